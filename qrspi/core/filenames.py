@@ -1,0 +1,220 @@
+"""The path grammar of a run, both ways. No other module knows a file name's pattern."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from qrspi.core.tree import Entry
+
+TAG = r"[A-Za-z0-9][A-Za-z0-9_-]*"
+
+
+def round_name(number: int) -> str:
+    return f"round-{number:02d}"
+
+
+class RoundPaths(NamedTuple):
+    """Where one round's files lie, run-relative."""
+
+    reviews: str
+    number: int
+
+    @property
+    def directory(self) -> str:
+        return f"{self.reviews}/{round_name(self.number)}"
+
+    @property
+    def manifest(self) -> str:
+        return f"{self.directory}/.dispatch-manifest.json"
+
+    @property
+    def kept(self) -> str:
+        return f"{self.directory}/kept-findings.txt"
+
+    def beside(self, suffix: str) -> str:
+        return f"{self.directory}{suffix}"
+
+    @property
+    def diff(self) -> str:
+        return self.beside(".diff")
+
+    @property
+    def verified(self) -> str:
+        return self.beside("-verified.md")
+
+    @property
+    def scope_set(self) -> str:
+        return self.beside("-scope-set.txt")
+
+    @property
+    def dispositions(self) -> str:
+        return self.beside("-dispositions.md")
+
+    @property
+    def anchor(self) -> str:
+        return self.beside("-commit.txt")
+
+    @property
+    def flag(self) -> str:
+        return self.beside("-backward-loop.flag")
+
+    @property
+    def skipped(self) -> str:
+        """Written when a person chose to go on without scores."""
+        return self.beside("-verifier-disabled.md")
+
+
+def loop_choice(reviews: str) -> str:
+    return f"{reviews}/loop.md"
+
+
+def pause_file(subject: str, number: int) -> str:
+    return f"reviews/{subject}-loop-pause-{round_name(number)}.md"
+
+
+def escape_file(subject: str, number: int) -> str:
+    return f"reviews/{subject}-loop-escape-{round_name(number)}.md"
+
+
+def feedback_file(step: str, number: int) -> str:
+    return f"feedback/{step}-{round_name(number)}.md"
+
+
+_ROUND = re.compile(r"round-(\d+)")
+
+
+def round_number(name: str) -> int | None:
+    """`round-03` is 3; `round-3`, `round-003` and `round-00` are no rounds."""
+    match = _ROUND.fullmatch(name)
+    if not match:
+        return None
+    number = int(match[1]) if len(match[1]) < 10 else 0
+    return number if number > 0 and round_name(number) == name else None
+
+
+def looks_like_round(name: str) -> bool:
+    return name.startswith("round-") and "." not in name and "-" not in name[len("round-") :]
+
+
+class FindingName(NamedTuple):
+    tag: str
+    number: int
+
+
+class SidecarName(NamedTuple):
+    stem: str  # of the finding it scores
+    extension: str  # score.yml, score.md, verifier.md
+
+
+class CleanName(NamedTuple):
+    tag: str
+    usual: bool  # False for the variants that real reviewers write
+
+
+class EngineName(NamedTuple):
+    """A file only the engine writes."""
+
+    kind: str  # skipped, path-filtered, bypass-attempt, kept, manifest
+    tag: str = ""
+    number: int = 0
+
+
+class SplitMarker(NamedTuple):
+    tag: str
+
+
+class Dropping(NamedTuple):
+    """Editors' and system's left-overs: never taken for anything."""
+
+
+class Unknown(NamedTuple):
+    """A name the grammar does not know."""
+
+
+RoundFile = FindingName | SidecarName | CleanName | EngineName | SplitMarker | Dropping | Unknown
+
+_FINDING = re.compile(rf"({TAG})\.finding-F(\d{{2,9}})\.md")
+_SIDECAR = re.compile(rf"({TAG}\.finding-F\d{{2,9}})\.(score\.yml|score\.md|verifier\.md)")
+_CLEAN = re.compile(rf"({TAG})\.(clean\.md|no-findings\.md|NO_FINDINGS)")
+_ENGINE = re.compile(rf"({TAG})\.(skipped|path-filtered|bypass-attempt)(?:-(\d{{2,9}}))?\.md")
+_SPLIT = re.compile(rf"\.({TAG})\.split")
+_DROPPING = re.compile(r"\..*\.sw[a-z]|.*~|\.#.*|#.*#|4913|.*\.tmp|\.DS_Store|.*\.bak|.*\.orig")
+_SAFE = re.compile(r"[A-Za-z0-9._-]+")
+
+
+def finding_file(tag: str, number: int) -> str:
+    return f"{tag}.finding-F{number:02d}.md"
+
+
+def clean_file(tag: str) -> str:
+    return f"{tag}.clean.md"
+
+
+def sidecar_file(stem: str) -> str:
+    return f"{stem}.score.yml"
+
+
+def split_marker(tag: str) -> str:
+    return f".{tag}.split"
+
+
+def is_dropping(name: str) -> bool:
+    return _DROPPING.fullmatch(name) is not None
+
+
+def is_safe(name: str) -> bool:
+    return _SAFE.fullmatch(name) is not None
+
+
+def parse_round_file(name: str) -> RoundFile:
+    """What a name in a round directory stands for."""
+    if name == "kept-findings.txt":
+        return EngineName("kept")
+    if name == ".dispatch-manifest.json":
+        return EngineName("manifest")
+    if is_dropping(name):
+        return Dropping()
+    if match := _FINDING.fullmatch(name):
+        return FindingName(match[1], int(match[2]))
+    if match := _SIDECAR.fullmatch(name):
+        return SidecarName(match[1], match[2])
+    if match := _CLEAN.fullmatch(name):
+        return CleanName(match[1], match[2] == "clean.md")
+    if match := _ENGINE.fullmatch(name):
+        return EngineName(match[2], match[1], int(match[3] or 0))
+    if match := _SPLIT.fullmatch(name):
+        return SplitMarker(match[1])
+    return Unknown()
+
+
+def rounds_in(entries: tuple[Entry, ...]) -> tuple[int, ...]:
+    """The numbers of the round directories, in order."""
+    numbers = (round_number(entry.name) for entry in entries if entry.kind == "dir")
+    return tuple(sorted(number for number in numbers if number))
+
+
+_RUN = re.compile(r"\d{4}-\d{2}-\d{2}-(.+)")
+SLUG = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+){1,3}")
+
+
+def slug_of(run: str) -> str:
+    match = _RUN.fullmatch(run)
+    return match[1] if match else run
+
+
+_TASK_FILE = re.compile(r"(task-\d{2,}[a-z]?)\.md")
+
+
+def task_file_key(name: str) -> str | None:
+    """`task-03.md` → `task-03`."""
+    match = _TASK_FILE.fullmatch(name)
+    return match[1] if match else None
+
+
+_PHASE = re.compile(r"phase-(\d{2,})")
+
+
+def phase_number(name: str) -> int | None:
+    match = _PHASE.fullmatch(name)
+    return int(match[1]) if match else None

@@ -1,0 +1,139 @@
+"""The tables of the pipeline: steps, artifacts, routes, prerequisites, review subjects."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+
+class Step(NamedTuple):
+    name: str
+    artifact: str
+    reviews: str
+    many_files: bool
+    companions: tuple[str, ...] = ()  # patterns beside the artifact that belong to it
+
+
+STEPS: tuple[Step, ...] = (
+    Step("goals", "goals.md", "reviews/goals", False),
+    Step("questions", "questions.md", "reviews/questions", False),
+    Step("research", "research/summary.md", "reviews/research", True, ("research/q*.md",)),
+    Step("design", "design.md", "reviews/design", False),
+    Step("phasing", "phasing.md", "reviews/phasing", False, ("roadmap.md", "future-*.md")),
+    Step("ux", "ux.md", "reviews/ux", False),
+    Step("structure", "structure.md", "reviews/structure", False),
+    Step("plan", "plan.md", "reviews/plan", True, ("tasks/*.md",)),
+    Step("parallelize", "parallelization.md", "reviews/parallelize", False),
+    Step("implement", "implementation.md", "reviews/integration", True),
+    Step("integrate", "integration.md", "reviews/integration", True),
+    Step("test", "test-results.md", "reviews/test", True),
+    Step("replan", "replan.md", "reviews/replan", False),
+)
+STEP: dict[str, Step] = {step.name: step for step in STEPS}
+ORDER: dict[str, int] = {step.name: at for at, step in enumerate(STEPS)}
+ROUTABLE: tuple[str, ...] = tuple(step.name for step in STEPS if step.name != "replan")
+CODE_STEPS = ("implement", "integrate", "test")
+MARKER = "replan-pending.md"
+
+_FULL = (
+    "goals questions research design phasing structure plan parallelize implement integrate test"
+)
+ROUTES: dict[str, tuple[str, ...]] = {
+    "quick": tuple("goals questions research plan implement test".split()),
+    "full": tuple(_FULL.split()),
+    "full-ux": tuple(_FULL.replace("phasing", "phasing ux").split()),
+}
+ONLY_FULL: tuple[str, ...] = tuple(
+    step for step in ROUTES["full-ux"] if step not in ROUTES["quick"]
+)
+
+
+def is_full(route: tuple[str, ...]) -> bool:
+    """Full means that tasks are parallelized before they are implemented."""
+    return (
+        "parallelize" in route
+        and "implement" in route
+        and route.index("parallelize") < route.index("implement")
+    )
+
+
+_NEEDS: dict[str, tuple[str, ...]] = {
+    "goals": (),
+    "questions": ("goals",),
+    "research": ("questions",),
+    "design": ("goals", "research"),
+    "phasing": ("goals", "questions", "research", "design"),
+    "ux": ("goals", "research", "design", "phasing"),
+    "structure": ("goals", "research", "design", "phasing"),
+    "parallelize": ("plan", "phasing"),
+    "integrate": ("design", "phasing", "structure", "parallelize"),
+    "replan": ("plan", "design", "phasing"),
+}
+_NEEDS_FULL: dict[str, tuple[str, ...]] = {
+    "plan": ("goals", "research", "design", "phasing", "structure"),
+    "implement": ("plan", "phasing", "parallelize"),
+    "test": ("goals", "design", "phasing", "integrate"),
+}
+_NEEDS_QUICK: dict[str, tuple[str, ...]] = {
+    "plan": ("goals", "research"),
+    "implement": ("plan",),
+    "test": ("goals", "research", "implement"),
+}
+
+
+def prerequisites(step: str, route: tuple[str, ...]) -> tuple[str, ...]:
+    """The steps whose artifacts must be approved before `step` is worked on."""
+    by_kind = _NEEDS_FULL if is_full(route) else _NEEDS_QUICK
+    needs = by_kind.get(step) or _NEEDS[step]
+    if step == "structure" and "ux" in route:
+        needs = (*needs, "ux")
+    return needs
+
+
+def needs_tasks(step: str) -> bool:
+    """Whether `step` also needs approved task files."""
+    return step in ("parallelize", "implement")
+
+
+class Subject(NamedTuple):
+    """What a round reviews: a step, the implement gate, or one task."""
+
+    key: str
+    step: str
+    reviews: str
+    many_files: bool
+
+    @property
+    def is_task(self) -> bool:
+        return self.key.startswith("task-")
+
+    @property
+    def artifact(self) -> str:
+        """Run-relative: the step's artifact, or the task's own file."""
+        return f"tasks/{self.key}.md" if self.is_task else STEP[self.step].artifact
+
+
+TASK_NAME = re.compile(r"task-(\d{2,}[a-z]?)")
+_TASK_WORD = re.compile(r"(?:task-)?(\d{1,}[a-z]?)")
+
+
+def task_key(word: str) -> str | None:
+    """`3`, `03` and `task-03` are one task."""
+    match = _TASK_WORD.fullmatch(word)
+    if not match:
+        return None
+    digits = match[1].rstrip("abcdefghijklmnopqrstuvwxyz")
+    return f"task-{digits.zfill(2)}{match[1][len(digits) :]}"
+
+
+def subject(word: str) -> Subject | None:
+    """The subject a STEP argument names: a step, `implement-gate`, or `task-NN`."""
+    if word in STEP:
+        step = STEP[word]
+        return Subject(word, word, step.reviews, step.many_files)
+    if word == "implement-gate":
+        return Subject(word, "implement", "reviews/integration", True)
+    key = task_key(word)
+    if key and word.startswith("task-"):
+        return Subject(key, "implement", f"reviews/tasks/{key}", True)
+    return None

@@ -1,0 +1,34 @@
+"""How a command ends early. Bad content is a Problem; these carry one to the boundary."""
+
+from __future__ import annotations
+
+from qrspi.core.model import Problem
+
+
+class Refusal(Exception):
+    """The contract is violated: nothing was changed."""
+
+    exit_code = 3
+
+    def __init__(self, problem: Problem, *more: Problem) -> None:
+        super().__init__(problem.message)
+        self.problem = problem
+        self.more = more
+
+
+class Misuse(Refusal):
+    """The command was called in a way it cannot be."""
+
+    exit_code = 2
+
+
+class Halt(Refusal):
+    """An I/O or git operation failed."""
+
+    exit_code = 4
+
+
+class Busy(Refusal):
+    """Another process holds the run."""
+
+    exit_code = 5
