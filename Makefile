@@ -1,0 +1,71 @@
+# GNU make. `make` alone lists the targets.
+
+.DEFAULT_GOAL := help
+.PHONY: help setup system demo test check faults bench rules clean
+
+# Recursive on purpose: looked up only by the recipes that need an interpreter.
+PYTHON = $(shell for python in python3.11 python3; do \
+	"$$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
+	&& { echo "$$python"; break; }; done)
+NO_PYTHON = qrspi needs Python 3.11 or newer as python3.11 or python3; found: \
+	$$(python3 --version 2>/dev/null || echo none)
+
+VENV := .venv
+PY := $(VENV)/bin/python
+PYTEST := $(PY) -m pytest
+TOOLS := git strace
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+setup: system $(VENV)/.stamp ## make .venv with the package and its tools
+
+$(VENV)/.stamp: pyproject.toml
+	@[ -n "$(PYTHON)" ] || { echo "$(NO_PYTHON)" >&2; exit 1; }
+	@[ -x $(PY) ] || $(PYTHON) -m venv $(VENV)
+	@echo "installing qrspi and its development tools into $(VENV)"
+	@$(PY) -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $@
+
+# strace is how the fault tests kill a command at each of its writes. Tests that
+# need a tool which is not there skip and say so.
+system:
+	@missing=; for tool in $(TOOLS); do \
+	  command -v $$tool >/dev/null || missing="$$missing $$tool"; done; \
+	[ -z "$$missing" ] && exit 0; \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	  echo "installing$$missing with apt-get"; \
+	  { apt-get update -qq && apt-get install -y -qq --no-install-recommends $$missing; } \
+	    >/dev/null 2>&1 && exit 0; fi; \
+	echo "not installed:$$missing; the tests that need them are skipped"
+
+demo: setup ## a tour of the commands in a scratch repository
+	@PATH="$(CURDIR)/$(VENV)/bin:$$PATH" bash tools/demo.sh
+
+test: setup ## the test suite without the slow tests
+	$(PYTEST) -n auto -m 'not slow'
+
+check: setup ## everything a change must pass: lint, types, layers, tests
+	$(PY) -m ruff check .
+	$(PY) -m ruff format --check .
+	$(PY) -m mypy
+	$(PY) -m mypy --strict tools/*.py bench/*.py
+	$(VENV)/bin/lint-imports
+	$(PYTEST) -n auto -m 'not slow'
+
+# Status 5 means that nothing was selected.
+faults: setup ## the slow tests, and every test that breaks the world
+	$(PYTEST) -n auto -m slow --ignore=tests/faults || [ $$? -eq 5 ]
+	$(PYTEST) -n auto tests/faults || [ $$? -eq 5 ]
+
+bench: setup ## measure the speed goals, as ratios on this machine
+	$(PY) bench/run.py
+
+rules: ## rule ids of the contract that no test names
+	@[ -n "$(PYTHON)" ] || { echo "$(NO_PYTHON)" >&2; exit 1; }
+	@$(PYTHON) tools/rules.py
+
+clean: ## remove caches and build outputs (.venv stays)
+	rm -rf dist build bench/results .pytest_cache .mypy_cache .ruff_cache \
+	  .import_linter_cache .hypothesis
+	find . -name __pycache__ -not -path './.venv/*' -prune -exec rm -rf {} +
