@@ -1,0 +1,41 @@
+"""What YAML text holds: scalars that remember how they were written, lists, mappings."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, TypeAlias
+
+
+class Scalar(NamedTuple):
+    """`raw` is the source as written, quotes included; the position is 1-based in the text.
+
+    An empty value of a mapping stands where its key stands.
+    """
+
+    text: str
+    raw: str
+    line: int
+    column: int
+
+    @property
+    def plain(self) -> bool:
+        """Written without quotes and not as a block."""
+        return self.raw[:1] not in ('"', "'", "|", ">")
+
+
+Node: TypeAlias = Scalar | tuple["Node", ...] | dict[str, "Node"]
+
+
+class Entry(NamedTuple):
+    """Where one top-level field stands in the text, as character offsets."""
+
+    start: int  # of the key
+    colon: int  # just behind the key's colon
+    value: int  # start of the value; equals `end` when there is none
+    end: int  # just behind the value's last character
+
+
+class Document(NamedTuple):
+    fields: dict[str, Node]
+    entries: dict[str, Entry]
+    block: bool  # one field a line, not `{a: b}`
+    column: int  # of the first key, 0-based
