@@ -1,0 +1,310 @@
+"""Where the runs are, and which one is meant."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from qrspi.core.filenames import is_dropping, slug_of
+from qrspi.core.model import Problem
+from qrspi.core.refusal import Halt, Misuse
+from qrspi.core.tree import Fault
+from qrspi.world.disk import fault_of
+
+RUNS = "docs/qrspi"
+OWN = ".qrspi"
+
+
+class Root(NamedTuple):
+    project: str
+    runs_dir: str
+    only: str | None = None  # the one run that --root named
+
+
+class RunDir(NamedTuple):
+    name: str
+    path: str
+
+
+def current_directory() -> str | None:
+    """None when the directory the process stands in was deleted."""
+    try:
+        return os.getcwd()
+    except FileNotFoundError:
+        return None
+
+
+def find_root(cwd: str | None, root_option: str | None, env: Mapping[str, str]) -> Root:
+    """The project whose runs a command is about."""
+    said = _said(root_option, env)
+    if said:
+        return _named_root(_absolute(cwd, *said), *said)
+    start = _standing(cwd)
+    found = _nearest(start)
+    if found:
+        return _project(found)
+    raise Misuse(
+        Problem(
+            "no-root",
+            f"no {RUNS} in {start} or any parent: go to the project, name it with --root, "
+            "or start a first run with `qrspi init SLUG`",
+            file=start,
+            expected=f"a directory with {RUNS}",
+            hint="qrspi init SLUG",
+        )
+    )
+
+
+def root_for_init(cwd: str | None, root_option: str | None, env: Mapping[str, str]) -> Root:
+    """As `find_root`, but a project without runs yet is good: here, or where its `.git` is."""
+    said = _said(root_option, env)
+    if said:
+        path = _absolute(cwd, *said)
+        return _known_root(path) or Root(path, f"{path}/{RUNS}")
+    start = _standing(cwd)
+    found = _nearest(start) or _nearest(start, ".git") or start
+    return _project(found) if _is_dir(f"{found}/{RUNS}") else Root(found, f"{found}/{RUNS}")
+
+
+def list_runs(root: Root) -> tuple[RunDir, ...] | Fault:
+    """The runs below a root, by name."""
+    names = _directories(root)
+    if isinstance(names, Fault):
+        return names
+    return tuple(
+        RunDir(name, path)
+        for name in names
+        if _may_be_run(name) and is_run(path := f"{root.runs_dir}/{name}")
+    )
+
+
+def others(root: Root) -> tuple[str, ...] | Fault:
+    """Names in the runs folder that are taken for no run, links among them."""
+    try:
+        with os.scandir(root.runs_dir) as listing:
+            found = [(entry.name, entry.is_dir(follow_symlinks=False)) for entry in listing]
+    except OSError as error:
+        return fault_of(error)
+    return tuple(
+        sorted(
+            name
+            for name, directory in found
+            if name != OWN
+            and not (directory and _may_be_run(name) and is_run(f"{root.runs_dir}/{name}"))
+        )
+    )
+
+
+def is_run(path: str) -> bool:
+    """A directory with a config or goals. One that may not be looked into counts as a run, so
+    that what hides it is said and not passed over."""
+    return _there(f"{path}/config.md") or _there(f"{path}/goals.md")
+
+
+def resolve(root: Root, word: str) -> RunDir | Problem:
+    """The run a word names: its directory, its slug, or a unique prefix of either."""
+    runs = list_runs(root)
+    if isinstance(runs, Fault):
+        return _no_listing(root, runs)
+    wanted = word.rstrip("/")
+    matches = (
+        [run for run in runs if run.name == wanted]
+        or [run for run in runs if slug_of(run.name) == wanted]
+        or [run for run in runs if wanted and _begins(run.name, wanted)]
+    )
+    if len(matches) == 1:
+        return matches[0]
+    names = tuple(run.name for run in matches or runs)
+    if matches:
+        return _several(f"{word!r} could be any of {len(names)} runs", names, word)
+    return Problem(
+        "unknown-run",
+        f"no run {word!r} in {root.runs_dir}: {_listed(names)}",
+        file=root.runs_dir,
+        found=word,
+        expected="a run's directory name, its slug, or a unique prefix of either",
+        hint="qrspi status",
+        options=names,
+    )
+
+
+def default(root: Root, cwd: str | None) -> RunDir | Problem:
+    """The run the current directory is in, else the only one."""
+    runs = list_runs(root)
+    if isinstance(runs, Fault):
+        return _no_listing(root, runs)
+    here = [run for run in runs if cwd and f"{cwd}/".startswith(f"{run.path}/")]
+    return here[0] if here else one_of(root, runs)
+
+
+def one_of(root: Root, candidates: tuple[RunDir, ...], step: str = "") -> RunDir | Problem:
+    """The only candidate; with `step`, the candidates are the runs that can enter it."""
+    if len(candidates) == 1:
+        return candidates[0]
+    names = tuple(run.name for run in candidates)
+    ready = f" that {'is' if not names else 'are'} ready for {step}" if step else ""
+    if names:
+        return _several(f"{len(names)} runs{ready or ' are here'}: say which", names)
+    return Problem(
+        "no-run",
+        f"no run{ready} in {root.runs_dir}"
+        + ("" if step else ": start one with `qrspi init SLUG`"),
+        file=root.runs_dir,
+        hint="qrspi status" if step else "qrspi init SLUG",
+    )
+
+
+def _said(root_option: str | None, env: Mapping[str, str]) -> tuple[str, str] | None:
+    if root_option is not None:
+        return "--root", root_option
+    return ("QRSPI_ROOT", env["QRSPI_ROOT"]) if env.get("QRSPI_ROOT") else None
+
+
+def _absolute(cwd: str | None, source: str, said: str) -> str:
+    if not said or "\0" in said:
+        raise Misuse(Problem("bad-root", f"{source} names no directory", found=said))
+    return os.path.realpath(said if said.startswith("/") else f"{_standing(cwd)}/{said}")
+
+
+def _standing(cwd: str | None) -> str:
+    if cwd is None:
+        raise Misuse(
+            Problem(
+                "no-directory",
+                "the current directory no longer exists: change to one that does, "
+                "or name the project with --root and its full path",
+            )
+        )
+    return cwd
+
+
+def _named_root(path: str, source: str, said: str) -> Root:
+    root = _known_root(path)
+    if root:
+        return root
+    what = "is not there" if not _there(path) else f"holds no {RUNS} and is no run"
+    raise Misuse(
+        Problem(
+            "no-root",
+            f"{source} {said} {what}: expected a project with {RUNS}, that folder itself, or "
+            f"one run; `qrspi --root {said} init SLUG` starts a first run there",
+            file=path,
+            found=said,
+            expected=f"a project with {RUNS}, that folder itself, or one run",
+            hint=f"qrspi --root {said} init SLUG",
+        )
+    )
+
+
+def _known_root(path: str) -> Root | None:
+    """A project, its runs folder, or one run; None when the path is none of them."""
+    if _is_dir(f"{path}/{RUNS}"):
+        return _project(path)
+    parent, _, name = path.rpartition("/")
+    if _is_dir(path) and is_run(path):
+        return Root(_project_of(parent), parent, name)
+    runs = Root(_project_of(path), path)
+    if _is_dir(path) and (path.endswith(f"/{RUNS}") or list_runs(runs)):
+        return runs
+    return None
+
+
+def _project(path: str) -> Root:
+    """A committed symlink must not make the engine write into some other directory."""
+    runs_dir = os.path.realpath(f"{path}/{RUNS}")
+    if f"{runs_dir}/".startswith(f"{os.path.realpath(path).rstrip('/')}/"):
+        return Root(path, runs_dir)
+    raise Misuse(
+        Problem(
+            "root-leads-out",
+            f"{path}/{RUNS} is a link that leads out of the project, to {runs_dir}: "
+            f"name that folder itself with --root {runs_dir}",
+            file=f"{path}/{RUNS}",
+            found=runs_dir,
+            expected="a directory inside the project",
+            hint=f"qrspi --root {runs_dir} status",
+        )
+    )
+
+
+def _project_of(runs_dir: str) -> str:
+    return runs_dir.removesuffix(f"/{RUNS}") or "/"
+
+
+def _nearest(start: str, mark: str = RUNS) -> str | None:
+    at = start.rstrip("/")
+    while True:
+        if _there(f"{at}/{mark}") and (mark != RUNS or _is_dir(f"{at}/{mark}")):
+            return at or "/"
+        if not at:
+            return None
+        at = at.rpartition("/")[0]
+
+
+def _directories(root: Root) -> list[str] | Fault:
+    if root.only is not None:
+        return [root.only]
+    try:
+        with os.scandir(root.runs_dir) as listing:
+            return sorted(entry.name for entry in listing if entry.is_dir(follow_symlinks=False))
+    except OSError as error:
+        return fault_of(error)
+
+
+def _may_be_run(name: str) -> bool:
+    """Hidden directories are a tool's own, and so is a run that `init` never finished."""
+    return not name.startswith(".") and not is_dropping(name)
+
+
+def _begins(name: str, prefix: str) -> bool:
+    return name.startswith(prefix) or slug_of(name).startswith(prefix)
+
+
+def _there(path: str) -> bool:
+    """Whether anything is there; what cannot be looked at is."""
+    try:
+        os.lstat(path)
+    except OSError as error:
+        return error.errno not in (errno.ENOENT, errno.ENOTDIR)
+    return True
+
+
+def _is_dir(path: str) -> bool:
+    try:
+        return stat.S_ISDIR(os.stat(path).st_mode)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError as error:
+        raise Halt(
+            Problem(
+                "unreadable",
+                f"cannot read {path}: {os.strerror(error.errno or 0)}",
+                file=path,
+                hint="name the project with --root",
+            )
+        ) from None
+
+
+def _no_listing(root: Root, fault: Fault) -> Problem:
+    why = fault.detail or "it is not there"
+    return Problem("unreadable", f"cannot list {root.runs_dir}: {why}", file=root.runs_dir)
+
+
+def _several(message: str, names: tuple[str, ...], found: str = "") -> Problem:
+    return Problem(
+        "ambiguous-run",
+        f"{message}: {', '.join(names)}",
+        found=found,
+        expected="one run",
+        hint="qrspi status",
+        options=names,
+    )
+
+
+def _listed(names: tuple[str, ...]) -> str:
+    if names:
+        return f"there is {', '.join(names)}"
+    return "there is none; `qrspi init SLUG` starts one"
