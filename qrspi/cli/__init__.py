@@ -1,0 +1,18 @@
+"""The `qrspi` command."""
+
+from __future__ import annotations
+
+import sys
+
+
+def main(argv: list[str] | None = None) -> None:
+    """Parses, calls, renders, exits."""
+    from qrspi.cli.app import application
+    from qrspi.cli.boundary import guarded
+    from qrspi.cli.session import Session
+
+    words = sys.argv[1:] if argv is None else argv
+    session = Session()
+    # A usage error is found before the option is parsed, and must be answered in kind.
+    session.json = "--json" in words
+    sys.exit(guarded(session, lambda: application.main(words, standalone_mode=False, obj=session)))

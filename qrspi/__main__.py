@@ -1,0 +1,3 @@
+from qrspi.cli import main
+
+main()

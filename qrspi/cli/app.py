@@ -1,0 +1,115 @@
+"""The command group: a table of verbs, each imported when it is called."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from qrspi import __version__
+from qrspi.cli.session import Session
+from qrspi.cli.verbs import VERBS
+
+
+def _remember(name: str) -> Callable[[click.Context, click.Parameter, Any], None]:
+    """Global options are taken before and after the verb; a given one wins."""
+
+    def keep(context: click.Context, _: click.Parameter, value: Any) -> None:
+        if value not in (None, False):
+            setattr(context.ensure_object(Session), name, value)
+
+    return keep
+
+
+def _shared(*, hidden: bool) -> list[click.Parameter]:
+    def option(names: list[str], target: str, help: str, **more: Any) -> click.Option:
+        keep = _remember(target)
+        return click.Option(names, help=help, callback=keep, expose_value=False, **more)
+
+    return [
+        option(["--json"], "json", "One JSON document instead of text.", is_flag=True),
+        option(
+            ["--root"],
+            "root_option",
+            "The project, its docs/qrspi, or one run.",
+            metavar="DIR",
+            hidden=hidden,
+        ),
+        option(["--no-color", "plain"], "plain", "No colours.", is_flag=True, hidden=hidden),
+        option(["-q", "--quiet"], "quiet", "No notes on stderr.", is_flag=True, hidden=hidden),
+        option(["-v", "--verbose"], "verbose", "Tracebacks of bugs.", is_flag=True, hidden=hidden),
+        option(
+            ["--lock-timeout"],
+            "lock_timeout",
+            "Seconds to wait for a busy run.",
+            type=float,
+            metavar="S",
+            hidden=hidden,
+        ),
+    ]
+
+
+class Verb(click.Command):
+    """A command that takes the global options too."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        kwargs["params"] = [*kwargs.get("params", []), *_shared(hidden=True)]
+        super().__init__(*args, **kwargs)
+
+
+class VerbGroup(click.Group):
+    """A command with action words of its own (`round prepare`)."""
+
+    command_class = Verb
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        kwargs["params"] = [*kwargs.get("params", []), *_shared(hidden=True)]
+        super().__init__(*args, **kwargs)
+
+
+class Verbs(click.Group):
+    """The table as a click group."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(VERBS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in VERBS:
+            return None
+        module = importlib.import_module(f"qrspi.cli.{VERBS[cmd_name].module}")
+        command = module.command
+        assert isinstance(command, click.Command)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """From the table alone: help must not import every command."""
+        for section in dict.fromkeys(verb.section for verb in VERBS.values()):
+            rows = [(name, verb.help) for name, verb in VERBS.items() if verb.section == section]
+            with formatter.section(section):
+                formatter.write_dl(rows)
+
+
+application = Verbs(
+    "qrspi",
+    params=[
+        *_shared(hidden=False),
+        click.Option(
+            ["--version"],
+            is_flag=True,
+            is_eager=True,
+            expose_value=False,
+            help="Print the version.",
+            callback=lambda context, _, value: _version(context) if value else None,
+        ),
+    ],
+    help="Runs of plans that agents write and review: where each stands, and what is next.",
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    no_args_is_help=True,
+)
+
+
+def _version(context: click.Context) -> None:
+    click.echo(f"qrspi {__version__}")
+    context.exit()

@@ -1,0 +1,43 @@
+"""When to recommend that a host sheds its context: before a fan-out, before a new step, and
+beside every question to a person."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from qrspi.core.model import Next
+
+ADVICE = "Before responding, consider running /compact — context may be saturated."
+
+
+class Compaction(NamedTuple):
+    type: str  # pre-fanout, pre-handoff, piggyback
+    subject: str = ""
+    description: str = ""
+
+
+_REASONS = {
+    "review": "reviewers are about to be sent in parallel",
+    "verify": "verifiers are about to be sent in parallel",
+    "dispatch-tasks": "implementers are about to be sent in parallel",
+    "author": "the step before is on record and a new one begins",
+}
+
+
+def checkpoint(answer: Next) -> Compaction | None:
+    if answer.who == "human":
+        return Compaction("piggyback")
+    reason = _REASONS.get(answer.action)
+    if answer.who != "agent" or reason is None:
+        return None
+    kind = "pre-handoff" if answer.action == "author" else "pre-fanout"
+    subject = f"Recommend /compact ({kind}) — {answer.step}"
+    return Compaction(kind, subject, f"{kind}: {reason}. User decides whether to /compact.")
+
+
+def line(found: Compaction) -> str:
+    """What a person reads."""
+    if found.type == "piggyback":
+        return ADVICE
+    reason = found.description.partition(": ")[2].partition(". ")[0]
+    return f"**Compaction checkpoint: {found.type}.** {reason[:1].upper()}{reason[1:]}."

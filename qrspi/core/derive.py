@@ -1,0 +1,160 @@
+"""Where a run stands and the one next action, from its files alone. Nothing here writes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from qrspi.core import config as configs
+from qrspi.core.config import Config
+from qrspi.core.facts import (
+    Answer,
+    Facts,
+    current_step,
+    entries,
+    gather,
+    stale_approvals,
+    status_of,
+    unmet,
+)
+from qrspi.core.filenames import rounds_in
+from qrspi.core.model import Next, Option, Problem, RunState, StepState
+from qrspi.core.pipeline import STEP
+from qrspi.core.tree import CONFIG_LIMIT, Tree
+
+if TYPE_CHECKING:
+    from qrspi.core.loop import Loop
+
+
+class Survey(NamedTuple):
+    """A derivation with what it was derived from; no facts when the route is unusable."""
+
+    state: RunState
+    facts: Facts | None = None
+    loop: Loop | None = None
+
+
+def derive(tree: Tree, path: str = "", *, thorough: bool = True) -> RunState:
+    """`thorough` also hashes approved bodies and scans the tasks, for warnings only."""
+    return survey(tree, path, thorough=thorough).state
+
+
+def survey(tree: Tree, path: str = "", *, thorough: bool = False) -> Survey:
+    config = configs.read(tree.read("config.md", CONFIG_LIMIT))
+    if config.route is None:
+        return Survey(_unusable(tree, path, config))
+    facts, warnings = gather(tree, config, config.route)
+    step = current_step(facts)
+    facts = facts._replace(step=step or "")
+    errors = configs.problems_for(config, step) if step else ()
+    answer, extra = _answer(facts, errors)
+    warnings += configs.warnings_for(config, step or "") + stale_approvals(facts) + extra
+    if thorough:
+        warnings += _thorough(facts)
+    state = RunState(
+        run=tree.name,
+        path=path,
+        pipeline=config.pipeline or "",
+        route=facts.route,
+        phase=facts.phase,
+        current_step=step,
+        complete=step is None,
+        steps=_steps(facts, answer),
+        next=answer.next,
+        warnings=warnings,
+        errors=errors,
+        closed="closed.md" in facts.names,
+    )
+    return Survey(state, facts, answer.loop)
+
+
+def _unusable(tree: Tree, path: str, config: Config) -> RunState:
+    first = config.problems[0]
+    answer = Next(
+        "blocked",
+        "human",
+        first.message,
+        tuple(problem.message for problem in config.problems),
+        options=tuple(Option(str(at), text) for at, text in enumerate(first.options, 1)),
+        command=f"qrspi config validate {tree.name}",
+        kind="config",
+    )
+    return RunState(
+        tree.name, path, config.pipeline or "", (), 1, None, False, (), answer, (), config.problems
+    )
+
+
+def _answer(facts: Facts, errors: tuple[Problem, ...]) -> tuple[Answer, tuple[Problem, ...]]:
+    # What a step needs of the review rules is imported with the first run that has a step.
+    from qrspi.core import progress
+
+    if not facts.step:
+        return Answer(_done(facts)), ()
+    if errors:
+        return Answer(_blocked_by_config(facts, errors)), ()
+    if missing := unmet(facts, facts.step):
+        return Answer(_blocked_by_need(facts, missing)), ()
+    return progress.answer(facts)
+
+
+def _done(facts: Facts) -> Next:
+    because = (f"every artifact of the route is approved ({len(facts.route)} steps)",)
+    return Next("done", "nobody", "The run is complete; nothing is left to do.", because)
+
+
+def _blocked_by_config(facts: Facts, errors: tuple[Problem, ...]) -> Next:
+    first = errors[0]
+    return Next(
+        "blocked",
+        "human",
+        first.message,
+        tuple(error.message for error in errors),
+        step=facts.step,
+        options=tuple(Option(str(at), text) for at, text in enumerate(first.options, 1)),
+        command=f"qrspi config validate {facts.run}",
+        kind="config",
+    )
+
+
+def _blocked_by_need(facts: Facts, missing: tuple[str, ...]) -> Next:
+    listed = ", ".join(missing)
+    return Next(
+        "blocked",
+        "human",
+        f"{facts.step} cannot start: approve {listed} first.",
+        tuple(f"{facts.step} needs {name}, which is not approved" for name in missing),
+        step=facts.step,
+        missing=missing,
+        command=f"qrspi explain {facts.run}",
+        kind="prerequisite",
+    )
+
+
+def _steps(facts: Facts, answer: Answer) -> tuple[StepState, ...]:
+    reviewed = frozenset(entry.name for entry in entries(facts.tree, "reviews"))
+    states = [_step_state(facts, step, reviewed, answer) for step in facts.route]
+    if facts.step == "replan":
+        states.append(_step_state(facts, "replan", reviewed, answer))
+    return tuple(states)
+
+
+def _step_state(facts: Facts, step: str, reviewed: frozenset[str], answer: Answer) -> StepState:
+    status = status_of(facts, step)
+    reviews = STEP[step].reviews
+    there = reviews.partition("/")[2] in reviewed
+    rounds = len(rounds_in(entries(facts.tree, reviews))) if there else 0
+    state = StepState(step, STEP[step].artifact, status, rounds, "closed" if rounds else "none")
+    if step == facts.step:
+        loop = answer.loop
+        return state._replace(
+            stage=loop.stage if loop else state.stage,
+            kept=loop.kept if loop and loop.round else None,
+            dropped=loop.dropped if loop and loop.round else None,
+            progress="in_progress",
+        )
+    return state._replace(progress="completed" if status == "approved" else "pending")
+
+
+def _thorough(facts: Facts) -> tuple[Problem, ...]:
+    from qrspi.core import freshness, tasks
+
+    return (*tasks.scan(facts.tree), *freshness.changed_since(facts))

@@ -1,0 +1,202 @@
+"""The dispatch manifest of a round: who was sent to review what, and by which decision."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from qrspi.core.model import Problem
+from qrspi.core.tree import Fault
+
+LIMIT = 4 * 1024 * 1024
+SCHEMA = "qrspi/manifest/v1"
+
+
+class Dispatch(NamedTuple):
+    tag: str
+    agent: str
+    mode: str = "first_party"  # or background
+    status: str = "pending"  # pending, dispatched, complete, complete-clean, failed
+    host: str = ""
+    vendor: str = ""
+    model: str = ""
+    prompt_file: str = ""
+    job_id: str = ""
+    await_cmd: str = ""
+    split_cmd: str = ""
+
+
+class RefChoice(NamedTuple):
+    """What the round's diff was taken against, and which rule chose it."""
+
+    ref: str = ""
+    ref_commit: str = ""
+    rule: str = ""
+    narrow: bool = False
+    scope_hint: tuple[str, ...] = ()
+    diagnostics: tuple[str, ...] = ()
+    current_set: tuple[str, ...] = ()
+    previous_set: tuple[str, ...] = ()
+
+
+class Manifest(NamedTuple):
+    step: str  # the review subject: a step, implement-gate, or task-NN
+    round: int
+    body_hash: str
+    expected_tags: tuple[str, ...]
+    choice: RefChoice = RefChoice()
+    dispatches: tuple[Dispatch, ...] = ()
+    engine_files: Mapping[str, str] = {}  # name → sha256 of what the engine wrote there
+    anyway: bool = False
+    commit: str = ""  # the reported commit, for a task
+
+
+def render(manifest: Manifest) -> bytes:
+    document = {
+        "schema": SCHEMA,
+        "step": manifest.step,
+        "round": manifest.round,
+        "body_hash": manifest.body_hash,
+        "commit": manifest.commit,
+        "anyway": manifest.anyway,
+        "decision": _rendered_choice(manifest.choice),
+        "expected_tags": list(manifest.expected_tags),
+        "dispatches": [_rendered_dispatch(item) for item in manifest.dispatches],
+        "engine_files": dict(sorted(manifest.engine_files.items())),
+    }
+    return (json.dumps(document, indent=2, ensure_ascii=False) + "\n").encode()
+
+
+def _rendered_choice(choice: RefChoice) -> dict[str, Any]:
+    return {
+        "decision": "narrow" if choice.narrow else "broaden",
+        "rule": choice.rule,
+        "ref": choice.ref or None,
+        "ref_commit": choice.ref_commit or None,
+        "scope_hint": list(choice.scope_hint) if choice.narrow else None,
+        "diagnostics": list(choice.diagnostics),
+        "current_set": list(choice.current_set),
+        "previous_set": list(choice.previous_set),
+    }
+
+
+def _rendered_dispatch(item: Dispatch) -> dict[str, Any]:
+    spec = {
+        "subagent_type": item.agent,
+        "host": item.host,
+        "vendor": item.vendor,
+        "model": item.model,
+        "prompt_file": item.prompt_file,
+    }
+    rendered: dict[str, Any] = {
+        "tag": item.tag,
+        "agent": item.agent,
+        "mode": item.mode,
+        "status": item.status,
+        "dispatch_spec": spec,
+    }
+    if item.mode == "background":
+        rendered |= {
+            "job_id": item.job_id,
+            "await_cmd": item.await_cmd,
+            "split_cmd": item.split_cmd,
+        }
+    return rendered
+
+
+def read(content: bytes | Fault, file: str = "") -> Manifest | Problem | None:
+    """None when there is no manifest; a Problem when there is one that cannot be read."""
+    if isinstance(content, Fault):
+        if content.kind == "absent":
+            return None
+        return _bad(file, f"{content.kind} {content.detail}".strip())
+    try:
+        document = json.loads(content)
+    except (ValueError, RecursionError):
+        return _bad(file, "text that is not JSON")
+    return _checked(document, file)
+
+
+def _bad(file: str, found: str) -> Problem:
+    return Problem(
+        "unreadable",
+        f"{file}: the round's manifest is {found}, expected the JSON that preparing wrote",
+        file=file,
+        found=found,
+        expected="a dispatch manifest",
+        hint="restore it from git, or remove the round directory and prepare the round again",
+    )
+
+
+def _checked(document: Any, file: str) -> Manifest | Problem:
+    if not isinstance(document, dict):
+        return _bad(file, f"a JSON {type(document).__name__}")
+    for key, kind in (("step", str), ("round", int), ("body_hash", str), ("expected_tags", list)):
+        if not isinstance(document.get(key), kind):
+            return _bad(file, f"without a proper '{key}'")
+    tags = document["expected_tags"]
+    if not all(isinstance(tag, str) for tag in tags):
+        return _bad(file, "without a proper 'expected_tags'")
+    return Manifest(
+        step=document["step"],
+        round=document["round"],
+        body_hash=document["body_hash"],
+        expected_tags=tuple(tags),
+        choice=_read_choice(document.get("decision")),
+        dispatches=_read_dispatches(document.get("dispatches")),
+        engine_files=_texts(document.get("engine_files")),
+        anyway=document.get("anyway") is True,
+        commit=_text(document.get("commit")),
+    )
+
+
+def _read_choice(value: Any) -> RefChoice:
+    if not isinstance(value, dict):
+        return RefChoice()
+    return RefChoice(
+        ref=_text(value.get("ref")),
+        ref_commit=_text(value.get("ref_commit")),
+        rule=_text(value.get("rule")),
+        narrow=value.get("decision") == "narrow",
+        scope_hint=_strings(value.get("scope_hint")),
+        diagnostics=_strings(value.get("diagnostics")),
+        current_set=_strings(value.get("current_set")),
+        previous_set=_strings(value.get("previous_set")),
+    )
+
+
+def _read_dispatches(value: Any) -> tuple[Dispatch, ...]:
+    items = value if isinstance(value, list) else []
+    return tuple(_read_dispatch(item) for item in items if isinstance(item, dict))
+
+
+def _read_dispatch(item: dict[str, Any]) -> Dispatch:
+    spec = _texts(item.get("dispatch_spec"))
+    return Dispatch(
+        tag=_text(item.get("tag")),
+        agent=_text(item.get("agent")),
+        mode=_text(item.get("mode")),
+        status=_text(item.get("status")),
+        host=spec.get("host", ""),
+        vendor=spec.get("vendor", ""),
+        model=spec.get("model", ""),
+        prompt_file=spec.get("prompt_file", ""),
+        job_id=_text(item.get("job_id")),
+        await_cmd=_text(item.get("await_cmd")),
+        split_cmd=_text(item.get("split_cmd")),
+    )
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _strings(value: Any) -> tuple[str, ...]:
+    return tuple(item for item in value if isinstance(item, str)) if isinstance(value, list) else ()
+
+
+def _texts(value: Any) -> dict[str, str]:
+    if not isinstance(value, dict):
+        return {}
+    return {key: item for key, item in value.items() if isinstance(item, str)}

@@ -1,0 +1,111 @@
+"""The pause file of a round: findings that wait for a person, and what was decided."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Literal, NamedTuple, get_args
+
+from qrspi.core import frontmatter
+from qrspi.core.model import Problem, Triaged
+from qrspi.core.tree import Fault
+from qrspi.core.yaml import Scalar
+
+Choice = Literal["pending", "apply", "skip", "loop-back"]
+CHOICES: tuple[str, ...] = get_args(Choice)
+
+
+class Pause(NamedTuple):
+    decisions: Mapping[str, Choice]  # by finding name, in the order of the round
+
+    @property
+    def undecided(self) -> tuple[str, ...]:
+        return tuple(name for name, choice in self.decisions.items() if choice == "pending")
+
+
+def waiting(triaged: Iterable[Triaged]) -> tuple[Triaged, ...]:
+    return tuple(item for item in triaged if item.verdict in ("pause", "propose"))
+
+
+def render(step: str, number: int, triaged: Iterable[Triaged]) -> bytes:
+    """The file as it is first written, before anything is shown."""
+    items = tuple(triaged)
+    held = waiting(items)
+    applied = sum(item.verdict == "keep" for item in items)
+    decisions = "".join(f"  {item.finding.name}: pending\n" for item in held)
+    head = f"---\nstep: {step}\nround: {number}\ndecisions:\n{decisions}---\n"
+    title = f"\n# Round {number:02d} of {step} waits for a person\n\n"
+    count = f"Auto-applied: {applied} findings\n"
+    return (head + title + count + "".join(_section(item) for item in held)).encode()
+
+
+def _section(item: Triaged) -> str:
+    finding = item.finding
+    kind = "Paused" if item.verdict == "pause" else "Proposed"
+    escalated = f" (escalated from {finding.change_type})" if finding.escalated else ""
+    cited = ", ".join(finding.referenced_files) or "nothing"
+    quoted = "".join(f"> {line}\n" for line in finding.message.strip().splitlines())
+    return (
+        f"\n## {kind}: {finding.name}\n\n"
+        f"{finding.severity} · {finding.effective_type}{escalated} · {item.because}\n"
+        f"Cites: {cited}\n\n{quoted}"
+    )
+
+
+def read(content: bytes | Fault, file: str) -> Pause | Problem | None:
+    if isinstance(content, Fault):
+        return None if content.kind == "absent" else _bad(file, content.kind)
+    front = frontmatter.read(content, file)
+    if isinstance(front, Problem):
+        return front
+    decisions = front.fields.get("decisions") if front else None
+    if isinstance(decisions, Scalar) and not decisions.text:
+        return Pause({})
+    if not isinstance(decisions, dict):
+        return _bad(file, "no list of decisions")
+    return _checked(decisions, file)
+
+
+def _checked(decisions: Mapping[str, object], file: str) -> Pause | Problem:
+    read: dict[str, Choice] = {}
+    for name, node in decisions.items():
+        text = node.text if isinstance(node, Scalar) else "a nested value"
+        if text not in CHOICES:
+            return _bad(file, text, field=f"decisions.{name}")
+        read[name] = text  # type: ignore[assignment]  # narrowed by the membership test
+    return Pause(read)
+
+
+def _bad(file: str, found: str, field: str = "decisions") -> Problem:
+    expected = ", ".join(CHOICES)
+    return Problem(
+        "bad-pause-file",
+        f"{file}: {field} is {found}, expected {expected}",
+        file=file,
+        field=field,
+        found=found,
+        expected=expected,
+        hint="correct the line by hand; each finding has exactly one decision",
+    )
+
+
+def decide(data: bytes, choices: Mapping[str, Choice], file: str) -> bytes | Problem:
+    """The file with these decisions made; every other byte stays."""
+    pause = read(data, file)
+    if not isinstance(pause, Pause):
+        return pause or _bad(file, "nothing")
+    front = frontmatter.read(data, file)
+    assert isinstance(front, frontmatter.Front)
+    block = data[front.start : front.end]
+    for name, choice in choices.items():
+        block = _replaced(block, name, pause.decisions[name], choice)
+    return data[: front.start] + block + data[front.end :]
+
+
+def _replaced(block: bytes, name: str, old: Choice, new: Choice) -> bytes:
+    lines = block.split(b"\n")
+    for at, line in enumerate(lines):
+        key, colon, value = line.partition(b":")
+        if colon and key.strip().strip(b"'\"") == name.encode() and key[:1] in b" \t":
+            lines[at] = key + colon + value.replace(old.encode(), new.encode(), 1)
+            break
+    return b"\n".join(lines)

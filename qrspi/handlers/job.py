@@ -1,0 +1,49 @@
+"""What a handler is given and what it gives back. Handlers carry out; they decide nothing."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from qrspi.core.facts import Facts
+from qrspi.core.loop import Loop
+from qrspi.core.model import Next
+from qrspi.world.workspace import Workspace
+
+
+class Options(NamedTuple):
+    """How a command was asked to work."""
+
+    actor: str = "cli"  # cli, watch, dispatch, web, mcp
+    no_commit: bool = False
+    present: bool = False
+    anyway: bool = False
+    lock_timeout: float = 10.0
+
+
+class Job(NamedTuple):
+    """One thing to do on a run whose lock is held."""
+
+    workspace: Workspace
+    facts: Facts
+    loop: Loop | None
+    next: Next
+    options: Options = Options()
+
+    @property
+    def run(self) -> str:
+        return self.facts.run
+
+    @property
+    def round_loop(self) -> Loop:
+        assert self.loop is not None
+        return self.loop
+
+
+class Performed(NamedTuple):
+    """What was done: the audit line, the `performed` list and the daemon's log say the same."""
+
+    handler: str
+    step: str
+    round: int = 0
+    files: tuple[str, ...] = ()  # run-relative
+    notes: tuple[str, ...] = ()  # one-line diagnostics for people
