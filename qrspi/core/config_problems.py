@@ -1,0 +1,122 @@
+"""What can be wrong with a field of config.md, in words, with the ways out."""
+
+from __future__ import annotations
+
+from qrspi.core.model import Problem
+from qrspi.core.nodes import Node, Scalar
+
+FILE = "config.md"
+ABORT = "Abort"
+FOUND_LIMIT = 1000
+SHOWN_LIMIT = 60
+
+
+def missing(field: str, expected: str, *ways: str) -> Problem:
+    message = f"{FILE}: {field} is missing; expected {expected}"
+    options = (*ways, ABORT)
+    return Problem("field-missing", message, FILE, field, expected=expected, options=options)
+
+
+def invalid(field: str, node: Node, expected: str, *ways: str, why: str = "") -> Problem:
+    """`why` says what is wrong where the value and what was expected do not make it plain."""
+    found = written(node)
+    said = f"is {quoted(found)}" if found else "has no value"
+    message = f"{FILE}: {field} {said}{why and ', ' + why}; expected {expected}"
+    return _invalid(message, field, found, expected, *ways)
+
+
+def lacking(field: str, expected: str) -> Problem:
+    """Something a block must have: inside a block that is an invalid field."""
+    message = f"{FILE}: {field} is missing; expected {expected}"
+    return _invalid(message, field, "", expected)
+
+
+def unshown(field: str, reason: str, expected: str) -> Problem:
+    """Invalid, and the value could be a secret: it is never repeated."""
+    return _invalid(f"{FILE}: {field} {reason}; expected {expected}", field, "", expected)
+
+
+def unknown_key(field: str, key: str, known: tuple[str, ...]) -> Problem:
+    expected = f"{field} to hold only {listed(known, 'and')}"
+    message = f"{FILE}: {field} has an unknown key {quoted(key)}; expected {expected}"
+    way = f"Remove {quoted(key)} from {field} in {FILE}"
+    return _invalid(message, f"{field}.{key}", key, expected, way)
+
+
+def _invalid(message: str, field: str, found: str, expected: str, *ways: str) -> Problem:
+    options = (*(ways or by_hand(field)), ABORT)
+    return Problem(
+        "field-invalid", message, FILE, field, found[:FOUND_LIMIT], expected, options=options
+    )
+
+
+def by_hand(field: str) -> tuple[str, ...]:
+    return (
+        f"Correct it: qrspi config set {field} VALUE",
+        f"Edit {FILE} by hand, then check it: qrspi config validate",
+    )
+
+
+def setting(field: str, value: str) -> str:
+    return f"Set it to {value}: qrspi config set {field} {value}"
+
+
+def written(node: Node) -> str:
+    """The value as it was written; lists and mappings on one line."""
+    match node:
+        case Scalar():
+            return node.raw
+        case tuple():
+            return f"[{', '.join(map(written, node))}]"
+        case dict():
+            return f"{{{', '.join(f'{key}: {written(value)}' for key, value in node.items())}}}"
+
+
+def quoted(text: str) -> str:
+    """On one line and of a bearable length, between backticks."""
+    line = text[:SHOWN_LIMIT].replace("\r", "").replace("\n", "\\n").replace("\t", "\\t")
+    cut = len(text) > SHOWN_LIMIT
+    return f"`{line}…` ({len(text)} characters)" if cut else f"`{line}`"
+
+
+def listed(words: tuple[str, ...], last: str = "or") -> str:
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} {last} {words[-1]}"
+
+
+def menu(problem: Problem) -> str:
+    """The line that says what is wrong, then the numbered ways out."""
+    ways = [f"  {number}) {way}" for number, way in enumerate(problem.options, 1)]
+    return "\n".join((problem.message, *ways)) + "\n"
+
+
+def unreadable(reason: str, *ways: str) -> Problem:
+    repair = ways or (f"Repair {FILE} by hand, then check it: qrspi config validate",)
+    return Problem("config-unreadable", reason, FILE, options=(*repair, ABORT))
+
+
+def not_found() -> Problem:
+    return Problem(
+        "config-missing",
+        f"{FILE} not found in the artifact directory.",
+        FILE,
+        expected=f"a file {FILE} in the run's directory",
+        options=("Re-create it beside the artifacts: qrspi init --adopt DIR", ABORT),
+    )
+
+
+def renamed(node: Node) -> Problem:
+    found = written(node)
+    return Problem(
+        "field-renamed",
+        f"{FILE}: codex_reviews was renamed to second_reviewer and is never read; "
+        f"found {quoted(found)}, expected second_reviewer: true or second_reviewer: false instead",
+        FILE,
+        "codex_reviews",
+        found[:FOUND_LIMIT],
+        "second_reviewer: true or second_reviewer: false",
+        options=(
+            "Rename it and keep its value: qrspi config migrate",
+            f"Remove the codex_reviews line from {FILE} by hand and set second_reviewer",
+            ABORT,
+        ),
+    )
