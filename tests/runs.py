@@ -1,0 +1,124 @@
+"""Small runs, written down in a few words. Shared by tests of every layer."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from qrspi.core.pipeline import ROUTES, STEP
+from qrspi.core.tree import MemoryTree
+
+RUN = "2026-05-17-user-auth"
+
+ROUTING = """model_routing:
+  extra-low: none
+  low: { vendor: claude, model: small }
+  medium: { vendor: claude, model: middle }
+  high: { vendor: claude, model: large }
+  extra-high: none
+  default_tier: medium
+"""
+
+
+def config(pipeline: str = "full", *, drop: Iterable[str] = (), **fields: str) -> bytes:
+    """A complete config.md; `fields` replace or add lines, `drop` leaves fields out."""
+    route = ROUTES["full" if pipeline == "full" else "quick"]
+    lines = {
+        "created": "2026-05-17",
+        "pipeline": pipeline,
+        "second_reviewer": "false",
+        "route": f"[{', '.join(route)}]",
+        "verifier_enabled": "true",
+        "scope_tagger_enabled": "true",
+        "visual_fidelity_required": "false",
+    }
+    if pipeline == "quick":
+        lines["question_budget"] = "5"
+    lines |= fields
+    text = "".join(f"{key}: {value}\n" for key, value in lines.items() if key not in set(drop))
+    routing = "" if "model_routing" in set(drop) else ROUTING
+    return f"---\n{text}{routing}---\n".encode()
+
+
+def artifact(status: str = "draft", body: str = "# Text\n\n## Approach\n\nWords.\n") -> bytes:
+    return f"---\nstatus: {status}\n---\n\n{body}".encode()
+
+
+def body_hash(data: bytes) -> str:
+    """The contract's hash of one file's body, computed the long way."""
+    body = data.split(b"---\n", 2)[2]
+    return hashlib.sha256(b"\n".join(line.rstrip() for line in body.split(b"\n"))).hexdigest()
+
+
+def finding(
+    tag: str = "quality-claude",
+    number: int = 1,
+    *,
+    round: int = 1,
+    step: str = "goals",
+    kind: str = "correctness",
+    severity: str = "medium",
+    cites: str = "goals.md:L7",
+    message: str = "The second claim contradicts the first.",
+) -> bytes:
+    return (
+        f"---\nfinding_id: R{round}-F{number:02d}\nseverity: {severity}\nchange_type: {kind}\n"
+        f"referenced_files: [{cites}]\nartifact: {step}\nround: {round}\nreviewer: {tag}\n---\n"
+        f"{message}\n"
+    ).encode()
+
+
+def clean(tag: str = "quality-claude", round: int = 1) -> bytes:
+    return f"---\nreviewer: {tag}\nround: {round}\nfindings: 0\n---\n".encode()
+
+
+def score(value: int | str = 85, reason: str = "Checked against the text.") -> bytes:
+    return f"score: {value}\nreason: {reason}\n".encode()
+
+
+def manifest(
+    step: str = "goals",
+    round: int = 1,
+    tags: Iterable[str] = ("quality-claude", "scope-claude"),
+    body: bytes = b"",
+    **more: object,
+) -> bytes:
+    document = {
+        "schema": "qrspi/manifest/v1",
+        "step": step,
+        "round": round,
+        "body_hash": body_hash(body) if body else "0" * 64,
+        "expected_tags": list(tags),
+        "decision": {"decision": "broaden", "rule": "CNV-03"},
+        "dispatches": [],
+        "engine_files": {},
+        **more,
+    }
+    return (json.dumps(document, indent=2) + "\n").encode()
+
+
+def approved(*steps: str) -> dict[str, bytes]:
+    return {STEP[step].artifact: artifact("approved") for step in steps}
+
+
+def files(*parts: Mapping[str, bytes], **named: bytes) -> dict[str, bytes]:
+    merged: dict[str, bytes] = {}
+    for part in parts:
+        merged |= part
+    return merged | named
+
+
+def tree(*parts: Mapping[str, bytes], in_git: bool = False, name: str = RUN) -> MemoryTree:
+    return MemoryTree(files(*parts), name=name, in_git=in_git)
+
+
+def on_disk(root: Path, contents: Mapping[str, bytes], name: str = RUN) -> Path:
+    """The run's directory below a project at `root`."""
+    run = root / "docs" / "qrspi" / name
+    for path, data in contents.items():
+        target = run / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(data)
+    return run
