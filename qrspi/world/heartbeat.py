@@ -1,0 +1,95 @@
+"""The daemon's mark in the runs folder: a lock while it lives, and when it last looked.
+
+`status` asks only whether there is a daemon, so what writes is imported by the daemon alone.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from typing import NamedTuple
+
+from qrspi.core.model import Problem
+from qrspi.core.tree import Fault
+from qrspi.world.disk import DiskTree, opened
+
+LOCK = ".qrspi/watch.lock"
+FILE = ".qrspi/heartbeat.json"
+
+# `daemon()` holds the lock for the moment of its question.
+_QUESTION = 0.2
+
+
+class Daemon(NamedTuple):
+    """What the daemon says of itself; empty while it has said nothing."""
+
+    pid: int = 0
+    started: str = ""
+    beat: str = ""
+
+
+def daemon(runs_dir: str) -> Daemon | None:
+    """The daemon that watches these runs now; None when there is none."""
+    tree = DiskTree(runs_dir)
+    fd = tree.descriptor(LOCK)
+    if isinstance(fd, Fault):
+        return None
+    try:
+        fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return _said(tree.read(FILE, 4096))
+    finally:
+        os.close(fd)
+    return None
+
+
+@contextmanager
+def watching(
+    runs_dir: str, started: str, command: str = "qrspi watch"
+) -> Iterator[Callable[[str], None]]:
+    """Be the one daemon of a root; call what it yields with the time of each look."""
+    from qrspi.world import lock
+    from qrspi.world.failure import worded
+
+    with ExitStack() as stack:
+        with worded(LOCK):
+            own = stack.enter_context(lock.own_directory(stack.enter_context(opened(runs_dir))))
+            name = LOCK.rpartition("/")[2]
+            stack.enter_context(lock.held(own, name, _QUESTION, command, _already_watched))
+            lock.ignore_in_git(own)
+        yield lambda now: _write(own, Daemon(os.getpid(), started, now))
+
+
+def _write(own: int, said: Daemon) -> None:
+    import json
+
+    from qrspi.world import atomic
+    from qrspi.world.failure import worded
+
+    name = FILE.rpartition("/")[2]
+    data = json.dumps(said._asdict()).encode("ascii") + b"\n"
+    with worded(FILE), atomic.temporary(own, name, data) as temp:
+        atomic.put(own, temp, name)
+
+
+def _said(content: bytes | Fault) -> Daemon:
+    import json
+
+    if isinstance(content, Fault):
+        return Daemon()
+    try:
+        said = json.loads(content)
+        return Daemon(int(said["pid"]), str(said["started"]), str(said["beat"]))
+    except (ValueError, RecursionError, KeyError, TypeError):
+        return Daemon()
+
+
+def _already_watched(holder: str) -> Problem:
+    return Problem(
+        "busy",
+        f"these runs are watched already, by {holder}: one daemon is enough",
+        found=holder,
+        hint="qrspi status",
+    )

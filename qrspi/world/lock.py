@@ -1,0 +1,115 @@
+"""A kernel lock on an open file.
+
+The lock is the descriptor's, so a killed holder frees it. What stands in the file is for people;
+whether the lock is free is asked of the kernel alone. The word `free` there only spares the next
+holder the search for a killed one's temporaries.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import re
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from typing import NamedTuple
+
+from qrspi.core.model import Problem
+from qrspi.core.refusal import Busy
+from qrspi.world import atomic
+from qrspi.world.disk import step_into
+
+OWN = ".qrspi"
+Refused = Callable[[str], Problem]
+
+_HOLDER = re.compile(r"(\d{1,10}) ([ -~]{1,80})\n")
+_FREE = b"free\n"
+_LONGEST_PAUSE = 0.05
+
+
+@contextmanager
+def own_directory(parent: int) -> Iterator[int]:
+    """A descriptor of the engine's own folder, made when it is not there."""
+    with suppress(FileExistsError):
+        os.mkdir(OWN, dir_fd=parent)
+        atomic.sync(parent)
+    fd = step_into(parent, OWN)
+    try:
+        yield fd
+    finally:
+        os.close(fd)
+
+
+def ignore_in_git(own: int) -> None:
+    if not atomic.exists(own, ".gitignore"):
+        with atomic.temporary(own, ".gitignore", b"*\n") as temp:
+            atomic.put(own, temp, ".gitignore")
+
+
+class Grip(NamedTuple):
+    """A lock that is held, and whether its last holder let go of it in good order."""
+
+    fd: int
+    orderly: bool
+
+
+@contextmanager
+def held(own: int, name: str, timeout: float, command: str, busy: Refused) -> Iterator[Grip]:
+    """Hold a lock file; `busy` words the refusal, given the holder's name."""
+    fd = _acquire(own, name, timeout, busy)
+    try:
+        orderly = os.pread(fd, 200, 0) == _FREE
+        _sign(fd, f"{os.getpid()} {command[:80]}\n".encode("ascii", "replace"))
+        yield Grip(fd, orderly)
+        with suppress(OSError):
+            _sign(fd, _FREE)
+    finally:
+        os.close(fd)
+
+
+def in_place(directory: int, name: str, fd: int) -> bool:
+    """Whether the name still leads to the locked file: one that was deleted keeps nobody out."""
+    mine = os.fstat(fd)
+    try:
+        now = os.stat(name, dir_fd=directory, follow_symlinks=False)
+    except FileNotFoundError:
+        return False
+    return (now.st_dev, now.st_ino) == (mine.st_dev, mine.st_ino)
+
+
+def _acquire(own: int, name: str, timeout: float, busy: Refused) -> int:
+    deadline = time.monotonic() + timeout
+    while True:
+        with ExitStack() as opened:
+            fd = atomic.open_regular(own, name, os.O_RDWR | os.O_CREAT)
+            opened.callback(os.close, fd)
+            if not _take(fd, deadline):
+                raise Busy(busy(_holder(fd)))
+            if in_place(own, name, fd):
+                opened.pop_all()
+                return fd
+
+
+def _take(fd: int, deadline: float) -> bool:
+    pause = 0.001
+    while True:
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return True
+        except BlockingIOError:
+            left = deadline - time.monotonic()
+        if left <= 0:
+            return False
+        time.sleep(min(pause, left))
+        pause = min(pause * 2, _LONGEST_PAUSE)
+
+
+def _sign(fd: int, text: bytes) -> None:
+    os.ftruncate(fd, 0)
+    os.pwrite(fd, text, 0)
+
+
+def _holder(fd: int) -> str:
+    match = _HOLDER.fullmatch(os.pread(fd, 200, 0).decode("ascii", "replace"))
+    return f"process {match[1]} ({match[2]})" if match else "another process"
