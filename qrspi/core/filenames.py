@@ -218,3 +218,23 @@ _PHASE = re.compile(r"phase-(\d{2,})")
 def phase_number(name: str) -> int | None:
     match = _PHASE.fullmatch(name)
     return int(match[1]) if match else None
+
+
+class FixRound(NamedTuple):
+    """A folder of tasks that repair what a later step found."""
+
+    kind: str  # integration, ci, test
+    number: int
+
+    @property
+    def directory(self) -> str:
+        return f"fixes/{self.kind}-{round_name(self.number)}"
+
+
+_FIXES = re.compile(r"(integration|ci|test)-(round-\d+)")
+
+
+def fix_round(name: str) -> FixRound | None:
+    match = _FIXES.fullmatch(name)
+    number = round_number(match[2]) if match else None
+    return FixRound(match[1], number) if match and number else None
