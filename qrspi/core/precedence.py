@@ -1,0 +1,69 @@
+"""What must come before what: order in a graph of named things and their needs."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+
+Needs = Mapping[str, Collection[str]]  # every name that is needed is a key too
+
+
+def settled(needs: Needs) -> Iterator[str]:
+    """The names in an order in which each comes after its needs; those in cycles never come."""
+    dependants: dict[str, list[str]] = {name: [] for name in needs}
+    open_needs = {name: len(set(wanted)) for name, wanted in needs.items()}
+    for name, wanted in needs.items():
+        for need in set(wanted):
+            dependants[need].append(name)
+    ready = sorted((name for name, count in open_needs.items() if not count), reverse=True)
+    while ready:
+        name = ready.pop()
+        yield name
+        for dependant in sorted(dependants[name], reverse=True):
+            open_needs[dependant] -= 1
+            if not open_needs[dependant]:
+                ready.append(dependant)
+
+
+def cycles(needs: Needs) -> tuple[tuple[str, ...], ...]:
+    """Cycles as paths along the needs, each begun at its smallest name; no name in two."""
+    stuck = set(needs) - set(settled(needs))
+    visited: set[str] = set()
+    found = [_cycle_from(name, needs, stuck, visited) for name in sorted(stuck)]
+    return tuple(sorted(path for path in found if path))
+
+
+def _cycle_from(start: str, needs: Needs, stuck: set[str], visited: set[str]) -> tuple[str, ...]:
+    """Whoever is stuck has a need that is stuck, so the walk meets itself or an earlier one."""
+    path: dict[str, None] = {}
+    name = start
+    while name not in visited:
+        visited.add(name)
+        path[name] = None
+        name = min(need for need in needs[name] if need in stuck)
+    if name not in path:
+        return ()
+    names = list(path)
+    loop = names[names.index(name) :]
+    first = loop.index(min(loop))
+    return (*loop[first:], *loop[:first])
+
+
+def depths(needs: Needs, weightless: Collection[str] = ()) -> dict[str, int]:
+    """How many steps each name is from the start; a weightless one is no step of its own."""
+    found: dict[str, int] = {}
+    for name in settled(needs):
+        before = max((found[need] for need in needs[name]), default=0)
+        found[name] = before if name in weightless else before + 1
+    return found
+
+
+def behind(start: str, needs: Needs) -> frozenset[str]:
+    """Everything `start` needs, directly or not."""
+    found: set[str] = set()
+    waiting = list(needs[start])
+    while waiting:
+        name = waiting.pop()
+        if name not in found:
+            found.add(name)
+            waiting += needs[name]
+    return frozenset(found)
