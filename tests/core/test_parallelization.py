@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import re
+from importlib.resources import files
+
 import pytest
 
 from qrspi.core import parallelization, phases, tasks
@@ -120,6 +123,16 @@ def test_tables_in_fences_and_comments_are_not_the_plan() -> None:
     hidden = f"## Branch Map\n\n```\n{example}```\n\n<!-- as in\n{example}-->\n"
     plan = plan_of(PLAN.replace("## Branch Map\n", hidden))
     assert [branch.task for branch in plan.branches] == [b.task for b in READ.branches]
+
+
+@pytest.mark.rule("IMP-02")
+def test_the_example_that_authors_are_given_is_a_plan() -> None:
+    role = files("qrspi") / "roles" / "author-parallelize.md"
+    (example,) = re.findall(r"^```\n(.*?)^```$", role.read_text("utf-8"), re.MULTILINE | re.DOTALL)
+    assert parallelization.waves(plan_of(example)) == (
+        ("task-01", "task-02"),
+        ("task-03", "task-04"),
+    )
 
 
 @pytest.mark.rule("IMP-02")
