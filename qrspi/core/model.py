@@ -120,6 +120,8 @@ class Round(NamedTuple):
     silent_tags: tuple[str, ...] = ()  # expected, and nothing there yet
     unscored: tuple[str, ...] = ()  # stems of findings that need a sidecar and have none
     unfinished: tuple[str, ...] = ()  # files whose last newline must be normalised
+    directory: str = ""  # run-relative
+    bypasses: tuple[tuple[str, bytes], ...] = ()  # records of forged engine files, to be written
 
 
 class Triaged(NamedTuple):

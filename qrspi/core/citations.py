@@ -1,0 +1,89 @@
+"""What a finding cites: `path`, `path:12`, `path:12-20`, `path:L12-L20`, and prose ranges."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+
+class Citation(NamedTuple):
+    path: str
+    start: int | None = None  # lines, from 1; None when no range is cited
+    end: int | None = None
+    prose: bool = False  # the range was written in words, as in `x.md (line 212)`
+
+
+_LINES = r"L?(\d{1,9})(?:-L?(\d{1,9}))?"
+_USUAL = re.compile(rf"([^:]*):{_LINES}", re.ASCII)
+_WORDS = r"(?:[Ll]ines? *|L)(\d{1,9})(?: *(?:-|–|—|to|through) *L?(\d{1,9}))?"
+# The path ends at the last thing that can begin a range, so nothing is looked at twice.
+_PROSE = re.compile(
+    rf"([^:\s(]+(?: [^:\s(]+)*?)(?:,? ?\({_WORDS}\)|[ ,:#]{{1,2}}{_WORDS})", re.ASCII
+)
+_ENTRY_LIMIT = 4096  # no path is longer; keeps the pattern's work small
+_UNPRINTED = re.compile(r"[\x00-\x1f\x7f\x85\u2028\u2029]")
+
+
+def parse(entry: str) -> Citation | None:
+    """None when the entry is no citation at all: empty, with a line break, a range that is not one.
+
+    A path that leads out of the project is still a citation. Whoever opens files checks it.
+    """
+    entry = entry.strip()
+    if not entry or len(entry) > _ENTRY_LIMIT or _UNPRINTED.search(entry):
+        return None
+    if match := _USUAL.fullmatch(entry):
+        return _ranged(match[1], match[2], match[3], prose=False)
+    if match := _PROSE.fullmatch(entry):
+        return _ranged(match[1], match[2] or match[4], match[3] or match[5], prose=True)
+    return None if ":" in entry else Citation(entry)
+
+
+def _ranged(path: str, first: str, last: str | None, *, prose: bool) -> Citation | None:
+    path = path.strip()
+    start = int(first)
+    end = int(last) if last else start
+    return Citation(path, start, end, prose) if path and 1 <= start <= end else None
+
+
+_FOLDER = "feedback/"
+_PART_OF_A_NAME = re.compile(r"[A-Za-z0-9_-]")
+_FILE_END = re.compile(r".\.md(?![A-Za-z0-9_])", re.DOTALL)
+
+
+def cites_feedback(entry: str) -> bool:
+    """Whether one citation names `feedback/<anything>.md`, here or in any folder above."""
+    at = entry.find(_FOLDER)
+    while at > 0 and _PART_OF_A_NAME.match(entry[at - 1]):
+        at = entry.find(_FOLDER, at + 1)
+    return at >= 0 and _FILE_END.search(entry, at + len(_FOLDER)) is not None
+
+
+def mentions_feedback(message: str) -> bool:
+    """The same for prose; what is quoted between untrusted markers is not the reviewer's word."""
+    if _FOLDER not in message:
+        return False
+    return any(map(cites_feedback, without_quotes(message).split()))
+
+
+_MARKER = re.compile(
+    r"<<<UNTRUSTED-([A-Z-]{1,40})-(START|END) id=([A-Za-z0-9._/-]+)(?: encoding=base64)?>>>"
+)
+
+
+def without_quotes(text: str) -> str:
+    """The text less every stretch that a pair of untrusted markers encloses.
+
+    A start without its end encloses nothing.
+    """
+    markers = list(_MARKER.finditer(text))
+    last_end = {(mark[1], mark[3]): mark.start() for mark in markers if mark[2] == "END"}
+    kept, at, opened = [], 0, None
+    for mark in markers:
+        source = mark[1], mark[3]
+        if opened is None and mark[2] == "START" and last_end.get(source, -1) > mark.start():
+            kept.append(text[at : mark.start()])
+            opened = source
+        elif mark[2] == "END" and source == opened:
+            at, opened = mark.end(), None
+    return " ".join((*kept, text[at:]))
