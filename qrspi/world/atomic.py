@@ -15,12 +15,40 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import NamedTuple
 
+from qrspi.world.disk import step_into
+
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _BLOCK = 1024 * 1024
 # No hard links on FAT, some network and some FUSE file systems.
 _NO_LINKS = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK)
 
 LEFTOVER = re.compile(r"\..*\.qrspi-[0-9a-f]{16}\.tmp")
+
+
+@contextmanager
+def below(directory: int, path: str, make: bool) -> Iterator[int]:
+    """A descriptor of a directory below another, reached through no symlink."""
+    fd = os.dup(directory)
+    try:
+        for part in path.split("/") if path else ():
+            inner = enter(fd, part, make)
+            os.close(fd)
+            fd = inner
+        yield fd
+    finally:
+        os.close(fd)
+
+
+def enter(directory: int, name: str, make: bool) -> int:
+    try:
+        return step_into(directory, name)
+    except FileNotFoundError:
+        if not make:
+            raise
+    with suppress(FileExistsError):
+        os.mkdir(name, dir_fd=directory)
+    sync(directory)
+    return step_into(directory, name)
 
 
 def temporary_name(name: str) -> str:

@@ -63,10 +63,10 @@ def root_for_init(cwd: str | None, root_option: str | None, env: Mapping[str, st
     said = _said(root_option, env)
     if said:
         path = _absolute(cwd, *said)
-        return _known_root(path) or Root(path, f"{path}/{RUNS}")
+        return _known_root(path) or _new_project(path)
     start = _standing(cwd)
     found = _nearest(start) or _nearest(start, ".git") or start
-    return _project(found) if _is_dir(f"{found}/{RUNS}") else Root(found, f"{found}/{RUNS}")
+    return _project(found) if _is_dir(f"{found}/{RUNS}") else _new_project(found)
 
 
 def list_runs(root: Root) -> tuple[RunDir, ...] | Fault:
@@ -83,19 +83,11 @@ def list_runs(root: Root) -> tuple[RunDir, ...] | Fault:
 
 def others(root: Root) -> tuple[str, ...] | Fault:
     """Names in the runs folder that are taken for no run, links among them."""
-    try:
-        with os.scandir(root.runs_dir) as listing:
-            found = [(entry.name, entry.is_dir(follow_symlinks=False)) for entry in listing]
-    except OSError as error:
-        return fault_of(error)
-    return tuple(
-        sorted(
-            name
-            for name, directory in found
-            if name != OWN
-            and not (directory and _may_be_run(name) and is_run(f"{root.runs_dir}/{name}"))
-        )
-    )
+    runs = list_runs(root)
+    if isinstance(runs, Fault):
+        return runs
+    taken = {OWN, *(run.name for run in runs)}
+    return tuple(sorted(set(os.listdir(root.runs_dir)) - taken))
 
 
 def is_run(path: str) -> bool:
@@ -144,17 +136,17 @@ def one_of(root: Root, candidates: tuple[RunDir, ...], step: str = "") -> RunDir
     """The only candidate; with `step`, the candidates are the runs that can enter it."""
     if len(candidates) == 1:
         return candidates[0]
-    names = tuple(run.name for run in candidates)
-    ready = f" that {'is' if not names else 'are'} ready for {step}" if step else ""
-    if names:
-        return _several(f"{len(names)} runs{ready or ' are here'}: say which", names)
-    return Problem(
-        "no-run",
-        f"no run{ready} in {root.runs_dir}"
-        + ("" if step else ": start one with `qrspi init SLUG`"),
-        file=root.runs_dir,
-        hint="qrspi status" if step else "qrspi init SLUG",
-    )
+    if candidates:
+        names = tuple(run.name for run in candidates)
+        state = f"ready for {step}" if step else "here"
+        return _several(f"{len(names)} runs are {state}: say which", names)
+    if step:
+        message = (
+            f"no run in {root.runs_dir} is ready for {step}: `qrspi status` says what each needs"
+        )
+        return Problem("no-run", message, file=root.runs_dir, hint="qrspi status")
+    message = f"no run in {root.runs_dir}: start one with `qrspi init SLUG`"
+    return Problem("no-run", message, file=root.runs_dir, hint="qrspi init SLUG")
 
 
 def _said(root_option: str | None, env: Mapping[str, str]) -> tuple[str, str] | None:
@@ -206,10 +198,11 @@ def _known_root(path: str) -> Root | None:
     parent, _, name = path.rpartition("/")
     if _is_dir(path) and is_run(path):
         return Root(_project_of(parent), parent, name)
-    runs = Root(_project_of(path), path)
-    if _is_dir(path) and (path.endswith(f"/{RUNS}") or list_runs(runs)):
-        return runs
-    return None
+    root = Root(_project_of(path), path)
+    if path.endswith(f"/{RUNS}") and _is_dir(path):
+        return root
+    runs = list_runs(root)
+    return None if isinstance(runs, Fault) or not runs else root
 
 
 def _project(path: str) -> Root:
@@ -228,6 +221,10 @@ def _project(path: str) -> Root:
             hint=f"qrspi --root {runs_dir} status",
         )
     )
+
+
+def _new_project(path: str) -> Root:
+    return Root(path, f"{path.rstrip('/')}/{RUNS}")
 
 
 def _project_of(runs_dir: str) -> str:

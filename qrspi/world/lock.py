@@ -78,24 +78,12 @@ def in_place(directory: int, name: str, fd: int) -> bool:
     return (now.st_dev, now.st_ino) == (mine.st_dev, mine.st_ino)
 
 
-def _acquire(own: int, name: str, timeout: float, busy: Refused) -> int:
-    deadline = time.monotonic() + timeout
-    while True:
-        with ExitStack() as opened:
-            fd = atomic.open_regular(own, name, os.O_RDWR | os.O_CREAT)
-            opened.callback(os.close, fd)
-            if not _take(fd, deadline):
-                raise Busy(busy(_holder(fd)))
-            if in_place(own, name, fd):
-                opened.pop_all()
-                return fd
-
-
-def _take(fd: int, deadline: float) -> bool:
-    pause = 0.001
+def take(fd: int, timeout: float, mode: int = fcntl.LOCK_EX) -> bool:
+    """Lock an open file or directory, waiting for whoever has it."""
+    deadline, pause = time.monotonic() + timeout, 0.001
     while True:
         try:
-            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(fd, mode | fcntl.LOCK_NB)
             return True
         except BlockingIOError:
             left = deadline - time.monotonic()
@@ -103,6 +91,18 @@ def _take(fd: int, deadline: float) -> bool:
             return False
         time.sleep(min(pause, left))
         pause = min(pause * 2, _LONGEST_PAUSE)
+
+
+def _acquire(own: int, name: str, timeout: float, busy: Refused) -> int:
+    while True:
+        with ExitStack() as opened:
+            fd = atomic.open_regular(own, name, os.O_RDWR | os.O_CREAT)
+            opened.callback(os.close, fd)
+            if not take(fd, timeout):
+                raise Busy(busy(_holder(fd)))
+            if in_place(own, name, fd):
+                opened.pop_all()
+                return fd
 
 
 def _sign(fd: int, text: bytes) -> None:

@@ -9,14 +9,14 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from typing import NamedTuple, Self
 
 from qrspi.core.model import Problem
 from qrspi.core.refusal import Halt, Refusal
 from qrspi.world import applog, atomic, cleanup, lock
-from qrspi.world.disk import DiskTree, opened, step_into
+from qrspi.world.disk import DiskTree, opened
 from qrspi.world.failure import worded
 
 LOCK = f"{lock.OWN}/lock"
@@ -119,7 +119,7 @@ class Workspace(DiskTree):
         """A directory and its parents; False when it was there."""
         with self._place(path) as (directory, name):
             made = not atomic.exists(directory, name)
-            os.close(_enter(directory, name, make=True))
+            os.close(atomic.enter(directory, name, make=True))
             return made
 
     def move(self, source: str, target: str) -> bool:
@@ -148,17 +148,9 @@ class Workspace(DiskTree):
         self._check_held()
         parent, _, name = path.rpartition("/")
         with worded(path, absent_is_fine=not make):
-            if name in ("", ".", ".."):
-                raise ValueError(f"no name of a file: {path!r}")
-            directory = os.dup(self._root)
-            try:
-                for part in parent.split("/") if parent else ():
-                    below = _enter(directory, part, make)
-                    os.close(directory)
-                    directory = below
+            _check_path(path)
+            with atomic.below(self._root, parent, make) as directory:
                 yield directory, name
-            finally:
-                os.close(directory)
 
     def _check_held(self) -> None:
         if self._root < 0:
@@ -193,16 +185,11 @@ def _is_own(path: str) -> bool:
     return path.startswith(f"{lock.OWN}/")
 
 
-def _enter(directory: int, part: str, make: bool) -> int:
-    try:
-        return step_into(directory, part)
-    except FileNotFoundError:
-        if not make:
-            raise
-    with suppress(FileExistsError):
-        os.mkdir(part, dir_fd=directory)
-    atomic.sync(directory)
-    return step_into(directory, part)
+def _check_path(path: str) -> None:
+    """Before a directory is made for the half of it that is good."""
+    os.fsencode(path)
+    if "\0" in path or any(part in ("", ".", "..") for part in path.split("/")):
+        raise ValueError(f"no name of a file: {path!r}")
 
 
 def _respect_read_only(directory: int, name: str, now: atomic.Present | None) -> None:
