@@ -264,10 +264,10 @@ def _outlook(defects: Sequence[_Defect], numbers: Sequence[int]) -> tuple[Outloo
         f"from round {steps[0][0]} to {numbers[-1]}: {course.resolved} resolved,"
         f" {course.persisting} persisting, {course.re_raised} re-raised, {course.new} new"
     )
-    return _judged(course), because
+    return judged(course), because
 
 
-def _judged(course: Course) -> Outlook:
+def judged(course: Course) -> Outlook:
     """Coming back outweighs staying; new findings count against resolved ones."""
     returns = course.re_raised >= max(course.persisting, 1)
     if returns and 2 * course.re_raised >= course.resolved:

@@ -11,12 +11,17 @@ from qrspi.core import citations
 from qrspi.core.filenames import round_name
 from qrspi.core.model import Finding, Problem, Triaged
 from qrspi.core.pipeline import Subject
+from qrspi.core.submissions import finished
 from qrspi.core.tree import Fault
 
 if TYPE_CHECKING:
     from qrspi.core.headings import Sections
 
 FULL = "<full>"
+_HEADING = re.compile(r"#{2,6} .+")
+# Prose is no path: with white space in it, a path must end in a file's extension.
+_PATH = re.compile(r"[^\s#<]\S*|[^\s#<].*\.[A-Za-z0-9]+")
+_CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f\x85\u2028\u2029]")
 
 
 class ScopeSet(NamedTuple):
@@ -110,7 +115,7 @@ def _path_tag(finding: Finding, place: _Place) -> str | _Fallback:
     path = place.normal(citation.path)
     if path is None:
         return _Fallback(f"{_shown(entry)} leads out of the project")
-    return _usable(path, "path")
+    return _usable(path, "path", _PATH)
 
 
 def _section_tag(
@@ -128,9 +133,10 @@ def _section_tag(
         past = line > sections.lines
         where = f"past the end of {name}" if past else f"before the first H2 heading of {name}"
         return _Fallback(f"line {line} is {where}")
-    if not held.title:
+    title = held.title.strip()
+    if not title:
         return _Fallback(f"the heading on line {held.start} of {name} has no text")
-    return _usable(f"## {held.title}", "heading")
+    return _usable(f"## {title}", "heading", _HEADING)
 
 
 def _cited_line(finding: Finding, place: _Place, name: str) -> int | _Fallback:
@@ -147,11 +153,13 @@ def _cited_line(finding: Finding, place: _Place, name: str) -> int | _Fallback:
     return _Fallback(f"it does not cite {name}")
 
 
-def _usable(tag: str, kind: str) -> str | _Fallback:
+def _usable(tag: str, kind: str, shape: re.Pattern[str]) -> str | _Fallback:
     """A comma would split the tag when tags are handed to reviewers as a list."""
     if "," in tag:
         return _Fallback(f"the {kind} {_shown(tag)} contains a comma")
-    return tag if _is_tag(tag) else _Fallback(f"the {kind} {_shown(tag)} cannot stand on a line")
+    if _CONTROL.search(tag) or not shape.fullmatch(tag):
+        return _Fallback(f"the {kind} {_shown(tag)} cannot stand on a line of its own")
+    return tag
 
 
 def _shown(text: str) -> str:
@@ -170,10 +178,6 @@ def render(number: int, scope_set: ScopeSet) -> bytes:
     return "".join(f"{line}\n" for line in lines).encode()
 
 
-_HEADING = re.compile(r"#{2,6} .+")
-# Prose is no path: with white space in it, a path must end in a file's extension.
-_PATH = re.compile(r"[^\s#<]\S*|[^\s#<].*\.[A-Za-z0-9]+")
-_CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f\x85\u2028\u2029]")
 _TOTAL = re.compile(r"# total_findings_kept:[ \t]*([0-9]{1,9})")
 _WARNING = "# warning:"
 
@@ -210,7 +214,7 @@ def read(data: bytes) -> ScopeSet | Problem:
     totals = (match for match in map(_TOTAL.fullmatch, comments) if match)
     total = next((int(match[1]) for match in totals), None)
     warnings = tuple(line[len(_WARNING) :].strip() for line in comments if _warns(line))
-    return ScopeSet(tags, warnings, total, normalised=normalise(data) != data)
+    return ScopeSet(tags, warnings, total, normalised=finished(data) != data)
 
 
 def _warns(line: str) -> bool:
@@ -224,11 +228,6 @@ def _malformed(reason: str, found: str) -> Problem:
         found=found,
         expected="a path, a heading such as ## Approach, or <full>",
     )
-
-
-def normalise(data: bytes) -> bytes:
-    """Ends in exactly one newline."""
-    return data.rstrip(b"\r\n") + b"\n"
 
 
 def malformed_line(number: int, reason: str) -> str:
