@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-import hashlib
-import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from qrspi.core import yaml
+from qrspi.core import yaml, yaml_edit
 from qrspi.core.model import Problem, Status
+from qrspi.core.nodes import Document, Node, Scalar, shown
 from qrspi.core.tree import FRONTMATTER_LIMIT, Fault
-from qrspi.core.yaml import Node, Scalar
 
-BOM = b"\xef\xbb\xbf"
-HEAD = FRONTMATTER_LIMIT + 64
-_OPENING = re.compile(rb"(?:\xef\xbb\xbf)?---[ \t]*\r?\n")
-_CLOSING = re.compile(rb"^---[ \t]*(?:\r?\n|\r?\Z)", re.MULTILINE)
+_BOM = b"\xef\xbb\xbf"
+_HEAD = FRONTMATTER_LIMIT + 64  # what Tree.head gives at most
+_STATUSES: Mapping[str, Status] = {
+    f"{quote}{word}{quote}": word
+    for word in ("draft", "approved", "replan-draft")
+    for quote in ("", '"', "'")
+}
+_TOO_LARGE = f"frontmatter larger than {FRONTMATTER_LIMIT // 1024} KiB"
+_NO_END = "frontmatter without an end: no further line is '---' alone"
+_EXPECTED = "draft, approved or replan-draft"
 
 
 class Front(NamedTuple):
@@ -27,105 +31,215 @@ class Front(NamedTuple):
     body: int
 
 
-class _Split(NamedTuple):
+class _Block(NamedTuple):
     start: int
     end: int
     body: int
 
 
-def _split(data: bytes) -> _Split | str | None:
-    """Where the block lies, None when there is none, or what is wrong with it."""
-    opening = _OPENING.match(data)
-    if not opening:
+def _block(data: bytes) -> _Block | str | None:
+    """Where the block lies, what is wrong with it, or None when there is none."""
+    start = _behind_marker(data, len(_BOM) if data.startswith(_BOM) else 0)
+    if start is None:
         return None
-    closing = _CLOSING.search(data, opening.end(), HEAD)
-    if closing and closing.end() == HEAD and not closing[0].endswith(b"\n"):
-        closing = None
-    if closing and closing.start() - opening.end() <= FRONTMATTER_LIMIT:
-        return _Split(opening.end(), closing.start(), closing.end())
-    if closing or len(data) >= HEAD:
-        return f"frontmatter larger than {FRONTMATTER_LIMIT // 1024} KiB"
-    return "frontmatter without an end: no line that is '---' alone"
+    end = start - 1
+    while (end := data.find(b"\n---", end, _HEAD) + 1) > 0:
+        body_ = _behind_marker(data, end)
+        if end - start > FRONTMATTER_LIMIT:
+            return _TOO_LARGE
+        if body_ is not None:
+            return _Block(start, end, body_)
+    return _TOO_LARGE if len(data) >= _HEAD else _NO_END
+
+
+def _behind_marker(data: bytes, start: int) -> int | None:
+    """The start of the next line, if this one is `---` alone, white space aside."""
+    end = data.find(b"\n", start, _HEAD)
+    if end < 0 and len(data) >= _HEAD:
+        return None  # the line goes on where a head is cut
+    line = data[start : end if end >= 0 else len(data)]
+    if not line.startswith(b"---") or line[3:].strip(b" \t\r"):
+        return None
+    return end + 1 if end >= 0 else len(data)
 
 
 def read(data: bytes, file: str = "") -> Front | Problem | None:
-    split = _split(data)
-    if split is None:
+    """None when the file has no frontmatter at all."""
+    block = _block(data)
+    if block is None:
         return None
-    if isinstance(split, str):
-        return _invalid(f"{file}:1:1: {split}", file)
-    try:
-        text = data[split.start : split.end].decode()
-    except UnicodeDecodeError as error:
-        before = data[split.start : split.start + error.start]
-        column = len(before) - before.rfind(b"\n")
-        return _invalid(f"{file}:{before.count(10) + 2}:{column}: bytes that are not UTF-8", file)
-    fields = yaml.parse(text, file, first_line=2)
-    if isinstance(fields, Problem):
-        return fields._replace(code="invalid-frontmatter")
-    return Front(fields, *split)
+    if isinstance(block, str):
+        return _invalid(yaml.problem(block, file, 1, 1))
+    text = yaml.decode(data[block.start : block.end], file, first_line=2)
+    fields = yaml.parse(text, file, first_line=2) if isinstance(text, str) else text
+    return _invalid(fields) if isinstance(fields, Problem) else Front(fields, *block)
 
 
-def _invalid(message: str, file: str) -> Problem:
-    return Problem("invalid-frontmatter", message, file=file)
-
-
-def status(content: bytes | Fault, file: str) -> tuple[Status, Problem | None]:
-    if isinstance(content, Fault):
-        if content.kind == "absent":
-            return "missing", None
-        return "invalid", Problem(content.kind, f"{file}: {content.detail or content.kind}", file)
-    front = read(content, file)
-    if isinstance(front, Problem):
-        return "invalid", front
-    if front is None:
-        return "draft", Problem("no-frontmatter", f"{file}: no frontmatter; taken as draft", file)
-    node = front.fields.get("status")
-    if node is None:
-        return "draft", Problem("no-status", f"{file}: no 'status'; taken as draft", file, "status")
-    if isinstance(node, Scalar):
-        match node.raw:
-            case "approved" | '"approved"' | "'approved'":
-                return "approved", None
-            case "draft" | '"draft"' | "'draft'":
-                return "draft", None
-            case "replan-draft" | '"replan-draft"' | "'replan-draft'":
-                return "replan-draft", None
-    return "draft", Problem("unknown-status", f"{file}: unknown status; taken as draft", file)
-
-
-def set_field(data: bytes, key: str, value: str, file: str = "") -> bytes | Problem:
-    front = read(data, file)
-    if isinstance(front, Problem):
-        return front
-    line = f"{key}: {value}"
-    if front is None:
-        return f"---\n{line}\n---\n".encode() + data
-    text = data[front.start : front.end].decode()
-    document = yaml.compose(text, file, first_line=2)
-    if isinstance(document, Problem):
-        return document
-    if entry := document.entries.get(key):
-        text = f"{text[: entry.colon]} {value}{text[entry.end :]}"
-    else:
-        text = f"{text}{line}\n"
-    return data[: front.start] + text.encode() + data[front.end :]
-
-
-def body(data: bytes, file: str = "") -> bytes:
-    split = _split(data)
-    return data[split.body :] if isinstance(split, _Split) else data.removeprefix(BOM)
-
-
-def body_hash(bodies: Iterable[bytes]) -> str:
-    return hashlib.sha256(b"\0".join(map(_without_line_ends, bodies))).hexdigest()
-
-
-def _without_line_ends(text: bytes) -> bytes:
-    return b"\n".join(line.rstrip(b" \t\r") for line in text.split(b"\n"))
+def _invalid(problem: Problem) -> Problem:
+    return problem._replace(code="invalid-frontmatter")
 
 
 def text(fields: Mapping[str, Node], key: str) -> str | None:
     """The scalar's content; None when it is absent or not a scalar."""
     node = fields.get(key)
     return node.text if isinstance(node, Scalar) else None
+
+
+def status(content: bytes | Fault, file: str) -> tuple[Status, Problem | None]:
+    """The status of an artifact from the start of its file, and what is odd about it."""
+    if isinstance(content, Fault):
+        return _status_without_bytes(content, file)
+    front = read(content, file)
+    if isinstance(front, Problem):
+        return "invalid", front
+    if front is None:
+        return "draft", _doubt("no-frontmatter", file, "no frontmatter, so no status")
+    node = front.fields.get("status")
+    if node is None:
+        return "draft", _doubt("no-status", file, "no 'status' in the frontmatter")
+    if isinstance(node, Scalar):
+        word = _STATUSES.get(node.raw)
+        if word and _is_beside_key(content[front.start : front.end].decode(), node):
+            return word, None
+    return "draft", _unknown_status(node, file)
+
+
+def _is_beside_key(source: str, value: Scalar) -> bool:
+    """The value and its key, written as such, are on one line."""
+    line = source.splitlines()[value.line - 1]
+    key = line[: value.column - 1].rstrip(" \t").removesuffix(":")
+    word = key.replace("{", " ").replace(",", " ").split()[-1:]
+    return word in (["status"], ['"status"'], ["'status'"])
+
+
+def _status_without_bytes(fault: Fault, file: str) -> tuple[Status, Problem | None]:
+    detail = f" ({fault.detail})" if fault.detail else ""
+    match fault.kind:
+        case "absent":
+            return "missing", None
+        case "not-a-file":
+            return "invalid", Problem("not-a-file", f"{file}: not a regular file{detail}", file)
+        case "unreadable" | "too-large":
+            return "invalid", Problem("unreadable", f"{file}: cannot be read{detail}", file)
+
+
+def _doubt(code: str, file: str, what: str, found: str = "") -> Problem:
+    message = f"{file}: {what}; read as draft"
+    return Problem(code, message, file, field="status", found=found, expected=_EXPECTED)
+
+
+def _unknown_status(node: Node, file: str) -> Problem:
+    if not isinstance(node, Scalar):
+        found = "a list" if isinstance(node, tuple) else "a mapping"
+        return _doubt("unknown-status", file, f"status is {found}, expected {_EXPECTED}", found)
+    found = node.raw.strip() or "nothing"
+    what = f"status is {shown(found)}{_look_alike(found)}, expected {_EXPECTED}"
+    return _doubt("unknown-status", f"{file}:{node.line + 1}:{node.column}", what, found)
+
+
+def _look_alike(found: str) -> str:
+    """Names a character that is easily taken for another."""
+    odd = next((char for char in found if not char.isascii()), "")
+    return f" with the character U+{ord(odd):04X}" if odd else ""
+
+
+def set_field(data: bytes, key: str, value: str, file: str = "") -> bytes | Problem:
+    """`value` is YAML source for one line. A new key becomes the last line of the block."""
+    node = yaml.parse_value(value)
+    if node is None:
+        return _bad_value(key, value, "one YAML value on one line", file)
+
+    def change(source: str, document: Document, newline: str) -> str:
+        return yaml_edit.put(source, document, key, value, newline)
+
+    return _changed(data, key, node, change, file)
+
+
+def set_lines(data: bytes, key: str, lines: Sequence[str], file: str = "") -> bytes | Problem:
+    """Sets a value that has lines of its own below the key: `["- goals", "- plan"]`."""
+    node = yaml.parse_lines(lines)
+    if node is None:
+        return _bad_value(key, "\n".join(lines), "the lines of one YAML list or mapping", file)
+
+    def change(source: str, document: Document, newline: str) -> str:
+        return yaml_edit.put_lines(source, document, key, lines, newline)
+
+    return _changed(data, key, node, change, file)
+
+
+def remove_field(data: bytes, key: str, file: str = "") -> bytes | Problem:
+    front = read(data, file)
+    if isinstance(front, Problem):
+        return front
+    if front is None or key not in front.fields:
+        return data
+
+    def change(source: str, document: Document, newline: str) -> str:
+        return yaml_edit.remove(source, document.entries[key])
+
+    return _changed(data, key, None, change, file)
+
+
+_Change = Callable[[str, Document, str], str]
+
+
+def _changed(
+    data: bytes, key: str, node: Node | None, change: _Change, file: str
+) -> bytes | Problem:
+    """The file after the change, if reading it back shows this change and no other."""
+    if _block(data) is None:
+        data = _with_block(data)
+    front = read(data, file)
+    if not isinstance(front, Front):
+        return front or _not_editable(key, file)
+    source = data[front.start : front.end].decode()
+    document = yaml.locate(source, key)
+    if isinstance(document, Problem) or not yaml_edit.is_editable(source, document, key):
+        return _not_editable(key, file)
+    newline = "\r\n" if data[: front.start].endswith(b"\r\n") else "\n"
+    changed = change(source, document, newline).encode()
+    result = data[: front.start] + changed + data[front.end :]
+    expected = {**front.fields, key: node} if node is not None else _without(front.fields, key)
+    return result if _reads_as(result, expected) else _not_editable(key, file)
+
+
+def _without(fields: Mapping[str, Node], key: str) -> dict[str, Node]:
+    return {name: value for name, value in fields.items() if name != key}
+
+
+def _reads_as(data: bytes, fields: dict[str, Node]) -> bool:
+    front = read(data)
+    return isinstance(front, Front) and yaml.written(front.fields) == yaml.written(fields)
+
+
+def _with_block(data: bytes) -> bytes:
+    body_ = data.removeprefix(_BOM)
+    newline = b"\r\n" if body_.partition(b"\n")[0].endswith(b"\r") else b"\n"
+    return data[: len(data) - len(body_)] + b"---" + newline + b"---" + newline + body_
+
+
+def _bad_value(key: str, value: str, expected: str, file: str) -> Problem:
+    message = f"{file}: cannot set {key!r} to {shown(value)}, expected {expected}"
+    return Problem("invalid-value", message, file, key, value, expected)
+
+
+def _not_editable(key: str, file: str) -> Problem:
+    message = f"{file}: cannot change {key!r} and keep the rest as it is written"
+    return Problem("not-editable", message, file, key, hint="change it in an editor")
+
+
+def body(data: bytes, file: str = "") -> bytes:
+    """The file without its frontmatter, whether that can be read or not."""
+    block = _block(data)
+    return data[block.body :] if isinstance(block, _Block) else data.removeprefix(_BOM)
+
+
+def body_hash(bodies: Iterable[bytes]) -> str:
+    """SHA-256 over the bodies, white space at line ends aside."""
+    import hashlib  # loads OpenSSL, which most commands never need
+
+    return hashlib.sha256(b"\0".join(map(_without_line_ends, bodies))).hexdigest()
+
+
+def _without_line_ends(text: bytes) -> bytes:
+    return b"\n".join(line.rstrip(b" \t\r") for line in text.split(b"\n"))

@@ -39,3 +39,14 @@ class Document(NamedTuple):
     entries: dict[str, Entry]
     block: bool  # one field a line, not `{a: b}`
     column: int  # of the first key, 0-based
+
+
+def place(text: str, index: int) -> tuple[int, int]:
+    """The line and the column of a character, from 1."""
+    before = text[:index].replace("\r\n", "\n").replace("\r", "\n")
+    return before.count("\n") + 1, len(before) - before.rfind("\n")
+
+
+def shown(text: str) -> str:
+    """A piece of the source for a message: short, on one line."""
+    return repr(text if len(text) <= 60 else text[:59] + "…")

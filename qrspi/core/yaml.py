@@ -6,21 +6,13 @@ nearly every real file, in microseconds; the rest goes to ruamel.yaml.
 
 from __future__ import annotations
 
-import json
-import re
+from collections.abc import Sequence
 
 from qrspi.core import flat
 from qrspi.core.model import Problem
-from qrspi.core.nodes import Document as Document
+from qrspi.core.nodes import Document, Entry, place
 from qrspi.core.nodes import Node as Node
 from qrspi.core.nodes import Scalar as Scalar
-from qrspi.core.tree import FRONTMATTER_LIMIT
-
-# ruamel.yaml takes U+0085, U+2028 and U+2029 for line ends in some places and not in
-# others, and a byte order mark for nothing; YAML 1.2 has no control characters at all.
-_REFUSED = re.compile(
-    "[^\t\n\r -~\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]"
-)
 
 
 def parse(text: str, file: str = "", *, first_line: int = 1) -> dict[str, Node] | Problem:
@@ -38,46 +30,112 @@ def parse(text: str, file: str = "", *, first_line: int = 1) -> dict[str, Node] 
 
 
 def compose(text: str, file: str = "", *, first_line: int = 1) -> Document | Problem:
-    """As parse, with the places of the fields."""
-    problem = _refusal(text, file, first_line)
-    if problem:
-        return problem
-    # Imported here: half the cold start of `status`, and few files need it.
+    """As parse, by ruamel.yaml, with the places of the fields."""
+    # Imported here: ruamel.yaml costs three bare interpreters, and few files need it.
     from qrspi.core import yaml_events
 
     try:
         return yaml_events.read(text, begun=first_line > 1)
     except yaml_events.Defect as defect:
-        return _problem(defect.reason, file, defect.line + first_line - 1, defect.column)
-    except RecursionError:
-        return _problem("nested too deeply", file, first_line, 1)
+        return problem(defect.reason, file, defect.line + first_line - 1, defect.column)
 
 
-def _refusal(text: str, file: str, first_line: int) -> Problem | None:
-    if len(text) > FRONTMATTER_LIMIT or len(text.encode("utf-8", "replace")) > FRONTMATTER_LIMIT:
-        return _problem(f"larger than {FRONTMATTER_LIMIT // 1024} KiB", file, first_line, 1)
-    match = _REFUSED.search(text)
-    if not match:
+def decode(data: bytes, file: str = "", *, first_line: int = 1) -> str | Problem:
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        before = data[: error.start].decode()
+        line, column = place(before, len(before))
+        reason = f"the byte 0x{data[error.start]:02X}, which is not UTF-8"
+        return problem(reason, file, line + first_line - 1, column)
+
+
+def problem(reason: str, file: str, line: int, column: int) -> Problem:
+    where = f"{file}:{line}:{column}" if file else f"line {line}, column {column}"
+    return Problem("invalid-yaml", f"{where}: {reason}", file, hint=_HINTS.get(reason, ""))
+
+
+# ruamel.yaml's words, and what a person has most likely written.
+_HINTS = {
+    "mapping values are not allowed here": "put quotes around a value that contains ': '",
+    "could not find expected ':'": "write the line as 'key: value'",
+    "found character '\\t' that cannot start any token": "indent with spaces, not with tabs",
+    "found character '`' that cannot start any token": "put quotes around the value",
+    "found character '@' that cannot start any token": "put quotes around the value",
+}
+
+
+def locate(text: str, key: str) -> Document | Problem:
+    """The document, with the place of at least this field."""
+    fields = flat.read(text)
+    if fields is None:
+        return compose(text)
+    node = fields.get(key)
+    if node is None:
+        return Document(fields, {}, block=True, column=0)
+    if not isinstance(node, Scalar) or not node.raw:
+        return compose(text)
+    return Document(fields, {key: _entry(text, node)}, block=True, column=0)
+
+
+def _entry(text: str, node: Scalar) -> Entry:
+    """Of a scalar on its key's line, as the flat reader knows them."""
+    start = 0
+    for _ in range(node.line - 1):
+        start = text.index("\n", start) + 1
+    value = start + node.column - 1
+    return Entry(start, text.index(":", start) + 1, value, value + len(node.raw))
+
+
+def parse_value(source: str) -> Node | None:
+    """The one value that this is when it stands behind a key, on one line."""
+    if source[:1] in ("", "|", ">") or not _is_line(source):
         return None
-    before = text[: match.start()]
-    line = before.count("\n")
-    column = len(before) - before.rfind("\n")
-    reason = f"the character U+{ord(match[0]):04X}, which is not allowed here"
-    return _problem(reason, file, first_line + line, column)
+    document = locate(f"x: {source}\n", "x")
+    if isinstance(document, Problem) or len(document.fields) != 1:
+        return None
+    entry = document.entries["x"]
+    whole = (entry.value, entry.end) == (len("x: "), len("x: ") + len(source))
+    return document.fields["x"] if whole else None
 
 
-def _problem(reason: str, file: str, line: int, column: int) -> Problem:
-    place = f"{file}:{line}:{column}" if file else f"line {line}, column {column}"
-    return Problem("invalid-yaml", f"{place}: {reason}", file=file)
+def parse_lines(lines: Sequence[str]) -> Node | None:
+    """The list or mapping that these are when they stand below a key."""
+    if not all(map(_is_line, lines)):
+        return None
+    fields = parse("".join(["x:\n", *(f"  {line}\n" for line in lines)]))
+    node = fields.get("x") if isinstance(fields, dict) and len(fields) == 1 else None
+    return None if isinstance(node, Scalar) else node
 
 
-_SAFE_PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_./-]*(?: [A-Za-z0-9_./-]+)*")
-_WORDS = frozenset("null true false yes no on off y n".split())
+def _is_line(text: str) -> bool:
+    return "\n" not in text and "\r" not in text
+
+
+def written(node: Node) -> object:
+    """The node without positions: two that are written alike are equal."""
+    if isinstance(node, Scalar):
+        return node.text, node.raw
+    if isinstance(node, dict):
+        return [(key, written(value)) for key, value in node.items()]
+    return [written(item) for item in node]
+
+
+_PLAIN = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./ -")
+_NOT_STRINGS = frozenset("null true false yes no on off y n".split())
 
 
 def quote(text: str) -> str:
-    """A one-line scalar that every reader takes for this string."""
-    if _SAFE_PLAIN.fullmatch(text) and text.lower() not in _WORDS:
+    """A scalar on one line that every reader takes for this string."""
+    calm = text[:1].isalpha() and text[-1] != " " and _PLAIN.issuperset(text)
+    if calm and text.lower() not in _NOT_STRINGS:
         return text
-    escaped = json.dumps(text, ensure_ascii=False)
-    return _REFUSED.sub(lambda match: f"\\u{ord(match[0]):04x}", escaped)
+    return '"' + "".join(map(_escaped, text)) + '"'
+
+
+def _escaped(char: str) -> str:
+    if char in '"\\':
+        return "\\" + char
+    if char.isprintable():
+        return char
+    return f"\\u{ord(char):04x}" if char <= "\uffff" else f"\\U{ord(char):08x}"
