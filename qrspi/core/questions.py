@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from itertools import count
 from typing import NamedTuple
 
 from qrspi.core import frontmatter
 from qrspi.core.config import Config
 from qrspi.core.model import Problem
+from qrspi.core.tables import Line, shown
 
 ARTIFACT = "questions.md"
 UNTAGGED = "hybrid"  # look in the code and on the web: nothing is ruled out
@@ -51,30 +52,21 @@ _HEADING = re.compile(r" {0,3}#{2,6}[ \t]+Q(?:uestion )?[ \t]*(\d{1,4})\b[ \t]*[
 _LISTED = re.compile(r" {0,3}(?:[-*+][ \t]+)?(?:\*\*)?Q?(\d{1,4})[.:)](?:\*\*)?(?:[ \t]+(.*)|$)")
 _BULLET = re.compile(r" {0,3}[-*+][ \t]+(\[[A-Za-z].*)")
 _ANY_HEADING = re.compile(r" {0,3}#{1,6}(?:[ \t]|$)")
-_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _KIND = re.compile(r"(?:\*\*)?\[([A-Za-z][A-Za-z0-9-]{0,30})\](?:\*\*)?[:.]?[ \t]*(.*)", re.DOTALL)
 
 
 def parse(data: bytes) -> tuple[tuple[Question, ...], tuple[Problem, ...]]:
     """The questions in order, and a warning for each that does not say where to look."""
-    lines = list(_prose(frontmatter.body(data, ARTIFACT).decode(errors="replace")))
+    lines = _prose(frontmatter.body(data, ARTIFACT).decode(errors="replace"))
     in_headings = any(_HEADING.match(line) for line in lines)
     questions = tuple(map(_question, _items(lines, in_headings)))
     asked = tuple(question for question, _ in questions if question.text)
     return asked, tuple(warning for _, warning in questions if warning)
 
 
-def _prose(text: str) -> Iterator[str]:
-    """The lines outside fences."""
-    fence = ""
-    for line in text.splitlines():
-        mark = _FENCE.match(line)
-        if fence:
-            fence = "" if mark and mark[1].startswith(fence) else fence
-        elif mark:
-            fence = mark[1]
-        else:
-            yield line
+def _prose(text: str) -> list[str]:
+    lines = map(Line, count(1), text.splitlines())
+    return [line.text for line in shown(lines)]
 
 
 def _items(lines: list[str], in_headings: bool) -> list[_Item]:

@@ -1,0 +1,67 @@
+"""Several files in one printed reply: the artifact, then others, each behind a line of its own.
+
+An author or fixer that can only print still has to hand over a plan with its tasks, or an
+artifact with its dispositions. Without any such line the whole reply is the artifact.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from qrspi.core.model import Problem
+
+DISPOSITIONS = "dispositions"  # stands for the round's own file, whose path is the engine's
+_BOUNDARY = re.compile(r"^<<<FILE ([^<>\r\n]+)>>>[ \t]*\n", re.MULTILINE)
+_LIKE_ONE = re.compile(r"^[ \t]*<<<FILE\b.*$", re.MULTILINE)
+_FENCED = re.compile(r"```[a-z]*[ \t]*\n(.*)\n```", re.DOTALL)
+
+
+class Printed(NamedTuple):
+    path: str  # run-relative
+    text: str  # ends in one newline
+
+
+def files(reply: str, artifact: str, allowed: Iterable[str]) -> tuple[Printed, ...] | Problem:
+    """The artifact first, then what follows it. `allowed` are patterns such as `tasks/*.md`."""
+    artifact_text, *rest = _BOUNDARY.split(_unfenced(reply.replace("\r\n", "\n")))
+    pairs = [(artifact, artifact_text), *zip(rest[::2], rest[1::2], strict=True)]
+    printed = tuple(Printed(path.strip(), f"{text.strip()}\n") for path, text in pairs)
+    return _fault(printed, _pattern(allowed)) or printed
+
+
+def _unfenced(reply: str) -> str:
+    """Models like to put a fence around the whole, however they are asked not to."""
+    fenced = _FENCED.fullmatch(reply.strip())
+    return fenced[1] if fenced and fenced[1].startswith("---") else reply
+
+
+def _pattern(allowed: Iterable[str]) -> re.Pattern[str]:
+    names = (re.escape(pattern).replace(r"\*", "[A-Za-z0-9._-]+") for pattern in allowed)
+    return re.compile("|".join(names))
+
+
+def _fault(printed: tuple[Printed, ...], allowed: re.Pattern[str]) -> Problem | None:
+    seen = {printed[0].path}
+    for path, _ in printed[1:]:
+        if not allowed.fullmatch(path):
+            return _bad(f"a file {path!r}", "only the files of this step")
+        if path in seen:
+            return _bad(f"a file {path!r} twice", "each file once")
+        seen.add(path)
+    for path, text in printed:
+        if not text.strip():
+            return _bad(f"nothing for {path!r}", "its whole text")
+        if odd := _LIKE_ONE.search(text):
+            return _bad(f"a line {odd[0].strip()!r}", "lines '<<<FILE path>>>' between files")
+    return None
+
+
+def _bad(found: str, expected: str) -> Problem:
+    return Problem(
+        "reply-malformed",
+        f"reply: found {found}, expected {expected}",
+        found=found,
+        expected=expected,
+    )

@@ -1,0 +1,296 @@
+"""What agents answer: the text, what it cost, and every way in which an answer is none."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any, Literal, NamedTuple
+
+from qrspi.core.model import Problem
+
+Kind = Literal["text", "claude-json", "codex-jsonl", "openai-chat-completions"]
+LIMIT = 8 * 1024 * 1024
+
+
+class Usage(NamedTuple):
+    """As the provider counted it; 0 and None where it said nothing."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    usd: float | None = None
+
+
+class Reply(NamedTuple):
+    text: str
+    usage: Usage = Usage()
+    model: str = ""
+
+
+Object = Mapping[str, Any]
+
+
+def parse(kind: Kind, data: bytes, limit: int = LIMIT) -> Reply | Problem:
+    """A whole answer, or why it is none. Half an answer is none."""
+    text = _decoded(data, limit)
+    return text if isinstance(text, Problem) else _whole(_READERS[kind](text))
+
+
+def usage(kind: Kind, data: bytes, limit: int = LIMIT) -> Usage:
+    """What the call cost, also when its answer is of no use."""
+    text = _decoded(data, limit)
+    return Usage() if isinstance(text, Problem) else _COSTS[kind](text)
+
+
+def _decoded(data: bytes, limit: int) -> str | Problem:
+    if len(data) > limit:
+        return _failed("reply-too-large", f"{len(data)} bytes", f"at most {limit}")
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        return _failed("reply-not-text", "bytes that are not UTF-8", "UTF-8 text")
+
+
+def _whole(reply: Reply | Problem) -> Reply | Problem:
+    if isinstance(reply, Problem):
+        return reply
+    if not reply.text.strip():
+        return _failed("reply-empty", "no text", "an answer")
+    if reply.text != _encodable(reply.text):
+        return _failed("reply-not-text", "half of a surrogate pair", "UTF-8 text")
+    return reply._replace(model=_encodable(reply.model))
+
+
+def _encodable(text: str) -> str:
+    """JSON can spell characters that no UTF-8 file can hold."""
+    return text.encode(errors="replace").decode()
+
+
+def _plain(text: str) -> Reply | Problem:
+    return Reply(text)
+
+
+# claude -p --output-format json: one object, an array of events (with --verbose), or one
+# event per line (stream-json). The last event of type `result` is the answer.
+
+
+def _claude(text: str) -> Reply | Problem:
+    events = _claude_events(text)
+    if isinstance(events, Problem):
+        return events
+    result = _last(events, "result")
+    if result is None:
+        return _failed("reply-cut-off", "no event of type result", "one at the end")
+    if fault := _claude_fault(result):
+        return fault
+    return Reply(_string(result, "result"), _claude_usage(result), _claude_model(events, result))
+
+
+def _claude_events(text: str) -> list[Object] | Problem:
+    document = _json(text)
+    if isinstance(document, list):
+        return [event for event in document if isinstance(event, dict)]
+    if isinstance(document, dict):
+        return [document]
+    return _json_lines(text)
+
+
+def _claude_fault(result: Object) -> Problem | None:
+    # An API error arrives as subtype success with is_error true, a spent turn limit the other
+    # way round in some versions, so both have to be right.
+    subtype = result.get("subtype")
+    if subtype != "success":
+        return _failed("reply-failed", f"subtype {_shown(subtype)}", "success")
+    if result.get("is_error") is not False:
+        said = _shown(result.get("result"))
+        return _failed(
+            "reply-failed", f"is_error {_shown(result.get('is_error'))}: {said}", "false"
+        )
+    if result.get("stop_reason") in ("max_tokens", "model_context_window_exceeded"):
+        found = f"stop_reason {_shown(result['stop_reason'])}"
+        return _failed("reply-cut-off", found, "an answer that was finished")
+    return None
+
+
+def _claude_usage(result: Object) -> Usage:
+    counts = _object(result, "usage")
+    # What went through the cache is counted apart from input_tokens.
+    inputs = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
+    spent = sum(_count(counts, name) for name in inputs)
+    return Usage(spent, _count(counts, "output_tokens"), _amount(result, "total_cost_usd"))
+
+
+def _claude_model(events: list[Object], result: Object) -> str:
+    started = next((event for event in events if event.get("subtype") == "init"), {})
+    models = list(_object(result, "modelUsage"))
+    return _string(started, "model") or (models[0] if len(models) == 1 else "")
+
+
+def _claude_cost(text: str) -> Usage:
+    events = _claude_events(text)
+    result = None if isinstance(events, Problem) else _last(events, "result")
+    return _claude_usage(result) if result else Usage()
+
+
+# codex exec --json: one event per line. An `error` event alone is no failure: a lost
+# connection that was taken up again is told that way too.
+
+
+def _codex(text: str) -> Reply | Problem:
+    events = _json_lines(text)
+    if isinstance(events, Problem):
+        return events
+    if failed := _last(events, "turn.failed"):
+        said = _shown(_object(failed, "error").get("message"))
+        return _failed("reply-failed", f"turn.failed: {said}", "turn.completed")
+    if _last(events, "turn.completed") is None:
+        return _failed("reply-cut-off", "no event turn.completed", "one at the end")
+    return Reply(_codex_text(events), _codex_usage(events))
+
+
+def _codex_text(events: list[Object]) -> str:
+    items = (_object(event, "item") for event in events if event.get("type") == "item.completed")
+    return next(reversed([_string(item, "text") for item in items if _is_message(item)]), "")
+
+
+def _is_message(item: Object) -> bool:
+    return item.get("type") == "agent_message"
+
+
+def _codex_usage(events: list[Object]) -> Usage:
+    # The cache's share is within input_tokens here, and a later turn's figures within the last.
+    counts = _object(_last(events, "turn.completed") or {}, "usage")
+    return Usage(_count(counts, "input_tokens"), _count(counts, "output_tokens"))
+
+
+def _codex_cost(text: str) -> Usage:
+    events = _json_lines(text)
+    return Usage() if isinstance(events, Problem) else _codex_usage(events)
+
+
+# The body of an OpenAI chat completion.
+
+
+def _chat(text: str) -> Reply | Problem:
+    body = _json(text)
+    if not isinstance(body, dict):
+        return _failed("reply-not-json", "text that is not a JSON object", "a chat completion")
+    if body.get("error"):
+        return _failed("reply-failed", f"error {_shown(_error(body))}", "a chat completion")
+    choice = _first_choice(body)
+    if fault := _chat_fault(choice.get("finish_reason")):
+        return fault
+    content = _string(_object(choice, "message"), "content")
+    return Reply(content, _chat_usage(body), _string(body, "model"))
+
+
+def _error(body: Object) -> object:
+    return _object(body, "error").get("message") or body["error"]
+
+
+def _first_choice(body: Object) -> Object:
+    choices = body.get("choices")
+    first = choices[0] if isinstance(choices, list) and choices else {}
+    return first if isinstance(first, dict) else {}
+
+
+def _chat_fault(reason: object) -> Problem | None:
+    if reason == "stop":
+        return None
+    code = "reply-failed" if reason in ("content_filter", "tool_calls") else "reply-cut-off"
+    return _failed(code, f"finish_reason {_shown(reason)}", "stop")
+
+
+def _chat_usage(body: Object) -> Usage:
+    counts = _object(body, "usage")
+    return Usage(_count(counts, "prompt_tokens"), _count(counts, "completion_tokens"))
+
+
+def _chat_cost(text: str) -> Usage:
+    body = _json(text)
+    return _chat_usage(body) if isinstance(body, dict) else Usage()
+
+
+def _no_cost(text: str) -> Usage:
+    return Usage()
+
+
+_READERS: dict[Kind, Callable[[str], Reply | Problem]] = {
+    "text": _plain,
+    "claude-json": _claude,
+    "codex-jsonl": _codex,
+    "openai-chat-completions": _chat,
+}
+_COSTS: dict[Kind, Callable[[str], Usage]] = {
+    "text": _no_cost,
+    "claude-json": _claude_cost,
+    "codex-jsonl": _codex_cost,
+    "openai-chat-completions": _chat_cost,
+}
+
+
+# JSON from elsewhere: nothing about its shape is taken for granted.
+
+
+def _json(text: str) -> object:
+    """The document; None when it is not JSON, or too deep to be read."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _json_lines(text: str) -> list[Object] | Problem:
+    lines = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
+    events = [(number, _json(line)) for number, line in lines]
+    bad = next((number for number, event in events if not isinstance(event, dict)), None)
+    if not lines:
+        return _failed("reply-empty", "no text", "an answer")
+    if bad is not None:
+        return _failed("reply-not-json", f"line {bad}, not a JSON object", "one object per line")
+    return [event for _, event in events if isinstance(event, dict)]
+
+
+def _last(events: list[Object], kind: str) -> Object | None:
+    return next((event for event in reversed(events) if event.get("type") == kind), None)
+
+
+def _object(holder: Object, key: str) -> Object:
+    value = holder.get(key)
+    return value if isinstance(value, dict) else {}
+
+
+def _string(holder: Object, key: str) -> str:
+    value = holder.get(key)
+    return value if isinstance(value, str) else ""
+
+
+_MOST = 10**15  # beyond any bill, and safe to add up
+
+
+def _count(holder: Object, key: str) -> int:
+    value = holder.get(key)
+    return value if type(value) is int and 0 <= value < _MOST else 0
+
+
+def _amount(holder: Object, key: str) -> float | None:
+    value = holder.get(key)
+    if not isinstance(value, int | float) or isinstance(value, bool) or not 0 <= value < _MOST:
+        return None
+    return float(value)
+
+
+_SHOWN = 200
+
+
+def _shown(value: object) -> str:
+    """A short line of somebody else's words."""
+    if value is None:
+        return "nothing"
+    words = " ".join(_encodable(str(value)).split())
+    return words if len(words) <= _SHOWN else f"{words[:_SHOWN]}…"
+
+
+def _failed(code: str, found: str, expected: str) -> Problem:
+    return Problem(
+        code, f"reply: found {found}, expected {expected}", found=found, expected=expected
+    )
