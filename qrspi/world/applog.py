@@ -89,8 +89,8 @@ def _torn(fd: int, size: int) -> bytes:
     """What stands behind the last newline."""
     if not size or os.pread(fd, 1, size - 1) == b"\n":
         return b""
-    lines, at = _last_lines(fd, 1)
-    if at and os.pread(fd, 1, at - 1) != b"\n":
+    lines, _ = _last_lines(fd, 1)
+    if len(lines[0]) >= LINE_LIMIT:
         raise OSError(errno.EFBIG, f"its last line is longer than {LINE_LIMIT} bytes")
     return lines[0]
 
