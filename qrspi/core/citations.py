@@ -35,7 +35,8 @@ def parse(entry: str) -> Citation | None:
     if match := _USUAL.fullmatch(entry):
         return _ranged(match[1], match[2], match[3], prose=False)
     if match := _PROSE.fullmatch(entry):
-        return _ranged(match[1], match[2] or match[4], match[3] or match[5], prose=True)
+        path = match[1].rstrip(",")
+        return _ranged(path, match[2] or match[4], match[3] or match[5], prose=True)
     return None if ":" in entry else Citation(entry)
 
 

@@ -230,8 +230,13 @@ def _referenced_files(sheet: _Sheet) -> tuple[str, ...] | None:
         return (node.text,)
     texts = tuple(item.text for item in node if isinstance(item, Scalar))
     if isinstance(node, dict) or len(texts) < len(node):
-        expected = "a list of strings; quote an entry that has ': ' in it"
-        sheet.page.wrong("malformed_yaml", "referenced_files", "not a list of strings", expected)
+        sheet.page.violation(
+            "malformed_yaml",
+            "referenced_files has an entry that is not a string; quote what has ': ' in it",
+            field="referenced_files",
+            found="an entry that is not a string",
+            expected="a list of strings",
+        )
         return None
     return texts
 

@@ -104,7 +104,7 @@ def _score(content: _Content, page: Page) -> str | None:
     if len(names) > 1:
         _repeated(page, len(names))
         return None
-    if not names or text_of(content.fields, names[0]) == "":
+    if not names:
         page.missing("score", _EXPECTED)
         return None
     if names[0] != "score":

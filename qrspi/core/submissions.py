@@ -9,7 +9,7 @@ from typing import NamedTuple
 from qrspi.core.frontmatter import text as text_of
 from qrspi.core.nodes import Node
 from qrspi.core.pipeline import Subject
-from qrspi.core.violations import Page
+from qrspi.core.violations import STRUCTURE, Page
 
 
 class Place(NamedTuple):
@@ -126,4 +126,4 @@ def is_number(text: str | None, number: int) -> bool:
 def written(fields: Mapping[str, Node], key: str) -> str:
     """A field's value, for people."""
     text = text_of(fields, key)
-    return "a list or a mapping" if text is None else text
+    return STRUCTURE if text is None else text

@@ -47,6 +47,7 @@ def listed(words: Sequence[str]) -> str:
     return " or ".join(filter(None, (", ".join(words[:-1]), words[-1])))
 
 
+STRUCTURE = "a list or a mapping"
 _SHOWN = 80
 
 
@@ -95,7 +96,8 @@ class Page:
         self._notes.warnings.append(self._problem(code, text, field, found, expected))
 
     def wrong(self, code: str, field: str, found: str, expected: str) -> None:
-        text = f"{field} is '{shown(found)}'; expected {expected}"
+        what = found if found == STRUCTURE else f"'{shown(found)}'"
+        text = f"{field} is {what}; expected {expected}"
         self.violation(code, text, field=field, found=shown(found), expected=expected)
 
     def missing(self, field: str, expected: str) -> None:
