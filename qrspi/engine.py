@@ -50,6 +50,15 @@ def advance(workspace: Workspace, options: Options, path: str = "") -> Outcome:
             performed.append(done)
 
 
+def rehearse(workspace: Workspace, options: Options, path: str = "") -> Outcome:
+    """What `advance` would do first. Later steps depend on what the first one writes."""
+    found = survey(workspace, path)
+    answer = found.state.next
+    if found.facts is None or handler_for(answer, options) is None:
+        return Outcome((), found.state)
+    return Outcome((Performed(answer.action, answer.step, answer.round),), found.state)
+
+
 def _must_move(performed: list[Performed], done: Performed) -> None:
     """Doing the derived action never derives it again; if it does, stop instead of looping."""
     if performed and performed[-1][:3] == done[:3]:

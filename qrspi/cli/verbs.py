@@ -20,4 +20,5 @@ _HELP = "Help and checks"
 VERBS: dict[str, VerbEntry] = {
     "init": VerbEntry("init", "Start a run.", _RUNS),
     "status": VerbEntry("status", "Where runs stand, and what is next.", _RUNS),
+    "next": VerbEntry("next", "Do what can be done now, then say who is needed.", _RUNS),
 }

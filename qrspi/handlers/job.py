@@ -34,6 +34,12 @@ class Job(NamedTuple):
         return self.facts.run
 
     @property
+    def project(self) -> str:
+        """The folder that docs/qrspi is in; for a run kept elsewhere, the one around it."""
+        around = self.workspace.path.rpartition("/")[0]
+        return around.removesuffix("/docs/qrspi") or "/"
+
+    @property
     def round_loop(self) -> Loop:
         assert self.loop is not None
         return self.loop

@@ -1,0 +1,40 @@
+"""Write back the settings that may be missing from config.md, before they are used."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from qrspi.core import config as configs
+from qrspi.core import config_edit
+from qrspi.core.model import Problem
+from qrspi.core.refusal import Halt, Refusal
+from qrspi.core.tree import CONFIG_LIMIT, Fault
+from qrspi.world.workspace import Workspace
+
+VISUAL_STEPS = ("goals", "design", "phasing", "plan", "implement")
+
+
+def write_back(workspace: Workspace, fields: Collection[str]) -> tuple[str, ...]:
+    """The warnings, one for each field that was missing and is now written."""
+    notes = []
+    for field, value in configs.backfills(configs.read(_config(workspace))):
+        if field in fields:
+            _write(workspace, field, value)
+            notes.append(config_edit.backfill_warning(field))
+    return tuple(notes)
+
+
+def _config(workspace: Workspace) -> bytes | Fault:
+    return workspace.read("config.md", CONFIG_LIMIT)
+
+
+def _write(workspace: Workspace, field: str, value: str) -> None:
+    data = _config(workspace)
+    assert not isinstance(data, Fault)
+    changed = config_edit.backfill(data, field, value)
+    if isinstance(changed, Problem):
+        raise Refusal(changed)
+    try:
+        workspace.replace("config.md", data, changed)
+    except Halt as halt:
+        raise Halt(config_edit.write_back_failed(field, halt.problem.message)) from None

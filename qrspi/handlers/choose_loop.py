@@ -1,0 +1,39 @@
+"""Remember how a review loop goes on after its first round."""
+
+from __future__ import annotations
+
+from qrspi.core import frontmatter
+from qrspi.core.filenames import loop_choice
+from qrspi.core.model import Problem
+from qrspi.core.refusal import Refusal
+from qrspi.core.tree import Fault
+from qrspi.handlers.job import Job, Performed
+from qrspi.world.workspace import Workspace
+
+_BODY = b"---\nmode: loop\n---\n"
+
+
+def handle(job: Job) -> Performed:
+    """Without anybody to ask: the recommended default, and that nobody was asked is on record."""
+    mode = "present" if job.options.present else "loop"
+    by = "chosen with --present" if job.options.present else "recommended default, nobody was asked"
+    return choose(job, mode, by)
+
+
+def choose(job: Job, mode: str, by: str) -> Performed:
+    loop = job.round_loop
+    path = remember(job.workspace, loop.subject.reviews, {"mode": mode, "chosen": by})
+    return Performed("choose-loop", loop.subject.key, loop.number, (path,), (f"{mode}: {by}",))
+
+
+def remember(workspace: Workspace, reviews: str, fields: dict[str, str]) -> str:
+    path = loop_choice(reviews)
+    data = workspace.read(path)
+    text = _BODY if isinstance(data, Fault) else data
+    for key, value in fields.items():
+        changed = frontmatter.set_field(text, key, value, path)
+        if isinstance(changed, Problem):
+            raise Refusal(changed)
+        text = changed
+    workspace.write(path, text)
+    return path

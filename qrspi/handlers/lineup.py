@@ -1,0 +1,43 @@
+"""Who is sent: the reviewers a round expects, each with its role and model."""
+
+from __future__ import annotations
+
+from qrspi.core import matrix, roles, routing
+from qrspi.core.filenames import RoundPaths, round_name
+from qrspi.core.manifest import Dispatch
+from qrspi.core.model import Problem
+from qrspi.core.pipeline import Subject
+from qrspi.core.roles import Role
+from qrspi.core.routing import Route
+from qrspi.handlers.job import Job
+from qrspi.world import rolefiles
+
+
+def prompt_file(subject: Subject, paths: RoundPaths, tag: str) -> str:
+    """Run-relative. Not part of the record: `.qrspi` is ignored by git."""
+    return f".qrspi/dispatch/{subject.key}/{round_name(paths.number)}/{tag}.md"
+
+
+def dispatches(
+    job: Job, subject: Subject, paths: RoundPaths, tags: tuple[str, ...]
+) -> tuple[Dispatch, ...]:
+    return tuple(_dispatch(job, subject, paths, tag) for tag in tags)
+
+
+def _dispatch(job: Job, subject: Subject, paths: RoundPaths, tag: str) -> Dispatch:
+    name = roles.for_tag(tag)
+    role = rolefiles.load(name, job.workspace.path, job.project)
+    found = None if isinstance(role, Problem) else route(job, role, tag)
+    chosen = found.model if isinstance(found, Route) else None
+    return Dispatch(
+        tag=tag,
+        agent=name,
+        vendor=chosen.vendor if chosen else "",
+        model=chosen.model if chosen else "",
+        prompt_file=prompt_file(subject, paths, tag),
+    )
+
+
+def route(job: Job, role: Role, tag: str) -> Route | Problem:
+    second = tag.endswith(f"-{matrix.shipped().second}")
+    return routing.resolve(role, job.facts.config, second=second)
