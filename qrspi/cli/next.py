@@ -42,7 +42,9 @@ def command(
         if dry_run
         else engine.advance(workspace, options, path)
     )
-    session.answer(document(outcome), _lines(session, outcome, dry_run))
+    for note in (note for done in outcome.performed for note in done.notes):
+        session.note(one_line(note))
+    session.answer(document(outcome), _lines(outcome, dry_run))
     if exit_code:
         raise click.exceptions.Exit(EXIT_CODES.get(outcome.state.next.who, 0))
 
@@ -65,12 +67,11 @@ def _performed(done: Performed) -> dict[str, object]:
     }
 
 
-def _lines(session: Session, outcome: engine.Outcome, dry_run: bool) -> list[str]:
+def _lines(outcome: engine.Outcome, dry_run: bool) -> list[str]:
     lines = []
     for done in outcome.performed:
         number = f" round {done.round}" if done.round else ""
         verb = "would do" if dry_run else "done"
         lines.append(f"{verb}: {done.handler} {done.step}{number}")
         lines += [f"  {one_line(name)}" for name in done.files]
-        lines += [f"  note: {one_line(note)}" for note in done.notes]
     return [*lines, *states.notes(outcome.state), *states.next_lines(outcome.state.next)]

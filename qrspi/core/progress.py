@@ -220,6 +220,10 @@ def _next(
     )
 
 
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
 def _mechanical(facts: Facts, loop: Loop, action: Action, verb: str) -> Next:
     summary = f"{verb} round {loop.number} of {loop.subject.key}: run `qrspi next {facts.run}`."
     return _next(facts, loop, action, "engine", summary)
@@ -252,14 +256,15 @@ def prompt_path(loop: Loop, tag: str) -> str:
 def _review(facts: Facts, loop: Loop) -> Next:
     assert loop.round is not None
     missing = loop.round.silent_tags
-    count = f"{len(missing)} reviewer{'s' if len(missing) > 1 else ''}"
+    count = _count(len(missing), "reviewer")
     return _next(
         facts,
         loop,
         "review",
         "agent",
         f"Send {count} of {loop.subject.key} round {loop.number} ({', '.join(missing)}); each "
-        f"writes into {loop.paths.directory}.",
+        f"writes into {loop.paths.directory}. One that cannot answer: `qrspi resolve {facts.run} "
+        "skip|retry|stop`.",
         missing=missing,
         prompts=tuple(prompt_path(loop, tag) for tag in missing),
         inputs=(loop.subject.artifact,),
@@ -276,7 +281,7 @@ def _verify(facts: Facts, loop: Loop) -> Next:
         loop,
         "verify",
         "agent",
-        f"Score {len(missing)} finding(s) of {loop.subject.key} round {loop.number}: each needs a "
+        f"Score {_count(len(missing), 'finding')} of {loop.subject.key} round {loop.number}: each needs a "
         f".score.yml beside it in {loop.paths.directory}.",
         missing=missing,
         prompts=tuple(prompt_path(loop, f"verify-{stem}") for stem in missing),
@@ -318,7 +323,7 @@ def _pause(facts: Facts, loop: Loop) -> Next:
         loop,
         "decide",
         "human",
-        f"{len(names)} finding(s) of {loop.subject.key} round {loop.number} need your decision: "
+        f"{_count(len(names), 'finding')} of {loop.subject.key} round {loop.number} for you to decide: "
         f"`qrspi decide {facts.run} FINDING apply|skip|loop-back`.",
         missing=names,
         options=(
@@ -338,7 +343,7 @@ def _fix(facts: Facts, loop: Loop) -> Next:
         loop,
         "apply-fixes",
         "agent",
-        f"Apply {len(inputs)} finding(s) to {loop.subject.artifact} and say what was done in "
+        f"Apply {_count(len(inputs), 'finding')} to {loop.subject.artifact} and say what was done in "
         f"{loop.paths.dispositions}.",
         inputs=(loop.paths.verified, *inputs),
         missing=(loop.paths.dispositions,),

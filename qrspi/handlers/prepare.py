@@ -100,6 +100,8 @@ def _backfill(job: Job, subject: Subject) -> tuple[str, ...]:
 
 def decide(tree: Tree, job: Job, closed: int, repo: Repo | None) -> Decision:
     """What convergence says of the round after `closed`; asking changes nothing."""
+    if closed < 1:
+        return Decision(1, False, "CNV-03")
     subject = job.round_loop.subject
     now, before = (RoundPaths(subject.reviews, number) for number in (closed, closed - 1))
     parent = refs.parent_of_head(repo) if repo else None

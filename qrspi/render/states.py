@@ -88,7 +88,8 @@ def next_lines(answer: Next, *, explain: bool = False) -> list[str]:
         lines += [f"  because {one_line(reason)}" for reason in answer.because]
         lines += [f"  reads {one_line(name)}" for name in answer.inputs]
         lines += [f"  needs {one_line(name)}" for name in answer.missing]
-    lines += [f"  {option.key:<10} {one_line(option.label)}" for option in answer.options]
+    if answer.who == "human":
+        lines += [f"  {option.key:<10} {one_line(option.label)}" for option in answer.options]
     if found := checkpoint(answer):
         lines += ["", compaction_line(found)]
     return lines
