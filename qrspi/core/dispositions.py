@@ -15,9 +15,7 @@ LINES_LIMIT = 30
 SECTION = "Sub-Threshold Observations"
 _TEXTS = ("summary", "defect_class")
 _NUMBERS = ("representative_score", "threshold")
-_FENCED = re.compile(
-    r"^(```+|~~~+)[ \t]*(?:ya?ml)?[ \t]*\n(.*?)^\1[ \t]*$", re.MULTILINE | re.DOTALL
-)
+_OPENING = re.compile(r"^(```+|~~~+)[ \t]*(?:ya?ml)?[ \t]*\n", re.MULTILINE)
 
 
 def nothing_applied(number: int) -> bytes:
@@ -33,11 +31,12 @@ def problems(data: bytes, file: str, number: int) -> tuple[Problem, ...]:
     spans = headings.read(data).spans
     section = next((span for span in spans if span.title == SECTION), None)
     lines = text.split("\n")
-    before = lines[: section.start - 1] if section else lines
-    found = [*_too_long(before, file)]
-    if section:
-        found += _observations("\n".join(lines[section.start : section.end]), file, number)
-    return tuple(found)
+    if section is None:
+        return tuple(_too_long(lines, "", file))
+    before = lines[: section.start - 1]
+    under = "\n".join(lines[section.start : section.end])
+    found = _observations(under, section.start + 1, file, number)
+    return (*_too_long(before, f" before '## {SECTION}'", file), *found)
 
 
 def _problem(file: str, found: str, expected: str, field: str = "") -> Problem:
@@ -46,21 +45,31 @@ def _problem(file: str, found: str, expected: str, field: str = "") -> Problem:
     return Problem("bad_dispositions", message, file, field, found, expected)
 
 
-def _too_long(lines: list[str], file: str) -> Iterator[Problem]:
+def _too_long(lines: list[str], where: str, file: str) -> Iterator[Problem]:
     count = len("\n".join(lines).rstrip().split("\n"))
     if count > LINES_LIMIT:
-        where = f" before '## {SECTION}'"
         yield _problem(file, f"{count} lines{where}", f"at most {LINES_LIMIT}")
 
 
-def _observations(text: str, file: str, number: int) -> Iterator[Problem]:
-    fenced = _FENCED.search(text)
+def _fenced(text: str) -> tuple[int, str] | None:
+    """The first fenced block, and how many lines of the text come before its content."""
+    opening = _OPENING.search(text)
+    closing = opening and re.compile(rf"^{opening[1]}[ \t]*$", re.MULTILINE).search(
+        text, opening.end()
+    )
+    if not opening or not closing:
+        return None
+    return text.count("\n", 0, opening.end()), text[opening.end() : closing.start()]
+
+
+def _observations(text: str, line: int, file: str, number: int) -> Iterator[Problem]:
+    fenced = _fenced(text)
     if not fenced:
         yield _problem(file, f"no fenced YAML under '## {SECTION}'", "a fenced observations: list")
         return
-    fields = yaml.parse(fenced[2], file)
+    fields = yaml.parse(fenced[1], file, first_line=line + fenced[0])
     if isinstance(fields, Problem):
-        yield _problem(file, f"under '## {SECTION}': {fields.message}", "YAML")
+        yield fields._replace(code="bad_dispositions")
         return
     items = _items(fields.get("observations"))
     if items is None:
@@ -72,7 +81,8 @@ def _observations(text: str, file: str, number: int) -> Iterator[Problem]:
 
 def _observation(item: Node, field: str, file: str, number: int) -> Iterator[Problem]:
     if not isinstance(item, dict):
-        yield _problem(file, "not a mapping", f"{', '.join((*_TEXTS, *_NUMBERS))}", field)
+        expected = ", ".join((*_TEXTS, *_NUMBERS, "finding_paths"))
+        yield _problem(file, "not a mapping", expected, field)
         return
     for key in _TEXTS:
         if not _text(item.get(key)):
