@@ -109,6 +109,29 @@ def _absent(number: int, previous: ScopeSetFile, current: ScopeSetFile) -> tuple
     return bad
 
 
+# What people are told; the rule's id is for programs.
+REASONS = {
+    "CNV-01": "this step keeps no scope sets",
+    "CNV-02": "an earlier artifact was reworked, so everything is looked at again",
+    "CNV-03": "the first two rounds look at everything",
+    "CNV-04": "a scope set that it takes to compare two rounds is not there",
+    "CNV-05": "a finding was about the whole artifact",
+    "CNV-06": "one of the last two rounds kept no finding",
+    "CNV-07": "the last two rounds were about the same parts",
+    "CNV-08": "the last round was about fewer parts than the one before",
+    "CNV-09": "the last round was about parts that the one before was not",
+    "CNV-10": "the commit before HEAD is not that of the previous round",
+}
+
+
+def flag_persists(number: int) -> str:
+    """What is said when a used-up flag cannot be deleted; the round goes on."""
+    return (
+        f"Round {number:02d}: backward-loop flag delete failed — flag persists;"
+        " manual remove may be required"
+    )
+
+
 def load(content: bytes | Fault) -> ScopeSetFile:
     """A scope set as convergence takes it: absent and unreadable are not the same."""
     if not isinstance(content, Fault):

@@ -94,6 +94,13 @@ def test_a_backward_loop_broadens_and_its_flag_is_used_up() -> None:
     assert decide(flag=True) == Decision(4, False, "CNV-02", consumes_flag=True)
 
 
+@pytest.mark.rule("CNV-02")
+def test_a_flag_that_cannot_be_deleted_is_told() -> None:
+    assert converge.flag_persists(3) == (
+        "Round 03: backward-loop flag delete failed — flag persists; manual remove may be required"
+    )
+
+
 @pytest.mark.rule("CNV-03")
 def test_the_second_round_is_always_broad() -> None:
     assert decide(1, None, AB) == Decision(2, False, "CNV-03")
@@ -258,3 +265,8 @@ def test_absent_and_unreadable_sets_are_told_apart(
 )
 def test_an_anchor_is_one_whole_commit_id(content: bytes | Fault, sha: str | None) -> None:
     assert converge.anchor(content) == sha
+
+
+@pytest.mark.rule("CNV-13")
+def test_every_rule_has_a_reason_in_words() -> None:
+    assert list(converge.REASONS) == [f"CNV-{number:02d}" for number in range(1, 11)]
