@@ -68,6 +68,14 @@ class VerbGroup(click.Group):
         kwargs["params"] = [*kwargs.get("params", []), *_shared(hidden=True)]
         super().__init__(*args, **kwargs)
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """RUN may stand before the action word too."""
+        if len(args) > 1 and args[0] not in self.commands and args[1] in self.commands:
+            args = [args[1], args[0], *args[2:]]
+        return super().resolve_command(ctx, args)
+
 
 class Verbs(click.Group):
     """The table as a click group."""

@@ -12,8 +12,20 @@ import click
 
 from qrspi.core.model import Problem
 from qrspi.core.refusal import Misuse
+from qrspi.core.tree import Fault
 from qrspi.world import locate
 from qrspi.world.locate import Root, RunDir
+
+
+def _can_enter(run: RunDir, step: str) -> bool:
+    from qrspi.core.derive import survey
+    from qrspi.core.facts import unmet
+    from qrspi.core.pipeline import subject
+    from qrspi.world.disk import DiskTree
+
+    facts = survey(DiskTree(run.path)).facts
+    about = subject(step)
+    return facts is not None and about is not None and not unmet(facts, about.step)
 
 
 class Session:
@@ -45,6 +57,19 @@ class Session:
             word = self.root.only
         here = locate.current_directory()
         found = locate.resolve(self.root, word) if word else locate.default(self.root, here)
+        if isinstance(found, Problem):
+            raise Misuse(found)
+        return found
+
+    def run_for(self, word: str | None, step: str | None) -> RunDir:
+        """With a step and no run, only runs that can enter the step are meant."""
+        here = locate.current_directory()
+        inside = locate.inside(self.root, here)
+        if word or step is None or self.root.only or inside:
+            return self.run(word)
+        runs = locate.list_runs(self.root)
+        ready = () if isinstance(runs, Fault) else tuple(r for r in runs if _can_enter(r, step))
+        found = locate.one_of(self.root, ready, step)
         if isinstance(found, Problem):
             raise Misuse(found)
         return found

@@ -128,8 +128,14 @@ def default(root: Root, cwd: str | None) -> RunDir | Problem:
     runs = list_runs(root)
     if isinstance(runs, Fault):
         return _no_listing(root, runs)
-    here = [run for run in runs if cwd and f"{cwd}/".startswith(f"{run.path}/")]
-    return here[0] if here else one_of(root, runs)
+    return inside(root, cwd) or one_of(root, runs)
+
+
+def inside(root: Root, cwd: str | None) -> RunDir | None:
+    """The run that the current directory is in."""
+    runs = list_runs(root)
+    here = () if isinstance(runs, Fault) or not cwd else runs
+    return next((run for run in here if f"{cwd}/".startswith(f"{run.path}/")), None)
 
 
 def one_of(root: Root, candidates: tuple[RunDir, ...], step: str = "") -> RunDir | Problem:
