@@ -50,12 +50,13 @@ def watching(
     runs_dir: str, started: str, command: str = "qrspi watch"
 ) -> Iterator[Callable[[str], None]]:
     """Be the one daemon of a root; call what it yields with the time of each look."""
-    from qrspi.world import lock
+    from qrspi.world import atomic, lock
     from qrspi.world.failure import worded
 
     with ExitStack() as stack:
         with worded(LOCK):
-            own = stack.enter_context(lock.own_directory(stack.enter_context(opened(runs_dir))))
+            runs = stack.enter_context(opened(runs_dir))
+            own = stack.enter_context(atomic.below(runs, lock.OWN, make=True))
             name = LOCK.rpartition("/")[2]
             stack.enter_context(lock.held(own, name, _QUESTION, command, _already_watched))
             lock.ignore_in_git(own)

@@ -18,7 +18,6 @@ from typing import NamedTuple
 from qrspi.core.model import Problem
 from qrspi.core.refusal import Busy
 from qrspi.world import atomic
-from qrspi.world.disk import step_into
 
 OWN = ".qrspi"
 Refused = Callable[[str], Problem]
@@ -26,19 +25,6 @@ Refused = Callable[[str], Problem]
 _HOLDER = re.compile(r"(\d{1,10}) ([ -~]{1,80})\n")
 _FREE = b"free\n"
 _LONGEST_PAUSE = 0.05
-
-
-@contextmanager
-def own_directory(parent: int) -> Iterator[int]:
-    """A descriptor of the engine's own folder, made when it is not there."""
-    with suppress(FileExistsError):
-        os.mkdir(OWN, dir_fd=parent)
-        atomic.sync(parent)
-    fd = step_into(parent, OWN)
-    try:
-        yield fd
-    finally:
-        os.close(fd)
 
 
 def ignore_in_git(own: int) -> None:

@@ -48,7 +48,7 @@ class Workspace(DiskTree):
         with ExitStack() as stack:
             with worded(LOCK):
                 root = stack.enter_context(opened(self.path))
-                own = stack.enter_context(lock.own_directory(root))
+                own = stack.enter_context(atomic.below(root, lock.OWN, make=True))
                 busy = partial(_busy, self.name, timeout)
                 grip = stack.enter_context(lock.held(own, "lock", timeout, command, busy))
                 self._root, self._lock = root, grip.fd
