@@ -220,15 +220,16 @@ def _stages(rows: Iterable[Row], problems: list[Problem]) -> Iterator[Stage]:
         yield Stage(match[1], branch, parts, before, row.number)
 
 
-_PART = re.compile(r"(?:[^/\s,+()]+/)*(task-\d{2,9}[a-z]?|stage-after-W\d{1,9})(?![\w-])")
-_FILLING = re.compile(r"\b(?:merge|of|and|tips?)\b|[,+&()\s]", re.IGNORECASE)
+_PART = re.compile(r"task-\d{2,9}[a-z]?|stage-after-W\d{1,9}")
+_BETWEEN = re.compile(r"[\s,+&()]+")
+_FILLING = frozenset({"", "merge", "of", "and", "tip", "tips"})
 
 
 def _parts(text: str) -> tuple[str, ...]:
     """The named tips. Words such as `all` or `task-01 through task-09` name nobody: no parts."""
-    if _FILLING.sub("", _PART.sub("", text)):
-        return ()
-    return tuple(dict.fromkeys(match[1] for match in _PART.finditer(text)))
+    words = [word for word in _BETWEEN.split(text) if word.casefold() not in _FILLING]
+    names = [word.rpartition("/")[2] for word in words]
+    return tuple(dict.fromkeys(names)) if all(map(_PART.fullmatch, names)) else ()
 
 
 def _analysis(rows: Iterable[Row], problems: list[Problem]) -> Iterator[Needs]:

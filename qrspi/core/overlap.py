@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 
 
 def normal(path: str) -> str:
@@ -16,9 +17,11 @@ def overlaps(touched: Mapping[str, tuple[str, ...]]) -> Iterator[tuple[str, tupl
     for name, paths in touched.items():
         for path in paths:
             owners.setdefault(path, set()).add(name)
+    split = {path: path.split("/") for path in owners}
     for pattern in filter(_is_pattern, tuple(owners)):
-        for path in filter(_matcher(pattern).fullmatch, tuple(owners)):
-            owners[path] |= owners[pattern]
+        for path in owners:
+            if _covers(_pattern(pattern), split[path]):
+                owners[path] |= owners[pattern]
     for path in sorted(owners):
         if len(owners[path]) > 1:
             yield path, tuple(name for name in touched if name in owners[path])
@@ -28,8 +31,30 @@ def _is_pattern(path: str) -> bool:
     return "*" in path or path.endswith("/")
 
 
-def _matcher(pattern: str) -> re.Pattern[str]:
-    """`*` stays within a folder, `**` does not, and a folder stands for all below it."""
-    parts = re.split(r"(\*\*|\*)", pattern + ("**" if pattern.endswith("/") else ""))
-    wild = {"*": "[^/]*", "**": ".*"}
-    return re.compile("".join(wild.get(part, re.escape(part)) for part in parts))
+def _pattern(path: str) -> list[str]:
+    """A folder stands for all below it."""
+    return (f"{path}**" if path.endswith("/") else path).split("/")
+
+
+def _covers(pattern: list[str], path: list[str]) -> bool:
+    """`*` stays within one part of a path, `**` stands for any number of parts."""
+    reached = {0}  # how many parts of the path may have been used up
+    for part in pattern:
+        if part == "**":
+            reached = set(range(min(reached), len(path) + 1))
+        else:
+            fits = _part(part).fullmatch
+            reached = {at + 1 for at in reached if at < len(path) and fits(path[at])}
+        if not reached:
+            return False
+    return len(path) in reached
+
+
+@lru_cache(256)
+def _part(pattern: str) -> re.Pattern[str]:
+    """Each fixed piece at its first place, once and for all: no name makes this slow."""
+    first, *rest = map(re.escape, re.split(r"\*+", pattern))
+    if not rest:
+        return re.compile(first)
+    middle = "".join(f"(?>.*?{piece})" for piece in rest[:-1] if piece)
+    return re.compile(f"{first}{middle}.*{rest[-1]}", re.DOTALL)

@@ -96,7 +96,7 @@ def _other_files(plan: Plan, tasks: Mapping[str, Task]) -> Iterator[Problem]:
 def _base_without_dependency(plan: Plan) -> Iterator[Problem]:
     graph = _starts(plan)
     for needs in plan.analysis:
-        contained = precedence.behind(needs.task, graph)
+        contained = precedence.behind(needs.task, graph) if needs.dependencies else ()
         for name in needs.dependencies:
             if name not in contained:
                 message = (
@@ -181,7 +181,8 @@ def _name_clashes(plan: Plan) -> Iterator[Problem]:
         if count > 1:
             message = f"{FILE}: branch '{name}' is given {count} times; expected one each"
             yield Problem("duplicate-branch", message, FILE, "Branch", name)
-    for outer, inner in branches.nested(names):
+    safe = [name for name in names if not branches.unsafe(name)]
+    for outer, inner in branches.nested(safe):
         message = f"{FILE}: branch '{inner}' cannot exist beside branch '{outer}'; rename one"
         yield Problem("nested-branch", message, FILE, "Branch", inner)
 

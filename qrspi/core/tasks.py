@@ -118,11 +118,13 @@ def _lines(body: bytes) -> tuple[str, ...]:
     return tuple(line.text for line in shown(map(Line, range(1, len(texts) + 1), texts)))
 
 
-_TITLE = re.compile(r"#[ \t]+(?:Task[ \t]+[\w-]+[ \t]*:[ \t]*)?(.*?)[ \t#]*", re.IGNORECASE)
+_TITLE = re.compile(r"#[ \t]+(?:Task[ \t]+[\w-]+[ \t]*:)?(.*)", re.IGNORECASE)
 
 
 def _title(lines: tuple[str, ...]) -> str:
-    titles = (match[1] for line in lines if (match := _TITLE.fullmatch(line)))
+    titles = (
+        match[1].rstrip(" \t#").lstrip() for line in lines if (match := _TITLE.fullmatch(line))
+    )
     return next(titles, "")
 
 

@@ -354,6 +354,24 @@ def test_every_fault_of_a_plan_is_named(
     assert messages(PLAN.replace(old, new, 1)) == problems
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "| a " * 100_000,
+        "## Branch Map\n" + "|" * 500_000,
+        PLAN.replace("merge(task-01 tip, task-02 tip)", "a/" * 100_000),
+        PLAN.replace("merge(task-01 tip, task-02 tip)", "(" * 100_000),
+        PLAN.replace("`src/mail.py`", "a*" * 5_000).replace("`src/schema.py`", "a" * 20_000),
+        PLAN.replace("`src/mail.py`", "(" * 100_000),
+        PLAN.replace("qrspi/sign-in/task-03", "a/" * 50_000),
+    ],
+    ids=range(7),
+)
+def test_an_absurd_file_is_answered_like_any_other(text: str) -> None:
+    """Each of these takes minutes where the time grows with the square of the size."""
+    assert parallelization.read(text.encode())
+
+
 def test_an_empty_file_names_the_tables_it_needs() -> None:
     assert messages("") == [
         (
@@ -446,6 +464,11 @@ def test_a_dependency_alone_puts_a_task_in_a_later_wave() -> None:
         ("src/a.py", "src/*.py", "src/a.py"),
         ("src/", "src/deep/a.py", "src/deep/a.py"),
         ("src/**", "src/deep/a.py", "src/deep/a.py"),
+        ("src/**/a.py", "src/a.py", "src/a.py"),
+        ("**/test_*_laws.py", "tests/property/test_x_laws.py", "tests/property/test_x_laws.py"),
+        ("src/a*b*c", "src/aXbXbXc", "src/aXbXbXc"),
+        ("src/a*b*c", "src/aXbX", ""),
+        ("src/a*a", "src/a", ""),
         ("src/*.py", "src/*.py", "src/*.py"),
         ("src/*.py", "src/deep/a.py", ""),
         ("src/a.py", "src/a.pyi", ""),
