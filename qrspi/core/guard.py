@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from qrspi.core import enginefiles, matrix, sidecars, visual
 from qrspi.core.enginefiles import Judgement
 from qrspi.core.filenames import Dropping, RoundFile, RoundPaths, parse_round_file
-from qrspi.core.intake import Intake
+from qrspi.core.intake import Intake, tag_of
 from qrspi.core.model import SCORED_TYPES, Finding, Problem, Round, Sidecar
 from qrspi.core.pipeline import Subject
 from qrspi.core.pipeline import subject as subject_named
@@ -175,6 +175,13 @@ def violations(round: Round, *, verifier_enabled: bool) -> tuple[Problem, ...]:
     if verifier_enabled:
         found += _without_score(round)
     return in_order(found)
+
+
+def blamed(problem: Problem) -> str:
+    """The reviewer whose output a violation is about; empty when it is nobody's."""
+    if problem.code == "missing_output":
+        return problem.found
+    return tag_of(parse_round_file(problem.file.rpartition("/")[2]))
 
 
 def _without_score(round: Round) -> Iterator[Problem]:

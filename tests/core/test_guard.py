@@ -135,6 +135,25 @@ def test_everything_wrong_is_reported_at_once_and_in_order() -> None:
     ]
 
 
+@pytest.mark.rule("GRD-01", "FLR-01")
+def test_each_violation_names_the_reviewer_it_is_about() -> None:
+    round = read(
+        {
+            "quality-claude.finding-F01.md": b"",
+            "quality-claude.finding-F02.md": finding(at=2),
+            "quality-claude.finding-F02.score.yml": b"score: no\n",
+            "a b.md": b"",
+        }
+    )
+    found = guard.violations(round, verifier_enabled=True)
+    assert [(problem.code, guard.blamed(problem)) for problem in found] == [
+        ("missing_output", "scope-claude"),
+        ("malformed_yaml", "quality-claude"),
+        ("score_unparseable", "quality-claude"),
+        ("bad_name", ""),
+    ]
+
+
 @pytest.mark.rule("GRD-01", "VER-01")
 def test_what_is_only_awaited_is_kept_apart() -> None:
     files = {
