@@ -10,12 +10,12 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar, cast
 
 from qrspi.core.config_fields import Faults, Fields, is_string, items, number, string, whole_number
-from qrspi.core.config_problems import invalid
+from qrspi.core.config_problems import invalid, unknown_key
 from qrspi.core.config_routing import model, unknown_keys
 from qrspi.core.config_vendors import commands, mapping, one_of, one_way_per_vendor, providers
 from qrspi.core.filenames import TAG
 from qrspi.core.nodes import Node, Scalar
-from qrspi.core.pipeline import subject
+from qrspi.core.pipeline import STEP, subject
 
 if TYPE_CHECKING:
     from qrspi.core.config import Config
@@ -105,13 +105,16 @@ def _validators(node: Node, faults: Faults) -> Validators:
     return Validators(floor)
 
 
+_REVIEWED = (*STEP, "implement-gate", "task-NN")
+
+
 def _extra_reviewers(node: Node, faults: Faults) -> dict[str, tuple[str, ...]]:
     expected = "a block of steps, each with a list of reviewer tags"
     extra: dict[str, tuple[str, ...]] = {}
     for step, tags in mapping(node, "extra_reviewers", faults, expected).items():
         field = f"extra_reviewers.{step}"
         if subject(step) is None:
-            faults.append(invalid(field, tags, "the name of a step before its tags"))
+            faults.append(unknown_key("extra_reviewers", step, _REVIEWED))
         elif (listing := items(tags)) is not None:
             extra[step] = tuple(filter(None, (_tag(tag, field, faults) for tag in listing)))
         else:
@@ -123,7 +126,7 @@ def _tag(node: Node, field: str, faults: Faults) -> str | None:
     if isinstance(node, Scalar) and is_string(node) and re.fullmatch(TAG, node.text):
         return node.text
     expected = "a reviewer tag of letters, digits, - and _"
-    faults.append(invalid(field, node, expected))
+    faults.append(invalid(field, node, expected, verb="holds"))
     return None
 
 

@@ -97,9 +97,9 @@ def with_budget(data: bytes, pipeline: str) -> bytes | Problem:
     """question_budget as the pipeline wants it: there on quick, gone on full."""
     match pipeline:
         case "full":
-            return config_text.remove(data, "question_budget")
+            return frontmatter.remove_field(data, "question_budget", FILE)
         case "quick" if _lacks_budget(data):
-            return config_text.put(data, ("question_budget",), str(BUDGET_DEFAULT))
+            return frontmatter.set_field(data, "question_budget", str(BUDGET_DEFAULT), FILE)
         case _:
             return data
 
@@ -136,13 +136,13 @@ def migrate(data: bytes) -> Migration | Problem:
         changed = config_text.rename(data, "codex_reviews", "second_reviewer")
     else:
         step = f"remove codex_reviews ({written(old)}); second_reviewer stays {written(new)}"
-        changed = config_text.remove(data, "codex_reviews")
+        changed = frontmatter.remove_field(data, "codex_reviews", FILE)
     return changed if isinstance(changed, Problem) else Migration((f"{FILE}: {step}",), changed)
 
 
 def backfill(data: bytes, field: str, value: str) -> bytes | Problem:
     """The missing field as the last line inside the frontmatter."""
-    return config_text.put(data, (field,), value)
+    return frontmatter.set_field(data, field, value, FILE)
 
 
 _VISUAL_STEPS = ("goals", "design", "phasing", "plan")

@@ -19,6 +19,7 @@ from qrspi.core.config_problems import (
     listed,
     missing,
     quoted,
+    says,
     setting,
     written,
 )
@@ -278,7 +279,7 @@ def _forbidden_budget(node: Node) -> Problem:
     found = written(node)
     return Problem(
         "field-forbidden",
-        f"{FILE}: question_budget is {quoted(found)}, but pipeline is full, where no such limit "
+        f"{FILE}: question_budget {says(found)}, but pipeline is full, where no such limit "
         "applies; expected no question_budget",
         FILE,
         "question_budget",

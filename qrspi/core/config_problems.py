@@ -17,12 +17,18 @@ def missing(field: str, expected: str, *ways: str) -> Problem:
     return Problem("field-missing", message, FILE, field, expected=expected, options=options)
 
 
-def invalid(field: str, node: Node, expected: str, *ways: str, why: str = "") -> Problem:
+def invalid(
+    field: str, node: Node, expected: str, *ways: str, why: str = "", verb: str = "is"
+) -> Problem:
     """`why` says what is wrong where the value and what was expected do not make it plain."""
     found = written(node)
-    said = f"is {quoted(found)}" if found else "has no value"
-    message = f"{FILE}: {field} {said}{why and ', ' + why}; expected {expected}"
+    said = says(found, verb) + (f", {why}" if why else "")
+    message = f"{FILE}: {field} {said}; expected {expected}"
     return _invalid(message, field, found, expected, *ways)
+
+
+def says(found: str, verb: str = "is") -> str:
+    return f"{verb} {quoted(found)}" if found else "has no value"
 
 
 def lacking(field: str, expected: str) -> Problem:
@@ -31,16 +37,16 @@ def lacking(field: str, expected: str) -> Problem:
     return _invalid(message, field, "", expected)
 
 
-def unshown(field: str, reason: str, expected: str) -> Problem:
+def unshown(field: str, reason: str, expected: str, *ways: str) -> Problem:
     """Invalid, and the value could be a secret: it is never repeated."""
-    return _invalid(f"{FILE}: {field} {reason}; expected {expected}", field, "", expected)
+    return _invalid(f"{FILE}: {field} {reason}; expected {expected}", field, "", expected, *ways)
 
 
 def unknown_key(field: str, key: str, known: tuple[str, ...]) -> Problem:
     expected = f"{field} to hold only {listed(known, 'and')}"
-    message = f"{FILE}: {field} has an unknown key {quoted(key)}; expected {expected}"
-    way = f"Remove {quoted(key)} from {field} in {FILE}"
-    return _invalid(message, f"{field}.{key}", key, expected, way)
+    dotted = f"{field}.{key}"
+    message = f"{FILE}: {quoted(dotted)} is not a known key; expected {expected}"
+    return _invalid(message, dotted, key, expected, f"Remove {quoted(dotted)} from {FILE} by hand")
 
 
 def _invalid(message: str, field: str, found: str, expected: str, *ways: str) -> Problem:
@@ -63,13 +69,11 @@ def setting(field: str, value: str) -> str:
 
 def written(node: Node) -> str:
     """The value as it was written; lists and mappings on one line."""
-    match node:
-        case Scalar():
-            return node.raw
-        case tuple():
-            return f"[{', '.join(map(written, node))}]"
-        case dict():
-            return f"{{{', '.join(f'{key}: {written(value)}' for key, value in node.items())}}}"
+    if isinstance(node, Scalar):
+        return node.raw
+    if isinstance(node, dict):
+        return f"{{{', '.join(f'{key}: {written(value)}' for key, value in node.items())}}}"
+    return f"[{', '.join(written(item) for item in node)}]"
 
 
 def quoted(text: str) -> str:
@@ -115,7 +119,7 @@ def renamed(node: Node) -> Problem:
         found[:FOUND_LIMIT],
         "second_reviewer: true or second_reviewer: false",
         options=(
-            "Rename it and keep its value: qrspi config migrate",
+            "Rename it, or drop it where second_reviewer is set: qrspi config migrate",
             f"Remove the codex_reviews line from {FILE} by hand and set second_reviewer",
             ABORT,
         ),

@@ -22,14 +22,14 @@ Shape: TypeAlias = str | tuple["Shape", ...]
 
 def put(data: bytes, path: Path, source: str) -> bytes | Problem:
     """The field set to `source`, YAML for one line; added when it is absent."""
-    value = _one_value(source)
+    value = yaml.parse_value(source)
     if value is None:
         message = f"{FILE}: what {'.'.join(path)} should become is not one YAML value on one line"
         return Problem("field-invalid", message, FILE, ".".join(path), expected="one YAML value")
     return _change(
         data,
         path,
-        lambda text: _put(text, 0, len(text), path, source),
+        lambda text, newline: _put(text, _place(text, 0, len(text)), path, source, newline),
         lambda fields: _with(fields, path, value),
     )
 
@@ -40,18 +40,8 @@ def put_words(data: bytes, key: str, words: tuple[str, ...]) -> bytes | Problem:
     return _change(
         data,
         (key,),
-        lambda text: _put_words(text, key, words),
+        lambda text, newline: _put_words(text, key, words, newline),
         lambda fields: _with(fields, (key,), value),
-    )
-
-
-def remove(data: bytes, key: str) -> bytes | Problem:
-    """The field taken out with its line, or the same bytes when it is absent."""
-    return _change(
-        data,
-        (key,),
-        lambda text: _remove(text, key),
-        lambda fields: {name: node for name, node in fields.items() if name != key},
     )
 
 
@@ -59,7 +49,7 @@ def rename(data: bytes, key: str, new: str) -> bytes | Problem:
     return _change(
         data,
         (key,),
-        lambda text: _rename(text, key, new),
+        lambda text, _: _rename(text, key, new),
         lambda fields: {new if name == key else name: node for name, node in fields.items()},
     )
 
@@ -67,13 +57,14 @@ def rename(data: bytes, key: str, new: str) -> bytes | Problem:
 def _change(
     data: bytes,
     path: Path,
-    edit: Callable[[str], str | None],
+    edit: Callable[[str, str], str | None],
     meant: Callable[[Mapped], Mapped],
 ) -> bytes | Problem:
     front = frontmatter.read(data, FILE)
     if not isinstance(front, frontmatter.Front):
         return front or unreadable(f"{FILE}:1:1: no frontmatter")
-    text = edit(data[front.start : front.end].decode())
+    newline = "\r\n" if data[: front.start].endswith(b"\r\n") else "\n"
+    text = edit(data[front.start : front.end].decode(), newline)
     if text is None:
         return _not_in_place(path)
     block = text.encode()
@@ -115,48 +106,41 @@ def _shape(node: Node) -> Shape:
     return ("list", *(_shape(item) for item in node))
 
 
-def _one_value(source: str) -> Node | None:
-    """None when the line holds more than the value: a comment, another key, another line."""
-    document = yaml.compose(f"value: {source}\n", FILE)
-    if "\n" in source or isinstance(document, Problem):
-        return None
-    node, entry = document.fields["value"], document.entries["value"]
-    whole = len(document.fields) == 1 and entry.end - entry.value == len(source)
-    return node if whole or not source else None
-
-
 class _Place(NamedTuple):
-    """A mapping inside the text: its document, and how far its offsets are shifted."""
+    """A mapping inside the text, in block or in flow style, between two offsets."""
 
     document: Document
-    shift: int
+    start: int
+    end: int
+    shift: int  # from offsets in the document to offsets in the text
 
     def entry(self, key: str) -> Entry | None:
         entry = self.document.entries.get(key)
         return entry and Entry(*(offset + self.shift for offset in entry))
 
     @property
-    def end(self) -> int:
+    def last(self) -> int:
+        """Just behind the last field."""
         return self.shift + max(entry.end for entry in self.document.entries.values())
 
 
 def _place(text: str, start: int, end: int) -> _Place | None:
-    """The mapping that stands between two offsets, in block or in flow style."""
     column = start - text.rfind("\n", 0, start) - 1
     document = yaml.compose(" " * column + text[start:end], FILE, first_line=2)
-    return None if isinstance(document, Problem) else _Place(document, start - column)
+    if isinstance(document, Problem):
+        return None
+    return _Place(document, start, end, start - column)
 
 
-def _put(text: str, start: int, end: int, path: Path, source: str) -> str | None:
-    key, rest = path[0], path[1:]
-    place = _place(text, start, end)
+def _put(text: str, place: _Place | None, path: Path, source: str, newline: str) -> str | None:
     if place is None:
         return None
+    key, rest = path[0], path[1:]
     entry = place.entry(key)
     if entry is None:
-        return _add(text, start, end, place, path, source)
+        return _add(text, place, path, source, newline)
     if rest and entry.value < entry.end:
-        return _put(text, entry.value, entry.end, rest, source)
+        return _put(text, _place(text, entry.value, entry.end), rest, source, newline)
     return _replace(text, entry, _flow(rest, source))
 
 
@@ -175,15 +159,14 @@ def _replace(text: str, entry: Entry, source: str) -> str | None:
     return f"{text[: entry.colon]} {source}{gap.rstrip()}{text[entry.end :]}"
 
 
-def _add(text: str, start: int, end: int, place: _Place, path: Path, source: str) -> str | None:
+def _add(text: str, place: _Place, path: Path, source: str, newline: str) -> str:
     key, rest = path[0], path[1:]
     if not place.document.block:
         empty = not place.document.entries
-        at = text.index("{", start) + 1 if empty else place.end
+        at = text.index("{", place.start) + 1 if empty else place.last
         item = f"{yaml.quote(key)}: {_flow(rest, source)}"
         return f"{text[:at]}{'' if empty else ', '}{item}{text[at:]}"
-    at = end if start == 0 else _line_end(text, place.end)
-    newline = "\r\n" if "\r\n" in text else "\n"
+    at = place.end if place.start == 0 else _line_end(text, place.last)
     lines = _lines(place.document.column, path, source)
     return text[:at] + "".join(line + newline for line in lines) + text[at:]
 
@@ -200,29 +183,19 @@ def _lines(column: int, path: Path, source: str) -> list[str]:
     return lines
 
 
-def _remove(text: str, key: str) -> str | None:
-    place = _place(text, 0, len(text))
-    if place is None or not place.document.block:
-        return None
-    entry = place.entry(key)
-    if entry is None:
-        return text
-    return text[: text.rfind("\n", 0, entry.start) + 1] + text[_line_end(text, entry.end) :]
-
-
 def _rename(text: str, key: str, new: str) -> str | None:
     place = _place(text, 0, len(text))
     entry = place.entry(key) if place else None
     return f"{text[: entry.start]}{new}:{text[entry.colon :]}" if entry else None
 
 
-def _put_words(text: str, key: str, words: tuple[str, ...]) -> str | None:
+def _put_words(text: str, key: str, words: tuple[str, ...], newline: str) -> str | None:
     place = _place(text, 0, len(text))
     old = place.document.fields.get(key) if place else None
     lines = text.split("\n")
     rows = _rows(lines, items(old) or ()) if old is not None else {}
     if not rows:
-        return _put(text, 0, len(text), (key,), f"[{', '.join(words)}]")
+        return _put(text, place, (key,), f"[{', '.join(words)}]", newline)
     return "\n".join(_reworded(lines, rows, words))
 
 

@@ -6,11 +6,11 @@ A value in `providers` that could be a key is never repeated in a message.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Literal, NamedTuple, cast
 
 from qrspi.core.config_fields import Faults, Fields, is_string, items, number
-from qrspi.core.config_problems import invalid, lacking, listed, setting, unshown
+from qrspi.core.config_problems import FILE, invalid, lacking, listed, quoted, setting, unshown
 from qrspi.core.config_routing import unknown_keys
 from qrspi.core.nodes import Node, Scalar
 
@@ -43,7 +43,8 @@ def one_way_per_vendor(fields: Fields, faults: Faults) -> None:
     for vendor in commands:
         if vendor in providers:
             reason = f"stands beside providers.{vendor}, two ways to one vendor"
-            faults.append(unshown(f"commands.{vendor}", reason, "one of the two"))
+            way = f"Remove commands.{vendor} or providers.{vendor} from {FILE} by hand"
+            faults.append(unshown(f"commands.{vendor}", reason, "one of the two", way))
 
 
 def mapping(node: Node, field: str, faults: Faults, expected: str) -> dict[str, Node]:
@@ -58,8 +59,20 @@ def mapping(node: Node, field: str, faults: Faults, expected: str) -> dict[str, 
 
 def providers(node: Node, faults: Faults) -> dict[str, Provider]:
     block = mapping(node, "providers", faults, "a block with one entry per provider")
-    read = {name: _provider(entry, f"providers.{name}", faults) for name, entry in block.items()}
-    return {name: provider for name, provider in read.items() if provider}
+    read: dict[str, Provider] = {}
+    for name, entry in _named(block, "providers", faults):
+        if provider := _provider(entry, f"providers.{name}", faults):
+            read[name] = provider
+    return read
+
+
+def _named(block: dict[str, Node], field: str, faults: Faults) -> Iterator[tuple[str, Node]]:
+    for name, entry in block.items():
+        if re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}", name):
+            yield name, entry
+        else:
+            expected = "a vendor's name of letters, digits, '.', '_' and '-'"
+            faults.append(unshown(field, f"has an entry {quoted(name)}", expected))
 
 
 def _provider(node: Node, field: str, faults: Faults) -> Provider | None:
@@ -135,8 +148,8 @@ def _headers(block: dict[str, Node], field: str, faults: Faults) -> dict[str, st
     expected = "header names with their texts"
     headers: dict[str, str] = {}
     for name, node in mapping(block.get("default_headers", {}), field, faults, expected).items():
-        if not re.fullmatch(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", name):
-            faults.append(unshown(f"{field}.{name}", "is not the name of a header", expected))
+        if not re.fullmatch(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}", name):
+            faults.append(unshown(field, f"has a bad header name {quoted(name)}", expected))
         elif not (isinstance(node, Scalar) and is_string(node) and node.text.isprintable()):
             reason = "is not a text on one line (a number needs quotes)"
             faults.append(unshown(f"{field}.{name}", reason, expected))
@@ -147,7 +160,10 @@ def _headers(block: dict[str, Node], field: str, faults: Faults) -> dict[str, st
 
 def commands(node: Node, faults: Faults) -> dict[str, Command]:
     block = mapping(node, "commands", faults, "a block with one entry per vendor")
-    return {name: _command(entry, f"commands.{name}", faults) for name, entry in block.items()}
+    return {
+        name: _command(entry, f"commands.{name}", faults)
+        for name, entry in _named(block, "commands", faults)
+    }
 
 
 def _command(node: Node, field: str, faults: Faults) -> Command:
@@ -177,9 +193,9 @@ def _argv(block: dict[str, Node], field: str, faults: Faults) -> tuple[str, ...]
     wrong = next((item for item in listing if not is_string(item)), None)
     if wrong is not None:
         why = "which is no text unless it stands in quotes"
-        faults.append(invalid(field, wrong, expected, why=why))
+        faults.append(invalid(field, wrong, expected, why=why, verb="holds"))
     elif not words[0].strip():
-        faults.append(invalid(field, listing[0], expected))
+        faults.append(invalid(field, listing[0], expected, verb="starts with"))
     return words
 
 

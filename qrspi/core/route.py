@@ -50,7 +50,7 @@ def _would_lose(steps: tuple[str, ...], name: str) -> Problem:
     return Problem(
         "route-would-lose",
         f"{FILE}: {artifacts} {verb} approved and no part of the {name} route; "
-        f"to leave them out, go back first: {back}",
+        f"to change to it, go back first: {back}",
         FILE,
         "route",
         found=", ".join(steps),
