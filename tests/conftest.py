@@ -20,7 +20,15 @@ settings.load_profile("suite")
 @pytest.fixture(autouse=True)
 def _plain_world(monkeypatch: pytest.MonkeyPatch) -> None:
     """No setting of the machine changes an answer."""
-    for name in ("QRSPI_ROOT", "COPILOT_CLI", "CLAUDECODE", "NO_COLOR", "CI", "GIT_DIR"):
+    for name in (
+        "QRSPI_ROOT",
+        "QRSPI_NOW",
+        "COPILOT_CLI",
+        "CLAUDECODE",
+        "NO_COLOR",
+        "CI",
+        "GIT_DIR",
+    ):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
     monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")

@@ -201,4 +201,5 @@ def _kept_aside(file: str, aside: str) -> Problem:
 def _unreadable(path: str, fault: Fault) -> tuple[Problem, ...]:
     if fault.kind == "absent":
         return ()
-    return (Problem("unreadable", f"cannot read {path}: {fault.detail}", file=path),)
+    why = f"it is a {fault.detail}" if fault.kind == "not-a-file" else fault.detail
+    return (Problem("unreadable", f"cannot read {path}: {why}", file=path),)

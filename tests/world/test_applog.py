@@ -129,7 +129,7 @@ def test_a_log_that_is_absent_is_empty_and_one_that_is_none_says_so(run: Path) -
     assert applog.tail(DiskTree(run), LOG, 5) == ()
     assert list(applog.read(DiskTree(run), LOG)) == []
     (run / LOG).mkdir()
-    expected = Problem("unreadable", f"cannot read {LOG}: directory", file=LOG)
+    expected = Problem("unreadable", f"cannot read {LOG}: it is a directory", file=LOG)
     assert applog.tail(DiskTree(run), LOG, 5) == (expected,)
     assert list(applog.read(DiskTree(run), LOG)) == [expected]
 

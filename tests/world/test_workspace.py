@@ -6,6 +6,7 @@ import fcntl
 import hashlib
 import os
 import resource
+import shutil
 import stat
 import subprocess
 import sys
@@ -329,6 +330,15 @@ def test_the_lock_leaves_a_folder_that_git_ignores(run: Path) -> None:
         ["git", "status", "--porcelain", "-uall"], cwd=run, check=True, capture_output=True
     )
     assert shown.stdout == b"?? goals.md\n"
+
+
+@pytest.mark.rule("ENG-07")
+def test_the_engines_own_folder_can_be_deleted(run: Path) -> None:
+    for _ in range(2):
+        with Workspace(run).locked() as space:
+            space.append(".qrspi/audit.jsonl", b"{}\n")
+        shutil.rmtree(run / ".qrspi")
+    assert files(run) == {"goals.md": b"goals\n"}
 
 
 @pytest.mark.rule("RUN-11")
