@@ -16,10 +16,8 @@ class Citation(NamedTuple):
 _LINES = r"L?(\d{1,9})(?:-L?(\d{1,9}))?"
 _USUAL = re.compile(rf"([^:]*):{_LINES}", re.ASCII)
 _WORDS = r"(?:[Ll]ines? *|L)(\d{1,9})(?: *(?:-|–|—|to|through) *L?(\d{1,9}))?"
-# The path ends at the last thing that can begin a range, so nothing is looked at twice.
-_PROSE = re.compile(
-    rf"([^:\s(]+(?: [^:\s(]+)*?)(?:,? ?\({_WORDS}\)|[ ,:#]{{1,2}}{_WORDS})", re.ASCII
-)
+# Compiled with the first use: few findings need it, and every start would pay for it.
+_PROSE = rf"(?a)([^:\s(]+(?: [^:\s(]+)*?)(?:,? ?\({_WORDS}\)|[ ,:#]{{1,2}}{_WORDS})"
 _ENTRY_LIMIT = 4096  # no path is longer; keeps the pattern's work small
 _UNPRINTED = re.compile(r"[\x00-\x1f\x7f\x85\u2028\u2029]")
 
@@ -34,7 +32,7 @@ def parse(entry: str) -> Citation | None:
         return None
     if match := _USUAL.fullmatch(entry):
         return _ranged(match[1], match[2], match[3], prose=False)
-    if match := _PROSE.fullmatch(entry):
+    if match := re.fullmatch(_PROSE, entry):
         path = match[1].rstrip(",")
         return _ranged(path, match[2] or match[4], match[3] or match[5], prose=True)
     return None if ":" in entry else Citation(entry)
@@ -67,9 +65,7 @@ def mentions_feedback(message: str) -> bool:
     return any(map(cites_feedback, without_quotes(message).split()))
 
 
-_MARKER = re.compile(
-    r"<<<UNTRUSTED-([A-Z-]{1,40})-(START|END) id=([A-Za-z0-9._/-]+)(?: encoding=base64)?>>>"
-)
+_MARKER = r"<<<UNTRUSTED-([A-Z-]{1,40})-(START|END) id=([A-Za-z0-9._/-]+)(?: encoding=base64)?>>>"
 
 
 def without_quotes(text: str) -> str:
@@ -77,7 +73,7 @@ def without_quotes(text: str) -> str:
 
     A start without its end encloses nothing.
     """
-    markers = list(_MARKER.finditer(text))
+    markers = list(re.finditer(_MARKER, text))
     last_end = {(mark[1], mark[3]): mark.start() for mark in markers if mark[2] == "END"}
     kept, at, opened = [], 0, None
     for mark in markers:

@@ -3,7 +3,6 @@ reviewer, and which look like an attempt to leave one out."""
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from typing import NamedTuple
 
@@ -47,7 +46,7 @@ def _is_own(file: EngineFile, recorded: Mapping[str, str] | None) -> bool:
         text = "only the engine writes this file, and the round has no manifest to say that it did"
         file.page.warning("foreign_engine_file", text, found=file.name)
         return True
-    if recorded.get(file.name) == hashlib.sha256(file.data).hexdigest():
+    if recorded.get(file.name) == visual.digest(file.data):
         return True
     file.page.violation(
         "foreign_engine_file",

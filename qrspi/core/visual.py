@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -96,7 +95,14 @@ class Bypass(NamedTuple):
 
     @property
     def digest(self) -> str:
-        return hashlib.sha256(self.data).hexdigest()
+        return digest(self.data)
+
+
+def digest(data: bytes) -> str:
+    # Imported here: hardly any round has an engine's file, and OpenSSL is slow to load.
+    import hashlib
+
+    return hashlib.sha256(data).hexdigest()
 
 
 def is_recorded(bypass: Bypass, records: list[bytes]) -> bool:
