@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import IO, TYPE_CHECKING, BinaryIO, NamedTuple
+from contextlib import suppress
+from typing import IO, TYPE_CHECKING, NamedTuple
 
 from qrspi.core.model import Problem
 from qrspi.core.refusal import Halt, Refusal
@@ -84,14 +85,13 @@ def write(directory: str, args: Sequence[str], *, given: bytes = b"") -> Output:
     return _collect(_start(directory, args, env, piped=True), given)
 
 
-def pour(directory: str, args: Sequence[str], env: dict[str, str], sink: BinaryIO) -> Output:
-    """Ask git with no config but its own, its output going straight to `sink`."""
+def pour(directory: str, args: Sequence[str], env: dict[str, str], sink: int) -> Output:
+    """Ask git with no config but its own, its output going straight to the file `sink`."""
     process = _start(directory, ["--no-pager", *args], _QUIET | env, dropped=_CONFIG)
     with process:
         words = _Drain(process.stderr)
         try:
-            while block := os.read(_number(process.stdout), _BLOCK):
-                sink.write(block)
+            _copy(_number(process.stdout), sink)
         except OSError:
             process.kill()
             raise
@@ -166,7 +166,7 @@ def _start(
     library = _library()
     from subprocess import PIPE
 
-    program = library.Git.GIT_PYTHON_GIT_EXECUTABLE
+    program = os.environ.get("GIT_PYTHON_GIT_EXECUTABLE", "git")
     # -C, because GitPython quietly runs in the current directory when it may not enter this one.
     command = [*_cleared(env, dropped), program, "-C", directory, *args]
     try:
@@ -181,12 +181,28 @@ def _start(
 
 
 def _library() -> ModuleType:
-    """GitPython takes 120 ms to import and runs `git version`: only commands that use it pay."""
-    try:
-        import git
-    except ImportError as error:
-        raise _cannot_run(error) from None
+    """GitPython takes 120 ms to import: only commands that use it pay."""
+    import sys
+
+    if "git" not in sys.modules:
+        _import_quietly()
+    import git
+
     return git
+
+
+def _import_quietly() -> None:
+    """Imported as usual, GitPython runs `git version` twice, and fails where there is no git."""
+    wanted = {"GIT_PYTHON_REFRESH": "quiet", "GIT_PYTHON_GIT_EXECUTABLE": os.devnull}
+    before = {name: os.environ.get(name) for name in wanted}
+    os.environ.update(wanted)
+    try:
+        import git  # noqa: F401
+    finally:
+        for name, value in before.items():
+            del os.environ[name]
+            if value is not None:
+                os.environ[name] = value
 
 
 def _cannot_run(error: Exception) -> Halt:
@@ -222,11 +238,22 @@ def _collect(process: Popen[bytes], given: bytes = b"") -> Output:
 
 
 def _feed(stream: IO[bytes], given: bytes) -> None:
-    try:
-        with stream:
-            stream.write(given)
-    except BrokenPipeError:
-        pass  # git ended before it had read everything: its status says why
+    with suppress(BrokenPipeError), stream:  # git may end before it has read everything
+        stream.write(given)
+
+
+def _copy(source: int, sink: int) -> None:
+    import fcntl
+
+    wider = getattr(fcntl, "F_SETPIPE_SZ", None)  # on Linux: fewer turns on a busy machine
+    if wider:
+        with suppress(OSError):
+            fcntl.fcntl(source, wider, _BLOCK)
+    block = memoryview(bytearray(_BLOCK))
+    while count := os.readv(source, [block]):
+        written = 0
+        while written < count:
+            written += os.write(sink, block[written:count])
 
 
 def _number(stream: IO[bytes] | None) -> int:
