@@ -144,7 +144,10 @@ class _Defect:
 
 
 class _Match(NamedTuple):
+    """Sorts the most likely first."""
+
     unlikeness: float
+    elsewhere: bool
     order: int  # of the defect
     at: int  # of the record
 
@@ -190,13 +193,13 @@ class _Register:
         near = self._in_section.get(record.section, {})
         for defect in near.values():
             if (likeness := defect.likeness(words)) >= ALIKE:
-                yield _Match(-likeness, defect.order, at)
+                yield _Match(-likeness, False, defect.order, at)
         # Other sections only through shared words, so that cost stays quadratic in no more
         # than one section's findings.
         far = {order: one for word in sketch(words) for order, one in self._word(word)}
         for order, defect in far.items():
             if order not in near and (likeness := defect.likeness(words)) >= ALIKE_ELSEWHERE:
-                yield _Match(-likeness, order, at)
+                yield _Match(-likeness, True, order, at)
 
     def _word(self, word: str) -> Iterable[tuple[int, _Defect]]:
         return self._with_word.get(word, {}).items()

@@ -21,7 +21,7 @@ FULL = "<full>"
 _HEADING = re.compile(r"#{2,6} .+")
 # Prose is no path: with white space in it, a path must end in a file's extension.
 _PATH = re.compile(r"[^\s#<]\S*|[^\s#<].*\.[A-Za-z0-9]+")
-_CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f\x85\u2028\u2029]")
+_CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 
 
 class ScopeSet(NamedTuple):

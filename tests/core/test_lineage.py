@@ -199,6 +199,14 @@ def test_a_near_copy_is_known_under_another_heading() -> None:
 
 
 @pytest.mark.rule("EVD-01")
+def test_of_two_copies_the_one_in_the_same_section_is_meant() -> None:
+    row = [record(EXPIRY, section="## A"), record(EXPIRY, section="## B", tag="quality-codex")]
+    found = lineage.trace(rounds(row, row))
+    assert [one.state for one in found.findings] == ["persisting", "persisting"]
+    assert found.resolved == ()
+
+
+@pytest.mark.rule("EVD-01")
 def test_a_fingerprint_stays_when_lines_move() -> None:
     first = lineage.fingerprint("design", "## A", "Line 12 contradicts design.md:L3.")
     assert first == lineage.fingerprint("design", "## A", "Line 99 contradicts design.md:L40-L50.")
