@@ -98,8 +98,18 @@ def cascades(tree: Tree, loop: Loop, config: Config, base: int) -> bool:
         and not loop.skipped
         and _early_enough(tree, loop, base)
         and read is not None
+        and _all_answered(loop, config)
         and not any(warning.code == "unknown_file" for warning in read.warnings)
     )
+
+
+def _all_answered(loop: Loop, config: Config) -> bool:
+    """Everybody the matrix names has written: the manifest's own list is not believed."""
+    from qrspi.core import matrix
+
+    read = loop.round
+    wrote = {item.tag for item in (*read.findings, *read.cleans)} if read else set()
+    return wrote >= set(matrix.expected_tags(loop.subject, config))
 
 
 def _early_enough(tree: Tree, loop: Loop, base: int) -> bool:

@@ -240,12 +240,10 @@ def failures(tree: Tree, loop: Loop, config: Config) -> tuple[Failure, ...]:
 
 
 def _failure(problem: Problem) -> Failure:
-    line = f"{problem.file}: {problem.field} {problem.message}"
-    if problem.code == "missing_output":
-        line = f"Reviewer {problem.found or problem.field} produced no output"
-    elif problem.code == "missing_sidecar":
-        line = f"Sidecar missing for finding {problem.found or problem.field}"
-    return Failure(line, problem.code, problem.code in SKIPPABLE, problem.found, problem.file)
+    from qrspi.core import guard
+
+    tag = guard.blamed(problem)
+    return Failure(problem.message, problem.code, problem.code in SKIPPABLE, tag, problem.file)
 
 
 def tags_scope(loop: Loop, config: Config) -> bool:
@@ -275,7 +273,7 @@ def _stale(tree: Tree, loop: Loop, config: Config) -> str:
     """What the engine has still to write for this round; '' when nothing."""
     if tree.read(loop.paths.verified) != assembled(loop, config):
         return "the verified file is missing or stale"
-    if tags_scope(loop, config) and _scope_set_is_stale(tree, loop):
+    if tags_scope(loop, config) and scope_set_is_stale(tree, loop):
         return "the scope set is missing or stale"
     if pauses.waiting(loop.triaged) and loop.pause is None:
         return "findings wait for a person and the pause file is not written"
@@ -290,7 +288,7 @@ def assembled(loop: Loop, config: Config) -> bytes:
     return verified.assemble(loop.round, loop.triaged, enabled)
 
 
-def _scope_set_is_stale(tree: Tree, loop: Loop) -> bool:
+def scope_set_is_stale(tree: Tree, loop: Loop) -> bool:
     from qrspi.core import scope
 
     data = tree.read(loop.paths.scope_set)
