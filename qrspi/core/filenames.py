@@ -89,7 +89,7 @@ def round_number(name: str) -> int | None:
     match = _ROUND.fullmatch(name)
     if not match:
         return None
-    number = int(match[1]) if len(match[1]) < 10 else 0
+    number = int(match[1]) if len(match[1]) < 5 else 0
     return number if number > 0 and round_name(number) == name else None
 
 

@@ -107,8 +107,9 @@ def _all_answered(loop: Loop, config: Config) -> bool:
     """Everybody the matrix names has written: the manifest's own list is not believed."""
     from qrspi.core import matrix
 
-    read = loop.round
-    wrote = {item.tag for item in (*read.findings, *read.cleans)} if read else set()
+    assert loop.round is not None
+    wrote = {finding.tag for finding in loop.round.findings}
+    wrote |= {clean.tag for clean in loop.round.cleans}
     return wrote >= set(matrix.expected_tags(loop.subject, config))
 
 

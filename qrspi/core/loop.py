@@ -131,15 +131,17 @@ def _odd_names(tree: Tree, subject: Subject) -> tuple[Problem, ...]:
 
 
 def _gaps(subject: Subject, numbers: tuple[int, ...]) -> tuple[Problem, ...]:
-    missing = sorted(set(range(1, max(numbers, default=0))) - set(numbers))
-    return tuple(
-        Problem(
-            "round-gap",
-            f"{subject.reviews}: round {number:02d} is missing below round {numbers[-1]:02d}",
-            file=subject.reviews,
-        )
-        for number in missing
-    )
+    """One line a gap, however wide: a stray `round-9999` must not flood the page."""
+    problems = []
+    for before, after in zip((0, *numbers), numbers, strict=False):
+        first, last = before + 1, after - 1
+        if first <= last:
+            which = (
+                f"round {first:02d} is" if first == last else f"rounds {first:02d}-{last:02d} are"
+            )
+            text = f"{subject.reviews}: {which} missing below round {after:02d}"
+            problems.append(Problem("round-gap", text, file=subject.reviews))
+    return tuple(problems)
 
 
 def _read(tree: Tree, loop: Loop, config: Config) -> Loop:
