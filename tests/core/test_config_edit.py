@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import shlex
+from pathlib import Path
+
 import pytest
 
 from qrspi.core import config as configs
 from qrspi.core import config_edit
+from qrspi.core import route as routes
 from qrspi.core.config import Model
 from qrspi.core.config_edit import Migration
 from qrspi.core.config_initial import initial
@@ -252,6 +256,27 @@ def test_a_bad_pipeline_is_repaired_together_with_its_budget(
     assert isinstance(changed, bytes)
     config = configs.read(changed)
     assert (config.pipeline, config.question_budget, config.problems) == (value, expected, ())
+
+
+INVALID = Path(__file__).resolve().parents[2] / "fixtures" / "cases" / "config" / "invalid"
+
+
+@pytest.mark.rule("CFG-03", "PPL-04")
+@pytest.mark.parametrize("file", sorted(INVALID.glob("*.md")), ids=lambda file: file.stem)
+def test_the_commands_of_a_menu_work_as_printed(file: Path) -> None:
+    data = file.read_bytes()
+    config = configs.read(data)
+    for problem in config.problems:
+        for option in problem.options:
+            match shlex.split(option.partition(": qrspi ")[2]):
+                case ["config", "set", key, value] if value not in ("VALUE", "N"):
+                    assert isinstance(config_edit.set_value(data, key, value), bytes)
+                case ["config", "set", "question_budget", "N"]:
+                    assert isinstance(config_edit.set_value(data, "question_budget", "7"), bytes)
+                case ["config", "migrate"]:
+                    assert isinstance(config_edit.migrate(data), Migration)
+                case ["route", "set", name]:
+                    assert isinstance(routes.change(config, {}, name, data), bytes)
 
 
 @pytest.mark.rule("CFG-03", "CFG-10")
