@@ -21,6 +21,7 @@ Outlook = Literal["converging", "stagnant", "oscillating"]
 # different findings about one section 0.2 to 0.5. In another section only a near copy counts.
 ALIKE = 0.55
 ALIKE_ELSEWHERE = 0.8
+TELLING = 50  # a word that more defects share leads to none of them
 RECENT = 3  # rounds that the outlook is judged by
 
 
@@ -140,7 +141,9 @@ class _Defect:
         self.words.append(words)
 
     def likeness(self, words: frozenset[str]) -> float:
-        return max(similarity(words, known) for known in self.words)
+        if len(self.words) == 1:
+            return similarity(words, self.words[0])
+        return max([similarity(words, known) for known in self.words])
 
 
 class _Match(NamedTuple):
@@ -158,15 +161,17 @@ class _Register:
     def __init__(self) -> None:
         self.defects: list[_Defect] = []
         self.latest: list[_Defect] = []  # the defect of each record of the last round taken
+        self._fresh: dict[str, list[_Defect]] = {}  # opened in the last round, by section
         self._in_section: dict[str, dict[int, _Defect]] = {}
         self._with_word: dict[str, dict[int, _Defect]] = {}
 
     def take(self, round: RoundFindings) -> None:
         words = [words_of(record.message) for record in round.records]
         known = self._recognised(round, words)
-        self.latest = []
+        self.latest, self._fresh = [], {}
         for at, record in enumerate(round.records):
-            defect = known.get(at) or self._companion(round, record, words[at]) or self._opened()
+            defect = known.get(at) or self._companion(record, words[at])
+            defect = defect or self._opened(record.section)
             defect.see(round.number, record, words[at])
             self._file(defect, record.section, words[at])
             self.latest.append(defect)
@@ -194,29 +199,28 @@ class _Register:
         for defect in near.values():
             if (likeness := defect.likeness(words)) >= ALIKE:
                 yield _Match(-likeness, False, defect.order, at)
-        # Other sections only through shared words, so that cost stays quadratic in no more
-        # than one section's findings.
+        # Other sections only through a few shared words, so that cost stays quadratic in no
+        # more than one section's findings.
         far = {order: one for word in sketch(words) for order, one in self._word(word)}
         for order, defect in far.items():
             if order not in near and (likeness := defect.likeness(words)) >= ALIKE_ELSEWHERE:
                 yield _Match(-likeness, True, order, at)
 
     def _word(self, word: str) -> Iterable[tuple[int, _Defect]]:
-        return self._with_word.get(word, {}).items()
+        defects = self._with_word.get(word, {})
+        return defects.items() if len(defects) <= TELLING else ()
 
-    def _companion(
-        self, round: RoundFindings, record: Record, words: frozenset[str]
-    ) -> _Defect | None:
+    def _companion(self, record: Record, words: frozenset[str]) -> _Defect | None:
         """The defect that another reviewer of the same round has just opened."""
-        for defect in reversed(self._in_section.get(record.section, {}).values()):
-            fresh = defect.sightings[0].round == round.number
+        for defect in self._fresh.get(record.section, ()):
             theirs = all(seen.record.tag != record.tag for seen in defect.sightings)
-            if fresh and theirs and defect.likeness(words) >= ALIKE:
+            if theirs and defect.likeness(words) >= ALIKE:
                 return defect
         return None
 
-    def _opened(self) -> _Defect:
+    def _opened(self, section: str) -> _Defect:
         self.defects.append(_Defect(len(self.defects)))
+        self._fresh.setdefault(section, []).append(self.defects[-1])
         return self.defects[-1]
 
     def _file(self, defect: _Defect, section: str, words: frozenset[str]) -> None:
