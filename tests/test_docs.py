@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import click
 import pytest
 import transcripts
+
+from qrspi.cli.app import application
+from qrspi.cli.verbs import VERBS
 
 ROOT = transcripts.ROOT
 
@@ -17,6 +21,32 @@ def test_the_transcripts_are_what_the_commands_print(document: Path, tmp_path: P
     text = document.read_text("utf-8")
     replayed = transcripts.replay(text, tmp_path)
     assert replayed == text, "python tools/transcripts.py rewrites what changed"
+
+
+def test_each_command_has_a_page_and_each_page_a_command() -> None:
+    pages = {page.stem for page in (ROOT / "docs" / "commands").glob("*.md")}
+    assert pages == set(VERBS)
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_a_page_says_what_the_help_says(verb: str) -> None:
+    """The synopsis and each option stand on the page; click decides what they are."""
+    command = application.get_command(click.Context(application), verb)
+    assert command
+    page = (ROOT / "docs" / "commands" / f"{verb}.md").read_text("utf-8")
+    assert page.startswith(f"# qrspi {verb}\n")
+    assert [option for option in _options(command) if f"`{option}" not in page] == []
+
+
+def _options(command: click.Command) -> list[str]:
+    """The long options a person can give, of the command and of its action words."""
+    inner = command.commands.values() if isinstance(command, click.Group) else ()
+    own = [
+        max(parameter.opts, key=len)
+        for parameter in command.params
+        if isinstance(parameter, click.Option) and not parameter.hidden
+    ]
+    return sorted({*own, *(option for word in inner for option in _options(word))} - {"--json"})
 
 
 def test_a_transcript_is_replayed_in_one_repository_and_one_place(tmp_path: Path) -> None:
