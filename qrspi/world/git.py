@@ -60,7 +60,7 @@ class Output(NamedTuple):
         """What git said, on one line."""
         said = self.err.strip() or self.out.decode("utf-8", "replace")
         lines = (line.strip() for line in said.splitlines())
-        return "; ".join(line for line in lines if line)[:LONGEST_WORDS]
+        return "; ".join(line for line in lines if line).replace(":; ", ": ")[:LONGEST_WORDS]
 
 
 def read(

@@ -1,0 +1,221 @@
+"""Branches, work trees and merges for tasks. git's own commands, so the user's hooks run."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
+
+from qrspi.core.model import Problem
+from qrspi.core.refusal import Halt, Refusal
+from qrspi.world import git
+from qrspi.world.failure import worded
+from qrspi.world.refs import check, head, is_ancestor, resolve
+from qrspi.world.repository import Repo, refuse_if_locked, refuse_if_under_way
+
+FOLDER = ".worktrees"
+
+Condition = Literal["absent", "ready", "half-made", "foreign"]
+
+
+class Worktree(NamedTuple):
+    path: str
+    commit: str | None
+    branch: str | None  # None when detached
+    locked: str | None = None  # the reason
+    prunable: bool = False
+
+
+class Merged(NamedTuple):
+    commit: str
+
+
+class UpToDate(NamedTuple):
+    """Every tip is in HEAD already."""
+
+
+class Conflict(NamedTuple):
+    """The merge was taken back; the work tree is as it was."""
+
+    tip: str
+    files: tuple[str, ...]  # relative to the root
+
+
+def tip(repo: Repo, name: str) -> str | None:
+    """The commit of a local branch; None when there is no such branch."""
+    check(name)
+    return resolve(repo, f"refs/heads/{name}")
+
+
+def create_branch(repo: Repo, name: str, at: str) -> None:
+    check(name)
+    check(at)
+    args = ["branch", "--no-track", "--end-of-options", name, at]
+    _must(repo, "branch", git.write(repo.path, args))
+
+
+def worktrees(repo: Repo) -> tuple[Worktree, ...]:
+    said = git.read(repo.path, ["worktree", "list", "--porcelain"]).out
+    return tuple(_worktree(block) for block in os.fsdecode(said).split("\n\n") if block)
+
+
+def condition(repo: Repo, path: str, branch: str) -> Condition:
+    """What a directory for `branch` is: ours and whole, left half-made by a kill, or not ours."""
+    place = os.path.realpath(path)
+    known = next((one for one in worktrees(repo) if os.path.realpath(one.path) == place), None)
+    if known is None:
+        return "foreign" if os.path.lexists(path) and not _is_empty(path) else "absent"
+    if known.locked == "initializing" or known.prunable or not os.path.exists(f"{path}/.git"):
+        return "half-made"
+    return "ready" if known.branch == branch else "foreign"
+
+
+def add_worktree(repo: Repo, path: str, branch: str) -> None:
+    """Check out `branch` at `path`; what a killed command left there is made again."""
+    check(branch)
+    match condition(repo, path, branch):
+        case "ready":
+            return
+        case "foreign":
+            raise _foreign(path, branch)
+        case "half-made":
+            remove_worktree(repo, path)
+        case "absent":
+            pass
+    _must(repo, "worktree add", git.write(repo.path, ["worktree", "add", "-q", "--", path, branch]))
+
+
+def add_detached(repo: Repo, path: str, commit: str) -> None:
+    check(commit)
+    args = ["worktree", "add", "-q", "--detach", "--", path, commit]
+    _must(repo, "worktree add", git.write(repo.path, args))
+
+
+def remove_worktree(repo: Repo, path: str) -> None:
+    """Remove a work tree with all that is in it. Twice --force: git locks what it is making."""
+    output = git.write(repo.path, ["worktree", "remove", "--force", "--force", "--", path])
+    if output.status and os.path.lexists(path) and not _is_empty(path):
+        raise git.failure("worktree remove", output)
+    # One whose directory is gone or still empty cannot be removed, only forgotten.
+    git.write(repo.path, ["worktree", "unlock", "--", path])
+    _must(repo, "worktree prune", git.write(repo.path, ["worktree", "prune"]))
+
+
+def merge(repo: Repo, tips: Sequence[str], message: str) -> Merged | UpToDate | Conflict:
+    """Merge tips one after the other into what is checked out; all of them or none."""
+    refuse_if_under_way(repo, "merge")
+    before = head(repo)
+    if before is None:
+        raise Halt(Problem("no-commit", f"{repo.root} has no commit to merge into"))
+    for name in tips:
+        check(name)
+        if not is_ancestor(repo, name, "HEAD"):
+            files = _merge(repo, name, message, before)
+            if files:
+                return Conflict(name, files)
+    after = head(repo)
+    return UpToDate() if after in (before, None) else Merged(str(after))
+
+
+def dirty(repo: Repo) -> tuple[str, ...]:
+    """Tracked files that differ from HEAD, relative to the root, asked without any filter: one
+    that a filter would call unchanged is named if its time stamp changed."""
+    args = ["status", "--porcelain", "-z", "--untracked-files=no", "--no-renames"]
+    said = git.read(repo.path, [*args, "--ignore-submodules=dirty"], config=_filters_off(repo)).out
+    return tuple(line[3:] for line in os.fsdecode(said).split("\0") if line)
+
+
+def exclude_folder(repo: Repo) -> bool:
+    """List the folder of work trees in the repository's own ignore file; False if it is there."""
+    path = f"{repo.common_dir}/info/exclude"
+    line = f"{FOLDER}/".encode()
+    flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    with worded(path):
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with os.fdopen(os.open(path, flags, 0o666), "r+b", buffering=0) as file:
+            present = file.read() or b""
+            if {line, b"/" + line} & {known.strip() for known in present.split(b"\n")}:
+                return False
+            gap = b"" if present.endswith(b"\n") or not present else b"\n"
+            file.write(gap + line + b"\n")
+            os.fsync(file.fileno())
+            return True
+
+
+def _worktree(block: str) -> Worktree:
+    fields = dict(_field(line) for line in block.split("\n") if line)
+    branch = fields.get("branch")
+    return Worktree(
+        fields["worktree"],
+        fields.get("HEAD"),
+        branch.removeprefix("refs/heads/") if branch else None,
+        fields.get("locked"),
+        "prunable" in fields,
+    )
+
+
+def _field(line: str) -> tuple[str, str]:
+    key, _, value = line.partition(" ")
+    return key, value
+
+
+def _is_empty(path: str) -> bool:
+    return os.path.isdir(path) and not os.path.islink(path) and not os.listdir(path)
+
+
+def _merge(repo: Repo, name: str, message: str, before: str) -> tuple[str, ...]:
+    """The files in conflict, when there are any."""
+    args = ["merge", "--no-ff", "--no-edit", "--no-log", "--no-autostash"]
+    # A remembered resolution that is staged at once would hide that there was a conflict.
+    args += ["--no-rerere-autoupdate", f"--message={message}", "--end-of-options", name]
+    output = git.write(repo.path, args)
+    if not output.status:
+        return ()
+    files = _in_conflict(repo)
+    _take_back(repo, before)
+    if not files:
+        refuse_if_locked(repo)
+        raise git.failure("merge", output)
+    return files
+
+
+def _in_conflict(repo: Repo) -> tuple[str, ...]:
+    said = git.read(repo.path, ["ls-files", "-z", "--unmerged", "--full-name", ":/"]).out
+    names = (line.partition("\t")[2] for line in os.fsdecode(said).split("\0") if line)
+    return tuple(dict.fromkeys(names))
+
+
+def _take_back(repo: Repo, before: str) -> None:
+    if os.path.lexists(f"{repo.git_dir}/MERGE_HEAD"):
+        _must(repo, "merge --abort", git.write(repo.path, ["merge", "--abort"]))
+    if head(repo) != before:
+        # --keep and not --hard: should the user have changed a file meanwhile, git refuses.
+        _must(repo, "reset", git.write(repo.path, ["reset", "--quiet", "--keep", before]))
+
+
+def _filters_off(repo: Repo) -> list[tuple[str, str]]:
+    args = ["config", "-z", "--name-only", "--get-regexp", r"^filter\."]
+    said = git.read(repo.path, args, ok=(0, 1)).out
+    names = {key.rpartition(".")[0] for key in os.fsdecode(said).split("\0") if key}
+    off = {"clean": "", "smudge": "", "process": "", "required": "false"}
+    return [(f"{name}.{key}", value) for name in sorted(names) for key, value in off.items()]
+
+
+def _must(repo: Repo, verb: str, output: git.Output) -> None:
+    if output.status:
+        refuse_if_locked(repo)
+        raise git.failure(verb, output)
+
+
+def _foreign(path: str, branch: str) -> Refusal:
+    return Refusal(
+        Problem(
+            "foreign-worktree",
+            f"{path} is there and is no work tree of branch {branch}: move it away or remove it, "
+            "then run the same command again",
+            file=path,
+            found="something else",
+            expected=f"nothing, or the work tree of {branch}",
+            hint=f"git worktree list; mv {path} {path}.old",
+        )
+    )
