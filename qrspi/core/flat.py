@@ -53,7 +53,7 @@ class _Block:
             line = self._lines[self._next]
             self._next += 1
             key, colon, rest = line[indent:].partition(":")
-            if found > indent or key in fields or not colon or not _is_key(key):
+            if key in fields or not colon or not _is_key(key):  # nor one that is indented more
                 raise _Unsure
             value = rest.strip(" ")
             if not value or (value[0] == "#" and rest[0] == " "):
@@ -94,26 +94,23 @@ class _Block:
         number = self._next
         found = self._content()
         if found >= indent and self._lines[self._next].startswith("- ", found):
-            return self._sequence(found, indent)
+            return self._sequence(found)
         if found <= indent:
             return Scalar("", "", number, indent + 1)
         if depth > _DEPTH_LIMIT:
             raise _Unsure
         return self.mapping(found, depth + 1)
 
-    def _sequence(self, indent: int, above: int) -> tuple[Node, ...]:
+    def _sequence(self, indent: int) -> tuple[Node, ...]:
         items: list[Node] = []
         while True:
             self._plain_items(indent, items)
             found = self._content()
             if found != indent or not self._lines[self._next].startswith("- ", indent):
-                break
+                return tuple(items)
             line = self._lines[self._next]
             self._next += 1
             items.append(_one_line(line, line[indent + 2 :].strip(" "), self._next, indent + 2))
-        if found > above:
-            raise _Unsure
-        return tuple(items)
 
     def _plain_items(self, indent: int, items: list[Node]) -> None:
         """A run of `- plain value`."""
@@ -132,10 +129,7 @@ class _Block:
 def _is_key(key: str) -> bool:
     """A word of letters, digits, `_` and `-`, which YAML reads as a string."""
     return (
-        key.replace("-", "_").isidentifier()
-        and key[0] != "-"
-        and len(key) <= _KEY_LIMIT
-        and key not in _NOT_STRINGS
+        key.replace("-", "_").isidentifier() and len(key) <= _KEY_LIMIT and key not in _NOT_STRINGS
     )
 
 
@@ -181,7 +175,7 @@ def _quoted(line: str, start: int, number: int) -> tuple[Scalar, int]:
     quote = line[start]
     end = line.find(quote, start + 1) + 1
     raw = line[start:end]
-    if not end or "\\" in raw or line.startswith(quote, end):
+    if not end or "\\" in raw:
         raise _Unsure
     return Scalar(raw[1:-1], raw, number, start + 1), end
 
@@ -213,10 +207,9 @@ def _item(line: str, start: int, number: int, closing: str) -> tuple[Scalar, int
     end = _skip(line, end)
     if line.startswith(closing, end):
         return item, end
-    after = _skip(line, end + 1)
-    if not line.startswith(",", end) or line.startswith(closing, after):
+    if not line.startswith(",", end):
         raise _Unsure
-    return item, after
+    return item, _skip(line, end + 1)
 
 
 def _plain_item(line: str, start: int, number: int, closing: str) -> tuple[Scalar, int]:

@@ -44,11 +44,11 @@ def _block(data: bytes) -> _Block | str | None:
         return None
     end = start - 1
     while (end := data.find(b"\n---", end, _HEAD) + 1) > 0:
-        body_ = _behind_marker(data, end)
         if end - start > FRONTMATTER_LIMIT:
             return _TOO_LARGE
-        if body_ is not None:
-            return _Block(start, end, body_)
+        behind = _behind_marker(data, end)
+        if behind is not None:
+            return _Block(start, end, behind)
     return _TOO_LARGE if len(data) >= _HEAD else _NO_END
 
 
@@ -93,15 +93,19 @@ def status(content: bytes | Fault, file: str) -> tuple[Status, Problem | None]:
     if isinstance(front, Problem):
         return "invalid", front
     if front is None:
-        return "draft", _doubt("no-frontmatter", file, "no frontmatter, so no status")
+        return "draft", _doubt("no-frontmatter", "no frontmatter, so no status", file)
     node = front.fields.get("status")
     if node is None:
-        return "draft", _doubt("no-status", file, "no 'status' in the frontmatter")
-    if isinstance(node, Scalar):
-        word = _STATUSES.get(node.raw)
-        if word and _is_beside_key(content[front.start : front.end].decode(), node):
-            return word, None
-    return "draft", _unknown_status(node, file)
+        return "draft", _doubt("no-status", "no 'status' in the frontmatter", file)
+    if not isinstance(node, Scalar):
+        found = "a list" if isinstance(node, tuple) else "a mapping"
+        return "draft", _doubt("unknown-status", f"status is {found}", file, found=found)
+    word = _STATUSES.get(node.raw)
+    if word is None:
+        return "draft", _unknown_status(node, file)
+    if not _is_beside_key(content[front.start : front.end].decode(), node):
+        return "draft", _unknown_status(node, file, " but not behind 'status:' on the same line")
+    return word, None
 
 
 def _is_beside_key(source: str, value: Scalar) -> bool:
@@ -123,18 +127,16 @@ def _status_without_bytes(fault: Fault, file: str) -> tuple[Status, Problem | No
             return "invalid", Problem("unreadable", f"{file}: cannot be read{detail}", file)
 
 
-def _doubt(code: str, file: str, what: str, found: str = "") -> Problem:
-    message = f"{file}: {what}; read as draft"
+def _unknown_status(node: Scalar, file: str, remark: str = "") -> Problem:
+    found = node.raw.strip(" \t\r\n")
+    value = shown(found) + _look_alike(found) if found else "empty"
+    where = f":{node.line + 1}:{node.column}"
+    return _doubt("unknown-status", f"status is {value}{remark}", file, where, found)
+
+
+def _doubt(code: str, what: str, file: str, where: str = "", found: str = "") -> Problem:
+    message = f"{file}{where}: {what}, expected {_EXPECTED}; read as draft"
     return Problem(code, message, file, field="status", found=found, expected=_EXPECTED)
-
-
-def _unknown_status(node: Node, file: str) -> Problem:
-    if not isinstance(node, Scalar):
-        found = "a list" if isinstance(node, tuple) else "a mapping"
-        return _doubt("unknown-status", file, f"status is {found}, expected {_EXPECTED}", found)
-    found = node.raw.strip() or "nothing"
-    what = f"status is {shown(found)}{_look_alike(found)}, expected {_EXPECTED}"
-    return _doubt("unknown-status", f"{file}:{node.line + 1}:{node.column}", what, found)
 
 
 def _look_alike(found: str) -> str:
@@ -213,9 +215,9 @@ def _reads_as(data: bytes, fields: dict[str, Node]) -> bool:
 
 
 def _with_block(data: bytes) -> bytes:
-    body_ = data.removeprefix(_BOM)
-    newline = b"\r\n" if body_.partition(b"\n")[0].endswith(b"\r") else b"\n"
-    return data[: len(data) - len(body_)] + b"---" + newline + b"---" + newline + body_
+    rest = data.removeprefix(_BOM)
+    newline = b"\r\n" if rest.partition(b"\n")[0].endswith(b"\r") else b"\n"
+    return data[: len(data) - len(rest)] + b"---" + newline + b"---" + newline + rest
 
 
 def _bad_value(key: str, value: str, expected: str, file: str) -> Problem:

@@ -21,7 +21,8 @@ def parse(text: str, file: str = "", *, first_line: int = 1) -> dict[str, Node] 
     `first_line` is where the text starts in the file, for messages; past line 1 the
     document has already begun.
     """
-    text = text.removeprefix("\ufeff")
+    if first_line == 1:
+        text = text.removeprefix("\ufeff")
     fields = flat.read(text)
     if fields is not None:
         return fields

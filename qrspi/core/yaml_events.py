@@ -94,8 +94,21 @@ def read(text: str, *, begun: bool = False) -> Document:
     try:
         return _Reader(text, _Loader().parse(text)).document(begun)
     except MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        raise Defect(error.problem or error.context or "not YAML", *_place(mark)) from None
+        raise _as_defect(error) from None
+
+
+def _as_defect(error: MarkedYAMLError) -> Defect:
+    reason = error.problem or error.context or "not YAML"
+    if error.context_mark and reason.endswith(_CUT_OFF):
+        return Defect("opened here and never closed", *_place(error.context_mark))
+    return Defect(reason, *_place(error.problem_mark or error.context_mark))
+
+
+_CUT_OFF = (
+    "unexpected end of stream",
+    "or ']', but got '<stream end>'",
+    "'}', but got '<stream end>'",
+)
 
 
 def _refuse_unread(text: str) -> None:

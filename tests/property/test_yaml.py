@@ -1,0 +1,249 @@
+"""Laws of the YAML door: its two readers never disagree, and no text breaks it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from random import Random
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from ruamel.yaml import YAML
+from ruamel.yaml.nodes import ScalarNode, SequenceNode
+
+from qrspi.core import flat, yaml
+from qrspi.core.model import Problem
+from qrspi.core.nodes import Document, Node, Scalar
+
+MORE = settings(max_examples=5 * settings().max_examples)
+
+KEYS = ["status", "extra-low", "x_y", *"abcdefghijklmnopqrs"]
+ODD_KEYS = [
+    *["true", "null", "~", "1", "<<", "a b", "-a", "é", "'q'", '"q"', "a.b", "", "?", "[a]", "a#b"],
+    *["k" * 130, "- a", "a: b", "&a b", "!t a"],
+]
+WORDS = ["x", "b1", "approved", "x/y.md:L1-L2", "two words", "1", "1.5", "true", "é", "a#b", "-1"]
+ODD_WORDS = [
+    *[
+        "",
+        "a: b",
+        "a:",
+        ":a",
+        "a #b",
+        "#a",
+        "it's",
+        'say "x"',
+        "a?",
+        "? a",
+        "- a",
+        "&a",
+        "*a",
+        "!t x",
+    ],
+    *["|", ">", "%a", "@a", "`a", "a\tb", "\ta", "a\xa0", "\u200b", "\ufeff", "...", "---", "a, b"],
+    *[
+        "[a",
+        "a]",
+        "{a",
+        "a}",
+        "😀",
+        "\\",
+        "=",
+        "<<",
+        "'a",
+        '"a',
+        "'a''b'",
+        '"a\\n"',
+        "a\x00",
+        "\x85",
+    ],
+]
+OTHERS = ["text", "? a", ": b", "%x", "---", "--- a", "...", "\t", " \t# c", "- - a", "- a: b", "-"]
+
+
+class Mill:
+    """Pieces of YAML ground from usual parts, and up to so many odd ones each."""
+
+    def __init__(self, odd: int) -> None:
+        self._random = Random(odd)
+        self._odd = self._left = odd
+
+    def pieces(self) -> list[str]:
+        return [self.piece() for _ in range(3000)]
+
+    def piece(self) -> str:
+        self._left = self._odd
+        if self._odd and self._random.random() < 0.05:
+            return self._random.choice(OTHERS)
+        indent = self.pick([""], [" ", "  ", "\t"])
+        match self._random.randrange(8):
+            case 0:
+                below = [self.item() for _ in range(self._random.randrange(4))]
+            case 1:
+                below = [self.field() for _ in range(self._random.randrange(4))]
+            case 2:
+                return self._random.choice(["", "  ", "# c", "  # c"])
+            case _:
+                return indent + self.field()
+        deeper = self._random.choice(["  ", "    "]) if below and below[0][0] != "-" else "  "
+        uneven = self.pick([""], [" ", "\n", "\n# c\n", "\t"])
+        head = f"{indent}{self.key()}{self.tail()}\n{uneven}"
+        return head + "\n".join(f"{indent}{deeper}{line}" for line in below)
+
+    def pick(self, usual: list[str], odd: list[str]) -> str:
+        if self._left and self._random.random() < 0.15:
+            self._left -= 1
+            return self._random.choice(odd)
+        return self._random.choice(usual)
+
+    def key(self) -> str:
+        return self.pick(KEYS, ODD_KEYS) + self.pick([":"], [" :", "", "::"])
+
+    def tail(self) -> str:
+        return self.pick(["", "", "", " ", " # c"], ["# c", "  #", "\t", "\t# c"])
+
+    def field(self) -> str:
+        return self.key() + self.pick([" "], ["", "  ", "\t"]) + self.value() + self.tail()
+
+    def item(self) -> str:
+        return "-" + self.pick([" "], ["", "  ", "\t"]) + self.value() + self.tail()
+
+    def value(self) -> str:
+        gap = self._random.choice(["", " "])
+        match self._random.randrange(5):
+            case 0:
+                end = self.pick(["]"], [",]", "}", "", "] x", "]]", "]#"])
+                return f"[{gap}{self.many(self.scalar)}{gap}{end}"
+            case 1:
+                end = self.pick(["}"], [",}", "]", "", "} x", "}}", "}#"])
+                return f"{{{gap}{self.many(self.pair)}{gap}{end}"
+            case _:
+                return self.scalar()
+
+    def many(self, part: Callable[[], str]) -> str:
+        parts = [part() for _ in range(self._random.randrange(4))]
+        return self.pick([", "], [",", " , ", " ,", ", , "]).join(parts)
+
+    def pair(self) -> str:
+        return self.key() + self.pick([" "], ["", "  ", "\t"]) + self.scalar()
+
+    def scalar(self) -> str:
+        word = self.pick(WORDS, ODD_WORDS)
+        quote = self._random.choice(["", "", "'", '"'])
+        return f"{quote}{word}{quote}"
+
+
+USUAL, ODD, VERY_ODD = (Mill(odd).pieces() for odd in (0, 1, 4))
+usual, odd = st.sampled_from(USUAL), st.sampled_from(ODD + VERY_ODD)
+near_flat = st.builds(
+    lambda above, piece, below, end, last: "\n".join([*above, piece, *below, *last]).replace(
+        "\n", end
+    ),
+    st.lists(usual, max_size=2),
+    odd,
+    st.lists(st.one_of(usual, usual, odd), max_size=2),
+    st.sampled_from(["\n", "\n", "\n", "\r\n", "\r"]),
+    st.sampled_from([[], [""]]),
+)
+
+
+def told(node: Node) -> object:
+    if isinstance(node, Scalar):
+        return node.text
+    if isinstance(node, dict):
+        return [(key, told(value)) for key, value in node.items()]
+    return [told(item) for item in node]
+
+
+def told_by_ruamel(text: str) -> object:
+    """What ruamel.yaml says by itself, as it comes."""
+
+    def of(node: object) -> object:
+        if isinstance(node, ScalarNode):
+            return node.value
+        if isinstance(node, SequenceNode):
+            return [of(item) for item in node.value]
+        return [(of(key), of(value)) for key, value in node.value]  # type: ignore[attr-defined]
+
+    root = YAML(typ="safe", pure=True).compose(text)
+    return of(root) if root else []
+
+
+def agrees(text: str) -> bool:
+    """The flat reader answered, and ruamel.yaml answers the same."""
+    fields = flat.read(text)
+    if fields is None:
+        return False
+    document = yaml.compose(text)
+    assert isinstance(document, Document), (text, document)
+    assert document.fields == fields, text
+    assert told_by_ruamel(text) == told(fields), text
+    return True
+
+
+@pytest.mark.rule("SPE-02")
+@MORE
+@given(near_flat)
+def test_where_the_flat_reader_answers_ruamel_answers_the_same(text: str) -> None:
+    agrees(text)
+
+
+@pytest.mark.rule("SPE-02")
+def test_the_readers_agree_on_every_piece_by_itself() -> None:
+    answered = [agrees(piece) for piece in sorted({*USUAL[:500], *ODD, *VERY_ODD[:500]})]
+    assert sum(answered) > 500
+
+
+plain_lines = st.builds("{}: {}".format, st.sampled_from(KEYS), st.sampled_from(WORDS[:6]))
+
+
+@pytest.mark.rule("SPE-02")
+@given(st.lists(plain_lines, unique_by=lambda line: line.partition(":")[0]))
+def test_the_flat_reader_answers_for_plain_fields(parts: list[str]) -> None:
+    text = "\n".join(parts)
+    fields = flat.read(text)
+    assert fields is not None
+    assert told(fields) == [tuple(line.split(": ", 1)) for line in parts]
+
+
+@pytest.mark.rule("SEC-03")
+@MORE
+@given(st.one_of(near_flat, st.text(), st.text("ab: \n-[]{},'\"\\#&*!|>%@`?\t\r<~x0Uu")))
+@example("a: " + "[" * 2000)
+@example("\ud800")
+def test_any_text_is_a_mapping_or_a_problem_of_one_line(text: str) -> None:
+    answer = yaml.parse(text, "x.md")
+    if isinstance(answer, Problem):
+        place, line, column = answer.message.split(":")[:3]
+        assert (place, answer.message.count("\n")) == ("x.md", 0)
+        assert int(line) <= text.count("\n") + text.count("\r") + 1
+        assert int(column) > 0
+    else:
+        assert isinstance(yaml.compose(text.removeprefix("\ufeff")), Document)
+
+
+@given(near_flat)
+def test_raw_is_the_source_at_its_position(text: str) -> None:
+    fields = yaml.parse(text)
+    rows = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+
+    def check(node: Node) -> None:
+        if isinstance(node, Scalar):
+            row = rows[node.line - 1][node.column - 1 :]
+            assert row.startswith(node.raw.replace("\r", "\n").split("\n")[0])
+        else:
+            for item in node.values() if isinstance(node, dict) else node:
+                check(item)
+
+    if not isinstance(fields, Problem):
+        check(fields)
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0")))
+@example("\ufeff\x85\u2028\x1b\U0001f600\U000e0001")
+def test_whatever_is_quoted_reads_back(text: str) -> None:
+    source = yaml.quote(text)
+    fields = yaml.parse(f"a: {source}\n")
+    assert isinstance(fields, dict)
+    assert told(fields) == [("a", text)]
+    assert yaml.parse_value(source) is not None
