@@ -239,7 +239,7 @@ REFUSED = {
     "too large in bytes": ("a: " + "é" * (FRONTMATTER_LIMIT // 2), "1:1: larger than 64 KiB"),
     "too many values": (
         "a: [" + "x," * 6000 + "]",
-        "1:10003: more than 5000 values",
+        "1:10001: more than 5000 keys and values",
     ),
     "lone carriage returns count as line ends": (
         "a: x\r\rb: *c",
