@@ -32,20 +32,17 @@ def put(text: str, document: Document, key: str, value: str, newline: str) -> st
 def put_lines(text: str, document: Document, key: str, lines: Sequence[str], newline: str) -> str:
     """The value on lines of their own below the key, indented like those they replace."""
     entry = document.entries.get(key)
-    indent = " " * (document.column + 2)
     if entry is None:
-        return _appended(
-            text, document, [f"{quote(key)}:", *("  " + line for line in lines)], newline
-        )
-    if not _is_below(text, entry):
-        rest = _header_comment(text, entry) + text[entry.end :]
-        text = text[: entry.colon] + rest
-        start = end = _line_end(text, entry.colon)
-        old: dict[str, str] = {}
-    else:
+        below = [f"  {line}" for line in lines]
+        return _appended(text, document, [f"{quote(key)}:", *below], newline)
+    old: dict[str, str] = {}
+    if _is_below(text, entry):
         start, end = _line_start(text, entry.value), _line_end(text, entry.end)
-        indent = text[start : entry.value]
-        old = _items(text[start:end])
+        indent, old = text[start : entry.value], _items(text[start:end])
+    else:
+        text = text[: entry.colon] + _header_comment(text, entry) + text[entry.end :]
+        start = end = _line_end(text, entry.colon)
+        indent = " " * (document.column + 2)
     new = "".join(old.get(line) or f"{indent}{line}{newline}" for line in lines)
     return text[:start] + new + text[end:]
 
