@@ -24,7 +24,7 @@ from qrspi.core.nodes import Document, Entry, Node, Scalar, place, shown
 from qrspi.core.tree import FRONTMATTER_LIMIT
 
 DEPTH_LIMIT = 32
-NODES_LIMIT = 5_000  # some tenths of a second in ruamel.yaml
+VALUES_LIMIT = 5_000  # some tenths of a second in ruamel.yaml
 
 
 class Defect(Exception):
@@ -154,7 +154,7 @@ class _Reader:
         self._text = text
         self._events = events
         self._end = 0  # just behind the last thing that was written
-        self._nodes = 0
+        self._values = 0
 
     def document(self, begun: bool) -> Document:
         next(self._events)
@@ -175,9 +175,6 @@ class _Reader:
         return Document(fields, entries, not event.flow_style, event.start_mark.column)
 
     def _node(self, event: Any, depth: int) -> Node:
-        self._nodes += 1
-        if self._nodes > NODES_LIMIT:
-            raise _defect(f"more than {NODES_LIMIT} keys and values", event)
         _refuse_properties(event)
         if isinstance(event, ScalarEvent):
             return self._scalar(event)
@@ -186,6 +183,12 @@ class _Reader:
         if isinstance(event, SequenceStartEvent):
             return self._sequence(event, depth)
         return self._mapping(event, depth)
+
+    def _value(self, event: Any, depth: int) -> Node:
+        self._values += 1
+        if self._values > VALUES_LIMIT:
+            raise _defect(f"more than {VALUES_LIMIT} values", event)
+        return self._node(event, depth)
 
     def _scalar(self, event: Any) -> Scalar:
         if _UNENCODABLE.search(event.value):
@@ -200,7 +203,7 @@ class _Reader:
         self._end = event.end_mark.index
         items = []
         while not isinstance(inner := next(self._events), CollectionEndEvent):
-            items.append(self._node(inner, depth + 1))
+            items.append(self._value(inner, depth + 1))
         self._close(event, inner)
         return tuple(items)
 
@@ -213,7 +216,7 @@ class _Reader:
             if key in fields:
                 raise _defect(f"repeated key {shown(key)}", at)
             behind = next(self._events)
-            value = self._node(behind, depth + 1)
+            value = self._value(behind, depth + 1)
             empty = isinstance(value, Scalar) and not value.raw
             fields[key] = Scalar("", "", *_place(at.start_mark)) if empty else value
             if entries is not None:

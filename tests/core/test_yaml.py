@@ -145,6 +145,7 @@ FULL = {
     "the whole in brackets": ("{a: x, b: [y]}", {"a": "x", "b": ["y"]}),
     "a percent sign inside": ("a: 5 %\nb: '\n  %'\n", {"a": "5 %", "b": " %"}),
     "no-break space": ("a: x\u00a0y\n", {"a": "x\u00a0y"}),
+    "4000 fields": ("".join(f"k{number}: v\n" for number in range(4000)), None),
     "32 levels": ("a: " + "[" * 31 + "]" * 31, None),
 }
 
@@ -239,7 +240,7 @@ REFUSED = {
     "too large in bytes": ("a: " + "é" * (FRONTMATTER_LIMIT // 2), "1:1: larger than 64 KiB"),
     "too many values": (
         "a: [" + "x," * 6000 + "]",
-        "1:10001: more than 5000 keys and values",
+        "1:10003: more than 5000 values",
     ),
     "lone carriage returns count as line ends": (
         "a: x\r\rb: *c",
