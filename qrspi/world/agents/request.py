@@ -1,0 +1,37 @@
+"""What a transport is given, and what it gives back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from qrspi.core.model import Problem
+from qrspi.core.replies import LIMIT
+from qrspi.core.transports import Means
+
+
+class Request(NamedTuple):
+    name: str  # quality-claude, verify-quality-claude.finding-F01, author, fixer
+    step: str
+    round: int
+    prompt: bytes
+    means: Means
+    model: str
+    directory: str  # where a command runs
+    trusted: bool = False  # whether that repository may run its own agent hooks
+    result_file: str = ""  # absolute: where a broker leaves its answer
+    broker_job: str = ""  # launched by a command that did not live to see its answer
+    launched: Callable[[str], None] = lambda job: None  # told before the answer is awaited
+    limit: int = LIMIT
+
+
+class Answer(NamedTuple):
+    """All that came back. With a problem it is of no use, though it may tell what it cost."""
+
+    data: bytes = b""
+    seconds: float = 0.0
+    problem: Problem | None = None
+
+
+def failure(code: str, message: str, *, found: str = "", hint: str = "") -> Problem:
+    return Problem(f"transport-{code}", message, found=found, hint=hint)

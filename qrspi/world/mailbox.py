@@ -1,0 +1,113 @@
+"""Where prompts wait and answers arrive: the dispatch folder of a run.
+
+One dispatcher at a time holds it, by a kernel lock of its own: the run's lock is free while
+agents work. Answers are put here by whichever thread hears them, before anybody reads them.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from functools import partial
+
+from qrspi.core import jobs
+from qrspi.core.jobs import Record
+from qrspi.core.model import Problem
+from qrspi.core.replies import LIMIT
+from qrspi.core.tree import Fault
+from qrspi.world import atomic, lock
+from qrspi.world.disk import DiskTree, opened
+from qrspi.world.failure import worded
+
+FOLDER = f"{lock.OWN}/dispatch"
+LOCK = "dispatch-lock"
+
+
+class Mailbox:
+    """Paths are those of prompts without `.md`: `.qrspi/dispatch/goals/round-01/quality-claude`."""
+
+    def __init__(self, path: str, root: int) -> None:
+        self.path = path
+        self._root = root
+        self._guard = threading.Lock()
+        self._open = True
+
+    def record(self, place: str) -> Record | None:
+        return read_record(self.path, place)
+
+    def keep(self, place: str, record: Record) -> None:
+        self._put(f"{place}.job.json", jobs.render(record))
+
+    def reply(self, place: str) -> bytes | None:
+        data = DiskTree(self.path).read(f"{place}.reply", LIMIT + 1)
+        return None if isinstance(data, Fault) else data
+
+    def capture(self, place: str, data: bytes) -> None:
+        self._put(f"{place}.reply", data)
+
+    def discard(self, place: str) -> None:
+        """Before the same is asked again: an old answer must not pass for the new one."""
+        self._remove(f"{place}.reply")
+        self._remove(f"{place}.result")
+
+    def result_file(self, place: str) -> str:
+        return f"{self.path}/{place}.result"
+
+    def close(self) -> None:
+        with self._guard:
+            self._open = False
+
+    def _put(self, path: str, data: bytes) -> None:
+        parent, _, name = path.rpartition("/")
+        part = f".{name}.part"
+        with self._below(path, parent, make=True) as directory:
+            with suppress(FileNotFoundError):
+                os.unlink(part, dir_fd=directory)
+            atomic.fill(directory, part, data)
+            # A thread that hears its agent after the lock was let go leaves everything as it is.
+            with self._guard:
+                if self._open:
+                    atomic.put(directory, part, name)
+
+    def _remove(self, path: str) -> None:
+        parent, _, name = path.rpartition("/")
+        with suppress(FileNotFoundError), self._below(path, parent, make=False) as directory:
+            os.unlink(name, dir_fd=directory)
+            atomic.sync(directory)
+
+    @contextmanager
+    def _below(self, path: str, parent: str, *, make: bool) -> Iterator[int]:
+        with worded(path, absent_is_fine=not make), atomic.below(self._root, parent, make) as fd:
+            yield fd
+
+
+def read_record(run: str, place: str) -> Record | None:
+    return jobs.read(DiskTree(run).read(f"{place}.job.json", jobs.LIMIT))
+
+
+@contextmanager
+def held(path: str, timeout: float, command: str) -> Iterator[Mailbox]:
+    """The only dispatcher of this run, as long as it lasts."""
+    name = path.rpartition("/")[2]
+    with ExitStack() as stack:
+        with worded(f"{lock.OWN}/{LOCK}"):
+            root = stack.enter_context(opened(path))
+            own = stack.enter_context(atomic.below(root, lock.OWN, make=True))
+            busy = partial(_busy, name, timeout)
+            stack.enter_context(lock.held(own, LOCK, timeout, command, busy))
+            lock.ignore_in_git(own)
+        mailbox = Mailbox(path, root)
+        stack.callback(mailbox.close)
+        yield mailbox
+
+
+def _busy(run: str, timeout: float, holder: str) -> Problem:
+    return Problem(
+        "busy",
+        f"agents of run {run} are being sent by {holder}, waited {timeout:g} s: "
+        "try again when it is done",
+        found=holder,
+        hint="qrspi dispatch list",
+    )
