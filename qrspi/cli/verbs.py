@@ -21,4 +21,6 @@ VERBS: dict[str, VerbEntry] = {
     "init": VerbEntry("init", "Start a run.", _RUNS),
     "status": VerbEntry("status", "Where runs stand, and what is next.", _RUNS),
     "next": VerbEntry("next", "Do what can be done now, then say who is needed.", _RUNS),
+    "inbox": VerbEntry("inbox", "Everything that waits for a person.", _RUNS),
+    "brief": VerbEntry("brief", "One page that puts somebody in the picture.", _RUNS),
 }
