@@ -11,14 +11,13 @@ from __future__ import annotations
 
 import os
 import stat
-import struct
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import NamedTuple
 
 from qrspi.core.model import Problem
 from qrspi.core.refusal import Halt, Refusal
-from qrspi.world import atomic, git
+from qrspi.world import atomic, git, index
 from qrspi.world.disk import opened, step_into
 from qrspi.world.failure import worded
 from qrspi.world.refs import Ref, check
@@ -42,12 +41,18 @@ class DiffResult(NamedTuple):
 
 def emit(repo: Repo, run: str, file: str, ref: Ref, paths: Sequence[str]) -> DiffResult:
     """Write what the work tree's bytes at `paths` differ in from `ref` to `file` in the run."""
+    entries = must_be_tracked(repo, paths)
+    _check_kinds(repo, entries)
+    return _emit(repo, run, file, ref, entries, ["--", *git.literal(paths)])
+
+
+def must_be_tracked(repo: Repo, paths: Sequence[str]) -> tuple[Tracked, ...]:
+    """The entries of the index for these paths; refused when one has none."""
     entries = tracked(repo, paths)
     missing = untracked_in(entries, repo, paths)
     if missing:
         raise Refusal(*(_untracked(path) for path in missing))
-    _check_kinds(repo, entries)
-    return _emit(repo, run, file, ref, entries, ["--", *git.literal(paths)])
+    return entries
 
 
 def emit_branch(repo: Repo, run: str, file: str, ref: Ref, tip: str) -> DiffResult:
@@ -146,19 +151,19 @@ def _scratch(repo: Repo, run: str, entries: Sequence[Tracked]) -> Iterator[str]:
         try:
             for name in ("refs", "info"):
                 os.mkdir(f"{place}/{name}")
-            for name, data in _contents(repo, entries):
+            for name, data in _contents(repo):
                 _put(f"{place}/{name}", data)
+            index.put(f"{place}/index", repo, entries)
             yield place
         finally:
             rmtree(place, ignore_errors=True)
 
 
-def _contents(repo: Repo, entries: Sequence[Tracked]) -> list[tuple[str, bytes]]:
+def _contents(repo: Repo) -> list[tuple[str, bytes]]:
     return [
         ("HEAD", b"ref: refs/heads/none\n"),
         ("config", _config(repo)),
         ("info/attributes", _ATTRIBUTES),
-        ("index", _index(entries, repo.hash)),
     ]
 
 
@@ -169,21 +174,6 @@ def _config(repo: Repo) -> bytes:
     if repo.hash == "sha256":
         lines += ["[extensions]", "objectformat = sha256"]
     return "\n".join([*lines, ""]).encode()
-
-
-def _index(entries: Sequence[Tracked], algorithm: str) -> bytes:
-    """An index file, version 2, whose zero times and sizes match no file: git then compares
-    content, whatever `assume-unchanged` or a restored time stamp would have it believe."""
-    import hashlib
-
-    unique = {os.fsencode(entry.name): entry for entry in entries}
-    body = b"DIRC" + struct.pack(">II", 2, len(unique))
-    for name, entry in sorted(unique.items()):
-        times = struct.pack(">10I", 0, 0, 0, 0, 0, 0, int(entry.mode, 8), 0, 0, 0)
-        flags = struct.pack(">H", min(len(name), 0xFFF))
-        record = times + bytes.fromhex(entry.object) + flags + name
-        body += record + bytes(8 - len(record) % 8)
-    return body + hashlib.new(algorithm, body).digest()
 
 
 def _put(path: str, data: bytes) -> None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -27,15 +28,28 @@ def unprivileged() -> Iterator[Path]:
             os.seteuid(0)
 
 
+@pytest.fixture(scope="session")
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    project = make(tmp_path_factory.mktemp("template"))
+    (project.root / ".git" / "info").mkdir()
+    identity = ("-c", "user.name=Ada Example", "-c", "user.email=ada@example.org")
+    for branch, name, text in (
+        ("main", "plan.md", "".join(f"line {number}\n" for number in range(40))),
+        ("feature", "notes.md", "notes\n"),
+    ):
+        project.git("checkout", "-q", "-B", branch)
+        project.write(name, text)
+        project.git("add", "--all")
+        project.git(*identity, "commit", "-q", "-m", branch)
+    return project.root
+
+
 @pytest.fixture
-def project(tmp_path: Path) -> Project:
+def project(template: Path, tmp_path: Path) -> Project:
     """`plan.md` is on main; `feature`, checked out, has a commit of its own."""
-    project = make(tmp_path / "project")
-    project.write("plan.md", "".join(f"line {number}\n" for number in range(40)))
-    project.commit("base")
-    project.git("checkout", "-q", "-b", "feature")
-    project.write("notes.md", "notes\n")
-    project.commit("feature")
+    project = Project(tmp_path / "project")
+    shutil.copytree(template, project.root)
+    project.git("update-index", "--refresh")
     return project
 
 

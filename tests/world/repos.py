@@ -22,7 +22,7 @@ class Project:
     def git_bytes(
         self, *args: str, at: Path | None = None, env: dict[str, str] | None = None
     ) -> bytes:
-        command = ["git", "-c", "protocol.file.allow=always", *args]
+        command = ["git", "-c", "protocol.file.allow=always", "-c", "core.fsync=none", *args]
         done = subprocess.run(
             command, cwd=at or self.root, env=os.environ | (env or {}), capture_output=True
         )
@@ -58,6 +58,6 @@ def trap(file: Path, script: str) -> Path:
 def make(root: Path, *options: str) -> Project:
     root.mkdir(parents=True, exist_ok=True)
     project = Project(root)
-    project.git("init", "-q", "-b", "main", *options)
+    project.git("init", "-q", "-b", "main", "--template=", *options)
     project.run.mkdir(parents=True)
     return project

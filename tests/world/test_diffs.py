@@ -118,11 +118,15 @@ CHANGES = [
 
 @pytest.mark.rule("DIF-05", "DIF-06")
 @pytest.mark.parametrize("ref", ["main", EMPTY])
+@pytest.mark.parametrize("age", ["fresh", "old"])
 @pytest.mark.parametrize("change", CHANGES, ids=lambda change: change.__name__)
 def test_the_bytes_are_plain_gits(
-    change: Callable[[Project], None], ref: str, project: Project
+    change: Callable[[Project], None], age: str, ref: str, project: Project
 ) -> None:
     change(project)
+    if age == "old":
+        for file in project.run.glob("*.md"):
+            os.utime(file, (10**9, 10**9), follow_symlinks=False)
     names = ["plan.md", "notes.md", "notes2.md", "new.md"]
     known = project.git("ls-files", "--", *names, at=project.run).split("\n")
     assert emitted(project, *known, ref=ref) == plain(project, *known, ref=ref)
