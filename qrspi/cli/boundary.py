@@ -6,52 +6,89 @@ import os
 import sys
 from collections.abc import Callable
 
-import click
-
-from qrspi.cli.session import Session
+from qrspi.cli.session import NoStdout, Session, say
 from qrspi.core.model import Problem
 from qrspi.core.refusal import Refusal
-from qrspi.render import problems
 
 
 def guarded(session: Session, body: Callable[[], object]) -> int:
     """Runs a command; whatever goes wrong in it becomes an exit status."""
+    _never_fail_to_encode()
     try:
-        body()
-        sys.stdout.flush()
+        return _outcome(session, body)
+    except BrokenPipeError:
+        _forget_stdout()  # the reader has enough (`| head -1`)
+        return 0
+    except NoStdout as halt:
+        _forget_stdout()
+        say(halt.problem.message)
+        return halt.exit_code
+
+
+def _outcome(session: Session, body: Callable[[], object]) -> int:
+    try:
+        status = body()
+    except NoStdout:
+        raise
     except Refusal as refusal:
         return _report(session, refusal.exit_code, refusal.problem, refusal.more)
-    except click.exceptions.Exit as stop:
-        return stop.exit_code
-    except (click.exceptions.Abort, KeyboardInterrupt):
-        click.echo("interrupted", err=True)
-        return 130
-    except click.ClickException as error:
-        return _report(session, 2, _usage(error))
+    except KeyboardInterrupt:
+        return _interrupted()
     except BrokenPipeError:
-        # The reader has enough (`| head -1`); Python would complain once more at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        return 0
-    except Exception as bug:
-        return _bug(session, bug)
-    return 0
+        raise
+    except Exception as error:
+        return _from_click(session, error)
+    return status if isinstance(status, int) else 0
 
 
-def _usage(error: click.ClickException) -> Problem:
-    hint = ""
-    if isinstance(error, click.UsageError) and error.ctx:
-        hint = f"{error.ctx.command_path} --help"
-    return Problem("usage", error.format_message(), hint=hint)
+def _never_fail_to_encode() -> None:
+    """A terminal that has no dash gets its number instead of a traceback."""
+    import io
+
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _forget_stdout() -> None:
+    """Python would try to write what is left once more at exit, and complain."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+
+
+def _interrupted() -> int:
+    say("interrupted")
+    return 130
+
+
+def _from_click(session: Session, error: Exception) -> int:
+    """click ends commands and finds usage errors by exceptions; every other one is a bug."""
+    # Imported here: where click was not needed to get so far, `status` does without it.
+    from click.exceptions import Abort, ClickException, Exit, UsageError
+
+    match error:
+        case Exit():
+            return error.exit_code
+        case Abort():
+            return _interrupted()
+        case UsageError(ctx=context) if context:
+            hint = f"{context.command_path} --help"
+            return _report(session, 2, Problem("usage", error.format_message(), hint=hint))
+        case ClickException():
+            return _report(session, 2, Problem("usage", error.format_message()))
+        case _:
+            return _bug(session, error)
 
 
 def _report(session: Session, status: int, problem: Problem, more: tuple[Problem, ...] = ()) -> int:
+    from qrspi.render import problems
+
     if session.json:
         session.emit(problems.error_document(problem, more))
         return status
     for line in problems.lines(problem):
-        click.echo(line, err=True)
+        say(line)
     for item in more:
-        click.echo(f"  - {problems.lines(item)[0]}", err=True)
+        say(f"  - {problems.lines(item)[0]}")
     return status
 
 
@@ -61,6 +98,6 @@ def _bug(session: Session, bug: Exception) -> int:
     line = f"a bug in qrspi: {type(bug).__name__}: {bug}"
     hint = "run it again with -v for the traceback"
     if session.verbose:
-        click.echo(traceback.format_exc(), err=True)
+        say(traceback.format_exc())
         hint = ""
     return _report(session, 1, Problem("bug", line, hint=hint))

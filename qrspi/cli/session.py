@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from collections.abc import Iterable
-from typing import Any
-
-import click
+from typing import Any, TextIO
 
 from qrspi.core.model import Problem
-from qrspi.core.refusal import Misuse
+from qrspi.core.refusal import Halt, Misuse
 from qrspi.core.tree import Fault
 from qrspi.world import locate
 from qrspi.world.locate import Root, RunDir
+
+UNBOUNDED = 10_000  # columns of what is no terminal: nothing is cut for a pipe
 
 
 def _can_enter(run: RunDir, step: str) -> bool:
@@ -28,13 +27,17 @@ def _can_enter(run: RunDir, step: str) -> bool:
     return facts is not None and about is not None and not unmet(facts, about.step)
 
 
+class NoStdout(Halt):
+    """The answer cannot be written."""
+
+
 class Session:
     """The global options, and the one way out for results."""
 
     def __init__(self) -> None:
         self.root_option: str | None = None
         self.json = False
-        self.color: bool | None = None
+        self.plain = False
         self.quiet = False
         self.verbose = False
         self.lock_timeout = 10.0
@@ -76,29 +79,76 @@ class Session:
 
     def run_path(self, run: RunDir) -> str:
         """How the run is named to people: relative to the project."""
-        return os.path.relpath(run.path, self.root.project)
+        return run.path.removeprefix(f"{self.root.project.rstrip('/')}/")
 
     @property
     def interactive(self) -> bool:
-        return not self.json and sys.stdin.isatty() and sys.stdout.isatty()
+        return not self.json and _is_terminal(sys.stdin) and _is_terminal(sys.stdout)
+
+    @property
+    def draws(self) -> bool:
+        """Whether what is on stdout may be drawn over."""
+        return not self.json and self._draws(sys.stdout)
+
+    @property
+    def color(self) -> bool:
+        return self.draws and not self.plain and not os.environ.get("NO_COLOR")
+
+    @property
+    def progress(self) -> bool:
+        """Whether a line on stderr may be drawn and erased."""
+        return not self.quiet and self._draws(sys.stderr)
+
+    @staticmethod
+    def _draws(stream: TextIO | None) -> bool:
+        dumb = os.environ.get("TERM", "dumb") == "dumb" or os.environ.get("CI")
+        return _is_terminal(stream) and not dumb
 
     @property
     def width(self) -> int:
-        import shutil
-
-        return shutil.get_terminal_size().columns if sys.stdout.isatty() else 80
+        """COLUMNS, else the terminal's own; a pipe has none."""
+        said = os.environ.get("COLUMNS", "")
+        if said.isascii() and said.isdigit() and 0 < len(said) < 5 and int(said):
+            return int(said)
+        if not _is_terminal(sys.stdout):
+            return UNBOUNDED
+        return os.get_terminal_size(sys.stdout.fileno()).columns or 80
 
     def answer(self, document: dict[str, Any], lines: Iterable[str]) -> None:
         """The result, once: a document for programs or lines for people."""
         if self.json:
             self.emit(document)
         else:
-            click.echo("\n".join(lines), color=self.color)
+            self.write("\n".join(lines) + "\n")
 
     def emit(self, document: dict[str, Any]) -> None:
-        click.echo(json.dumps(document, ensure_ascii=True))
+        # Imported here: it costs a cold start 2 ms, and people do not need it.
+        import json
+
+        self.write(json.dumps(document) + "\n")
+
+    def write(self, text: str) -> None:
+        try:
+            print(text, end="", flush=True)
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            raise NoStdout(Problem("cannot-write", f"cannot write: {error.strerror}")) from None
 
     def note(self, text: str) -> None:
         """A diagnostic: never part of the answer."""
         if not self.quiet:
-            click.echo(text, err=True, color=self.color)
+            say(text)
+
+
+def say(text: str) -> None:
+    """A line on stderr, whether or not anybody can read it."""
+    try:
+        print(text, file=sys.stderr, flush=True)
+    except OSError:
+        return
+
+
+def _is_terminal(stream: TextIO | None) -> bool:
+    """A stream that was closed before we began is None."""
+    return stream is not None and not stream.closed and stream.isatty()

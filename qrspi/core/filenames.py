@@ -81,15 +81,12 @@ def feedback_file(step: str, number: int) -> str:
     return f"feedback/{step}-{round_name(number)}.md"
 
 
-_ROUND = re.compile(r"round-(\d+)")
-
-
 def round_number(name: str) -> int | None:
     """`round-03` is 3; `round-3`, `round-003` and `round-00` are no rounds."""
-    match = _ROUND.fullmatch(name)
-    if not match:
+    digits = name.removeprefix("round-")
+    if len(digits) > 4 or not digits.isdecimal():
         return None
-    number = int(match[1]) if len(match[1]) < 5 else 0
+    number = int(digits)
     return number if number > 0 and round_name(number) == name else None
 
 
@@ -134,13 +131,14 @@ class Unknown(NamedTuple):
 
 RoundFile = FindingName | SidecarName | CleanName | EngineName | SplitMarker | Dropping | Unknown
 
-_FINDING = re.compile(rf"({TAG})\.finding-F(\d{{2,9}})\.md")
-_SIDECAR = re.compile(rf"({TAG}\.finding-F\d{{2,9}})\.(score\.yml|score\.md|verifier\.md)")
-_CLEAN = re.compile(rf"({TAG})\.(clean\.md|no-findings\.md|NO_FINDINGS)")
-_ENGINE = re.compile(rf"({TAG})\.(skipped|path-filtered|bypass-attempt)(?:-(\d{{2,9}}))?\.md")
-_SPLIT = re.compile(rf"\.({TAG})\.split")
-_DROPPING = re.compile(r"\..*\.sw[a-z]|.*~|\.#.*|#.*#|4913|.*\.tmp|\.DS_Store|.*\.bak|.*\.orig")
-_SAFE = re.compile(r"[A-Za-z0-9._-]+")
+# Patterns are texts: `re` compiles each when it is first asked for and keeps it, so that a
+# command pays for those it uses. All of them together cost half a bare interpreter.
+_FINDING = rf"({TAG})\.finding-F(\d{{2,9}})\.md"
+_SIDECAR = rf"({TAG}\.finding-F\d{{2,9}})\.(score\.yml|score\.md|verifier\.md)"
+_CLEAN = rf"({TAG})\.(clean\.md|no-findings\.md|NO_FINDINGS)"
+_ENGINE = rf"({TAG})\.(skipped|path-filtered|bypass-attempt)(?:-(\d{{2,9}}))?\.md"
+_SPLIT = rf"\.({TAG})\.split"
+_SAFE = r"[A-Za-z0-9._-]+"
 
 
 def finding_file(tag: str, number: int) -> str:
@@ -160,11 +158,17 @@ def split_marker(tag: str) -> str:
 
 
 def is_dropping(name: str) -> bool:
-    return _DROPPING.fullmatch(name) is not None
+    return (
+        name.endswith(("~", ".tmp", ".bak", ".orig"))
+        or name in ("4913", ".DS_Store")
+        or name.startswith(".#")
+        or (name[:1] == "#" == name[-1:] and len(name) > 1)
+        or (name[:1] == "." and name[1:-1].endswith(".sw") and "a" <= name[-1] <= "z")
+    )
 
 
 def is_safe(name: str) -> bool:
-    return _SAFE.fullmatch(name) is not None
+    return re.fullmatch(_SAFE, name) is not None
 
 
 def parse_round_file(name: str) -> RoundFile:
@@ -175,15 +179,15 @@ def parse_round_file(name: str) -> RoundFile:
         return EngineName("manifest")
     if is_dropping(name):
         return Dropping()
-    if match := _FINDING.fullmatch(name):
+    if match := re.fullmatch(_FINDING, name):
         return FindingName(match[1], int(match[2]))
-    if match := _SIDECAR.fullmatch(name):
+    if match := re.fullmatch(_SIDECAR, name):
         return SidecarName(match[1], match[2])
-    if match := _CLEAN.fullmatch(name):
+    if match := re.fullmatch(_CLEAN, name):
         return CleanName(match[1], match[2] == "clean.md")
-    if match := _ENGINE.fullmatch(name):
+    if match := re.fullmatch(_ENGINE, name):
         return EngineName(match[2], match[1], int(match[3] or 0))
-    if match := _SPLIT.fullmatch(name):
+    if match := re.fullmatch(_SPLIT, name):
         return SplitMarker(match[1])
     return Unknown()
 
@@ -194,29 +198,29 @@ def rounds_in(entries: tuple[Entry, ...]) -> tuple[int, ...]:
     return tuple(sorted(number for number in numbers if number))
 
 
-_RUN = re.compile(r"\d{4}-\d{2}-\d{2}-(.+)")
-SLUG = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+){1,3}")
+_RUN = r"\d{4}-\d{2}-\d{2}-(.+)"
+SLUG = r"[a-z0-9]+(?:-[a-z0-9]+){1,3}"
 
 
 def slug_of(run: str) -> str:
-    match = _RUN.fullmatch(run)
+    match = re.fullmatch(_RUN, run)
     return match[1] if match else run
 
 
-_TASK_FILE = re.compile(r"(task-\d{2,}[a-z]?)\.md")
+_TASK_FILE = r"(task-\d{2,}[a-z]?)\.md"
 
 
 def task_file_key(name: str) -> str | None:
     """`task-03.md` → `task-03`."""
-    match = _TASK_FILE.fullmatch(name)
+    match = re.fullmatch(_TASK_FILE, name)
     return match[1] if match else None
 
 
-_PHASE = re.compile(r"phase-(\d{2,})")
+_PHASE = r"phase-(\d{2,})"
 
 
 def phase_number(name: str) -> int | None:
-    match = _PHASE.fullmatch(name)
+    match = re.fullmatch(_PHASE, name)
     return int(match[1]) if match else None
 
 
@@ -231,10 +235,10 @@ class FixRound(NamedTuple):
         return f"fixes/{self.kind}-{round_name(self.number)}"
 
 
-_FIXES = re.compile(r"(integration|ci|test)-(round-\d+)")
+_FIXES = r"(integration|ci|test)-(round-\d+)"
 
 
 def fix_round(name: str) -> FixRound | None:
-    match = _FIXES.fullmatch(name)
+    match = re.fullmatch(_FIXES, name)
     number = round_number(match[2]) if match else None
     return FixRound(match[1], number) if match and number else None

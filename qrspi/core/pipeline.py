@@ -113,13 +113,12 @@ class Subject(NamedTuple):
         return f"tasks/{self.key}.md" if self.is_task else STEP[self.step].artifact
 
 
-TASK_NAME = re.compile(r"task-(\d{2,}[a-z]?)")
-_TASK_WORD = re.compile(r"(?:task-)?(\d{1,}[a-z]?)")
+_TASK_WORD = r"(?:task-)?(\d{1,}[a-z]?)"
 
 
 def task_key(word: str) -> str | None:
     """`3`, `03` and `task-03` are one task."""
-    match = _TASK_WORD.fullmatch(word)
+    match = re.fullmatch(_TASK_WORD, word)
     if not match:
         return None
     digits = match[1].rstrip("abcdefghijklmnopqrstuvwxyz")

@@ -3,16 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from qrspi.core.compaction import checkpoint
 from qrspi.core.compaction import line as compaction_line
-from qrspi.core.model import Next, RunState, StepState
+from qrspi.core.model import Next, Problem, RunState, StepState
 from qrspi.render import problems
-from qrspi.render.columns import table
+from qrspi.render.columns import cells_of, fitted, table
 from qrspi.render.escape import one_line
+from qrspi.render.paint import Paint, plain
+
+if TYPE_CHECKING:
+    from qrspi.world.heartbeat import Daemon
 
 BOXES = {"pending": "[ ]", "in_progress": "[~]", "completed": "[x]"}
+_STYLES = {"pending": "dim", "in_progress": "bold", "completed": "green"}
+
+
+class Look(NamedTuple):
+    """How pages are drawn."""
+
+    width: int = 80
+    paint: Paint = plain
+    explain: bool = False
+
+
+PLAIN = Look()
 
 
 def run_document(state: RunState) -> dict[str, Any]:
@@ -32,7 +48,7 @@ def run_document(state: RunState) -> dict[str, Any]:
     }
 
 
-def _error(problem: Any) -> dict[str, Any]:
+def _error(problem: Problem) -> dict[str, Any]:
     return {**problems.violation(problem), "options": list(problem.options)}
 
 
@@ -58,21 +74,37 @@ def next_document(answer: Next) -> dict[str, Any]:
     return document
 
 
-def run_page(state: RunState, *, explain: bool = False, width: int = 80) -> list[str]:
+def run_page(state: RunState, look: Look = PLAIN) -> list[str]:
     """One run: its steps, what is odd, and the next action in one sentence."""
     kind = f"{state.pipeline or 'no usable'} pipeline, phase {state.phase}"
-    lines = [f"{state.run}  ({kind}{', closed' if state.closed else ''})", ""]
+    title = look.paint(one_line(state.run), "bold")
+    lines = [f"{title}  ({kind}{', closed' if state.closed else ''})", ""]
     if state.steps:
-        rows = [_step_row(step) for step in state.steps]
-        lines += [*table(("STEP", "STATUS", "ROUNDS", "STAGE", "FINDINGS"), rows, width), ""]
-    lines += notes(state)
-    return lines + next_lines(state.next, explain=explain)
+        lines += [*_step_table(state.steps, look), ""]
+    lines += notes(state, look.paint)
+    return lines + next_lines(state.next, explain=look.explain, paint=look.paint)
 
 
-def notes(state: RunState) -> list[str]:
-    shown = [f"error: {one_line(item.message)}" for item in state.errors]
-    shown += [f"warning: {one_line(item.message)}" for item in state.warnings]
+def notes(state: RunState, paint: Paint = plain) -> list[str]:
+    shown = [f"{paint('error:', 'red')} {one_line(item.message)}" for item in state.errors]
+    shown += [f"{paint('warning:', 'yellow')} {one_line(item.message)}" for item in state.warnings]
     return [*shown, ""] if shown else []
+
+
+_STEP_COLUMNS = ("STEP", "STATUS", "ROUNDS", "STAGE", "FINDINGS")
+
+
+def _step_table(steps: Iterable[StepState], look: Look) -> list[str]:
+    """As many columns as the terminal has room for, never fewer than step and status."""
+    listed = list(steps)
+    rows = [_step_row(step) for step in listed]
+    for count in range(len(_STEP_COLUMNS), 1, -1):
+        drawn = table(_STEP_COLUMNS[:count], [row[:count] for row in rows], 1000)
+        if count == 2 or max(map(cells_of, drawn)) <= look.width:
+            break
+    head, *body = (fitted(line, look.width) for line in drawn)
+    styles = (_STYLES[step.progress] for step in listed)
+    return [head, *map(look.paint, body, styles)]
 
 
 def _step_row(step: StepState) -> tuple[str, ...]:
@@ -82,8 +114,8 @@ def _step_row(step: StepState) -> tuple[str, ...]:
     return (f"{mark} {step.step}", step.status, rounds, step.stage, kept)
 
 
-def next_lines(answer: Next, *, explain: bool = False) -> list[str]:
-    lines = [f"Next: {one_line(answer.summary)}"]
+def next_lines(answer: Next, *, explain: bool = False, paint: Paint = plain) -> list[str]:
+    lines = [f"{paint('Next:', 'cyan')} {one_line(answer.summary)}"]
     if explain:
         lines += [f"  because {one_line(reason)}" for reason in answer.because]
         lines += [f"  reads {one_line(name)}" for name in answer.inputs]
@@ -95,22 +127,55 @@ def next_lines(answer: Next, *, explain: bool = False) -> list[str]:
     return lines
 
 
-def checklist(state: RunState) -> list[str]:
-    return [f"{BOXES[step.progress]} {step.step}" for step in state.steps]
+def checklist(state: RunState, look: Look = PLAIN) -> list[str]:
+    """A run without a usable config has no steps: what is wrong stands in their place."""
+    boxes = [f"{BOXES[step.progress]} {step.step}" for step in state.steps]
+    wrong = [] if boxes else notes(state, look.paint)[:-1]
+    return [look.paint(one_line(state.run), "bold"), *boxes, *wrong]
 
 
-def board(states: Iterable[RunState], width: int = 80) -> list[str]:
-    """All runs: a line each, then what each waits for."""
+_BOARD_COLUMNS = ("RUN", "STEP", "ROUND", "ACTION", "WAITS FOR")
+
+
+def board(states: Iterable[RunState], look: Look = PLAIN) -> list[str]:
+    """All runs: a line each, then what each waits for. Where the table has no room, the
+    line stands with its run."""
     listed = list(states)
-    lines = table(("RUN", "STEP", "ROUND", "ACTION", "WAITS FOR"), [_row(s) for s in listed], width)
+    lines = table(_BOARD_COLUMNS, [_row(state) for state in listed], 1000)
+    narrow = max(map(cells_of, lines)) > look.width
+    if narrow:
+        lines = []
     for state in listed:
-        lines += ["", state.run, *(f"  {line}" for line in notes(state) if line)]
-        lines.append(f"  Next: {one_line(state.next.summary)}")
-    return lines
+        lines += ["", look.paint(one_line(state.run), "bold")]
+        lines += [f"  {_standing(state)}"] if narrow else []
+        lines += [f"  {line}" for line in notes(state, look.paint) if line]
+        lines.append(f"  {look.paint('Next:', 'cyan')} {one_line(state.next.summary)}")
+    return lines[1:] if narrow else lines
 
 
 def _row(state: RunState) -> tuple[str, ...]:
-    step = state.current_step or ("complete" if state.complete else "?")
-    waits = {"nobody": "nobody", "engine": "qrspi next"}.get(state.next.who, state.next.who)
     number = str(state.next.round) if state.next.round else "-"
-    return (state.run, step, number, state.next.action, "closed" if state.closed else waits)
+    return (state.run, _step(state), number, state.next.action, _waits_for(state))
+
+
+def _standing(state: RunState) -> str:
+    return f"{_step(state)}: {state.next.action} ({_waits_for(state)})"
+
+
+def _step(state: RunState) -> str:
+    return state.current_step or ("complete" if state.complete else "?")
+
+
+def _waits_for(state: RunState) -> str:
+    return "closed" if state.closed else _WHO[state.next.who]
+
+
+_WHO = {"nobody": "nobody", "engine": "qrspi next", "agent": "agent", "human": "human"}
+
+
+def daemon_line(daemon: Daemon | None) -> str:
+    if daemon is None:
+        return "No daemon watches these runs."
+    if not daemon.pid:
+        return "A daemon watches these runs."
+    return f"A daemon watches these runs: process {daemon.pid}, last look {one_line(daemon.beat)}."
