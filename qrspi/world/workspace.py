@@ -39,6 +39,15 @@ class Workspace(DiskTree):
         self.changes: list[Change] = []
         self._root = self._lock = -1
 
+    @property
+    def in_git(self) -> bool:
+        """Asked exactly: whoever writes also commits, and a `.git` alone is no work tree."""
+        if self._in_git is None:
+            from qrspi.world import repository
+
+            self._in_git = repository.in_git(self.path)
+        return self._in_git
+
     @contextmanager
     def locked(self, timeout: float = 10.0, command: str = "qrspi") -> Iterator[Self]:
         """Hold the run. Nothing but the lock file is written before it is held; what was read
