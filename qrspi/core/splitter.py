@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from qrspi.core import sentinels
-from qrspi.core.filenames import clean_file, finding_file, parse_round_file
+from qrspi.core.filenames import EngineName, clean_file, finding_file, parse_round_file
 from qrspi.core.intake import tag_of
 from qrspi.core.model import Problem
 from qrspi.core.submissions import finished
@@ -45,6 +45,13 @@ def split(reply: bytes, tag: str, number: int) -> Split | Problem:
     return Split(tuple(files), warnings=_discarded(before, tag))
 
 
+def joined(found: Split) -> bytes:
+    """A reply that splits into the same files."""
+    if found.clean:
+        return f"{NOTHING}\n".encode()
+    return b"".join(f"{BOUNDARY}\n".encode() + data for _, data in found.files)
+
+
 def _refused(tag: str, found: str, expected: str) -> Problem:
     return Problem(
         "unsplittable",
@@ -64,9 +71,12 @@ def _discarded(before: bytes, tag: str) -> tuple[Problem, ...]:
 
 
 def files_of(entries: Iterable[Entry], tag: str) -> tuple[str, ...]:
-    """What a round directory holds of one reviewer, scores included: after a split that was
-    cut short, what has to go; before a split, what must not be there."""
-    return tuple(entry.name for entry in entries if tag_of(parse_round_file(entry.name)) == tag)
+    """What a round directory holds of one reviewer, scores included, the engine's own records
+    not: after a split that was cut short, what has to go; before one, what must not be there."""
+    named = ((entry.name, parse_round_file(entry.name)) for entry in entries)
+    return tuple(
+        name for name, file in named if tag_of(file) == tag and not isinstance(file, EngineName)
+    )
 
 
 def refusal(entries: Iterable[Entry], tag: str, directory: str) -> Problem | None:

@@ -138,6 +138,7 @@ NAMES = [
         (NAMES[:3], []),
         (["quality-codex.NO_FINDINGS"], ["quality-codex.NO_FINDINGS"]),
         (["quality-codex.finding-F01.md~", "quality-codex-2.clean.md"], []),
+        (["quality-codex.path-filtered.md", "quality-codex.skipped.md"], []),
     ],
 )
 def test_the_files_of_one_reviewer_are_told_from_the_others(

@@ -1,0 +1,73 @@
+"""What a reviewer printed becomes files, as if it had written them itself: all or none."""
+
+from __future__ import annotations
+
+from qrspi.core import splitter
+from qrspi.core.filenames import RoundPaths, SplitMarker, parse_round_file, split_marker
+from qrspi.core.model import Problem
+from qrspi.core.refusal import Halt, Refusal
+from qrspi.core.splitter import Split
+from qrspi.core.tree import Entry, Fault
+from qrspi.world.workspace import Workspace
+
+
+def split(workspace: Workspace, paths: RoundPaths, tag: str, reply: bytes) -> Split:
+    """Refused, with nothing written, when there is nothing to split or the tag has files."""
+    found = splitter.split(reply, tag, paths.number)
+    if isinstance(found, Problem):
+        raise Refusal(found)
+    write(workspace, paths, tag, found)
+    return found
+
+
+def write(workspace: Workspace, paths: RoundPaths, tag: str, found: Split) -> None:
+    """The marker keeps everything, so that a split that was cut short can be finished."""
+    _finish(workspace, paths, tag)
+    if problem := splitter.refusal(_entries(workspace, paths), tag, paths.directory):
+        raise Refusal(problem)
+    workspace.create(_marker(paths, tag), splitter.joined(found))
+    _fill(workspace, paths, tag, found)
+
+
+def finish_all(workspace: Workspace, paths: RoundPaths) -> tuple[str, ...]:
+    """Splits that a kill cut short: finished from their markers, or taken back."""
+    names = (parse_round_file(entry.name) for entry in _entries(workspace, paths))
+    tags = [name.tag for name in names if isinstance(name, SplitMarker)]
+    return tuple(note for tag in tags if (note := _finish(workspace, paths, tag)))
+
+
+def _finish(workspace: Workspace, paths: RoundPaths, tag: str) -> str:
+    """Whoever holds the run and sees a marker sees that of a command that was killed."""
+    kept = workspace.read(_marker(paths, tag), splitter.REPLY_LIMIT)
+    if isinstance(kept, Fault):
+        return ""
+    found = splitter.split(kept, tag, paths.number)
+    if isinstance(found, Split):
+        _fill(workspace, paths, tag, found)
+        return f"{paths.directory}: a split of {tag} that was cut short is finished"
+    for name in splitter.files_of(_entries(workspace, paths), tag):
+        workspace.remove(f"{paths.directory}/{name}")
+    workspace.remove(_marker(paths, tag))
+    return f"{paths.directory}: a split of {tag} that was cut short is taken back"
+
+
+def _fill(workspace: Workspace, paths: RoundPaths, tag: str, found: Split) -> None:
+    for name, data in found.files:
+        path = f"{paths.directory}/{name}"
+        if isinstance(workspace.head(path), Fault):
+            workspace.create(path, data)
+    workspace.remove(_marker(paths, tag))
+
+
+def _marker(paths: RoundPaths, tag: str) -> str:
+    return f"{paths.directory}/{split_marker(tag)}"
+
+
+def _entries(workspace: Workspace, paths: RoundPaths) -> tuple[Entry, ...]:
+    found = workspace.entries(paths.directory)
+    if not isinstance(found, Fault):
+        return found
+    if found.kind == "absent":
+        return ()
+    text = f"cannot list {paths.directory}: {found.detail or found.kind}"
+    raise Halt(Problem("unreadable", text, file=paths.directory))
