@@ -28,4 +28,4 @@ def _run(session: Session, words: list[str]) -> object:
         return 0
     from qrspi.cli.app import application
 
-    return application.main(words, standalone_mode=False, obj=session)
+    return application.main(words, "qrspi", standalone_mode=False, obj=session)

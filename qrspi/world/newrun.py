@@ -26,7 +26,7 @@ def create_run(root: Root, name: str, files: Mapping[str, bytes]) -> RunDir:
             raise ValueError(f"no name of a run: {name!r}")
         _remove_leftovers(runs)
         if atomic.exists(runs, name):
-            raise Refusal(_already_there(path))
+            raise Refusal(already_there(path))
         with _temporary_folder(runs, name, files) as temp:
             _rename(runs, temp, name, path)
             atomic.sync(runs)
@@ -75,7 +75,7 @@ def _rename(runs: int, temp: str, name: str, path: str) -> None:
         os.rename(temp, name, src_dir_fd=runs, dst_dir_fd=runs)
     except OSError as error:
         if error.errno in (errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR):
-            raise Refusal(_already_there(path)) from None
+            raise Refusal(already_there(path)) from None
         raise
 
 
@@ -86,7 +86,7 @@ def _remove(runs: int, temp: str) -> None:
     os.rmdir(temp, dir_fd=runs)
 
 
-def _already_there(path: str) -> Problem:
+def already_there(path: str) -> Problem:
     return Problem(
         "already-there",
         f"{path} is already there: choose another name, or adopt it with "

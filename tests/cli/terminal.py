@@ -1,0 +1,71 @@
+"""A command at a terminal: keys go in, the screen comes out."""
+
+from __future__ import annotations
+
+import os
+import pty
+import select
+import signal
+import subprocess
+import termios
+from pathlib import Path
+from typing import Self
+
+from tests.cli.conftest import COMMAND
+
+
+class Terminal:
+    """`qrspi` with a terminal of its own; used as a context, it leaves no process behind."""
+
+    def __init__(self, *words: str | Path, columns: int = 80, **settings: str) -> None:
+        self._ours, theirs = pty.openpty()
+        termios.tcsetwinsize(theirs, (24, columns))
+        environment = {k: v for k, v in os.environ.items() if k not in ("COLUMNS", "CI")}
+        self.process = subprocess.Popen(
+            [COMMAND, *words],
+            stdin=theirs,
+            stdout=theirs,
+            stderr=theirs,
+            env={**environment, "TERM": "xterm", **settings},
+            start_new_session=True,
+        )
+        os.close(theirs)
+        self.screen = ""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.process.kill()
+        self.process.wait()
+        os.close(self._ours)
+
+    def until(self, text: str) -> str:
+        """Reads until the text is on the screen."""
+        while text not in self.screen:
+            if not self._more():
+                raise AssertionError(f"the command ended without {text!r}:\n{self.screen}")
+        return self.screen
+
+    def type(self, keys: str) -> None:
+        os.write(self._ours, keys.encode())
+
+    def interrupt(self) -> None:
+        self.process.send_signal(signal.SIGINT)
+
+    def end(self) -> int:
+        """The exit status, with everything read that was left."""
+        while self._more():
+            pass
+        return self.process.wait(30)
+
+    def _more(self) -> bool:
+        ready, _, _ = select.select([self._ours], [], [], 30)
+        if not ready:
+            raise AssertionError(f"the command says nothing more:\n{self.screen}")
+        try:
+            data = os.read(self._ours, 65536)
+        except OSError:  # Linux says EIO when the other side is closed
+            return False
+        self.screen += data.decode().replace("\r\n", "\n")
+        return bool(data)

@@ -1,0 +1,283 @@
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from qrspi.core.config import read, validate
+from tests import runs
+from tests.cli.conftest import Call
+from tests.cli.terminal import Terminal
+
+ALONE = "No second model reviews (codex is not on the PATH): --second-reviewer turns it on.\n"
+
+
+def listing(folder: Path) -> dict[str, bytes]:
+    files = (path for path in folder.rglob("*") if path.is_file())
+    return {str(path.relative_to(folder)): path.read_bytes() for path in files}
+
+
+def codex(folder: Path) -> Path:
+    """A folder for the PATH in which there is a second vendor's command."""
+    folder.mkdir()
+    (folder / "codex").write_text("#!/bin/sh\n")
+    (folder / "codex").chmod(0o755)
+    return folder
+
+
+@pytest.mark.rule("RUN-03")
+def test_a_run_is_a_folder_with_a_config_and_a_draft_of_goals(project: Path, qrspi: Call) -> None:
+    result = qrspi("init", "user-auth", "--pipeline", "quick")
+    assert result == (
+        0,
+        """\
+Made docs/qrspi/2026-05-17-user-auth (quick pipeline, 6 steps):
+  config.md
+  goals.md
+
+Next: Write goals.md, then run `qrspi next 2026-05-17-user-auth`.
+
+Before responding, consider running /compact — context may be saturated.
+""",
+        ALONE,
+    )
+    made = listing(project / "docs/qrspi/2026-05-17-user-auth")
+    assert sorted(made) == ["config.md", "goals.md"]
+    assert validate(read(made["config.md"])) == ((), ())
+    assert made["goals.md"].startswith(b"---\nstatus: draft\n---\n")
+
+
+@pytest.mark.rule("RUN-03")
+def test_an_existing_directory_is_refused_and_left_as_it_is(project: Path, qrspi: Call) -> None:
+    run = project / "docs/qrspi/2026-05-17-user-auth"
+    run.mkdir()
+    result = qrspi("init", "user-auth", "--pipeline", "quick")
+    assert result == (
+        3,
+        "",
+        f"{run} is already there: choose another name, or adopt it with "
+        "`qrspi init SLUG --adopt DIR`\n  qrspi init SLUG --adopt DIR\n",
+    )
+    assert listing(project) == {}
+
+
+@pytest.mark.rule("RUN-03")
+@pytest.mark.parametrize("words", [["user-auth"], ["Sign people in"]])
+@pytest.mark.rule("OUT-10")
+def test_a_dry_run_says_what_would_be_made(project: Path, qrspi: Call, words: list[str]) -> None:
+    result = qrspi("init", *words, "--pipeline", "full", "--no-second-reviewer", "--dry-run")
+    name = {"user-auth": "user-auth", "Sign people in": "sign-people"}[words[0]]
+    made = f"Would make docs/qrspi/2026-05-17-{name} (full pipeline, 11 steps):\n"
+    assert result == (0, f"{made}  config.md\n  goals.md\n", "")
+    assert listing(project) == {}
+
+
+@pytest.mark.rule("RUN-10")
+@pytest.mark.parametrize(
+    ("word", "message", "hint"),
+    [
+        (
+            "auth",
+            "'auth' is no slug: expected 2 to 4 lower-case words joined by hyphens, "
+            "such as user-auth",
+            'qrspi init "what you want, in a few words"',
+        ),
+        (
+            "../user-auth",
+            "'../user-auth' is no slug: expected 2 to 4 lower-case words joined by hyphens, "
+            "such as user-auth",
+            "qrspi init user-auth",
+        ),
+        (
+            "日本 語",
+            "no slug can be made from '日本 語': expected two words of a to z or 0 to 9 in it; "
+            "name one yourself",
+            "qrspi init SLUG",
+        ),
+    ],
+)
+def test_a_slug_of_another_shape_is_a_usage_error(
+    project: Path, qrspi: Call, word: str, message: str, hint: str
+) -> None:
+    result = qrspi("init", word, "--pipeline", "quick")
+    assert result == (2, "", f"{message}\n  {hint}\n")
+    assert listing(project) == {}
+
+
+USAGE = "  qrspi init --help\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "error"),
+    [
+        ("", 'a SLUG is needed, or what you want in a few words: init "TEXT"\n' + USAGE),
+        (
+            "user-auth",
+            "the pipeline is not said: add --pipeline quick or --pipeline full\n" + USAGE,
+        ),
+        (
+            "user-auth --pipeline quick --ux",
+            "the quick pipeline has no ux step: leave out --ux or take full\n" + USAGE,
+        ),
+        (
+            "user-auth --ux --date 2026-02-30",
+            "Invalid value: '2026-02-30' is no day; expected one such as 2026-05-17.\n" + USAGE,
+        ),
+        (
+            "user-auth --ux --date 20260517",
+            "Invalid value: '20260517' is no day; expected one such as 2026-05-17.\n" + USAGE,
+        ),
+        (
+            "--root missing init user-auth --ux",
+            "{project}/missing is not there: expected a directory to start a run in\n",
+        ),
+        ("--adopt missing --ux", "missing is not there: expected a directory with artifacts\n"),
+    ],
+)
+@pytest.mark.rule("CFG-01")
+def test_usage_errors_change_nothing(project: Path, qrspi: Call, words: str, error: str) -> None:
+    said = words.split() if "init" in words.split() else ["init", *words.split()]
+    assert qrspi(*said) == (2, "", error.replace("{project}", str(project)))
+    assert listing(project) == {}
+
+
+def test_the_json_says_everything(project: Path, qrspi: Call) -> None:
+    words = "init user-auth --ux --second-reviewer --visual-fidelity --date 2026-05-01 --json"
+    result = qrspi(*words.split())
+    document = result.json
+    following = document.pop("next")
+    assert (result.code, result.err, following["action"]) == (0, "", "author")
+    assert document == {
+        "schema": "qrspi/init/v1",
+        "run": "2026-05-01-user-auth",
+        "path": "docs/qrspi/2026-05-01-user-auth",
+        "pipeline": "full",
+        "route": "goals questions research design phasing ux structure plan parallelize implement "
+        "integrate test".split(),
+        "second_reviewer": True,
+        "files": ["config.md", "goals.md"],
+        "adopted": False,
+        "dry_run": False,
+    }
+    config = read((project / document["path"] / "config.md").read_bytes())
+    assert (config.created, config.second_reviewer, config.visual_fidelity_required) == (
+        "2026-05-01",
+        True,
+        True,
+    )
+
+
+@pytest.mark.rule("RUN-12", "RUN-02")
+def test_other_names_are_accepted_as_they_are(project: Path, qrspi: Call) -> None:
+    runs.on_disk(project, {"config.md": runs.config()}, "Sprint 7 (old)")
+    assert qrspi("status", "Sprint 7", "--json").json["runs"][0]["run"] == "Sprint 7 (old)"
+
+
+def test_a_namesake_is_pointed_out(project: Path, qrspi: Call) -> None:
+    runs.on_disk(project, {"config.md": runs.config()}, "2026-01-01-user-auth")
+    result = qrspi("init", "user-auth", "--pipeline", "quick", "--no-second-reviewer")
+    note = "2026-01-01-user-auth has the same slug: name each run by its full name.\n"
+    assert (result.code, result.err) == (0, note)
+
+
+@pytest.mark.rule("CFG-19")
+def test_without_a_terminal_there_is_no_second_reviewer_and_a_notice(
+    project: Path, qrspi: Call, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("PATH", f"{codex(tmp_path / 'bin')}:{os.defpath}")
+    result = qrspi("init", "user-auth", "--pipeline", "quick")
+    notice = "No second model reviews (nobody was asked): --second-reviewer turns it on.\n"
+    assert (result.code, result.err) == (0, notice)
+    config = project / "docs/qrspi/2026-05-17-user-auth/config.md"
+    assert read(config.read_bytes()).second_reviewer is False
+
+
+@pytest.mark.rule("CFG-19", "CFG-01")
+def test_on_a_terminal_both_questions_are_asked(project: Path, tmp_path: Path) -> None:
+    path = f"{codex(tmp_path / 'bin')}:{os.defpath}"
+    with Terminal("init", "user-auth", PATH=path) as terminal:
+        terminal.until("Number: ")
+        terminal.type("7\n")
+        terminal.until("7 is not in the range 1<=x<=2.\nNumber: ")
+        terminal.type("1\n")
+        screen = terminal.until("Second reviews?\n")
+        terminal.until("2) Use a second model for second reviews\nNumber: ")
+        terminal.type("2\n")
+        assert terminal.end() == 0
+    assert "Which pipeline?\n  1) quick: goals, questions" in screen
+    config = read((project / "docs/qrspi/2026-05-17-user-auth/config.md").read_bytes())
+    assert (config.pipeline, config.second_reviewer) == ("quick", True)
+
+
+def test_an_interrupted_question_makes_nothing(project: Path) -> None:
+    with Terminal("init", "user-auth") as terminal:
+        terminal.until("Number: ")
+        terminal.type("\x04")
+        assert terminal.end() == 130
+    assert listing(project) == {}
+
+
+@pytest.mark.rule("ST-05", "CFG-02")
+def test_adopting_writes_a_config_beside_the_artifacts(project: Path, qrspi: Call) -> None:
+    there = runs.approved("goals", "questions")
+    run = runs.on_disk(project, there, "brought-along")
+    words = "init --adopt docs/qrspi/brought-along --pipeline quick --no-second-reviewer"
+    assert qrspi(*words.split()) == (
+        0,
+        """\
+Added to docs/qrspi/brought-along (quick pipeline, 6 steps):
+  config.md
+
+Next: Write research/summary.md, then run `qrspi next brought-along`.
+
+**Compaction checkpoint: pre-handoff.** The step before is on record and a new one begins.
+""",
+        "",
+    )
+    assert {name: data for name, data in listing(run).items() if name in there} == there
+    assert sorted(set(listing(run)) - set(there)) == [
+        ".qrspi/.gitignore",
+        ".qrspi/audit.jsonl",
+        ".qrspi/lock",
+        "config.md",
+    ]
+
+
+@pytest.mark.rule("ST-05")
+def test_a_folder_elsewhere_is_adopted_where_it_lies(project: Path, qrspi: Call) -> None:
+    folder = project / "old plans"
+    folder.mkdir()
+    (folder / "design.md").write_bytes(runs.artifact("approved"))
+    result = qrspi("init", "other-name", "--adopt", folder, "--ux", "--no-second-reviewer")
+    assert (result.code, result.err) == (
+        0,
+        "The run keeps the name of its folder, old plans.\n"
+        f"It lies in no docs/qrspi: name it with --root {folder}.\n",
+    )
+    assert result.out.startswith(f"Added to {folder} (full pipeline, 12 steps):\n  config.md\n")
+    assert qrspi("--root", folder, "status", "--json").json["runs"][0]["current_step"] == "goals"
+
+
+@pytest.mark.parametrize(
+    ("files", "error"),
+    [
+        (
+            {"config.md": b"", "goals.md": b""},
+            "brought-along has a config.md already: it is a run; `qrspi config validate` says "
+            "whether the config is good\n  qrspi status brought-along\n",
+        ),
+        (
+            {"notes.txt": b""},
+            "brought-along holds no artifact of a run: expected goals.md, questions.md, "
+            "research/summary.md, design.md or a later one in it\n  qrspi init SLUG\n",
+        ),
+    ],
+)
+def test_what_cannot_be_adopted_is_left_alone(
+    project: Path, qrspi: Call, files: dict[str, bytes], error: str
+) -> None:
+    run = runs.on_disk(project, files, "brought-along")
+    words = ("init", "--adopt", run, "--pipeline", "quick")
+    assert qrspi(*words) == (3, "", error)
+    assert listing(run) == files
