@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import NamedTuple
 
 from qrspi.core.derive import Survey, survey
-from qrspi.core.model import Next, RunState
+from qrspi.core.model import RunState
+from qrspi.core.refusal import Refusal
 from qrspi.handlers import audit
 from qrspi.handlers.job import Job, Options, Performed
 from qrspi.world.workspace import Workspace
 
 Handler = Callable[[Job], Performed]
+
+# Their effect is a commit, so what would come after it cannot be foreseen.
+COMMITTING = ("commit-round", "cascade")
 
 
 class Outcome(NamedTuple):
@@ -19,23 +24,42 @@ class Outcome(NamedTuple):
     state: RunState
 
 
-def handler_for(answer: Next, options: Options) -> Handler | None:
-    """The table of what the engine does by itself; None means that the run waits."""
+def due(workspace: Workspace, found: Survey, options: Options) -> tuple[Handler, Job] | None:
+    """What the engine does next by itself; None means that the run waits."""
     from qrspi import handlers
+    from qrspi.handlers import chores
 
-    return handlers.find(answer, options)
+    if found.facts is None:
+        return None
+    job = Job(workspace, found.facts, found.loop, found.state.next, options)
+    handler = chores.before(job, handlers.find(job))
+    return (handler, job) if handler else None
+
+
+def carry_out(handler: Handler, job: Job) -> Performed:
+    """Do it, and put on record what was changed, also when it could not be finished."""
+    job.workspace.changes.clear()
+    try:
+        done = handler(job)
+    except Refusal as refusal:
+        step, number = job.next.step or job.facts.step, job.next.round
+        with suppress(Refusal):
+            audit.record(
+                job.workspace,
+                job.options.actor,
+                Performed(job.next.action, step, number),
+                f"stopped: {refusal.problem.message}",
+            )
+        raise
+    audit.record(job.workspace, job.options.actor, done)
+    return done
 
 
 def tick(workspace: Workspace, options: Options, path: str = "") -> tuple[Performed | None, Survey]:
     """One mechanical step on a locked run, if there is one to do."""
     found = survey(workspace, path)
-    handler = handler_for(found.state.next, options) if found.facts else None
-    if handler is None or found.facts is None:
-        return None, found
-    workspace.changes.clear()
-    done = handler(Job(workspace, found.facts, found.loop, found.state.next, options))
-    audit.record(workspace, options.actor, done)
-    return done, found
+    action = due(workspace, found, options)
+    return (carry_out(*action) if action else None), found
 
 
 def advance(workspace: Workspace, options: Options, path: str = "") -> Outcome:
@@ -51,12 +75,22 @@ def advance(workspace: Workspace, options: Options, path: str = "") -> Outcome:
 
 
 def rehearse(workspace: Workspace, options: Options, path: str = "") -> Outcome:
-    """What `advance` would do first. Later steps depend on what the first one writes."""
-    found = survey(workspace, path)
-    answer = found.state.next
-    if found.facts is None or handler_for(answer, options) is None:
-        return Outcome((), found.state)
-    return Outcome((Performed(answer.action, answer.step, answer.round),), found.state)
+    """What `advance` would do, up to its first commit; the state is the one that is."""
+    from qrspi.world.rehearsal import Rehearsal
+
+    state = survey(workspace, path).state
+    performed: list[Performed] = []
+    with Rehearsal(workspace.path).locked() as stage:
+        while True:
+            found = survey(stage, path)
+            action = due(stage, found, options._replace(dry_run=True))
+            if action is None:
+                return Outcome(tuple(performed), state)
+            answer = found.state.next
+            if answer.kind in COMMITTING or answer.action in COMMITTING:
+                last = Performed(answer.kind or answer.action, answer.step, answer.round)
+                return Outcome((*performed, last), state)
+            performed.append(carry_out(*action))
 
 
 def _must_move(performed: list[Performed], done: Performed) -> None:

@@ -6,10 +6,8 @@ import importlib
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from qrspi.core.model import Next
-
 if TYPE_CHECKING:
-    from qrspi.handlers.job import Job, Options, Performed
+    from qrspi.handlers.job import Job, Performed
 
 # What the engine does by itself. A module is imported when its action is derived.
 MECHANICAL = {
@@ -21,12 +19,15 @@ MECHANICAL = {
 }
 
 
-def find(answer: Next, options: Options) -> Callable[[Job], Performed] | None:
-    """The handler of a derived action; None when a person or an agent is to act."""
+def find(job: Job) -> Callable[[Job], Performed] | None:
+    """The handler of the derived action; None when a person or an agent is to act."""
+    answer = job.next
     action = answer.kind if answer.kind in ("cascade", "loop") else answer.action
-    if action not in MECHANICAL or (action == "commit-round" and options.no_commit):
+    if job.options.anyway and answer.kind == "approve" and job.loop and job.loop.fresh:
+        action = "prepare-round"
+    elif answer.who != "engine" and action != "loop":
         return None
-    if answer.who != "engine" and action != "loop":
+    if action not in MECHANICAL or (action == "commit-round" and job.options.no_commit):
         return None
     module = importlib.import_module(f"qrspi.handlers.{MECHANICAL[action]}")
     handle: Callable[[Job], Performed] = module.handle

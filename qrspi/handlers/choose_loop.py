@@ -17,7 +17,7 @@ def handle(job: Job) -> Performed:
     """Without anybody to ask: the recommended default, and that nobody was asked is on record."""
     mode = "present" if job.options.present else "loop"
     by = "chosen with --present" if job.options.present else "recommended default, nobody was asked"
-    return choose(job, mode, by)
+    return choose(job, mode, "answered by a person" if job.options.asked else by)
 
 
 def choose(job: Job, mode: str, by: str) -> Performed:

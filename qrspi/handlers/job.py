@@ -18,6 +18,15 @@ class Options(NamedTuple):
     present: bool = False
     anyway: bool = False
     lock_timeout: float = 10.0
+    dry_run: bool = False  # the workspace only remembers what is written; git is left alone
+    thorough: bool = False  # the state given back also tells of edits after approval
+    ask: bool = False  # a person is there to answer; without, defaults are taken and recorded
+    asked: bool = False  # `present` is what a person answered
+
+    @property
+    def command(self) -> str:
+        """How others are told who holds the run."""
+        return "qrspi next" if self.actor == "cli" else f"qrspi {self.actor}"
 
 
 class Job(NamedTuple):

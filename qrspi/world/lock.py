@@ -23,7 +23,7 @@ OWN = ".qrspi"
 Refused = Callable[[str], Problem]
 
 _HOLDER = re.compile(r"(\d{1,10}) ([ -~]{1,80})\n")
-_FREE = b"free\n"
+FREE = b"free\n"
 _LONGEST_PAUSE = 0.05
 
 
@@ -45,11 +45,11 @@ def held(own: int, name: str, timeout: float, command: str, busy: Refused) -> It
     """Hold a lock file; `busy` words the refusal, given the holder's name."""
     fd = _acquire(own, name, timeout, busy)
     try:
-        orderly = os.pread(fd, 200, 0) == _FREE
+        orderly = os.pread(fd, 200, 0) == FREE
         _sign(fd, f"{os.getpid()} {command[:80]}\n".encode("ascii", "replace"))
         yield Grip(fd, orderly)
         with suppress(OSError):
-            _sign(fd, _FREE)
+            _sign(fd, FREE)
     finally:
         os.close(fd)
 

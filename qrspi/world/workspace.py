@@ -15,6 +15,7 @@ from typing import NamedTuple, Self
 
 from qrspi.core.model import Problem
 from qrspi.core.refusal import Halt, Refusal
+from qrspi.core.tree import Fault
 from qrspi.world import applog, atomic, cleanup, lock
 from qrspi.world.disk import DiskTree, opened
 from qrspi.world.failure import worded
@@ -47,6 +48,14 @@ class Workspace(DiskTree):
 
             self._in_git = repository.in_git(self.path)
         return self._in_git
+
+    @property
+    def at_rest(self) -> bool:
+        """Nobody holds the run, and nobody was killed who did and left something to clear up
+        that we could."""
+        said = self.read(LOCK, 200)
+        free = said in (lock.FREE, Fault("absent"))
+        return free or not os.access(f"{self.path}/{LOCK}", os.W_OK)
 
     @contextmanager
     def locked(self, timeout: float = 10.0, command: str = "qrspi") -> Iterator[Self]:
