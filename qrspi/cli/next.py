@@ -6,6 +6,7 @@ import click
 
 from qrspi import engine
 from qrspi.cli.app import Verb
+from qrspi.cli.questions import choose
 from qrspi.cli.session import Session
 from qrspi.handlers.job import Options, Performed
 from qrspi.render import states
@@ -34,19 +35,34 @@ def command(
 ) -> None:
     """Do every mechanical thing that can be done now, then say exactly what is needed from whom."""
     found = session.run(run)
-    workspace = Workspace(found.path)
-    options = Options("cli", no_commit, present, anyway, session.lock_timeout)
-    path = session.run_path(found)
-    outcome = (
-        engine.rehearse(workspace, options, path)
-        if dry_run
-        else engine.advance(workspace, options, path)
+    workspace, path = Workspace(found.path), session.run_path(found)
+    ask = session.interactive and not (present or dry_run)
+    options = Options(
+        "cli", no_commit, present, anyway, session.lock_timeout, thorough=True, ask=ask
     )
+    work = engine.rehearse if dry_run else engine.advance
+    outcome = work(workspace, options, path)
+    if ask and outcome.state.next.kind == "loop":
+        outcome = _go_on(outcome, workspace, _ask(outcome, options), path)
     for note in (note for done in outcome.performed for note in done.notes):
         session.note(one_line(note))
     session.answer(document(outcome), _lines(outcome, dry_run))
     if exit_code:
         raise click.exceptions.Exit(EXIT_CODES.get(outcome.state.next.who, 0))
+
+
+def _ask(outcome: engine.Outcome, options: Options) -> Options:
+    """The question after a first round, to the person at the terminal."""
+    menu = outcome.state.next.options
+    chosen = menu[choose(outcome.state.next.because[0], [option.label for option in menu])]
+    return options._replace(ask=False, asked=True, present=chosen.key == "present")
+
+
+def _go_on(
+    before: engine.Outcome, workspace: Workspace, options: Options, path: str
+) -> engine.Outcome:
+    after = engine.advance(workspace, options, path)
+    return after._replace(performed=before.performed + after.performed)
 
 
 def document(outcome: engine.Outcome) -> dict[str, object]:
