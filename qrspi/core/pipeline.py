@@ -96,7 +96,7 @@ def needs_tasks(step: str) -> bool:
 
 
 class Subject(NamedTuple):
-    """What a round reviews: a step, the implement gate, or one task."""
+    """What a round reviews: a step, the implement gate, one task, or one repair."""
 
     key: str
     step: str
@@ -105,15 +105,25 @@ class Subject(NamedTuple):
 
     @property
     def is_task(self) -> bool:
-        return self.key.startswith("task-")
+        return self.key.startswith("task-") or self.is_repair
+
+    @property
+    def is_repair(self) -> bool:
+        """A task from `fixes/`, named by its folder and file: `ci-round-01/ci-command`."""
+        return "/" in self.key
 
     @property
     def artifact(self) -> str:
         """Run-relative: the step's artifact, or the task's own file."""
+        if self.is_repair:
+            return f"fixes/{self.key}.md"
         return f"tasks/{self.key}.md" if self.is_task else STEP[self.step].artifact
 
 
 _TASK_WORD = r"(?:task-)?(\d{1,}[a-z]?)"
+_REPAIR = (
+    r"(?:integration|ci|test)-round-(?:0[1-9]|[1-9]\d{1,3})/[A-Za-z0-9][A-Za-z0-9._-]{0,99}"
+)
 
 
 def task_key(word: str) -> str | None:
@@ -126,13 +136,13 @@ def task_key(word: str) -> str | None:
 
 
 def subject(word: str) -> Subject | None:
-    """The subject a STEP argument names: a step, `implement-gate`, or `task-NN`."""
+    """The subject a STEP argument names: a step, `implement-gate`, a task or a repair."""
     if word in STEP:
         step = STEP[word]
         return Subject(word, word, step.reviews, step.many_files)
     if word == "implement-gate":
         return Subject(word, "implement", "reviews/integration", True)
-    key = task_key(word)
-    if key and word.startswith("task-"):
+    key = word if re.fullmatch(_REPAIR, word) else task_key(word)
+    if key and (word.startswith("task-") or key == word):
         return Subject(key, "implement", f"reviews/tasks/{key}", True)
     return None
