@@ -30,7 +30,7 @@ class Record(NamedTuple):
     state: State = "sent"
     problem: str = ""
     broker_job: str = ""  # under which the broker knows it
-    seconds: float = 0.0
+    second_try: bool = False  # the answer is that of the trusted model, and not judged again
     files: Mapping[str, str] = {}  # while taking: what each file was, by its hash
 
 
@@ -73,10 +73,6 @@ def _checked(document: Mapping[str, Any]) -> Record | None:
         attempt=attempt,
         reply=document["reply"],
         state=document["state"],
-        seconds=_number(document.get("seconds")),
+        second_try=document.get("second_try") is True,
         files={str(key): str(value) for key, value in files.items()},
     )
-
-
-def _number(value: object) -> float:
-    return float(value) if isinstance(value, int | float) else 0.0

@@ -25,16 +25,16 @@ class Printed(NamedTuple):
 
 def files(reply: str, artifact: str, allowed: Iterable[str]) -> tuple[Printed, ...] | Problem:
     """The artifact first, then what follows it. `allowed` are patterns such as `tasks/*.md`."""
-    artifact_text, *rest = _BOUNDARY.split(_unfenced(reply.replace("\r\n", "\n")))
+    artifact_text, *rest = _BOUNDARY.split(unfenced(reply.replace("\r\n", "\n")))
     pairs = [(artifact, artifact_text), *zip(rest[::2], rest[1::2], strict=True)]
     printed = tuple(Printed(path.strip(), f"{text.strip()}\n") for path, text in pairs)
     return _fault(printed, _pattern(allowed)) or printed
 
 
-def _unfenced(reply: str) -> str:
+def unfenced(reply: str, start: str = "---") -> str:
     """Models like to put a fence around the whole, however they are asked not to."""
     fenced = _FENCED.fullmatch(reply.strip())
-    return fenced[1] if fenced and fenced[1].startswith("---") else reply
+    return fenced[1] if fenced and fenced[1].startswith(start) else reply
 
 
 def _pattern(allowed: Iterable[str]) -> re.Pattern[str]:

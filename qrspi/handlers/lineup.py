@@ -38,6 +38,9 @@ def _dispatch(job: Job, subject: Subject, paths: RoundPaths, tag: str) -> Dispat
     )
 
 
+def is_second(tag: str) -> bool:
+    return tag.endswith(f"-{matrix.shipped().second}")
+
+
 def route(job: Job, role: Role, tag: str) -> Route | Problem:
-    second = tag.endswith(f"-{matrix.shipped().second}")
-    return routing.resolve(role, job.facts.config, second=second)
+    return routing.resolve(role, job.facts.config, second=is_second(tag))

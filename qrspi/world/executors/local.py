@@ -16,14 +16,15 @@ from qrspi.core.refusal import Refusal
 T = TypeVar("T")
 R = TypeVar("R")
 
-_Results = SimpleQueue[tuple[T, R] | Refusal | None]
+_Results = SimpleQueue[R | Refusal | None]
 
 
-def run(items: Iterable[T], work: Callable[[T], R], jobs: int) -> Iterator[tuple[T, R]]:
-    """Results as they come. An item is asked for when a thread is free for it, and not before:
-    whoever gives the items out can stop with what is known by then."""
+def run(items: Iterable[T], work: Callable[[T], R], jobs: int) -> Iterator[list[R]]:
+    """Results as they come, those that came together in one list. An item is asked for when a
+    thread is free for it, and not before: whoever gives them out can stop with what is known
+    by then."""
     source: _Source[T] = _Source(items)
-    results: _Results[T, R] = SimpleQueue()
+    results: _Results[R] = SimpleQueue()
     threads = [
         threading.Thread(target=_labour, args=(source, work, results), daemon=True)
         for _ in range(jobs)
@@ -56,22 +57,24 @@ class _Source(Generic[T]):
         self._open = False
 
 
-def _labour(source: _Source[T], work: Callable[[T], R], results: _Results[T, R]) -> None:
+def _labour(source: _Source[T], work: Callable[[T], R], results: _Results[R]) -> None:
     try:
         for item in source.draw():
-            results.put((item, work(item)))
+            results.put(work(item))
     except Refusal as refusal:
         results.put(refusal)
     finally:
         results.put(None)
 
 
-def _collected(results: _Results[T, R], threads: int) -> Iterator[tuple[T, R]]:
+def _collected(results: _Results[R], threads: int) -> Iterator[list[R]]:
     while threads:
-        result = results.get()
-        if result is None:
-            threads -= 1
-        elif isinstance(result, Refusal):
-            raise result
-        else:
-            yield result
+        came = [results.get()]
+        while not results.empty():
+            came.append(results.get())
+        threads -= came.count(None)
+        refusals = [one for one in came if isinstance(one, Refusal)]
+        if batch := [one for one in came if one is not None and not isinstance(one, Refusal)]:
+            yield batch
+        if refusals:
+            raise refusals[0]

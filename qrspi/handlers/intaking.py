@@ -1,0 +1,171 @@
+"""Take answers in as they come: files, manifest, ledger and audit in one hold of the run's lock."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from qrspi.core import manifest as manifests
+from qrspi.core.derive import survey
+from qrspi.core.jobs import State
+from qrspi.core.manifest import Dispatch
+from qrspi.core.model import Problem
+from qrspi.core.pipeline import STEP
+from qrspi.core.refusal import Halt, Refusal
+from qrspi.core.replies import Reply
+from qrspi.core.spend import Entry
+from qrspi.handlers import audit, ledger, taking
+from qrspi.handlers.job import Job, Options, Performed
+from qrspi.handlers.obtaining import Obtained
+from qrspi.handlers.orders import Order
+from qrspi.handlers.taking import Draft, Taken
+from qrspi.world.mailbox import Mailbox
+from qrspi.world.workspace import Workspace
+
+
+class Intake:
+    """What has come of one fan-out so far."""
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        options: Options,
+        box: Mailbox,
+        known: frozenset[tuple[str, int]],
+    ) -> None:
+        self._workspace = workspace
+        self._options = options
+        self._box = box
+        self._known = known  # the calls that are on the ledger already
+        self.files: list[str] = []
+        self.notes: list[str] = []
+        self.failures: list[Problem] = []
+        self.stopped: Problem | None = None
+
+    def take(self, batch: Sequence[Obtained]) -> list[tuple[str, Problem | None]]:
+        """Whose answers they were, each with what was wrong about it."""
+        with self._workspace.locked(self._options.lock_timeout):
+            found = survey(self._workspace)
+            assert found.facts is not None
+            job = Job(self._workspace, found.facts, found.loop, found.state.next, self._options)
+            before = len(self.files), len(self.notes)
+            outcomes = [self._one(job, got) for got in batch]
+            self._put_on_record(job, batch, outcomes, before)
+        return [
+            (got.order.name, outcome if isinstance(outcome, Problem) else None)
+            for got, outcome in zip(batch, outcomes, strict=True)
+        ]
+
+    def _one(self, job: Job, got: Obtained) -> Taken | Problem | None:
+        """None for an answer that nobody waits for any more."""
+        self.notes += got.notes
+        outcome: Taken | Problem | None = (
+            got.reply if isinstance(got.reply, Problem) else self._used(job, got, got.reply)
+        )
+        match outcome:
+            case Taken():
+                self.files += outcome.files
+                self.notes += outcome.notes
+            case Problem() if outcome.code.startswith("budget-"):
+                self.stopped = outcome
+            case Problem():
+                self.failures.append(_about(got.order, outcome))
+            case None:
+                self.notes.append(f"{got.order.name} answered too late: its reply is kept, unused")
+        return outcome
+
+    def _used(self, job: Job, got: Obtained, reply: Reply) -> Taken | Problem | None:
+        if got.order.prompt_file not in job.next.prompts:
+            self._keep(got, "late")
+            return None
+        try:
+            taken = self._taken(job, got, reply.text)
+        except Halt:
+            raise
+        except Refusal as refusal:
+            taken = refusal.problem
+        if isinstance(taken, Problem):
+            self._keep(got, "failed", taken.message)
+        return taken
+
+    def _taken(self, job: Job, got: Obtained, text: str) -> Taken | Problem:
+        match got.order.kind:
+            case "review":
+                return taking.review(job, got.order.target, text)
+            case "verify":
+                return taking.score(job, got.order.target, text)
+            case "author":
+                artifact = _artifact(got.order)
+                draft = taking.drafted(job.workspace, job.facts.step, artifact, text)
+            case "fix":
+                draft = taking.fixed(job.workspace, job, text)
+        return draft if isinstance(draft, Problem) else self._put(job, got, draft)
+
+    def _put(self, job: Job, got: Obtained, draft: Draft) -> Taken | Problem:
+        begun = got.record.state == "taking"
+        before = got.record.files if begun else got.order.before
+        self._box.keep(got.order.place, got.record._replace(state="taking", files=before))
+        taken = taking.put(job, draft, before)
+        if isinstance(taken, Taken) and got.order.kind == "author":
+            commit_whole(job, draft)
+        return taken
+
+    def _keep(self, got: Obtained, state: State, problem: str = "") -> None:
+        record = got.record._replace(state=state, problem=problem, files={})
+        self._box.keep(got.order.place, record)
+
+    def _put_on_record(
+        self,
+        job: Job,
+        batch: Sequence[Obtained],
+        outcomes: Sequence[Taken | Problem | None],
+        before: tuple[int, int],
+    ) -> None:
+        pairs = list(zip(batch, outcomes, strict=True))
+        mark(
+            job, {got.order.name: {"status": _status(outcome)} for got, outcome in pairs if outcome}
+        )
+        ledger.append(self._workspace, [one for pair in pairs for one in self._spent(*pair)])
+        files, notes = tuple(self.files[before[0] :]), tuple(self.notes[before[1] :])
+        audit.record(self._workspace, self._options.actor, performed(job, files, notes))
+        for got, outcome in pairs:
+            if isinstance(outcome, Taken):
+                self._keep(got, "taken")
+
+    def _spent(self, got: Obtained, outcome: Taken | Problem | None) -> list[Entry]:
+        fresh = [one for one in got.spent if (one.job, one.attempt) not in self._known]
+        self._known |= {(one.job, one.attempt) for one in fresh}
+        return [one._replace(outcome="late") for one in fresh] if outcome is None else fresh
+
+
+def performed(job: Job, files: tuple[str, ...], notes: tuple[str, ...]) -> Performed:
+    return Performed(f"dispatch-{job.next.action}", job.next.step, job.next.round, files, notes)
+
+
+def commit_whole(job: Job, draft: Draft) -> None:
+    """Answers to single questions wait for the summary, and are committed with it."""
+    if draft.artifact == STEP[job.facts.step].artifact:
+        taking.commit(job)
+
+
+def _artifact(order: Order) -> str:
+    return STEP[order.step].artifact if order.name == "author" else f"research/{order.name}.md"
+
+
+def _about(order: Order, problem: Problem) -> Problem:
+    return problem._replace(message=f"{order.name}: {problem.message}")
+
+
+def _status(outcome: Taken | Problem) -> str:
+    return outcome.status if isinstance(outcome, Taken) else "failed"
+
+
+def mark(job: Job, changes: Mapping[str, Mapping[str, str]]) -> None:
+    """Say in the round's manifest how its dispatches stand; an author has no round yet."""
+    loop = job.loop
+    if loop is None or loop.manifest is None or not changes or loop.number != job.next.round:
+        return
+    known = {one.tag: one for one in loop.manifest.dispatches}
+    for tag, fields in changes.items():
+        known[tag] = known.get(tag, Dispatch(tag, "", "background"))._replace(**fields)
+    manifest = loop.manifest._replace(dispatches=tuple(known.values()))
+    job.workspace.write(loop.paths.manifest, manifests.render(manifest))

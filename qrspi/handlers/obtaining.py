@@ -1,0 +1,206 @@
+"""Get one agent's answer: from the mailbox if it is there already, else by sending."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from qrspi.core import citation_density, replies, secrets
+from qrspi.core.jobs import Record
+from qrspi.core.model import Problem
+from qrspi.core.replies import Reply, Usage
+from qrspi.core.spend import Entry
+from qrspi.handlers.ledger import Purse
+from qrspi.handlers.orders import Order
+from qrspi.world import agents, clock
+from qrspi.world.agents.request import Answer, Request
+from qrspi.world.agents.wire import Wire
+from qrspi.world.mailbox import Mailbox
+
+
+class Office(NamedTuple):
+    """What sending takes, shared by the threads of a fan-out."""
+
+    run: str
+    mailbox: Mailbox
+    wire: Wire
+    purse: Purse
+    directory: str  # where commands run
+    trusted: bool
+
+
+class Obtained(NamedTuple):
+    order: Order
+    record: Record
+    reply: Reply | Problem
+    spent: tuple[Entry, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def obtain(order: Order, office: Office) -> Obtained:
+    first = _answered(order, office)
+    if isinstance(first.reply, Problem) or order.floor is None or first.record.second_try:
+        return first
+    density = citation_density.measure(first.reply.text.encode())
+    if density.value >= order.floor:
+        return first
+    found = f"{density.references} references in {density.words} words, below {order.floor:g}"
+    return _asked_again(first, found, office)
+
+
+def _asked_again(first: Obtained, found: str, office: Office) -> Obtained:
+    """Sparse research is asked for once more, of the trusted model. Until that has answered, the
+    first answer stays where it is and is not paid for again."""
+    again = first.order.again
+    if again is None or isinstance(again, Problem):
+        return first._replace(reply=_no_second_try(first.order, found, again))
+    if not is_stored(again, office) and (stop := office.purse.admit()):
+        return first._replace(reply=stop)
+    second = _answered(again, office)
+    spent = (*first.spent, *second.spent)
+    if isinstance(second.reply, Problem):
+        return first._replace(reply=second.reply, spent=spent)
+    record = _replaced(first.order, second, office)
+    note = (
+        f"{first.order.name}: {found}; asked again of {record.model}, whose answer replaces the "
+        "first"
+    )
+    return Obtained(first.order, record, second.reply, spent, (note,))
+
+
+def _replaced(order: Order, second: Obtained, office: Office) -> Record:
+    """From here on the second answer stands for the first, also for whoever finds it after a
+    kill."""
+    record = second.record._replace(
+        job_id=order.job_id(office.run), name=order.name, second_try=True
+    )
+    office.mailbox.keep(order.place, record)
+    office.mailbox.keep(second.order.place, second.record._replace(state="taken"))
+    return record
+
+
+def _no_second_try(order: Order, found: str, why: Problem | None) -> Problem:
+    said = f": {why.message}" if why else ""
+    return Problem(
+        "no-trusted-model",
+        f"{order.name} is badly sourced ({found}) and there is no trusted model to ask again{said}",
+        file=order.role.file,
+        field="model",
+        expected="{vendor: …, model: …}",
+        hint="qrspi config set validators.citation_density_floor 0",
+    )
+
+
+def is_stored(order: Order, office: Office) -> bool:
+    return _stored(order, office) is not None
+
+
+def _stored(order: Order, office: Office) -> tuple[Record, bytes] | None:
+    """An answer that came and was not used: its command was killed, or could not go on."""
+    record = office.mailbox.record(order.place)
+    if record is None or not _is_open(record, order, office):
+        return None
+    data = office.mailbox.answer(order.place, record)
+    return None if data is None else (record, data)
+
+
+def _is_open(record: Record, order: Order, office: Office) -> bool:
+    # While files are being written the prompt may already quote them, and so be another one.
+    return record.state == "taking" or (
+        record.state == "sent" and record.job_id == order.job_id(office.run)
+    )
+
+
+def _answered(order: Order, office: Office) -> Obtained:
+    if stored := _stored(order, office):
+        record, data = stored
+        usage = replies.usage(record.reply, data)
+        return Obtained(
+            order, record, replies.parse(record.reply, data), (_entry(order, record, usage),)
+        )
+    return _sent(order, office)
+
+
+def _sent(order: Order, office: Office) -> Obtained:
+    record = _begun(order, office)
+    answer = agents.send(_request(order, record, office), office.wire)
+    answer = answer._replace(data=secrets.without(answer.data, office.wire.keys))
+    usage = replies.usage(order.means.reply, answer.data)
+    office.purse.charge(usage)
+    # Captured before anybody looks at it; half an answer must never pass for a whole one.
+    if answer.problem is None:
+        office.mailbox.capture(order.place, answer.data)
+    reply = _read(order, answer)
+    entry = _entry(order, record, usage)._replace(seconds=round(answer.seconds, 3))
+    if isinstance(reply, Problem):
+        record = record._replace(state="failed", problem=reply.message)
+        office.mailbox.keep(order.place, record)
+        entry = entry._replace(outcome="failed")
+    return Obtained(order, record, reply, (entry,))
+
+
+def _begun(order: Order, office: Office) -> Record:
+    before = office.mailbox.record(order.place)
+    job = order.job_id(office.run)
+    same = before is not None and before.job_id == job
+    launched = before.broker_job if before and same and before.state == "sent" else ""
+    if not launched:
+        office.mailbox.discard(order.place)
+    record = Record(
+        job,
+        order.name,
+        attempt=before.attempt + 1 if before and same else 1,
+        role=order.role.name,
+        vendor=order.model.vendor if order.model else "",
+        model=order.model.model if order.model else "",
+        transport=order.means.transport,
+        reply=order.means.reply,
+        broker_job=launched,
+    )
+    office.mailbox.keep(order.place, record)
+    return record
+
+
+def _request(order: Order, record: Record, office: Office) -> Request:
+    def launched(job: str) -> None:
+        office.mailbox.keep(order.place, record._replace(broker_job=job))
+
+    return Request(
+        order.name,
+        order.step,
+        order.round,
+        order.prompt,
+        order.means,
+        record.model,
+        office.directory,
+        office.trusted,
+        result_file=office.mailbox.result_file(order.place),
+        broker_job=record.broker_job,
+        launched=launched,
+    )
+
+
+def _read(order: Order, answer: Answer) -> Reply | Problem:
+    reply = replies.parse(order.means.reply, answer.data)
+    if answer.problem is None:
+        return reply
+    if answer.data and isinstance(reply, Problem) and reply.code == "reply-failed":
+        # A program that exits with an error may have printed a better reason than its status.
+        return answer.problem._replace(message=f"{answer.problem.message}; {reply.message}")
+    return answer.problem
+
+
+def _entry(order: Order, record: Record, usage: Usage) -> Entry:
+    return Entry(
+        clock.now_utc(),
+        order.step,
+        order.round,
+        order.role.name,
+        record.model,
+        record.vendor,
+        order.name,
+        input_tokens=usage.input_tokens,
+        output_tokens=usage.output_tokens,
+        usd=usage.usd,
+        job=record.job_id,
+        attempt=record.attempt,
+    )
