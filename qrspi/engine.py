@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import NamedTuple
 
@@ -63,15 +63,35 @@ def tick(workspace: Workspace, options: Options, path: str = "") -> tuple[Perfor
 
 
 def advance(workspace: Workspace, options: Options, path: str = "") -> Outcome:
-    """Everything mechanical that can be done now."""
-    performed: list[Performed] = []
-    with workspace.locked(options.lock_timeout):
-        while True:
-            done, found = tick(workspace, options, path)
-            if done is None:
-                return Outcome(tuple(performed), found.state)
-            _must_move(performed, done)
-            performed.append(done)
+    """Everything mechanical that can be done now. A run with nothing to do is not even locked."""
+    if workspace.at_rest:
+        found = survey(workspace, path, thorough=options.thorough)
+        if due(workspace, found, options) is None:
+            return Outcome((), _left_to_you(found.state, options))
+    with workspace.locked(options.lock_timeout, options.command):
+        performed = tuple(_perform(workspace, options, path))
+        state = survey(workspace, path, thorough=options.thorough).state
+    return Outcome(performed, _left_to_you(state, options))
+
+
+def _perform(workspace: Workspace, options: Options, path: str) -> Iterator[Performed]:
+    last = None
+    while done := tick(workspace, options, path)[0]:
+        _must_move(last, done)
+        yield done
+        last = done
+
+
+def _left_to_you(state: RunState, options: Options) -> RunState:
+    """Who said --no-commit is the one that a round waits for."""
+    answer = state.next
+    if not options.no_commit or answer.action != "commit-round":
+        return state
+    adopt = f"qrspi round commit {state.run} {answer.step} --adopt"
+    text = (
+        f"Commit the files of round {answer.round} of {answer.step} yourself, then run `{adopt}`."
+    )
+    return state._replace(next=answer._replace(who="human", summary=text, command=adopt))
 
 
 def rehearse(workspace: Workspace, options: Options, path: str = "") -> Outcome:
@@ -93,7 +113,7 @@ def rehearse(workspace: Workspace, options: Options, path: str = "") -> Outcome:
             performed.append(carry_out(*action))
 
 
-def _must_move(performed: list[Performed], done: Performed) -> None:
+def _must_move(last: Performed | None, done: Performed) -> None:
     """Doing the derived action never derives it again; if it does, stop instead of looping."""
-    if performed and performed[-1][:3] == done[:3]:
+    if last and last[:3] == done[:3]:
         raise RuntimeError(f"{done.handler} of {done.step} round {done.round} changed nothing")

@@ -28,6 +28,17 @@ def _fits(name: str, first: str, last: str, pattern: str) -> bool:
     return long_enough and name.startswith(first) and name.endswith(last) and not is_dropping(name)
 
 
+def is_companion(step: str, path: str) -> bool:
+    """Whether a run-relative path, there or not, has the name of a companion."""
+    folder, _, name = path.rpartition("/")
+    for pattern in STEP[step].companions:
+        place, _, shape = pattern.rpartition("/")
+        first, _, last = shape.partition("*")
+        if place == folder and _fits(name, first, last, shape):
+            return True
+    return False
+
+
 def paths(tree: Tree, step: str) -> tuple[str, ...]:
     """The artifact, then its companions."""
     return (STEP[step].artifact, *companions(tree, step))

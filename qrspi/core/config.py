@@ -6,7 +6,7 @@ Nothing that affects behaviour is filled in: a field that is absent or bad is No
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from qrspi.core import config_fields as fields
@@ -220,6 +220,11 @@ def problems_for(config: Config, step: str) -> tuple[Problem, ...]:
     name = _step(step)
     used = tuple(problem for problem in config.problems if _uses(name, problem))
     return used + (_unanswered(config) if name == "implement" else ())
+
+
+def problems_with(config: Config, names: Collection[str]) -> tuple[Problem, ...]:
+    """For a command that uses these fields and no others."""
+    return tuple(one for one in config.problems if not _top(one) or _top(one) in names)
 
 
 def _unanswered(config: Config) -> tuple[Problem, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from qrspi.core import headings, yaml
 from qrspi.core.filenames import is_safe, round_name
@@ -12,15 +12,21 @@ from qrspi.core.nodes import Node, Scalar
 from qrspi.core.violations import shown
 
 LINES_LIMIT = 30
+_LISTED = 20
 SECTION = "Sub-Threshold Observations"
 _TEXTS = ("summary", "defect_class")
 _NUMBERS = ("representative_score", "threshold")
 _OPENING = re.compile(r"^(```+|~~~+)[ \t]*(?:ya?ml)?[ \t]*\n", re.MULTILINE)
 
 
-def nothing_applied(number: int) -> bytes:
+def nothing_applied(number: int, names: Sequence[str] = ()) -> bytes:
     """For a round whose findings were all skipped by a person."""
-    return f"# Round {number:02d} dispositions\n\nNothing was applied.\n".encode()
+    lines = [f"- {name}: skipped by a person" for name in names[:_LISTED]]
+    if more := len(names) - len(lines):
+        lines.append(f"- and {more} more")
+    text = ["", *lines] if lines else []
+    head = [f"# Round {number:02d} dispositions", "", "Nothing was applied."]
+    return "".join(f"{line}\n" for line in (*head, *text)).encode()
 
 
 def problems(data: bytes, file: str, number: int) -> tuple[Problem, ...]:

@@ -85,6 +85,11 @@ def _all_rounds(tree: Tree, subject: Subject) -> tuple[int, ...]:
     return tuple(number for number in rounds_in(entries) if _holds(tree, subject, number))
 
 
+def highest(tree: Tree, subject: Subject) -> int:
+    """The highest round in the directory, whoever's it is; 0 when there is none."""
+    return max(_all_rounds(tree, subject), default=0)
+
+
 def _holds(tree: Tree, subject: Subject, number: int) -> bool:
     entries = tree.entries(RoundPaths(subject.reviews, number).directory)
     return isinstance(entries, Fault) or any(not is_dropping(entry.name) for entry in entries)
@@ -99,17 +104,26 @@ def _owner(tree: Tree, subject: Subject, number: int) -> str:
 def evaluate(tree: Tree, subject: Subject, config: Config, base: int = 0) -> Loop:
     """The stage of the subject's newest round. Rounds up to `base` belong to an earlier loop."""
     own = rounds(tree, subject)
-    everyone = _all_rounds(tree, subject)
-    loop = Loop(
-        subject,
-        highest=max(everyone, default=0),
-        total=len(own),
-        warnings=_odd_names(tree, subject),
-    )
-    if not own:
-        return loop._replace(because=(f"there is no review round in {subject.reviews}",))
-    loop = loop._replace(number=own[-1], paths=RoundPaths(subject.reviews, own[-1]))
-    return _with_stage(tree, _read(tree, loop, config), config, base)
+    if own:
+        return at(tree, subject, config, own[-1], base)
+    loop = _outline(tree, subject, own)
+    return loop._replace(because=(f"there is no review round in {subject.reviews}",))
+
+
+def at(tree: Tree, subject: Subject, config: Config, number: int, base: int = 0) -> Loop:
+    """One round of the subject, the newest or not; one that a later round follows is closed."""
+    own = rounds(tree, subject)
+    loop = _outline(tree, subject, own)
+    loop = loop._replace(number=number, paths=RoundPaths(subject.reviews, number))
+    loop = _read(tree, loop, config)
+    if number < max(own, default=0):
+        return loop._replace(stage="closed", because=("a later round follows",))
+    return _with_stage(tree, loop, config, base)
+
+
+def _outline(tree: Tree, subject: Subject, own: tuple[int, ...]) -> Loop:
+    top, odd = highest(tree, subject), _odd_names(tree, subject)
+    return Loop(subject, highest=top, total=len(own), warnings=odd)
 
 
 def _odd_names(tree: Tree, subject: Subject) -> tuple[Problem, ...]:
@@ -164,7 +178,7 @@ def _read(tree: Tree, loop: Loop, config: Config) -> Loop:
         round=read,
         skipped=skipped,
         triaged=triaged,
-        pause=None if isinstance(pause, Problem) else pause,
+        pause=pauses.of_round(pause, triaged) if isinstance(pause, Pause) else None,
         problem=pause if isinstance(pause, Problem) else None,
         fresh=_is_fresh(tree, loop.subject, manifest),
         warnings=loop.warnings + read.warnings,
@@ -189,9 +203,10 @@ def _with_stage(tree: Tree, loop: Loop, config: Config, base: int) -> Loop:
         return loop._replace(stage="closed", because=("its dispositions are on record",))
     if _is_there(tree, loop.paths.flag) or _left_by_loop_back(loop):
         return loop._replace(stage="abandoned", because=("a loop back left this round",))
-    if loop.number <= base:
+    loop = _review_stage(tree, loop, config) or _fix_stage(loop, disposed)
+    if loop.number <= base and loop.stage != "closed":
         return loop._replace(stage="abandoned", because=("it belongs to an earlier loop",))
-    return _review_stage(tree, loop, config) or _fix_stage(loop, disposed)
+    return loop
 
 
 def _left_by_loop_back(loop: Loop) -> bool:

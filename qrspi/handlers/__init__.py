@@ -27,8 +27,18 @@ def find(job: Job) -> Callable[[Job], Performed] | None:
         action = "prepare-round"
     elif answer.who != "engine" and action != "loop":
         return None
-    if action not in MECHANICAL or (action == "commit-round" and job.options.no_commit):
+    if action == "commit-round" and job.options.no_commit:
+        return _before_a_commit(job)
+    if action not in MECHANICAL or (action == "loop" and job.options.ask):
         return None
     module = importlib.import_module(f"qrspi.handlers.{MECHANICAL[action]}")
     handle: Callable[[Job], Performed] = module.handle
     return handle
+
+
+def _before_a_commit(job: Job) -> Callable[[Job], Performed] | None:
+    """What a person who commits by hand still needs of the engine."""
+    from qrspi.handlers import commit_round
+
+    due = commit_round.needs_dispositions(job.workspace, job.round_loop)
+    return commit_round.dispose if due else None

@@ -7,7 +7,10 @@ from qrspi.core import loop as loops
 from qrspi.core import pauses, scope, verified
 from qrspi.core.filenames import pause_file
 from qrspi.core.loop import Loop
+from qrspi.core.model import Problem
+from qrspi.core.refusal import Refusal
 from qrspi.core.scope import ScopeSet
+from qrspi.core.submissions import finished
 from qrspi.core.tree import Fault
 from qrspi.handlers.job import Job, Performed
 from qrspi.world.workspace import Workspace
@@ -23,43 +26,62 @@ def handle(job: Job) -> Performed:
 def normalise(workspace: Workspace, loop: Loop) -> list[str]:
     """Reviewers' files end in exactly one newline: the one edit the engine makes to them."""
     assert loop.round is not None
-    notes = []
-    for name in loop.round.unfinished:
-        path = f"{loop.paths.directory}/{name}"
-        data = workspace.read(path)
-        if not isinstance(data, Fault):
-            workspace.replace(path, data, data.rstrip(b"\r\n") + b"\n")
-            notes.append(f"{path}: the last newline was normalised")
-    return notes
+    return [
+        _normalise(workspace, f"{loop.paths.directory}/{name}") for name in loop.round.unfinished
+    ]
+
+
+def _normalise(workspace: Workspace, path: str) -> str:
+    data = workspace.read(path)
+    if not isinstance(data, Fault):
+        workspace.replace(path, data, finished(data))
+    return f"{path}: the last newline was normalised"
 
 
 def write_verified(job: Job) -> list[str]:
     loop = job.round_loop
-    assert loop.round is not None
     job.workspace.write(loop.paths.verified, loops.assembled(loop, job.facts.config))
-    kept = [
-        f"{loop.paths.directory}/{item.finding.file}"
-        for item in loop.triaged
-        if item.verdict != "drop"
-    ]
+    kept = verified.kept_paths(loop.paths.directory, loop.triaged)
     job.workspace.write(loop.paths.kept, verified.kept_list(kept))
     return [loop.paths.verified, loop.paths.kept]
 
 
-def derive_scope(job: Job) -> ScopeSet:
-    loop = job.round_loop
-    artifact = job.workspace.read(loop.subject.artifact)
-    return scope.derive(loop.triaged, loop.subject, job.run, artifact)
+def read_scope_set(workspace: Workspace, loop: Loop) -> ScopeSet | None:
+    """The one that is there, whoever wrote it; refused when it cannot be read as one."""
+    data = workspace.read(loop.paths.scope_set)
+    if isinstance(data, Fault) and data.kind == "absent":
+        return None
+    found = (
+        Problem("bad_scope_set", f"{data.kind} {data.detail}".strip())
+        if isinstance(data, Fault)
+        else scope.read(data)
+    )
+    if isinstance(found, Problem):
+        text = scope.malformed_line(loop.number, found.message)
+        raise Refusal(found._replace(message=text, file=loop.paths.scope_set))
+    return found
 
 
 def write_scope_set(job: Job, notes: list[str]) -> list[str]:
     """Written once, before fixes move lines; again only when the count of findings differs."""
     loop = job.round_loop
-    if not loops.tags_scope(loop, job.facts.config) or not loops.scope_set_is_stale(
-        job.workspace, loop
-    ):
+    if not loops.tags_scope(loop, job.facts.config):
         return []
-    found = derive_scope(job)
+    path = loop.paths.scope_set
+    there = read_scope_set(job.workspace, loop)
+    if there is None or scope.is_stale(there, loop.kept):
+        return _write_new_scope_set(job, notes)
+    if there.normalised:
+        notes.append(_normalise(job.workspace, path))
+        return [path]
+    return []
+
+
+def _write_new_scope_set(job: Job, notes: list[str]) -> list[str]:
+    loop = job.round_loop
+    artifact = job.workspace.read(loop.subject.artifact)
+    prefix = job.workspace.path.removeprefix(f"{job.project}/")
+    found = scope.derive(loop.triaged, loop.subject, job.run, artifact, prefix, job.project)
     job.workspace.write(loop.paths.scope_set, scope.render(loop.number, found))
     if line := scope.fallback_line(loop.number, found):
         notes.append(line)

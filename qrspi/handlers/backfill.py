@@ -6,12 +6,18 @@ from collections.abc import Collection
 
 from qrspi.core import config as configs
 from qrspi.core import config_edit
+from qrspi.core.config import BACKFILLS
 from qrspi.core.model import Problem
 from qrspi.core.refusal import Halt, Refusal
 from qrspi.core.tree import CONFIG_LIMIT, Fault
+from qrspi.handlers.job import Job, Performed
 from qrspi.world.workspace import Workspace
 
-VISUAL_STEPS = ("goals", "design", "phasing", "plan", "implement")
+
+def handle(job: Job) -> Performed:
+    """All that are missing, before the first thing that is done to a step."""
+    notes = write_back(job.workspace, BACKFILLS)
+    return Performed("backfill", job.facts.step, 0, ("config.md",), notes)
 
 
 def write_back(workspace: Workspace, fields: Collection[str]) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ from qrspi.world.workspace import Workspace
 _TOP = re.compile(r"cascade-clean-.+\.md")
 _OWN = re.compile(
     r"round-\d{2,}(?:\.diff|-verified\.md|-scope-set\.txt|-commit\.txt|-verifier-disabled\.md"
-    r"|-backward-loop\.flag)|loop\.md|.+-loop-(?:pause|escape)-round-\d{2,}\.md"
+    r"|-backward-loop\.flag|-ingested-.+\.txt)|loop\.md|.+-loop-(?:pause|escape)-round-\d{2,}\.md"
 )
 _ALWAYS = (APPROVALS, "cascade-audit.log", MARKER, "closed.md")
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from qrspi.core import bodies, converge, matrix
+from qrspi.core import bodies, converge, matrix, visual, wireframes
+from qrspi.core import config as configs
 from qrspi.core import manifest as manifests
 from qrspi.core.config_edit import backfills_of
 from qrspi.core.filenames import RoundPaths, is_dropping
@@ -13,53 +14,122 @@ from qrspi.core.manifest import Manifest, RefChoice
 from qrspi.core.model import Decision, Problem
 from qrspi.core.pipeline import Subject
 from qrspi.core.refusal import Halt, Refusal
-from qrspi.core.tree import Fault, Tree
-from qrspi.handlers import backfill, lineup
+from qrspi.core.tree import CONFIG_LIMIT, Fault, Tree
+from qrspi.handlers import backfill, lineup, target, visual_chain
 from qrspi.handlers.job import Job, Performed
-from qrspi.world import diffs, refs, repository
+from qrspi.handlers.target import Branch, Target
+from qrspi.handlers.visual_chain import Chain
 from qrspi.world.diffs import DiffResult
-from qrspi.world.refs import Ref
-from qrspi.world.repository import Repo
-from qrspi.world.workspace import Workspace
+from qrspi.world.workspace import Change, Workspace
 
 
 class Prepared(NamedTuple):
     paths: RoundPaths
-    decision: Decision
+    manifest: Manifest
     diff: DiffResult | None
-    expected_tags: tuple[str, ...]
+    files: tuple[str, ...]
     notes: tuple[str, ...]
-
-    @property
-    def files(self) -> tuple[str, ...]:
-        return (*((self.diff.file,) if self.diff else ()), self.paths.manifest)
 
 
 def handle(job: Job) -> Performed:
     done = prepare(job)
-    subject = job.round_loop.subject
-    return Performed("prepare-round", subject.key, done.paths.number, done.files, done.notes)
+    step = done.manifest.step
+    return Performed("prepare-round", step, done.paths.number, done.files, done.notes)
 
 
 def prepare(job: Job, number: int | None = None) -> Prepared:
+    """Refuses before it writes: a round that cannot be opened changes nothing."""
     loop = job.round_loop
-    paths = RoundPaths(loop.subject.reviews, number or loop.highest + 1)
-    _refuse_same_text(job, loop)
-    _must_be_empty(job.workspace, paths)
+    paths = _next_round(job.workspace, loop, number)
+    reviewed = _reviewed(job, loop.subject)
+    again = _refuse_same_text(job, loop, reviewed)
+    _refuse_unbound(job, loop.subject)
+    target.check_tracked(reviewed)
     notes = _backfill(job, loop.subject)
-    repo = repository.find(job.workspace.path)
-    decision = decide(job.workspace, job, paths.number - 1, repo)
-    diff = _emit(job, loop.subject, paths, decision, repo)
-    manifest = _manifest(job, loop.subject, paths, decision, diff)
+    job = with_config(job)
+    decision = decide(job, paths.number - 1, reviewed)
+    diff = _emit(job, reviewed, paths, decision)
+    chain = visual_chain.look(job, loop.subject)
+    manifest = _manifest(job, paths, chain)._replace(
+        choice=ref_choice(job.workspace, loop.subject, decision, diff),
+        anyway=again,
+        commit=reviewed.tip if isinstance(reviewed, Branch) else "",
+    )
     job.workspace.create(paths.manifest, manifests.render(manifest))
+    own = visual_chain.write(job, paths.directory, chain.files)
     notes += (*decision.diagnostics, *_consume_flag(job.workspace, loop, decision))
-    return Prepared(paths, decision, diff, manifest.expected_tags, notes)
+    files = (*((diff.file,) if diff else ()), paths.manifest, *own)
+    return Prepared(paths, manifest, diff, files, notes)
 
 
-def _refuse_same_text(job: Job, loop: Loop) -> None:
-    """Nobody pays twice for the same answer."""
-    if loop.stage != "closed" or not loop.fresh or job.options.anyway:
-        return
+def _next_round(workspace: Workspace, loop: Loop, wanted: int | None) -> RoundPaths:
+    """The round after the last, once that is closed; no other number is opened."""
+    due = loop.highest + 1
+    if loop.number and loop.stage not in ("closed", "abandoned"):
+        due = loop.number
+    paths = RoundPaths(loop.subject.reviews, wanted or due)
+    _must_be_empty(workspace, paths)
+    if paths.number != due:
+        raise Refusal(
+            Problem(
+                "round-number",
+                f"round {paths.number:02d} of {loop.subject.key} is not the next one: "
+                f"expected {due:02d}",
+                file=paths.directory,
+                found=str(paths.number),
+                expected=str(due),
+            )
+        )
+    return paths
+
+
+def _must_be_empty(workspace: Workspace, paths: RoundPaths) -> None:
+    entries = workspace.entries(paths.directory)
+    if isinstance(entries, Fault):
+        if entries.kind == "absent":
+            return
+        raise Halt(_unsure(paths.directory, entries))
+    found = [entry.name for entry in entries if not is_dropping(entry.name)]
+    if found:
+        more = f" and {len(found) - 1} more" if len(found) > 1 else ""
+        text = (
+            f"precondition-violation: {paths.directory} already holds {found[0]}{more}; expected "
+            "no files before reviewers are sent"
+        )
+        raise Refusal(
+            Problem("precondition-violation", text, paths.directory, "", found[0], "no files")
+        )
+
+
+def _unsure(directory: str, fault: Fault) -> Problem:
+    is_other = fault.kind == "not-a-file"
+    error = f"Not a directory ({fault.detail})" if is_other else fault.detail or fault.kind
+    text = (
+        f"IO error on round-directory check at {directory}: {error}; cannot verify emptiness "
+        "precondition. Resolve the IO condition and retry, or escalate to the user."
+    )
+    return Problem("io-error", text, file=directory, found=error, expected="a directory or nothing")
+
+
+def _reviewed(job: Job, subject: Subject) -> Target | None:
+    found = target.find(job, subject)
+    if found is None and subject.is_task:
+        raise target.no_work_tree(job, subject)
+    if isinstance(job.workspace.head(subject.artifact), Fault) and subject.key != "test":
+        name = subject.artifact
+        text = f"{name} does not exist or cannot be read: write it before it is reviewed"
+        raise Refusal(Problem("artifact-missing", text, file=name, expected="a text to review"))
+    return found
+
+
+def _refuse_same_text(job: Job, loop: Loop, reviewed: Target | None) -> bool:
+    """Nobody pays twice for the same answer; True when a person wants to all the same."""
+    commit = reviewed.tip if isinstance(reviewed, Branch) else ""
+    before = loop.manifest.commit if loop.manifest else ""
+    if loop.stage != "closed" or not loop.fresh or commit != before:
+        return False
+    if job.options.anyway:
+        return True
     artifact = loop.subject.artifact
     raise Refusal(
         Problem(
@@ -72,25 +142,9 @@ def _refuse_same_text(job: Job, loop: Loop) -> None:
     )
 
 
-def _must_be_empty(workspace: Workspace, paths: RoundPaths) -> None:
-    entries = workspace.entries(paths.directory)
-    if isinstance(entries, Fault):
-        if entries.kind == "absent":
-            return
-        text = (
-            f"IO error on round-directory check at {paths.directory}: "
-            f"{entries.detail or entries.kind}; cannot verify emptiness precondition. Resolve the "
-            "IO condition and retry, or escalate to the user."
-        )
-        raise Halt(Problem("io-error", text, file=paths.directory))
-    found = [entry.name for entry in entries if not is_dropping(entry.name)]
-    if found:
-        text = (
-            f"precondition-violation: {paths.directory} already holds {found[0]}"
-            f"{f' and {len(found) - 1} more' if len(found) > 1 else ''}; expected no files before "
-            "reviewers are sent"
-        )
-        raise Refusal(Problem("precondition-violation", text, file=paths.directory))
+def _refuse_unbound(job: Job, subject: Subject) -> None:
+    if missing := wireframes.missing(job.workspace, subject, job.facts.config):
+        raise Refusal(missing[0], *missing[1:])
 
 
 def _backfill(job: Job, subject: Subject) -> tuple[str, ...]:
@@ -98,13 +152,20 @@ def _backfill(job: Job, subject: Subject) -> tuple[str, ...]:
     return backfill.write_back(job.workspace, fields)
 
 
-def decide(tree: Tree, job: Job, closed: int, repo: Repo | None) -> Decision:
+def with_config(job: Job) -> Job:
+    """The same job after config.md was written back."""
+    config = configs.read(job.workspace.read("config.md", CONFIG_LIMIT))
+    return job._replace(facts=job.facts._replace(config=config))
+
+
+def decide(job: Job, closed: int, reviewed: Target | None) -> Decision:
     """What convergence says of the round after `closed`; asking changes nothing."""
     if closed < 1:
         return Decision(1, False, "CNV-03")
+    tree = job.workspace
     subject = job.round_loop.subject
     now, before = (RoundPaths(subject.reviews, number) for number in (closed, closed - 1))
-    parent = refs.parent_of_head(repo) if repo else None
+    parent = target.parent(reviewed)
     return converge.decide(
         closed,
         step=subject.key,
@@ -114,37 +175,43 @@ def decide(tree: Tree, job: Job, closed: int, repo: Repo | None) -> Decision:
         current=converge.load(tree.read(now.scope_set)),
         head_parent=parent.commit if parent else None,
         previous_anchor=converge.anchor(tree.head(before.anchor)),
-        in_git=repo is not None,
+        in_git=reviewed is not None,
     )
 
 
-def choose_ref(job: Job, decision: Decision, repo: Repo) -> Ref:
-    parent = refs.parent_of_head(repo) if decision.narrow else None
-    return parent or refs.base(repo, job.facts.config.base_branch)
-
-
 def _emit(
-    job: Job, subject: Subject, paths: RoundPaths, decision: Decision, repo: Repo | None
+    job: Job, reviewed: Target | None, paths: RoundPaths, decision: Decision
 ) -> DiffResult | None:
-    if repo is None or subject.key == "test":
+    if reviewed is None:
         return None
-    ref = choose_ref(job, decision, repo)
-    files = bodies.paths(job.workspace, subject.step)
-    return diffs.emit(repo, job.workspace.path, paths.diff, ref, files)
+    if job.options.dry_run:
+        chosen = target.ref(job, reviewed, decision)
+        return DiffResult(chosen.name, chosen.commit, paths.diff)
+    done = target.emit(job, reviewed, paths.diff, decision)
+    _note(job.workspace, done.file)
+    return done
 
 
-def _manifest(
-    job: Job, subject: Subject, paths: RoundPaths, decision: Decision, diff: DiffResult | None
-) -> Manifest:
-    tags = matrix.expected_tags(subject, job.facts.config)
+def _note(workspace: Workspace, file: str) -> None:
+    """git has written it, not the workspace; the trail tells of it all the same."""
+    data = workspace.read(file)
+    if not isinstance(data, Fault):
+        workspace.changes.append(Change(file, None, visual.digest(data)))
+
+
+def _manifest(job: Job, paths: RoundPaths, chain: Chain) -> Manifest:
+    subject, config = job.round_loop.subject, job.facts.config
+    wanted = visual.is_expected(job.workspace, subject, config)
+    tags = matrix.expected_tags(subject, config, visual=wanted)
+    left_out = () if chain.sent else (matrix.visual_tag(),)
+    sent = tuple(tag for tag in tags if tag not in left_out)
     return Manifest(
         step=subject.key,
         round=paths.number,
         body_hash=bodies.body_hash(job.workspace, subject),
         expected_tags=tags,
-        choice=ref_choice(job.workspace, subject, decision, diff),
-        dispatches=lineup.dispatches(job, subject, paths, tags),
-        anyway=job.options.anyway,
+        dispatches=lineup.dispatches(job, subject, paths, sent),
+        engine_files=chain.hashes,
     )
 
 
@@ -172,11 +239,9 @@ def _consume_flag(workspace: Workspace, loop: Loop, decision: Decision) -> tuple
     """Preparing consumes the flag; one that cannot be deleted only makes a later round broad."""
     if not decision.consumes_flag:
         return ()
+    closed = decision.round - 1
     try:
-        workspace.remove(RoundPaths(loop.subject.reviews, decision.round - 1).flag)
-    except Halt:
-        return (
-            f"Round {decision.round - 1:02d}: backward-loop flag delete failed — flag persists; "
-            "manual remove may be required",
-        )
+        workspace.remove(RoundPaths(loop.subject.reviews, closed).flag)
+    except Refusal:
+        return (converge.flag_persists(closed),)
     return ()

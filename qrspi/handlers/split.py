@@ -8,7 +8,15 @@ from qrspi.core.model import Problem
 from qrspi.core.refusal import Halt, Refusal
 from qrspi.core.splitter import Split
 from qrspi.core.tree import Entry, Fault
+from qrspi.handlers.job import Job, Performed
 from qrspi.world.workspace import Workspace
+
+
+def handle(job: Job) -> Performed:
+    """The next command on a round does what the killed one left."""
+    loop = job.round_loop
+    notes = finish_all(job.workspace, loop.paths)
+    return Performed("finish-split", loop.subject.key, loop.number, (), notes)
 
 
 def split(workspace: Workspace, paths: RoundPaths, tag: str, reply: bytes) -> Split:
@@ -40,6 +48,8 @@ def _finish(workspace: Workspace, paths: RoundPaths, tag: str) -> str:
     """Whoever holds the run and sees a marker sees that of a command that was killed."""
     kept = workspace.read(_marker(paths, tag), splitter.REPLY_LIMIT)
     if isinstance(kept, Fault):
+        if kept.kind == "unreadable":
+            raise Halt(_unreadable(_marker(paths, tag), kept))
         return ""
     found = splitter.split(kept, tag, paths.number)
     if isinstance(found, Split):
@@ -69,5 +79,8 @@ def _entries(workspace: Workspace, paths: RoundPaths) -> tuple[Entry, ...]:
         return found
     if found.kind == "absent":
         return ()
-    text = f"cannot list {paths.directory}: {found.detail or found.kind}"
-    raise Halt(Problem("unreadable", text, file=paths.directory))
+    raise Halt(_unreadable(paths.directory, found))
+
+
+def _unreadable(path: str, fault: Fault) -> Problem:
+    return Problem("unreadable", f"cannot read {path}: {fault.detail or fault.kind}", file=path)

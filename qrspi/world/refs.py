@@ -53,12 +53,24 @@ def empty_tree(repo: Repo) -> Ref:
 
 def base(repo: Repo, configured: str | None) -> Ref:
     """The base branch, or the empty tree when that is the branch one stands on."""
+    branches, name = _base(repo, configured)
+    return empty_tree(repo) if name == branches.here else _ref(branches, name)
+
+
+def base_branch(repo: Repo, configured: str | None) -> Ref | None:
+    """The base branch, wherever one stands; None when it has no commit yet."""
+    branches, name = _base(repo, configured)
+    return _ref(branches, name) if name in branches.commits else None
+
+
+def _base(repo: Repo, configured: str | None) -> tuple[_Branches, str]:
     if configured:
         check(configured, "base_branch")
     branches = _branches(repo, configured)
-    name = _configured(repo, configured, branches) if configured else _usual(branches)
-    if name == branches.here:
-        return empty_tree(repo)
+    return branches, _configured(repo, configured, branches) if configured else _usual(branches)
+
+
+def _ref(branches: _Branches, name: str) -> Ref:
     short = name.removeprefix("refs/heads/").removeprefix("refs/remotes/")
     return Ref(short, branches.commits[name])
 
