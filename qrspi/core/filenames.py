@@ -90,6 +90,12 @@ def round_number(name: str) -> int | None:
     return number if number > 0 and round_name(number) == name else None
 
 
+def flagged_round(name: str) -> int | None:
+    """The round whose backward-loop flag has this name."""
+    stem = name.removesuffix("-backward-loop.flag")
+    return round_number(stem) if stem != name else None
+
+
 def looks_like_round(name: str) -> bool:
     return name.startswith("round-") and "." not in name and "-" not in name[len("round-") :]
 

@@ -46,10 +46,11 @@ def read_choice(tree: Tree, subject: Subject) -> Choice:
 def review_status(loop: Loop) -> tuple[str, bool]:
     """The sentence that goes with every approval, and whether it says clean."""
     number = loop.number
-    if not number or loop.stage in ("none", "abandoned"):
+    unproven = loop.manifest is None and (loop.clean or loop.kept == 0)
+    if not number or loop.stage in ("none", "abandoned") or unproven:
         return "Not reviewed", False
     if loop.stage != "closed":
-        return f"Round {number} is not finished", False
+        return f"Not reviewed: round {number} is not finished", False
     if loop.clean and loop.fresh:
         return f"Reviews passed clean in round {number}", True
     if loop.clean:
@@ -64,9 +65,19 @@ def review_status(loop: Loop) -> tuple[str, bool]:
     return f"{found} which were fixed but not re-verified", False
 
 
+def standing(loop: Loop | None, base: int, event: str) -> tuple[str, bool]:
+    """The same for a step whose newest record says `event`: what it was built on may have
+    changed since a rewind, so a review from before it says nothing."""
+    if loop is None or (event == "rewind" and loop.number <= base):
+        return "Not reviewed", False
+    return review_status(loop)
+
+
 def after_closed(tree: Tree, loop: Loop, config: Config, base: int) -> Gate:
     """The decision at the end of a closed round."""
     review, clean = review_status(loop)
+    if loop.number <= base and not loop.fresh:
+        return Gate("prepare", review)  # another text, in a new loop
     if clean:
         fires = cascades(tree, loop, config, base)
         return Gate("cascade" if fires else "approve", review, True)

@@ -142,6 +142,19 @@ class Decision(NamedTuple):
     consumes_flag: bool = False
 
 
+class Held(NamedTuple):
+    """A finding that waits for a person."""
+
+    name: str
+    verdict: Verdict  # pause, or propose when it has no score to judge it by
+    severity: Severity
+    change_type: ChangeType  # the effective one
+    because: str
+    cites: tuple[str, ...]
+    message: str
+    targets: tuple[str, ...] = ()  # steps a loop back could go to, the earliest first
+
+
 class Next(NamedTuple):
     """The one next action, and why."""
 
@@ -157,6 +170,8 @@ class Next(NamedTuple):
     options: tuple[Option, ...] = ()
     command: str = ""
     kind: str = ""  # which menu, for `resolve` and `inbox`: failure, pause, cap, loop, …
+    held: tuple[Held, ...] = ()  # at a pause, what is undecided
+    auto_applied: int = 0  # at a pause, how many findings need nobody
 
 
 class StepState(NamedTuple):

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Literal, NamedTuple, get_args
 
 from qrspi.core import frontmatter
-from qrspi.core.model import Problem, Triaged
+from qrspi.core.model import Finding, Problem, Triaged
 from qrspi.core.tree import Fault
 from qrspi.core.yaml import Scalar
 
@@ -35,20 +35,28 @@ def render(step: str, number: int, triaged: Iterable[Triaged]) -> bytes:
     head = f"---\nstep: {step}\nround: {number}\ndecisions:\n{decisions}---\n"
     title = f"\n# Round {number:02d} of {step} waits for a person\n\n"
     count = f"Auto-applied: {applied} findings\n"
-    return (head + title + count + "".join(_section(item) for item in held)).encode()
+    return (head + title + count + "".join(map(_section, held))).encode(errors="backslashreplace")
 
 
 def _section(item: Triaged) -> str:
     finding = item.finding
     kind = "Paused" if item.verdict == "pause" else "Proposed"
     escalated = f" (escalated from {finding.change_type})" if finding.escalated else ""
-    cited = ", ".join(finding.referenced_files) or "nothing"
-    quoted = "".join(f"> {line}\n" for line in finding.message.strip().splitlines())
     return (
         f"\n## {kind}: {finding.name}\n\n"
         f"{finding.severity} · {finding.effective_type}{escalated} · {item.because}\n"
-        f"Cites: {cited}\n\n{quoted}"
+        f"Cites: {cited(finding)}\n\n{quoted(finding)}"
     )
+
+
+def cited(finding: Finding) -> str:
+    """On one line, whatever a reviewer put into a path."""
+    return ", ".join(" ".join(entry.split()) for entry in finding.referenced_files) or "nothing"
+
+
+def quoted(finding: Finding) -> str:
+    """Each line behind a mark, so that nothing a reviewer wrote is a heading here."""
+    return "".join(f"> {line}\n" for line in finding.message.strip().splitlines())
 
 
 def read(content: bytes | Fault, file: str) -> Pause | Problem | None:
@@ -88,17 +96,34 @@ def _bad(file: str, found: str, field: str = "decisions") -> Problem:
     )
 
 
-def decide(data: bytes, choices: Mapping[str, Choice], file: str) -> bytes | Problem:
-    """The file with these decisions made; every other byte stays."""
+def of_round(pause: Pause, triaged: Iterable[Triaged]) -> Pause:
+    """The decisions that matter now: a finding that came after the file was written waits like
+    the others, and one that is gone waits no longer."""
+    now: dict[str, Choice] = {item.finding.name: "pending" for item in waiting(triaged)}
+    made = {name: choice for name, choice in pause.decisions.items() if choice != "pending"}
+    return Pause(now | made)
+
+
+def decide(
+    data: bytes, choices: Mapping[str, Choice], file: str, triaged: Iterable[Triaged] = ()
+) -> bytes | Problem:
+    """The file with these decisions made; every other byte stays. Of `triaged` those are added
+    that the file does not list yet."""
     pause = read(data, file)
     if not isinstance(pause, Pause):
         return pause or _bad(file, "nothing")
+    late = [item for item in waiting(triaged) if item.finding.name not in pause.decisions]
     front = frontmatter.read(data, file)
     assert isinstance(front, frontmatter.Front)
     block = data[front.start : front.end]
+    block += b"".join(f"  {item.finding.name}: pending\n".encode() for item in late)
     for name, choice in choices.items():
-        block = _replaced(block, name, pause.decisions[name], choice)
-    return data[: front.start] + block + data[front.end :]
+        block = _replaced(block, name, pause.decisions.get(name, "pending"), choice)
+    added = "".join(map(_section, late)).encode(errors="backslashreplace")
+    changed = data[: front.start] + block + data[front.end :] + added
+    listed: dict[str, Choice] = {item.finding.name: "pending" for item in late}
+    meant = Pause({**pause.decisions, **listed, **choices})
+    return changed if read(changed, file) == meant else _not_editable(file)
 
 
 def _replaced(block: bytes, name: str, old: Choice, new: Choice) -> bytes:
@@ -109,3 +134,9 @@ def _replaced(block: bytes, name: str, old: Choice, new: Choice) -> bytes:
             lines[at] = key + colon + value.replace(old.encode(), new.encode(), 1)
             break
     return b"\n".join(lines)
+
+
+def _not_editable(file: str) -> Problem:
+    message = f"{file}: the decisions cannot be changed and the rest be kept as it is written"
+    hint = "write one `<tag>.<id>: pending` a line below `decisions:`"
+    return Problem("not-editable", f"{message}; {hint}", file, "decisions", hint=hint)

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from qrspi.core import approvals, bodies, frontmatter, gate, skeleton
+from typing import TYPE_CHECKING
+
+from qrspi.core import approvals, bodies, feedback, frontmatter, gate, skeleton
 from qrspi.core import loop as loops
+from qrspi.core.caps import Cap
 from qrspi.core.facts import Answer, Facts, artifact_status
-from qrspi.core.filenames import feedback_file, round_number
+from qrspi.core.filenames import feedback_file
 from qrspi.core.gate import Gate
 from qrspi.core.loop import Failure, Loop
-from qrspi.core.model import Action, Next, Option, Problem, Who
+from qrspi.core.model import Action, Held, Next, Option, Problem, Who
 from qrspi.core.pipeline import CODE_STEPS, STEP, Subject, prerequisites, subject
 from qrspi.core.tree import Fault, Tree
+
+if TYPE_CHECKING:
+    from qrspi.core.inquiry import Inquiry
 
 FAILURE_OPTIONS = (
     Option("skip", "go on without scores for this round; every finding is kept"),
@@ -20,6 +26,11 @@ FAILURE_OPTIONS = (
 LOOP_OPTIONS = (
     Option("present", "Present for review"),
     Option("loop", "Loop until clean (recommended)"),
+)
+PAUSE_OPTIONS = (
+    Option("apply", "apply the finding to this artifact"),
+    Option("skip", "leave the artifact as it is"),
+    Option("loop-back", "go back to the artifact the finding is really about"),
 )
 CAP_OPTIONS = (
     Option("present", "end the loop and go to the human gate"),
@@ -85,8 +96,8 @@ def needs_author(facts: Facts) -> tuple[str, ...]:
         return ()
     if facts.step == "goals" and _same_text(data, skeleton.GOALS.encode()):
         return (f"{artifact} is still the empty draft that init wrote",)
-    if feedback := _rejected_as_is(facts, data):
-        return (f"{artifact} is still the text that {feedback} rejects",)
+    if path := _rejected_as_is(facts, data):
+        return (f"{artifact} is still the text that {path} rejects",)
     entry = approvals.newest(facts.records, facts.step)
     if entry and entry.event == "rewind" and entry.body_hash == _hash(facts):
         return (f"{artifact} was returned to draft and has not changed since",)
@@ -104,14 +115,8 @@ def _same_text(one: bytes, other: bytes) -> bool:
 
 def newest_feedback(tree: Tree, step: str) -> str:
     """The path of the step's newest feedback; '' when there is none."""
-    entries = tree.entries("feedback")
-    numbers = [
-        number
-        for entry in (() if isinstance(entries, Fault) else entries)
-        if entry.name.startswith(f"{step}-round-") and entry.name.endswith(".md")
-        if (number := round_number(entry.name[len(step) + 1 : -3]))
-    ]
-    return feedback_file(step, max(numbers)) if numbers else ""
+    number = feedback.newest(tree, step)
+    return feedback_file(step, number) if number else ""
 
 
 def _rejected_as_is(facts: Facts, artifact: bytes) -> str:
@@ -120,20 +125,22 @@ def _rejected_as_is(facts: Facts, artifact: bytes) -> str:
         return ""
     path = newest_feedback(facts.tree, facts.step)
     data = facts.tree.read(path) if path else Fault("absent")
-    if isinstance(data, Fault):
-        return ""
-    # Feedback is verbatim and may itself carry the heading, so each one is tried.
-    parts = data.replace(b"\r\n", b"\n").split(b"\n## Previous Artifact\n")
-    quoted = (b"\n## Previous Artifact\n".join(parts[at:]) for at in range(1, len(parts)))
-    same = any(_same_text(text.removeprefix(b"\n"), artifact) for text in quoted)
-    return path if same else ""
+    return path if not isinstance(data, Fault) and feedback.quotes(data, artifact) else ""
 
 
 def _author(facts: Facts, why: tuple[str, ...]) -> Next:
+    if facts.step == "research":
+        # Only a run at its research pays for reading questions.
+        from qrspi.core.inquiry import inquiry
+
+        asked = inquiry(facts.tree, facts.config)
+        if asked.open:
+            return _answers(facts, why, asked)
+        why += asked.not_dispatched
     artifact = STEP[facts.step].artifact
     inputs = [STEP[need].artifact for need in prerequisites(facts.step, facts.route)]
-    if feedback := newest_feedback(facts.tree, facts.step):
-        inputs.append(feedback)
+    if path := newest_feedback(facts.tree, facts.step):
+        inputs.append(path)
     return Next(
         "author",
         "human" if facts.step == "goals" else "agent",
@@ -142,6 +149,25 @@ def _author(facts: Facts, why: tuple[str, ...]) -> Next:
         step=facts.step,
         inputs=tuple(inputs),
         prompts=(f".qrspi/dispatch/{facts.step}/author.md",),
+        command=f"qrspi next {facts.run}",
+        kind="author",
+    )
+
+
+def _answers(facts: Facts, why: tuple[str, ...], asked: Inquiry) -> Next:
+    """One author for each question; the summary is written when all have answered."""
+    files = tuple(question.file for question in asked.open)
+    count = f"{len(files)} question{'s' if len(files) > 1 else ''}"
+    return Next(
+        "author",
+        "agent",
+        f"Answer {count} of questions.md, each in a file of its own ({', '.join(files)}), "
+        f"then run `qrspi next {facts.run}`.",
+        (*why, f"{count} have no answer yet", *asked.not_dispatched),
+        step=facts.step,
+        missing=files,
+        inputs=("questions.md",),
+        prompts=tuple(f".qrspi/dispatch/research/{question.name}.md" for question in asked.open),
         command=f"qrspi next {facts.run}",
         kind="author",
     )
@@ -181,7 +207,9 @@ def from_loop(facts: Facts, loop: Loop) -> Next:
         case "fixing":
             return _fix(facts, loop)
         case "committing":
-            return _mechanical(facts, loop, "commit-round", "Put on record")
+            return _bad_dispositions(facts, loop) or _mechanical(
+                facts, loop, "commit-round", "Put on record"
+            )
         case "closed":
             return _after(
                 facts, loop, gate.after_closed(facts.tree, loop, facts.config, facts.base)
@@ -230,9 +258,42 @@ def _mechanical(facts: Facts, loop: Loop, action: Action, verb: str) -> Next:
 
 
 def _prepare(facts: Facts, loop: Loop, because: tuple[str, ...]) -> Next:
+    if facts.config.visual_fidelity_required and (unbound := _unbound(facts, loop)):
+        return unbound
     number = loop.highest + 1
     summary = f"Prepare round {number} of {loop.subject.key}: run `qrspi next {facts.run}`."
     return _next(facts, loop, "prepare-round", "engine", summary, number=number, because=because)
+
+
+def _unbound(facts: Facts, loop: Loop) -> Next | None:
+    """A run that is held to its wireframes sends no reviewers to a text that names none."""
+    from qrspi.core import wireframes
+
+    missing = wireframes.missing(facts.tree, loop.subject, facts.config)
+    return _blocked(facts, loop, missing, "wireframes") if missing else None
+
+
+def _bad_dispositions(facts: Facts, loop: Loop) -> Next | None:
+    from qrspi.core import dispositions
+
+    path = loop.paths.dispositions
+    data = facts.tree.read(path)
+    bad = () if isinstance(data, Fault) else dispositions.problems(data, path, loop.number)
+    return _blocked(facts, loop, bad, "dispositions") if bad else None
+
+
+def _blocked(facts: Facts, loop: Loop, problems: tuple[Problem, ...], kind: str) -> Next:
+    more = f" (+{len(problems) - 1} more)" if len(problems) > 1 else ""
+    return _next(
+        facts,
+        loop,
+        "blocked",
+        "human",
+        f"{problems[0].message}{more}. Correct it, then run `qrspi next {facts.run}`.",
+        because=tuple(problem.message for problem in problems),
+        missing=tuple(dict.fromkeys(problem.file for problem in problems)),
+        kind=kind,
+    )
 
 
 def _no_manifest(facts: Facts, loop: Loop) -> Next:
@@ -281,8 +342,8 @@ def _verify(facts: Facts, loop: Loop) -> Next:
         loop,
         "verify",
         "agent",
-        f"Score {_count(len(missing), 'finding')} of {loop.subject.key} round {loop.number}: each needs a "
-        f".score.yml beside it in {loop.paths.directory}.",
+        f"Score {_count(len(missing), 'finding')} of {loop.subject.key} round {loop.number}: "
+        f"each needs a .score.yml beside it in {loop.paths.directory}.",
         missing=missing,
         prompts=tuple(prompt_path(loop, f"verify-{stem}") for stem in missing),
         inputs=tuple(f"{loop.paths.directory}/{stem}.md" for stem in missing),
@@ -318,21 +379,40 @@ def _failure(facts: Facts, loop: Loop) -> Next:
 def _pause(facts: Facts, loop: Loop) -> Next:
     assert loop.pause is not None
     names = loop.pause.undecided
-    return _next(
+    held = _held(facts, loop, names)
+    answer = _next(
         facts,
         loop,
         "decide",
         "human",
-        f"{_count(len(names), 'finding')} of {loop.subject.key} round {loop.number} for you to decide: "
-        f"`qrspi decide {facts.run} FINDING apply|skip|loop-back`.",
+        f"{_count(len(names), 'finding')} of {loop.subject.key} round {loop.number} for you to "
+        f"decide: `qrspi decide {facts.run} FINDING apply|skip|loop-back`.",
         missing=names,
-        options=(
-            Option("apply", "apply the finding to this artifact"),
-            Option("skip", "leave the artifact as it is"),
-            Option("loop-back", "go back to the artifact the finding is really about"),
-        ),
+        options=PAUSE_OPTIONS,
         command=f"qrspi decide {facts.run} {names[0]} apply",
         kind="pause",
+    )
+    applied = sum(item.verdict == "keep" for item in loop.triaged)
+    return answer._replace(held=held, auto_applied=applied)
+
+
+def _held(facts: Facts, loop: Loop, names: tuple[str, ...]) -> tuple[Held, ...]:
+    from qrspi.core import loopback  # only a paused run pays for reading citations
+
+    steps = loopback.upstream(facts.route, loop.subject.step)
+    return tuple(
+        Held(
+            item.finding.name,
+            item.verdict,
+            item.finding.severity,
+            item.finding.effective_type,
+            item.because,
+            item.finding.referenced_files,
+            item.finding.message,
+            loopback.targets(item.finding, steps, facts.run),
+        )
+        for item in loop.triaged
+        if item.finding.name in names
     )
 
 
@@ -343,8 +423,8 @@ def _fix(facts: Facts, loop: Loop) -> Next:
         loop,
         "apply-fixes",
         "agent",
-        f"Apply {_count(len(inputs), 'finding')} to {loop.subject.artifact} and say what was done in "
-        f"{loop.paths.dispositions}.",
+        f"Apply {_count(len(inputs), 'finding')} to {loop.subject.artifact} and say what was "
+        f"done in {loop.paths.dispositions}.",
         inputs=(loop.paths.verified, *inputs),
         missing=(loop.paths.dispositions,),
         prompts=(prompt_path(loop, "fixer"),),
@@ -407,16 +487,39 @@ def _ask(facts: Facts, loop: Loop, verdict: Gate) -> Next:
 
 
 def _cap(facts: Facts, loop: Loop, verdict: Gate) -> Next:
+    from qrspi.core import escape  # reads every round of the loop
+
     assert verdict.cap is not None
+    if verdict.cap.escape and not escape.is_written(facts.tree, loop):
+        return _escape(facts, loop, verdict.cap)
+    outlook = escape.outlook(facts.tree, loop, facts.config, facts.base)
     return _next(
         facts,
         loop,
         "decide",
         "human",
-        f"The review loop of {loop.subject.key} stops here: {verdict.cap.reason}. "
-        f"`qrspi resolve {facts.run} present|continue|rewind`.",
-        because=(verdict.cap.reason, verdict.review),
+        f"The review loop of {loop.subject.key} stops here: {verdict.cap.reason}; it is "
+        f"{outlook.word}. `qrspi resolve {facts.run} present|continue|rewind`.",
+        because=(verdict.cap.reason, verdict.review, f"{outlook.word}: {outlook.because}"),
         options=CAP_OPTIONS,
         command=f"qrspi resolve {facts.run} present",
         kind="cap",
+    )
+
+
+def _escape(facts: Facts, loop: Loop, cap: Cap) -> Next:
+    """What is unresolved is written down before anybody is asked."""
+    summary = (
+        f"The review loop of {loop.subject.key} stops here: {cap.reason}. Write down what is "
+        f"unresolved: run `qrspi next {facts.run}`."
+    )
+    return _next(
+        facts,
+        loop,
+        "decide",
+        "engine",
+        summary,
+        because=(cap.reason,),
+        options=CAP_OPTIONS,
+        kind="escape",
     )
