@@ -1,0 +1,38 @@
+"""docs/security.md names the test that tries each attack: each is really there."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGE = (ROOT / "docs" / "security.md").read_text("utf-8")
+NAMED = re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", PAGE)
+
+
+@pytest.mark.rule("SEC-08")
+@pytest.mark.parametrize(("file", "name"), NAMED, ids=[name for _, name in NAMED])
+def test_the_named_test_is_there(file: str, name: str) -> None:
+    assert f"def {name}(" in (ROOT / file).read_text("utf-8")
+
+
+@pytest.mark.rule("SEC-08")
+def test_every_attack_names_a_test() -> None:
+    tables = PAGE.partition("## Attacks")[2].partition("## Not defended")[0].splitlines()
+    rows = [line for line in tables if line.startswith("| ") and "tried by" not in line]
+    assert len(rows) > 20
+    assert [row for row in rows if "::test_" not in row] == []
+
+
+@pytest.mark.rule("SEC-08")
+def test_who_can_write_what_and_what_is_trusted_is_said() -> None:
+    headings = re.findall(r"^## (.+)$", PAGE, re.MULTILINE)
+    assert headings == [
+        "What is protected",
+        "Who can write what",
+        "What is trusted",
+        "Attacks, and the tests that try them",
+        "Not defended against",
+    ]
