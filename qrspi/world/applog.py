@@ -64,32 +64,32 @@ def read(
     `live` a last line that has no end yet is left for later."""
     fd = tree.descriptor(path)
     if isinstance(fd, Fault):
-        yield from _unreadable(path, fd)
+        yield from unreadable(path, fd)
         return
     with os.fdopen(fd, "rb") as file:
         file.seek(after)
         lines = iter(lambda: file.readline(LINE_LIMIT), b"")
         whole = takewhile(lambda text: not live or text.endswith(b"\n"), lines)
-        yield from _entries(whole, line, after, path)
+        yield from entries(whole, line, after, path)
 
 
 def tail(tree: DiskTree, path: str, count: int) -> tuple[Entry | Problem, ...]:
     """The last lines, at a cost that does not depend on how long the log is."""
     fd = tree.descriptor(path)
     if isinstance(fd, Fault):
-        return _unreadable(path, fd)
+        return unreadable(path, fd)
     try:
-        lines, at = _last_lines(fd, count)
+        lines, at = last_lines(fd, count)
     finally:
         os.close(fd)
-    return tuple(_entries(lines, -len(lines), at, path))
+    return tuple(entries(lines, -len(lines), at, path))
 
 
 def _torn(fd: int, size: int) -> bytes:
     """What stands behind the last newline."""
     if not size or os.pread(fd, 1, size - 1) == b"\n":
         return b""
-    lines, _ = _last_lines(fd, 1)
+    lines, _ = last_lines(fd, 1)
     if len(lines[0]) >= LINE_LIMIT:
         raise OSError(errno.EFBIG, f"its last line is longer than {LINE_LIMIT} bytes")
     return lines[0]
@@ -128,30 +128,56 @@ def _add(fd: int, size: int, lines: bytes) -> None:
         raise
 
 
-def _last_lines(fd: int, count: int) -> tuple[list[bytes], int]:
-    """The last `count` lines, and the byte where the first of them begins."""
-    size = at = os.fstat(fd).st_size
+def last_lines(fd: int, count: int, end: int | None = None) -> tuple[list[bytes], int]:
+    """The last `count` lines before the byte `end`, and the byte where the first of them begins."""
+    end = at = os.fstat(fd).st_size if end is None else end
     data, block = b"", _BLOCK
-    while at and data.count(b"\n", 0, -1) < count and len(data) < LINE_LIMIT:
-        at, end = max(0, at - block), at
-        data = os.pread(fd, end - at, at) + data
+    while at and data.count(b"\n", 0, -1) < count and _first_line(data) < LINE_LIMIT:
+        at, upto = max(0, at - block), at
+        data = os.pread(fd, upto - at, at) + data
         block *= 2
     lines = io.BytesIO(data).readlines()
     kept = lines[-count:] if count > 0 else []
-    return kept, size - sum(map(len, kept))
+    return kept, end - sum(map(len, kept))
 
 
-def _entries(lines: Iterable[bytes], number: int, at: int, file: str) -> Iterator[Entry | Problem]:
+def _first_line(data: bytes) -> int:
+    """How long the line is that the data begins in."""
+    found = data.find(b"\n", 0, -1)
+    return len(data) if found < 0 else found
+
+
+def entries(lines: Iterable[bytes], number: int, at: int, file: str) -> Iterator[Entry | Problem]:
+    for line in lines:
+        at += len(line)
+        record = _plain(line)
+        if record is None:
+            record = _record(line)
+        if record is None:
+            yield from _wrong(line, number, file)
+        else:
+            yield Entry(number, at, record)
+        number += 1
+
+
+def _plain(line: bytes) -> Any:
+    """A line as `encode` writes it, which is nearly every line."""
+    if not (line.startswith(b"{") and line.endswith(b"}\n") and line.isascii()):
+        return None
+    try:
+        return json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _record(line: bytes) -> dict[str, Any] | None:
     # Imported here: it brings attrs along, which costs more than a whole `status`.
     from jsonlines import InvalidLineError, Reader
 
-    for line in lines:
-        at += len(line)
-        try:
-            yield Entry(number, at, Reader([line], loads=_loads).read(type=dict))
-        except InvalidLineError:
-            yield from _wrong(line, number, file)
-        number += 1
+    try:
+        return Reader([line], loads=_loads).read(type=dict)
+    except InvalidLineError:
+        return None
 
 
 def _loads(text: str | bytes) -> Any:
@@ -198,7 +224,7 @@ def _kept_aside(file: str, aside: str) -> Problem:
     )
 
 
-def _unreadable(path: str, fault: Fault) -> tuple[Problem, ...]:
+def unreadable(path: str, fault: Fault) -> tuple[Problem, ...]:
     if fault.kind == "absent":
         return ()
     why = f"it is a {fault.detail}" if fault.kind == "not-a-file" else fault.detail

@@ -1,0 +1,63 @@
+"""The audit trail of a long life: adding a line, and reading the last one."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from lab import QRSPI, Lab, Measure, seconds
+
+from qrspi.core import trail
+from qrspi.core.trail import Line, Touched
+from qrspi.world import applog
+from qrspi.world.workspace import Workspace
+
+LINES = 1_000_000
+LINE = applog.encode(
+    trail.render(
+        Line(
+            "2026-05-17T09:30:00Z",
+            "watch",
+            "assemble",
+            "goals",
+            1,
+            (Touched("reviews/goals/round-01-verified.md", "a" * 64, "b" * 64),),
+            "done",
+        )
+    )
+)
+
+
+def measure(lab: Lab) -> Iterator[Measure]:
+    short, long = (_run(lab.scratch / name, lines) for name, lines in (("s", 10), ("l", LINES)))
+    few, many = (_median_append(run) for run in (short, long))
+    note = f"{many * 1e6:.0f} µs a line, synced"
+    yield Measure("append, 1,000,000 lines against 10", many / few, "×", 2, note)
+    taken = seconds([QRSPI, "log", "-n", "1"], long, 15) * 1000
+    ratio = f"{taken / 1000 / lab.interpreter:.1f} × python -c pass"
+    yield Measure("log -n 1 of 1,000,000 lines, cold", taken, "ms", 100, ratio)
+    page = seconds([QRSPI, "log", "--json", "-n", "1000"], long, 5) * 1000
+    yield Measure("log --json -n 1000", page, "ms")
+
+
+def _run(project: Path, lines: int) -> Path:
+    run = project / "docs" / "qrspi" / "2026-01-01-sample-run"
+    (run / ".qrspi").mkdir(parents=True)
+    (run / "goals.md").write_text("---\nstatus: draft\n---\n")
+    with (run / trail.FILE).open("wb") as log:
+        for _ in range(lines // 10):
+            log.write(LINE * 10)
+    return run
+
+
+def _median_append(run: Path) -> float:
+    with Workspace(run).locked() as space:
+        return statistics.median(_timed(lambda: space.append(trail.FILE, LINE)) for _ in range(100))
+
+
+def _timed(body: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    body()
+    return time.perf_counter() - start
