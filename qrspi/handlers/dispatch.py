@@ -9,11 +9,10 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from qrspi.core import config as configs
 from qrspi.core.config import Config
-from qrspi.core.config_blocks import Limits
 from qrspi.core.derive import Survey, survey
 from qrspi.core.model import Problem
 from qrspi.core.refusal import Halt, Refusal
@@ -25,33 +24,12 @@ from qrspi.handlers.intaking import Intake
 from qrspi.handlers.job import Job, Options, Performed
 from qrspi.handlers.ledger import Purse
 from qrspi.handlers.obtaining import Office, is_stored, obtain
-from qrspi.handlers.orders import KINDS, How, Order, Orders, orders
+from qrspi.handlers.orders import KINDS, Order, Orders, orders
+from qrspi.handlers.sending import Listener, Sending
 from qrspi.world import hosts, mailbox
 from qrspi.world.agents.wire import Wire
 from qrspi.world.executors import EXECUTORS
 from qrspi.world.workspace import Workspace
-
-JOBS = 8
-
-
-class Sending(NamedTuple):
-    """How a command was asked to send."""
-
-    jobs: int = JOBS
-    limits: Limits = Limits()
-    only: tuple[str, ...] = ()
-    how: How = How()
-    executor: str = "local"
-
-
-class Listener(Protocol):
-    """Whoever wants to know how it goes; told from the command's own thread."""
-
-    def note(self, text: str) -> None: ...
-
-    def begun(self, names: tuple[str, ...]) -> None: ...
-
-    def ended(self, name: str, problem: Problem | None) -> None: ...
 
 
 class FanOut(NamedTuple):

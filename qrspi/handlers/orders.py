@@ -15,6 +15,7 @@ from qrspi.core.transports import Means
 from qrspi.core.tree import Fault
 from qrspi.handlers import lineup
 from qrspi.handlers.job import Job
+from qrspi.handlers.sending import AS_CONFIGURED, How
 from qrspi.world import rolefiles
 from qrspi.world.mailbox import SECOND_TRY
 
@@ -27,16 +28,6 @@ KINDS: dict[str, Kind] = {
     "apply-fixes": "fix",
 }
 PROMPT_LIMIT = 8 * 1024 * 1024
-
-
-class How(NamedTuple):
-    """What a command asks for beyond what config.md says."""
-
-    tier: str | None = None
-    scripts: str = ""  # a folder that answers in place of every agent
-
-
-AS_CONFIGURED = How()
 
 
 class Order(NamedTuple):

@@ -39,6 +39,22 @@ def shipped_names() -> tuple[str, ...]:
     return _names("")
 
 
+def names(run: str, project: str) -> tuple[str, ...]:
+    """Every role there is: the shipped ones, and those that the run or the project adds."""
+    found = set(shipped_names())
+    for place in (run, project):
+        entries = DiskTree(place).entries(_AGENTS)
+        for entry in () if isinstance(entries, Fault) else entries:
+            name = entry.name.removesuffix(".md")
+            if name != entry.name and roles.is_name(name):
+                found.add(name)
+    return tuple(sorted(found))
+
+
+def is_shipped(role: Role) -> bool:
+    return role.file.startswith(f"{_package()}/")
+
+
 @cache
 def shared_parts() -> dict[str, str]:
     """The contract's parts by name. They are not to be overridden: replies are read by them."""

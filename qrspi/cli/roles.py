@@ -1,0 +1,80 @@
+"""`qrspi roles`: the texts agents are sent by, and where each comes from."""
+
+from __future__ import annotations
+
+import click
+
+from qrspi.cli.app import VerbGroup
+from qrspi.cli.session import Session
+from qrspi.core.model import Problem
+from qrspi.core.refusal import Halt, Misuse
+from qrspi.core.roles import Role
+from qrspi.render.columns import table
+from qrspi.render.escape import visible
+from qrspi.world import rolefiles
+
+
+@click.group("roles", cls=VerbGroup)
+def command() -> None:
+    """The texts that agents are sent by: reviewers, verifier, authors, fixer, implementer.
+
+    A file `.qrspi/agents/NAME.md` in the run or in the project takes the place of a shipped one.
+    """
+
+
+@command.command("list")
+@click.argument("run", required=False)
+@click.pass_obj
+def list_(session: Session, run: str | None) -> None:
+    """Every role with its tier and where it is read."""
+    places = _places(session, run)
+    found = [_role(name, places) for name in rolefiles.names(*places)]
+    document = {"schema": "qrspi/roles-list/v1", "roles": [_document(role) for role in found]}
+    rows = [(role.name, role.tier or "-", _model(role) or "-", _origin(role)) for role in found]
+    session.answer(document, table(("ROLE", "TIER", "MODEL", "FROM"), rows, session.width))
+
+
+@command.command("show")
+@click.argument("words", nargs=-1, metavar="[RUN] NAME")
+@click.pass_obj
+def show(session: Session, words: tuple[str, ...]) -> None:
+    """One role's own text, as it is read for this run."""
+    if not 1 <= len(words) <= 2:
+        raise click.UsageError("expected [RUN] NAME")
+    *before, name = words
+    role = _role(name, _places(session, before[0] if before else None))
+    document = {"schema": "qrspi/roles-show/v1", **_document(role), "text": role.text}
+    session.answer(document, visible(role.text).split("\n"))
+
+
+def _places(session: Session, run: str | None) -> tuple[str, str]:
+    """The run's folder and the project's; with no run to speak of, only the project's."""
+    project = session.root.project
+    if run is None and session.root.only is None:
+        return project, project
+    return session.run(run).path, project
+
+
+def _role(name: str, places: tuple[str, str]) -> Role:
+    role = rolefiles.load(name, *places)
+    if not isinstance(role, Problem):
+        return role
+    raise (Misuse if role.code == "role-missing" else Halt)(role)
+
+
+def _document(role: Role) -> dict[str, object]:
+    return {
+        "name": role.name,
+        "tier": role.tier,
+        "model": role.model._asdict() if role.model else None,
+        "file": role.file,
+        "shipped": rolefiles.is_shipped(role),
+    }
+
+
+def _model(role: Role) -> str:
+    return f"{role.model.vendor}/{role.model.model}" if role.model else ""
+
+
+def _origin(role: Role) -> str:
+    return "shipped" if rolefiles.is_shipped(role) else role.file

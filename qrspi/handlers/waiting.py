@@ -1,0 +1,98 @@
+"""Who a run waits for, for those who only look."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from qrspi.core.derive import survey
+from qrspi.core.jobs import Record
+from qrspi.core.model import Problem
+from qrspi.handlers.job import Job
+from qrspi.handlers.orders import Order, orders
+from qrspi.handlers.sending import AS_CONFIGURED, How
+from qrspi.world.mailbox import read_record
+from qrspi.world.workspace import Workspace
+
+
+class Waiting(NamedTuple):
+    name: str
+    step: str
+    round: int
+    role: str = ""
+    vendor: str = ""
+    model: str = ""
+    transport: str = ""
+    prompt_file: str = ""  # run-relative
+    state: str = "pending"  # of the last dispatch, if there was one
+    problem: str = ""
+
+
+def line(workspace: Workspace, how: How = AS_CONFIGURED) -> tuple[Waiting, ...]:
+    """Everybody the next action names, in its order."""
+    job = _job(workspace)
+    if job is None:
+        return ()
+    found = orders(job, how)
+    known = {one.name: _waiting(job, one) for one in found.ready}
+    for one in found.unready:
+        known[one.name] = _unready(job, one.name, one.problem)
+    names = (path.rpartition("/")[2].removesuffix(".md") for path in job.next.prompts)
+    return tuple(known[name] for name in names if name in known)
+
+
+def order(workspace: Workspace, name: str) -> Order | Problem:
+    """What one of them is to be told."""
+    job = _job(workspace)
+    found = orders(job) if job else None
+    for one in found.ready if found else ():
+        if one.name == name:
+            return one
+    for missing in found.unready if found else ():
+        if missing.name == name:
+            return missing.problem
+    return _not_awaited(
+        workspace.name, name, tuple(one.name for one in found.ready) if found else ()
+    )
+
+
+def _job(workspace: Workspace) -> Job | None:
+    found = survey(workspace)
+    if found.facts is None:
+        return None
+    return Job(workspace, found.facts, found.loop, found.state.next)
+
+
+def _waiting(job: Job, one: Order) -> Waiting:
+    record = read_record(job.workspace.path, one.place)
+    same = record is not None and record.job_id == one.job_id(job.run)
+    return Waiting(
+        one.name,
+        one.step,
+        one.round,
+        one.role.name,
+        one.model.vendor if one.model else "",
+        one.model.model if one.model else "",
+        one.means.transport,
+        one.prompt_file,
+        *_how_far(record if same else None),
+    )
+
+
+def _how_far(record: Record | None) -> tuple[str, str]:
+    return (record.state, record.problem) if record else ("pending", "")
+
+
+def _unready(job: Job, name: str, problem: Problem) -> Waiting:
+    return Waiting(name, job.next.step, job.next.round, state="blocked", problem=problem.message)
+
+
+def _not_awaited(run: str, name: str, awaited: tuple[str, ...]) -> Problem:
+    listed = ", ".join(awaited) or "nobody"
+    return Problem(
+        "not-awaited",
+        f"run {run} does not wait for {name!r}; it waits for {listed}",
+        field="TAG",
+        found=name,
+        expected=listed,
+        hint=f"qrspi dispatch list {run}",
+    )
