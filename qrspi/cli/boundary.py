@@ -5,10 +5,13 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
+from typing import TypeVar
 
 from qrspi.cli.session import NoStdout, Session, say
 from qrspi.core.model import Problem
 from qrspi.core.refusal import Refusal
+
+T = TypeVar("T")
 
 
 def guarded(session: Session, body: Callable[[], object]) -> int:
@@ -23,6 +26,16 @@ def guarded(session: Session, body: Callable[[], object]) -> int:
         _forget_stdout()
         say(halt.problem.message)
         return halt.exit_code
+
+
+def attempt(body: Callable[[], T]) -> T | Problem:
+    """For whoever does many things, of which one that goes wrong must not stop the others."""
+    try:
+        return body()
+    except Refusal as refusal:
+        return refusal.problem
+    except Exception as bug:
+        return Problem("bug", f"a bug in qrspi: {type(bug).__name__}: {bug}")
 
 
 def _outcome(session: Session, body: Callable[[], object]) -> int:

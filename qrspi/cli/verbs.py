@@ -20,7 +20,28 @@ _HELP = "Help and checks"
 VERBS: dict[str, VerbEntry] = {
     "init": VerbEntry("init", "Start a run.", _RUNS),
     "status": VerbEntry("status", "Where runs stand, and what is next.", _RUNS),
+    "explain": VerbEntry(
+        "explain", "Why a run stands where it stands, with the files read.", _RUNS
+    ),
     "next": VerbEntry("next", "Do what can be done now, then say who is needed.", _RUNS),
+    "watch": VerbEntry("watch", "The daemon: next for all runs, whenever files change.", _RUNS),
+    "wait": VerbEntry("wait", "Block until a person or an agent is needed.", _RUNS),
     "inbox": VerbEntry("inbox", "Everything that waits for a person.", _RUNS),
     "brief": VerbEntry("brief", "One page that puts somebody in the picture.", _RUNS),
+    "log": VerbEntry("log", "What the engine changed, line by line.", _RUNS),
+    "close": VerbEntry("close", "Set a run aside, with the reason.", _RUNS),
+    "reopen": VerbEntry("reopen", "Take a closed run up again.", _RUNS),
+    "route": VerbEntry("route", "The steps of a run, and changing them.", _RUNS),
+    "config": VerbEntry("config", "Show, check and change config.md.", _HELP),
+    "validate": VerbEntry("validate", "Check files of a run, each by its kind.", _HELP),
+    "frontmatter": VerbEntry("frontmatter", "Read or set one field of a file.", _PARTS),
+    "doctor": VerbEntry("doctor", "What is odd about this project and machine.", _HELP),
+    "schema": VerbEntry("schema", "The JSON Schemas of files and of --json output.", _HELP),
+    "completion": VerbEntry("completion", "Completion of words for your shell.", _HELP),
+    "dispatch": VerbEntry("dispatch", "The agents a run waits for, and sending them.", _WORK),
+    "prompt": VerbEntry("prompt", "A waiting prompt, to paste or to pipe.", _WORK),
+    "roles": VerbEntry("roles", "The texts that agents are sent by.", _WORK),
+    "spend": VerbEntry("spend", "What a run's agents cost.", _WORK),
+    "wrap": VerbEntry("wrap", "Put untrusted text between markers.", _PARTS),
+    "unwrap": VerbEntry("unwrap", "Take it out again, byte for byte.", _PARTS),
 }

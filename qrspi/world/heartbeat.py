@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import fcntl
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import NamedTuple
 
@@ -45,12 +45,31 @@ def daemon(runs_dir: str) -> Daemon | None:
     return None
 
 
+class Mark:
+    """That we are the one daemon of a root. Call it with the time of each look."""
+
+    def __init__(self, runs_dir: str, own: int, grip: int, started: str) -> None:
+        self._place = f"{runs_dir}/{LOCK}"
+        self._own, self._grip, self._started = own, grip, started
+
+    def __call__(self, now: str) -> None:
+        _write(self._own, Daemon(os.getpid(), self._started, now))
+
+    def stands(self) -> bool:
+        """Whether another daemon would find it: a folder that was deleted or moved away takes
+        the mark with it."""
+        mine = os.fstat(self._grip)
+        try:
+            now = os.stat(self._place, follow_symlinks=False)
+        except OSError:
+            return False
+        return (now.st_dev, now.st_ino) == (mine.st_dev, mine.st_ino)
+
+
 @contextmanager
-def watching(
-    runs_dir: str, started: str, command: str = "qrspi watch"
-) -> Iterator[Callable[[str], None]]:
-    """Be the one daemon of a root; call what it yields with the time of each look."""
-    from qrspi.world import atomic, lock
+def watching(runs_dir: str, started: str, command: str = "qrspi watch") -> Iterator[Mark]:
+    """Be the one daemon of a root, as long as this lasts."""
+    from qrspi.world import atomic, cleanup, lock
     from qrspi.world.failure import worded
 
     with ExitStack() as stack:
@@ -58,9 +77,11 @@ def watching(
             runs = stack.enter_context(opened(runs_dir))
             own = stack.enter_context(atomic.below(runs, lock.OWN, make=True))
             name = LOCK.rpartition("/")[2]
-            stack.enter_context(lock.held(own, name, _QUESTION, command, _already_watched))
+            grip = stack.enter_context(lock.held(own, name, _QUESTION, command, _already_watched))
             lock.ignore_in_git(own)
-        yield lambda now: _write(own, Daemon(os.getpid(), started, now))
+            if not grip.orderly:
+                cleanup.sweep(own, 0)
+        yield Mark(runs_dir, own, grip.fd, started)
 
 
 def _write(own: int, said: Daemon) -> None:

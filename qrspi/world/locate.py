@@ -81,6 +81,14 @@ def list_runs(root: Root) -> tuple[RunDir, ...] | Fault:
     )
 
 
+def run_named(root: Root, name: str) -> RunDir | None:
+    """The run with exactly this directory name, as `list_runs` would list it."""
+    path = f"{root.runs_dir}/{name}"
+    if not name or "/" in name or not _may_be_run(name) or root.only not in (None, name):
+        return None
+    return RunDir(name, path) if not os.path.islink(path) and is_run(path) else None
+
+
 def others(root: Root) -> tuple[str, ...] | Fault:
     """Names in the runs folder that are taken for no run, links among them."""
     runs = list_runs(root)

@@ -1,0 +1,129 @@
+"""Programs that run beside the daemon, a few at a time: it never waits for one, and none of them
+outlives it."""
+
+from __future__ import annotations
+
+import os
+import queue
+import signal
+import subprocess
+import tempfile
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from typing import IO, NamedTuple, Self
+
+AT_ONCE = 4
+
+_GRACE = 1.0
+_MOST = 8 * 1024 * 1024
+
+
+class Errand(NamedTuple):
+    what: str
+    run: str
+    argv: tuple[str, ...]
+    given: bytes = b""
+    limit: float | None = None  # seconds
+
+
+class Ended(NamedTuple):
+    errand: Errand
+    status: int | None  # None: it was still running at its limit, or could not be started
+    out: bytes = b""
+    err: str = ""
+
+
+class Errands:
+    def __init__(self, wake: Callable[[], None], at_once: int = AT_ONCE) -> None:
+        self._wake = wake
+        self._due: queue.SimpleQueue[Errand | None] = queue.SimpleQueue()
+        self._over: queue.SimpleQueue[Ended] = queue.SimpleQueue()
+        self._running: set[subprocess.Popen[bytes]] = set()
+        self._guard = threading.Lock()
+        self._closed = False
+        self._workers: list[threading.Thread] = []
+        self._at_once = at_once
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._close()
+
+    def start(self, errand: Errand) -> None:
+        self._due.put(errand)
+        if len(self._workers) < self._at_once:
+            worker = threading.Thread(target=self._work, daemon=True)
+            self._workers.append(worker)
+            worker.start()
+
+    def ended(self) -> list[Ended]:
+        """What ended since the last time this was asked."""
+        found: list[Ended] = []
+        with suppress(queue.Empty):
+            while True:
+                found.append(self._over.get_nowait())
+        return found
+
+    def _work(self) -> None:
+        while errand := self._due.get():
+            self._over.put(self._run(errand))
+            self._wake()
+
+    def _run(self, errand: Errand) -> Ended:
+        # Files instead of pipes: a program that reads nothing, or leaves a child behind that
+        # keeps its output open, makes nobody wait.
+        scratch = tempfile.TemporaryFile
+        try:
+            with scratch() as given, scratch() as out, scratch() as err:
+                given.write(errand.given)
+                given.seek(0)
+                status = self._status(errand, given, out, err)
+                return Ended(errand, status, _content(out), _content(err).decode(errors="replace"))
+        except OSError as error:
+            return Ended(errand, None, b"", f"cannot be started: {error.strerror}")
+
+    def _status(
+        self, errand: Errand, given: IO[bytes], out: IO[bytes], err: IO[bytes]
+    ) -> int | None:
+        with self._guard:
+            if self._closed:
+                return None
+            process = subprocess.Popen(
+                errand.argv, stdin=given, stdout=out, stderr=err, start_new_session=True
+            )
+            self._running.add(process)
+        try:
+            return process.wait(errand.limit)
+        except subprocess.TimeoutExpired:
+            _end(process, signal.SIGKILL)
+            process.wait()
+            return None
+        finally:
+            with self._guard:
+                self._running.discard(process)
+
+    def _close(self) -> None:
+        with self._guard:
+            self._closed = True
+            running = list(self._running)
+        for process in running:
+            _end(process, signal.SIGTERM)
+        for _ in self._workers:
+            self._due.put(None)
+        for process in running:
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(_GRACE / len(running))
+            _end(process, signal.SIGKILL)
+
+
+def _end(process: subprocess.Popen[bytes], sign: int) -> None:
+    if process.poll() is None:  # else its number may be somebody else's by now
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, sign)
+
+
+def _content(file: IO[bytes]) -> bytes:
+    file.seek(0)
+    return file.read(_MOST)

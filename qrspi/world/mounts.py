@@ -1,0 +1,42 @@
+"""Which file systems tell of changes, from the kernel's table of mounts."""
+
+from __future__ import annotations
+
+import os
+import re
+
+TABLE = "/proc/self/mountinfo"
+
+# Other machines, or the host below us, change files there and our kernel is not told.
+_SILENT = frozenset(
+    """9p afs ceph cifs coda drvfs fuse fuseblk glusterfs lustre ncpfs nfs nfs4 prl_fs smb3 smbfs
+    vboxsf virtiofs vmhgfs""".split()
+)
+_ESCAPED = re.compile(rb"\\([0-7]{3})")
+
+
+def gives_events(path: str, table: str = TABLE) -> bool:
+    """Whether changes below `path` are told; yes where there is no table to ask."""
+    try:
+        with open(table, "rb") as file:
+            lines = file.read().split(b"\n")
+    except OSError:
+        return True
+    kind = kind_of(os.fsencode(os.path.realpath(path)), lines)
+    return kind not in _SILENT and not kind.startswith("fuse.")
+
+
+def kind_of(path: bytes, lines: list[bytes]) -> str:
+    """The type of the file system a path is on: of the mounts above it the nearest, and of
+    several on one place the last."""
+    best, found = b"", ""
+    for line in lines:
+        fields, _, more = line.partition(b" - ")
+        words = fields.split(b" ")
+        if len(words) < 5 or not more:
+            continue
+        place = _ESCAPED.sub(lambda match: bytes([int(match[1], 8)]), words[4])
+        above = place == b"/" or path == place or path.startswith(place + b"/")
+        if above and len(place) >= len(best):
+            best, found = place, os.fsdecode(more.split(b" ")[0])
+    return found
