@@ -41,15 +41,18 @@ def show(session: Session, request: Request) -> None:
 
 def look(session: Session, request: Request) -> Standing:
     runs = _runs(session, request)
-    thorough = len(runs) <= 1
     in_git = inside_git(session.root.runs_dir)
-    found = tuple(
-        derive(DiskTree(run.path, in_git), session.run_path(run), thorough=thorough)
+    found = [
+        (run, derive(DiskTree(run.path, in_git), session.run_path(run), thorough=len(runs) == 1))
         for run in _told(session, runs)
-    )
+    ]
     named = request.run or session.root.only
-    kept = tuple(state for state in found if named or request.everything or not state.closed)
-    return Standing(kept, heartbeat.daemon(session.root.runs_dir), thorough)
+    kept = [(run, one) for run, one in found if named or request.everything or not one.closed]
+    thorough = len(kept) <= 1
+    if thorough and len(runs) > 1:
+        kept = [(run, derive(DiskTree(run.path, in_git), one.path)) for run, one in kept]
+    daemon = heartbeat.daemon(session.root.runs_dir)
+    return Standing(tuple(state for _, state in kept), daemon, thorough)
 
 
 def _runs(session: Session, request: Request) -> tuple[RunDir, ...]:

@@ -122,11 +122,11 @@ def at(tree: Tree, subject: Subject, config: Config, number: int, base: int = 0)
 
 
 def _outline(tree: Tree, subject: Subject, own: tuple[int, ...]) -> Loop:
-    top, odd = highest(tree, subject), _odd_names(tree, subject)
+    top, odd = highest(tree, subject), odd_names(tree, subject)
     return Loop(subject, highest=top, total=len(own), warnings=odd)
 
 
-def _odd_names(tree: Tree, subject: Subject) -> tuple[Problem, ...]:
+def odd_names(tree: Tree, subject: Subject) -> tuple[Problem, ...]:
     entries = tree.entries(subject.reviews)
     if isinstance(entries, Fault):
         return ()

@@ -182,11 +182,11 @@ def _visual_check(node: Node | None) -> VisualCheck | None:
 
 def scan(tree: Tree) -> tuple[Problem, ...]:
     """Advice, never a gate: what task files leave unsaid about how to implement them."""
-    found = (_unsaid(tree.head(task_path(key)), task_path(key)) for key in keys(tree))
+    found = (unsaid(tree.head(task_path(key)), task_path(key)) for key in keys(tree))
     return tuple(problem for problem in found if problem)
 
 
-def _unsaid(head: bytes | Fault, file: str) -> Problem | None:
+def unsaid(head: bytes | Fault, file: str) -> Problem | None:
     status = frontmatter.status(head, file)[0]
     front = None if isinstance(head, Fault) else frontmatter.read(head, file)
     if status not in ("approved", "draft") or isinstance(front, Problem):

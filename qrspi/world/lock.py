@@ -16,7 +16,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from typing import NamedTuple
 
 from qrspi.core.model import Problem
-from qrspi.core.refusal import Busy
+from qrspi.core.refusal import Busy, Refusal
 from qrspi.world import atomic
 
 OWN = ".qrspi"
@@ -47,9 +47,12 @@ def held(own: int, name: str, timeout: float, command: str, busy: Refused) -> It
     try:
         orderly = os.pread(fd, 200, 0) == FREE
         _sign(fd, f"{os.getpid()} {command[:80]}\n".encode("ascii", "replace"))
-        yield Grip(fd, orderly)
-        with suppress(OSError):
-            _sign(fd, FREE)
+        try:
+            yield Grip(fd, orderly)
+        except Refusal:  # nothing is left lying about then, either
+            _sign_off(fd)
+            raise
+        _sign_off(fd)
     finally:
         os.close(fd)
 
@@ -94,6 +97,11 @@ def _acquire(own: int, name: str, timeout: float, busy: Refused) -> int:
 def _sign(fd: int, text: bytes) -> None:
     os.ftruncate(fd, 0)
     os.pwrite(fd, text, 0)
+
+
+def _sign_off(fd: int) -> None:
+    with suppress(OSError):
+        _sign(fd, FREE)
 
 
 def _holder(fd: int) -> str:

@@ -1,0 +1,55 @@
+"""`qrspi doctor`: what is odd about this project and machine."""
+
+from __future__ import annotations
+
+import click
+
+from qrspi.cli.app import Verb
+from qrspi.cli.session import Session
+from qrspi.core.refusal import Misuse
+from qrspi.handlers import checkup
+from qrspi.handlers.checkup import Sign
+from qrspi.render.escape import one_line
+from qrspi.render.paint import Paint, painter
+from qrspi.world.locate import Root
+
+_STYLES = {"ok": "green", "note": "yellow", "problem": "red"}
+
+
+@click.command("doctor", cls=Verb)
+@click.pass_obj
+def command(session: Session) -> None:
+    """Look at everything the engine depends on, and say what is odd. Nothing is changed.
+
+    Exit status 3 when something keeps a run from going on.
+    """
+    signs = checkup.examine(_root(session))
+    bad = any(sign.level == "problem" for sign in signs)
+    document = {
+        "schema": "qrspi/doctor/v1",
+        "ok": not bad,
+        "findings": [sign._asdict() for sign in signs],
+    }
+    session.answer(document, _lines(signs, painter(session.color)))
+    if bad:
+        raise click.exceptions.Exit(3)
+
+
+def _root(session: Session) -> Root | None:
+    """A place without runs is no error, unless somebody said that there are some."""
+    try:
+        return session.root
+    except Misuse as misuse:
+        if misuse.problem.code == "no-root" and not misuse.problem.found:
+            return None
+        raise
+
+
+def _lines(signs: list[Sign], paint: Paint) -> list[str]:
+    lines = []
+    for sign in signs:
+        level = paint(f"{sign.level:<8}", _STYLES[sign.level])
+        lines.append(f"{level}{one_line(sign.about)}: {one_line(sign.message)}")
+        if sign.hint:
+            lines.append(f"{'':<8}{one_line(sign.hint)}")
+    return lines

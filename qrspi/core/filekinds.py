@@ -1,0 +1,126 @@
+"""What a path inside a run stands for. The last parts of the path decide, so that a file can be
+asked about from anywhere."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+from qrspi.core.filenames import (
+    CleanName,
+    EngineName,
+    FindingName,
+    SidecarName,
+    fix_round,
+    parse_round_file,
+    round_number,
+    task_file_key,
+)
+from qrspi.core.pipeline import STEPS, Subject, subject
+
+Kind = Literal[
+    "config",
+    "artifact",
+    "companion",
+    "task",
+    "parallelization",
+    "finding",
+    "clean",
+    "sidecar",
+    "manifest",
+    "scope-set",
+    "dispositions",
+    "anchor",
+    "pause",
+    "loop-choice",
+    "log",
+    "other",
+]
+
+
+class FileKind(NamedTuple):
+    kind: Kind
+    subject: Subject | None = None  # whose round it belongs to, where that can be seen
+    number: int = 0  # of the round; 0 where it cannot be seen
+    name: FindingName | CleanName | SidecarName | None = None
+
+
+_BESIDE: dict[str, Kind] = {
+    "-scope-set.txt": "scope-set",
+    "-dispositions.md": "dispositions",
+    "-commit.txt": "anchor",
+}
+_SINGLE: dict[str, Kind] = {
+    "config.md": "config",
+    "parallelization.md": "parallelization",
+    "approvals.jsonl": "log",
+    "audit.jsonl": "log",
+    "spend.jsonl": "log",
+    "roadmap.md": "companion",
+    **{step.artifact: "artifact" for step in STEPS if step.artifact != "parallelization.md"},
+}
+
+
+def kind_of(path: str) -> FileKind:
+    parts = path.split("/")
+    name = parts[-1]
+    parent = parts[-2] if len(parts) > 1 else ""
+    single = _SINGLE.get(name) or _SINGLE.get(f"{parent}/{name}")
+    if single:
+        return FileKind(single)
+    return _in_reviews(parts, name) or FileKind(_by_folder(parent, name))
+
+
+def _by_folder(parent: str, name: str) -> Kind:
+    if not name.endswith(".md"):
+        return "other"
+    if (parent == "tasks" and task_file_key(name)) or fix_round(parent):
+        return "task"
+    research = parent == "research" and name.startswith("q")
+    return "companion" if research or name.startswith("future-") else "other"
+
+
+def _in_reviews(parts: list[str], name: str) -> FileKind | None:
+    if number := round_number(parts[-2]) if len(parts) > 1 else None:
+        return _in_round(name, _reviewed(parts[:-2]), number)
+    if pause := _pause(name):
+        return pause
+    for suffix, kind in _BESIDE.items():
+        if number := round_number(name.removesuffix(suffix)) if name.endswith(suffix) else None:
+            return FileKind(kind, _reviewed(parts[:-1]), number)
+    if name == "loop.md" and _reviewed(parts[:-1]):
+        return FileKind("loop-choice")
+    return _in_round(name, None, 0)
+
+
+def _in_round(name: str, about: Subject | None, number: int) -> FileKind | None:
+    match parse_round_file(name):
+        case FindingName() as known:
+            return FileKind("finding", about, number, known)
+        case CleanName() as known:
+            return FileKind("clean", about, number, known)
+        case SidecarName() as known:
+            return FileKind("sidecar", about, number, known)
+        case EngineName(kind="manifest"):
+            return FileKind("manifest", about, number)
+        case _:
+            return FileKind("other", about, number) if number else None
+
+
+def _reviewed(parts: list[str]) -> Subject | None:
+    """Whose reviews a folder holds. Two subjects share `reviews/integration`; which of them it
+    is makes no difference to a file by itself."""
+    match parts:
+        case [*_, "reviews", "tasks", key]:
+            return subject(key)
+        case [*_, "reviews", "integration"]:
+            return subject("integrate")
+        case [*_, "reviews", step]:
+            return subject(step)
+        case _:
+            return None
+
+
+def _pause(name: str) -> FileKind | None:
+    key, found, rest = name.partition("-loop-pause-")
+    number = round_number(rest.removesuffix(".md")) if found and rest.endswith(".md") else None
+    return FileKind("pause", subject(key), number) if number else None

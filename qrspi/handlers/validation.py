@@ -1,0 +1,71 @@
+"""Check files, each by its kind; a folder stands for every file of a run below it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from qrspi.core import config as configs
+from qrspi.core.filekinds import kind_of
+from qrspi.core.inspection import Inspected, inspect, limit
+from qrspi.core.model import Problem
+from qrspi.core.tree import CONFIG_LIMIT, Fault
+from qrspi.world import applog, lonefile
+from qrspi.world.disk import DiskTree
+
+_DEEPEST = 12
+_HEADS = ("artifact", "companion")
+
+
+class Checked(NamedTuple):
+    file: str  # as the caller named it
+    kind: str
+    problems: tuple[Problem, ...]
+    warnings: tuple[Problem, ...]
+
+
+def check(path: str) -> list[Checked]:
+    """Nothing when the path is a folder in which no file of a run is known."""
+    file = lonefile.at(path)
+    if isinstance(DiskTree(file.path).entries(""), Fault):
+        return [_check(file.folder, file.name, file.shown)]
+    return list(_below(file.path, file.shown, _DEEPEST))
+
+
+def _below(folder: str, shown: str, depth: int) -> Iterator[Checked]:
+    entries = DiskTree(folder).entries("")
+    for entry in () if isinstance(entries, Fault) else entries:
+        path = f"{shown}/{entry.name}"
+        if entry.kind == "dir" and depth and not entry.name.startswith("."):
+            yield from _below(f"{folder}/{entry.name}", path, depth - 1)
+        elif entry.kind != "dir" and kind_of(f"{folder}/{entry.name}").kind != "other":
+            yield _check(folder, entry.name, path)
+
+
+def _check(folder: str, name: str, shown: str) -> Checked:
+    found = kind_of(f"{folder}/{name}")
+    tree = DiskTree(folder)
+    head = found.kind in _HEADS
+    content = tree.head(name) if head else tree.read(name, limit(found.kind))
+    seen = inspect(found, shown, content, _is_strict(folder))
+    if found.kind == "log" and not isinstance(content, Fault):
+        seen = _log(tree, name, shown)
+    return Checked(shown, found.kind, *seen)
+
+
+def _log(tree: DiskTree, name: str, shown: str) -> Inspected:
+    wrong = (item for item in applog.read(tree, name) if isinstance(item, Problem))
+    placed = (
+        item._replace(file=shown, message=f"{shown}{item.message[len(name) :]}") for item in wrong
+    )
+    return Inspected(tuple(placed))
+
+
+def _is_strict(folder: str) -> bool:
+    """As the config of the run around the file says."""
+    while folder:
+        content = DiskTree(folder).read("config.md", CONFIG_LIMIT)
+        if not isinstance(content, Fault):
+            return configs.read(content).guard == "strict"
+        folder = folder.rpartition("/")[0]
+    return False

@@ -1,0 +1,39 @@
+"""What was found wrong with files, as a document and as lines."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from qrspi.handlers.validation import Checked
+from qrspi.render import problems
+from qrspi.render.escape import one_line
+
+
+def document(checked: list[Checked]) -> dict[str, Any]:
+    return {
+        "schema": "qrspi/validate/v1",
+        "ok": not any(item.problems for item in checked),
+        "files": [_file(item) for item in checked],
+    }
+
+
+def _file(item: Checked) -> dict[str, Any]:
+    return {
+        "file": item.file,
+        "kind": item.kind,
+        "ok": not item.problems,
+        "problems": [problems.violation(problem) for problem in item.problems],
+        "warnings": [problems.warning(problem) for problem in item.warnings],
+    }
+
+
+def lines(checked: list[Checked]) -> list[str]:
+    """Files that are good are only counted."""
+    shown = []
+    for item in checked:
+        shown += [f"error: {one_line(problem.message)}" for problem in item.problems]
+        shown += [f"warning: {one_line(problem.message)}" for problem in item.warnings]
+    bad = sum(bool(item.problems) for item in checked)
+    verdict = f"{bad} of {len(checked)} bad" if bad else "all good"
+    count = f"{len(checked)} file{'' if len(checked) == 1 else 's'} checked"
+    return [*shown, *([""] if shown else []), f"{count}: {verdict}."]
