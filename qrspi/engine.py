@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import suppress
 from typing import NamedTuple
 
 from qrspi.core.derive import Survey, survey
-from qrspi.core.model import RunState
+from qrspi.core.model import Problem, RunState
 from qrspi.core.refusal import Refusal
-from qrspi.handlers import audit
+from qrspi.handlers.carrying import Handler, carry_out
 from qrspi.handlers.job import Job, Options, Performed
 from qrspi.world.workspace import Workspace
-
-Handler = Callable[[Job], Performed]
 
 # Their effect is a commit, so what would come after it cannot be foreseen.
 COMMITTING = ("commit-round", "cascade")
@@ -29,57 +25,33 @@ def due(workspace: Workspace, found: Survey, options: Options) -> tuple[Handler,
     from qrspi import handlers
     from qrspi.handlers import chores
 
-    if found.facts is None:
+    if found.facts is None or found.state.closed:
         return None
     job = Job(workspace, found.facts, found.loop, found.state.next, options)
     handler = chores.before(job, handlers.find(job))
     return (handler, job) if handler else None
 
 
-def carry_out(handler: Handler, job: Job) -> Performed:
-    """Do it, and put on record what was changed, also when it could not be finished."""
-    job.workspace.changes.clear()
-    try:
-        done = handler(job)
-    except Refusal as refusal:
-        step, number = job.next.step or job.facts.step, job.next.round
-        with suppress(Refusal):
-            audit.record(
-                job.workspace,
-                job.options.actor,
-                Performed(job.next.action, step, number),
-                f"stopped: {refusal.problem.message}",
-            )
-        raise
-    audit.record(job.workspace, job.options.actor, done)
-    return done
-
-
 def tick(workspace: Workspace, options: Options, path: str = "") -> tuple[Performed | None, Survey]:
     """One mechanical step on a locked run, if there is one to do."""
-    found = survey(workspace, path)
+    found = survey(workspace, path, thorough=options.thorough)
     action = due(workspace, found, options)
     return (carry_out(*action) if action else None), found
 
 
 def advance(workspace: Workspace, options: Options, path: str = "") -> Outcome:
     """Everything mechanical that can be done now. A run with nothing to do is not even locked."""
-    if workspace.at_rest:
-        found = survey(workspace, path, thorough=options.thorough)
-        if due(workspace, found, options) is None:
-            return Outcome((), _left_to_you(found.state, options))
+    found = survey(workspace, path, thorough=options.thorough)
+    if due(workspace, found, options) is None and workspace.at_rest:
+        return Outcome((), _left_to_you(found.state, options))
+    performed: list[Performed] = []
     with workspace.locked(options.lock_timeout, options.command):
-        performed = tuple(_perform(workspace, options, path))
-        state = survey(workspace, path, thorough=options.thorough).state
-    return Outcome(performed, _left_to_you(state, options))
-
-
-def _perform(workspace: Workspace, options: Options, path: str) -> Iterator[Performed]:
-    last = None
-    while done := tick(workspace, options, path)[0]:
-        _must_move(last, done)
-        yield done
-        last = done
+        while True:
+            done, found = tick(workspace, options, path)
+            if done is None:
+                return Outcome(tuple(performed), _left_to_you(found.state, options))
+            _must_move(performed, done)
+            performed.append(done)
 
 
 def _left_to_you(state: RunState, options: Options) -> RunState:
@@ -92,6 +64,14 @@ def _left_to_you(state: RunState, options: Options) -> RunState:
         f"Commit the files of round {answer.round} of {answer.step} yourself, then run `{adopt}`."
     )
     return state._replace(next=answer._replace(who="human", summary=text, command=adopt))
+
+
+def go_on(workspace: Workspace, options: Options, path: str = "") -> tuple[Outcome, Problem | None]:
+    """What `next` would do after an approval, which stands whatever becomes of this."""
+    try:
+        return advance(workspace, options, path), None
+    except Refusal as refusal:
+        return Outcome((), survey(workspace, path).state), refusal.problem
 
 
 def rehearse(workspace: Workspace, options: Options, path: str = "") -> Outcome:
@@ -113,7 +93,7 @@ def rehearse(workspace: Workspace, options: Options, path: str = "") -> Outcome:
             performed.append(carry_out(*action))
 
 
-def _must_move(last: Performed | None, done: Performed) -> None:
+def _must_move(performed: list[Performed], done: Performed) -> None:
     """Doing the derived action never derives it again; if it does, stop instead of looping."""
-    if last and last[:3] == done[:3]:
+    if performed and performed[-1][:3] == done[:3]:
         raise RuntimeError(f"{done.handler} of {done.step} round {done.round} changed nothing")

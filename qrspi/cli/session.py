@@ -71,7 +71,9 @@ class Session:
         if word or step is None or self.root.only or inside:
             return self.run(word)
         runs = locate.list_runs(self.root)
-        ready = () if isinstance(runs, Fault) else tuple(r for r in runs if _can_enter(r, step))
+        if isinstance(runs, Fault) or len(runs) == 1:
+            return self.run(word)
+        ready = tuple(run for run in runs if _can_enter(run, step))
         found = locate.one_of(self.root, ready, step)
         if isinstance(found, Problem):
             raise Misuse(found)

@@ -20,7 +20,7 @@ _BOM = b"\xef\xbb\xbf"
 _BOUNDARY_LINE = re.compile(rb"^%b(?:\r?\n|\r?\Z)" % BOUNDARY.encode(), re.MULTILINE)
 _NOTHING = re.compile(rb"%b(?:\r?\n)?" % NOTHING.encode())
 _BLANK_LINES = re.compile(rb"(?:[ \t\r]*\n)*")
-_EXPECTED = f"{NOTHING}, or findings that each begin with a line {BOUNDARY}"
+EXPECTED = f"{NOTHING}, or findings that each begin with a line {BOUNDARY}"
 
 
 class Split(NamedTuple):
@@ -31,16 +31,16 @@ class Split(NamedTuple):
 
 def split(reply: bytes, tag: str, number: int) -> Split | Problem:
     if len(reply) > REPLY_LIMIT:
-        return _refused(tag, f"{len(reply)} bytes", f"at most {REPLY_LIMIT} bytes")
+        return refused(tag, f"{len(reply)} bytes", f"at most {REPLY_LIMIT} bytes")
     reply = reply.removeprefix(_BOM)
     if _NOTHING.fullmatch(reply):
         return Split(((clean_file(tag), sentinels.render(tag, number)),), clean=True)
     before, *segments = _BOUNDARY_LINE.split(reply)
     texts = [_BLANK_LINES.sub(b"", segment, count=1) for segment in segments if segment.strip()]
     if not texts:
-        return _refused(tag, "no finding" if reply.strip() else "nothing", _EXPECTED)
+        return refused(tag, "no finding" if reply.strip() else "nothing", EXPECTED)
     if len(texts) > ROUND_FILES_LIMIT:
-        return _refused(tag, f"{len(texts)} findings", f"at most {ROUND_FILES_LIMIT}")
+        return refused(tag, f"{len(texts)} findings", f"at most {ROUND_FILES_LIMIT}")
     files = ((finding_file(tag, at), finished(text)) for at, text in enumerate(texts, 1))
     return Split(tuple(files), warnings=_discarded(before, tag))
 
@@ -52,7 +52,7 @@ def joined(found: Split) -> bytes:
     return b"".join(f"{BOUNDARY}\n".encode() + data for _, data in found.files)
 
 
-def _refused(tag: str, found: str, expected: str) -> Problem:
+def refused(tag: str, found: str, expected: str) -> Problem:
     return Problem(
         "unsplittable",
         f"the reply of {tag} has {found}; expected {expected}",

@@ -3,20 +3,17 @@ forger left in the round at hand."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from qrspi.core import config as configs
 from qrspi.core.filenames import SplitMarker, parse_round_file
 from qrspi.core.loop import Loop
 from qrspi.core.tree import Fault, Tree
-from qrspi.handlers.job import Job, Performed
-
-Handler = Callable[[Job], Performed]
+from qrspi.handlers.carrying import Handler
+from qrspi.handlers.job import Job
 
 
 def before(job: Job, derived: Handler | None) -> Handler | None:
     """The handler whose turn it is, given the one that was derived."""
-    due = _left_over(job, job.loop) or derived
+    due = _cut_off(job, derived) or _left_over(job, job.loop) or derived
     if due and configs.backfills(job.facts.config):
         from qrspi.handlers import backfill
 
@@ -33,6 +30,20 @@ def _unwritten(job: Job) -> Handler | None:
     return prompts.handle if prompts.missing(job) else None
 
 
+def _cut_off(job: Job, derived: Handler | None) -> Handler | None:
+    """An approval of the engine's own that a kill left without its record or its commit."""
+    from qrspi.core.cascade import FILE
+
+    if FILE not in job.facts.names:
+        return None
+    from qrspi.handlers import cascade
+
+    # Git is asked where somebody waits for an answer or something is done anyway: a daemon
+    # looks at a run that is at rest many times a minute.
+    ask = derived is not None or job.options.actor != "watch" or not job.workspace.at_rest
+    return cascade.finish if cascade.unfinished(job, ask_git=ask) else None
+
+
 def _left_over(job: Job, loop: Loop | None) -> Handler | None:
     if loop is None or loop.round is None or loop.stage not in ("reviewing", "guarded"):
         return None
@@ -40,7 +51,7 @@ def _left_over(job: Job, loop: Loop | None) -> Handler | None:
         from qrspi.handlers import bypass
 
         return bypass.handle
-    if _has_split(job.workspace, loop):
+    if has_split(job.workspace, loop):
         from qrspi.handlers import split
 
         return split.handle
@@ -51,7 +62,7 @@ def _left_over(job: Job, loop: Loop | None) -> Handler | None:
     return None
 
 
-def _has_split(tree: Tree, loop: Loop) -> bool:
+def has_split(tree: Tree, loop: Loop) -> bool:
     entries = tree.entries(loop.paths.directory)
     return not isinstance(entries, Fault) and any(
         entry.kind == "file" and isinstance(parse_round_file(entry.name), SplitMarker)

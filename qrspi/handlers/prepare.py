@@ -31,8 +31,8 @@ class Prepared(NamedTuple):
     notes: tuple[str, ...]
 
 
-def handle(job: Job) -> Performed:
-    done = prepare(job)
+def handle(job: Job, number: int | None = None) -> Performed:
+    done = prepare(job, number)
     step = done.manifest.step
     return Performed("prepare-round", step, done.paths.number, done.files, done.notes)
 

@@ -59,6 +59,13 @@ def commit(
     return Committed(made)
 
 
+def check_ready(repo: Repo, verb: str) -> None:
+    """Stop while nothing is written yet, where git would refuse a commit for a plain reason."""
+    refuse_if_under_way(repo, verb)
+    if not (identity(repo) and identity(repo, "COMMITTER")):
+        raise _no_identity()
+
+
 def message_of(repo: Repo, name: str) -> str:
     check(name)
     args = ["rev-list", "--max-count=1", "--encoding=UTF-8", "--format=%B", name, "--"]
@@ -71,13 +78,21 @@ def has_lines(message: str, lines: Sequence[str]) -> bool:
     return set(lines) <= set(message.split("\n"))
 
 
-def find(repo: Repo, lines: Sequence[str], since: str | None = None, most: int = 200) -> str | None:
-    """The newest commit at or before HEAD, and after `since`, whose message has these lines."""
+def find(
+    repo: Repo,
+    lines: Sequence[str],
+    since: str | None = None,
+    most: int = 200,
+    paths: Sequence[str] = (),
+) -> str | None:
+    """The newest commit at or before HEAD, and after `since`, whose message has these lines;
+    with `paths`, only commits that touch them are looked at."""
     if not head(repo):
         return None
     bound = [f"^{since}"] if since and resolve(repo, since) else []
     args = ["rev-list", f"--max-count={most}", "--encoding=UTF-8", "--format=%B%x00"]
-    said = git.read(repo.path, [*args, "HEAD", *bound, "--"]).out.decode("utf-8", "replace")
+    where = ["HEAD", *bound, "--", *git.literal(paths)]
+    said = git.read(repo.path, [*args, *where]).out.decode("utf-8", "replace")
     for record in said.split("\0\n"):
         title, _, message = record.partition("\n")
         if has_lines(message, lines):
@@ -156,17 +171,21 @@ def _stopped(repo: Repo, output: git.Output) -> Halt:
     """Why there is no commit. A hook's words are all we know of its reason."""
     refuse_if_locked(repo)
     if not (identity(repo) and identity(repo, "COMMITTER")):
-        return Halt(
-            Problem(
-                "no-identity",
-                "git does not know who you are: run `git config --global user.name NAME` and "
-                "`git config --global user.email EMAIL`, then the same command again",
-                hint="git config --global user.name NAME",
-            )
-        )
+        return _no_identity()
     halt = git.failure("commit", output)
     hint = "put right what git or its hook says, then run the same command again"
     return Halt(halt.problem._replace(code="commit-failed", hint=hint))
+
+
+def _no_identity() -> Halt:
+    return Halt(
+        Problem(
+            "no-identity",
+            "git does not know who you are: run `git config --global user.name NAME` and "
+            "`git config --global user.email EMAIL`, then the same command again",
+            hint="git config --global user.name NAME",
+        )
+    )
 
 
 def content(repo: Repo, commit: str, path: str) -> bytes | None:

@@ -46,6 +46,16 @@ def emit(repo: Repo, run: str, file: str, ref: Ref, paths: Sequence[str]) -> Dif
     return _emit(repo, run, file, ref, entries, ["--", *git.literal(paths)])
 
 
+def text(repo: Repo, ref: Ref, paths: Sequence[str]) -> bytes:
+    """The same, to be shown: nothing is written into the run, which may be read-only."""
+    from tempfile import TemporaryDirectory
+
+    with TemporaryDirectory(prefix="qrspi-") as place:
+        done = emit(repo, place, "shown/since.diff", ref, paths)
+        with open(f"{place}/{done.file}", "rb") as file:
+            return file.read()
+
+
 def must_be_tracked(repo: Repo, paths: Sequence[str]) -> tuple[Tracked, ...]:
     """The entries of the index for these paths; refused when one has none."""
     entries = tracked(repo, paths)

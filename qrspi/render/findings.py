@@ -1,0 +1,79 @@
+"""Findings of a round, as a document and as a table."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from qrspi.core.lineage import Sighting
+from qrspi.core.showing import Shown
+from qrspi.render.columns import table
+from qrspi.render.escape import one_line
+
+_HEAD = ("FINDING", "SEVERITY", "TYPE", "SCORE", "VERDICT", "SINCE", "WHY")
+_VERDICTS = {"keep": "kept", "drop": "dropped", "pause": "for a person", "propose": "proposed"}
+
+
+def document(shown: Shown) -> dict[str, Any]:
+    finding = shown.item.finding
+    return {
+        "id": finding.finding_id,
+        "tag": finding.tag,
+        "file": shown.file,
+        "round": shown.round,
+        "severity": finding.severity,
+        "change_type": finding.change_type,
+        "effective_type": finding.effective_type,
+        "score": shown.item.score,
+        "threshold": shown.threshold,
+        "reason": shown.reason or None,
+        "verdict": shown.item.verdict,
+        "because": shown.item.because,
+        "lineage": shown.lineage,
+        "lineage_because": shown.course,
+        "earlier": _earlier(shown.earlier),
+        "referenced_files": list(finding.referenced_files),
+        "message": finding.message,
+    }
+
+
+def _earlier(seen: Sighting | None) -> dict[str, Any] | None:
+    if seen is None:
+        return None
+    return {"round": seen.round, "finding": seen.record.name, "fate": seen.record.fate}
+
+
+def lines(found: tuple[Shown, ...], number: int, width: int) -> list[str]:
+    here = [shown for shown in found if shown.lineage != "resolved"]
+    gone = [shown for shown in found if shown.lineage == "resolved"]
+    rows = table(_HEAD, [_row(shown) for shown in here], width) if here else []
+    shown = rows or [f"Round {number} has no findings."]
+    if gone:
+        shown += ["", "No longer found:"]
+        shown += [f"  {item.item.finding.name}  {item.course}" for item in gone]
+    returned = [item for item in here if item.earlier]
+    return shown + [f"{item.item.finding.name}: {one_line(item.course)}" for item in returned]
+
+
+def _row(shown: Shown) -> tuple[str, ...]:
+    item, finding = shown.item, shown.item.finding
+    kind = finding.effective_type + (f" (was {finding.change_type})" if finding.escalated else "")
+    score = "-" if item.score is None else str(item.score)
+    verdict = _VERDICTS[item.verdict]
+    return (finding.name, finding.severity, kind, score, verdict, shown.lineage, item.because)
+
+
+def dropped_lines(found: tuple[Shown, ...], number: int) -> list[str]:
+    """Each with the score, the threshold and what the verifier said."""
+    if not found:
+        return [f"No finding of round {number} was dropped."]
+    shown: list[str] = []
+    for item in found:
+        finding = item.item.finding
+        text = finding.message.split("\n")[0]
+        shown += [
+            f"{finding.name}  score {item.item.score}, {item.threshold} needed for "
+            f"{finding.effective_type}",
+            f"  {one_line(text)}",
+            f"  verifier: {one_line(item.reason or 'gave no reason')}",
+        ]
+    return shown
