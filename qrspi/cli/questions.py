@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 
 import click
 
+from qrspi.core.compaction import ADVICE
 from qrspi.render.escape import one_line
 
 
@@ -15,3 +17,10 @@ def choose(question: str, options: Sequence[str]) -> int:
         click.echo(line, err=True)
     number: int = click.prompt("Number", type=click.IntRange(1, len(options)), err=True)
     return number - 1
+
+
+def confirm(question: str) -> bool:
+    """A question that says (y/n) itself; anything but yes is no."""
+    click.echo(ADVICE, err=True)
+    click.echo(f"{one_line(question)} ", nl=False, err=True)
+    return sys.stdin.readline().strip().lower() in ("y", "yes")

@@ -34,9 +34,9 @@ def approve(facts: Facts, answer: Next, step: str, surface: str) -> Problem | No
 
 def reject(facts: Facts, answer: Next, step: str) -> Problem | None:
     """Only the text that waits now: going back to an earlier one is another decision."""
-    back = f"qrspi rewind {facts.run} --to {step}"
     if status_of(facts, step) == "approved" and step in facts.route:
-        text = f"{STEP[step].artifact} is approved; to take that back: `{back}`"
+        text = f"{STEP[step].artifact} is approved: to reject it, go back to it first"
+        back = f"qrspi rewind {facts.run} --to {step}"
         return Problem("already-approved", text, file=STEP[step].artifact, hint=back)
     return (
         _no_step(facts, step)
@@ -85,8 +85,7 @@ def rewind(facts: Facts, target: str) -> Problem | None:
 def decide(answer: Next, loop: Loop | None, name: str) -> Problem | None:
     """Only a finding that waits in the open round, and only once."""
     if loop is None or loop.pause is None or loop.stage != "paused":
-        text = f"no finding waits for a decision. Next: {answer.summary}"
-        return Problem("nothing-to-decide", text, found=name, hint=answer.command)
+        return nothing_to_decide(answer, name)
     choice = loop.pause.decisions.get(name)
     if choice == "pending":
         return None
@@ -100,6 +99,19 @@ def decide(answer: Next, loop: Loop | None, name: str) -> Problem | None:
         expected=listed,
         hint=answer.command,
     )
+
+
+def nothing_to_decide(answer: Next, name: str = "", what: str = "finding") -> Problem:
+    text = f"no {what} waits for a decision: {now(answer)}"
+    return Problem("nothing-to-decide", text, found=name, hint=answer.command)
+
+
+def now(answer: Next) -> str:
+    """Where the run stands, in a few words."""
+    if answer.action == "done":
+        return "the run is complete"
+    number = f" round {answer.round}" if answer.round else ""
+    return f"next is {answer.action} {answer.step}{number}".rstrip()
 
 
 def _not_waiting(loop: Loop, name: str) -> str:
@@ -123,7 +135,7 @@ def loop_back(facts: Facts, loop: Loop, name: str, to: str | None) -> str | Prob
 
 def _only_applied(facts: Facts, name: str) -> Problem:
     hint = f"qrspi decide {facts.run} {name} apply|skip"
-    text = f"{name} is proposed, not paused: it can be applied or skipped: `{hint}`"
+    text = f"{name} is proposed, not paused: it is applied or skipped"
     return Problem("not-to-loop-back", text, found="loop-back", expected="apply, skip", hint=hint)
 
 
@@ -140,7 +152,7 @@ def _ambiguous(facts: Facts, name: str, cited: tuple[str, ...], steps: tuple[str
     hint = f"qrspi decide {facts.run} {name} loop-back --to STEP"
     return Problem(
         "target-needed",
-        f"{name} {what}: say where to go back to with `{hint}`, STEP one of {listed}",
+        f"{name} {what}: say with --to where to go back to, one of {listed}",
         field="--to",
         expected=listed,
         hint=hint,
@@ -190,7 +202,7 @@ def _wrong_surface(facts: Facts, step: str, surface: str) -> Problem | None:
     if step in SURFACES.get(surface, ()):
         return None
     command = f"qrspi approve {facts.run} {step}"
-    text = f"{step} is approved by a person, not through {surface}: `{command}`"
+    text = f"{step} is approved by a person, not through {surface}"
     return Problem("person-needed", text, found=surface, expected="cli, web", hint=command)
 
 
@@ -202,7 +214,7 @@ def _approved_already(facts: Facts, answer: Next, step: str) -> Problem | None:
     if status_of(facts, step) != "approved":
         return None
     artifact = STEP[step].artifact
-    text = f"{artifact} is approved already. Next: {answer.summary}"
+    text = f"{artifact} is approved already: {now(answer)}"
     return Problem("already-approved", text, file=artifact, hint=answer.command)
 
 
@@ -210,7 +222,8 @@ def _not_current(facts: Facts, answer: Next, step: str) -> Problem | None:
     replanned = facts.step == "replan" and status_of(facts, step) == "replan-draft"
     if step == facts.step or replanned:
         return None
-    text = f"{step} is not the current step: the run is at {facts.step}. Next: {answer.summary}"
+    where = facts.step or "its end"
+    text = f"{step} is not the current step, the run is at {where}: {now(answer)}"
     return Problem(
         "not-current", text, field="STEP", found=step, expected=facts.step, hint=answer.command
     )
@@ -220,7 +233,7 @@ def _not_there(facts: Facts, answer: Next, step: str) -> Problem | None:
     artifact = STEP[step].artifact
     match artifact_status(facts.tree, step):
         case "missing", _:
-            text = f"{artifact} does not exist. Next: {answer.summary}"
+            text = f"{artifact} does not exist: {now(answer)}"
             return Problem("missing-artifact", text, file=artifact, hint=answer.command)
         case "invalid", Problem() as problem:
             return problem._replace(message=f"{problem.message}; correct it first")
@@ -247,5 +260,5 @@ def _at_work(facts: Facts, answer: Next, step: str) -> Problem | None:
     if step not in CODE_STEPS or answer.who != "agent":
         return None
     artifact = STEP[step].artifact
-    text = f"{step} is not ready to be approved. Next: {answer.summary}"
+    text = f"{step} is not ready to be approved: {now(answer)}"
     return Problem("not-ready", text, file=artifact, hint=answer.command)

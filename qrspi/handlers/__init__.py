@@ -16,13 +16,14 @@ MECHANICAL = {
     "commit-round": "commit_round",
     "cascade": "cascade",
     "loop": "choose_loop",
+    "escape": "escape",
 }
 
 
 def find(job: Job) -> Callable[[Job], Performed] | None:
     """The handler of the derived action; None when a person or an agent is to act."""
     answer = job.next
-    action = answer.kind if answer.kind in ("cascade", "loop") else answer.action
+    action = answer.kind if answer.kind in ("cascade", "loop", "escape") else answer.action
     if job.options.anyway and answer.kind == "approve" and job.loop and job.loop.fresh:
         action = "prepare-round"
     elif answer.who != "engine" and action != "loop":

@@ -6,7 +6,7 @@ from qrspi.core import frontmatter
 from qrspi.core.filenames import loop_choice
 from qrspi.core.model import Problem
 from qrspi.core.refusal import Refusal
-from qrspi.core.tree import Fault
+from qrspi.core.tree import Fault, Tree
 from qrspi.handlers.job import Job, Performed
 from qrspi.world.workspace import Workspace
 
@@ -28,12 +28,18 @@ def choose(job: Job, mode: str, by: str) -> Performed:
 
 def remember(workspace: Workspace, reviews: str, fields: dict[str, str]) -> str:
     path = loop_choice(reviews)
-    data = workspace.read(path)
-    text = _BODY if isinstance(data, Fault) else data
-    for key, value in fields.items():
-        changed = frontmatter.set_field(text, key, value, path)
-        if isinstance(changed, Problem):
-            raise Refusal(changed)
-        text = changed
-    workspace.write(path, text)
+    workspace.write(path, text(workspace, reviews, fields))
     return path
+
+
+def text(tree: Tree, reviews: str, fields: dict[str, str]) -> bytes:
+    """The file with these fields set."""
+    path = loop_choice(reviews)
+    data = tree.read(path)
+    changed = _BODY if isinstance(data, Fault) else data
+    for key, value in fields.items():
+        edited = frontmatter.set_field(changed, key, value, path)
+        if isinstance(edited, Problem):
+            raise Refusal(edited)
+        changed = edited
+    return changed

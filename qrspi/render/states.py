@@ -68,7 +68,10 @@ def next_document(answer: Next) -> dict[str, Any]:
         "prompts": list(answer.prompts),
         "options": [option._asdict() for option in answer.options],
         "kind": answer.kind or None,
+        "held": [item._asdict() for item in answer.held],
     }
+    if answer.kind != "pause":
+        del document["held"], document["auto_applied"]
     if found := checkpoint(answer):
         document["compaction"] = {key: text for key, text in found._asdict().items() if text}
     return document
@@ -121,10 +124,18 @@ def next_lines(answer: Next, *, explain: bool = False, paint: Paint = plain) -> 
         lines += [f"  reads {one_line(name)}" for name in answer.inputs]
         lines += [f"  needs {one_line(name)}" for name in answer.missing]
     if answer.who == "human":
-        lines += [f"  {option.key:<10} {one_line(option.label)}" for option in answer.options]
+        lines += _menu(answer)
     if found := checkpoint(answer):
         lines += ["", compaction_line(found)]
     return lines
+
+
+def _menu(answer: Next) -> list[str]:
+    if answer.kind in ("failure", "pause"):
+        from qrspi.render import menus  # few runs stand at one of these
+
+        return ["", *menus.lines(answer)]
+    return [f"  {option.key:<10} {one_line(option.label)}" for option in answer.options]
 
 
 def checklist(state: RunState, look: Look = PLAIN) -> list[str]:

@@ -1,0 +1,135 @@
+"""A round that cannot be assembled: go on without scores, send somebody again, or stop."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from qrspi.core import manifest as manifests
+from qrspi.core import progress, yaml
+from qrspi.core.facts import entries
+from qrspi.core.filenames import (
+    CleanName,
+    FindingName,
+    RoundFile,
+    SidecarName,
+    SplitMarker,
+    parse_round_file,
+)
+from qrspi.core.loop import Failure, Loop
+from qrspi.core.model import Problem
+from qrspi.core.nodes import Scalar
+from qrspi.core.refusal import Refusal
+from qrspi.handlers.job import Job
+from qrspi.handlers.moves import Edit, Move
+from qrspi.handlers.resolve import More
+from qrspi.world import clock
+
+
+def plan(job: Job, key: str, more: More) -> Move:
+    loop = job.round_loop
+    build = {"skip": _skip, "retry": _retry, "stop": _stop}[key]
+    return build(job, loop)
+
+
+def _stop(job: Job, loop: Loop) -> Move:
+    note = f"nothing was changed; everything is left in {loop.paths.directory}"
+    return Move("stop", loop.subject.key, loop.number, (), notes=(note,))
+
+
+def _skip(job: Job, loop: Loop) -> Move:
+    """For this round only; config.md stays as it is."""
+    count = sum(isinstance(kind, FindingName) for _, kind in _files(job, loop))
+    reason = progress.diagnostic(loop.failures)
+    text = (
+        f"---\ntimestamp: {clock.now_utc()}\nreason: {_scalar(reason)}\n"
+        f"finding_count: {count}\n---\n"
+    )
+    what = "go on without scores, this round only"
+    edit = Edit("create", loop.paths.skipped, what, text.encode(errors="backslashreplace"))
+    return Move("skip", loop.subject.key, loop.number, (edit,))
+
+
+def _scalar(line: str) -> str:
+    """The very line where YAML reads it back as such, else quoted."""
+    node = yaml.parse_value(line)
+    as_it_is = isinstance(node, Scalar) and node.plain and node.text == line
+    return line if as_it_is else yaml.quote(line)
+
+
+def _files(job: Job, loop: Loop) -> Iterator[tuple[str, RoundFile]]:
+    for entry in entries(job.workspace, loop.paths.directory):
+        if entry.kind == "file":
+            yield f"{loop.paths.directory}/{entry.name}", parse_round_file(entry.name)
+
+
+def _retry(job: Job, loop: Loop) -> Move:
+    """The manifest says first that somebody is to be sent again: a kill behind that leaves
+    files whose fault is still seen."""
+    tags, stems = _reviewers(loop), _verifiers(loop)
+    removed = [path for path, kind in _files(job, loop) if _is_theirs(kind, tags, stems)]
+    codes = {failure.code for failure in loop.failures}
+    if "bad_scope_set" in codes:
+        removed.append(loop.paths.scope_set)
+    pending = _pending(loop, tags)
+    if not (removed or pending or codes & {"missing_output", "missing_sidecar"}):
+        raise Refusal(_by_hand(loop))
+    edits = (*pending, *(Edit("remove", path, "to be made again") for path in removed))
+    return Move("retry", loop.subject.key, loop.number, edits, notes=_sent(tags, stems))
+
+
+def _reviewers(loop: Loop) -> frozenset[str]:
+    """Those whose own output is missing or cannot be read, and who can be sent again."""
+    expected = loop.round.expected_tags if loop.round else ()
+    found = (failure.tag for failure in loop.failures if not _is_sidecar(failure))
+    return frozenset(tag for tag in found if tag in expected)
+
+
+def _verifiers(loop: Loop) -> frozenset[str]:
+    """The findings whose score failed, cannot be read, or is there twice."""
+    sidecars = loop.round.sidecars if loop.round else {}
+    failed = {stem for stem, sidecar in sidecars.items() if sidecar.score is None}
+    names = (parse_round_file(failure.file.rpartition("/")[2]) for failure in loop.failures)
+    return frozenset(failed | {name.stem for name in names if isinstance(name, SidecarName)})
+
+
+def _is_sidecar(failure: Failure) -> bool:
+    kind = parse_round_file(failure.file.rpartition("/")[2])
+    return failure.code == "missing_sidecar" or isinstance(kind, SidecarName)
+
+
+def _is_theirs(kind: RoundFile, tags: frozenset[str], stems: frozenset[str]) -> bool:
+    match kind:
+        case FindingName(tag=tag) | CleanName(tag=tag) | SplitMarker(tag=tag):
+            return tag in tags
+        case SidecarName(stem=stem):
+            return stem in stems or stem.rpartition(".finding-")[0] in tags
+        case _:
+            return False
+
+
+def _pending(loop: Loop, tags: frozenset[str]) -> tuple[Edit, ...]:
+    if loop.manifest is None:
+        return ()
+    again = tuple(
+        item._replace(status="pending", job_id="", await_cmd="", split_cmd="")
+        if item.tag in tags
+        else item
+        for item in loop.manifest.dispatches
+    )
+    if again == loop.manifest.dispatches:
+        return ()
+    data = manifests.render(loop.manifest._replace(dispatches=again))
+    return (Edit("write", loop.paths.manifest, f"pending: {', '.join(sorted(tags))}", data),)
+
+
+def _sent(tags: frozenset[str], stems: frozenset[str]) -> tuple[str, ...]:
+    again = (*sorted(tags), *(f"verifier of {stem}" for stem in sorted(stems)))
+    return (f"to be sent again: {', '.join(again)}",) if again else ()
+
+
+def _by_hand(loop: Loop) -> Problem:
+    line = progress.diagnostic(loop.failures) or (loop.problem.message if loop.problem else "")
+    first = loop.round.violations[0] if loop.round and loop.round.violations else loop.problem
+    hint = first.hint if first else ""
+    text = f"{line}: nobody can be sent again for this"
+    return Problem("not-to-retry", text, first.file if first else "", hint=hint)

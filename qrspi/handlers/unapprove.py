@@ -1,0 +1,37 @@
+"""One artifact returned to draft; nothing else is reset."""
+
+from __future__ import annotations
+
+from qrspi.core import permits
+from qrspi.core.model import Problem
+from qrspi.core.pipeline import STEP
+from qrspi.core.refusal import Refusal
+from qrspi.handlers import moves, records
+from qrspi.handlers.job import Job
+from qrspi.handlers.moves import Move
+
+
+def plan(job: Job, step: str, who: str = "") -> Move:
+    problem = permits.unapprove(job.facts, step)
+    about = records.mark(job.workspace, step)
+    known = records.is_newest(job, "unapprove", about)
+    if problem and not (known and _is_half_done(job, step)):
+        raise Refusal(problem)
+    record = () if known else (records.line(job, "unapprove", about, who),)
+    edits = (*record, *moves.to_draft(job.workspace, step))
+    return _move(job, step, edits, about.round, problem)
+
+
+def _is_half_done(job: Job, step: str) -> bool:
+    """The artifact is a draft again, and its tasks or its commit are still to be made so."""
+    if moves.to_draft(job.workspace, step):
+        return True
+    return moves.in_git(job) and moves.committed_status(job, STEP[step].artifact) == "approved"
+
+
+def _move(
+    job: Job, step: str, edits: tuple[moves.Edit, ...], number: int, otherwise: Problem | None
+) -> Move:
+    covers = (STEP[step].artifact, *(moves.tasks(job.workspace) if step == "plan" else ()))
+    text = moves.message("unapprove", step, job.run)
+    return Move("unapprove", step, number, edits, text, covers, otherwise)

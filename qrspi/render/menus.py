@@ -1,0 +1,78 @@
+"""Menus that say more than a sentence: a round that failed, and findings that wait for a person."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from qrspi.core.model import Held, Next
+from qrspi.core.pipeline import STEP
+from qrspi.render.escape import one_line, visible
+
+TITLE = "QRSPI verifier round failure"
+MOST_LINES = 12  # of one finding's message; the file has the rest
+
+
+def lines(answer: Next) -> list[str]:
+    return _failure(answer) if answer.kind == "failure" else _pause(answer)
+
+
+def _failure(answer: Next) -> list[str]:
+    numbered = enumerate(answer.options, 1)
+    command = answer.command.removesuffix(" retry")
+    return [
+        TITLE,
+        "─" * len(TITLE),
+        one_line(answer.summary),
+        "",
+        "What would you like to do?",
+        *(f"  {at}. {option.key:<5} - {option.label}" for at, option in numbered),
+        "(no default; user must pick)",
+        "",
+        f"Answer with `{one_line(command)} {'|'.join(o.key for o in answer.options)}`.",
+    ]
+
+
+def _pause(answer: Next) -> list[str]:
+    command = one_line(answer.command.removesuffix(f" {answer.missing[0]} apply"))
+    proposed = [item for item in answer.held if item.verdict == "propose"]
+    paused = [item for item in answer.held if item.verdict == "pause"]
+    return [
+        f"Round {answer.round} of {answer.step} waits for you.",
+        f"Auto-applied: {answer.auto_applied} findings",
+        *(_proposed(proposed, command) if proposed else ()),
+        *(line for item in paused for line in _paused(item, command)),
+    ]
+
+
+def _proposed(items: Iterable[Held], command: str) -> list[str]:
+    shown = [line for item in items for line in _finding(item)]
+    question = f"Apply all proposed findings? (y/n): `{command} --proposed y|n`"
+    return ["", "Proposed, without a score that would keep them:", *shown, question]
+
+
+def _paused(item: Held, command: str) -> list[str]:
+    words = f"{command} {one_line(item.name)}"
+    ways = (
+        ("1) Apply anyway", f"`{words} apply`"),
+        ("2) Skip finding", f"`{words} skip`"),
+        (f"3) Loop back to: {_targets(item)}", f"`{words} loop-back{_to(item)}`"),
+    )
+    width = max(len(label) for label, _ in ways)
+    return ["", *_finding(item), *(f"  {label:<{width}}  {how}" for label, how in ways)]
+
+
+def _finding(item: Held) -> list[str]:
+    cites = f" · cites {one_line(', '.join(item.cites))}" if item.cites else ""
+    head = f"{one_line(item.name)} · {item.severity} · {item.change_type}{cites}"
+    text = visible(item.message).strip().splitlines()
+    more = [f"    … {len(text) - MOST_LINES} more lines"] if len(text) > MOST_LINES else []
+    return [head, *(f"    {line}".rstrip() for line in text[:MOST_LINES]), *more]
+
+
+def _targets(item: Held) -> str:
+    return " or ".join(STEP[step].artifact for step in item.targets) or "STEP"
+
+
+def _to(item: Held) -> str:
+    """Needed where it is not plain where to go."""
+    return "" if len(item.targets) == 1 else " --to STEP"
