@@ -7,6 +7,7 @@ Nothing that affects behaviour is filled in: a field that is absent or bad is No
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from qrspi.core import config_fields as fields
@@ -71,6 +72,7 @@ class Config(NamedTuple):
     warnings: tuple[Problem, ...] = ()
 
 
+@lru_cache(maxsize=32)  # one action asks three times, and the daemon all day
 def read(content: bytes | Fault) -> Config:
     front = _front(content)
     if isinstance(front, Problem):

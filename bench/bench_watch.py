@@ -1,0 +1,196 @@
+"""The daemon: from a change to the action done, at rest, in a burst, and with many runs."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from lab import QRSPI, Lab, Measure
+
+CHANGES = 200
+BURST = 100_000
+RUNS = 1_000
+IDLE_SECONDS = 31  # one sweep among them
+
+CONFIG = """---
+created: 2026-01-01
+pipeline: full
+second_reviewer: false
+route: [goals, questions, research, design, phasing, structure, plan, parallelize, implement, \
+integrate, test]
+verifier_enabled: true
+scope_tagger_enabled: true
+visual_fidelity_required: false
+model_routing:
+  extra-low: none
+  low: {vendor: claude, model: small}
+  medium: {vendor: claude, model: middle}
+  high: {vendor: claude, model: large}
+  extra-high: none
+  default_tier: medium
+---
+"""
+GOALS = "---\nstatus: draft\n---\n# Goals\n\n## Approach\n\nWords.\n"
+FINDING = """---
+finding_id: R1-F01
+severity: medium
+change_type: correctness
+referenced_files: [goals.md:L7]
+artifact: goals
+round: 1
+reviewer: quality-claude
+---
+The second claim contradicts the first.
+"""
+CLEAN = "---\nreviewer: scope-claude\nround: 1\nfindings: 0\n---\n"
+
+
+class Daemon:
+    """A daemon, and what it logs."""
+
+    def __init__(self, project: Path) -> None:
+        self.started = time.perf_counter()
+        self._process = subprocess.Popen(
+            [QRSPI, "watch", "--log-format", "json"], cwd=project, stdout=subprocess.PIPE
+        )
+
+    def heard(self, event: str) -> dict[str, Any]:
+        assert self._process.stdout
+        for line in self._process.stdout:
+            found: dict[str, Any] = json.loads(line)
+            if found["event"] == event:
+                return found
+        raise subprocess.CalledProcessError(self._process.wait(), "qrspi watch")
+
+    def cpu(self) -> float:
+        fields = Path(f"/proc/{self._process.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def memory(self) -> float:
+        """Megabytes."""
+        status = Path(f"/proc/{self._process.pid}/status").read_text()
+        return int(status.partition("VmRSS:")[2].split()[0]) / 1024
+
+    def end(self) -> None:
+        self._process.send_signal(signal.SIGTERM)
+        self._process.communicate()
+
+
+@contextmanager
+def watching(project: Path) -> Iterator[Daemon]:
+    daemon = Daemon(project)
+    try:
+        daemon.heard("looked")
+        yield daemon
+    finally:
+        daemon.end()
+
+
+def measure(lab: Lab) -> Iterator[Measure]:
+    project = lab.scratch / "one"
+    scores = reviewed(project, "2026-01-01-first-run")
+    with watching(project) as daemon:
+        yield from latency(daemon, scores)
+        yield from rest(daemon, "one run")
+        yield burst(daemon, project, scores)
+    yield from many(lab.scratch / "many")
+
+
+def new_run(project: Path, name: str) -> Path:
+    run = project / "docs" / "qrspi" / name
+    run.mkdir(parents=True)
+    (run / "config.md").write_text(CONFIG)
+    (run / "goals.md").write_text(GOALS)
+    return run
+
+
+def reviewed(project: Path, name: str) -> Path:
+    """A run in git with an assembled round; a new score makes it be assembled again."""
+    run = new_run(project, name)
+    for args in (["init", "-q", "-b", "main"], ["add", "--all"], ["commit", "-q", "-m", "start"]):
+        git = ["git", "-c", "user.name=x", "-c", "user.email=x@x", *args]
+        subprocess.run(git, cwd=project, check=True, capture_output=True)
+    subprocess.run([QRSPI, "next"], cwd=project, check=True, capture_output=True)
+    round_ = run / "reviews" / "goals" / "round-01"
+    (round_ / "quality-claude.finding-F01.md").write_text(FINDING)
+    (round_ / "scope-claude.clean.md").write_text(CLEAN)
+    scores = round_ / "quality-claude.finding-F01.score.yml"
+    scores.write_text("score: 85\nreason: Checked.\n")
+    subprocess.run([QRSPI, "next"], cwd=project, check=True, capture_output=True)
+    return scores
+
+
+def change(scores: Path, number: int) -> float:
+    """A verifier changes its mind; when it did."""
+    draft = scores.with_name(f".{scores.name}.tmp")
+    draft.write_text(f"score: 85\nreason: Checked for the {number}th time.\n")
+    when = time.perf_counter()
+    draft.rename(scores)
+    return when
+
+
+def latency(daemon: Daemon, scores: Path) -> Iterator[Measure]:
+    taken = []
+    for number in range(CHANGES):
+        when = change(scores, number)
+        daemon.heard("performed")
+        taken.append((time.perf_counter() - when) * 1000)
+    taken.sort()
+    note = f"over {CHANGES} changes"
+    yield Measure("watch: change to action done, p50", taken[CHANGES // 2], "ms", 10, note)
+    yield Measure("watch: change to action done, p99", taken[CHANGES * 99 // 100], "ms", 50, note)
+
+
+def rest(daemon: Daemon, what: str) -> Iterator[Measure]:
+    before = daemon.cpu()
+    time.sleep(IDLE_SECONDS)
+    used = (daemon.cpu() - before) / IDLE_SECONDS * 100
+    yield Measure(f"watch: CPU at rest, {what}", used, "%", 0.5)
+    yield Measure(f"watch: memory at rest, {what}", daemon.memory(), "MB", 60)
+
+
+WRITER = """
+import os, sys
+folder, count = sys.argv[1], int(sys.argv[2])
+for number in range(count):
+    if number % 1000 == 0:
+        os.mkdir(f"{folder}/{number}")
+    name = f"{folder}/{number - number % 1000}/{number}.md"
+    fd = os.open(name, os.O_CREAT | os.O_WRONLY)
+    os.write(fd, b"x")
+    os.close(fd)
+"""
+
+
+def burst(daemon: Daemon, project: Path, scores: Path) -> Measure:
+    folder = scores.parents[3] / "notes"
+    folder.mkdir()
+    argv = [sys.executable, "-c", WRITER, str(folder), str(BURST)]
+    began = time.perf_counter()
+    subprocess.run(argv, check=True)
+    when = change(scores, -1)
+    daemon.heard("performed")
+    note = f"after {when - began:.1f} s of writing them"
+    return Measure(f"watch: burst of {BURST:,} files", time.perf_counter() - when, "s", 10, note)
+
+
+def many(project: Path) -> Iterator[Measure]:
+    for number in range(RUNS):
+        new_run(project, f"2026-01-01-run-{number}")
+    subprocess.run(["git", "init", "-q"], cwd=project, check=True)
+    daemon = Daemon(project)
+    try:
+        daemon.heard("looked")
+        taken = time.perf_counter() - daemon.started
+        yield Measure(f"watch: start on {RUNS:,} runs", taken, "s")
+        yield from rest(daemon, f"{RUNS:,} runs")
+    finally:
+        daemon.end()
