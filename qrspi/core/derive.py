@@ -130,7 +130,8 @@ def _blocked_by_need(facts: Facts, missing: tuple[str, ...]) -> Next:
 
 
 def _steps(facts: Facts, answer: Answer) -> tuple[StepState, ...]:
-    reviewed = frozenset(entry.name for entry in entries(facts.tree, "reviews"))
+    listing = entries(facts.tree, "reviews") if "reviews" in facts.names else ()
+    reviewed = frozenset(entry.name for entry in listing)
     states = [_step_state(facts, step, reviewed, answer) for step in facts.route]
     if facts.step == "replan":
         states.append(_step_state(facts, "replan", reviewed, answer))
@@ -155,6 +156,14 @@ def _step_state(facts: Facts, step: str, reviewed: frozenset[str], answer: Answe
 
 
 def _thorough(facts: Facts) -> tuple[Problem, ...]:
-    from qrspi.core import freshness, tasks
+    """Each is imported by the first run that has something for it to look at."""
+    found: tuple[Problem, ...] = ()
+    if facts.tasks:
+        from qrspi.core import tasks
 
-    return (*tasks.scan(facts.tree), *freshness.changed_since(facts))
+        found += tasks.scan(facts.tree)
+    if facts.records:
+        from qrspi.core import freshness
+
+        found += freshness.changed_since(facts)
+    return found

@@ -236,6 +236,11 @@ def body(data: bytes, file: str = "") -> bytes:
     return data[block.body :] if isinstance(block, _Block) else data.removeprefix(_BOM)
 
 
+def text_of(data: bytes) -> bytes:
+    """What counts of a file when texts are compared: the body, white space at line ends aside."""
+    return _without_line_ends(body(data))
+
+
 def body_hash(bodies: Iterable[bytes]) -> str:
     """SHA-256 over the bodies, white space at line ends aside."""
     import hashlib  # loads OpenSSL, which most commands never need

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from qrspi.core import bodies, pauses
@@ -23,7 +24,6 @@ class Loop(NamedTuple):
     stage: Stage = "none"
     number: int = 0  # the newest round; 0 when there is none
     highest: int = 0  # the highest number in the directory, whoever's round it is
-    total: int = 0
     because: tuple[str, ...] = ()
     paths: RoundPaths = RoundPaths("", 0)
     manifest: Manifest | None = None
@@ -70,24 +70,32 @@ SKIPPABLE = ("missing_output", "missing_sidecar", "verify_failed", "bad_scope_se
 
 
 def rounds(tree: Tree, subject: Subject) -> tuple[int, ...]:
-    """The subject's rounds that hold something. A directory shared by two subjects is told
-    apart by the manifests."""
-    numbers = _all_rounds(tree, subject)
-    if subject.reviews != "reviews/integration":
-        return numbers
-    return tuple(number for number in numbers if _owner(tree, subject, number) == subject.key)
+    """The subject's rounds that hold something, in order."""
+    return tuple(reversed(tuple(_own(tree, subject))))
 
 
-def _all_rounds(tree: Tree, subject: Subject) -> tuple[int, ...]:
-    entries = tree.entries(subject.reviews)
-    if isinstance(entries, Fault):
-        return ()
-    return tuple(number for number in rounds_in(entries) if _holds(tree, subject, number))
+def newest(tree: Tree, subject: Subject) -> int:
+    """The last of them, without a look at those before it; 0 when there is none."""
+    return next(_own(tree, subject), 0)
 
 
 def highest(tree: Tree, subject: Subject) -> int:
     """The highest round in the directory, whoever's it is; 0 when there is none."""
-    return max(_all_rounds(tree, subject), default=0)
+    return next(_descending(tree, subject), 0)
+
+
+def _own(tree: Tree, subject: Subject) -> Iterator[int]:
+    """A directory shared by two subjects is told apart by the manifests."""
+    numbers = _descending(tree, subject)
+    if subject.reviews != "reviews/integration":
+        return numbers
+    return (number for number in numbers if _owner(tree, subject, number) == subject.key)
+
+
+def _descending(tree: Tree, subject: Subject) -> Iterator[int]:
+    entries = tree.entries(subject.reviews)
+    numbers = () if isinstance(entries, Fault) else rounds_in(entries)
+    return (number for number in reversed(numbers) if _holds(tree, subject, number))
 
 
 def _holds(tree: Tree, subject: Subject, number: int) -> bool:
@@ -103,27 +111,28 @@ def _owner(tree: Tree, subject: Subject, number: int) -> str:
 
 def evaluate(tree: Tree, subject: Subject, config: Config, base: int = 0) -> Loop:
     """The stage of the subject's newest round. Rounds up to `base` belong to an earlier loop."""
-    own = rounds(tree, subject)
-    if own:
-        return at(tree, subject, config, own[-1], base)
-    loop = _outline(tree, subject, own)
+    number = newest(tree, subject)
+    if number:
+        return _with_stage(tree, _read_one(tree, subject, config, number), config, base)
+    loop = _outline(tree, subject)
     return loop._replace(because=(f"there is no review round in {subject.reviews}",))
 
 
 def at(tree: Tree, subject: Subject, config: Config, number: int, base: int = 0) -> Loop:
     """One round of the subject, the newest or not; one that a later round follows is closed."""
-    own = rounds(tree, subject)
-    loop = _outline(tree, subject, own)
-    loop = loop._replace(number=number, paths=RoundPaths(subject.reviews, number))
-    loop = _read(tree, loop, config)
-    if number < max(own, default=0):
+    loop = _read_one(tree, subject, config, number)
+    if number < newest(tree, subject):
         return loop._replace(stage="closed", because=("a later round follows",))
     return _with_stage(tree, loop, config, base)
 
 
-def _outline(tree: Tree, subject: Subject, own: tuple[int, ...]) -> Loop:
-    top, odd = highest(tree, subject), odd_names(tree, subject)
-    return Loop(subject, highest=top, total=len(own), warnings=odd)
+def _read_one(tree: Tree, subject: Subject, config: Config, number: int) -> Loop:
+    paths = RoundPaths(subject.reviews, number)
+    return _read(tree, _outline(tree, subject)._replace(number=number, paths=paths), config)
+
+
+def _outline(tree: Tree, subject: Subject) -> Loop:
+    return Loop(subject, highest=highest(tree, subject), warnings=odd_names(tree, subject))
 
 
 def odd_names(tree: Tree, subject: Subject) -> tuple[Problem, ...]:

@@ -109,8 +109,7 @@ def _hash(facts: Facts) -> str:
 
 
 def _same_text(one: bytes, other: bytes) -> bool:
-    hashes = [frontmatter.body_hash([frontmatter.body(data)]) for data in (one, other)]
-    return hashes[0] == hashes[1]
+    return frontmatter.text_of(one) == frontmatter.text_of(other)
 
 
 def newest_feedback(tree: Tree, step: str) -> str:
@@ -139,7 +138,7 @@ def _author(facts: Facts, why: tuple[str, ...]) -> Next:
         why += asked.not_dispatched
     artifact = STEP[facts.step].artifact
     inputs = [STEP[need].artifact for need in prerequisites(facts.step, facts.route)]
-    if path := newest_feedback(facts.tree, facts.step):
+    if "feedback" in facts.names and (path := newest_feedback(facts.tree, facts.step)):
         inputs.append(path)
     return Next(
         "author",

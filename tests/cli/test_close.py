@@ -1,0 +1,90 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests import runs
+from tests.cli.conftest import NOW, Call
+
+
+@pytest.fixture
+def run(project: Path) -> Path:
+    return runs.on_disk(project, {"config.md": runs.config("quick"), **runs.approved("goals")})
+
+
+def test_a_closed_run_leaves_the_status_and_keeps_its_files(run: Path, qrspi: Call) -> None:
+    assert qrspi("close", "--reason", " Nobody wants it.\n") == (
+        0,
+        "Closed 2026-05-17-user-auth: closed.md\n"
+        "`qrspi reopen 2026-05-17-user-auth` takes it up again.\n",
+        "",
+    )
+    text = (run / "closed.md").read_text()
+    assert text == f"---\nclosed: {NOW}\n---\n\nNobody wants it.\n"
+    assert qrspi("status", "--json").json["runs"] == []
+    assert [item["closed"] for item in qrspi("status", "--all", "--json").json["runs"]] == [True]
+    line = json.loads((run / ".qrspi/audit.jsonl").read_text())
+    assert (line["event"], line["notes"]) == ("close", [" Nobody wants it.\n"])
+
+
+def test_a_closed_run_is_not_closed_twice(run: Path, qrspi: Call) -> None:
+    qrspi("close", "--reason", "Nobody wants it.")
+    assert qrspi("close", "user-auth", "--reason", "Still true") == (
+        3,
+        "",
+        f"2026-05-17-user-auth is closed already since {NOW}, because: Nobody wants it.: "
+        "`qrspi reopen 2026-05-17-user-auth` takes it up again\n"
+        "  qrspi reopen 2026-05-17-user-auth\n",
+    )
+
+
+def test_reopening_goes_on_where_it_was_left(run: Path, qrspi: Call) -> None:
+    before = qrspi("status", "--json").json["runs"]
+    qrspi("close", "--reason", "Nobody wants it.")
+    assert qrspi("reopen") == (
+        0,
+        """\
+Reopened 2026-05-17-user-auth: closed.md removed
+
+Next: Write questions.md, then run `qrspi next 2026-05-17-user-auth`.
+
+**Compaction checkpoint: pre-handoff.** The step before is on record and a new one begins.
+""",
+        "",
+    )
+    assert qrspi("status", "--json").json["runs"] == before
+
+
+def test_an_open_run_cannot_be_reopened(run: Path, qrspi: Call) -> None:
+    assert qrspi("reopen") == (
+        3,
+        "",
+        "2026-05-17-user-auth is not closed: there is nothing to reopen\n"
+        "  qrspi status 2026-05-17-user-auth\n",
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "error"),
+    [
+        (["close"], "Missing option '--reason'.\n  qrspi close --help\n"),
+        (
+            ["close", "--reason", " \n"],
+            "Invalid value: the reason is empty: say why in a few words.\n  qrspi close --help\n",
+        ),
+    ],
+)
+def test_a_reason_is_needed(run: Path, qrspi: Call, words: list[str], error: str) -> None:
+    assert qrspi(*words) == (2, "", error)
+    assert not (run / "closed.md").exists()
+
+
+@pytest.mark.rule("OUT-10")
+def test_dry_runs(run: Path, qrspi: Call) -> None:
+    assert qrspi("close", "--reason", "No", "--dry-run").out.startswith("Would close 2026-05-17")
+    assert sorted(path.name for path in run.iterdir()) == ["config.md", "goals.md"]
+    qrspi("close", "--reason", "No")
+    assert qrspi("reopen", "--dry-run").out.startswith("Would reopen 2026-05-17-user-auth")
+    assert (run / "closed.md").exists()

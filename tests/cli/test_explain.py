@@ -1,0 +1,44 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests import runs
+from tests.cli.conftest import Call
+
+
+def test_the_reasons_and_the_files(project: Path, qrspi: Call) -> None:
+    runs.on_disk(project, {"config.md": runs.config("quick"), **runs.approved("goals")})
+    assert qrspi("explain") == (
+        0,
+        """\
+2026-05-17-user-auth stands at questions
+
+  - the route in config.md is goals, questions, research, plan, implement, test
+  - approved: goals.md
+  - questions.md is missing: the first of the route that is not approved
+  - questions needs goals.md: all approved
+  - questions.md does not exist
+
+Next: Write questions.md, then run `qrspi next 2026-05-17-user-auth`.
+
+**Compaction checkpoint: pre-handoff.** The step before is on record and a new one begins.
+
+READ       HOW MUCH     FOUND
+config.md  all of it    there
+.          names in it  there
+goals.md   frontmatter  there
+""",
+        "",
+    )
+
+
+def test_what_is_wrong_with_a_config(project: Path, qrspi: Call) -> None:
+    runs.on_disk(project, {"config.md": runs.config("quick", route="[goals, goals]")})
+    result = qrspi("explain", "--json")
+    document = result.json
+    assert (result.code, document["current_step"], document["files"]) == (
+        0,
+        None,
+        [{"path": "config.md", "how": "whole", "found": "there"}],
+    )
+    assert document["reasons"] == [error["message"] for error in document["errors"]]
