@@ -43,15 +43,26 @@ def advance(workspace: Workspace, options: Options, path: str = "") -> Outcome:
     """Everything mechanical that can be done now. A run with nothing to do is not even locked."""
     found = survey(workspace, path, thorough=options.thorough)
     if due(workspace, found, options) is None and workspace.at_rest:
-        return Outcome((), _left_to_you(found.state, options))
+        return Outcome((), _told(workspace, found, options))
     performed: list[Performed] = []
     with workspace.locked(options.lock_timeout, options.command):
         while True:
             done, found = tick(workspace, options, path)
             if done is None:
-                return Outcome(tuple(performed), _left_to_you(found.state, options))
+                return Outcome(tuple(performed), _told(workspace, found, options))
             _must_move(performed, done)
             performed.append(done)
+
+
+def _told(workspace: Workspace, found: Survey, options: Options) -> RunState:
+    """The state that a waiting run is in; agents that cannot be told what to do are named."""
+    state = _left_to_you(found.state, options)
+    if found.facts is None or not state.next.prompts:
+        return state
+    from qrspi.handlers import prompts
+
+    job = Job(workspace, found.facts, found.loop, state.next, options)
+    return state._replace(warnings=state.warnings + prompts.warnings(job))
 
 
 def _left_to_you(state: RunState, options: Options) -> RunState:

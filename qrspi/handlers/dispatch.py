@@ -117,7 +117,7 @@ class Desk:
         return FanOut(done, tuple(intake.failures), intake.stopped, held)
 
     def _job(self, found: Survey) -> Job | None:
-        if found.facts is None:
+        if found.facts is None or found.state.closed:
             return None
         return Job(self._workspace, found.facts, found.loop, found.state.next, self._options)
 

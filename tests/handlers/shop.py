@@ -1,0 +1,164 @@
+"""A project in git with one run, and agents that answer from a folder or from a shell."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from qrspi import pilot
+from qrspi.core.config_blocks import Limits
+from qrspi.core.model import Problem
+from qrspi.handlers import dispatch
+from qrspi.handlers.dispatch import FanOut
+from qrspi.handlers.job import Options
+from qrspi.handlers.sending import How, Sending
+from qrspi.pilot import Driven
+from qrspi.world.workspace import Workspace
+from tests import runs
+from tests.world.repos import trap
+
+QUESTIONS = "---\nstatus: draft\n---\n# Questions\n\n1. [codebase] Where are users kept?\n"
+NOTHING = "NO_FINDINGS\n"
+
+
+class Told:
+    """Remembers what a dispatcher said."""
+
+    def __init__(self) -> None:
+        self.notes: list[str] = []
+        self.names: list[str] = []
+        self.failed: list[str] = []
+
+    def note(self, text: str) -> None:
+        self.notes.append(text)
+
+    def begun(self, names: tuple[str, ...]) -> None:
+        self.names += names
+
+    def ended(self, name: str, problem: Problem | None) -> None:
+        if problem:
+            self.failed.append(name)
+
+
+class Shop:
+    def __init__(self, root: Path, files: Mapping[str, bytes], *, git: bool = True) -> None:
+        self.root = root
+        self.replies = root.parent / "replies"
+        self.replies.mkdir()
+        root.mkdir()
+        if git:
+            self.git("init", "-q", "-b", "main")
+        self.run = runs.on_disk(root, files)
+        if git:
+            self.commit("start")
+        self.told = Told()
+
+    def git(self, *words: str) -> str:
+        done = subprocess.run(["git", *words], cwd=self.root, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        return done.stdout.strip()
+
+    def commit(self, message: str) -> None:
+        self.git("add", "--all")
+        self.git("commit", "-q", "-m", message)
+
+    def subjects(self) -> list[str]:
+        return self.git("log", "--format=%s").splitlines()
+
+    def write(self, path: str, text: str | bytes) -> None:
+        file = self.run / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(text if isinstance(text, bytes) else text.encode())
+
+    def read(self, path: str) -> str:
+        return (self.run / path).read_text()
+
+    def reply(self, name: str, text: str) -> None:
+        """What an agent answers from the folder."""
+        file = self.replies / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+
+    def priced(self, name: str, text: str, usd: float = 0.5, tokens: int = 100) -> None:
+        """The same, with what it costs."""
+        result = {
+            "type": "result",
+            "subtype": "success",
+            "is_error": False,
+            "result": text,
+            "total_cost_usd": usd,
+            "usage": {"input_tokens": tokens, "output_tokens": tokens // 10},
+        }
+        self.reply(f"{name}.json", json.dumps(result))
+
+    def agent(self, script: str) -> Path:
+        """A program that answers as `commands.claude` would."""
+        return trap(self.root.parent / "agent", script)
+
+    def sent(self, *, folder: bool = True, **more: Any) -> FanOut:
+        """One fan-out."""
+        with self._desk(folder, more) as desk:
+            found = desk.fan_out()
+        assert found is not None
+        return found
+
+    def driven(self, *, folder: bool = True, **more: Any) -> Driven:
+        """As far as it goes."""
+        options = Options(no_commit=more.pop("no_commit", False))
+        workspace = Workspace(str(self.run))
+        sending = self._sending(folder, more)
+        with dispatch.opened(workspace, options, sending, self.told) as desk:
+            return pilot.drive(workspace, options, desk)
+
+    def _desk(self, folder: bool, more: dict[str, Any]) -> Any:
+        workspace = Workspace(str(self.run))
+        options = Options(lock_timeout=more.pop("lock_timeout", 10.0))
+        return dispatch.opened(workspace, options, self._sending(folder, more), self.told)
+
+    def _sending(self, folder: bool, more: dict[str, Any]) -> Sending:
+        scripts = str(self.replies) if folder else ""
+        limits = Limits(more.pop("usd", None), more.pop("tokens", None), more.pop("calls", None))
+        return Sending(limits=limits, how=How(more.pop("tier", None), scripts), **more)
+
+    def job(self, place: str) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads(self.read(f".qrspi/dispatch/{place}.job.json"))
+        return found
+
+    def ledger(self) -> list[dict[str, Any]]:
+        file = self.run / ".qrspi/spend.jsonl"
+        return [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
+
+    def manifest(self, step: str, number: int = 1) -> dict[str, Any]:
+        path = f"reviews/{step}/round-{number:02d}/.dispatch-manifest.json"
+        found: dict[str, Any] = json.loads(self.read(path))
+        return found
+
+    def statuses(self, step: str, number: int = 1) -> dict[str, str]:
+        return {one["tag"]: one["status"] for one in self.manifest(step, number)["dispatches"]}
+
+
+def at_questions(root: Path, **more: Any) -> Shop:
+    """Goals are approved; questions are to be written."""
+    config = more.pop("config", None) or runs.config("full", **more)
+    return Shop(root, {"config.md": config, "goals.md": runs.artifact("approved")})
+
+
+def in_review(root: Path, *, step: str = "design", **more: Any) -> Shop:
+    """A design is to be reviewed, by two."""
+    config = more.pop("config", None) or runs.config("full", **more)
+    approved = runs.approved("goals", "questions", "research")
+    text = runs.artifact(body="# Design\n\n## Approach\n\nOne way.\n")
+    return Shop(root, {"config.md": config, **approved, f"{step}.md": text})
+
+
+def commands(agent: Path | str, **more: str) -> str:
+    """A block for config.md that sends `claude` over a program."""
+    rest = "".join(f", {name}: {value}" for name, value in more.items())
+    return f"{{claude: {{argv: ['{agent}']{rest}}}}}"
+
+
+def printed(*findings: bytes) -> str:
+    return "".join(f"<<<FINDING-BOUNDARY>>>\n{one.decode()}" for one in findings)

@@ -1,0 +1,215 @@
+"""Commands that are killed or interrupted while agents work, as real processes, and what the
+next one makes of what they left."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from qrspi.core import jobs
+from qrspi.world import mailbox
+from qrspi.world.workspace import Workspace
+from tests import runs
+from tests.handlers.shop import NOTHING, QUESTIONS, Shop, at_questions, commands, in_review, printed
+
+COMMAND = Path(sys.executable).with_name("qrspi")
+
+
+def until(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 20
+    while not condition():
+        assert time.monotonic() < deadline, "it never happened"
+        time.sleep(0.005)
+
+
+def patient(shop: Shop, answer: str) -> None:
+    """An agent that says it was called, waits for leave, then answers."""
+    folder = shop.root.parent
+    shop.agent(
+        f"cat > /dev/null; echo called >> {folder}/calls\n"
+        f"while ! [ -e {folder}/go ]; do sleep 0.01; done\nprintf %s '{answer}'"
+    )
+
+
+def calls(shop: Shop) -> int:
+    file = shop.root.parent / "calls"
+    return len(file.read_text().splitlines()) if file.exists() else 0
+
+
+def started(shop: Shop, *words: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [COMMAND, "next", "--dispatch", *words],
+        cwd=shop.root,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Shop:
+    shop = in_review(tmp_path / "shop", commands=commands(tmp_path / "agent"))
+    patient(shop, NOTHING)
+    return shop
+
+
+@pytest.mark.rule("MAN-02", "ENG-04", "TRN-07")
+def test_a_kill_between_the_reply_and_the_files_pays_nothing_twice(shop: Shop) -> None:
+    process = started(shop)
+    until(lambda: calls(shop) == 2)
+    folder = shop.run / ".qrspi/dispatch/design/round-01"
+    with Workspace(str(shop.run)).locked():
+        (shop.root.parent / "go").touch()
+        until(lambda: len(list(folder.glob("*.reply"))) == 2)
+        process.kill()
+        process.communicate(timeout=20)
+        assert list((shop.run / "reviews/design/round-01").glob("*.clean.md")) == []
+    driven = shop.driven(folder=False)
+    assert (driven.failures, calls(shop)) == ((), 2)
+    assert driven.outcome.state.next.action == "approve"
+    assert shop.statuses("design") == {
+        "quality-claude": "complete-clean",
+        "scope-claude": "complete-clean",
+    }
+    assert sorted(one["name"] for one in shop.ledger()) == ["quality-claude", "scope-claude"]
+
+
+@pytest.mark.rule("TRN-08", "MAN-02")
+def test_an_interrupt_leaves_what_can_be_taken_up(shop: Shop) -> None:
+    process = started(shop)
+    until(lambda: calls(shop) == 2)
+    process.send_signal(signal.SIGINT)
+    _, told = process.communicate(timeout=20)
+    assert (process.returncode, told.splitlines()[-1]) == (130, "interrupted")
+    assert shop.statuses("design") == {
+        "quality-claude": "dispatched",
+        "scope-claude": "dispatched",
+    }
+    (shop.root.parent / "go").touch()
+    driven = shop.driven(folder=False)
+    assert (driven.failures, calls(shop)) == ((), 4)
+    assert driven.outcome.state.next.action == "approve"
+
+
+@pytest.mark.rule("TRN-08")
+def test_the_run_is_free_while_agents_work(shop: Shop) -> None:
+    process = started(shop)
+    until(lambda: calls(shop) == 2)
+    with Workspace(str(shop.run)).locked(0.5):
+        pass
+    second = subprocess.run(
+        [COMMAND, "next", "--dispatch", "--lock-timeout", "0.01"],
+        cwd=shop.root,
+        capture_output=True,
+        text=True,
+    )
+    assert (second.returncode, second.stdout) == (5, "")
+    assert second.stderr.startswith(
+        f"agents of run {runs.RUN} are being sent by process {process.pid} (qrspi next), "
+        "waited 0.01 s: try again when it is done\n"
+    )
+    (shop.root.parent / "go").touch()
+    process.communicate(timeout=20)
+    assert (process.returncode, calls(shop)) == (0, 2)
+
+
+@pytest.mark.rule("MAN-02", "ENG-04")
+def test_a_kill_between_a_draft_and_its_commit_is_made_good(tmp_path: Path) -> None:
+    shop = at_questions(tmp_path / "shop")
+    shop.reply("author.md", QUESTIONS)
+    shop.sent()
+    assert shop.git("log", "-1", "--format=%s") == "docs(qrspi): draft questions for user-auth"
+    shop.git("reset", "-q", "--soft", "HEAD~1")
+    shop.git("restore", "--staged", ".")
+    with mailbox.held(str(shop.run), 1, "test") as held:
+        place = ".qrspi/dispatch/questions/author"
+        record = held.record(place)
+        assert record
+        held.keep(place, record._replace(state="taking"))
+    (shop.replies / "author.md").unlink()
+    shop.reply("quality-claude.md", NOTHING)
+    driven = shop.driven()
+    assert driven.failures == ()
+    assert shop.subjects() == ["docs(qrspi): draft questions for user-auth", "start"]
+    assert shop.job("questions/author")["state"] == "taken"
+    assert len(shop.ledger()) == 2
+
+
+@pytest.mark.rule("MAN-02", "ENG-04")
+def test_a_kill_between_fixed_text_and_dispositions_is_made_good(tmp_path: Path) -> None:
+    shop = in_review(tmp_path / "shop", verifier_enabled="false")
+    shop.reply("quality-claude.md", printed(runs.finding(step="design", cites="design.md:L8")))
+    shop.reply("scope-claude.md", NOTHING)
+    driven = shop.driven()
+    assert [one.code for one in driven.failures] == ["transport-no-script"]
+    before = shop.read("design.md").encode()
+    fixed = "---\nstatus: draft\n---\n# Design\n\n## Approach\n\nAnother way.\n"
+    reply = f"{fixed}<<<FILE dispositions>>>\n- quality-claude.R1-F01: applied.\n"
+    with mailbox.held(str(shop.run), 1, "test") as held:
+        place = ".qrspi/dispatch/design/round-01/fixer"
+        record = held.record(place)
+        assert record
+        held.capture(place, reply.encode())
+        files = {"design.md": mailbox.atomic.sha256(before)}
+        held.keep(place, record._replace(state="taking", files=files))
+    shop.write("design.md", fixed)
+    spent = len(shop.ledger())
+    sent = shop.sent()
+    assert (sent.failures, len(shop.ledger())) == ((), spent)
+    assert shop.read("reviews/design/round-01-dispositions.md") == (
+        "- quality-claude.R1-F01: applied.\n"
+    )
+    assert shop.read("design.md") == fixed
+
+
+@pytest.mark.rule("SPD-01", "MAN-02")
+def test_what_was_paid_and_not_written_down_is_entered_later(tmp_path: Path) -> None:
+    shop = in_review(tmp_path / "shop")
+    shop.priced("quality-claude", NOTHING, usd=0.25)
+    shop.reply("scope-claude.md", "no answer at all\n")
+    shop.driven()
+    ledger = shop.run / ".qrspi/spend.jsonl"
+    ledger.unlink()
+    with mailbox.held(str(shop.run), 1, "test") as held:
+        place = ".qrspi/dispatch/design/round-01/quality-claude"
+        record = held.record(place)
+        assert record
+        held.keep(place, record._replace(state="sent"))
+    shop.reply("scope-claude.md", NOTHING)
+    shop.driven()
+    assert [(one["name"], one["usd"]) for one in shop.ledger()] == [
+        ("quality-claude", 0.25),
+        ("scope-claude", None),
+    ]
+    assert shop.job("design/round-01/quality-claude")["state"] == "taken"
+
+
+@pytest.mark.rule("EXE-04")
+def test_an_answer_to_a_closed_round_is_marked_late(tmp_path: Path) -> None:
+    shop = in_review(tmp_path / "shop")
+    shop.reply("quality-claude.md", NOTHING)
+    shop.reply("scope-claude.md", "nothing to use\n")
+    shop.driven()
+    with mailbox.held(str(shop.run), 1, "test") as held:
+        place = ".qrspi/dispatch/design/round-09/scope-claude"
+        record = jobs.Record("0" * 64, "scope-claude", role="reviewer-scope", model="m")
+        held.keep(place, record)
+        held.capture(place, b"NO_FINDINGS\n")
+    shop.driven()
+    assert shop.job("design/round-09/scope-claude")["state"] == "late"
+    assert [one["round"] for one in shop.ledger() if one["outcome"] == "late"] == [9]
+
+
+def test_a_record_that_was_tampered_with_is_no_record(tmp_path: Path) -> None:
+    shop = at_questions(tmp_path / "shop")
+    shop.reply("author.md", QUESTIONS)
+    shop.write(".qrspi/dispatch/questions/author.job.json", "{}")
+    shop.write(".qrspi/dispatch/questions/author.reply", "# Not asked for\n")
+    shop.sent()
+    assert shop.read("questions.md") == QUESTIONS
