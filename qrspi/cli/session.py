@@ -59,10 +59,9 @@ class Session:
         if word is None and self.root.only:
             word = self.root.only
         here = locate.current_directory()
-        found = locate.resolve(self.root, word) if word else locate.default(self.root, here)
-        if isinstance(found, Problem):
-            raise Misuse(found)
-        return found
+        return self._one(
+            locate.resolve(self.root, word) if word else locate.default(self.root, here)
+        )
 
     def run_for(self, word: str | None, step: str | None) -> RunDir:
         """With a step and no run, only runs that can enter the step are meant."""
@@ -74,10 +73,18 @@ class Session:
         if isinstance(runs, Fault) or len(runs) == 1:
             return self.run(word)
         ready = tuple(run for run in runs if _can_enter(run, step))
-        found = locate.one_of(self.root, ready, step)
-        if isinstance(found, Problem):
+        return self._one(locate.one_of(self.root, ready, step))
+
+    def _one(self, found: RunDir | Problem) -> RunDir:
+        """Of several runs a person at a terminal picks one."""
+        if not isinstance(found, Problem):
+            return found
+        if found.code != "ambiguous-run" or not self.interactive:
             raise Misuse(found)
-        return found
+        from qrspi.cli.questions import choose
+
+        names = found.options
+        return self._one(locate.resolve(self.root, names[choose("Which run?", names)]))
 
     def run_path(self, run: RunDir) -> str:
         """How the run is named to people: relative to the project."""

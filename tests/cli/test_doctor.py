@@ -1,0 +1,111 @@
+from __future__ import annotations
+
+import platform
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests import runs
+from tests.cli.conftest import Call
+
+MACHINE = [
+    f"ok      python: Python {platform.python_version()}",
+    "ok      git: "
+    + subprocess.run(["git", "version"], capture_output=True, text=True)
+    .stdout.strip()
+    .replace("version ", ""),
+]
+
+
+def test_a_healthy_project(project: Path, qrspi: Call) -> None:
+    runs.on_disk(project, {"config.md": runs.config("quick")})
+    result = qrspi("doctor")
+    assert (result.code, result.out.splitlines(), result.err) == (
+        0,
+        [
+            *MACHINE,
+            "ok      daemon: none is watching",
+            "ok      2026-05-17-user-auth: nothing is odd",
+        ],
+        "",
+    )
+
+
+@pytest.mark.rule("RUN-01", "RUN-07")
+def test_everything_odd_is_listed(project: Path, qrspi: Call) -> None:
+    folder = project / "docs/qrspi"
+    runs.on_disk(
+        project,
+        {
+            "config.md": runs.config("quick", colour="blue"),
+            "approvals.jsonl": b'{"event": "approve"}\n<<<<<<< HEAD\n{"cut',
+            "reviews/goals/round-3/x": b"",
+            "reviews/tasks/task-01/round-02/x": b"",
+            ".goals.md.qrspi-0123456789abcdef.tmp": b"",
+            ".qrspi/lock": b"4711 qrspi next\n",
+        },
+    )
+    (folder / "ideas").mkdir()
+    (folder / ".2026-05-17-x.qrspi-0123456789abcdef.tmp").mkdir()
+    result = qrspi("doctor")
+    assert (result.code, result.out.splitlines()[2:]) == (
+        0,
+        [
+            f"note    leftover: {folder}/.2026-05-17-x.qrspi-0123456789abcdef.tmp is left of a "
+            "command that was killed; the next `qrspi init` removes it",
+            "note    runs: ideas is no run: it has neither config.md nor goals.md",
+            f"        qrspi init --adopt {folder}/ideas",
+            "ok      daemon: none is watching",
+            "note    2026-05-17-user-auth: config.md: `colour` is not a known field and is ignored",
+            "        qrspi config validate 2026-05-17-user-auth",
+            "note    2026-05-17-user-auth: reviews/goals/round-3 is not a round: expected a "
+            "directory round-NN",
+            "note    2026-05-17-user-auth: reviews/tasks/task-01: round 01 is missing below "
+            "round 02",
+            "note    2026-05-17-user-auth: approvals.jsonl line 2 is the conflict mark of a merge: "
+            "keep the entries of both sides and delete the mark",
+            "note    2026-05-17-user-auth: approvals.jsonl line 3 was cut off by a command that "
+            "was killed: it does not count, and is kept aside when the next line is added",
+            "note    leftover: 2026-05-17-user-auth/.goals.md.qrspi-0123456789abcdef.tmp is left "
+            "of a command that was killed; the next command on it removes it",
+            "note    2026-05-17-user-auth: .qrspi/lock: its last holder was killed; the lock is "
+            "free, and the next command on the run cleans up",
+        ],
+    )
+
+
+def test_what_blocks_a_run_is_a_problem(project: Path, qrspi: Call) -> None:
+    runs.on_disk(project, {"config.md": runs.config("quick", second_reviewer="maybe")})
+    result = qrspi("doctor", "--json")
+    assert (result.code, result.json["ok"], result.json["findings"][-1]) == (
+        3,
+        False,
+        {
+            "level": "problem",
+            "about": "2026-05-17-user-auth",
+            "message": "config.md: second_reviewer is `maybe`; expected true or false",
+            "hint": "qrspi config validate 2026-05-17-user-auth",
+        },
+    )
+
+
+def test_a_machine_without_git(project: Path, qrspi: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    (project / ".git").mkdir()
+    monkeypatch.setenv("PATH", "/nowhere")
+    result = qrspi("doctor", "--json")
+    (sign,) = [item for item in result.json["findings"] if item["about"] == "git"]
+    assert (result.code, sign["level"]) == (3, "problem")
+
+
+def test_a_place_without_runs(tmp_path: Path, qrspi: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    result = qrspi("doctor")
+    assert (result.code, result.out.splitlines()[2:]) == (
+        0,
+        [
+            "note    runs: no docs/qrspi here or in any parent: no run was started yet",
+            "        qrspi init SLUG",
+        ],
+    )
+    assert qrspi("--root", tmp_path / "gone", "doctor").code == 2

@@ -1,0 +1,81 @@
+"""What helps with the commands themselves."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from qrspi import __version__
+from qrspi.cli.verbs import VERBS
+from tests.cli.conftest import COMMAND, Call
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.mark.parametrize("words", [["--version"], ["--json", "--version"]])
+def test_the_version(qrspi: Call, words: list[str]) -> None:
+    assert qrspi(*words) == (0, f"qrspi {__version__}\n", "")
+
+
+def test_the_module_is_the_command() -> None:
+    words = [sys.executable, "-m", "qrspi", "--version"]
+    done = subprocess.run(words, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, f"qrspi {__version__}\n")
+
+
+def test_help_names_every_command(qrspi: Call) -> None:
+    listed = {line.split()[0] for line in qrspi("--help").out.splitlines() if line.strip()}
+    assert set(VERBS) - listed == set()
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_command_has_help(qrspi: Call, verb: str) -> None:
+    result = qrspi(verb, "--help")
+    assert (result.code, result.err) == (0, "")
+    assert result.out.startswith(f"Usage: qrspi {verb} [OPTIONS]")
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_scripts(qrspi: Call, shell: str) -> None:
+    result = qrspi("completion", shell)
+    assert (result.code, result.err) == (0, "")
+    assert f"_QRSPI_COMPLETE={shell}_complete" in result.out
+
+
+def test_words_are_completed() -> None:
+    environment = {"_QRSPI_COMPLETE": "bash_complete", "COMP_WORDS": "qrspi sta", "COMP_CWORD": "1"}
+    done = subprocess.run([COMMAND], env=environment, capture_output=True, text=True)
+    assert (done.returncode, done.stdout.splitlines()[0]) == (0, "plain,status")
+
+
+def test_an_unknown_shell(qrspi: Call) -> None:
+    assert qrspi("completion", "tcsh") == (
+        2,
+        "",
+        "Invalid value for '{bash|zsh|fish}': 'tcsh' is not one of 'bash', 'zsh', 'fish'.\n"
+        "  qrspi completion --help\n",
+    )
+
+
+@pytest.mark.rule("OUT-02")
+def test_schemas_are_listed_and_printed(qrspi: Call) -> None:
+    names = sorted(path.name.partition(".")[0] for path in (ROOT / "schemas").glob("*.json"))
+    listed = qrspi("schema", "--json").json["schemas"]
+    assert [item["name"] for item in listed] == names
+    assert [line.split()[0] for line in qrspi("schema").out.splitlines()] == ["NAME", *names]
+    for word in ("finding", "qrspi/finding/v1"):
+        printed = qrspi("schema", word)
+        assert printed.out == (ROOT / "schemas/finding.schema.json").read_text("utf-8")
+        assert json.loads(printed.out)["$schema"].endswith("2020-12/schema")
+
+
+def test_an_unknown_schema(qrspi: Call) -> None:
+    assert qrspi("schema", "findings") == (
+        2,
+        "",
+        "there is no schema 'findings'; `qrspi schema` lists them all\n  qrspi schema finding\n",
+    )

@@ -1,0 +1,110 @@
+"""Which run a command is about."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from qrspi.cli.session import Session
+from qrspi.core.refusal import Misuse
+from tests import runs
+from tests.cli.conftest import Call
+from tests.cli.terminal import Terminal
+
+NAMES = ("2026-05-17-user-auth", "2026-05-18-user-page", "2026-05-18-dark-mode")
+
+
+@pytest.fixture
+def three(project: Path) -> Path:
+    for name in NAMES:
+        runs.on_disk(project, {"config.md": runs.config("quick")}, name)
+    return project
+
+
+@pytest.mark.rule("RUN-02")
+@pytest.mark.parametrize(
+    ("word", "name"),
+    [
+        ("2026-05-17-user-auth", NAMES[0]),
+        ("user-auth", NAMES[0]),
+        ("2026-05-17", NAMES[0]),
+        ("user-p", NAMES[1]),
+        ("d", NAMES[2]),
+        ("user-auth/", NAMES[0]),
+    ],
+)
+def test_names_slugs_and_prefixes(three: Path, qrspi: Call, word: str, name: str) -> None:
+    assert qrspi("config", "show", word, "--json").json["run"] == name
+
+
+@pytest.mark.rule("RUN-02", "OUT-03")
+def test_a_word_that_means_several_lists_them_and_changes_nothing(three: Path, qrspi: Call) -> None:
+    listed = "2026-05-17-user-auth, 2026-05-18-user-page"
+    assert qrspi("close", "user", "--reason", "x") == (
+        2,
+        "",
+        f"'user' could be any of 2 runs: {listed}\n"
+        "  1) 2026-05-17-user-auth\n  2) 2026-05-18-user-page\n",
+    )
+    result = qrspi("close", "user", "--reason", "x", "--json")
+    assert (result.code, result.err, result.json) == (
+        2,
+        "",
+        {
+            "schema": "qrspi/error/v1",
+            "code": "ambiguous-run",
+            "file": "",
+            "field": "",
+            "found": "user",
+            "expected": "one run",
+            "hint": "qrspi status",
+            "message": f"'user' could be any of 2 runs: {listed}",
+            "options": ["2026-05-17-user-auth", "2026-05-18-user-page"],
+        },
+    )
+    assert list(three.rglob("closed.md")) == []
+
+
+def test_without_a_word_the_folder_we_stand_in_decides(
+    three: Path, qrspi: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert qrspi("config", "show").code == 2
+    inside = three / "docs/qrspi" / NAMES[2] / "tasks"
+    inside.mkdir()
+    monkeypatch.chdir(inside)
+    assert qrspi("config", "show", "--json").json["run"] == NAMES[2]
+
+
+def test_the_root_may_name_the_run(three: Path, qrspi: Call) -> None:
+    root = three / "docs/qrspi" / NAMES[1]
+    assert qrspi("--root", root, "config", "show", "--json").json["run"] == NAMES[1]
+    assert len(qrspi("--root", root, "status", "--json").json["runs"]) == 1
+
+
+def test_on_a_terminal_one_is_picked(three: Path) -> None:
+    with Terminal("route", "show") as terminal:
+        terminal.until("Which run?\n")
+        screen = terminal.until("3) 2026-05-18-user-page\nNumber: ")
+        terminal.type("2\n")
+        assert terminal.end() == 0
+    assert "  1) 2026-05-17-user-auth\n  2) 2026-05-18-dark-mode\n" in screen
+    assert "2026-05-18-dark-mode: the quick route" in terminal.screen
+
+
+@pytest.mark.rule("RUN-09")
+def test_with_a_step_only_runs_that_can_enter_it_are_meant(three: Path) -> None:
+    run = three / "docs/qrspi" / NAMES[1]
+    (run / "goals.md").write_bytes(runs.artifact("approved"))
+    assert Session().run_for(None, "questions").name == NAMES[1]
+    (three / "docs/qrspi" / NAMES[0] / "goals.md").write_bytes(runs.artifact("approved"))
+    with pytest.raises(Misuse) as two:
+        Session().run_for(None, "questions")
+    assert str(two.value) == (
+        "2 runs are ready for questions: say which: 2026-05-17-user-auth, 2026-05-18-user-page"
+    )
+    with pytest.raises(Misuse) as none:
+        Session().run_for(None, "design")
+    assert str(none.value) == (
+        f"no run in {three}/docs/qrspi is ready for design: `qrspi status` says what each needs"
+    )
