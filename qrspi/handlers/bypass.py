@@ -5,6 +5,7 @@ from __future__ import annotations
 from qrspi.core import manifest as manifests
 from qrspi.core import visual
 from qrspi.core.loop import Loop
+from qrspi.core.refusal import Halt, Refusal
 from qrspi.handlers.job import Job, Performed
 from qrspi.world.workspace import Workspace
 
@@ -27,6 +28,14 @@ def record(workspace: Workspace, loop: Loop) -> tuple[str, ...]:
             manifest = manifest._replace(engine_files=known)
             workspace.write(loop.paths.manifest, manifests.render(manifest))
         path = f"{loop.paths.directory}/{name}"
-        workspace.create(path, data)
+        _create(workspace, path, data)
         written.append(path)
     return tuple(written)
+
+
+def _create(workspace: Workspace, path: str, data: bytes) -> None:
+    try:
+        workspace.create(path, data)
+    except Refusal as refusal:
+        text = f"an attempt to leave a reviewer out cannot be recorded: {refusal.problem.message}"
+        raise Halt(refusal.problem._replace(message=text)) from None

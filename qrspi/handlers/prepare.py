@@ -64,17 +64,17 @@ def prepare(job: Job, number: int | None = None) -> Prepared:
 
 def _next_round(workspace: Workspace, loop: Loop, wanted: int | None) -> RoundPaths:
     """The round after the last, once that is closed; no other number is opened."""
-    due = loop.highest + 1
-    if loop.number and loop.stage not in ("closed", "abandoned"):
-        due = loop.number
+    is_open = bool(loop.number) and loop.stage not in ("closed", "abandoned")
+    due = loop.number if is_open else loop.highest + 1
     paths = RoundPaths(loop.subject.reviews, wanted or due)
-    _must_be_empty(workspace, paths)
+    still = f" (it is open: {loop.because[0]})" if is_open and loop.manifest else ""
+    _must_be_empty(workspace, paths, still)
     if paths.number != due:
         raise Refusal(
             Problem(
                 "round-number",
                 f"round {paths.number:02d} of {loop.subject.key} is not the next one: "
-                f"expected {due:02d}",
+                f"expected {due:02d}{still}",
                 file=paths.directory,
                 found=str(paths.number),
                 expected=str(due),
@@ -83,7 +83,7 @@ def _next_round(workspace: Workspace, loop: Loop, wanted: int | None) -> RoundPa
     return paths
 
 
-def _must_be_empty(workspace: Workspace, paths: RoundPaths) -> None:
+def _must_be_empty(workspace: Workspace, paths: RoundPaths, still: str) -> None:
     entries = workspace.entries(paths.directory)
     if isinstance(entries, Fault):
         if entries.kind == "absent":
@@ -94,7 +94,7 @@ def _must_be_empty(workspace: Workspace, paths: RoundPaths) -> None:
         more = f" and {len(found) - 1} more" if len(found) > 1 else ""
         text = (
             f"precondition-violation: {paths.directory} already holds {found[0]}{more}; expected "
-            "no files before reviewers are sent"
+            f"no files before reviewers are sent{still}"
         )
         raise Refusal(
             Problem("precondition-violation", text, paths.directory, "", found[0], "no files")
