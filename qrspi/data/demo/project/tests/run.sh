@@ -1,0 +1,1 @@
+exec "${PYTHON:-python3}" -m unittest discover -s tests

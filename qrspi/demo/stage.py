@@ -1,0 +1,61 @@
+"""Where a story is played: its repository, its run, and how things are said and done there."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Mapping
+from typing import Any, NamedTuple
+
+from qrspi.demo import commands, telling
+from qrspi.demo.story import Files, Script, Story
+from qrspi.demo.telling import Beat
+from qrspi.world import scratch
+from qrspi.world.disk import DiskTree
+
+Answer = Mapping[str, Any]
+Beats = Generator[Beat, None, None]
+
+
+class Stage(NamedTuple):
+    story: Story
+    script: Script
+    repository: str
+    run: str  # its folder
+
+    @property
+    def tree(self) -> DiskTree:
+        return DiskTree(self.run)
+
+    def drop(self, files: Files, folder: str = "") -> None:
+        """Leave files in the run, as an agent that works in it would."""
+        scratch.drop(f"{self.run}/{folder}" if folder else self.run, files)
+
+    def scene(self, now: Answer, part: str, number: int = 0, *, once: bool = False) -> Files:
+        """What the script has for this moment, which must be something."""
+        files = self.script.scene(now["step"], part, number, once=once)
+        if not files:
+            raise RuntimeError(f"the story has nothing for this moment: {now['summary']}")
+        return files
+
+    def report(self, key: str, commit: str) -> Beats:
+        words = ("task", "report", key, "--status", "DONE", "--commit")
+        yield from self.type(*words, commit, shown=f"{commands.shown(words)} $(git rev-parse HEAD)")
+
+    def type(self, *words: str, shown: str = "") -> Generator[Beat, None, Answer]:
+        """A command and what the engine did in it. One that did nothing is not worth telling."""
+        answer = commands.call(self.repository, *words)
+        told = [
+            beat for done in answer.get("performed", ()) for beat in telling.engine(self.tree, done)
+        ]
+        if told or words[0] != "next":
+            yield Beat("command", shown or commands.shown(words))
+        yield from told
+        return answer
+
+
+def begin(story: Story, repository: str) -> Generator[Beat, None, Stage]:
+    words = ("init", story.slug, "--pipeline", story.name, "--no-second-reviewer")
+    yield Beat("command", commands.shown(words))
+    answer = commands.call(repository, *words)
+    scratch.add(repository, answer["path"])
+    yield Beat("engine", f"makes {answer['path']}/ with {telling.listed(answer['files'])}")
+    return Stage(story, Script(story), repository, f"{repository}/{answer['path']}")
