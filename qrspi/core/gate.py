@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from qrspi.core import caps, frontmatter
+from qrspi.core import approvals, caps, frontmatter
+from qrspi.core import loop as loops
 from qrspi.core.caps import Cap
 from qrspi.core.config import Config
+from qrspi.core.facts import Facts
 from qrspi.core.filenames import RoundPaths, loop_choice
 from qrspi.core.loop import Loop
 from qrspi.core.model import Problem
@@ -47,10 +49,8 @@ def review_status(loop: Loop) -> tuple[str, bool]:
     """The sentence that goes with every approval, and whether it says clean."""
     number = loop.number
     unproven = loop.manifest is None and (loop.clean or loop.kept == 0)
-    if not number or loop.stage in ("none", "abandoned") or unproven:
+    if not number or loop.stage != "closed" or unproven:
         return "Not reviewed", False
-    if loop.stage != "closed":
-        return f"Not reviewed: round {number} is not finished", False
     if loop.clean and loop.fresh:
         return f"Reviews passed clean in round {number}", True
     if loop.clean:
@@ -65,12 +65,31 @@ def review_status(loop: Loop) -> tuple[str, bool]:
     return f"{found} which were fixed but not re-verified", False
 
 
-def standing(loop: Loop | None, base: int, event: str) -> tuple[str, bool]:
-    """The same for a step whose newest record says `event`: what it was built on may have
-    changed since a rewind, so a review from before it says nothing."""
-    if loop is None or (event == "rewind" and loop.number <= base):
+def standing(facts: Facts, loop: Loop) -> tuple[str, bool]:
+    """The same for a step that somebody approves, whatever stage it is at. What it was built on
+    may have changed since a rewind, so a review from before it says nothing; and while a round
+    is open, the one before it has the last word, unless that was clean."""
+    entry = approvals.newest(facts.records, facts.step)
+    if entry and entry.event == "rewind" and loop.number <= facts.base:
         return "Not reviewed", False
+    if is_open(loop) and (before := _before(facts, loop)):
+        review, clean = review_status(before)
+        return (review, False) if not clean else ("Not reviewed", False)
     return review_status(loop)
+
+
+def is_open(loop: Loop) -> bool:
+    return loop.number > 0 and loop.stage not in ("none", "closed", "abandoned")
+
+
+def _before(facts: Facts, loop: Loop) -> Loop | None:
+    """The round before the open one, if it belongs to the same loop."""
+    own = (number for number in loops.rounds(facts.tree, loop.subject) if number < loop.number)
+    number = max(own, default=0)
+    if number <= facts.base:
+        return None
+    before = loops.at(facts.tree, loop.subject, facts.config, number)
+    return before._replace(clean=before.kept == 0 and not before.skipped)
 
 
 def after_closed(tree: Tree, loop: Loop, config: Config, base: int) -> Gate:
@@ -104,24 +123,29 @@ def cascades(tree: Tree, loop: Loop, config: Config, base: int) -> bool:
         and loop.stage == "closed"
         and loop.clean
         and loop.fresh
+        and loop.kept == 0
         and loop.manifest is not None
+        and (loop.manifest.step, loop.manifest.round) == (loop.subject.key, loop.number)
         and loop.pause is None
         and not loop.skipped
         and _early_enough(tree, loop, base)
         and read is not None
-        and _all_answered(loop, config)
+        and _all_sent_and_answered(loop, config)
         and not any(warning.code == "unknown_file" for warning in read.warnings)
     )
 
 
-def _all_answered(loop: Loop, config: Config) -> bool:
-    """Everybody the matrix names has written: the manifest's own list is not believed."""
+def _all_sent_and_answered(loop: Loop, config: Config) -> bool:
+    """Everybody the matrix names was sent and has written: of the manifest's own list only what
+    it leaves out is believed."""
     from qrspi.core import matrix
 
-    assert loop.round is not None
+    assert loop.round is not None and loop.manifest is not None
     wrote = {finding.tag for finding in loop.round.findings}
     wrote |= {clean.tag for clean in loop.round.cleans}
-    return wrote >= set(matrix.expected_tags(loop.subject, config))
+    return wrote & set(loop.manifest.expected_tags) >= set(
+        matrix.expected_tags(loop.subject, config)
+    )
 
 
 def _early_enough(tree: Tree, loop: Loop, base: int) -> bool:

@@ -257,7 +257,7 @@ def _needs_others(facts: Facts, step: str) -> Problem | None:
 
 def _at_work(facts: Facts, answer: Next, step: str) -> Problem | None:
     """One task done is not the batch done, whatever a record beside it says."""
-    if step not in CODE_STEPS or answer.who != "agent":
+    if step not in CODE_STEPS or answer.action == "approve":
         return None
     artifact = STEP[step].artifact
     text = f"{step} is not ready to be approved: {now(answer)}"

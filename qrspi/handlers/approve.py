@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from qrspi.core import approvals, bodies, frontmatter, gate, permits, progress, yaml
+from qrspi.core import bodies, frontmatter, gate, permits, progress, yaml
 from qrspi.core import loop as loops
 from qrspi.core.facts import status_of
 from qrspi.core.model import Problem
@@ -60,9 +60,9 @@ def standing(job: Job, step: str) -> Standing:
     facts = job.facts._replace(step=step)
     loop = job.loop if job.loop and job.loop.subject == about else None
     loop = loop or loops.evaluate(facts.tree, about, facts.config, facts.base)
-    entry = approvals.newest(facts.records, step)
-    review, clean = gate.standing(loop, facts.base, entry.event if entry else "")
-    doubts = progress.needs_author(facts)
+    review, clean = gate.standing(facts, loop)
+    left = (f"round {loop.number} is not finished",) if gate.is_open(loop) else ()
+    doubts = (*left, *progress.needs_author(facts))
     text = bodies.body_hash(facts.tree, about)
     return Standing(step, STEP[step].artifact, review, clean and not doubts, text, doubts)
 
@@ -144,7 +144,7 @@ def _move(job: Job, step: str, edits: tuple[Edit, ...], otherwise: Problem | Non
 def covered(job: Job, step: str) -> tuple[str, ...]:
     """The artifact, its companions and its review files."""
     more = {"implement": ("reviews/tasks",), "integrate": ("reviews/ci",)}.get(step, ())
-    return (*bodies.paths(job.workspace, step), STEP[step].reviews, *more)
+    return (*moves.texts(job, step), STEP[step].reviews, *more)
 
 
 def _tasks(job: Job) -> list[Edit]:

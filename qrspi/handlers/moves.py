@@ -10,15 +10,15 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Literal, NamedTuple, assert_never
 
-from qrspi.core import frontmatter
+from qrspi.core import bodies, frontmatter
 from qrspi.core.derive import survey
 from qrspi.core.facts import entries
 from qrspi.core.filenames import is_dropping, slug_of
 from qrspi.core.model import Problem
-from qrspi.core.pipeline import STEP
+from qrspi.core.pipeline import STEP, subject
 from qrspi.core.refusal import Halt, Refusal
 from qrspi.core.tree import Fault, Tree
-from qrspi.handlers import audit, owned
+from qrspi.handlers import audit, owned, target
 from qrspi.handlers.job import Job, Options, Performed
 from qrspi.world import commits, repository
 from qrspi.world.commits import Committed
@@ -89,7 +89,7 @@ def carry_out(job: Job, move: Move) -> Done:
 def _written(job: Job, move: Move) -> Performed:
     done = Performed(move.handler, move.step, move.round, move.files, move.notes)
     try:
-        torn = [problem for edit in move.edits for problem in _make(job.workspace, edit)]
+        torn = [problem for edit in move.edits for problem in write(job.workspace, edit)]
     except Refusal as refusal:
         # A disk that is full is said once, in the words of what it stopped.
         with suppress(Refusal):
@@ -108,7 +108,8 @@ def _repository(job: Job, move: Move) -> Repo | None:
     return repository.find(job.workspace.path)
 
 
-def _make(workspace: Workspace, edit: Edit) -> tuple[Problem, ...]:
+def write(workspace: Workspace, edit: Edit) -> tuple[Problem, ...]:
+    """What there is to say about a log that a line was added to."""
     match edit.kind:
         case "append":
             return workspace.append(edit.path, edit.data)
@@ -173,6 +174,14 @@ def tasks(tree: Tree) -> tuple[str, ...]:
         and not is_dropping(entry.name)
     )
     return tuple(f"tasks/{entry.name}" for entry in named)
+
+
+def texts(job: Job, step: str) -> tuple[str, ...]:
+    """The artifact and its companions; in git also a companion that was deleted."""
+    about = subject(step)
+    assert about is not None
+    repo = repository.find(job.workspace.path)
+    return target.files(job.workspace, about, repo) if repo else bodies.paths(job.workspace, step)
 
 
 def committed_status(job: Job, path: str) -> str:
