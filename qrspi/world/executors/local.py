@@ -9,14 +9,25 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from queue import SimpleQueue
-from typing import Generic, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 from qrspi.core.refusal import Refusal
 
 T = TypeVar("T")
 R = TypeVar("R")
 
-_Results = SimpleQueue[R | Refusal | None]
+
+class _Done(NamedTuple, Generic[R]):
+    result: R
+
+
+class _Ended(NamedTuple):
+    """A thread has no more to do, or could not go on."""
+
+    refusal: Refusal | None = None
+
+
+_Results = SimpleQueue[_Done[R] | _Ended]
 
 
 def run(items: Iterable[T], work: Callable[[T], R], jobs: int) -> Iterator[list[R]]:
@@ -58,13 +69,14 @@ class _Source(Generic[T]):
 
 
 def _labour(source: _Source[T], work: Callable[[T], R], results: _Results[R]) -> None:
+    ended = _Ended()
     try:
         for item in source.draw():
-            results.put(work(item))
+            results.put(_Done(work(item)))
     except Refusal as refusal:
-        results.put(refusal)
+        ended = _Ended(refusal)
     finally:
-        results.put(None)
+        results.put(ended)
 
 
 def _collected(results: _Results[R], threads: int) -> Iterator[list[R]]:
@@ -72,9 +84,10 @@ def _collected(results: _Results[R], threads: int) -> Iterator[list[R]]:
         came = [results.get()]
         while not results.empty():
             came.append(results.get())
-        threads -= came.count(None)
-        refusals = [one for one in came if isinstance(one, Refusal)]
-        if batch := [one for one in came if one is not None and not isinstance(one, Refusal)]:
+        if batch := [one.result for one in came if isinstance(one, _Done)]:
             yield batch
-        if refusals:
-            raise refusals[0]
+        ended = [one for one in came if isinstance(one, _Ended)]
+        threads -= len(ended)
+        for one in ended:
+            if one.refusal:
+                raise one.refusal

@@ -1,0 +1,74 @@
+"""Jobs: the same question is the same job, and a record is read whole or not at all."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from qrspi.core import jobs
+from qrspi.core.jobs import Record
+from qrspi.core.tree import Fault
+
+RECORD = Record(
+    "0" * 64, "quality-claude", 2, "reviewer-quality", "claude", "large", "command", "claude-json"
+)
+QUESTION = ("2026-05-17-user-auth", "goals", 1, "quality-claude", b"Review it.")
+
+
+@pytest.mark.rule("EXE-04", "MAN-02")
+def test_the_same_question_is_the_same_job_and_no_other_is() -> None:
+    run, step, round, name, prompt = QUESTION
+    others = (
+        ("2026-05-18-user-auth", step, round, name, prompt),
+        (run, "design", round, name, prompt),
+        (run, step, 2, name, prompt),
+        (run, step, round, "scope-claude", prompt),
+        (run, step, round, name, prompt + b"\n"),
+        (run, f"{step}1", 0, name, prompt),
+        (run, step, round, "quality-claudeR", b"eview it."),
+    )
+    assert jobs.job_id(*QUESTION) == jobs.job_id(*QUESTION)
+    assert len({jobs.job_id(*one) for one in (QUESTION, *others)}) == 1 + len(others)
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        RECORD,
+        RECORD._replace(state="taking", files={"design.md": "a" * 64}),
+        RECORD._replace(state="failed", problem="claude exited 1"),
+        RECORD._replace(broker_job="job-7", second_try=True),
+    ],
+)
+def test_a_record_reads_as_it_was_written(record: Record) -> None:
+    assert jobs.read(jobs.render(record)) == record
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"job_id": None},
+        {"state": "approved"},
+        {"reply": "xml"},
+        {"attempt": "2"},
+        {"attempt": True},
+        {"files": []},
+        {"model": 3},
+    ],
+)
+def test_a_record_that_is_not_whole_is_none(change: dict[str, Any]) -> None:
+    document = {**json.loads(jobs.render(RECORD)), **change}
+    assert jobs.read(json.dumps(document).encode()) is None
+
+
+@given(st.binary(max_size=300))
+def test_any_bytes_are_a_record_or_none(data: bytes) -> None:
+    assert jobs.read(data) is None
+
+
+def test_no_file_is_no_record() -> None:
+    assert jobs.read(Fault("absent")) is None

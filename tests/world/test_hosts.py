@@ -1,0 +1,99 @@
+"""Beside whom we run, who else could review, and whom the user trusts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from qrspi.core import config as configs
+from qrspi.world import hosts
+from qrspi.world.hosts import Availability
+from tests import runs
+from tests.world.repos import trap
+
+MODEL = "{vendor: second, model: m}"
+PROVIDER = (
+    "{second: {base_url: 'https://a.example', api_key_env: SECOND_KEY, "
+    "transport_type: openai-chat-completions}}"
+)
+COMMAND = "{second: {argv: [second-agent, -p]}}"
+
+
+@pytest.mark.rule("TRN-05")
+@pytest.mark.parametrize(
+    ("environment", "host"),
+    [
+        ({"COPILOT_CLI": "1"}, "copilot"),
+        ({"COPILOT_CLI": "1", "CLAUDECODE": "1"}, "copilot"),
+        ({"COPILOT_CLI": "0", "CLAUDECODE": "1"}, "claude-code"),
+        ({"CLAUDECODE": "yes"}, "claude-code"),
+        ({"CLAUDECODE": ""}, "plain"),
+        ({}, "plain"),
+    ],
+)
+def test_the_host_is_seen_by_its_variable(environment: dict[str, str], host: str) -> None:
+    assert hosts.detect(environment) == host
+
+
+@pytest.mark.rule("TRN-05", "CFG-19")
+@pytest.mark.parametrize(
+    ("fields", "environment", "found"),
+    [
+        (
+            {"second_reviewer_model": MODEL, "providers": PROVIDER},
+            {"SECOND_KEY": "x"},
+            Availability("plain", True, "the variable SECOND_KEY is set"),
+        ),
+        (
+            {"second_reviewer_model": MODEL, "providers": PROVIDER},
+            {"COPILOT_CLI": "1"},
+            Availability("copilot", False, "the variable SECOND_KEY is not set"),
+        ),
+        (
+            {"second_reviewer_model": MODEL, "commands": COMMAND},
+            {"PATH": "{bin}"},
+            Availability("plain", True, "second-agent is on the PATH"),
+        ),
+        (
+            {"second_reviewer_model": MODEL, "commands": COMMAND},
+            {"PATH": "/nowhere", "CLAUDECODE": "1"},
+            Availability("claude-code", False, "second-agent is not on the PATH"),
+        ),
+        ({}, {"PATH": "/nowhere"}, Availability("plain", False, "codex is not on the PATH")),
+        (
+            {},
+            {"PATH": "/nowhere", "COPILOT_CLI": "1"},
+            Availability("copilot", True, "the host reaches it by itself"),
+        ),
+    ],
+)
+def test_a_second_vendor_is_there_when_its_key_or_its_program_is(
+    tmp_path: Path, fields: dict[str, str], environment: dict[str, str], found: Availability
+) -> None:
+    trap(tmp_path / "second-agent", "")
+    world = {key: value.format(bin=tmp_path) for key, value in environment.items()}
+    assert hosts.second_vendor(configs.read(runs.config(**fields)), world) == found
+
+
+@pytest.mark.rule("TRN-10")
+@pytest.mark.parametrize(
+    ("trusted", "answer"),
+    [
+        ("{shop}", True),
+        ("{parent}", True),
+        ("/elsewhere:{shop}/", True),
+        ("{shop}-too", False),
+        ("{shop}/docs", False),
+        ("", False),
+        ("{link}", True),
+    ],
+)
+def test_only_the_users_environment_says_what_is_trusted(
+    tmp_path: Path, trusted: str, answer: bool
+) -> None:
+    shop = tmp_path / "shop"
+    shop.mkdir()
+    (tmp_path / "link").symlink_to(shop)
+    said = trusted.format(shop=shop, parent=tmp_path, link=tmp_path / "link")
+    assert hosts.is_trusted(str(shop), {"QRSPI_TRUST": said}) == answer
