@@ -45,6 +45,7 @@ def _lines(found: Survey, seen: tuple[Seen, ...], width: int) -> list[str]:
     where = state.current_step or ("complete" if state.complete else "config.md")
     lines = [f"{one_line(state.run)} stands at {where}", ""]
     lines += [f"  - {one_line(reason)}" for reason in reasons(found)]
-    lines += ["", *states.notes(state), *states.next_lines(state.next), ""]
+    odd = states.warnings(state)
+    lines += ["", *odd, *([""] if odd else []), *states.next_lines(state.next), ""]
     rows = [(file.path, _HOW[file.how], file.found) for file in seen]
     return [*lines, *table(("READ", "HOW MUCH", "FOUND"), rows, width)]

@@ -40,7 +40,7 @@ def examine(root: Root | None) -> list[Sign]:
 
 def _git(needed: bool) -> Sign:
     try:
-        return Sign("ok", "git", f"git {surroundings.git_version()}")
+        return Sign("ok", "git", f"git version {surroundings.git_version()}")
     except Halt as halt:
         return Sign("problem" if needed else "note", "git", halt.problem.message)
 

@@ -89,9 +89,18 @@ def run_page(state: RunState, look: Look = PLAIN) -> list[str]:
 
 
 def notes(state: RunState, paint: Paint = plain) -> list[str]:
-    shown = [f"{paint('error:', 'red')} {one_line(item.message)}" for item in state.errors]
-    shown += [f"{paint('warning:', 'yellow')} {one_line(item.message)}" for item in state.warnings]
+    """What is wrong or odd, but for the one thing that the next action says anyway."""
+    wrong = tuple(item for item in state.errors if item.message != state.next.summary)
+    shown = [*_noted("error:", "red", wrong, paint), *warnings(state, paint)]
     return [*shown, ""] if shown else []
+
+
+def warnings(state: RunState, paint: Paint = plain) -> list[str]:
+    return _noted("warning:", "yellow", state.warnings, paint)
+
+
+def _noted(word: str, style: str, items: Iterable[Problem], paint: Paint) -> list[str]:
+    return [f"{paint(word, style)} {one_line(item.message)}" for item in items]
 
 
 _STEP_COLUMNS = ("STEP", "STATUS", "ROUNDS", "STAGE", "FINDINGS")
@@ -141,8 +150,9 @@ def _menu(answer: Next) -> list[str]:
 def checklist(state: RunState, look: Look = PLAIN) -> list[str]:
     """A run without a usable config has no steps: what is wrong stands in their place."""
     boxes = [f"{BOXES[step.progress]} {step.step}" for step in state.steps]
-    wrong = [] if boxes else notes(state, look.paint)[:-1]
-    return [look.paint(one_line(state.run), "bold"), *boxes, *wrong]
+    wrong = () if boxes else state.errors
+    title = look.paint(one_line(state.run), "bold")
+    return [title, *boxes, *_noted("error:", "red", wrong, look.paint)]
 
 
 _BOARD_COLUMNS = ("RUN", "STEP", "ROUND", "ACTION", "WAITS FOR")

@@ -12,9 +12,7 @@ from tests.cli.conftest import Call
 MACHINE = [
     f"ok      python: Python {platform.python_version()}",
     "ok      git: "
-    + subprocess.run(["git", "version"], capture_output=True, text=True)
-    .stdout.strip()
-    .replace("version ", ""),
+    + subprocess.run(["git", "version"], capture_output=True, text=True).stdout[:-1],
 ]
 
 
