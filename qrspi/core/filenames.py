@@ -81,6 +81,11 @@ def feedback_file(step: str, number: int) -> str:
     return f"feedback/{step}-{round_name(number)}.md"
 
 
+def cascade_sentinel(step: str, tag: str) -> str:
+    """Written for each reviewer when a clean round approves its step by itself."""
+    return f"cascade-clean-{step}-{tag}.md"
+
+
 def round_number(name: str) -> int | None:
     """`round-03` is 3; `round-3`, `round-003` and `round-00` are no rounds."""
     digits = name.removeprefix("round-")

@@ -1,0 +1,126 @@
+"""Quick runs on disk, driven as `qrspi next` drives them. Shared by tests of the gates."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from qrspi import engine
+from qrspi.core import config as configs
+from qrspi.core import matrix
+from qrspi.core.pipeline import ROUTES, STEP, Subject, subject
+from qrspi.engine import Outcome
+from qrspi.handlers.job import Options
+from qrspi.world.workspace import Workspace
+from tests import runs
+from tests.world.repos import Project
+
+LOG = "cascade-audit.log"
+RECORDS = "approvals.jsonl"
+CASCADING = ("questions", "research", "plan")
+BODY = "# Text\n\n## Approach\n\nWords.\n"
+TASKS = {f"tasks/task-{number:02d}.md": runs.artifact(body="# Task\n") for number in (1, 2)}
+
+
+def about(step: str) -> Subject:
+    found = subject(step)
+    assert found is not None
+    return found
+
+
+def files(step: str, **config: str) -> dict[str, bytes]:
+    """A run whose current step is `step`, with a text that nobody has reviewed."""
+    earlier = ROUTES["quick"][: ROUTES["quick"].index(step)]
+    found = {"config.md": runs.config("quick", **config), STEP[step].artifact: runs.artifact()}
+    return found | runs.approved(*earlier) | (TASKS if step == "plan" else {})
+
+
+def make(root: Path, step: str = "questions", *, git: bool = False, **config: str) -> Path:
+    run = runs.on_disk(root, files(step, **config))
+    if git:
+        project = Project(root)
+        project.git("init", "-q", "-b", "main", "--template=")
+        project.commit("start")
+    return run
+
+
+def advance(run: Path, **options: Any) -> Outcome:
+    return engine.advance(Workspace(run), Options(**options))
+
+
+def tags(run: Path, step: str) -> tuple[str, ...]:
+    return matrix.expected_tags(about(step), configs.read((run / "config.md").read_bytes()))
+
+
+def place(step: str, number: int = 1) -> str:
+    return f"{STEP[step].reviews}/round-{number:02d}"
+
+
+def put(run: Path, path: str, data: bytes | str) -> Path:
+    file = run / path
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(data if isinstance(data, bytes) else data.encode())
+    return file
+
+
+def say_clean(run: Path, step: str, number: int = 1) -> None:
+    """Every reviewer finds nothing."""
+    for tag in tags(run, step):
+        put(run, f"{place(step, number)}/{tag}.clean.md", runs.clean(tag, number))
+
+
+def reviewed(root: Path, step: str = "questions", *, git: bool = False, **config: str) -> Path:
+    """A run whose first round is clean; what follows is the engine's."""
+    run = make(root, step, git=git, **config)
+    advance(run)
+    say_clean(run, step)
+    return run
+
+
+def fixed(root: Path, step: str = "questions", **config: str) -> Path:
+    """A run whose first round found something that was fixed, and whose second is open."""
+    run = make(root, step, **config)
+    advance(run)
+    find(run, step)
+    advance(run)
+    fix(run, step, 1)
+    advance(run)
+    return run
+
+
+def find(run: Path, step: str, number: int = 1, score: int = 90) -> None:
+    """The first reviewer finds something, the others nothing."""
+    say_clean(run, step, number)
+    first = tags(run, step)[0]
+    folder = place(step, number)
+    (run / f"{folder}/{first}.clean.md").unlink()
+    cites = f"{STEP[step].artifact}:L7"
+    text = runs.finding(first, round=number, step=step, cites=cites)
+    put(run, f"{folder}/{first}.finding-F01.md", text)
+    put(run, f"{folder}/{first}.finding-F01.score.yml", runs.score(score))
+
+
+def fix(run: Path, step: str, number: int) -> None:
+    artifact = run / STEP[step].artifact
+    artifact.write_bytes(artifact.read_bytes() + f"\nBetter after {number}.\n".encode())
+    put(run, f"{place(step, number)}-dispositions.md", "Fixed.\n")
+
+
+def contents(run: Path) -> dict[str, bytes]:
+    """Every file of the run but the engine's own."""
+    return {
+        path.relative_to(run).as_posix(): path.read_bytes()
+        for path in sorted(run.rglob("*"))
+        if path.is_file() and ".qrspi" not in path.parts
+    }
+
+
+def lines(run: Path, name: str) -> list[Any]:
+    file = run / name
+    return [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
+
+
+def status(run: Path, step: str) -> str:
+    found = (run / STEP[step].artifact).read_bytes()
+    return "approved" if b"\nstatus: approved\n" in found else "draft"
