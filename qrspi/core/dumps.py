@@ -34,7 +34,7 @@ def read(data: bytes, tag: str, number: int) -> Split | Problem:
     try:
         lines = data.decode().removeprefix("\ufeff").replace("\r\n", "\n").split("\n")
     except UnicodeDecodeError as error:
-        return splitter.refused(tag, f"a byte that is not UTF-8, the {error.start + 1}th", "text")
+        return splitter.refused(tag, f"bytes that are not UTF-8, first at {error.start + 1}", "text")
     blocks = tuple(_blocks(lines))
     if not blocks:
         return splitter.refused(tag, "no finding", f"{splitter.EXPECTED}, or their frontmatter")

@@ -89,7 +89,7 @@ def test_a_first_round_is_a_diff_and_a_manifest(project: Reviewing) -> None:
                 },
             }
             for tag, agent, model in (
-                ("quality-claude", "reviewer-quality", "middle"),
+                ("quality-claude", "reviewer-quality", "large"),
                 ("scope-claude", "reviewer-scope", "middle"),
             )
         ],
