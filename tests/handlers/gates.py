@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable, Iterator, Mapping
+from copy import copy
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -32,6 +34,14 @@ class Gate(Project):
             self.git("init", "-q", "-b", "main")
             self.commit("start")
         self.options = Options()
+
+    def copy(self, name: str) -> Gate:
+        """The same elsewhere: commits have the same ids there."""
+        root = self.root.with_name(f"{self.root.name}-{name}")
+        shutil.copytree(self.root, root, symlinks=True)
+        twin = copy(self)
+        twin.root, twin.run = root, root / self.run.relative_to(self.root)
+        return twin
 
     def job(self) -> Job:
         return moves.look(Workspace(self.run), self.options)
@@ -85,18 +95,16 @@ def left(gate: Gate) -> Left:
     return Left(gate.files(), gate.subjects(), gate.committed(), gate.status())
 
 
-def cut_off(fresh: Callable[[], Gate], build: Build) -> Iterator[tuple[int, Gate, Left]]:
+def cut_off(start: Gate, build: Build) -> Iterator[tuple[int, Gate, Left]]:
     """A gate for each write after which the command was killed, with what it leaves when nobody
     disturbs it. The last one lacks nothing but the commit."""
-    whole = fresh()
-    whole.make(build)
+    whole = start.copy("whole")
+    count = len(whole.make(build)[0].edits)
     expected = left(whole)
-    count, at = 1, 0
-    while at <= count:
-        gate = fresh()
-        count = gate.make_first(build, at)
+    for at in range(count + 1):
+        gate = start.copy(f"after-{at}")
+        assert gate.make_first(build, at) == count
         yield at, gate, expected
-        at += 1
 
 
 def reviewed_clean(step: str, text: bytes, number: int = 1) -> dict[str, bytes]:
