@@ -18,7 +18,7 @@ from qrspi.core.facts import (
 )
 from qrspi.core.filenames import rounds_in
 from qrspi.core.model import Next, Option, Problem, RunState, StepState
-from qrspi.core.pipeline import STEP
+from qrspi.core.pipeline import MARKER, STEP
 from qrspi.core.tree import CONFIG_LIMIT, Tree
 
 if TYPE_CHECKING:
@@ -89,11 +89,20 @@ def _answer(facts: Facts, errors: tuple[Problem, ...]) -> tuple[Answer, tuple[Pr
 
     if not facts.step:
         return Answer(_done(facts)), ()
+    if MARKER in facts.names and (then := _replanning(facts)):
+        return Answer(then), ()
     if errors:
         return Answer(_blocked_by_config(facts, errors)), ()
     if missing := unmet(facts, facts.step):
         return Answer(_blocked_by_need(facts, missing)), ()
     return progress.answer(facts)
+
+
+def _replanning(facts: Facts) -> Next | None:
+    """A phase that is being put away is put away first: meanwhile its records are on the move."""
+    from qrspi.core import replanning
+
+    return replanning.answer(facts)
 
 
 def _done(facts: Facts) -> Next:

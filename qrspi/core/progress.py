@@ -99,7 +99,8 @@ def needs_author(facts: Facts) -> tuple[str, ...]:
     if path := _rejected_as_is(facts, data):
         return (f"{artifact} is still the text that {path} rejects",)
     entry = approvals.newest(facts.records, facts.step)
-    if entry and entry.event == "rewind" and entry.body_hash == _hash(facts):
+    returned = entry is not None and entry.event in ("rewind", "phase")
+    if entry and returned and entry.body_hash == _hash(facts):
         return (f"{artifact} was returned to draft and has not changed since",)
     return ()
 
