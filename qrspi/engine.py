@@ -11,8 +11,8 @@ from qrspi.handlers.carrying import Handler, carry_out
 from qrspi.handlers.job import Job, Options, Performed
 from qrspi.world.workspace import Workspace
 
-# Their effect is a commit, so what would come after it cannot be foreseen.
-COMMITTING = ("commit-round", "cascade")
+# Their effect is in git or comes from a command, so what would come after cannot be foreseen.
+COMMITTING = ("commit-round", "cascade", "start-tasks", "merge", "ci", "run-tests", "archive-phase")
 
 
 class Outcome(NamedTuple):

@@ -17,13 +17,28 @@ MECHANICAL = {
     "cascade": "cascade",
     "loop": "choose_loop",
     "escape": "escape",
+    "start-tasks": "task_start",
+    "assemble-task": "assemble_task",
+    "settle-task": "settle_task",
+    "draft-implementation": "draft_implementation",
+    "rerun-reviews": "rerun_reviews",
+    "merge": "merge_branches",
+    "ci": "run_ci",
+    "run-tests": "run_tests",
+    "write-repairs": "write_repairs",
+    "settle-repairs": "settle_repairs",
+    "draft-pull-request": "draft_pull_request",
+    "archive-phase": "archive_phase",
+    "replan-major": "replan",
 }
+# These change the user's work tree or run a command that config.md names: only when asked for.
+ASKED_FOR = ("merge", "ci", "run-tests")
 
 
 def find(job: Job) -> Callable[[Job], Performed] | None:
     """The handler of the derived action; None when a person or an agent is to act."""
     answer = job.next
-    action = answer.kind if answer.kind in ("cascade", "loop", "escape") else answer.action
+    action = answer.kind if answer.kind in MECHANICAL else answer.action
     if job.options.anyway and answer.kind == "approve" and job.loop and job.loop.fresh:
         action = "prepare-round"
     elif answer.who != "engine" and action != "loop":
@@ -31,6 +46,8 @@ def find(job: Job) -> Callable[[Job], Performed] | None:
     if action == "commit-round" and job.options.no_commit:
         return _before_a_commit(job)
     if action not in MECHANICAL or (action == "loop" and job.options.ask):
+        return None
+    if action in ASKED_FOR and job.options.actor == "watch":
         return None
     module = importlib.import_module(f"qrspi.handlers.{MECHANICAL[action]}")
     handle: Callable[[Job], Performed] = module.handle

@@ -15,8 +15,10 @@ from qrspi.world.workspace import Workspace
 
 _TOP = re.compile(r"cascade-clean-.+\.md")
 _OWN = re.compile(
-    r"round-\d{2,}(?:\.diff|-verified\.md|-scope-set\.txt|-commit\.txt|-verifier-disabled\.md"
-    r"|-backward-loop\.flag|-ingested-.+\.txt)|loop\.md|.+-loop-(?:pause|escape)-round-\d{2,}\.md"
+    r"(?:start|report|outcome|reopened|rerun|baseline|baseline-failures)\.md|baseline\.log"
+    r"|.+-review\.md|round-\d{2,}(?:\.log|-results\.md|\.diff|-verified\.md|-scope-set\.txt"
+    r"|-commit\.txt|-verifier-disabled\.md|-backward-loop\.flag|-ingested-.+\.txt)"
+    r"|loop\.md|.+-loop-(?:pause|escape)-round-\d{2,}\.md"
 )
 _ALWAYS = (APPROVALS, "cascade-audit.log", MARKER, "closed.md")
 

@@ -23,10 +23,15 @@ MENUS = {
     "loop": "loop_menu",
     "cap": "cap_menu",
     "escape": "cap_menu",
+    "baseline": "baseline_menu",
+    "batch": "batch_menu",
+    "test": "test_menu",
+    "test-failure": "test_menu",
 }
 ELSEWHERE = {
     "pause": "findings wait, and each is decided by its own name",
     "approve": "a text waits for a yes or a no: approve it, or reject it",
+    "task": "take or leave the task with `qrspi task accept|skip {run} TASK --reason TEXT`",
     "replan": "say how the plan changes: replan minor, or replan major --to STEP",
 }
 

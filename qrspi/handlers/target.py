@@ -11,6 +11,7 @@ from qrspi.core.model import Decision, Problem
 from qrspi.core.pipeline import STEP, Subject
 from qrspi.core.refusal import Refusal
 from qrspi.core.tree import Fault
+from qrspi.handlers import task_round
 from qrspi.handlers.job import Job
 from qrspi.world import diffs, refs, repository, worktrees
 from qrspi.world.diffs import DiffResult
@@ -92,6 +93,9 @@ def _feature(job: Job) -> Branch | None:
 
 def _task(job: Job, subject: Subject) -> Branch | None:
     repo = code_repository(job)
+    said = task_round.known(job, subject) if repo else None
+    if repo and said:
+        return Branch(*task_round.look(job, repo, subject.key, *said))
     work = _work_tree(job, subject, repo) if repo else None
     tip = refs.head(work) if work else None
     if repo is None or work is None or tip is None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Literal, NamedTuple
 
 from qrspi.core.model import Problem
@@ -11,7 +12,7 @@ from qrspi.core.refusal import Halt, Refusal
 from qrspi.world import git
 from qrspi.world.failure import worded
 from qrspi.world.refs import check, head, is_ancestor, resolve
-from qrspi.world.repository import Repo, refuse_if_locked, refuse_if_under_way
+from qrspi.world.repository import Repo, find, refuse_if_locked, refuse_if_under_way
 
 FOLDER = ".worktrees"
 
@@ -54,9 +55,34 @@ def create_branch(repo: Repo, name: str, at: str) -> None:
     _must(repo, "branch", git.write(repo.path, args))
 
 
+def move_branch(repo: Repo, name: str, at: str) -> None:
+    """Let a branch that nobody has checked out begin elsewhere."""
+    check(name)
+    check(at)
+    args = ["branch", "--force", "--no-track", "--end-of-options", name, at]
+    _must(repo, "branch", git.write(repo.path, args))
+
+
+def place(repo: Repo, *parts: str) -> str:
+    """A path in the folder of work trees, none of whose directories is a link to elsewhere."""
+    path = repo.root
+    for part in (FOLDER, *parts):
+        path = f"{path}/{part}"
+        if os.path.islink(path):
+            raise _link(path)
+    return path
+
+
 def worktrees(repo: Repo) -> tuple[Worktree, ...]:
     said = git.read(repo.path, ["worktree", "list", "--porcelain"]).out
     return tuple(_worktree(block) for block in os.fsdecode(said).split("\n\n") if block)
+
+
+def at(repo: Repo, path: str) -> Repo | None:
+    """The work tree at `path`; None when there is none, or not a whole one."""
+    place = os.path.realpath(path)
+    known = any(os.path.realpath(one.path) == place for one in worktrees(repo) if not one.prunable)
+    return find(path) if known and os.path.exists(f"{path}/.git") else None
 
 
 def condition(repo: Repo, path: str, branch: str) -> Condition:
@@ -77,7 +103,7 @@ def add_worktree(repo: Repo, path: str, branch: str) -> None:
         case "ready":
             return
         case "foreign":
-            raise _foreign(path, branch)
+            raise foreign(path, branch)
         case "half-made":
             remove_worktree(repo, path)
         case "absent":
@@ -89,6 +115,23 @@ def add_detached(repo: Repo, path: str, commit: str) -> None:
     check(commit)
     args = ["worktree", "add", "-q", "--detach", "--", path, commit]
     _must(repo, "worktree add", git.write(repo.path, args))
+
+
+@contextmanager
+def throwaway(repo: Repo, path: str, commit: str) -> Iterator[Repo]:
+    """A work tree without a branch, gone afterwards; what a killed command left of it goes too."""
+    known = any(os.path.realpath(one.path) == path for one in worktrees(repo))
+    if known:
+        remove_worktree(repo, path)
+    elif os.path.lexists(path) and not _is_empty(path):
+        raise foreign(path, "a moment")
+    add_detached(repo, path, commit)
+    found = find(path)
+    assert found is not None
+    try:
+        yield found
+    finally:
+        remove_worktree(repo, path)
 
 
 def remove_worktree(repo: Repo, path: str) -> None:
@@ -207,7 +250,12 @@ def _must(repo: Repo, verb: str, output: git.Output) -> None:
         raise git.failure(verb, output)
 
 
-def _foreign(path: str, branch: str) -> Refusal:
+def _link(path: str) -> Refusal:
+    text = f"{path} is a symbolic link: work trees are only made in real directories below it"
+    return Refusal(Problem("link", text, path, found="a link", expected="a directory or nothing"))
+
+
+def foreign(path: str, branch: str) -> Refusal:
     return Refusal(
         Problem(
             "foreign-worktree",

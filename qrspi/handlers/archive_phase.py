@@ -1,0 +1,85 @@
+"""Put a finished phase away: its reviews, its tasks and its records move to `phases/phase-NN/`.
+
+The word that this is being done goes on record first and the marker is deleted last, so a kill
+in between leaves a run that says what is going on. A move whose source is gone was made already.
+"""
+
+from __future__ import annotations
+
+import re
+
+from qrspi.core import approvals, pullrequest, replanning, tasks
+from qrspi.core.branch_map import FILE as PARALLELIZATION
+from qrspi.core.facts import entries
+from qrspi.core.filenames import slug_of
+from qrspi.core.pipeline import MARKER, STEP
+from qrspi.core.tree import Fault
+from qrspi.handlers import moves, owned, records, replan
+from qrspi.handlers.job import Job, Performed
+from qrspi.world import commits, repository
+
+_AGAIN = ("parallelize", "implement", "integrate", "test")
+_FOLDERS = ("parallelize", "tasks", "integration", "ci", "test", "replan")
+_BESIDE = re.compile(
+    r"(?:parallelize|implement|implement-gate|integrate|test|replan|task-\d{2,}[a-z]?"
+    r"|(?:integration|ci|test)-round-\d{2,})(?:-loop-(?:pause|escape)-round-\d{2,}\.md)?"
+    r"|baseline(?:-failures)?\.(?:md|log)"
+)
+# The later ones first: while an earlier one is still there the run does not stand before it.
+_RECORDS = ("test", "integrate", "implement")
+
+
+def handle(job: Job) -> Performed:
+    number = replanning.finished_phase(job.workspace) or job.facts.phase
+    home = f"phases/phase-{number:02d}"
+    finished = replan.finished(job)
+    _announce(job, number)
+    for path in (*_reviews(job), *map(tasks.task_path, finished), "fixes", replan.REPLAN):
+        job.workspace.move(path, f"{home}/{path}")
+    _keep_parallelization(job, home)
+    for path in (pullrequest.FILE, *(STEP[step].artifact for step in _RECORDS)):
+        job.workspace.move(path, f"{home}/{path}")
+    _open_parallelization(job)
+    _commit(job, number)
+    job.workspace.remove(MARKER)
+    return Performed("archive-phase", "replan", number, (home,))
+
+
+def _announce(job: Job, number: int) -> None:
+    """Once: rounds of what is put away count from 01 again, and the old texts are not the new."""
+    note = f"phase {number}"
+    if any(record.event == "phase" and record.note == note for record in job.facts.records):
+        return
+    steps = ("replan", *(step for step in _AGAIN if step in job.facts.route))
+    about, *marks = (records.mark(job.workspace, step)._replace(round=0) for step in steps)
+    line = records.line(job, "phase", about, "", resets=tuple(marks), note=note)
+    job.workspace.append(approvals.FILE, line.data)
+
+
+def _reviews(job: Job) -> list[str]:
+    names = (entry.name for entry in entries(job.workspace, "reviews"))
+    return [f"reviews/{name}" for name in names if name in _FOLDERS or _BESIDE.fullmatch(name)]
+
+
+def _keep_parallelization(job: Job, home: str) -> None:
+    """A copy of what this phase was built by; the file itself is written anew for the next."""
+    data = job.workspace.read(PARALLELIZATION)
+    if not isinstance(data, Fault) and "parallelize" in job.facts.route:
+        job.workspace.write(f"{home}/{PARALLELIZATION}", data)
+
+
+def _open_parallelization(job: Job) -> None:
+    if "parallelize" not in job.facts.route:
+        return
+    for edit in moves.to_draft(job.workspace, "parallelize"):
+        job.workspace.replace(edit.path, edit.old, edit.data)
+
+
+def _commit(job: Job, number: int) -> None:
+    repo = repository.find(job.workspace.path)
+    if repo is None or job.options.no_commit:
+        return
+    gone = ("reviews", "tasks", "fixes", replan.REPLAN, pullrequest.FILE, PARALLELIZATION)
+    records_gone = tuple(STEP[step].artifact for step in _RECORDS)
+    files = ("phases", *gone, *records_gone, *owned.changed(job.workspace, repo))
+    commits.commit(repo, files, f"docs(qrspi): archive phase {number} of {slug_of(job.run)}")
