@@ -29,8 +29,11 @@ def handle(job: Job) -> Performed:
 
 def _carry_out(job: Job, move: Move) -> Performed:
     """A rehearsal writes to nowhere, and must not commit either."""
-    options = job.options._replace(no_commit=job.options.no_commit or job.options.dry_run)
-    return moves.carry_out(job._replace(options=options), move).performed
+    if job.options.dry_run:
+        job = job._replace(options=job.options._replace(no_commit=True))
+    elif FILE not in move.files:
+        job.workspace.settle(FILE)  # a killed command's entry need not be on the disk yet
+    return moves.carry_out(job, move).performed
 
 
 def plan(job: Job) -> Move:

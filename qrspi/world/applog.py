@@ -57,6 +57,19 @@ def append(directory: int, name: str, lines: bytes, file: str) -> tuple[Problem,
     return (_kept_aside(file, aside),) if aside else ()
 
 
+def settle(directory: int, name: str) -> None:
+    """Make sure of an entry that a killed command added: it has its end, and is on the disk."""
+    fd = atomic.open_regular(directory, name, os.O_RDWR | os.O_APPEND)
+    try:
+        torn = _torn(fd, os.fstat(fd).st_size)
+        if torn and _is_entry(torn):
+            atomic.write_all(fd, b"\n")
+        os.fsync(fd)
+    finally:
+        os.close(fd)
+    atomic.sync(directory)
+
+
 def read(
     tree: DiskTree, path: str, after: int = 0, line: int = 1, live: bool = False
 ) -> Iterator[Entry | Problem]:

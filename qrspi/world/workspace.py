@@ -121,6 +121,15 @@ class Workspace(DiskTree):
             self._note(path, before, self._hash(path, directory, name))
             return problems
 
+    def settle(self, path: str) -> None:
+        """Make sure of the last line of a log that a killed command may have written."""
+        with self._place(path) as (directory, name):
+            before = self._hash(path, directory, name)
+            applog.settle(directory, name)
+            after = self._hash(path, directory, name)
+            if after != before:
+                self._note(path, before, after)
+
     def remove(self, path: str) -> bool:
         """Delete a regular file; False when there is none."""
         try:

@@ -79,6 +79,25 @@ def test_a_torn_last_line_is_kept_aside_and_reported(run: Path, space: Workspace
     assert (run / f"{LOG}.torn-1").read_bytes() == torn
 
 
+@pytest.mark.rule("CSC-07", "ENG-01")
+@pytest.mark.parametrize(
+    ("found", "settled"),
+    [
+        (b'{"n": 1}', b'{"n": 1}\n'),
+        (b'{"n": 1}\n', b'{"n": 1}\n'),
+        (b'{"n": 1}\n{"n', b'{"n": 1}\n{"n'),
+        (b"", b""),
+    ],
+)
+def test_the_entry_of_a_killed_command_gets_its_end(
+    run: Path, space: Workspace, found: bytes, settled: bytes
+) -> None:
+    (run / LOG).write_bytes(found)
+    space.settle(LOG)
+    assert (run / LOG).read_bytes() == settled
+    assert [change.path for change in space.changes] == ([LOG] if found != settled else [])
+
+
 @pytest.mark.rule("CSC-07")
 def test_every_torn_line_is_kept_and_none_twice(run: Path, space: Workspace) -> None:
     for torn in (b'{"a', b'{"b', b'{"a'):
