@@ -82,7 +82,7 @@ def render(tree: Tree, loop: Loop, config: Config, base: int, reason: str) -> by
     found = _outlook(trace)
     step = loop.subject.key
     head = (
-        f"---\nstep: {step}\nround: {loop.number}\nreason: {yaml.quote(reason)}\n"
+        f"---\nstep: {step}\nround: {loop.number}\nreason: {yaml.sentence(reason)}\n"
         f"outlook: {found.word}\nunresolved: {len(still_open)}\n---\n"
     )
     title = (

@@ -134,6 +134,13 @@ def quote(text: str) -> str:
     return '"' + "".join(map(_escaped, text)) + '"'
 
 
+def sentence(text: str) -> str:
+    """A line of prose as it stands, where that reads back as the very same; else quoted."""
+    node = parse_value(text)
+    plain = isinstance(node, Scalar) and node.plain and node.text == text
+    return text if plain else quote(text)
+
+
 def _escaped(char: str) -> str:
     if char in '"\\':
         return "\\" + char

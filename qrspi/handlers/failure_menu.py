@@ -12,12 +12,11 @@ from qrspi.core.filenames import (
     FindingName,
     RoundFile,
     SidecarName,
-    SplitMarker,
     parse_round_file,
+    split_marker,
 )
 from qrspi.core.loop import Failure, Loop
 from qrspi.core.model import Problem
-from qrspi.core.nodes import Scalar
 from qrspi.core.refusal import Refusal
 from qrspi.handlers.job import Job
 from qrspi.handlers.moves import Edit, Move
@@ -41,19 +40,12 @@ def _skip(job: Job, loop: Loop) -> Move:
     count = sum(isinstance(kind, FindingName) for _, kind in _files(job, loop))
     reason = progress.diagnostic(loop.failures)
     text = (
-        f"---\ntimestamp: {clock.now_utc()}\nreason: {_scalar(reason)}\n"
+        f"---\ntimestamp: {clock.now_utc()}\nreason: {yaml.sentence(reason)}\n"
         f"finding_count: {count}\n---\n"
     )
     what = "go on without scores, this round only"
     edit = Edit("create", loop.paths.skipped, what, text.encode(errors="backslashreplace"))
     return Move("skip", loop.subject.key, loop.number, (edit,))
-
-
-def _scalar(line: str) -> str:
-    """The very line where YAML reads it back as such, else quoted."""
-    node = yaml.parse_value(line)
-    as_it_is = isinstance(node, Scalar) and node.plain and node.text == line
-    return line if as_it_is else yaml.quote(line)
 
 
 def _files(job: Job, loop: Loop) -> Iterator[tuple[str, RoundFile]]:
@@ -63,8 +55,8 @@ def _files(job: Job, loop: Loop) -> Iterator[tuple[str, RoundFile]]:
 
 
 def _retry(job: Job, loop: Loop) -> Move:
-    """The manifest says first that somebody is to be sent again: a kill behind that leaves
-    files whose fault is still seen."""
+    """Nobody ever sees half of a reviewer's files: while a marker is there, they count as none,
+    and the next command takes away what a kill left of them."""
     tags, stems = _reviewers(loop), _verifiers(loop)
     removed = [path for path, kind in _files(job, loop) if _is_theirs(kind, tags, stems)]
     codes = {failure.code for failure in loop.failures}
@@ -73,8 +65,20 @@ def _retry(job: Job, loop: Loop) -> Move:
     pending = _pending(loop, tags)
     if not (removed or pending or codes & {"missing_output", "missing_sidecar"}):
         raise Refusal(_by_hand(loop))
-    edits = (*pending, *(Edit("remove", path, "to be made again") for path in removed))
+    marked = sorted(tags & {_tag(path) for path, _ in _files(job, loop)})
+    markers = [f"{loop.paths.directory}/{split_marker(tag)}" for tag in marked]
+    edits = (
+        *pending,
+        *(Edit("write", path, "its files count as none") for path in markers),
+        *(Edit("remove", path, "to be made again") for path in removed),
+        *(Edit("remove", path, "its files are gone") for path in markers),
+    )
     return Move("retry", loop.subject.key, loop.number, edits, notes=_sent(tags, stems))
+
+
+def _tag(path: str) -> str:
+    """The reviewer that a file, or the marker of one, is of."""
+    return path.rpartition("/")[2].removeprefix(".").partition(".")[0]
 
 
 def _reviewers(loop: Loop) -> frozenset[str]:
@@ -99,7 +103,7 @@ def _is_sidecar(failure: Failure) -> bool:
 
 def _is_theirs(kind: RoundFile, tags: frozenset[str], stems: frozenset[str]) -> bool:
     match kind:
-        case FindingName(tag=tag) | CleanName(tag=tag) | SplitMarker(tag=tag):
+        case FindingName(tag=tag) | CleanName(tag=tag):
             return tag in tags
         case SidecarName(stem=stem):
             return stem in stems or stem.rpartition(".finding-")[0] in tags
