@@ -51,7 +51,7 @@ class Place(NamedTuple):
 
 def place(session: Session, words: tuple[str, ...], usage: str, dry_run: bool = False) -> Place:
     run, step = run_and_step(words, usage)
-    subject = a_subject(step, usage)
+    subject = a_subject(step or run, usage)  # a lone word is a step, if only a mistyped one
     found = session.run_for(run, step)
     workspace = Rehearsal(found.path) if dry_run else Workspace(found.path)
     return Place(found.name, workspace, subject)

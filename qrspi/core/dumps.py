@@ -28,13 +28,14 @@ class _Block(NamedTuple):
 def read(data: bytes, tag: str, number: int) -> Split | Problem:
     """As a reviewer's reply when it is one; else every frontmatter with a finding's id opens
     a finding, which goes on to the next one or to the end of its code block."""
-    found = splitter.split(data, tag, number)
-    if isinstance(found, Split) or len(data) > splitter.REPLY_LIMIT:
-        return found
+    reply = splitter.split(data, tag, number)
+    if isinstance(reply, Split) or len(data) > splitter.REPLY_LIMIT:
+        return reply
     try:
         lines = data.decode().removeprefix("\ufeff").replace("\r\n", "\n").split("\n")
     except UnicodeDecodeError as error:
-        return splitter.refused(tag, f"bytes that are not UTF-8, first at {error.start + 1}", "text")
+        found = f"bytes that are not UTF-8, first at {error.start + 1}"
+        return splitter.refused(tag, found, "text")
     blocks = tuple(_blocks(lines))
     if not blocks:
         return splitter.refused(tag, "no finding", f"{splitter.EXPECTED}, or their frontmatter")

@@ -1,0 +1,214 @@
+"""`qrspi show`: the findings of a round, where they come from, and what was edited since."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests import runs
+from tests.cli.conftest import Call, Result
+from tests.cli.test_round import git, valid
+
+BODY = "# Goals\n\n## Approach\n\nWords.\n\n## Limits\n\nNone.\n"
+CACHE = "The cache is never emptied, so memory grows without bound."
+TITLE = "The title says sessions where the text says tokens."
+NAME = "Users cannot find out which of the two names is meant."
+
+
+def finding(
+    run: Path, number: int, at: int, message: str, score: int | None = 90, **more: str
+) -> None:
+    folder = run / f"reviews/goals/round-{number:02d}"
+    folder.mkdir(parents=True, exist_ok=True)
+    stem = f"quality-claude.finding-F{at:02d}"
+    cites = more.pop("cites", "goals.md:L7")
+    data = runs.finding(number=at, round=number, message=message, cites=cites, **more)
+    (folder / f"{stem}.md").write_bytes(data)
+    if score is not None:
+        (folder / f"{stem}.score.yml").write_bytes(runs.score(score, f"Because of {score}."))
+    (folder / "scope-claude.clean.md").write_bytes(runs.clean("scope-claude", number))
+
+
+@pytest.fixture
+def run(project: Path) -> Path:
+    contents = {"config.md": runs.config(), "goals.md": runs.artifact(body=BODY)}
+    return runs.on_disk(project, contents)
+
+
+def course(result: Result) -> list[tuple[Any, ...]]:
+    return [
+        (one["round"], one["id"], one["verdict"], one["lineage"])
+        for one in valid(result)["findings"]
+    ]
+
+
+@pytest.mark.rule("EVD-05")
+def test_a_table_of_the_newest_round(run: Path, qrspi: Call) -> None:
+    finding(run, 1, 1, CACHE)
+    finding(run, 1, 2, TITLE, 60, kind="style")
+    finding(run, 1, 3, "See feedback/goals-round-01.md for the name.", None)
+    assert qrspi("show", "goals") == Result(
+        0,
+        "Round 1 of goals\n\n"
+        "FINDING                SEVERITY  TYPE                      SCORE  VERDICT       SINCE  "
+        "WHY\n"
+        "quality-claude.R1-F01  medium    correctness               90     kept          new    "
+        "score 90 reaches 70 for correctness\n"
+        "quality-claude.R1-F02  medium    style                     60     dropped       new    "
+        "score 60 is below 80 for style\n"
+        "quality-claude.R1-F03  medium    intent (was correctness)  -      for a person  new    "
+        "it names a feedback file, so it counts as intent instead of correctness, and a person "
+        "decides\n",
+        "",
+    )
+
+
+@pytest.mark.rule("OUT-02", "FND-07")
+def test_the_document(run: Path, qrspi: Call) -> None:
+    finding(run, 1, 1, TITLE, 60, kind="style")
+    assert valid(qrspi("show", "--json")) == {
+        "schema": "qrspi/show/v1",
+        "run": runs.RUN,
+        "step": "goals",
+        "round": 1,
+        "findings": [
+            {
+                "id": "R1-F01",
+                "tag": "quality-claude",
+                "file": "reviews/goals/round-01/quality-claude.finding-F01.md",
+                "round": 1,
+                "severity": "medium",
+                "change_type": "style",
+                "effective_type": "style",
+                "score": 60,
+                "threshold": 80,
+                "reason": "Because of 60.",
+                "verdict": "drop",
+                "because": "score 60 is below 80 for style",
+                "lineage": "new",
+                "lineage_because": "first raised in round 1",
+                "earlier": None,
+                "referenced_files": ["goals.md:L7"],
+                "message": TITLE,
+            }
+        ],
+    }
+
+
+@pytest.mark.rule("EVD-01", "EVD-02")
+def test_findings_have_a_past(run: Path, qrspi: Call) -> None:
+    finding(run, 1, 1, CACHE)
+    finding(run, 1, 2, TITLE, 60, kind="style", cites="goals.md:L11")
+    finding(run, 1, 3, NAME, cites="goals.md:L11")
+    finding(run, 2, 1, "The cache is never emptied: memory grows without any bound.")
+    finding(run, 2, 2, TITLE, 95, kind="style", cites="goals.md:L11")
+    result = qrspi("show", "goals", "--json")
+    assert course(result) == [
+        (2, "R2-F01", "keep", "persisting"),
+        (2, "R2-F02", "keep", "re-raised"),
+        (1, "R1-F03", "keep", "resolved"),
+    ]
+    assert result.json["findings"][1]["earlier"] == {
+        "round": 1,
+        "finding": "quality-claude.R1-F02",
+        "fate": "dropped by the verifier",
+    }
+    assert qrspi("show", "goals").out.splitlines()[5:] == [
+        "",
+        "No longer found:",
+        "  quality-claude.R1-F03  last seen in round 1",
+        "quality-claude.R2-F02: quality-claude.R1-F02 was dropped by the verifier in round 1",
+    ]
+    assert course(qrspi("show", "goals", "--round", "1", "--json")) == [
+        (1, "R1-F01", "keep", "new"),
+        (1, "R1-F02", "drop", "new"),
+        (1, "R1-F03", "keep", "new"),
+    ]
+
+
+@pytest.mark.rule("EVD-01")
+def test_nothing_is_resolved_while_reviewers_are_awaited(run: Path, qrspi: Call) -> None:
+    finding(run, 1, 1, CACHE)
+    (run / "reviews/goals/round-02").mkdir()
+    (run / "reviews/goals/round-02/quality-claude.clean.md").write_bytes(
+        runs.clean("quality-claude", 2)
+    )
+    assert course(qrspi("show", "goals", "--json")) == []
+
+
+@pytest.mark.rule("EVD-05")
+def test_what_was_dropped_and_by_how_much(run: Path, qrspi: Call) -> None:
+    finding(run, 1, 1, CACHE)
+    finding(run, 1, 2, f"{TITLE}\n\nMore.", 60, kind="style")
+    assert qrspi("show", "goals", "--dropped").out == (
+        "Round 1 of goals, dropped findings\n\n"
+        "quality-claude.R1-F02  score 60, 80 needed for style\n"
+        f"  {TITLE}\n  verifier: Because of 60.\n"
+    )
+    assert course(qrspi("show", "goals", "--dropped", "--json")) == [(1, "R1-F02", "drop", "new")]
+
+
+@pytest.mark.rule("RND-03")
+def test_a_closed_round_is_judged_by_what_it_was_assembled_under(run: Path, qrspi: Call) -> None:
+    finding(run, 1, 1, CACHE, 10)
+    head = "---\nverifier_enabled: false\nscored: 1\n---\n"
+    (run / "reviews/goals/round-01-verified.md").write_text(head)
+    (run / "reviews/goals/round-01-dispositions.md").write_text("# Done\n")
+    assert course(qrspi("show", "goals", "--json"))[0][2] == "keep"
+
+
+def test_a_run_without_rounds(run: Path, qrspi: Call) -> None:
+    assert qrspi("show", "goals").out == "goals has no review round yet.\n"
+    assert valid(qrspi("show", "goals", "--json"))["round"] is None
+    assert qrspi("show", "goals", "--round", "1").code == 3
+
+
+@pytest.mark.rule("SEC-04", "OUT-01")
+def test_agents_words_cannot_move_the_cursor(run: Path, qrspi: Call) -> None:
+    finding(run, 1, 1, "Red \x1b[31m\u202eeman.", 10, kind="style")
+    shown = qrspi("show", "goals", "--dropped").out
+    assert "  Red \\x1b[31m\\u202eeman.\n" in shown
+
+
+@pytest.mark.rule("APV-01")
+class TestSinceApproval:
+    @pytest.fixture
+    def approved(self, run: Path, project: Path) -> Path:
+        git(project, "init", "-q", "-b", "main")
+        (run / "goals.md").write_bytes(runs.artifact("approved", BODY))
+        git(project, "add", "--all")
+        git(project, "commit", "-q", "-m", "docs(qrspi): approve goals for user-auth")
+        return run
+
+    def test_nothing_was_edited(self, approved: Path, project: Path, qrspi: Call) -> None:
+        head = git(project, "rev-parse", "HEAD")
+        assert qrspi("show", "goals", "--since-approval").out == (
+            f"goals.md has not changed since it was approved in {head}.\n"
+        )
+
+    def test_what_was_edited(self, approved: Path, project: Path, qrspi: Call) -> None:
+        head = git(project, "rev-parse", "HEAD")
+        (approved / "goals.md").write_bytes(runs.artifact("approved", BODY.replace("None", "Few")))
+        git(project, "commit", "-q", "-a", "-m", "later")
+        before = sorted(approved.rglob("*"))
+        shown = qrspi("show", "goals", "--since-approval").out
+        assert shown.splitlines()[0] == (
+            f"diff --git a/docs/qrspi/{runs.RUN}/goals.md b/docs/qrspi/{runs.RUN}/goals.md"
+        )
+        assert "-None.\n+Few.\n" in shown
+        document = valid(qrspi("show", "goals", "--since-approval", "--json"))
+        assert document["since_approval"] == {"commit": head, "diff": shown}
+        assert sorted(approved.rglob("*")) == before
+
+    def test_nobody_approved_it(self, run: Path, project: Path, qrspi: Call) -> None:
+        assert qrspi("show", "goals", "--since-approval").err == (
+            f"goals.md of {runs.RUN} cannot be compared with its approval: the run is not in a "
+            f"git repository\n  qrspi log {runs.RUN}\n"
+        )
+        git(project, "init", "-q", "-b", "main")
+        git(project, "add", "--all")
+        git(project, "commit", "-q", "-m", "start")
+        result = qrspi("show", "goals", "--since-approval", "--json")
+        assert (result.code, valid(result)["code"]) == (3, "no-approval")
