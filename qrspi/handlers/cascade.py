@@ -54,7 +54,7 @@ def plan(job: Job) -> Move:
         (*edits, _record(job, loop, entry)),
         moves.message("approve", step, job.run),
         approve.covered(job, step),
-        notes=(f"{step} is approved without a person: {job.next.because[0]}",),
+        notes=(f"{step} needs no person: {job.next.because[0]}",),
     )
 
 
