@@ -6,10 +6,10 @@ from typing import Any
 
 from qrspi.core.lineage import Sighting
 from qrspi.core.showing import Shown
-from qrspi.render.columns import table
+from qrspi.render.columns import fitted, table
 from qrspi.render.escape import one_line
 
-_HEAD = ("FINDING", "SEVERITY", "TYPE", "SCORE", "VERDICT", "SINCE", "WHY")
+_HEAD = ("FINDING", "SEVERITY", "TYPE", "SCORE", "VERDICT", "SINCE")
 _VERDICTS = {"keep": "kept", "drop": "dropped", "pause": "for a person", "propose": "proposed"}
 
 
@@ -45,21 +45,33 @@ def _earlier(seen: Sighting | None) -> dict[str, Any] | None:
 def lines(found: tuple[Shown, ...], number: int, width: int) -> list[str]:
     here = [shown for shown in found if shown.lineage != "resolved"]
     gone = [shown for shown in found if shown.lineage == "resolved"]
-    rows = table(_HEAD, [_row(shown) for shown in here], width) if here else []
-    shown = rows or [f"Round {number} has no findings."]
+    if here:
+        head, *rows = table(_HEAD, [_row(shown) for shown in here], width)
+        pairs = zip(rows, here, strict=True)
+        shown = [head, *(line for row, item in pairs for line in (row, *_below(item, width)))]
+    else:
+        shown = [f"Round {number} has no findings."]
     if gone:
         shown += ["", "No longer found:"]
         shown += [f"  {item.item.finding.name}  {item.course}" for item in gone]
-    returned = [item for item in here if item.earlier]
-    return shown + [f"{item.item.finding.name}: {one_line(item.course)}" for item in returned]
+    return shown
 
 
 def _row(shown: Shown) -> tuple[str, ...]:
     item, finding = shown.item, shown.item.finding
     kind = finding.effective_type + (f" (was {finding.change_type})" if finding.escalated else "")
     score = "-" if item.score is None else str(item.score)
-    verdict = _VERDICTS[item.verdict]
-    return (finding.name, finding.severity, kind, score, verdict, shown.lineage, item.because)
+    return (finding.name, finding.severity, kind, score, _VERDICTS[item.verdict], shown.lineage)
+
+
+def _below(shown: Shown, width: int) -> list[str]:
+    """What it says, why the verdict, and what it was before."""
+    said = [fitted(f"  {_first_line(shown)}", width), f"  {one_line(shown.item.because)}"]
+    return [*said, f"  {one_line(shown.course)}"] if shown.earlier else said
+
+
+def _first_line(shown: Shown) -> str:
+    return one_line(shown.item.finding.message.split("\n")[0])
 
 
 def dropped_lines(found: tuple[Shown, ...], number: int) -> list[str]:
@@ -69,11 +81,10 @@ def dropped_lines(found: tuple[Shown, ...], number: int) -> list[str]:
     shown: list[str] = []
     for item in found:
         finding = item.item.finding
-        text = finding.message.split("\n")[0]
         shown += [
             f"{finding.name}  score {item.item.score}, {item.threshold} needed for "
             f"{finding.effective_type}",
-            f"  {one_line(text)}",
+            f"  {_first_line(item)}",
             f"  verifier: {one_line(item.reason or 'gave no reason')}",
         ]
     return shown

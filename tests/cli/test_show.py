@@ -52,14 +52,16 @@ def test_a_table_of_the_newest_round(run: Path, qrspi: Call) -> None:
     assert qrspi("show", "goals") == Result(
         0,
         "Round 1 of goals\n\n"
-        "FINDING                SEVERITY  TYPE                      SCORE  VERDICT       SINCE  "
-        "WHY\n"
-        "quality-claude.R1-F01  medium    correctness               90     kept          new    "
-        "score 90 reaches 70 for correctness\n"
-        "quality-claude.R1-F02  medium    style                     60     dropped       new    "
-        "score 60 is below 80 for style\n"
-        "quality-claude.R1-F03  medium    intent (was correctness)  -      for a person  new    "
-        "it names a feedback file, so it counts as intent instead of correctness, and a person "
+        "FINDING                SEVERITY  TYPE                      SCORE  VERDICT       SINCE\n"
+        "quality-claude.R1-F01  medium    correctness               90     kept          new\n"
+        f"  {CACHE}\n"
+        "  score 90 reaches 70 for correctness\n"
+        "quality-claude.R1-F02  medium    style                     60     dropped       new\n"
+        f"  {TITLE}\n"
+        "  score 60 is below 80 for style\n"
+        "quality-claude.R1-F03  medium    intent (was correctness)  -      for a person  new\n"
+        "  See feedback/goals-round-01.md for the name.\n"
+        "  it names a feedback file, so it counts as intent instead of correctness, and a person "
         "decides\n",
         "",
     )
@@ -115,11 +117,14 @@ def test_findings_have_a_past(run: Path, qrspi: Call) -> None:
         "finding": "quality-claude.R1-F02",
         "fate": "dropped by the verifier",
     }
-    assert qrspi("show", "goals").out.splitlines()[5:] == [
+    assert qrspi("show", "goals").out.splitlines()[6:] == [
+        "quality-claude.R2-F02  medium    style        95     kept     re-raised",
+        f"  {TITLE}",
+        "  score 95 reaches 80 for style",
+        "  quality-claude.R1-F02 was dropped by the verifier in round 1",
         "",
         "No longer found:",
         "  quality-claude.R1-F03  last seen in round 1",
-        "quality-claude.R2-F02: quality-claude.R1-F02 was dropped by the verifier in round 1",
     ]
     assert course(qrspi("show", "goals", "--round", "1", "--json")) == [
         (1, "R1-F01", "keep", "new"),
