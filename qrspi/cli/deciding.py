@@ -34,7 +34,7 @@ class Desk:
         self.run = run
         self.verb = verb
         self.workspace = Workspace(run.path)
-        self.options = Options("cli", lock_timeout=session.lock_timeout)
+        self.options = Options("cli", lock_timeout=session.lock_timeout, ask=session.interactive)
         self.path = session.run_path(run)
 
     def look(self) -> Job:

@@ -37,8 +37,8 @@ def _change(edit: Edit) -> dict[str, str]:
 def lines(move: Move, done: Done | None, *, in_git: bool) -> list[str]:
     """What changed; with --dry-run what would, file by file."""
     if done is None:
-        rows: list[tuple[str, ...]] = [(edit.kind, edit.path, edit.what) for edit in move.edits]
-        rows += [("commit", move.message, "")] if move.message and in_git else []
-        return [f"  {line}" for line in table(("CHANGE", "FILE", "WHAT"), rows, 1000)[1:]]
+        rows = [(edit.kind, edit.path, edit.what) for edit in move.edits]
+        drawn = [f"  {line}" for line in table(("CHANGE", "FILE", "WHAT"), rows, 1000)[1:]]
+        return [*drawn, f"  commit: {one_line(move.message)}"] if move.message and in_git else drawn
     shown = [f"  {one_line(name)}" for name in move.files]
     return shown + ([f"  committed as {done.commit[:12]}"] if done.commit else [])

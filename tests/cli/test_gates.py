@@ -1,0 +1,435 @@
+"""The commands of the human gates: whole outputs, exit statuses, questions at a terminal."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from tests import runs
+from tests.cli.conftest import Call
+from tests.cli.terminal import Terminal
+from tests.handlers.gates import TEXT, about, paused, reviewed_clean
+from tests.runs import RUN, approved, artifact, config, finding, manifest, score
+
+SCHEMAS = Path(__file__).resolve().parents[2] / "schemas"
+DRAFT = {"config.md": config(), "goals.md": TEXT}
+ROUND = "reviews/goals/round-01"
+PAUSED = DRAFT | paused(
+    "goals", TEXT, about("goals", cites="goals.md:L7"), about("goals", 2, cites="goals.md:L9")
+)
+BUILT = {"config.md": config(), **approved("goals", "questions", "research")}
+DESIGN = BUILT | {"design.md": TEXT} | paused(
+    "design",
+    TEXT,
+    about("design", cites="goals.md:L7"),
+    about("design", 2, cites="goals.md:L7, research/summary.md:L1"),
+)  # fmt: skip
+COMPACT = "Before responding, consider running /compact — context may be saturated."
+
+
+@pytest.fixture
+def git_project(project: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("PATH", f"{os.defpath}:/usr/bin")
+    subprocess.run(["git", "init", "-q", "-b", "main"], cwd=project, check=True)
+    return project
+
+
+def placed(project: Path, files: dict[str, bytes]) -> Path:
+    return runs.on_disk(project, files)
+
+
+def valid(result: Any, name: str) -> Any:
+    document = result.json
+    schema = json.loads((SCHEMAS / f"{name}.schema.json").read_text("utf-8"))
+    Draft202012Validator(schema).validate(document)
+    return document
+
+
+@pytest.mark.rule("APR-01", "APV-03", "OUT-05")
+def test_a_yes_to_a_clean_review_goes_on_at_once(project: Path, qrspi: Call) -> None:
+    placed(project, DRAFT | reviewed_clean("goals", TEXT))
+    qrspi("next")
+    result = qrspi("approve", "--as", "Ada")
+    assert result == (
+        0,
+        f"""\
+Approved goals.md. Reviews passed clean in round 1.
+  approvals.jsonl
+  goals.md
+done: write-prompts questions
+
+Next: Write questions.md, then run `qrspi next {RUN}`.
+
+**Compaction checkpoint: pre-handoff.** The step before is on record and a new one begins.
+""",
+        "",
+    )
+
+
+@pytest.mark.rule("APR-01", "PPL-04")
+def test_without_a_terminal_anything_but_clean_needs_a_word(project: Path, qrspi: Call) -> None:
+    run = placed(project, DRAFT)
+    line = "Not reviewed: goals.md is approved all the same only with --unreviewed"
+    refused = (3, "", f"{line}\n  qrspi approve {RUN} goals --unreviewed\n")
+    assert qrspi("approve") == refused
+    assert qrspi("approve", "--yes") == refused
+    assert (run / "goals.md").read_bytes() == TEXT
+    assert qrspi("approve", "--unreviewed").code == 0
+    assert (run / "goals.md").read_bytes() == artifact("approved")
+
+
+@pytest.mark.rule("OUT-02", "OUT-03", "APV-01")
+def test_the_documents(project: Path, qrspi: Call) -> None:
+    placed(project, DRAFT)
+    refused = qrspi("approve", "--json")
+    assert (refused.code, refused.json["code"], refused.json["hint"]) == (
+        3,
+        "not-reviewed",
+        f"qrspi approve {RUN} goals --unreviewed",
+    )
+    document = valid(qrspi("approve", "goals", "--unreviewed", "--json"), "approve")
+    assert (document["review"], document["clean"], document["commit"]) == (
+        "Not reviewed",
+        False,
+        None,
+    )
+    assert [change["file"] for change in document["changes"]] == ["approvals.jsonl", "goals.md"]
+    assert document["next"]["action"] == "author"
+    document = valid(qrspi("unapprove", "goals", "--json"), "unapprove")
+    assert (document["artifact"], document["dependents"]) == ("goals.md", [])
+    document = valid(qrspi("reject", "-m", "No.", "--json"), "reject")
+    assert document["feedback"] == "feedback/goals-round-01.md"
+
+
+@pytest.mark.rule("OUT-10")
+def test_rehearsals_name_each_file_and_change_none(git_project: Path, qrspi: Call) -> None:
+    run = placed(git_project, BUILT | {"design.md": TEXT})
+    before = sorted(path for path in run.rglob("*"))
+    assert qrspi("approve", "--unreviewed", "--dry-run").out.splitlines()[:4] == [
+        "Would approve design.md. Not reviewed.",
+        "  append   approvals.jsonl  approve design by Ada Example <ada@example.org>",
+        "  replace  design.md        status: approved",
+        "  commit: docs(qrspi): approve design for user-auth",
+    ]
+    assert qrspi("reject", "-m", "No.", "--dry-run").out.splitlines()[:2] == [
+        "Would reject design.md; the author gets feedback/design-round-01.md.",
+        "  create  feedback/design-round-01.md  the words, and the text they reject",
+    ]
+    assert qrspi("rewind", "--to", "questions", "--dry-run").out.splitlines()[:5] == [
+        "Would go back to questions.md.",
+        "  append   approvals.jsonl      rewind questions by Ada Example <ada@example.org>",
+        "  replace  questions.md         status: draft",
+        "  replace  research/summary.md  status: draft",
+        "  commit: docs(qrspi): rewind to questions for user-auth",
+    ]
+    assert qrspi("unapprove", "research", "--dry-run").out.splitlines()[:1] == [
+        "research/summary.md would be a draft again."
+    ]
+    assert sorted(path for path in run.rglob("*")) == before
+    document = valid(qrspi("rewind", "--to", "goals", "--dry-run", "--json"), "rewind")
+    assert (document["dry_run"], document["commit"], document["target"]) == (True, None, "goals")
+
+
+@pytest.mark.rule("APR-05")
+def test_what_was_built_on_a_step_is_listed(project: Path, qrspi: Call) -> None:
+    placed(project, BUILT | {"design.md": TEXT})
+    assert qrspi("unapprove", "questions").out.splitlines()[:6] == [
+        "questions.md is a draft again.",
+        "  approvals.jsonl",
+        "  questions.md",
+        "Built on it, and left as it is:",
+        "  research/summary.md (approved)",
+        "  design.md (draft)",
+    ]
+
+
+USAGE = [
+    (["approve", "nowhere"], 2),
+    (["approve", "a", "b", "c"], 2),
+    (["approve", "task-01"], 2),
+    (["unapprove"], 2),
+    (["reject"], 2),
+    (["reject", "-m", "x", "-F", "y"], 2),
+    (["reject", "-F", "nowhere.txt"], 2),
+    (["rewind"], 2),
+    (["rewind", "--to", "lunch"], 2),
+    (["decide"], 2),
+    (["decide", "apply"], 2),
+    (["decide", "scope-claude.R1-F01"], 2),
+    (["decide", "--all", "apply", "scope-claude.R1-F01", "apply"], 2),
+    (["decide", "--all", "loop-back"], 2),
+    (["decide", "scope-claude.R1-F01", "apply", "--to", "goals"], 2),
+    (["decide", "scope-claude.R1-F01", "scope-claude.R1-F02", "loop-back"], 2),
+    (["resolve"], 2),
+    (["resolve", "a", "b", "c"], 2),
+    (["approve", "questions"], 3),
+    (["reject", "questions", "-m", "x"], 3),
+    (["reject", "-m", " "], 3),
+    (["unapprove", "goals"], 3),
+    (["rewind", "--to", "goals", "--yes"], 3),
+    (["decide", "scope-claude.R1-F01", "apply"], 3),
+    (["decide", "--all", "skip"], 3),
+    (["resolve", "retry"], 3),
+]
+
+
+@pytest.mark.parametrize(("words", "code"), USAGE, ids=[" ".join(words) for words, _ in USAGE])
+def test_what_is_refused_changes_nothing(
+    project: Path, qrspi: Call, words: list[str], code: int
+) -> None:
+    run = placed(project, DRAFT)
+    (project / "y").write_text("words")
+    result = qrspi(*words)
+    assert (result.code, result.out) == (code, "")
+    assert result.err.count("\n") in (1, 2), result.err
+    after = {path.relative_to(run).as_posix() for path in run.rglob("*") if path.is_file()}
+    assert after - {".qrspi/lock", ".qrspi/.gitignore"} == set(DRAFT)
+
+
+@pytest.mark.rule("REJ-01")
+@pytest.mark.parametrize("given", ["message", "file", "stdin"])
+def test_words_come_from_an_option_a_file_or_a_pipe(
+    project: Path, process: Call, given: str
+) -> None:
+    run = placed(project, DRAFT)
+    words = b"Not \xff this.\n"
+    (project / "why.txt").write_bytes(words)
+    where = {
+        "message": ["-m", words],
+        "file": ["-F", "why.txt"],
+        "stdin": ["-F", "-"],
+    }[given]
+    with (project / "why.txt").open("rb") as stdin:
+        result = process("reject", *where, stdin=stdin)
+    assert result.code == 0, result.err
+    text = (run / "feedback/goals-round-01.md").read_bytes()
+    assert b"## User Feedback\n\n" + words + b"\n## Previous Artifact\n" in text
+
+
+@pytest.mark.rule("PSE-02", "PSE-03", "OUT-05")
+def test_the_pause_is_one_message(project: Path, qrspi: Call) -> None:
+    more = {
+        "reviews/design/round-01/quality-claude.finding-F01.md": finding(
+            step="design", cites="design.md:L7", message="Typo.\n\x1b[2J"
+        ),
+        "reviews/design/round-01-verifier-disabled.md": b"---\nreason: x\n---\n",
+    }
+    files = DESIGN | more
+    del files["reviews/design/round-01/quality-claude.clean.md"]
+    placed(project, files)
+    shown = qrspi("next").out.partition("Next: ")[2]
+    decide = f"qrspi decide {RUN}"
+    second = f"{decide} scope-claude.R1-F02"
+    assert (
+        shown
+        == f"""\
+3 findings of design round 1 for you to decide: `{decide} FINDING apply|skip|loop-back`.
+
+Round 1 of design waits for you.
+Auto-applied: 0 findings
+
+Proposed, without a score that would keep them:
+quality-claude.R1-F01 · medium · correctness · cites design.md:L7
+    Typo.
+    \\x1b[2J
+Apply all proposed findings? (y/n): `{decide} --proposed y|n`
+
+scope-claude.R1-F01 · medium · scope · cites goals.md:L7
+    The second claim contradicts the first.
+  1) Apply anyway            `{decide} scope-claude.R1-F01 apply`
+  2) Skip finding            `{decide} scope-claude.R1-F01 skip`
+  3) Loop back to: goals.md  `{decide} scope-claude.R1-F01 loop-back`
+
+scope-claude.R1-F02 · medium · scope · cites goals.md:L7, research/summary.md:L1
+    The second claim contradicts the first.
+  1) Apply anyway                                   `{second} apply`
+  2) Skip finding                                   `{second} skip`
+  3) Loop back to: goals.md or research/summary.md  `{second} loop-back --to STEP`
+
+{COMPACT}
+"""
+    )
+    document = valid(qrspi("status", RUN, "--json"), "status")["runs"][0]["next"]
+    assert [item["targets"] for item in document["held"]] == [[], ["goals"], ["goals", "research"]]
+    assert document["compaction"] == {"type": "piggyback"}
+
+
+@pytest.mark.rule("PSE-04", "PSE-02")
+def test_decisions_one_by_one_or_together(project: Path, qrspi: Call) -> None:
+    placed(project, PAUSED)
+    qrspi("next")
+    result = qrspi("decide", "scope-claude.R1-F01", "apply")
+    assert (result.code, result.err) == (0, "")
+    assert result.out.splitlines()[:2] == [
+        "scope-claude.R1-F01: apply",
+        "  reviews/goals-loop-pause-round-01.md",
+    ]
+    again = qrspi("decide", RUN, "scope-claude.R1-F01", "skip")
+    assert again == (
+        3,
+        "",
+        "scope-claude.R1-F01: it is decided already: apply; undecided: scope-claude.R1-F02\n"
+        f"  qrspi decide {RUN} scope-claude.R1-F02 apply\n",
+    )
+    document = valid(qrspi("decide", "--all", "skip", "--json"), "decide")
+    assert document["decisions"] == {"scope-claude.R1-F02": "skip"}
+    assert document["next"]["action"] == "apply-fixes"
+
+
+@pytest.mark.rule("PSE-03", "BWL-01")
+def test_a_loop_back_without_a_terminal_needs_yes(project: Path, qrspi: Call) -> None:
+    run = placed(project, DESIGN)
+    qrspi("next")
+    name = "scope-claude.R1-F01"
+    assert qrspi("decide", name, "loop-back") == (
+        3,
+        "",
+        "Loop back to: goals.md\n"
+        "rewind to goals.md would return goals.md, questions.md, research/summary.md to draft: "
+        "without a terminal to ask at, that needs --yes\n"
+        f"  qrspi decide {RUN} {name} loop-back --to goals --yes\n",
+    )
+    assert qrspi("decide", "scope-claude.R1-F02", "loop-back", "--yes") == (
+        3,
+        "",
+        "scope-claude.R1-F02 cites several earlier artifacts: say with --to where to go back to, "
+        "one of goals, research\n  1) --to goals\n  2) --to research\n",
+    )
+    assert (run / "goals.md").read_bytes() == artifact("approved")
+    result = qrspi("decide", name, "loop-back", "--yes", "--json")
+    document = valid(result, "decide")
+    assert (document["target"], document["resets"]) == (
+        "goals",
+        ["goals.md", "questions.md", "research/summary.md"],
+    )
+    assert (run / "reviews/design/round-01-backward-loop.flag").read_bytes() == b""
+
+
+@pytest.mark.rule("BWL-01")
+def test_a_rewind_lists_what_it_resets_and_asks(project: Path) -> None:
+    run = placed(project, BUILT)
+    with Terminal("rewind", "--to", "questions") as terminal:
+        terminal.until("Confirm rewind to questions.md? (y/n) ")
+        assert terminal.screen == (
+            "  questions.md would return to draft\n"
+            "  research/summary.md would return to draft\n"
+            f"{COMPACT}\n"
+            "Confirm rewind to questions.md? (y/n) "
+        )
+        terminal.type("n\n")
+        assert terminal.end() == 3
+    assert terminal.screen.endswith("no rewind to questions.md: you said no, nothing was changed\n")
+    assert not (run / "approvals.jsonl").exists()
+    with Terminal("rewind", "--to", "questions") as terminal:
+        terminal.until("(y/n) ")
+        terminal.type("y\n")
+        assert terminal.end() == 0
+    assert (run / "questions.md").read_bytes() == artifact("draft")
+
+
+@pytest.mark.rule("APR-01", "OUT-05")
+@pytest.mark.parametrize(("answer", "code", "status"), [("y", 0, "approved"), ("", 3, "draft")])
+def test_at_a_terminal_anything_but_clean_asks(
+    project: Path, answer: str, code: int, status: str
+) -> None:
+    run = placed(project, DRAFT)
+    with Terminal("approve") as terminal:
+        terminal.until("Not reviewed. Approve goals.md all the same? (y/n) ")
+        assert COMPACT in terminal.screen
+        terminal.type(f"{answer}\n")
+        assert terminal.end() == code
+    assert (run / "goals.md").read_bytes() == artifact(status)
+
+
+@pytest.mark.rule("ENG-06")
+def test_an_edit_while_the_question_stands_is_not_approved(project: Path) -> None:
+    run = placed(project, DRAFT)
+    with Terminal("approve") as terminal:
+        terminal.until("(y/n) ")
+        (run / "goals.md").write_bytes(artifact(body="# Other\n"))
+        terminal.type("y\n")
+        assert terminal.end() == 3
+    assert (run / "goals.md").read_bytes() == artifact(body="# Other\n")
+
+
+FAILED = DRAFT | {
+    f"{ROUND}/.dispatch-manifest.json": manifest(body=TEXT),
+    f"{ROUND}/scope-claude.clean.md": runs.clean("scope-claude"),
+    f"{ROUND}/quality-claude.finding-F01.md": finding(),
+    f"{ROUND}/quality-claude.finding-F01.score.yml": score("VERIFY_FAILED"),
+}
+
+
+@pytest.mark.rule("FLR-03", "OUT-05", "OUT-07")
+def test_the_failure_menu_in_words(project: Path, qrspi: Call) -> None:
+    placed(project, FAILED)
+    line = "Verifier returned VERIFY_FAILED for 1 findings"
+    assert (
+        qrspi("next").out
+        == f"""\
+Next: {line}
+
+QRSPI verifier round failure
+────────────────────────────
+{line}
+
+What would you like to do?
+  1. skip  - go on without scores for this round; every finding is kept
+  2. retry - send the failed reviewer or verifier again
+  3. stop  - leave everything as it is, for inspection
+(no default; user must pick)
+
+Answer with `qrspi resolve {RUN} skip|retry|stop`.
+
+{COMPACT}
+"""
+    )
+
+
+@pytest.mark.rule("FLR-01", "FLR-02", "OUT-07")
+def test_the_three_ways_out(project: Path, qrspi: Call) -> None:
+    run = placed(project, FAILED)
+    before = (run / "config.md").read_bytes()
+    stopped = qrspi("resolve", "stop")
+    assert stopped.code == 0
+    assert stopped.err == f"nothing was changed; everything is left in {ROUND}\n"
+    document = valid(qrspi("resolve", RUN, "retry", "--json"), "resolve")
+    assert document["next"]["action"] == "verify"
+    assert qrspi("resolve", "goals", "skip", "--dry-run").out.splitlines()[:2] == [
+        "Would choose: skip",
+        f"  create  {ROUND}-verifier-disabled.md  go on without scores, this round only",
+    ]
+    assert qrspi("resolve", "skip").code == 0
+    assert (run / f"{ROUND}-verifier-disabled.md").exists()
+    assert (run / "config.md").read_bytes() == before
+
+
+@pytest.mark.rule("APV-03")
+def test_what_stops_behind_an_approval_is_a_warning(git_project: Path, qrspi: Call) -> None:
+    """The draft of the next step is not in git yet, so its reviewers cannot be sent."""
+    run = placed(git_project, DRAFT | {"questions.md": TEXT})
+    result = qrspi("approve", "--unreviewed")
+    assert (result.code, result.err) == (0, "")
+    assert result.out.splitlines()[4] == (
+        "warning: the approval stands, but next stopped: artifact questions.md is untracked — "
+        "commit before reviewer dispatch"
+    )
+    assert (run / "goals.md").read_bytes() == artifact("approved")
+    document = valid(qrspi("unapprove", "goals", "--json"), "unapprove")
+    assert len(document["commit"]) == 40
+    document = valid(qrspi("approve", "--unreviewed", "--json"), "approve")
+    assert [warning["code"] for warning in document["warnings"]] == ["untracked-artifact"]
+
+
+@pytest.mark.rule("RUN-09")
+def test_with_a_step_and_no_run_the_run_that_is_ready_is_meant(project: Path, qrspi: Call) -> None:
+    runs.on_disk(project, DRAFT, "2026-05-01-first-one")
+    ready = runs.on_disk(project, BUILT | {"design.md": TEXT}, "2026-05-02-second-one")
+    assert qrspi("approve", "design", "--unreviewed").code == 0
+    assert (ready / "design.md").read_bytes() == artifact("approved")
