@@ -40,5 +40,16 @@ def lines(move: Move, done: Done | None, *, in_git: bool) -> list[str]:
         rows = [(edit.kind, edit.path, edit.what) for edit in move.edits]
         drawn = [f"  {line}" for line in table(("CHANGE", "FILE", "WHAT"), rows, 1000)[1:]]
         return [*drawn, f"  commit: {one_line(move.message)}"] if move.message and in_git else drawn
-    shown = [f"  {one_line(name)}" for name in move.files]
-    return shown + ([f"  committed as {done.commit[:12]}"] if done.commit else [])
+    committed = [f"  committed as {done.commit[:12]}"] if done.commit else []
+    return [*_touched(move), *committed]
+
+
+def _touched(move: Move) -> list[str]:
+    """What a file is named for in the end; one that comes and goes within a move is not."""
+    kinds = {path: [e.kind for e in move.edits if e.path == path] for path in move.files}
+    brief = {path for path, kind in kinds.items() if kind[0] != "remove" == kind[-1]}
+    return [
+        f"  {one_line(path)}{' (removed)' if kind[-1] == 'remove' else ''}"
+        for path, kind in kinds.items()
+        if path not in brief
+    ]
