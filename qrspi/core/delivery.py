@@ -179,15 +179,20 @@ def sent_back(facts: Facts, path: str) -> Next:
     )
 
 
+def _review(loop: Loop) -> str:
+    if loop.stage == "fixing":
+        return f"A review of them together found {loop.kept} thing(s) in round {loop.number}"
+    return gate.review_status(loop)[0]
+
+
 def _ask(facts: Facts, states: tuple[TaskState, ...], loop: Loop) -> Next:
     counts = {state: sum(task.state == state for task in states) for state in taskstate.TERMINAL}
     listed = ", ".join(f"{count} {state}" for state, count in counts.items() if count)
-    review = f" {gate.review_status(loop)[0]}." if loop.number else ""
-    kept = f" {loop.kept} finding(s) are open." if loop.stage == "fixing" else ""
+    review = f" {_review(loop)}." if loop.number else ""
     return Next(
         "approve",
         "human",
-        f"Every task has come to its end ({listed or 'there was none'}).{review}{kept} Read "
+        f"Every task has come to its end ({listed or 'there was none'}).{review} Read "
         f"implementation.md, then `qrspi resolve {facts.run} continue|rerun-reviews|fix|stop`.",
         (f"{len(states)} task(s): {listed or 'none'}",),
         step=facts.step,

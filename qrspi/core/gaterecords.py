@@ -36,10 +36,11 @@ class Merge(NamedTuple):
 def drafted(
     now: bytes | Fault, title: str, block: str, fields: Mapping[str, str | int]
 ) -> bytes | Problem:
-    """The record with this block in it: a new draft, or the old text around the new count."""
+    """The text with this block in it: a new one, or the old one around the new count."""
     if isinstance(now, Fault):
-        front = "".join(f"{key}: {_scalar(value)}\n" for key, value in fields.items())
-        return f"---\nstatus: draft\n{front}---\n\n# {title}\n\n{marked(block)}".encode()
+        lines = "".join(f"{key}: {_scalar(value)}\n" for key, value in fields.items())
+        front = f"---\n{lines}---\n\n" if lines else ""
+        return f"{front}# {title}\n\n{marked(block)}".encode()
     text = now
     before, begin, rest = now.partition(BEGIN.encode())
     _, end, after = rest.partition(END.encode())

@@ -33,6 +33,12 @@ class Work(NamedTuple):
         ended = (task for task in (*self.repairs, *self.tasks) if task.terminal)
         return tuple(task for task in ended if task.commit and task.state != "skipped-by-user")
 
+    @property
+    def in_order(self) -> tuple[TaskState, ...]:
+        """What was merged or is to be, tasks first: the order for readers."""
+        wanted = {task.key for task in self.wanted}
+        return tuple(task for task in (*self.tasks, *self.repairs) if task.key in wanted)
+
 
 def work(facts: Facts) -> Work:
     found, fixes = batch.read(facts), batch.repairs(facts.tree)

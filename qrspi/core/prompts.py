@@ -129,7 +129,8 @@ def upstream_paths(step: str, route: tuple[str, ...], run_dir: str, role: Role) 
 
 
 def reviewer_prompt(given: Reviewer, parts: Parts) -> str:
-    section = "task" if given.step.startswith("task-") else given.step
+    is_task = given.step.startswith("task-") or "/" in given.step
+    section = "task" if is_task else given.step
     lines = [
         _line("step", given.step),
         _line("round", given.round),

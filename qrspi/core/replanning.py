@@ -89,14 +89,14 @@ def _edit(facts: Facts) -> Next | None:
     if facts.statuses.get("plan") != "replan-draft":
         return None
     approve = f"qrspi approve {facts.run} plan"
+    proposed = ", as replan.md proposes" if "replan.md" in facts.names else ""
     return Next(
         "replan",
         "agent",
-        f"Change plan.md and tasks/ for the next phase, as replan.md says; then a person runs "
-        f"`{approve}`.",
+        f"Change plan.md and tasks/ for the next phase{proposed}; then a person runs `{approve}`.",
         ("the plan is open for the next phase (replan-draft)",),
         step="replan",
-        inputs=("replan.md", "plan.md"),
+        inputs=tuple(name for name in ("replan.md", "plan.md") if name in facts.names),
         missing=("plan.md",),
         command=approve,
         kind="replan-edit",

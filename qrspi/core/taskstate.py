@@ -70,8 +70,9 @@ class TaskState(NamedTuple):
 
     @property
     def prompt(self) -> str:
-        """Run-relative: what its implementer is told."""
-        return f".qrspi/dispatch/{self.key}/cycle-{self.cycle:02d}/implementer.md"
+        """Run-relative: what its implementer is told. The name is not that of another's."""
+        name = self.key.replace("/", "-")
+        return f".qrspi/dispatch/{self.key}/cycle-{self.cycle:02d}/implementer-{name}.md"
 
     @property
     def findings(self) -> tuple[str, ...]:
@@ -107,7 +108,8 @@ def evaluate(facts: Facts, item: Item, earlier: Mapping[str, TaskState]) -> Task
             return _broken(facts, item, record)
     task = TaskState(item, "ready", (), None, start, report, outcome, reopened)  # type: ignore[arg-type]
     if task.outcome:
-        return task._replace(state=task.outcome.ending, because=("a person decided so",))
+        why = (f"a person decided so: {task.outcome.reason}",)
+        return task._replace(state=task.outcome.ending, because=why, loop=_loop(facts, key))
     if task.start is None:
         return _before_start(facts, task, earlier)
     if task.report is None:
@@ -186,14 +188,16 @@ def _implementing(facts: Facts, task: TaskState, why: str) -> TaskState:
 def implement_next(facts: Facts, tasks: tuple[TaskState, ...]) -> Next:
     """Who is sent where: one implementer a task, each in its own work tree."""
     places = ", ".join(f"{task.key} in {task.start.worktree}" for task in tasks if task.start)
-    many = "implementers" if len(tasks) > 1 else "an implementer"
+    several = len(tasks) > 1
+    who, each = ("implementers", "Each") if several else ("an implementer", "It")
+    name = "TASK" if several else tasks[0].key
+    report = f"qrspi task report {facts.run} {name} --status DONE --commit SHA"
     return Next(
         "dispatch-tasks",
         "agent",
-        f"Send {many}: {places}. Each ends with `qrspi task report {facts.run} TASK --status DONE "
-        "--commit SHA`.",
+        f"Send {who}: {places}. {each} ends with `{report}`.",
         tuple(reason for task in tasks for reason in task.because),
-        step=facts.step if len(tasks) > 1 else tasks[0].key,
+        step=facts.step if several else tasks[0].key,
         missing=tuple(task.key for task in tasks),
         inputs=tuple(path for task in tasks for path in (task.item.file, *task.findings)),
         prompts=tuple(task.prompt for task in tasks),
@@ -221,8 +225,7 @@ def _undecided(facts: Facts, task: TaskState, state: State, why: str) -> TaskSta
 
 
 def _reviewed(facts: Facts, task: TaskState, commit: str) -> TaskState:
-    base = approvals.loop_base(facts.records, task.key)
-    loop = loops.evaluate(facts.tree, subject_of(task.key), facts.config, base)
+    loop = _loop(facts, task.key)
     task = task._replace(loop=loop)
     if task.reopened and task.reopened.commit == commit:
         return _implementing(facts, task, "it was sent back and nothing new is reported")
@@ -235,6 +238,11 @@ def _reviewed(facts: Facts, task: TaskState, commit: str) -> TaskState:
             return _implementing(facts, task, "its last round was left, and nothing new is there")
         case _:
             return _in_loop(facts, task, loop)
+
+
+def _loop(facts: Facts, key: str) -> Loop:
+    base = approvals.loop_base(facts.records, key)
+    return loops.evaluate(facts.tree, subject_of(key), facts.config, base)
 
 
 def _saw(loop: Loop) -> str:

@@ -51,14 +51,14 @@ def _tested(facts: Facts, found: Work) -> Answer:
     if loop.stage != "fixing" and then.kind != "approve":
         return Answer(then, loop)
     text = facts.tree.read(pullrequest.FILE)
-    if delivery.needs_draft(text, pullrequest.block(facts, found.wanted, results)):
+    if delivery.needs_draft(text, pullrequest.block(facts, found.in_order, results)):
         return Answer(delivery.draft(facts, pullrequest.FILE, "draft-pull-request"), loop)
     return Answer(_gate(facts, loop, results, then), loop)
 
 
 def pull_request(facts: Facts) -> str:
     found = integration.work(facts)
-    return pullrequest.block(facts, found.wanted, testresults.newest(facts.tree))
+    return pullrequest.block(facts, found.in_order, testresults.newest(facts.tree))
 
 
 def _merge(facts: Facts, found: Work) -> Next:

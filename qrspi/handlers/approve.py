@@ -141,10 +141,17 @@ def _move(job: Job, step: str, edits: tuple[Edit, ...], otherwise: Problem | Non
     )
 
 
+# Repairs are made and reviewed like tasks, in whichever step asked for them.
+_WITH_CODE = {
+    "implement": ("reviews/tasks", "fixes"),
+    "integrate": ("reviews/tasks", "fixes", "reviews/ci"),
+    "test": ("reviews/tasks", "fixes", "pull-request.md"),
+}
+
+
 def covered(job: Job, step: str) -> tuple[str, ...]:
     """The artifact, its companions and its review files."""
-    more = {"implement": ("reviews/tasks",), "integrate": ("reviews/ci",)}.get(step, ())
-    return (*moves.texts(job, step), STEP[step].reviews, *more)
+    return (*moves.texts(job, step), STEP[step].reviews, *_WITH_CODE.get(step, ()))
 
 
 def _tasks(job: Job) -> list[Edit]:

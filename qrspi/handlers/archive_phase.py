@@ -7,6 +7,7 @@ in between leaves a run that says what is going on. A move whose source is gone 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from qrspi.core import approvals, pullrequest, replanning, tasks
 from qrspi.core.branch_map import FILE as PARALLELIZATION
@@ -40,8 +41,10 @@ def handle(job: Job) -> Performed:
     for path in (pullrequest.FILE, *(STEP[step].artifact for step in _RECORDS)):
         job.workspace.move(path, f"{home}/{path}")
     _open_parallelization(job)
-    _commit(job, number)
+    _restate_plan(job, number)
+    _commit(job, _ALL, f"archive phase {number}")
     job.workspace.remove(MARKER)
+    _commit(job, (), f"begin phase {number + 1}")
     return Performed("archive-phase", "replan", number, (home,))
 
 
@@ -75,11 +78,26 @@ def _open_parallelization(job: Job) -> None:
         job.workspace.replace(edit.path, edit.old, edit.data)
 
 
-def _commit(job: Job, number: int) -> None:
+def _restate_plan(job: Job, number: int) -> None:
+    """The plan's text is smaller by the tasks that were put away; nobody edited it."""
+    known = approvals.newest(approvals.read(job.workspace.read(approvals.FILE)), "plan")
+    now = records.mark(job.workspace, "plan")
+    if known is None or known.event != "approve" or known.body_hash == now.body_hash:
+        return
+    note = f"phase {number} was put away with its tasks"
+    line = records.line(job, "approve", now, known.who, note=note)
+    job.workspace.append(approvals.FILE, line.data)
+
+
+_ALL = (
+    *("phases", "reviews", "tasks", "fixes", PARALLELIZATION),
+    *(replan.REPLAN, pullrequest.FILE, *(STEP[step].artifact for step in _RECORDS)),
+)
+
+
+def _commit(job: Job, paths: Sequence[str], what: str) -> None:
     repo = repository.find(job.workspace.path)
     if repo is None or job.options.no_commit:
         return
-    gone = ("reviews", "tasks", "fixes", replan.REPLAN, pullrequest.FILE, PARALLELIZATION)
-    records_gone = tuple(STEP[step].artifact for step in _RECORDS)
-    files = ("phases", *gone, *records_gone, *owned.changed(job.workspace, repo))
-    commits.commit(repo, files, f"docs(qrspi): archive phase {number} of {slug_of(job.run)}")
+    files = (*paths, *owned.changed(job.workspace, repo))
+    commits.commit(repo, files, f"docs(qrspi): {what} of {slug_of(job.run)}")

@@ -6,6 +6,7 @@ from qrspi.core import baseline, testresults
 from qrspi.core.baseline import Baseline
 from qrspi.core.model import Problem
 from qrspi.core.refusal import Refusal
+from qrspi.core.tree import Tree
 from qrspi.handlers import workplace
 from qrspi.handlers.job import Job, Performed
 from qrspi.world import clock, commands, worktrees
@@ -21,6 +22,11 @@ def command_of(job: Job, key: str) -> str:
     raise Refusal(
         Problem("field-missing", text, "config.md", f"gates.{key}", "", "a command", hint)
     )
+
+
+def passed(tree: Tree) -> bool:
+    found = baseline.read(tree)
+    return found is not None and found.passed
 
 
 def handle(job: Job) -> Performed:

@@ -10,6 +10,7 @@ from qrspi.core.filenames import slug_of
 from qrspi.core.model import Problem
 from qrspi.core.pipeline import STEP
 from qrspi.core.refusal import Refusal
+from qrspi.core.tree import Fault
 from qrspi.handlers import owned
 from qrspi.handlers.job import Job
 from qrspi.world import commits, repository
@@ -25,8 +26,11 @@ def write(job: Job, step: str, block: str, fields: Mapping[str, str | int] | Non
     """The record's path. What people wrote around the block stays."""
     path = STEP[step].artifact
     title = TITLES[step].format(phase=job.facts.phase)
-    said = {"phase": job.facts.phase, **(fields or {})}
-    data = gaterecords.drafted(job.workspace.read(path), title, block, said)
+    now = job.workspace.read(path)
+    said: dict[str, str | int] = {"phase": job.facts.phase, **(fields or {})}
+    if isinstance(now, Fault):
+        said = {"status": "draft", **said}
+    data = gaterecords.drafted(now, title, block, said)
     if isinstance(data, Problem):
         raise Refusal(data)
     job.workspace.write(path, data)

@@ -10,7 +10,7 @@ from qrspi.core.taskstate import TaskState
 from qrspi.handlers import task_log, workplace
 from qrspi.handlers.job import Job
 from qrspi.handlers.moves import Edit, Move
-from qrspi.world import clock, person, refs
+from qrspi.world import clock, person, refs, worktrees
 
 
 def state_of(job: Job, key: str) -> TaskState:
@@ -31,7 +31,7 @@ def state_of(job: Job, key: str) -> TaskState:
 def report(job: Job, key: str, status: ReportStatus, commit: str | None, words: str) -> Move:
     task = state_of(job, key)
     _can_report(job, task)
-    full = _resolved(job, key, commit) if commit else ""
+    full = _resolved(job, task, commit) if commit else ""
     if status != "BLOCKED" and not full:
         text = f"a report of {status} names the commit that was made: --commit SHA"
         raise Misuse(Problem("usage", text, field="--commit", expected="a commit"))
@@ -55,12 +55,14 @@ def _can_report(job: Job, task: TaskState) -> None:
         raise Refusal(Problem("not-started", text, hint=start))
 
 
-def _resolved(job: Job, key: str, commit: str) -> str:
+def _resolved(job: Job, task: TaskState, commit: str) -> str:
+    """In the task's own work tree, where HEAD is what an implementer means by it."""
     repo = workplace.repository_of(job)
-    full = refs.resolve(repo, commit)
+    own = worktrees.at(repo, f"{repo.root}/{task.start.worktree}") if task.start else None
+    full = refs.resolve(own or repo, commit)
     if full:
         return full
-    text = f"{key}: {commit!r} is no commit in {repo.root}: expected the one that was made"
+    text = f"{task.key}: {commit!r} is no commit in {repo.root}: expected the one that was made"
     raise Refusal(Problem("unknown-commit", text, "", "--commit", commit, "a commit", "git log"))
 
 

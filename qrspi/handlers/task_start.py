@@ -6,9 +6,10 @@ work tree is used, a half-made one repaired, and what is somebody else's refused
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
-from qrspi.core import batch, taskfiles
+from qrspi.core import batch, taskfiles, taskstate
 from qrspi.core.batch import Item
 from qrspi.core.branch_map import FILE, Plan, Stage
 from qrspi.core.model import Problem
@@ -28,12 +29,39 @@ class Started(NamedTuple):
 
 
 def handle(job: Job) -> Performed:
-    done = tuple(start(job, key) for key in job.next.missing)
+    return performed(job, [start(job, key) for key in job.next.missing])
+
+
+def performed(job: Job, done: Sequence[Started]) -> Performed:
     notes = tuple(
         f"{one.key}: {one.how} {one.start.worktree} on {one.start.branch}" for one in done
     )
     files = tuple(taskfiles.start_file(one.key) for one in done)
     return Performed("start-tasks", job.facts.step, 0, files, notes)
+
+
+def ready(job: Job) -> tuple[str, ...]:
+    """The tasks that can start now."""
+    planned, fixes = batch.read(job.facts), batch.repairs(job.workspace)
+    if planned.problems:
+        raise Refusal(*planned.problems)
+    states = taskstate.survey(job.facts, (*planned.items, *fixes.items))
+    return tuple(task.key for task in states if task.state == "ready")
+
+
+def rehearse(job: Job, key: str) -> Started:
+    """What starting would make, as far as that can be said without making it."""
+    found = given(job, key)
+    known = recorded(job, key)
+    branch = found.item.branch or found.at.branch(key)
+    path = found.at.worktree(key)
+    feature = found.at.tip if found.item.base.kind == "feature" else ""
+    new = Start(branch, found.item.base_words, feature, found.at.shown(key), found.at.feature)
+    start = known or new
+    how = worktrees.condition(found.at.repo, path, start.branch)
+    if how == "foreign":
+        raise worktrees.foreign(path, start.branch)
+    return Started(key, start, {"ready": "reused", "half-made": "repaired"}.get(how, "made"))
 
 
 class Given(NamedTuple):

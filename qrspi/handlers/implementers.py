@@ -1,0 +1,41 @@
+"""What an implementer is told: its task, its work tree, the findings it is to settle."""
+
+from __future__ import annotations
+
+from qrspi.core import prompts
+from qrspi.core.prompts import Implementer, Source
+from qrspi.core.roles import Role
+from qrspi.core.tree import Fault
+from qrspi.handlers import task_records, workplace
+from qrspi.handlers.job import Job
+from qrspi.world import rolefiles
+
+
+def key_of(path: str) -> str:
+    """The task that a prompt's folder, `.qrspi/dispatch/<task>/cycle-NN`, is about."""
+    return path.removeprefix(".qrspi/dispatch/").rpartition("/")[0]
+
+
+def prompt(job: Job, folder: str, role: Role, model: str) -> str:
+    task = task_records.state_of(job, key_of(folder))
+    start = task.start
+    assert start is not None  # nobody is sent to a task without a work tree
+    run, repo = job.workspace.path, workplace.repository_of(job)
+    gates = job.facts.config.gates
+    data = job.workspace.read(task.item.file)
+    told = Implementer(
+        role=role,
+        task=task.key,
+        task_file_path=f"{run}/{task.item.file}",
+        worktree=f"{repo.root}/{start.worktree}",
+        branch=start.branch,
+        base=start.base_commit,
+        report_command=f"qrspi task report {job.run} {task.key} --status DONE --commit SHA",
+        cycle=task.cycle,
+        test_command=(gates.test_command if gates else None) or "",
+        finding_file_paths=tuple(f"{run}/{path}" for path in task.findings),
+        upstream_paths=prompts.upstream_paths("implement", job.facts.route, run, role),
+        sources=() if isinstance(data, Fault) else (Source(task.item.file, data),),
+        actual_model=model,
+    )
+    return prompts.implementer_prompt(told, rolefiles.shared_parts())
