@@ -19,7 +19,7 @@ from qrspi.handlers.sending import AS_CONFIGURED, How
 from qrspi.world import rolefiles
 from qrspi.world.mailbox import SECOND_TRY
 
-Kind = Literal["review", "verify", "author", "fix"]
+Kind = Literal["review", "verify", "author", "fix", "implement"]
 
 KINDS: dict[str, Kind] = {
     "review": "review",
@@ -80,7 +80,7 @@ class Orders(NamedTuple):
 
 def orders(job: Job, how: How = AS_CONFIGURED) -> Orders:
     """One for each prompt that the next action names."""
-    kind = KINDS.get(job.next.action)
+    kind = _kind(job)
     if kind is None:
         return Orders()
     cast = _Cast(job, how)
@@ -89,6 +89,11 @@ def orders(job: Job, how: How = AS_CONFIGURED) -> Orders:
         tuple(one for one in made if isinstance(one, Order)),
         tuple(one for one in made if isinstance(one, Unready)),
     )
+
+
+def _kind(job: Job) -> Kind | None:
+    """Findings about a task's code are settled by its implementer."""
+    return "implement" if job.next.kind == "implement" else KINDS.get(job.next.action)
 
 
 class _Cast:
@@ -133,7 +138,7 @@ class _Part(NamedTuple):
 
 def unready(job: Job) -> tuple[Unready, ...]:
     """Those who cannot be told what to do; cheaper than asking for all prompts."""
-    kind = KINDS.get(job.next.action)
+    kind = _kind(job)
     cast = _Cast(job, AS_CONFIGURED)
     parts = [_part(cast, kind, path) for path in job.next.prompts] if kind else []
     return tuple(part for part in parts if isinstance(part, Unready))
@@ -166,19 +171,25 @@ def _role_name(kind: Kind, name: str, step: str) -> str:
             return "verifier"
         case "fix":
             return "fixer"
+        case "implement":
+            return "implementer"
         case "author":
             return roles.for_author(step, question=name != "author")
 
 
 def _made(cast: _Cast, part: _Part) -> Order | Unready:
     # Imported here: who only asks whether all can be told does not tell them.
-    from qrspi.handlers import composing
+    from qrspi.handlers import composing, implementers
 
     job, (kind, folder, name, role, route) = cast.job, part
     means = cast.means(route, (name, job.next.step, job.next.round))
     actual = route.model.model if isinstance(route, Route) else ""
-    agent = composing.Agent(role, actual, means.prints)
-    prompt = composing.prompt(job, kind, name, agent).encode()
+    if kind == "implement":
+        means = transports.HOST  # works in a work tree, which who only prints cannot
+        prompt = implementers.prompt(job, folder, role, actual).encode()
+    else:
+        agent = composing.Agent(role, actual, means.prints)
+        prompt = composing.prompt(job, kind, name, agent).encode()
     if len(prompt) > PROMPT_LIMIT:
         return Unready(name, _too_long(name, len(prompt)))
     made = Order(kind, name, job.next.step, job.next.round, folder, role, route, means, prompt)
