@@ -7,16 +7,14 @@ import click
 from qrspi import engine
 from qrspi.cli import words
 from qrspi.cli.app import Verb
-from qrspi.cli.deciding import Desk, Made, a_step, declined
+from qrspi.cli.deciding import Desk, Made, Went, a_step, declined
 from qrspi.cli.questions import confirm
 from qrspi.cli.session import Session
-from qrspi.core.model import Problem
 from qrspi.handlers import approve
 from qrspi.handlers.approve import Consent, Standing
 from qrspi.handlers.job import Job
 from qrspi.handlers.moves import Move
 from qrspi.render import moves as rendered
-from qrspi.render import outcomes, problems, states
 from qrspi.render.escape import one_line
 
 USAGE = "qrspi approve [RUN] [STEP]"
@@ -64,32 +62,20 @@ def _asked(shown: Standing) -> Standing:
 
 
 def _answer(desk: Desk, made: Made, shown: Standing) -> None:
-    """The approval is on record by now; that the run goes on at once is a courtesy."""
-    outcome, trouble = engine.Outcome((), made.state), None
-    if made.done:
-        outcome, trouble = engine.go_on(desk.workspace, desk.options, desk.path)
+    went = desk.go_on() if made.done else Went(engine.Outcome((), made.state))
     document = rendered.document(
         "approve",
         desk.run.name,
         made.move,
         made.done,
-        outcome.state.next,
+        went.outcome.state.next,
         artifact=shown.artifact,
         review=shown.review,
         clean=shown.clean,
-        performed=[outcomes.performed(done) for done in outcome.performed],
-        warnings=[problems.warning(trouble)] if trouble else [],
+        **rendered.went_document(went.outcome, went.trouble),
     )
-    desk.session.answer(document, _lines(desk, made, shown, outcome, trouble))
-
-
-def _lines(
-    desk: Desk, made: Made, shown: Standing, outcome: engine.Outcome, trouble: Problem | None
-) -> list[str]:
     verb = "Approved" if made.done else "Would approve"
     lines = [f"{verb} {shown.artifact}. {one_line(shown.sentence)}."]
     lines += rendered.lines(made.move, made.done, in_git=desk.workspace.in_git)
-    lines += [f"done: {outcomes.title(done)}" for done in outcome.performed]
-    if trouble:
-        lines.append(f"warning: the approval stands, but next stopped: {one_line(trouble.message)}")
-    return [*lines, "", *states.next_lines(outcome.state.next)]
+    lines += rendered.went_lines(went.outcome, went.trouble)
+    desk.session.answer(document, lines)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
+from qrspi import engine
 from qrspi.cli.session import Session
 from qrspi.core.derive import derive
 from qrspi.core.model import Problem, RunState
@@ -24,6 +25,13 @@ class Made(NamedTuple):
     move: Move
     done: Done | None
     state: RunState
+
+
+class Went(NamedTuple):
+    """How far the run went on by itself, and what stopped it."""
+
+    outcome: engine.Outcome
+    trouble: Problem | None = None
 
 
 class Desk:
@@ -47,6 +55,10 @@ class Desk:
         for note in done.performed.notes:
             self.session.note(one_line(note))
         return Made(move, done, self._state())
+
+    def go_on(self) -> Went:
+        """What was decided is on record by now; that the run goes on at once is a courtesy."""
+        return Went(*engine.go_on(self.workspace, self.options, self.path))
 
     def _state(self) -> RunState:
         return derive(self.workspace, self.path)

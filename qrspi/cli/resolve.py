@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 import click
 
+from qrspi import engine
 from qrspi.cli import rewind as rewinding
 from qrspi.cli.app import Verb
-from qrspi.cli.deciding import Desk, Made
+from qrspi.cli.deciding import Desk, Made, Went
 from qrspi.cli.session import Session
 from qrspi.cli.words import is_subject
 from qrspi.core.model import Problem
@@ -19,7 +20,6 @@ from qrspi.handlers.job import Job
 from qrspi.handlers.moves import Move
 from qrspi.handlers.resolve import More
 from qrspi.render import moves as rendered
-from qrspi.render import states
 from qrspi.render.escape import one_line
 
 USAGE = "qrspi resolve [RUN] OPTION"
@@ -67,10 +67,20 @@ def read_words(words: Sequence[str]) -> tuple[str | None, str | None, str]:
 
 
 def _answer(desk: Desk, made: Made, key: str) -> None:
+    """An option that approves a step goes on at once, as `approve` does."""
+    goes_on = made.done is not None and made.move.handler == "approve"
+    went = desk.go_on() if goes_on else Went(engine.Outcome((), made.state))
     document = rendered.document(
-        "resolve", desk.run.name, made.move, made.done, made.state.next, option=key
+        "resolve",
+        desk.run.name,
+        made.move,
+        made.done,
+        went.outcome.state.next,
+        option=key,
+        **rendered.went_document(went.outcome, went.trouble),
     )
     verb = "Chosen" if made.done else "Would choose"
     lines = [f"{verb}: {one_line(key)}"]
     lines += rendered.lines(made.move, made.done, in_git=desk.workspace.in_git)
-    desk.session.answer(document, [*lines, "", *states.next_lines(made.state.next)])
+    lines += rendered.went_lines(went.outcome, went.trouble)
+    desk.session.answer(document, lines)

@@ -31,7 +31,7 @@ MENUS = {
 ELSEWHERE = {
     "pause": "findings wait, and each is decided by its own name",
     "approve": "a text waits for a yes or a no: approve it, or reject it",
-    "task": "take or leave the task with `qrspi task accept|skip {run} TASK --reason TEXT`",
+    "task": "a task waits: take it with task accept, or leave it with task skip, with a reason",
     "replan": "say how the plan changes: replan minor, or replan major --to STEP",
 }
 

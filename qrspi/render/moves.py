@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from qrspi.core.model import Next
+from qrspi.core.model import Next, Problem
+from qrspi.engine import Outcome
 from qrspi.handlers.moves import Done, Edit, Move
-from qrspi.render import states
+from qrspi.render import outcomes, problems, states
 from qrspi.render.columns import table
 from qrspi.render.escape import one_line
 
@@ -42,6 +43,21 @@ def lines(move: Move, done: Done | None, *, in_git: bool) -> list[str]:
         return [*drawn, f"  commit: {one_line(move.message)}"] if move.message and in_git else drawn
     committed = [f"  committed as {done.commit[:12]}"] if done.commit else []
     return [*_touched(move), *committed]
+
+
+def went_document(outcome: Outcome, trouble: Problem | None) -> dict[str, Any]:
+    """How far the run went on by itself behind a decision."""
+    return {
+        "performed": [outcomes.performed(done) for done in outcome.performed],
+        "warnings": [problems.warning(trouble)] if trouble else [],
+    }
+
+
+def went_lines(outcome: Outcome, trouble: Problem | None) -> list[str]:
+    lines = [f"done: {outcomes.title(done)}" for done in outcome.performed]
+    if trouble:
+        lines.append(f"warning: the approval stands, but next stopped: {one_line(trouble.message)}")
+    return [*lines, "", *states.next_lines(outcome.state.next)]
 
 
 def _touched(move: Move) -> list[str]:
