@@ -24,7 +24,7 @@ class Driven(NamedTuple):
 def drive(workspace: Workspace, options: Options, desk: Desk, path: str = "") -> Driven:
     performed: list[Performed] = []
     while True:
-        outcome = engine.advance(workspace, options, path)
+        outcome = engine.advance(workspace, options._replace(sends=True), path)
         performed += outcome.performed
         sent = desk.fan_out()
         if sent is None:

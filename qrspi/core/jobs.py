@@ -8,14 +8,10 @@ from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple, cast, get_args
 
 from qrspi.core.replies import Kind
-from qrspi.core.tree import Fault
 
-SCHEMA = "qrspi/job/v1"
-LIMIT = 1024 * 1024
-
-# sent: an answer that is there was not used yet. taking: its files are being written.
-# taken: they are written. failed: it was of no use. late: nobody waits for it any more.
-State = Literal["sent", "taking", "taken", "failed", "late"]
+# pending: not sent after all. sent: an answer that is there was not used yet. taking: its files
+# are being written. taken: they are. failed: it was of no use. late: nobody waits for it any more.
+State = Literal["pending", "sent", "taking", "taken", "failed", "late"]
 
 
 class Record(NamedTuple):
@@ -43,22 +39,12 @@ def job_id(run: str, step: str, round: int, name: str, prompt: bytes) -> str:
 
 
 def render(record: Record) -> bytes:
-    document = {"schema": SCHEMA, **record._asdict(), "files": dict(record.files)}
-    return (json.dumps(document, indent=2) + "\n").encode()
+    """A line of the folder's log."""
+    return (json.dumps({**record._asdict(), "files": dict(record.files)}) + "\n").encode()
 
 
-def read(content: bytes | Fault) -> Record | None:
-    """None when there is none, or none that can be trusted: the dispatch is sent again then."""
-    if isinstance(content, Fault):
-        return None
-    try:
-        document = json.loads(content)
-    except (ValueError, RecursionError):
-        return None
-    return _checked(document) if isinstance(document, dict) else None
-
-
-def _checked(document: Mapping[str, Any]) -> Record | None:
+def read(document: Mapping[str, Any]) -> Record | None:
+    """None when it cannot be trusted: the dispatch is sent again then."""
     texts = ("job_id", "name", "role", "vendor", "model", "transport", "problem", "broker_job")
     values = {key: document.get(key) for key in texts}
     attempt, files = document.get("attempt"), document.get("files")

@@ -7,6 +7,7 @@ import binascii
 import re
 import unicodedata
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Literal
 
 from qrspi.core.model import Problem
@@ -23,10 +24,16 @@ _START = re.compile(
 
 def wrap(data: bytes, id: str, family: Family = "UNTRUSTED-ARTIFACT") -> bytes:
     """The bytes between markers on lines of their own; `unwrap` gives them back exactly."""
-    encoded = not _is_text(data) or has_marker(data.decode())
+    encoded = _must_encode(data)
     content = base64.b64encode(data) if encoded else data
     start, end = _markers(id, family, encoded)
     return b"".join((start.encode(), b"\n", content, b"\n", end.encode(), b"\n"))
+
+
+@lru_cache(maxsize=16)
+def _must_encode(data: bytes) -> bool:
+    """Two hundred verifiers are given the same artifact; it is looked through once."""
+    return not _is_text(data) or has_marker(data.decode())
 
 
 def wrap_inline(text: str, id: str, family: Family) -> str:

@@ -23,7 +23,7 @@ def before(job: Job, derived: Handler | None) -> Handler | None:
 
 def _unwritten(job: Job) -> Handler | None:
     """A run that waits for agents has their prompts ready."""
-    if not job.next.prompts:
+    if not job.next.prompts or job.options.sends:
         return None
     from qrspi.handlers import prompts
 

@@ -18,10 +18,25 @@ from qrspi.handlers.job import Job
 from qrspi.world import rolefiles
 
 
+class Material(NamedTuple):
+    """What everybody who works on a step may need: read once, however many are sent."""
+
+    text: tuple[Source, ...]  # the artifact with its companions
+    upstream: tuple[Source, ...]
+    diff: str  # its path; empty outside git, and for test
+
+
+def material(job: Job) -> Material:
+    needs = prerequisites(job.facts.step, job.facts.route)
+    upstream = _sources(job.workspace, (STEP[need].artifact for need in needs))
+    return Material(_sources(job.workspace, _text_paths(job)), upstream, _diff(job))
+
+
 class Agent(NamedTuple):
     role: Role
     model: str
     prints: bool  # what it may need is in the prompt, and what it hands in is printed
+    material: Material
 
 
 def prompt(job: Job, kind: str, name: str, agent: Agent) -> str:
@@ -46,11 +61,11 @@ def _reviewer(job: Job, tag: str, agent: Agent) -> Reviewer:
         step=loop.subject.key,
         round=loop.number,
         round_subdir=_absolute(job, loop.paths.directory),
-        body=_sources(job.workspace, _text_paths(job)),
+        body=agent.material.text,
         artifact_path=_absolute(job, loop.subject.artifact),
-        diff_file_path=_diff(job),
+        diff_file_path=agent.material.diff,
         upstream_paths=_upstream_paths(job, agent),
-        upstream=_upstream(job) if agent.prints else (),
+        upstream=agent.material.upstream if agent.prints else (),
         scope_hint=choice.scope_hint if choice and choice.narrow else (),
         actual_model=agent.model,
         prints=agent.prints,
@@ -61,16 +76,16 @@ def _verifier(job: Job, name: str, agent: Agent) -> Verifier:
     loop = job.round_loop
     finding = _finding(job, name.removeprefix("verify-"))
     path = f"{loop.paths.directory}/{finding.file}"
-    sources = _sources(job.workspace, (path, *_text_paths(job)))
+    sources = (*_sources(job.workspace, (path,)), *agent.material.text)
     return Verifier(
         role=agent.role,
         finding=finding.name,
         finding_file_path=_absolute(job, path),
         sidecar_path=_absolute(job, f"{loop.paths.directory}/{sidecar_file(finding.stem)}"),
         artifact_path=_absolute(job, loop.subject.artifact),
-        diff_file_path=_diff(job),
+        diff_file_path=agent.material.diff,
         upstream_paths=_upstream_paths(job, agent),
-        sources=(*sources, *_upstream(job)) if agent.prints else (),
+        sources=(*sources, *agent.material.upstream) if agent.prints else (),
         actual_model=agent.model,
         prints=agent.prints,
     )
@@ -85,7 +100,7 @@ def _finding(job: Job, stem: str) -> Finding:
 def _fixer(job: Job, agent: Agent) -> Fixer:
     loop = job.round_loop
     files = tuple(f"{loop.paths.directory}/{item.finding.file}" for item in loop.to_apply)
-    sources = _sources(job.workspace, (*_text_paths(job), *files))
+    sources = (*agent.material.text, *_sources(job.workspace, files))
     return Fixer(
         role=agent.role,
         step=loop.subject.key,
@@ -96,7 +111,7 @@ def _fixer(job: Job, agent: Agent) -> Fixer:
         dispositions_path=_absolute(job, loop.paths.dispositions),
         finding_file_paths=tuple(_absolute(job, path) for path in files),
         upstream_paths=_upstream_paths(job, agent),
-        sources=(*sources, *_upstream(job)) if agent.prints else (),
+        sources=(*sources, *agent.material.upstream) if agent.prints else (),
         actual_model=agent.model,
         prints=agent.prints,
     )
@@ -118,7 +133,7 @@ def _author(job: Job, name: str, agent: Agent) -> Author:
         question=question,
         question_budget=config.question_budget,
         visual_fidelity_required=config.visual_fidelity_required is True,
-        sources=_material(job, feedback) if agent.prints and not question else (),
+        sources=_for_author(job, agent, feedback) if agent.prints and not question else (),
         actual_model=agent.model,
         prints=agent.prints,
     )
@@ -129,10 +144,10 @@ def _question(job: Job, name: str) -> Question:
     return next(question for question in asked.open if question.name == name)
 
 
-def _material(job: Job, feedback: tuple[str, ...]) -> tuple[Source, ...]:
+def _for_author(job: Job, agent: Agent, feedback: tuple[str, ...]) -> tuple[Source, ...]:
     """What an author works from; its own earlier text too, which may only have to be mended."""
-    own = _sources(job.workspace, (*_text_paths(job), *feedback))
-    return (*_upstream(job), *own)
+    given = agent.material
+    return (*given.upstream, *given.text, *_sources(job.workspace, feedback))
 
 
 def _text_paths(job: Job) -> tuple[str, ...]:
@@ -148,14 +163,10 @@ def _upstream_paths(job: Job, agent: Agent) -> tuple[str, ...]:
     return prompts.upstream_paths(job.facts.step, job.facts.route, run, agent.role)
 
 
-def _upstream(job: Job) -> tuple[Source, ...]:
-    needs = prerequisites(job.facts.step, job.facts.route)
-    return _sources(job.workspace, (STEP[need].artifact for need in needs))
-
-
 def _diff(job: Job) -> str:
-    """Empty when the round has none: outside git, and for test."""
-    path = job.round_loop.paths.diff
+    if job.loop is None:
+        return ""
+    path = job.loop.paths.diff
     size = job.workspace.size(path)
     return "" if isinstance(size, Fault) else _absolute(job, path)
 

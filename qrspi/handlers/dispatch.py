@@ -23,7 +23,7 @@ from qrspi.handlers import intaking, leftovers, lineup, prompts
 from qrspi.handlers.intaking import Intake
 from qrspi.handlers.job import Job, Options, Performed
 from qrspi.handlers.ledger import Purse
-from qrspi.handlers.obtaining import Office, is_stored, obtain
+from qrspi.handlers.obtaining import Office, begin_all, is_stored, obtain
 from qrspi.handlers.orders import KINDS, Order, Orders, orders
 from qrspi.handlers.sending import Listener, Sending
 from qrspi.world import hosts, mailbox
@@ -111,8 +111,9 @@ class Desk:
             chosen = self._chosen(job)
             waiting = [one for one in chosen.ready if one.means.prints]
             held = tuple(one.name for one in chosen.ready if not one.means.prints)
-            intake = self._prepared(job, chosen, waiting)
-        self._carry_out(waiting, self._office(job), intake)
+            office = self._office(job)
+            intake = self._prepared(job, chosen, office)
+        self._carry_out(waiting, office, intake)
         done = intaking.performed(job, tuple(intake.files), tuple(intake.notes))
         return FanOut(done, tuple(intake.failures), intake.stopped, held)
 
@@ -155,39 +156,46 @@ class Desk:
 
     def _office(self, job: Job) -> Office:
         trusted = hosts.is_trusted(job.project, os.environ)
-        return Office(job.run, self._box, self._wire, self._purse, job.project, trusted)
+        return Office(job.run, self._box, self._wire, self._purse, job.project, trusted, {})
 
-    def _prepared(self, job: Job, chosen: Orders, waiting: list[Order]) -> Intake:
+    def _prepared(self, job: Job, chosen: Orders, office: Office) -> Intake:
         """Everything that is on record before the first agent is sent."""
         for trace in dict.fromkeys(TRACES[one.means.transport] for one in chosen.ready):
             self._listener.note(trace)
         for one in chosen.ready:
             for warning in one.route.warnings if isinstance(one.route, Route) else ():
                 self._note_once(warning)
-        prompts.put(job, chosen.ready)
+        ours = [one for one in chosen.ready if one.means.prints]
+        prompts.put(job, tuple(one for one in chosen.ready if one not in ours))
         known = leftovers.settle(job, self._box)
         self._purse.open(job.next.step, known.entries)
-        intaking.mark(job, {one.name: _as_sent(job, one) for one in waiting})
+        begin_all((one for one in ours if not is_stored(one, office)), office)
+        intaking.mark(job, {one.name: _as_sent(job, one) for one in ours})
         return Intake(self._workspace, self._options, self._box, known.calls)
 
     def _carry_out(self, waiting: list[Order], office: Office, intake: Intake) -> None:
         self._listener.begun(tuple(one.name for one in waiting))
         run = EXECUTORS[self._sending.executor]
-        given = self._given_out(waiting, office, intake)
+        unsent = {one.place: one for one in waiting}
+        given = self._given_out(unsent, office, intake)
         jobs = min(self._sending.jobs, len(waiting))
         for batch in run(given, lambda order: obtain(order, office), jobs):
             for name, problem in intake.take(batch):
                 self._listener.ended(name, problem)
         if office.purse.blind:
             self._note_once(_BLIND)
+        if unsent:
+            intake.put_back(unsent.values(), office.begun)
 
-    def _given_out(self, waiting: list[Order], office: Office, intake: Intake) -> Iterator[Order]:
+    def _given_out(
+        self, unsent: dict[str, Order], office: Office, intake: Intake
+    ) -> Iterator[Order]:
         """Answers that are there already come first, as they cost nothing."""
-        stored = {one.place for one in waiting if is_stored(one, office)}
-        for order in sorted(waiting, key=lambda one: one.place not in stored):
-            if order.place not in stored and (stop := office.purse.admit()):
+        for order in sorted(unsent.values(), key=lambda one: one.place in office.begun):
+            if order.place in office.begun and (stop := office.purse.admit()):
                 intake.stopped = stop
                 return
+            del unsent[order.place]
             yield order
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from qrspi.core import manifest as manifests
 from qrspi.core.derive import survey
-from qrspi.core.jobs import State
+from qrspi.core.jobs import Record, State
 from qrspi.core.manifest import Dispatch
 from qrspi.core.model import Problem
 from qrspi.core.pipeline import STEP
@@ -17,7 +17,7 @@ from qrspi.handlers import audit, ledger, taking
 from qrspi.handlers.job import Job, Options, Performed
 from qrspi.handlers.obtaining import Obtained
 from qrspi.handlers.orders import Order
-from qrspi.handlers.taking import Draft, Taken
+from qrspi.handlers.taking import Draft, Score, Taken
 from qrspi.world.mailbox import Mailbox
 from qrspi.world.workspace import Workspace
 
@@ -40,6 +40,19 @@ class Intake:
         self.notes: list[str] = []
         self.failures: list[Problem] = []
         self.stopped: Problem | None = None
+        self._scores: dict[str, Score | Problem] = {}
+        self._taken_names: Collection[str] = ()
+
+    def put_back(self, orders: Iterable[Order], begun: Mapping[str, Record]) -> None:
+        """Those who were to be sent and were not, as a budget is reached."""
+        listed = list(orders)
+        with self._workspace.locked(self._options.lock_timeout):
+            found = survey(self._workspace)
+            assert found.facts is not None
+            job = Job(self._workspace, found.facts, found.loop, found.state.next, self._options)
+            mark(job, {one.name: {"status": "pending"} for one in listed})
+            places = [one.place for one in listed if one.place in begun]
+            self._box.keep_all({at: begun[at]._replace(state="pending") for at in places})
 
     def take(self, batch: Sequence[Obtained]) -> list[tuple[str, Problem | None]]:
         """Whose answers they were, each with what was wrong about it."""
@@ -48,12 +61,24 @@ class Intake:
             assert found.facts is not None
             job = Job(self._workspace, found.facts, found.loop, found.state.next, self._options)
             before = len(self.files), len(self.notes)
+            self._write_scores(job, batch)
             outcomes = [self._one(job, got) for got in batch]
             self._put_on_record(job, batch, outcomes, before)
         return [
             (got.order.name, outcome if isinstance(outcome, Problem) else None)
             for got, outcome in zip(batch, outcomes, strict=True)
         ]
+
+    def _write_scores(self, job: Job, batch: Sequence[Obtained]) -> None:
+        """All scores of a batch at once: a fan-out of hundreds is not to wait for hundreds of
+        syncs. One that a host has written meanwhile stands."""
+        self._scores = {
+            got.order.place: taking.score(job, got.order.target, got.reply.text)
+            for got in batch
+            if got.order.kind == "verify" and isinstance(got.reply, Reply) and _awaited(job, got)
+        }
+        good = {one.name: one.data for one in self._scores.values() if isinstance(one, Score)}
+        self._taken_names = job.workspace.create_all(_round_folder(job), good) if good else ()
 
     def _one(self, job: Job, got: Obtained) -> Taken | Problem | None:
         """None for an answer that nobody waits for any more."""
@@ -74,7 +99,7 @@ class Intake:
         return outcome
 
     def _used(self, job: Job, got: Obtained, reply: Reply) -> Taken | Problem | None:
-        if got.order.prompt_file not in job.next.prompts:
+        if not _awaited(job, got):
             self._keep(got, "late")
             return None
         try:
@@ -87,18 +112,29 @@ class Intake:
             self._keep(got, "failed", taken.message)
         return taken
 
-    def _taken(self, job: Job, got: Obtained, text: str) -> Taken | Problem:
+    def _taken(self, job: Job, got: Obtained, text: str) -> Taken | Problem | None:
         match got.order.kind:
             case "review":
                 return taking.review(job, got.order.target, text)
             case "verify":
-                return taking.score(job, got.order.target, text)
+                return self._scored(job, got)
             case "author":
                 artifact = _artifact(got.order)
                 draft = taking.drafted(job.workspace, job.facts.step, artifact, text)
             case "fix":
                 draft = taking.fixed(job.workspace, job, text)
+            case "implement":
+                return Taken(())  # what it did is in its work tree and its report
         return draft if isinstance(draft, Problem) else self._put(job, got, draft)
+
+    def _scored(self, job: Job, got: Obtained) -> Taken | Problem | None:
+        score = self._scores[got.order.place]
+        if isinstance(score, Problem):
+            return score
+        if score.name in self._taken_names:
+            self._keep(got, "late")
+            return None
+        return Taken((f"{_round_folder(job)}/{score.name}",), notes=score.notes)
 
     def _put(self, job: Job, got: Obtained, draft: Draft) -> Taken | Problem:
         begun = got.record.state == "taking"
@@ -127,14 +163,23 @@ class Intake:
         ledger.append(self._workspace, [one for pair in pairs for one in self._spent(*pair)])
         files, notes = tuple(self.files[before[0] :]), tuple(self.notes[before[1] :])
         audit.record(self._workspace, self._options.actor, performed(job, files, notes))
-        for got, outcome in pairs:
-            if isinstance(outcome, Taken):
-                self._keep(got, "taken")
+        taken = [got for got, outcome in pairs if isinstance(outcome, Taken)]
+        self._box.keep_all(
+            {got.order.place: got.record._replace(state="taken", files={}) for got in taken}
+        )
 
     def _spent(self, got: Obtained, outcome: Taken | Problem | None) -> list[Entry]:
         fresh = [one for one in got.spent if (one.job, one.attempt) not in self._known]
         self._known |= {(one.job, one.attempt) for one in fresh}
         return [one._replace(outcome="late") for one in fresh] if outcome is None else fresh
+
+
+def _awaited(job: Job, got: Obtained) -> bool:
+    return got.order.prompt_file in job.next.prompts
+
+
+def _round_folder(job: Job) -> str:
+    return job.round_loop.paths.directory
 
 
 def performed(job: Job, files: tuple[str, ...], notes: tuple[str, ...]) -> Performed:

@@ -22,6 +22,7 @@ class Options(NamedTuple):
     thorough: bool = False  # the state given back also tells of edits after approval
     ask: bool = False  # a person is there to answer; without, defaults are taken and recorded
     asked: bool = False  # `present` is what a person answered
+    sends: bool = False  # this command sends agents itself, and writes their prompts as it does
 
     @property
     def command(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from qrspi.core import citation_density, replies, secrets
@@ -26,6 +27,7 @@ class Office(NamedTuple):
     purse: Purse
     directory: str  # where commands run
     trusted: bool
+    begun: dict[str, Record]  # by place: who is on record as sent
 
 
 class Obtained(NamedTuple):
@@ -121,7 +123,10 @@ def _answered(order: Order, office: Office) -> Obtained:
 
 
 def _sent(order: Order, office: Office) -> Obtained:
-    record = _begun(order, office)
+    if order.place not in office.begun:
+        begin_all((order,), office)
+    record = office.begun[order.place]
+    office.mailbox.prompt(order.place, order.prompt)
     answer = agents.send(_request(order, record, office), office.wire)
     answer = answer._replace(data=secrets.without(answer.data, office.wire.keys))
     usage = replies.usage(order.means.reply, answer.data)
@@ -138,14 +143,21 @@ def _sent(order: Order, office: Office) -> Obtained:
     return Obtained(order, record, reply, (entry,))
 
 
+def begin_all(orders: Iterable[Order], office: Office) -> None:
+    """Write down who is sent before anybody is: a line each, and one write for all."""
+    records = {order.place: _begun(order, office) for order in orders}
+    for place, record in records.items():
+        if not record.broker_job:
+            office.mailbox.discard(place)
+    office.mailbox.keep_all(records)
+    office.begun.update(records)
+
+
 def _begun(order: Order, office: Office) -> Record:
     before = office.mailbox.record(order.place)
     job = order.job_id(office.run)
     same = before is not None and before.job_id == job
-    launched = before.broker_job if before and same and before.state == "sent" else ""
-    if not launched:
-        office.mailbox.discard(order.place)
-    record = Record(
+    return Record(
         job,
         order.name,
         attempt=before.attempt + 1 if before and same else 1,
@@ -154,10 +166,8 @@ def _begun(order: Order, office: Office) -> Record:
         model=order.model.model if order.model else "",
         transport=order.means.transport,
         reply=order.means.reply,
-        broker_job=launched,
+        broker_job=before.broker_job if before and same and before.state == "sent" else "",
     )
-    office.mailbox.keep(order.place, record)
-    return record
 
 
 def _request(order: Order, record: Record, office: Office) -> Request:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from typing import Literal, NamedTuple
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from qrspi.core import bodies, citation_density, jobs, roles, routing, transports
 from qrspi.core.config import Model
@@ -18,6 +19,9 @@ from qrspi.handlers.job import Job
 from qrspi.handlers.sending import AS_CONFIGURED, How
 from qrspi.world import rolefiles
 from qrspi.world.mailbox import SECOND_TRY
+
+if TYPE_CHECKING:
+    from qrspi.handlers.composing import Material
 
 Kind = Literal["review", "verify", "author", "fix", "implement"]
 
@@ -104,6 +108,12 @@ class _Cast:
         self.how = how
         self._roles: dict[str, Role | Problem] = {}
 
+    @cached_property
+    def material(self) -> Material:
+        from qrspi.handlers import composing
+
+        return composing.material(self.job)
+
     def role(self, name: str) -> Role | Problem:
         if name not in self._roles:
             self._roles[name] = rolefiles.load(name, self.job.workspace.path, self.job.project)
@@ -188,7 +198,7 @@ def _made(cast: _Cast, part: _Part) -> Order | Unready:
         means = transports.HOST  # works in a work tree, which who only prints cannot
         prompt = implementers.prompt(job, folder, role, actual).encode()
     else:
-        agent = composing.Agent(role, actual, means.prints)
+        agent = composing.Agent(role, actual, means.prints, cast.material)
         prompt = composing.prompt(job, kind, name, agent).encode()
     if len(prompt) > PROMPT_LIMIT:
         return Unready(name, _too_long(name, len(prompt)))

@@ -40,7 +40,15 @@ def review(job: Job, tag: str, text: str) -> Taken | Problem:
     return Taken(files, "complete-clean" if split.clean else "complete", notes)
 
 
-def score(job: Job, stem: str, text: str) -> Taken | Problem:
+class Score(NamedTuple):
+    """A sidecar that may be written."""
+
+    name: str
+    data: bytes
+    notes: tuple[str, ...] = ()
+
+
+def score(job: Job, stem: str, text: str) -> Score | Problem:
     loop = job.round_loop
     path = f"{loop.paths.directory}/{sidecar_file(stem)}"
     data = finished(printed.unfenced(text, "score").strip().encode())
@@ -49,8 +57,7 @@ def score(job: Job, stem: str, text: str) -> Taken | Problem:
     )
     if read.record is None or read.violations:
         return _no_score(stem, read.violations)
-    job.workspace.create(path, data)
-    return Taken((path,), notes=tuple(warning.message for warning in read.warnings))
+    return Score(sidecar_file(stem), data, tuple(warning.message for warning in read.warnings))
 
 
 def _no_score(stem: str, violations: tuple[Problem, ...]) -> Problem:

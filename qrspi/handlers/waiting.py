@@ -10,7 +10,7 @@ from qrspi.core.model import Problem
 from qrspi.handlers.job import Job
 from qrspi.handlers.orders import Order, orders
 from qrspi.handlers.sending import AS_CONFIGURED, How
-from qrspi.world.mailbox import read_record
+from qrspi.world.mailbox import read_records
 from qrspi.world.workspace import Workspace
 
 
@@ -63,7 +63,7 @@ def _job(workspace: Workspace) -> Job | None:
 
 
 def _waiting(job: Job, one: Order) -> Waiting:
-    record = read_record(job.workspace.path, one.place)
+    record = read_records(job.workspace.path, one.folder).get(one.name)
     same = record is not None and record.job_id == one.job_id(job.run)
     return Waiting(
         one.name,

@@ -91,6 +91,11 @@ def put(directory: int, temp: str, name: str) -> None:
 
 def put_new(directory: int, temp: str, name: str) -> None:
     """Fails with FileExistsError when anything has the name."""
+    link_new(directory, temp, name)
+    sync(directory)
+
+
+def link_new(directory: int, temp: str, name: str) -> None:
     try:
         os.link(temp, name, src_dir_fd=directory, dst_dir_fd=directory, follow_symlinks=False)
     except OSError as error:
@@ -99,7 +104,6 @@ def put_new(directory: int, temp: str, name: str) -> None:
         if exists(directory, name):
             raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), name) from None
         os.replace(temp, name, src_dir_fd=directory, dst_dir_fd=directory)
-    sync(directory)
 
 
 def sync(directory: int) -> None:

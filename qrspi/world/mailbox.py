@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 
@@ -17,29 +17,51 @@ from qrspi.core.jobs import Record
 from qrspi.core.model import Problem
 from qrspi.core.replies import LIMIT
 from qrspi.core.tree import Fault
-from qrspi.world import atomic, lock
+from qrspi.world import applog, atomic, lock
 from qrspi.world.disk import DiskTree, opened
 from qrspi.world.failure import worded
 
 FOLDER = f"{lock.OWN}/dispatch"
 LOCK = "dispatch-lock"
+JOBS = "jobs.jsonl"  # in each folder: what became of its dispatches, the newest line counts
 SECOND_TRY = "-again"  # behind the name of an agent whose first answer was not good enough
 
 
 class Mailbox:
-    """Paths are those of prompts without `.md`: `.qrspi/dispatch/goals/round-01/quality-claude`."""
+    """Places are the paths of prompts without `.md`:
+    `.qrspi/dispatch/goals/round-01/quality-claude`."""
 
     def __init__(self, path: str, root: int) -> None:
         self.path = path
         self._root = root
         self._guard = threading.Lock()
         self._open = True
+        self._records: dict[str, dict[str, Record]] = {}  # by folder, then by name
 
     def record(self, place: str) -> Record | None:
-        return read_record(self.path, place)
+        folder, _, name = place.rpartition("/")
+        with self._guard:
+            return self._of(folder).get(name)
 
     def keep(self, place: str, record: Record) -> None:
-        self._put(f"{place}.job.json", jobs.render(record))
+        self.keep_all({place: record})
+
+    def keep_all(self, records: Mapping[str, Record]) -> None:
+        """A line for each; all that belong to one folder are one write."""
+        for folder in dict.fromkeys(place.rpartition("/")[0] for place in records):
+            known = {p: r for p, r in records.items() if p.rpartition("/")[0] == folder}
+            lines = b"".join(map(jobs.render, known.values()))
+            path = f"{folder}/{JOBS}"
+            with self._guard, self._below(path, folder, make=True) as directory:
+                if self._open:
+                    before = self._of(folder)
+                    applog.append(directory, JOBS, lines, path)
+                    before |= {record.name: record for record in known.values()}
+
+    def _of(self, folder: str) -> dict[str, Record]:
+        if folder not in self._records:
+            self._records[folder] = read_records(self.path, folder)
+        return self._records[folder]
 
     def reply(self, place: str) -> bytes | None:
         data = DiskTree(self.path).read(f"{place}.reply", LIMIT + 1)
@@ -51,6 +73,11 @@ class Mailbox:
 
     def capture(self, place: str, data: bytes) -> None:
         self._put(f"{place}.reply", data)
+
+    def prompt(self, place: str, data: bytes) -> None:
+        path = f"{place}.md"
+        if DiskTree(self.path).read(path) != data:
+            self._put(path, data)
 
     def discard(self, place: str) -> None:
         """Before the same is asked again: an old answer must not pass for the new one."""
@@ -72,9 +99,8 @@ class Mailbox:
                 os.unlink(part, dir_fd=directory)
             atomic.fill(directory, part, data)
             # A thread that hears its agent after the lock was let go leaves everything as it is.
-            with self._guard:
-                if self._open:
-                    atomic.put(directory, part, name)
+            if self._open:
+                atomic.put(directory, part, name)
 
     def _remove(self, path: str) -> None:
         parent, _, name = path.rpartition("/")
@@ -88,8 +114,14 @@ class Mailbox:
             yield fd
 
 
-def read_record(run: str, place: str) -> Record | None:
-    return jobs.read(DiskTree(run).read(f"{place}.job.json", jobs.LIMIT))
+def read_records(run: str, folder: str) -> dict[str, Record]:
+    """The newest of each name; a line that is no record says nothing."""
+    found: dict[str, Record] = {}
+    for line in applog.read(DiskTree(run), f"{folder}/{JOBS}"):
+        record = None if isinstance(line, Problem) else jobs.read(line.record)
+        if record:
+            found[record.name] = record
+    return found
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from typing import NamedTuple, Self
@@ -112,6 +112,24 @@ class Workspace(DiskTree):
             except FileExistsError:
                 raise Refusal(_already_there(path)) from None
             self._note(path, None, atomic.sha256(data))
+
+    def create_all(self, folder: str, files: Mapping[str, bytes]) -> frozenset[str]:
+        """Put many files into one folder and sync it once; the names that something had."""
+        taken: set[str] = set()
+        if not files:
+            return frozenset()
+        with self._place(f"{folder}/{next(iter(files))}") as (directory, _):
+            for name, data in files.items():
+                _check_path(f"{folder}/{name}")
+                try:
+                    with atomic.temporary(directory, name, data) as temp:
+                        atomic.link_new(directory, temp, name)
+                except FileExistsError:
+                    taken.add(name)
+                else:
+                    self._note(f"{folder}/{name}", None, atomic.sha256(data))
+            atomic.sync(directory)
+        return frozenset(taken)
 
     def append(self, path: str, lines: bytes) -> tuple[Problem, ...]:
         """Add whole lines to a log; what it says about the log's last line before."""

@@ -124,7 +124,10 @@ class Shop:
         return Sending(limits=limits, how=How(more.pop("tier", None), scripts), **more)
 
     def job(self, place: str) -> dict[str, Any]:
-        found: dict[str, Any] = json.loads(self.read(f".qrspi/dispatch/{place}.job.json"))
+        """The newest record of a dispatch."""
+        folder, _, name = place.rpartition("/")
+        lines = self.read(f".qrspi/dispatch/{folder}/jobs.jsonl").splitlines()
+        found: dict[str, Any] = [r for r in map(json.loads, lines) if r["name"] == name][-1]
         return found
 
     def ledger(self) -> list[dict[str, Any]]:

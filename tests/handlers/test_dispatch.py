@@ -145,10 +145,9 @@ def test_a_raw_reply_is_kept_beside_its_prompt(review: Shop) -> None:
     folder = review.run / ".qrspi/dispatch/design/round-01"
     assert (folder / "scope-claude.reply").read_text() == NOTHING
     assert sorted(file.name for file in folder.iterdir()) == [
-        "quality-claude.job.json",
+        "jobs.jsonl",
         "quality-claude.md",
         "quality-claude.reply",
-        "scope-claude.job.json",
         "scope-claude.md",
         "scope-claude.reply",
     ]

@@ -209,7 +209,7 @@ def test_an_answer_to_a_closed_round_is_marked_late(tmp_path: Path) -> None:
 def test_a_record_that_was_tampered_with_is_no_record(tmp_path: Path) -> None:
     shop = at_questions(tmp_path / "shop")
     shop.reply("author.md", QUESTIONS)
-    shop.write(".qrspi/dispatch/questions/author.job.json", "{}")
+    shop.write(".qrspi/dispatch/questions/jobs.jsonl", '{"name": "author"}\n[]\n{torn')
     shop.write(".qrspi/dispatch/questions/author.reply", "# Not asked for\n")
     shop.sent()
     assert shop.read("questions.md") == QUESTIONS

@@ -31,8 +31,23 @@ def test_records_and_replies_are_kept_side_by_side(run: Path) -> None:
         box.discard(PLACE)
         assert box.reply(PLACE) is None
     names = [file.name for file in (run / ".qrspi/dispatch/goals/round-01").iterdir()]
-    assert names == ["quality-claude.job.json"]
+    assert names == ["jobs.jsonl"]
+    assert mailbox.read_records(str(run), PLACE.rpartition("/")[0]) == {"quality-claude": RECORD}
     assert (run / ".qrspi/.gitignore").read_text() == "*\n"
+
+
+def test_the_newest_line_counts(run: Path) -> None:
+    with mailbox.held(str(run), 1, "qrspi next") as box:
+        box.keep(PLACE, RECORD)
+        box.keep_all({PLACE: RECORD._replace(state="taken")})
+        assert box.record(PLACE) == RECORD._replace(state="taken")
+    log = run / PLACE.rpartition("/")[0] / "jobs.jsonl"
+    log.write_text(log.read_text() + '{"name": "quality-claude"}\n{torn')
+    with mailbox.held(str(run), 1, "qrspi next") as box:
+        assert box.record(PLACE) == RECORD._replace(state="taken")
+        box.keep(PLACE, RECORD)
+        assert box.record(PLACE) == RECORD
+    assert mailbox.read_records(str(run), PLACE.rpartition("/")[0]) == {"quality-claude": RECORD}
 
 
 @pytest.mark.rule("VLD-01")

@@ -113,6 +113,23 @@ def test_create_replaces_nothing(run: Path, space: Workspace) -> None:
     assert space.changes == []
 
 
+@pytest.mark.rule("ENG-01", "RUN-05")
+def test_many_files_are_created_at_once_and_replace_nothing(run: Path, space: Workspace) -> None:
+    (run / "reviews").mkdir()
+    (run / "reviews/b.md").write_bytes(b"there")
+    taken = space.create_all("reviews", {"a.md": b"one", "b.md": b"two", "c.md": b"three"})
+    assert taken == {"b.md"}
+    assert {name: data for name, data in files(run).items() if name.startswith("reviews/")} == {
+        "reviews/a.md": b"one",
+        "reviews/b.md": b"there",
+        "reviews/c.md": b"three",
+    }
+    assert [change.path for change in space.changes] == ["reviews/a.md", "reviews/c.md"]
+    assert space.create_all("nowhere", {}) == frozenset()
+    with pytest.raises(Refusal, match="names no file inside the run"):
+        space.create_all("reviews", {"../x.md": b"out"})
+
+
 @pytest.mark.parametrize(
     ("edit", "what"),
     [
