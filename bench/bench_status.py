@@ -1,17 +1,122 @@
-"""Cold starts of `status`."""
+"""`status`: one run from a cold start, and many runs at once."""
 
 from __future__ import annotations
 
+import os
 import subprocess
+import time
 from collections.abc import Iterator
+from pathlib import Path
 
 from lab import QRSPI, Lab, Measure
 
+from qrspi.core import frontmatter
+from qrspi.core.config_initial import initial
+
+STEPS = ("goals", "questions", "research/summary", "design", "phasing")
+BODY = "# Text\n\n" + "A line of an artifact that somebody has written.\n" * 60
+FINDING = """---
+finding_id: R{round}-F{number:02d}
+severity: medium
+change_type: clarity
+referenced_files: [{artifact}.md:L3-L9]
+artifact: {step}
+round: {round}
+reviewer: quality-claude
+---
+The second paragraph says the opposite of the first one.
+"""
+MANIFEST = """{{"schema": "qrspi/manifest/v1", "step": "{step}", "round": {round},
+"body_hash": "{hash}", "expected_tags": ["quality-claude"], "decision": {{"rule": "CNV-03"}}}}
+"""
+
 
 def measure(lab: Lab) -> Iterator[Measure]:
-    project = lab.scratch / "one-run"
-    project.mkdir()
+    one = lab.scratch / "one"
+    one.mkdir()
     new_run = [str(QRSPI), "--root", ".", "init", "first-light", "--pipeline", "quick"]
-    subprocess.run(new_run, cwd=project, check=True, capture_output=True)
-    yield lab.cold("status of one run, cold", [QRSPI, "status"], project, goal=5)
-    yield lab.cold("status --json of one run, cold", [QRSPI, "status", "--json"], project, goal=5)
+    subprocess.run(new_run, cwd=one, check=True, capture_output=True)
+    yield lab.cold("status of one run, cold", [QRSPI, "status"], one, goal=5)
+    yield lab.cold("status --json of one run, cold", [QRSPI, "status", "--json"], one, goal=5)
+    yield lab.cold("  the same by way of click", [QRSPI, "-v", "status"], one)
+    template = lab.scratch / "template" / "run"
+    files = make_run(template)
+    yield lab.cold(f"status of a run of {files} files", [QRSPI, "--root", ".", "status"], template)
+    for count, goal in ((100, 8), (1000, 45)):
+        project = copies(template, lab.scratch / str(count), count)
+        what = f"status --all, {count} runs of {files} files"
+        yield lab.cold(what, [QRSPI, "status", "--all"], project, goal=goal, times=5)
+    yield per_file(template)
+
+
+def make_run(run: Path) -> int:
+    """A full run in the middle of its structure: steps behind it, a round open, tasks to come."""
+    config = initial("2026-01-05", "full", second_reviewer=False)
+    _write(run / "config.md", config.decode())
+    for artifact in (*STEPS, "structure"):
+        status = "draft" if artifact == "structure" else "approved"
+        _write(run / f"{artifact}.md", f"---\nstatus: {status}\n---\n{BODY}")
+    for step in (*(artifact.partition("/")[0] for artifact in STEPS), "structure"):
+        for number in range(1, 4):
+            _round(run, step, number)
+    for number in range(1, 31):
+        _write(run / f"research/q{number:02d}.md", f"---\nstatus: approved\n---\n{BODY}")
+    return sum(path.is_file() for path in run.rglob("*"))
+
+
+def _round(run: Path, step: str, number: int) -> None:
+    folder = run / "reviews" / step / f"round-{number:02d}"
+    artifact = "research/summary" if step == "research" else step
+    body = (run / f"{artifact}.md").read_bytes()
+    digest = frontmatter.body_hash([frontmatter.body(body)])
+    _write(
+        folder / ".dispatch-manifest.json", MANIFEST.format(step=step, round=number, hash=digest)
+    )
+    for at in range(1, 9):
+        text = FINDING.format(round=number, number=at, artifact=artifact, step=step)
+        _write(folder / f"quality-claude.finding-F{at:02d}.md", text)
+        score = f"score: {60 + at}\nreason: Held against the text.\n"
+        _write(folder / f"quality-claude.finding-F{at:02d}.score.yml", score)
+    if (step, number) == ("structure", 3):
+        return
+    for suffix in ("-verified.md", "-scope-set.txt", "-dispositions.md", "-commit.txt"):
+        _write(folder.with_name(f"{folder.name}{suffix}"), "# Done\n")
+
+
+def _write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+
+
+def copies(template: Path, project: Path, count: int) -> Path:
+    """Runs that share their files' content by hard links: a million small files are slow to make
+    and no different to read."""
+    folders = [path.relative_to(template) for path in template.rglob("*") if path.is_dir()]
+    files = [path.relative_to(template) for path in template.rglob("*") if path.is_file()]
+    for number in range(count):
+        run = project / "docs" / "qrspi" / f"2026-01-05-run-number-{number:04d}"
+        run.mkdir(parents=True)
+        for folder in sorted(folders):
+            (run / folder).mkdir()
+        for file in files:
+            os.link(template / file, run / file)
+    return project
+
+
+def per_file(run: Path) -> Measure:
+    """Reading a frontmatter against reading the bytes."""
+    files = [str(path) for path in sorted(run.rglob("*.md"))]
+    bare = _seconds(lambda: [Path(file).read_bytes() for file in files])
+    parsed = _seconds(lambda: [frontmatter.read(Path(file).read_bytes(), file) for file in files])
+    note = f"{len(files) / parsed:,.0f} files a second"
+    return Measure("frontmatter of a file", parsed / bare, "× its bare read", None, note)
+
+
+def _seconds(work: object) -> float:
+    assert callable(work)
+    best = float("inf")
+    for _ in range(7):
+        begun = time.perf_counter()
+        work()
+        best = min(best, time.perf_counter() - begun)
+    return best

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import statistics
 import subprocess
 import sys
@@ -30,29 +31,42 @@ class Lab(NamedTuple):
     interpreter: float  # seconds of `python -c pass`, the yardstick of every cold start
 
     def cold(
-        self, what: str, command: Sequence[str | Path], cwd: Path, goal: float | None = None
+        self,
+        what: str,
+        command: Sequence[str | Path],
+        cwd: Path,
+        goal: float | None = None,
+        times: int = 15,
     ) -> Measure:
-        """A command from its start to its end, against the bare interpreter."""
-        taken = seconds(command, cwd, 15)
-        note = f"{taken * 1000:.0f} ms"
-        return Measure(what, taken / self.interpreter, "× python -c pass", goal, note)
+        """A command from its start to its end, against the bare interpreter. The two take turns,
+        so that whatever else the machine does weighs on both."""
+        subprocess.run(command, cwd=cwd, check=True, capture_output=True, env=_environment())
+        pairs = [(_once(BARE, cwd), _once(command, cwd)) for _ in range(times)]
+        bare, taken = (statistics.median(column) for column in zip(*pairs, strict=True))
+        return Measure(what, taken / bare, "× python -c pass", goal, f"{taken * 1000:.0f} ms")
 
 
 Benchmark = Callable[[Lab], Iterator[Measure]]
 QRSPI = Path(sys.executable).with_name("qrspi")
+BARE = (sys.executable, "-c", "pass")
 
 
 def seconds(command: Sequence[str | Path], cwd: Path, times: int) -> float:
     """The median, after one run that warms the disk cache. A failing command is an error."""
-    subprocess.run(command, cwd=cwd, check=True, capture_output=True)
+    subprocess.run(command, cwd=cwd, check=True, capture_output=True, env=_environment())
     return statistics.median(_once(command, cwd) for _ in range(times))
 
 
 def _once(command: Sequence[str | Path], cwd: Path) -> float:
     start = time.perf_counter()
-    subprocess.run(command, cwd=cwd, check=True, stdout=subprocess.DEVNULL)
+    subprocess.run(command, cwd=cwd, check=True, stdout=subprocess.DEVNULL, env=_environment())
     return time.perf_counter() - start
 
 
 def bare_interpreter(cwd: Path) -> float:
-    return seconds([sys.executable, "-c", "pass"], cwd, 25)
+    return seconds(BARE, cwd, 25)
+
+
+def _environment() -> dict[str, str]:
+    """As an installed command is run: with its compiled modules kept."""
+    return {key: text for key, text in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}

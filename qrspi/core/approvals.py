@@ -5,9 +5,6 @@ besides (a rewind resets several steps) stands in `resets`. The newest record of
 tells a rewound step from a command that was killed half way.
 """
 
-from __future__ import annotations
-
-import json
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
@@ -55,6 +52,8 @@ class Entry(NamedTuple):
 
 
 def render(record: Record) -> bytes:
+    import json
+
     document: dict[str, Any] = record._asdict()
     document["resets"] = [mark._asdict() for mark in record.resets]
     if not record.resets:
@@ -72,6 +71,8 @@ def read(content: bytes | Fault) -> tuple[Record, ...]:
 
 
 def _line(line: bytes) -> Record | None:
+    import json  # 2 ms of a cold start, which a run without records need not pay
+
     try:
         document = json.loads(line)
     except (ValueError, RecursionError):

@@ -1,7 +1,5 @@
 """When a review loop has gone on long enough for a person to look."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from qrspi.core import loop as loops

@@ -1,8 +1,6 @@
 """When to recommend that a host sheds its context: before a fan-out, before a new step, and
 beside every question to a person."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from qrspi.core.model import Next

@@ -4,8 +4,6 @@ Nothing that affects behaviour is filled in: a field that is absent or bad is No
 `problems_for` says whether the step at hand may go on without it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
@@ -56,15 +54,15 @@ class Config(NamedTuple):
     question_budget: int | None = None
     model_routing: Mapping[str, Model | None] | None = None
     default_tier: str | None = None
-    providers: Mapping[str, Provider] | None = None
+    providers: "Mapping[str, Provider] | None" = None
     trusted_path: tuple[str, ...] | None = None
-    validators: Validators | None = None
-    commands: Mapping[str, Command] | None = None
+    validators: "Validators | None" = None
+    commands: "Mapping[str, Command] | None" = None
     second_reviewer_model: Model | None = None
     extra_reviewers: Mapping[str, tuple[str, ...]] = {}
     guard: str = "tolerant"
-    budget: Budget | None = None
-    gates: Gates | None = None
+    budget: "Budget | None" = None
+    gates: "Gates | None" = None
     base_branch: str | None = None
     feature_branch: str | None = None
     code_path: str | None = None

@@ -1,7 +1,5 @@
 """Which model a tier stands for: the model_routing block and default_tier."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from qrspi.core.config_fields import Faults, Fields, is_empty, string

@@ -17,8 +17,9 @@ from qrspi.core.facts import (
     unmet,
 )
 from qrspi.core.filenames import rounds_in
-from qrspi.core.model import Next, Option, Problem, RunState, StepState
+from qrspi.core.model import Next, Option, Problem, Progress, RunState, Stage, StepState
 from qrspi.core.pipeline import MARKER, STEP
+from qrspi.core.snapshot import Snapshot
 from qrspi.core.tree import CONFIG_LIMIT, Tree
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ class Survey(NamedTuple):
 
 def derive(tree: Tree, path: str = "", *, thorough: bool = True) -> RunState:
     """`thorough` also hashes approved bodies and scans the tasks, for warnings only."""
-    return survey(tree, path, thorough=thorough).state
+    return survey(Snapshot(tree), path, thorough=thorough).state
 
 
 def survey(tree: Tree, path: str = "", *, thorough: bool = False) -> Survey:
@@ -148,20 +149,17 @@ def _steps(facts: Facts, answer: Answer) -> tuple[StepState, ...]:
 
 
 def _step_state(facts: Facts, step: str, reviewed: frozenset[str], answer: Answer) -> StepState:
-    status = status_of(facts, step)
-    reviews = STEP[step].reviews
-    there = reviews.partition("/")[2] in reviewed
-    rounds = len(rounds_in(entries(facts.tree, reviews))) if there else 0
-    state = StepState(step, STEP[step].artifact, status, rounds, "closed" if rounds else "none")
+    about, status = STEP[step], status_of(facts, step)
+    there = about.reviews.partition("/")[2] in reviewed
+    rounds = len(rounds_in(entries(facts.tree, about.reviews))) if there else 0
+    stage: Stage = "closed" if rounds else "none"
+    progress: Progress = "completed" if status == "approved" else "pending"
+    kept, dropped = None, None
     if step == facts.step:
-        loop = answer.loop
-        return state._replace(
-            stage=loop.stage if loop else state.stage,
-            kept=loop.kept if loop and loop.round else None,
-            dropped=loop.dropped if loop and loop.round else None,
-            progress="in_progress",
-        )
-    return state._replace(progress="completed" if status == "approved" else "pending")
+        progress, loop = "in_progress", answer.loop
+        stage = loop.stage if loop else stage
+        kept, dropped = (loop.kept, loop.dropped) if loop and loop.round else (None, None)
+    return StepState(step, about.artifact, status, rounds, stage, kept, dropped, progress)
 
 
 def _thorough(facts: Facts) -> tuple[Problem, ...]:

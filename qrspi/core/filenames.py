@@ -1,7 +1,5 @@
 """The path grammar of a run, both ways. No other module knows a file name's pattern."""
 
-from __future__ import annotations
-
 import re
 from typing import NamedTuple
 
@@ -144,8 +142,7 @@ RoundFile = FindingName | SidecarName | CleanName | EngineName | SplitMarker | D
 
 # Patterns are texts: `re` compiles each when it is first asked for and keeps it, so that a
 # command pays for those it uses. All of them together cost half a bare interpreter.
-_FINDING = rf"({TAG})\.finding-F(\d{{2,9}})\.md"
-_SIDECAR = rf"({TAG}\.finding-F\d{{2,9}})\.(score\.yml|score\.md|verifier\.md)"
+_FINDING = rf"(({TAG})\.finding-F(\d{{2,9}}))\.(md|score\.yml|score\.md|verifier\.md)"
 _CLEAN = rf"({TAG})\.(clean\.md|no-findings\.md|NO_FINDINGS)"
 _ENGINE = rf"({TAG})\.(skipped|path-filtered|bypass-attempt)(?:-(\d{{2,9}}))?\.md"
 _SPLIT = rf"\.({TAG})\.split"
@@ -183,17 +180,16 @@ def is_safe(name: str) -> bool:
 
 
 def parse_round_file(name: str) -> RoundFile:
-    """What a name in a round directory stands for."""
+    """What a name in a round directory stands for. Findings and scores first: they are many."""
+    if match := re.fullmatch(_FINDING, name):
+        stem, tag, number, extension = match.groups()
+        return FindingName(tag, int(number)) if extension == "md" else SidecarName(stem, extension)
     if name == "kept-findings.txt":
         return EngineName("kept")
     if name == ".dispatch-manifest.json":
         return EngineName("manifest")
     if is_dropping(name):
         return Dropping()
-    if match := re.fullmatch(_FINDING, name):
-        return FindingName(match[1], int(match[2]))
-    if match := re.fullmatch(_SIDECAR, name):
-        return SidecarName(match[1], match[2])
     if match := re.fullmatch(_CLEAN, name):
         return CleanName(match[1], match[2] == "clean.md")
     if match := re.fullmatch(_ENGINE, name):

@@ -1,7 +1,5 @@
 """Frontmatter: split it from the body, read it, set one field and keep every other byte."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 

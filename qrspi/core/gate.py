@@ -1,7 +1,5 @@
 """What follows a closed round: the human gate, another round, or a question."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from qrspi.core import approvals, caps, frontmatter

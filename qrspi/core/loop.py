@@ -3,8 +3,6 @@
 `closed` is tested first, then the stages from top to bottom; the first that holds wins.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -17,6 +15,16 @@ from qrspi.core.model import Problem, Round, Stage, Triaged
 from qrspi.core.pauses import Pause
 from qrspi.core.pipeline import Subject
 from qrspi.core.tree import Entry, Fault, Tree
+
+
+class Failure(NamedTuple):
+    """One reason for the failure menu."""
+
+    diagnostic: str
+    code: str
+    skippable: bool
+    tag: str = ""
+    file: str = ""
 
 
 class Loop(NamedTuple):
@@ -54,16 +62,6 @@ class Loop(NamedTuple):
             for item in self.triaged
             if item.verdict == "keep" or decisions.get(item.finding.name) == "apply"
         )
-
-
-class Failure(NamedTuple):
-    """One reason for the failure menu."""
-
-    diagnostic: str
-    code: str
-    skippable: bool
-    tag: str = ""
-    file: str = ""
 
 
 SKIPPABLE = ("missing_output", "missing_sidecar", "verify_failed", "bad_scope_set")

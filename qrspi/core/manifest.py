@@ -1,8 +1,5 @@
 """The dispatch manifest of a round: who was sent to review what, and by which decision."""
 
-from __future__ import annotations
-
-import json
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -53,6 +50,8 @@ class Manifest(NamedTuple):
 
 
 def render(manifest: Manifest) -> bytes:
+    import json
+
     document = {
         "schema": SCHEMA,
         "step": manifest.step,
@@ -111,6 +110,8 @@ def read(content: bytes | Fault, file: str = "") -> Manifest | Problem | None:
         if content.kind == "absent":
             return None
         return _bad(file, f"{content.kind} {content.detail}".strip())
+    import json  # 2 ms of a cold start, which a run without rounds need not pay
+
     try:
         document = json.loads(content)
     except (ValueError, RecursionError):

@@ -1,7 +1,8 @@
 """The nouns. Records are NamedTuples: frozen, and ten times cheaper to define than a
-frozen slotted dataclass, which every cold start of `status` would pay for."""
+frozen slotted dataclass, which every cold start of `status` would pay for.
 
-from __future__ import annotations
+Modules of records that `status` needs do without `from __future__ import annotations`: it makes
+texts of the fields' types, and NamedTuple compiles each of them."""
 
 from collections.abc import Mapping
 from typing import Literal, NamedTuple
@@ -38,6 +39,7 @@ Action = Literal[
     "done",
     "blocked",
 ]
+Progress = Literal["pending", "in_progress", "completed"]
 Verdict = Literal["keep", "drop", "pause", "propose"]
 
 SEVERITIES: tuple[Severity, ...] = ("low", "medium", "high")
@@ -182,7 +184,7 @@ class StepState(NamedTuple):
     stage: Stage = "none"
     kept: int | None = None
     dropped: int | None = None
-    progress: Literal["pending", "in_progress", "completed"] = "pending"
+    progress: Progress = "pending"
 
 
 class RunState(NamedTuple):

@@ -1,7 +1,5 @@
 """What YAML text holds: scalars that remember how they were written, lists, mappings."""
 
-from __future__ import annotations
-
 from typing import NamedTuple, TypeAlias
 
 

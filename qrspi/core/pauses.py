@@ -1,7 +1,5 @@
 """The pause file of a round: findings that wait for a person, and what was decided."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Literal, NamedTuple, get_args
 

@@ -1,7 +1,5 @@
 """The tables of the pipeline: steps, artifacts, routes, prerequisites, review subjects."""
 
-from __future__ import annotations
-
 import re
 from typing import NamedTuple
 
@@ -121,9 +119,7 @@ class Subject(NamedTuple):
 
 
 _TASK_WORD = r"(?:task-)?(\d{1,}[a-z]?)"
-_REPAIR = (
-    r"(?:integration|ci|test)-round-(?:0[1-9]|[1-9]\d{1,3})/[A-Za-z0-9][A-Za-z0-9._-]{0,99}"
-)
+_REPAIR = r"(?:integration|ci|test)-round-(?:0[1-9]|[1-9]\d{1,3})/[A-Za-z0-9][A-Za-z0-9._-]{0,99}"
 
 
 def task_key(word: str) -> str | None:

@@ -4,8 +4,6 @@ Deriving takes a Tree and reads what it needs of it, so nothing is read twice an
 is read that the answer does not depend on. Paths are run-relative, with forward slashes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Literal, NamedTuple, Protocol
 

@@ -3,8 +3,6 @@
 `status` asks only whether there is a daemon, so what writes is imported by the daemon alone.
 """
 
-from __future__ import annotations
-
 import fcntl
 import os
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Where the runs are, and which one is meant."""
 
-from __future__ import annotations
-
 import errno
 import os
 import stat
