@@ -11,7 +11,7 @@ from qrspi.core.refusal import Halt, Misuse
 from qrspi.core.roles import Role
 from qrspi.render.columns import table
 from qrspi.render.escape import visible
-from qrspi.world import rolefiles
+from qrspi.world import locate, rolefiles
 
 
 @click.group("roles", cls=VerbGroup)
@@ -48,10 +48,11 @@ def show(session: Session, words: tuple[str, ...]) -> None:
 
 
 def _places(session: Session, run: str | None) -> tuple[str, str]:
-    """The run's folder and the project's; with no run to speak of, only the project's."""
+    """The run's folder and the project's; where no run is meant, only the project's."""
     project = session.root.project
     if run is None and session.root.only is None:
-        return project, project
+        meant = locate.default(session.root, locate.current_directory())
+        return (project if isinstance(meant, Problem) else meant.path), project
     return session.run(run).path, project
 
 

@@ -110,12 +110,14 @@ def add(totals: Totals, one: Entry) -> Totals:
 
 
 def grouped(entries: Iterable[Entry]) -> tuple[tuple[Group, Totals], ...]:
-    """Per step, round, role and model, in the order in which they first came up."""
+    """Per step, round, role and model. Steps as they first came up; agents that were sent at
+    once end in any order, and are listed by name."""
     found: dict[Group, Totals] = {}
     for one in entries:
         key = Group(one.step, one.round, one.role, one.model)
         found[key] = add(found.get(key, Totals()), one)
-    return tuple(found.items())
+    steps = list(dict.fromkeys(group.step for group in found))
+    return tuple(sorted(found.items(), key=lambda item: (steps.index(item[0].step), item[0][1:])))
 
 
 class Bound(NamedTuple):

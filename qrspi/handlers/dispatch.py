@@ -114,7 +114,7 @@ class Desk:
             office = self._office(job)
             intake = self._prepared(job, chosen, office)
         self._carry_out(waiting, office, intake)
-        done = intaking.performed(job, tuple(intake.files), tuple(intake.notes))
+        done = intaking.performed(job, intake.files_of(waiting), tuple(intake.notes))
         return FanOut(done, tuple(intake.failures), intake.stopped, held)
 
     def _job(self, found: Survey) -> Job | None:

@@ -36,12 +36,17 @@ class Intake:
         self._options = options
         self._box = box
         self._known = known  # the calls that are on the ledger already
-        self.files: list[str] = []
+        self.files: list[str] = []  # as they came
+        self._by_name: dict[str, tuple[str, ...]] = {}
         self.notes: list[str] = []
         self.failures: list[Problem] = []
         self.stopped: Problem | None = None
         self._scores: dict[str, Score | Problem] = {}
         self._taken_names: Collection[str] = ()
+
+    def files_of(self, orders: Iterable[Order]) -> tuple[str, ...]:
+        """In the order of those who were sent, whoever was the first to answer."""
+        return tuple(file for one in orders for file in self._by_name.get(one.name, ()))
 
     def put_back(self, orders: Iterable[Order], begun: Mapping[str, Record]) -> None:
         """Those who were to be sent and were not, as a budget is reached."""
@@ -89,6 +94,7 @@ class Intake:
         match outcome:
             case Taken():
                 self.files += outcome.files
+                self._by_name[got.order.name] = outcome.files
                 self.notes += outcome.notes
             case Problem() if outcome.code.startswith("budget-"):
                 self.stopped = outcome

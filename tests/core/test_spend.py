@@ -26,8 +26,8 @@ def test_calls_are_summed_per_step_round_role_and_model() -> None:
         CALL._replace(round=2),
     ]
     assert spend.grouped(entries) == (
-        (Group("goals", 1, "verifier", "small"), Totals(2, 7, 3, 1.0, 4.0, 0)),
         (Group("goals", 1, "verifier", "large"), Totals(4, 0, 0, 0.0, 2.0, 4)),
+        (Group("goals", 1, "verifier", "small"), Totals(2, 7, 3, 1.0, 4.0, 0)),
         (Group("goals", 2, "verifier", "small"), Totals(1, 0, 0, 0.5, 2.0, 0)),
     )
 
