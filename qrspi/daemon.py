@@ -98,6 +98,7 @@ class Daemon:
         self._errands = errands
         self._known: dict[str, Known] = {}
         self._troubles: dict[str, Trouble] = {}
+        self._starting = True
 
     def keep(self, post: Post) -> Iterator[Report]:
         """A full disk must not end the daemon; another daemon in its place must."""
@@ -119,6 +120,7 @@ class Daemon:
         yield from self._gone(change, {run.name for run in meant})
         if change.why in ("start", "lost"):
             yield Report("looked", waiting=self._waiting())
+        self._starting = False
 
     def _meant(self, change: Change) -> list[RunDir]:
         if change.everything:
@@ -170,8 +172,8 @@ class Daemon:
         if before and _question(before.state) == _question(state):
             known = before._replace(state=state)
         else:
-            # What waits for no person is only news when it was not so before.
-            quiet = before is None and state.next.who != "human"
+            # What waits for no person is only news when it was not so from the start.
+            quiet = self._starting and state.next.who != "human"
             known = Known(state, time.monotonic(), told=quiet)
         self._known[run.name] = known
         if not known.told and not state.closed:

@@ -7,7 +7,7 @@ import os
 import shlex
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING
@@ -21,9 +21,7 @@ from qrspi.render.units import UNITS
 from qrspi.world import clock
 
 if TYPE_CHECKING:
-    from qrspi.core.model import Problem
     from qrspi.daemon import Report
-    from qrspi.engine import Outcome
     from qrspi.world.errands import Errand
     from qrspi.world.watch import Watcher
 
@@ -74,6 +72,7 @@ def command(
     # Imported here: watchdog is the daemon's alone, and a unit is printed without it.
     from qrspi.daemon import Settings, watch
     from qrspi.handlers.job import Options
+    from qrspi.world import git
     from qrspi.world.watch import Watcher
 
     session.json = session.json or log_format == "json"
@@ -84,8 +83,9 @@ def command(
         dispatch,
         partial(_errand, hook) if hook else None,
     )
+    git.detach()
     with _stopped_by_signals(watcher):
-        for report in watch(settings, watcher, _undisturbed):
+        for report in watch(settings, watcher, attempt):
             _log(session, report, watcher)
 
 
@@ -113,16 +113,6 @@ def _stopped_by_signals(watcher: Watcher) -> Iterator[None]:
     finally:
         for sign, handler in before.items():
             signal.signal(sign, handler)
-
-
-def _undisturbed(body: Callable[[], Outcome]) -> Outcome | Problem:
-    """What was begun is finished: ^C reaches the whole process group, but waits until it is let
-    through again, also for git, which inherits that."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, _STOPPING)
-    try:
-        return attempt(body)
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _errand(hook: tuple[str, ...], report: Report) -> Errand:

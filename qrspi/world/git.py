@@ -63,6 +63,16 @@ class Output(NamedTuple):
         return "; ".join(line for line in lines if line).replace(":; ", ": ")[:LONGEST_WORDS]
 
 
+_detached = False
+
+
+def detach() -> None:
+    """From now on git has no terminal. ^C at ours reaches every process that has it: a command
+    that finishes what it began must keep git, and the hooks git runs, out of that."""
+    global _detached
+    _detached = True
+
+
 def read(
     directory: str,
     args: Sequence[str],
@@ -171,7 +181,12 @@ def _start(
     command = [*_cleared(env, dropped), program, "-C", directory, *args]
     try:
         started = library.Git(directory).execute(
-            command, istream=PIPE if piped else None, as_process=True, shell=False, env=env
+            command,
+            istream=PIPE if piped else None,
+            as_process=True,
+            shell=False,
+            env=env,
+            start_new_session=_detached,
         )
     except (library.GitCommandNotFound, OSError) as error:
         raise _cannot_run(error) from None

@@ -1,0 +1,101 @@
+"""Runs in a real repository, brought to a certain point: for tests with real processes."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+from qrspi import engine
+from qrspi.engine import Outcome
+from qrspi.handlers.job import Options
+from qrspi.world.workspace import Workspace
+from tests import runs
+
+TAGS = ("quality-claude", "scope-claude")
+FINDING = "quality-claude.finding-F01.md"
+SCORE = "quality-claude.finding-F01.score.yml"
+ROUND = "reviews/goals/round-01"
+VERIFIED = "reviews/goals/round-01-verified.md"
+DISPOSITIONS = "reviews/goals/round-01-dispositions.md"
+ANCHOR = "reviews/goals/round-01-commit.txt"
+BODY = "# Goals\n\n## Approach\n\nA page that loads.\n"
+
+
+def git(project: Path, *args: str) -> str:
+    done = subprocess.run(["git", *args], cwd=project, check=True, capture_output=True, text=True)
+    return done.stdout.strip()
+
+
+def project(root: Path, *names: str, commit: bool = True) -> Path:
+    """A repository with runs whose goals nobody has reviewed; the first run's directory."""
+    root.mkdir(parents=True, exist_ok=True)
+    git(root, "init", "-q", "-b", "main")
+    for name in names or (runs.RUN,):
+        add_run(root, name)
+    if commit:
+        commit_all(root)
+    return root / "docs" / "qrspi" / (names or (runs.RUN,))[0]
+
+
+def add_run(root: Path, name: str) -> Path:
+    files = {"config.md": runs.config(), "goals.md": runs.artifact(body=BODY)}
+    return runs.on_disk(root, files, name)
+
+
+def commit_all(root: Path) -> None:
+    git(root, "add", "--all")
+    git(root, "commit", "-q", "--allow-empty", "-m", "work")
+
+
+def advance(run: Path) -> Outcome:
+    return engine.advance(Workspace(run), Options())
+
+
+def save(file: Path, data: bytes) -> None:
+    """As careful writers do."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    draft = file.with_name(f".{file.name}.tmp")
+    draft.write_bytes(data)
+    draft.rename(file)
+
+
+def review_clean(run: Path, folder: str = ROUND) -> None:
+    for tag in TAGS:
+        save(run / folder / f"{tag}.clean.md", runs.clean(tag))
+
+
+def review(run: Path, folder: str = ROUND) -> None:
+    """One finding, scored; the other reviewer found nothing."""
+    save(run / folder / FINDING, runs.finding())
+    save(run / folder / SCORE, runs.score(85))
+    save(run / folder / "scope-claude.clean.md", runs.clean("scope-claude"))
+
+
+def fix(run: Path) -> None:
+    save(run / "goals.md", runs.artifact(body=BODY + "\nWithin a second.\n"))
+    head = "---\nround: 1\nartifact: goals\n---\n\n# Round 01 dispositions\n\n"
+    save(run / DISPOSITIONS, f"{head}- quality-claude.R1-F01: applied\n".encode())
+
+
+def prepared(root: Path) -> Path:
+    run = project(root)
+    advance(run)
+    return run
+
+
+def reviewed(root: Path) -> Path:
+    run = prepared(root)
+    review(run)
+    return run
+
+
+def assembled(root: Path) -> Path:
+    run = reviewed(root)
+    advance(run)
+    return run
+
+
+def fixed(root: Path) -> Path:
+    run = assembled(root)
+    fix(run)
+    return run
