@@ -39,8 +39,8 @@ system:
 	    >/dev/null 2>&1 && exit 0; fi; \
 	echo "not installed:$$missing; the tests that need them are skipped"
 
-demo: setup ## a tour of the commands in a scratch repository
-	@PATH="$(CURDIR)/$(VENV)/bin:$$PATH" bash tools/demo.sh
+demo: setup ## a whole run with scripted agents, in a scratch repository
+	@$(VENV)/bin/qrspi demo
 
 test: setup ## the test suite without the slow tests
 	$(PYTEST) -n auto -m 'not slow'

@@ -62,11 +62,12 @@ NORMAL: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"\b(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,12}\b"), "<sha>"),
     (re.compile(r"(qrspi|git version) \d+\.\d+\.\d+\S*"), r"\1 <version>"),
     (re.compile(r"/tmp/[\w./-]+"), "<temporary>"),
+    (re.compile(r"\bin \d+\.\d seconds\b"), "in <n> seconds"),
 )
 
 
 def normal(output: str) -> str:
-    """What may differ between two honest runs: dates, ids of commits, versions, temporary names."""
+    """What may differ between two honest runs: dates, durations, ids, versions, temporary names."""
     for pattern, instead in NORMAL:
         output = pattern.sub(instead, output)
     return output

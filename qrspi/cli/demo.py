@@ -42,7 +42,7 @@ def command(session: Session, quick: bool, keep: bool, pause: bool) -> None:
     """
     told = story.load("quick" if quick else "full")
     page = _Page(session, pause and session.interactive)
-    page.say(textwrap.wrap(_opening(told), page.width))
+    page.say((*textwrap.wrap(_opening(told), page.width), ""))
     start = time.monotonic()
     with scratch.repository(told.slug, story.project(), keep=keep) as folder:
         tally = page.follow(performance.play(told, folder))

@@ -39,6 +39,7 @@ VERBS: dict[str, VerbEntry] = {
     "split": VerbEntry("split", "A printed reply into files.", _PARTS),
     "ingest": VerbEntry("ingest", "Findings from a chat or from one file with many.", _PARTS),
     "frontmatter": VerbEntry("frontmatter", "Read or set one field of a file.", _PARTS),
+    "demo": VerbEntry("demo", "A whole run with scripted agents, in a folder of its own.", _HELP),
     "doctor": VerbEntry("doctor", "What is odd about this project and machine.", _HELP),
     "schema": VerbEntry("schema", "The JSON Schemas of files and of --json output.", _HELP),
     "completion": VerbEntry("completion", "Completion of words for your shell.", _HELP),
@@ -54,4 +55,6 @@ VERBS: dict[str, VerbEntry] = {
     "decide": VerbEntry("decide", "Apply, skip or loop back a finding that waits.", _GATES),
     "resolve": VerbEntry("resolve", "Answer the menu that a run stands at.", _GATES),
     "rewind": VerbEntry("rewind", "Go back to an earlier step.", _GATES),
+    "replan": VerbEntry("replan", "Between two phases: change the plan, or go back.", _GATES),
+    "task": VerbEntry("task", "Tasks: list, start, report, accept, skip, baseline.", _WORK),
 }

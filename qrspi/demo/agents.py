@@ -80,7 +80,8 @@ def implement(stage: Stage, now: Answer) -> Beats:
         scratch.drop(work_tree, files)
         commit = scratch.commit(work_tree, task.title)
         names = listed(sorted(files))
-        yield Beat("agent", f"{key}: writes {names} and commits", key)
+        verb = "changes" if now["action"] == "apply-fixes" else "writes"
+        yield Beat("agent", f"{key}: {verb} {names} and commits", key)
         yield from stage.report(key, commit)
 
 

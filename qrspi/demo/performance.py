@@ -11,6 +11,7 @@ from qrspi.demo.tally import Tally
 from qrspi.demo.telling import Beat
 
 MOST_TURNS = 200
+NEXT = Beat("command", "qrspi next")
 
 PARTS: dict[str, Callable[[Stage, Answer], Beats]] = {
     "author": agents.author,
@@ -36,38 +37,41 @@ def _turns(here: Stage) -> Generator[Beat, None, int]:
         answer = yield from here.type("next")
         if answer["complete"]:
             return len(answer["route"])
-        yield from _part(here, answer["next"])
+        now = answer["next"]
+        if now["action"] not in PARTS:
+            raise RuntimeError(f"the run waits for something the story does not know: {now}")
+        yield from PARTS[now["action"]](here, now)
     raise RuntimeError(f"the run is not complete after {MOST_TURNS} turns")
 
 
-def _part(here: Stage, now: Answer) -> Beats:
-    if now["action"] not in PARTS:
-        raise RuntimeError(f"the run waits for something the story does not know: {now}")
-    yield from PARTS[now["action"]](here, now)
-
-
 def _under_headings(beats: Generator[Beat, None, int]) -> Generator[Beat, None, int]:
-    """A heading where the next step of the route begins."""
+    """A heading where the next step of the route begins; a `next` that opens it stands below."""
     step = ""
+    held: tuple[Beat, ...] = ()
     while True:
         try:
             beat = next(beats)
         except StopIteration as end:
             steps: int = end.value
             return steps
+        if beat == NEXT:
+            held = (beat,)
+            continue
         now = telling.about({"step": beat.step}).step if beat.step else step
         if now != step:
             step = now
             yield Beat("step", telling.PURPOSES[step], step)
-        yield beat
+        yield from (*held, beat)
+        held = ()
 
 
 def _checked(here: Stage, found: Tally) -> Tally:
     """A demonstration that shows something else than it promises is broken, and says so."""
-    unplayed = here.script.unplayed()
+    unplayed, expected = here.script.unplayed(), here.story.expected
     if unplayed:
         raise RuntimeError(f"the run ended without these scenes of the story: {unplayed}")
-    expected = Tally(**here.story.expected)
-    if found != expected:
-        raise RuntimeError(f"the run came to {found}, and the story to {expected}")
+    counted = found._asdict()
+    other = {name: counted[name] for name, value in expected.items() if counted[name] != value}
+    if other:
+        raise RuntimeError(f"the run came to {other}, and the story to {expected}")
     return found

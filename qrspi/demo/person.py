@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from qrspi.core import permits
 from qrspi.demo import telling
 from qrspi.demo.stage import Answer, Beats, Stage
 from qrspi.demo.telling import Beat, first_sentence
 
 
 def approve(stage: Stage, now: Answer) -> Beats:
-    yield Beat("person", f"reads {telling.about(now).artifact} and agrees", now["step"])
-    yield from stage.type("approve", now["step"])
+    alone = ", as nobody else may" if now["step"] in permits.PERSONAL else ""
+    yield Beat("person", f"reads {telling.about(now).artifact} and agrees{alone}", now["step"])
+    if now["options"]:
+        yield from stage.type("resolve", stage.story.menus[now["kind"]])
+    else:
+        yield from stage.type("approve", now["step"])
 
 
 def decide(stage: Stage, now: Answer) -> Beats:
@@ -19,7 +24,12 @@ def decide(stage: Stage, now: Answer) -> Beats:
     messages = {finding.name: finding.message for finding in read.findings}
     for name in now["missing"]:
         said = stage.story.decisions[f"{now['step']}/{name}"]
-        yield Beat("person", f"{said}: {first_sentence(messages[name])}", now["step"], now["round"])
+        yield Beat(
+            "person",
+            f"decides to {said} it: {first_sentence(messages[name])}",
+            now["step"],
+            now["round"],
+        )
         yield from stage.type("decide", name, said)
 
 
@@ -29,3 +39,4 @@ def configure(stage: Stage, now: Answer) -> Beats:
     yield Beat("person", "says how tasks are reviewed, and how the code is tested", now["step"])
     for key, value in stage.story.settings.items():
         yield from stage.type("config", "set", key, value)
+    yield from stage.commit("Say how tasks are reviewed")

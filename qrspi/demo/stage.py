@@ -40,6 +40,11 @@ class Stage(NamedTuple):
         words = ("task", "report", key, "--status", "DONE", "--commit")
         yield from self.type(*words, commit, shown=f"{commands.shown(words)} $(git rev-parse HEAD)")
 
+    def commit(self, message: str) -> Beats:
+        """What a person commits by hand; the engine never commits what it did not write."""
+        yield Beat("command", f"git add docs && git commit -m '{message}'")
+        scratch.commit(self.repository, message)
+
     def type(self, *words: str, shown: str = "") -> Generator[Beat, None, Answer]:
         """A command and what the engine did in it. One that did nothing is not worth telling."""
         answer = commands.call(self.repository, *words)
@@ -56,6 +61,7 @@ def begin(story: Story, repository: str) -> Generator[Beat, None, Stage]:
     words = ("init", story.slug, "--pipeline", story.name, "--no-second-reviewer")
     yield Beat("command", commands.shown(words))
     answer = commands.call(repository, *words)
-    scratch.add(repository, answer["path"])
     yield Beat("engine", f"makes {answer['path']}/ with {telling.listed(answer['files'])}")
-    return Stage(story, Script(story), repository, f"{repository}/{answer['path']}")
+    here = Stage(story, Script(story), repository, f"{repository}/{answer['path']}")
+    yield from here.commit(f"Start {story.slug}")
+    return here

@@ -20,6 +20,7 @@ class Story(NamedTuple):
     slug: str
     about: str
     settings: Mapping[str, str]  # what config.md is still to be told before the code steps
+    menus: Mapping[str, str]  # the answer to each menu, by its kind
     decisions: Mapping[str, str]  # by step and finding
     expected: Mapping[str, int]  # what the summary must come to
 

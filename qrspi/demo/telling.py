@@ -47,7 +47,9 @@ def engine(tree: Tree, done: Mapping[str, Any]) -> Iterator[Beat]:
     handler, step, number = done["handler"], done["step"], done["round"] or 0
     if handler not in SENTENCES:
         raise RuntimeError(f"the engine did something the story does not know: {done}")
-    yield from (Beat("engine", text, step, number) for text in SENTENCES[handler](tree, done))
+    task = f"{step}: " if about(done).is_task else ""
+    for text in SENTENCES[handler](tree, done):
+        yield Beat("engine", task + text, step, number)
 
 
 def listed(names: Sequence[str]) -> str:
@@ -93,8 +95,7 @@ def manifest(tree: Tree, path: str) -> Manifest:
 def _prepared(tree: Tree, done: Mapping[str, Any]) -> Iterator[str]:
     found = manifest(tree, RoundPaths(about(done).reviews, done["round"]).manifest)
     names = listed([reviewer(tag) for tag in found.expected_tags])
-    of = f"round {found.round} of {found.step}" if found.step.startswith("task-") else ""
-    yield f"opens {of or f'round {found.round}'} for {names}"
+    yield f"opens round {found.round} for {names}"
     if found.choice.narrow:
         parts = listed([f'"{tag}"' for tag in found.choice.scope_hint])
         yield (
@@ -130,13 +131,46 @@ def _chosen(tree: Tree, done: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _prompted(tree: Tree, done: Mapping[str, Any]) -> Iterator[str]:
-    """Whoever is waited for always has a prompt; that is told once, at the beginning."""
-    if done["step"] == "goals" and done["round"] == 1:
+    """Whoever is waited for always has a prompt; that is told once, of the first reviewers."""
+    if done["step"] == "goals" and done["round"] == 1 and len(done["files"]) > 1:
         yield "leaves a prompt for each of them in .qrspi/dispatch/"
 
 
 def _cascaded(tree: Tree, done: Mapping[str, Any]) -> Iterator[str]:
-    yield f"approves {done['step']} without asking, and says why in cascade-audit.log"
+    yield f"says why in cascade-audit.log, then approves {done['step']} without a person"
+
+
+def _started(tree: Tree, done: Mapping[str, Any]) -> Iterator[str]:
+    keys = [note.partition(":")[0] for note in done["notes"]]
+    wave = f": a wave of {len(keys)}" if len(keys) > 1 else ""
+    yield f"makes a branch and a work tree for {listed(keys)}{wave}"
+
+
+def _settled(tree: Tree, done: Mapping[str, Any]) -> Iterator[str]:
+    yield f"takes the new commit for the answer to round {done['round']}"
+
+
+def _drafted(tree: Tree, done: Mapping[str, Any]) -> Iterator[str]:
+    yield f"every task has come to its end: writes {listed(done['files'])}"
+
+
+def _merged(tree: Tree, done: Mapping[str, Any]) -> Iterator[str]:
+    """The commit behind each is another one every time."""
+    for note in done["notes"]:
+        key, merged, _ = note.partition(": merged ")
+        if not merged:
+            raise RuntimeError(f"a merge that the story does not know: {note}")
+        yield f"merges {key} into the feature branch"
+
+
+def _tested(tree: Tree, done: Mapping[str, Any]) -> Iterator[str]:
+    if done["notes"] != ["The tests passed"]:
+        raise RuntimeError(f"tests that pass in the story did not: {done['notes']}")
+    yield "runs the tests, and they pass"
+
+
+def _requested(tree: Tree, done: Mapping[str, Any]) -> Iterator[str]:
+    yield f"writes {listed(done['files'])}, ready to be sent"
 
 
 SENTENCES: dict[str, Callable[[Tree, Mapping[str, Any]], Iterator[str]]] = {
@@ -146,4 +180,10 @@ SENTENCES: dict[str, Callable[[Tree, Mapping[str, Any]], Iterator[str]]] = {
     "choose-loop": _chosen,
     "write-prompts": _prompted,
     "cascade": _cascaded,
+    "start-tasks": _started,
+    "settle": _settled,
+    "draft-implementation": _drafted,
+    "merge": _merged,
+    "run-tests": _tested,
+    "draft-pull-request": _requested,
 }

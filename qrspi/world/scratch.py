@@ -16,7 +16,8 @@ from qrspi.world.failure import worded
 BASE = "main"
 PERSON = ("Ada Example", "ada@example.org")
 
-_SETTINGS = {"user.name": PERSON[0], "user.email": PERSON[1], "commit.gpgSign": "false"}
+# Behind each commit git would look whether there is something to tidy up.
+_SETTINGS = {"user.name": PERSON[0], "user.email": PERSON[1], "maintenance.auto": "false"}
 _WITHOUT = ("GIT_CONFIG_COUNT", "GIT_CONFIG_PARAMETERS", "GIT_TEMPLATE_DIR", "GIT_TRACE")
 
 
