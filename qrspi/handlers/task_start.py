@@ -110,6 +110,8 @@ def _first_time(job: Job, found: Given) -> Started:
     if condition == "foreign":
         raise worktrees.foreign(path, branch)
     base = _base(job, found)
+    if condition == "half-made":
+        worktrees.remove_worktree(at.repo, path)
     base_commit = _branch(at, branch, base, is_whole=condition == "ready")
     how = {"ready": "reused", "half-made": "repaired"}.get(condition, "made")
     worktrees.exclude_folder(at.repo)
@@ -167,6 +169,8 @@ def _branch(at: Workplace, branch: str, base: str, *, is_whole: bool) -> str:
         return base
     if is_whole:
         return refs.merge_base(at.repo, tip, base) or tip
+    if tip == base:
+        return base
     if refs.is_ancestor(at.repo, tip, base):
         worktrees.move_branch(at.repo, branch, base)
         return base

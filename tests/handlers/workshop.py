@@ -1,0 +1,128 @@
+"""A real repository in which tasks are implemented, reviewed and merged, in few words."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from qrspi import engine
+from qrspi.core.derive import derive
+from qrspi.core.model import Next
+from qrspi.core.pipeline import subject
+from qrspi.core.taskfiles import ReportStatus
+from qrspi.engine import Outcome
+from qrspi.handlers import approve, moves, resolve, task_records
+from qrspi.handlers.approve import Consent
+from qrspi.handlers.carrying import carry_out
+from qrspi.handlers.job import Job, Options, Performed
+from qrspi.handlers.moves import Done, Move
+from qrspi.handlers.resolve import More
+from qrspi.world.workspace import Workspace
+from tests import runs
+from tests.deliveries import TAGS
+from tests.world.repos import Project
+
+PASSING = "exit 0\n"
+CODE = {"a.py": "a = 0\n", "test.sh": PASSING, "ci.sh": PASSING}
+
+
+class Workshop(Project):
+    def __init__(
+        self,
+        root: Path,
+        files: Mapping[str, bytes],
+        code: Mapping[str, str] | None = None,
+        *,
+        name: str = runs.RUN,
+    ) -> None:
+        super().__init__(root)
+        root.mkdir(parents=True)
+        self.run = runs.on_disk(root, files, name)
+        for path, text in {**CODE, **(code or {})}.items():
+            (root / path).write_text(text)
+        self.git("init", "-q", "-b", "main")
+        self.commit("start")
+        self.options = Options()
+
+    # the engine
+
+    def next(self, **options: Any) -> Outcome:
+        return engine.advance(Workspace(self.run), self.options._replace(**options))
+
+    def did(self, **options: Any) -> list[str]:
+        """What `next` did, prompts aside."""
+        done = self.next(**options).performed
+        return [one.handler for one in done if one.handler != "write-prompts"]
+
+    @property
+    def answer(self) -> Next:
+        return derive(Workspace(self.run)).next
+
+    def job(self) -> Job:
+        return moves.look(Workspace(self.run), self.options)
+
+    def make(self, build: Callable[[Job], Move]) -> tuple[Move, Done]:
+        return moves.make(Workspace(self.run), self.options, "test", build)
+
+    def perform(self, handler: Callable[[Job], Performed]) -> Performed:
+        workspace = Workspace(self.run)
+        with workspace.locked():
+            return carry_out(handler, moves.look(workspace, self.options))
+
+    def resolve(self, key: str, who: str = "") -> Move:
+        return self.make(lambda job: resolve.plan(job, key, More(who=who)))[0]
+
+    def approve(self, step: str) -> None:
+        self.make(lambda job: approve.plan(job, step, Consent(unreviewed=True)))
+
+    # the agents
+
+    def tree(self, key: str) -> Path:
+        return self.root / ".worktrees" / "user-auth" / key
+
+    def work(self, key: str, path: str, text: str) -> str:
+        place = self.tree(key)
+        (place / path).write_text(text)
+        self.git("add", "--all", at=place)
+        self.git("commit", "-q", "-m", f"{key}: {path}", at=place)
+        return self.git("rev-parse", "HEAD", at=place)
+
+    def report(self, key: str, commit: str = "HEAD", status: ReportStatus = "DONE") -> None:
+        self.make(lambda job: task_records.report(job, key, status, commit, "Done."))
+
+    def review(self, key: str, number: int, tags: tuple[str, ...] = TAGS, wrong: str = "") -> None:
+        """Everybody is clean, or the first one has found something that was scored."""
+        about = subject(key)
+        assert about
+        folder = self.run / about.reviews / f"round-{number:02d}"
+        for tag in tags[1:] if wrong else tags:
+            (folder / f"{tag}.clean.md").write_bytes(runs.clean(tag, number))
+        if wrong:
+            found = runs.finding(tags[0], round=number, step=key, cites="a.py:L1", message=wrong)
+            (folder / f"{tags[0]}.finding-F01.md").write_bytes(found)
+            (folder / f"{tags[0]}.finding-F01.score.yml").write_bytes(runs.score(90))
+
+    def finish(self, key: str, path: str, text: str) -> str:
+        """The task is implemented, reported and found clean."""
+        commit = self.work(key, path, text)
+        self.report(key)
+        self.next()
+        self.review(key, 1)
+        self.next()
+        return commit
+
+    # what is there
+
+    def read(self, path: str) -> str:
+        return (self.run / path).read_text()
+
+    def has(self, path: str) -> bool:
+        return (self.run / path).exists()
+
+    def records(self) -> list[dict[str, Any]]:
+        return [json.loads(line) for line in self.read("approvals.jsonl").splitlines()]
+
+    def branches(self) -> list[str]:
+        return self.git("for-each-ref", "--format=%(refname:short)", "refs/heads").splitlines()
