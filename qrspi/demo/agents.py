@@ -78,9 +78,11 @@ def implement(stage: Stage, now: Answer) -> Beats:
         assert files and isinstance(task, Task), now
         work_tree = f"{stage.repository}/{_work_tree(stage, key)}"
         scratch.drop(work_tree, files)
-        commit = scratch.commit(work_tree, task.title)
+        again = now["action"] == "apply-fixes"
+        message = f"Settle what round {now['round']} found" if again else task.title
+        commit = scratch.commit(work_tree, message)
         names = listed(sorted(files))
-        verb = "changes" if now["action"] == "apply-fixes" else "writes"
+        verb = "changes" if again else "writes"
         yield Beat("agent", f"{key}: {verb} {names} and commits", key)
         yield from stage.report(key, commit)
 
