@@ -9,7 +9,7 @@ import re
 import sys
 from pathlib import Path
 
-from qrspi.cli.verbs import VERBS
+from qrspi.cli.verbs import SECTIONS, VERBS
 
 ROOT = Path(__file__).resolve().parent.parent
 README = ROOT / "README.md"
@@ -17,8 +17,7 @@ PLACE = re.compile(r"(<!-- commands -->\n).*?(<!-- /commands -->\n)", re.DOTALL)
 
 
 def table() -> str:
-    sections = dict.fromkeys(verb.section for verb in VERBS.values())
-    return "\n".join(map(_section, sections))
+    return "\n".join(map(_section, SECTIONS))
 
 
 def _section(title: str) -> str:

@@ -10,7 +10,7 @@ import click
 
 from qrspi import __version__
 from qrspi.cli.session import Session
-from qrspi.cli.verbs import VERBS
+from qrspi.cli.verbs import SECTIONS, VERBS
 
 
 def _remember(name: str) -> Callable[[click.Context, click.Parameter, Any], None]:
@@ -93,7 +93,7 @@ class Verbs(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """From the table alone: help must not import every command."""
-        for section in dict.fromkeys(verb.section for verb in VERBS.values()):
+        for section in SECTIONS:
             rows = [(name, verb.help) for name, verb in VERBS.items() if verb.section == section]
             with formatter.section(section):
                 formatter.write_dl(rows)

@@ -16,6 +16,7 @@ _GATES = "Decisions"
 _PARTS = "Parts of a round"
 _WORK = "Agents and code"
 _HELP = "Help and checks"
+SECTIONS = (_RUNS, _GATES, _WORK, _PARTS, _HELP)  # as help lists them
 
 VERBS: dict[str, VerbEntry] = {
     "init": VerbEntry("init", "Start a run.", _RUNS),
