@@ -30,7 +30,7 @@ def list_(session: Session, run: str | None) -> None:
     places = _places(session, run)
     found = [_role(name, places) for name in rolefiles.names(*places)]
     document = {"schema": "qrspi/roles-list/v1", "roles": [_document(role) for role in found]}
-    rows = [(role.name, role.tier or "-", _model(role) or "-", _origin(role)) for role in found]
+    rows = [(role.name, role.tier or "-", _model(role), _origin(role, places)) for role in found]
     session.answer(document, table(("ROLE", "TIER", "MODEL", "FROM"), rows, session.width))
 
 
@@ -74,8 +74,11 @@ def _document(role: Role) -> dict[str, object]:
 
 
 def _model(role: Role) -> str:
-    return f"{role.model.vendor}/{role.model.model}" if role.model else ""
+    return f"{role.model.vendor}/{role.model.model}" if role.model else "-"
 
 
-def _origin(role: Role) -> str:
-    return "shipped" if rolefiles.is_shipped(role) else role.file
+def _origin(role: Role, places: tuple[str, str]) -> str:
+    run, project = places
+    if rolefiles.is_shipped(role):
+        return "shipped"
+    return "the run" if run != project and role.file.startswith(f"{run}/") else "the project"

@@ -232,7 +232,7 @@ def test_roles_are_listed_with_where_they_come_from(review: Path, qrspi: Call) -
     }
     assert (listed["verifier"]["tier"], listed["verifier"]["shipped"]) == ("low", True)
     rows = {row.split()[0]: row.split()[1:] for row in qrspi("roles", "list").out.splitlines()}
-    assert rows["reviewer-scope"] == ["-", "v/m", str(own)]
+    assert rows["reviewer-scope"] == ["-", "v/m", "the", "run"]
     assert rows["verifier"] == ["low", "-", "shipped"]
     assert qrspi("roles", "show", "reviewer-scope").out == "# Mine\n\nLook \\x1b[1mhard.\n"
     assert checked(qrspi("roles", "show", "verifier", "--json"), "roles-show")["tier"] == "low"
