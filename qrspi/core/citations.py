@@ -28,7 +28,9 @@ def parse(entry: str) -> Citation | None:
     A path that leads out of the project is still a citation. Whoever opens files checks it.
     """
     entry = entry.strip()
-    if not entry or len(entry) > _ENTRY_LIMIT or _UNPRINTED.search(entry):
+    if not entry or len(entry) > _ENTRY_LIMIT:
+        return None
+    if not entry.isprintable() and _UNPRINTED.search(entry):
         return None
     if match := _USUAL.fullmatch(entry):
         return _ranged(match[1], match[2], match[3], prose=False)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple, TypeVar
 
-from qrspi.core import citations, frontmatter, unquoted
+from qrspi.core import citations, frontmatter, unquoted, usual
 from qrspi.core.filenames import FindingName
 from qrspi.core.frontmatter import Front
 from qrspi.core.frontmatter import text as text_of
@@ -44,6 +44,11 @@ class _Sheet(NamedTuple):
 
 def read(submission: Submission, name: FindingName) -> Finding | None:
     """None, with the reasons noted as violations, when a field of the finding is not there."""
+    return usual.finding(submission, name) or read_with_care(submission, name)
+
+
+def read_with_care(submission: Submission, name: FindingName) -> Finding | None:
+    """Whatever its shape."""
     sheet = _sheet(submission, name.tag)
     if sheet is None:
         return None
@@ -85,8 +90,7 @@ def _sheet(submission: Submission, tag: str) -> _Sheet | None:
     front = frontmatter.read(submission.data, page.file)
     match front:
         case Front():
-            body = submission.data[front.body :].decode()
-            return _Sheet(front.fields, body, tag, submission.place, page)
+            return _Sheet(front.fields, _body(submission, front), tag, submission.place, page)
         case None:
             page.violation(
                 "malformed_yaml",
@@ -96,6 +100,13 @@ def _sheet(submission: Submission, tag: str) -> _Sheet | None:
             )
             return None
     return _loose_sheet(submission, tag, front)
+
+
+def _body(submission: Submission, front: Front) -> str:
+    """In a text without other characters than ASCII's, offsets of bytes are offsets of letters."""
+    if len(submission.text) == len(submission.data):
+        return submission.text[front.body :]
+    return submission.data[front.body :].decode()
 
 
 def _loose_sheet(submission: Submission, tag: str, problem: Problem) -> _Sheet | None:
@@ -167,14 +178,14 @@ _SHORT_ID = re.compile(r"(?:[rR][0-9]{1,9}-)?F([0-9]{1,9})")
 
 def _finding_id(sheet: _Sheet) -> str | None:
     key = proper_key(sheet.fields, _ID_NAMES, sheet.page)
-    form = f"R<round>-F<number>, such as R{sheet.place.number}-F01"
-    if not key or text_of(sheet.fields, key) == "":
-        sheet.page.missing("finding_id", form)
-        return None
-    found = written(sheet.fields, key)
+    found = written(sheet.fields, key) if key else ""
     if match := _ID.fullmatch(found):
         _compare_round(match, sheet)
         return found
+    form = f"R<round>-F<number>, such as R{sheet.place.number}-F01"
+    if not found:
+        sheet.page.missing("finding_id", form)
+        return None
     if short := _SHORT_ID.fullmatch(found.removeprefix(f"{sheet.tag}-")):
         read_as = f"R{sheet.place.number}-F{short[1].zfill(2)}"
         text = f"finding_id is '{found}'; read as {read_as}"
@@ -262,6 +273,8 @@ def _check_audit_fields(sheet: _Sheet) -> None:
     check_reviewer(sheet.fields, sheet.tag, sheet.page)
     check_round(sheet.fields, sheet.place.number, sheet.page)
     _check_artifact(sheet)
+    if sheet.fields.keys() <= _KNOWN:
+        return
     for field in sheet.fields:
         if field not in _KNOWN and not _stands_in(field, sheet.fields):
             text = f"unknown field '{shown(field)}'; it is left alone"

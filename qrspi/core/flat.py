@@ -4,6 +4,7 @@ leaves alone (None), and ruamel.yaml reads it."""
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 
 from qrspi.core.nodes import Node, Scalar
@@ -16,6 +17,11 @@ _INDICATORS = frozenset("-?:,[]{}#&*!|>'\"%@`")
 _NOT_PLAIN = _INDICATORS | {" "}
 _BRACKETS = frozenset("?[]{}")
 _NOT_STRINGS = frozenset("null Null NULL true True TRUE false False FALSE".split())
+
+# A list of words that nothing in YAML could take for anything else, one comma and space between;
+# compiled by `re` with the first list, since not every command reads one.
+_CALM_WORD = r"[A-Za-z0-9_./](?:[A-Za-z0-9_./:-]*[A-Za-z0-9_./-])?"
+_CALM_LIST = rf"\[{_CALM_WORD}(?:, {_CALM_WORD})*\]"
 
 _scalar = tuple.__new__  # half the time of Scalar(…), and this is the hot line
 
@@ -64,15 +70,21 @@ class _Block:
                 raise _Unsure
 
     def _plain_fields(self, fields: dict[str, Node]) -> None:
-        """A run of the usual lines, `word: plain value`, without ceremony."""
+        """A run of the usual lines, `word: plain value` or `word: [a, b]`, without ceremony."""
         lines = self._lines
         for number in range(self._next, len(lines)):
             key, _, value = lines[number].partition(": ")
-            if key in fields or not _is_key(key) or _is_odd(value):
-                self._next = number
-                return
-            fields[key] = _scalar(Scalar, (value, value, number + 1, len(key) + 3))
-        self._next = len(lines)
+            if key in fields or not _is_key(key):
+                break
+            if not _is_odd(value):
+                fields[key] = _scalar(Scalar, (value, value, number + 1, len(key) + 3))
+            elif value[:1] == "[" and re.fullmatch(_CALM_LIST, value):
+                fields[key] = _calm_list(value, number + 1, len(key) + 3)
+            else:
+                break
+        else:
+            number = len(lines)
+        self._next = number
 
     def _content(self) -> int:
         """Goes to the next line with content; its indentation, -1 at the end."""
@@ -138,6 +150,15 @@ def _is_odd(value: str) -> bool:
     return (
         not value or value[0] in _NOT_PLAIN or value[-1] in " :" or " #" in value or ": " in value
     )
+
+
+def _calm_list(value: str, number: int, column: int) -> tuple[Node, ...]:
+    items: list[Node] = []
+    for item in value[1:-1].split(", "):
+        column += 1
+        items.append(_scalar(Scalar, (item, item, number, column)))
+        column += len(item) + 1
+    return tuple(items)
 
 
 def _one_line(line: str, value: str, number: int, start: int) -> Node:

@@ -60,15 +60,11 @@ class Intake:
         """While a split is under way its tag counts as having handed in nothing."""
         split = {file.tag for _, file in files if isinstance(file, SplitMarker)}
         for entry, file in files:
-            if tag_of(file) not in split:
+            if not split or tag_of(file) not in split:
                 self._take(entry, file)
 
     def _take(self, entry: Entry, file: RoundFile) -> None:
         page = self.page(entry.name)
-        if not is_safe(entry.name):
-            text = "the name has characters other than letters, digits and . _ -"
-            page.violation("bad_name", text, found=shown(entry.name), expected="[A-Za-z0-9._-]")
-            return
         match file:
             case FindingName():
                 self._finding(entry, file, page)
@@ -78,8 +74,12 @@ class Intake:
                 self._sidecar(entry, file, page)
             case EngineName():
                 self._engine_file(entry, file, page)
-            case Unknown():
-                if entry.name.endswith(".md"):
+            case Unknown():  # every name that the grammar knows is a safe one
+                if not is_safe(entry.name):
+                    text = "the name has characters other than letters, digits and . _ -"
+                    found = shown(entry.name)
+                    page.violation("bad_name", text, found=found, expected="[A-Za-z0-9._-]")
+                elif entry.name.endswith(".md"):
                     text = "not a name that a round knows; the file is left alone"
                     page.warning("unknown_file", text, found=entry.name)
             case SplitMarker() | Dropping():

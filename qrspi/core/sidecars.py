@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from qrspi.core import frontmatter, unquoted, yaml
+from qrspi.core import frontmatter, unquoted, usual, yaml
 from qrspi.core.filenames import SidecarName
 from qrspi.core.frontmatter import Front
 from qrspi.core.frontmatter import text as text_of
@@ -27,6 +27,11 @@ class _Content(NamedTuple):
 
 def read(submission: Submission, name: SidecarName) -> Sidecar | None:
     """None, with a violation noted, when there is no score in it."""
+    return usual.sidecar(submission, name) or read_with_care(submission, name)
+
+
+def read_with_care(submission: Submission, name: SidecarName) -> Sidecar | None:
+    """Whatever its shape."""
     page = submission.page
     if name.extension == "verifier.md":
         _slip(page, "bad_name", f"a sidecar named .{name.extension}", f"{name.stem}.score.yml")

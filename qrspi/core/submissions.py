@@ -44,6 +44,8 @@ def receive(name: str, data: bytes, place: Place, page: Page) -> Submission | No
 
 def finished(data: bytes) -> bytes:
     """The same text, ending in exactly one newline."""
+    if data[-1:] == b"\n" and data[-2:-1] not in b"\r\n":
+        return data
     bare = data.rstrip(b"\r\n")
     return data if data[len(bare) :] in (b"\n", b"\r\n") else bare + b"\n"
 
@@ -68,8 +70,10 @@ def _look_for_boundaries(text: str, page: Page) -> None:
 
 def proper_key(fields: Mapping[str, Node], names: tuple[str, ...], page: Page) -> str | None:
     """The first of these names that the file uses; only the first of all is the proper one."""
+    if names[0] in fields:
+        return names[0]
     used = next((name for name in names if name in fields), None)
-    if used and used != names[0]:
+    if used:
         page.slip(
             "missing_field",
             f"{names[0]} is missing; '{used}' is read in its place",
@@ -86,6 +90,8 @@ REVIEWER_NAMES = ("reviewer", "reviewer_tag")
 def check_reviewer(fields: Mapping[str, Node], tag: str, page: Page) -> None:
     key = proper_key(fields, REVIEWER_NAMES, page)
     reviewer = text_of(fields, key) if key else None
+    if reviewer == tag:
+        return
     if not key or reviewer == "":
         page.slip(
             "missing_field",
@@ -101,19 +107,22 @@ def check_reviewer(fields: Mapping[str, Node], tag: str, page: Page) -> None:
             found=reviewer,
             expected=tag,
         )
-    elif reviewer != tag:
+    else:
         page.wrong("reviewer_mismatch", "reviewer", written(fields, key), tag)
 
 
 def check_round(fields: Mapping[str, Node], number: int, page: Page) -> None:
-    if "round" not in fields or text_of(fields, "round") == "":
+    said = text_of(fields, "round")
+    if said == str(number):
+        return
+    if "round" not in fields or said == "":
         page.slip(
             "missing_field",
             f"round is missing; read as {number}, from the directory's name",
             field="round",
             expected=str(number),
         )
-    elif not is_number(text_of(fields, "round"), number):
+    elif not is_number(said, number):
         page.wrong("round_mismatch", "round", written(fields, "round"), str(number))
 
 
