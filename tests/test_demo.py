@@ -244,6 +244,15 @@ def test_a_run_that_comes_to_something_else_than_the_story_is_an_error(tmp_path:
     assert str(error.value) == f"the run came to {{'rounds': 7}}, and the story to {other.expected}"
 
 
+@pytest.mark.rule("OUT-01")
+def test_a_reader_that_has_enough_ends_it_in_good_order(tmp_path: Path) -> None:
+    line = f'"{QRSPI}" demo --quick | head -1 > /dev/null; echo ${{PIPESTATUS[0]}}'
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+    done = subprocess.run(["bash", "-c", line], env=environment, capture_output=True, text=True)
+    assert (done.stdout, done.stderr) == ("0\n", "")
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_scenes_that_nobody_asked_for_are_listed() -> None:
     script = Script(story.load("quick"))
     assert sorted(script.scene("research", "author")) == ["research/q01-codebase.md"]

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable
 from typing import TypeVar
 
-from qrspi.cli.session import NoStdout, Session, say
+from qrspi.cli.session import Enough, NoStdout, Session, say
 from qrspi.core.model import Problem
 from qrspi.core.refusal import Refusal
 
@@ -19,8 +19,8 @@ def guarded(session: Session, body: Callable[[], object]) -> int:
     _never_fail_to_encode()
     try:
         return _outcome(session, body)
-    except BrokenPipeError:
-        _forget_stdout()  # the reader has enough (`| head -1`)
+    except (BrokenPipeError, Enough):
+        _forget_stdout()
         return 0
     except NoStdout as halt:
         _forget_stdout()
@@ -47,7 +47,7 @@ def _outcome(session: Session, body: Callable[[], object]) -> int:
         return _report(session, refusal.exit_code, refusal.problem, refusal.more)
     except KeyboardInterrupt:
         return _interrupted()
-    except BrokenPipeError:
+    except (BrokenPipeError, Enough):
         raise
     except Exception as error:
         return _from_click(session, error)

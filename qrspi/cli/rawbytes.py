@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import sys
 
+from qrspi.cli.session import Enough
+
 
 def pour(data: bytes) -> None:
-    sys.stdout.flush()
-    sys.stdout.buffer.write(data)
-    sys.stdout.buffer.flush()
+    try:
+        sys.stdout.flush()
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+    except BrokenPipeError:
+        raise Enough from None
 
 
 def as_text(data: bytes) -> dict[str, str]:

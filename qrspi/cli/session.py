@@ -31,6 +31,11 @@ class NoStdout(Halt):
     """The answer cannot be written."""
 
 
+class Enough(Exception):
+    """The reader of the answer is gone (`| head -1`). Not the error that Python raises then: click
+    would end the command with status 1 for that."""
+
+
 class Session:
     """The global options, and the one way out for results."""
 
@@ -140,7 +145,7 @@ class Session:
         try:
             print(text, end="", flush=True)
         except BrokenPipeError:
-            raise
+            raise Enough from None
         except OSError as error:
             raise NoStdout(Problem("cannot-write", f"cannot write: {error.strerror}")) from None
 
