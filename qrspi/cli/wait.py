@@ -40,12 +40,12 @@ def command(session: Session, run: str | None, awaited: Awaited, timeout: float 
     found = session.run(run)
     before: RunState | None = None
     for now in vigil.states(found, session.run_path(found), timeout):
+        if waiting.in_vain(awaited, now):
+            raise Refusal(_in_vain(now))
         before = before or _first(session, now)
         if waiting.happened(awaited, before, now):
             _answer(session, awaited, before, now, True)
             return
-        if waiting.in_vain(awaited, now):
-            raise Refusal(_in_vain(now))
     assert before
     _answer(session, awaited, before, now, False)
     raise click.exceptions.Exit(TIME_OVER)

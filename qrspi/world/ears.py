@@ -44,7 +44,7 @@ _BETWEEN_HALVES = 0.005
 
 
 class Notice(NamedTuple):
-    kind: Literal["changed", "created", "git", "lost", "stop", "wake"]
+    kind: Literal["changed", "unfinished", "git", "lost", "stop", "wake"]
     name: str = ""
 
 
@@ -135,13 +135,14 @@ class _Below(FileSystemEventHandler):
         self._inbox = inbox
 
     def dispatch(self, event: FileSystemEvent) -> None:
-        unfinished = event.event_type == "created" and not event.is_directory
+        made = event.event_type == "created" and not event.is_directory
+        unfinished = made or event.event_type == "deleted"
         for path in _paths(event):
             parts = path[self._skip :].split("/")
             if not parts[0]:
                 self._inbox.put(LOST)
             elif lock.OWN not in parts[:2] and not is_dropping(parts[-1]):
-                self._inbox.put(Notice("created" if unfinished else "changed", parts[0]))
+                self._inbox.put(Notice("unfinished" if unfinished else "changed", parts[0]))
 
 
 class _OfGit(FileSystemEventHandler):

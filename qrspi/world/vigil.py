@@ -23,9 +23,10 @@ def states(run: RunDir, path: str, timeout: float | None = None) -> Iterator[Run
     if timeout is not None:
         watcher.remind(_TIME, timeout)
     for _ in watcher.changes():
+        found = derive(DiskTree(run.path), path)
         if not os.path.isdir(run.path):
             text = f"run {run.name} is gone: it was deleted or renamed meanwhile"
             raise Halt(Problem("run-gone", text, file=run.path, hint="qrspi status"))
-        yield derive(DiskTree(run.path), path)
+        yield found
         if end is not None and time.monotonic() >= end:
             return

@@ -21,8 +21,9 @@ POLL = 1.0
 
 # How often it is asked whether the folder is still the same and everything that listens alive.
 _PULSE = 1.0
-# A file that was only created has still to be written, and then its closing is heard. One that
-# was linked, or was there before its folder was listened to, is never closed.
+# A file that was only created has still to be written, and then its closing is heard (but not
+# of one that was linked, or was there before its folder was listened to). Where one file is
+# deleted, a whole folder may be about to be: whoever looks too early makes it again.
 _UNFINISHED = 0.05
 # Looking at everything takes at most one part in so many of the time.
 _SHARE = 10
@@ -115,8 +116,8 @@ class Watcher:
     def _change(self, heard: set[Notice]) -> Change | None:
         now = time.monotonic()
         for notice in heard:
-            if notice.kind == "created":
-                self.remind(notice.name, _UNFINISHED)
+            if notice.kind == "unfinished":
+                self._later[notice.name] = now + _UNFINISHED
         names = {notice.name for notice in heard if notice.kind == "changed"}
         names |= {name for name, due in self._later.items() if due <= now}
         for name in names:
