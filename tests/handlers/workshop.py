@@ -113,6 +113,13 @@ class Workshop(Project):
         self.next()
         return commit
 
+    def take(self, key: str, path: str, text: str) -> str:
+        """The task is implemented, reported, and accepted by a person without a review."""
+        commit = self.work(key, path, text)
+        self.report(key)
+        self.make(lambda job: task_records.accept(job, key, "Looks good."))
+        return commit
+
     # what is there
 
     def read(self, path: str) -> str:
