@@ -39,13 +39,15 @@ def measure(lab: Lab) -> Iterator[Measure]:
     yield lab.cold("status of one run, cold", [QRSPI, "status"], one, goal=5)
     yield lab.cold("status --json of one run, cold", [QRSPI, "status", "--json"], one, goal=5)
     yield lab.cold("  the same by way of click", [QRSPI, "-v", "status"], one)
-    template = lab.scratch / "template" / "run"
+    template = lab.scratch / "template"
     files = make_run(template)
-    yield lab.cold(f"status of a run of {files} files", [QRSPI, "--root", ".", "status"], template)
+    what = f"status of a run of {files} files"
+    yield lab.cold(what, [QRSPI, "--root", ".", "status"], template)
     for count, goal in ((100, 8), (1000, 45)):
         project = copies(template, lab.scratch / str(count), count)
         what = f"status --all, {count} runs of {files} files"
-        yield lab.cold(what, [QRSPI, "status", "--all"], project, goal=goal, times=5)
+        yield lab.cold(what, [QRSPI, "status", "--all"], project, goal=goal, times=7)
+        yield lab.cold("  the same with --json", [QRSPI, "status", "--json"], project, times=7)
     yield per_file(template)
 
 
@@ -90,16 +92,22 @@ def _write(path: Path, text: str) -> None:
 
 def copies(template: Path, project: Path, count: int) -> Path:
     """Runs that share their files' content by hard links: a million small files are slow to make
-    and no different to read."""
-    folders = [path.relative_to(template) for path in template.rglob("*") if path.is_dir()]
+    and no different to read. In every fourth run the round is open; in the others the step
+    behind it is still to be written. Each has a config of its own."""
+    folders = sorted(path.relative_to(template) for path in template.rglob("*") if path.is_dir())
     files = [path.relative_to(template) for path in template.rglob("*") if path.is_file()]
     for number in range(count):
         run = project / "docs" / "qrspi" / f"2026-01-05-run-number-{number:04d}"
-        run.mkdir(parents=True)
-        for folder in sorted(folders):
-            (run / folder).mkdir()
+        for folder in (".", *folders):
+            (run / folder).mkdir(parents=True)
         for file in files:
             os.link(template / file, run / file)
+        (run / "config.md").unlink()
+        day = f"2026-{number % 12 + 1:02d}-{number % 28 + 1:02d}"
+        config = initial(day, "full", second_reviewer=False)
+        (run / "config.md").write_bytes(config)
+        if number % 4:
+            (run / "structure.md").unlink()
     return project
 
 

@@ -42,17 +42,19 @@ def show(session: Session, request: Request) -> None:
 def look(session: Session, request: Request) -> Standing:
     runs = _runs(session, request)
     in_git = inside_git(session.root.runs_dir)
-    found = [
-        (run, derive(DiskTree(run.path, in_git), session.run_path(run), thorough=len(runs) == 1))
-        for run in _told(session, runs)
-    ]
-    named = request.run or session.root.only
+
+    def at(run: RunDir, *, thorough: bool, steps: bool = True) -> RunState:
+        tree = DiskTree(run.path, in_git)
+        return derive(tree, session.run_path(run), thorough=thorough, steps=steps)
+
+    named, alone = request.run or session.root.only, len(runs) == 1
+    steps = alone or session.json or request.explain or request.checklist
+    found = [(run, at(run, thorough=alone, steps=steps)) for run in _told(session, runs)]
     kept = [(run, one) for run, one in found if named or request.everything or not one.closed]
-    thorough = len(kept) <= 1
-    if thorough and len(runs) > 1:
-        kept = [(run, derive(DiskTree(run.path, in_git), one.path)) for run, one in kept]
+    if len(kept) == 1 and not alone:
+        kept = [(run, at(run, thorough=True)) for run, _ in kept]
     daemon = heartbeat.daemon(session.root.runs_dir)
-    return Standing(tuple(state for _, state in kept), daemon, thorough)
+    return Standing(tuple(state for _, state in kept), daemon, thorough=len(kept) <= 1)
 
 
 def _runs(session: Session, request: Request) -> tuple[RunDir, ...]:

@@ -20,7 +20,7 @@ from qrspi.core.filenames import rounds_in
 from qrspi.core.model import Next, Option, Problem, Progress, RunState, Stage, StepState
 from qrspi.core.pipeline import MARKER, STEP
 from qrspi.core.snapshot import Snapshot
-from qrspi.core.tree import CONFIG_LIMIT, Tree
+from qrspi.core.tree import CONFIG_LIMIT, Fault, Tree
 
 if TYPE_CHECKING:
     from qrspi.core.loop import Loop
@@ -34,12 +34,13 @@ class Survey(NamedTuple):
     loop: Loop | None = None
 
 
-def derive(tree: Tree, path: str = "", *, thorough: bool = True) -> RunState:
-    """`thorough` also hashes approved bodies and scans the tasks, for warnings only."""
-    return survey(Snapshot(tree), path, thorough=thorough).state
+def derive(tree: Tree, path: str = "", *, thorough: bool = True, steps: bool = True) -> RunState:
+    """`thorough` also hashes approved bodies and scans the tasks, for warnings only. Without
+    `steps` the reviews of steps that are done are not counted: nothing depends on them."""
+    return survey(Snapshot(tree), path, thorough=thorough, steps=steps).state
 
 
-def survey(tree: Tree, path: str = "", *, thorough: bool = False) -> Survey:
+def survey(tree: Tree, path: str = "", *, thorough: bool = False, steps: bool = True) -> Survey:
     config = configs.read(tree.read("config.md", CONFIG_LIMIT))
     if config.route is None:
         return Survey(_unusable(tree, path, config))
@@ -59,7 +60,7 @@ def survey(tree: Tree, path: str = "", *, thorough: bool = False) -> Survey:
         phase=facts.phase,
         current_step=step,
         complete=step is None,
-        steps=_steps(facts, answer),
+        steps=_steps(facts, answer) if steps else (),
         next=answer.next,
         warnings=warnings,
         errors=errors,
@@ -80,7 +81,17 @@ def _unusable(tree: Tree, path: str, config: Config) -> RunState:
         kind="config",
     )
     return RunState(
-        tree.name, path, config.pipeline or "", (), 1, None, False, (), answer, (), config.problems
+        run=tree.name,
+        path=path,
+        pipeline=config.pipeline or "",
+        route=(),
+        phase=1,
+        current_step=None,
+        complete=False,
+        steps=(),
+        next=answer,
+        errors=config.problems,
+        closed=not isinstance(tree.head("closed.md"), Fault),
     )
 
 

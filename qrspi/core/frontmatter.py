@@ -1,6 +1,7 @@
 """Frontmatter: split it from the body, read it, set one field and keep every other byte."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from qrspi.core import yaml, yaml_edit
@@ -87,6 +88,23 @@ def status(content: bytes | Fault, file: str) -> tuple[Status, Problem | None]:
     """The status of an artifact from the start of its file, and what is odd about it."""
     if isinstance(content, Fault):
         return _status_without_bytes(content, file)
+    block = _block(content)
+    known = _plain_status(content[block.start : block.end]) if isinstance(block, _Block) else None
+    return (known, None) if known else _doubtful_status(content, file)
+
+
+@lru_cache(maxsize=256)  # most artifacts of most runs say `status: approved` and nothing else
+def _plain_status(source: bytes) -> Status | None:
+    """The status that this block has beyond doubt."""
+    text = yaml.decode(source)
+    fields = yaml.parse(text, first_line=2) if isinstance(text, str) else text
+    node = None if isinstance(fields, Problem) else fields.get("status")
+    if not isinstance(text, str) or not isinstance(node, Scalar):
+        return None
+    return _STATUSES.get(node.raw) if _is_beside_key(text, node) else None
+
+
+def _doubtful_status(content: bytes, file: str) -> tuple[Status, Problem | None]:
     front = read(content, file)
     if isinstance(front, Problem):
         return "invalid", front
@@ -98,12 +116,10 @@ def status(content: bytes | Fault, file: str) -> tuple[Status, Problem | None]:
     if not isinstance(node, Scalar):
         found = "a list" if isinstance(node, tuple) else "a mapping"
         return "draft", _doubt("unknown-status", f"status is {found}", file, found=found)
-    word = _STATUSES.get(node.raw)
-    if word is None:
-        return "draft", _unknown_status(node, file)
-    if not _is_beside_key(content[front.start : front.end].decode(), node):
-        return "draft", _unknown_status(node, file, " but not behind 'status:' on the same line")
-    return word, None
+    if node.raw in _STATUSES:
+        remark = " but not behind 'status:' on the same line"
+        return "draft", _unknown_status(node, file, remark)
+    return "draft", _unknown_status(node, file)
 
 
 def _is_beside_key(source: str, value: Scalar) -> bool:

@@ -88,7 +88,7 @@ class DiskTree:
 
     def entries(self, path: str) -> tuple[Entry, ...] | Fault:
         try:
-            fd = walk(self.path, path)
+            fd = self._directory(path)
         except (OSError, ValueError) as error:
             return self._no_directory(path, error)
         try:
@@ -130,6 +130,18 @@ class DiskTree:
         finally:
             if not self._held:
                 os.close(fd)
+
+    def _directory(self, path: str) -> int:
+        """A descriptor for the caller to close; folders beside each other share their parent's."""
+        parent, _, name = path.rpartition("/")
+        if not parent:
+            return walk(self.path, path)
+        above = self._held_directory(parent)
+        try:
+            return step_into(above, name)
+        finally:
+            if not self._held:
+                os.close(above)
 
     def _held_directory(self, path: str) -> int:
         """The directory read last stays open, which halves the cost of a round's findings. It
