@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 from qrspi import engine
@@ -18,6 +19,8 @@ ROUND = "reviews/goals/round-01"
 VERIFIED = "reviews/goals/round-01-verified.md"
 DISPOSITIONS = "reviews/goals/round-01-dispositions.md"
 ANCHOR = "reviews/goals/round-01-commit.txt"
+Scene = Callable[[Path], Path]
+
 BODY = "# Goals\n\n## Approach\n\nA page that loads.\n"
 
 
@@ -99,3 +102,14 @@ def fixed(root: Path) -> Path:
     run = assembled(root)
     fix(run)
     return run
+
+
+def clean(root: Path) -> Path:
+    run = prepared(root)
+    review_clean(run)
+    return run
+
+
+def complete(root: Path) -> Path:
+    files = {"config.md": runs.config(route="[goals]"), **runs.approved("goals")}
+    return runs.on_disk(root, files)
