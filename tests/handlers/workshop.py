@@ -35,15 +35,16 @@ class Workshop(Project):
         files: Mapping[str, bytes],
         code: Mapping[str, str] | None = None,
         *,
-        name: str = runs.RUN,
+        git: bool = True,
     ) -> None:
         super().__init__(root)
         root.mkdir(parents=True)
-        self.run = runs.on_disk(root, files, name)
+        self.run = runs.on_disk(root, files)
         for path, text in {**CODE, **(code or {})}.items():
             (root / path).write_text(text)
-        self.git("init", "-q", "-b", "main")
-        self.commit("start")
+        if git:
+            self.git("init", "-q", "-b", "main")
+            self.commit("start")
         self.options = Options()
 
     # the engine
