@@ -33,6 +33,7 @@ BLOCKS = frozenset(
     """providers trusted_path validators commands second_reviewer_model extra_reviewers budget
     gates""".split()
 )
+_READ = frozenset((*KNOWN, "codex_reviews"))
 BACKFILLS = {
     "verifier_enabled": "true",
     "scope_tagger_enabled": "true",
@@ -165,7 +166,7 @@ def _top(problem: Problem) -> str:
 
 
 def _unknown(front: Iterable[str]) -> tuple[Problem, ...]:
-    names = [name for name in front if name not in KNOWN and name != "codex_reviews"]
+    names = [name for name in front if name not in _READ]
     warnings = [unknown_field(name) for name in names[:SUGGESTION_LIMIT]]
     if rest := len(names) - len(warnings):
         message = f"{FILE}: {rest} more unknown fields, which are ignored"

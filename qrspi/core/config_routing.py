@@ -73,7 +73,8 @@ def model(
     if not isinstance(node, dict):
         faults.append(invalid(field, node, expected))
         return None
-    vendor, name = (required_string(node, field, key, faults) for key in _MODEL_KEYS)
+    vendor = required_string(node, field, "vendor", faults)
+    name = required_string(node, field, "model", faults)
     unknown_keys(node, field, _MODEL_KEYS, faults)
     return Model(vendor, name) if vendor and name else None
 

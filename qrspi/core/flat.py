@@ -73,7 +73,10 @@ class _Block:
         """A run of the usual lines, `word: plain value` or `word: [a, b]`, without ceremony."""
         lines = self._lines
         for number in range(self._next, len(lines)):
-            key, _, value = lines[number].partition(": ")
+            line = lines[number]
+            if line[:1] == "#":
+                continue
+            key, _, value = line.partition(": ")
             if key in fields or not _is_key(key):
                 break
             if not _is_odd(value):
@@ -209,6 +212,7 @@ def _flow_sequence(line: str, at: int, number: int) -> tuple[tuple[Node, ...], i
     return tuple(items), at + 1
 
 
+@lru_cache(maxsize=64)  # the models of a config: the same lines in every run of a project
 def _flow_mapping(line: str, at: int, number: int) -> tuple[dict[str, Node], int]:
     fields: dict[str, Node] = {}
     while not line.startswith("}", at):
