@@ -24,12 +24,21 @@ class Material(NamedTuple):
     text: tuple[Source, ...]  # the artifact with its companions
     upstream: tuple[Source, ...]
     diff: str  # its path; empty outside git, and for test
+    worktree: str = ""  # of a task
+    code: tuple[Source, ...] = ()
 
 
 def material(job: Job) -> Material:
     needs = prerequisites(job.facts.step, job.facts.route)
     upstream = _sources(job.workspace, (STEP[need].artifact for need in needs))
-    return Material(_sources(job.workspace, _text_paths(job)), upstream, _diff(job))
+    found = Material(_sources(job.workspace, _text_paths(job)), upstream, _diff(job))
+    if job.loop is None or not job.loop.subject.is_task:
+        return found
+    # Imported here: only runs that implement know of work trees.
+    from qrspi.handlers import subject_code
+
+    folder = subject_code.worktree(job)
+    return found._replace(worktree=folder, code=subject_code.sources(job, folder))
 
 
 class Agent(NamedTuple):
@@ -55,17 +64,22 @@ def prompt(job: Job, kind: str, name: str, agent: Agent) -> str:
 def _reviewer(job: Job, tag: str, agent: Agent) -> Reviewer:
     loop = job.round_loop
     choice = loop.manifest.choice if loop.manifest else None
+    given = agent.material
+    about_code = bool(given.code)
+    upstream = (*given.text, *given.upstream) if about_code else given.upstream
     return Reviewer(
         role=agent.role,
         tag=tag,
         step=loop.subject.key,
         round=loop.number,
         round_subdir=_absolute(job, loop.paths.directory),
-        body=agent.material.text,
+        body=given.code or given.text,
+        body_name="subject_code" if about_code else "artifact_body",
         artifact_path=_absolute(job, loop.subject.artifact),
-        diff_file_path=agent.material.diff,
+        diff_file_path=given.diff,
         upstream_paths=_upstream_paths(job, agent),
-        upstream=agent.material.upstream if agent.prints else (),
+        upstream=upstream if agent.prints else (),
+        worktree=given.worktree,
         scope_hint=choice.scope_hint if choice and choice.narrow else (),
         actual_model=agent.model,
         prints=agent.prints,

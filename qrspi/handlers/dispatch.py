@@ -24,7 +24,7 @@ from qrspi.handlers.intaking import Intake
 from qrspi.handlers.job import Job, Options, Performed
 from qrspi.handlers.ledger import Purse
 from qrspi.handlers.obtaining import Office, begin_all, is_stored, obtain
-from qrspi.handlers.orders import KINDS, Order, Orders, orders
+from qrspi.handlers.orders import Order, Orders, kind_of, orders
 from qrspi.handlers.sending import Listener, Sending
 from qrspi.world import hosts, mailbox
 from qrspi.world.agents.wire import Wire
@@ -37,10 +37,11 @@ class FanOut(NamedTuple):
     failures: tuple[Problem, ...] = ()
     stopped: Problem | None = None  # a limit that was reached
     held: tuple[str, ...] = ()  # agents that are the host's to send
+    used: int = 0  # answers that were of use
 
     @property
     def goes_on(self) -> bool:
-        return bool(self.performed.files) and not (self.failures or self.stopped or self.held)
+        return self.used > 0 and not (self.failures or self.stopped or self.held)
 
 
 @contextmanager
@@ -106,16 +107,16 @@ class Desk:
         """Send everybody the run waits for; None when it waits for no agent that can be sent."""
         with self._workspace.locked(self._options.lock_timeout):
             job = self._job(survey(self._workspace))
-            if job is None or job.next.who != "agent" or job.next.action not in KINDS:
+            if job is None or job.next.who != "agent" or kind_of(job) is None:
                 return None
             chosen = self._chosen(job)
             waiting = [one for one in chosen.ready if one.means.prints]
-            held = tuple(one.name for one in chosen.ready if not one.means.prints)
+            held = tuple(one.label for one in chosen.ready if not one.means.prints)
             office = self._office(job)
             intake = self._prepared(job, chosen, office)
         self._carry_out(waiting, office, intake)
         done = intaking.performed(job, intake.files_of(waiting), tuple(intake.notes))
-        return FanOut(done, tuple(intake.failures), intake.stopped, held)
+        return FanOut(done, tuple(intake.failures), intake.stopped, held, intake.used)
 
     def _job(self, found: Survey) -> Job | None:
         if found.facts is None or found.state.closed:
@@ -127,7 +128,7 @@ class Desk:
         found = orders(job, self._sending.how)
         if only := self._sending.only:
             found = Orders(
-                tuple(one for one in found.ready if one.name in only),
+                tuple(one for one in found.ready if one.label in only),
                 tuple(one for one in found.unready if one.name in only),
             )
         self._check_second(job, found)
@@ -168,13 +169,13 @@ class Desk:
         ours = [one for one in chosen.ready if one.means.prints]
         prompts.put(job, tuple(one for one in chosen.ready if one not in ours))
         known = leftovers.settle(job, self._box)
-        self._purse.open(job.next.step, known.entries)
+        self._purse.count(job.next.step, known.entries)
         begin_all((one for one in ours if not is_stored(one, office)), office)
         intaking.mark(job, {one.name: _as_sent(job, one) for one in ours})
         return Intake(self._workspace, self._options, self._box, known.calls)
 
     def _carry_out(self, waiting: list[Order], office: Office, intake: Intake) -> None:
-        self._listener.begun(tuple(one.name for one in waiting))
+        self._listener.begun(tuple(one.label for one in waiting))
         run = EXECUTORS[self._sending.executor]
         unsent = {one.place: one for one in waiting}
         given = self._given_out(unsent, office, intake)

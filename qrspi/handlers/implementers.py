@@ -16,6 +16,17 @@ def key_of(path: str) -> str:
     return path.removeprefix(".qrspi/dispatch/").rpartition("/")[0]
 
 
+def place(job: Job, folder: str) -> tuple[str, str]:
+    """The task, and the work tree in which it is done."""
+    task = task_records.state_of(job, key_of(folder))
+    assert task.start is not None
+    return task.key, f"{workplace.repository_of(job).root}/{task.start.worktree}"
+
+
+def has_reported(job: Job, folder: str) -> bool:
+    return task_records.state_of(job, key_of(folder)).state != "implementing"
+
+
 def prompt(job: Job, folder: str, role: Role, model: str) -> str:
     task = task_records.state_of(job, key_of(folder))
     start = task.start

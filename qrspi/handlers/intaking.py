@@ -37,16 +37,21 @@ class Intake:
         self._box = box
         self._known = known  # the calls that are on the ledger already
         self.files: list[str] = []  # as they came
-        self._by_name: dict[str, tuple[str, ...]] = {}
+        self._by_place: dict[str, tuple[str, ...]] = {}
         self.notes: list[str] = []
         self.failures: list[Problem] = []
         self.stopped: Problem | None = None
         self._scores: dict[str, Score | Problem] = {}
         self._taken_names: Collection[str] = ()
 
+    @property
+    def used(self) -> int:
+        """How many answers were of use."""
+        return len(self._by_place)
+
     def files_of(self, orders: Iterable[Order]) -> tuple[str, ...]:
         """In the order of those who were sent, whoever was the first to answer."""
-        return tuple(file for one in orders for file in self._by_name.get(one.name, ()))
+        return tuple(file for one in orders for file in self._by_place.get(one.place, ()))
 
     def put_back(self, orders: Iterable[Order], begun: Mapping[str, Record]) -> None:
         """Those who were to be sent and were not, as a budget is reached."""
@@ -70,7 +75,7 @@ class Intake:
             outcomes = [self._one(job, got) for got in batch]
             self._put_on_record(job, batch, outcomes, before)
         return [
-            (got.order.name, outcome if isinstance(outcome, Problem) else None)
+            (got.order.label, outcome if isinstance(outcome, Problem) else None)
             for got, outcome in zip(batch, outcomes, strict=True)
         ]
 
@@ -94,7 +99,7 @@ class Intake:
         match outcome:
             case Taken():
                 self.files += outcome.files
-                self._by_name[got.order.name] = outcome.files
+                self._by_place[got.order.place] = outcome.files
                 self.notes += outcome.notes
             case Problem() if outcome.code.startswith("budget-"):
                 self.stopped = outcome
@@ -105,6 +110,8 @@ class Intake:
         return outcome
 
     def _used(self, job: Job, got: Obtained, reply: Reply) -> Taken | Problem | None:
+        if got.order.kind == "implement":
+            return _reported(job, got.order)
         if not _awaited(job, got):
             self._keep(got, "late")
             return None
@@ -130,7 +137,7 @@ class Intake:
             case "fix":
                 draft = taking.fixed(job.workspace, job, text)
             case "implement":
-                return Taken(())  # what it did is in its work tree and its report
+                return _reported(job, got.order)
         return draft if isinstance(draft, Problem) else self._put(job, got, draft)
 
     def _scored(self, job: Job, got: Obtained) -> Taken | Problem | None:
@@ -180,6 +187,17 @@ class Intake:
         return [one._replace(outcome="late") for one in fresh] if outcome is None else fresh
 
 
+def _reported(job: Job, order: Order) -> Taken | Problem:
+    """What an implementer did is in its work tree and its report; its words are only kept."""
+    # Imported here: only runs that implement know of work trees.
+    from qrspi.handlers import implementers
+
+    if implementers.has_reported(job, order.folder):
+        return Taken(())
+    text = f"the implementer ended without a report: `qrspi task report {job.run} {order.step}`"
+    return Problem("no-report", text, expected="a report")
+
+
 def _awaited(job: Job, got: Obtained) -> bool:
     return got.order.prompt_file in job.next.prompts
 
@@ -203,7 +221,7 @@ def _artifact(order: Order) -> str:
 
 
 def _about(order: Order, problem: Problem) -> Problem:
-    return problem._replace(message=f"{order.name}: {problem.message}")
+    return problem._replace(message=f"{order.label}: {problem.message}")
 
 
 def _status(outcome: Taken | Problem) -> str:

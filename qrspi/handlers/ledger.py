@@ -67,7 +67,7 @@ class Purse:
         self._under_way = 0
         self._guard = threading.Lock()
 
-    def open(self, step: str, entries: Iterable[Entry]) -> None:
+    def count(self, step: str, entries: Iterable[Entry]) -> None:
         """For one fan-out: what the run and the step have spent so far."""
         listed = tuple(entries)
         self._bounds = bounds(self._config, self._command, step)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from qrspi.core import matrix, roles, routing
+import os
+
+from qrspi.core import matrix, roles, routing, transports
 from qrspi.core.filenames import RoundPaths, round_name
 from qrspi.core.manifest import Dispatch
 from qrspi.core.model import Problem
@@ -10,7 +12,7 @@ from qrspi.core.pipeline import Subject
 from qrspi.core.roles import Role
 from qrspi.core.routing import Route
 from qrspi.handlers.job import Job
-from qrspi.world import rolefiles
+from qrspi.world import hosts, rolefiles
 
 
 def prompt_file(subject: Subject, paths: RoundPaths, tag: str) -> str:
@@ -29,9 +31,12 @@ def _dispatch(job: Job, subject: Subject, paths: RoundPaths, tag: str) -> Dispat
     role = rolefiles.load(name, job.workspace.path, job.project)
     found = None if isinstance(role, Problem) else route(job, role, tag)
     chosen = found.model if isinstance(found, Route) else None
+    ours = chosen is not None and transports.means(chosen.vendor, job.facts.config).prints
     return Dispatch(
         tag=tag,
         agent=name,
+        mode="background" if ours else "first_party",
+        host=hosts.detect(os.environ),
         vendor=chosen.vendor if chosen else "",
         model=chosen.model if chosen else "",
         prompt_file=prompt_file(subject, paths, tag),

@@ -44,6 +44,7 @@ class Order(NamedTuple):
     route: Route | Problem  # a second reviewer's model may be unknown to us
     means: Means
     prompt: bytes
+    directory: str = ""  # where a program works; the project when empty
     before: Mapping[str, str] = {}  # the files an answer may replace, by their hashes now
     floor: float | None = None  # for research: how well an answer must be sourced
     again: Order | Problem | None = None  # and who is asked when it is not
@@ -56,6 +57,11 @@ class Order(NamedTuple):
     @property
     def prompt_file(self) -> str:
         return f"{self.place}.md"
+
+    @property
+    def label(self) -> str:
+        """How people and commands name it. Every task has an implementer."""
+        return self.step if self.kind == "implement" else self.name
 
     @property
     def target(self) -> str:
@@ -84,7 +90,7 @@ class Orders(NamedTuple):
 
 def orders(job: Job, how: How = AS_CONFIGURED) -> Orders:
     """One for each prompt that the next action names."""
-    kind = _kind(job)
+    kind = kind_of(job)
     if kind is None:
         return Orders()
     cast = _Cast(job, how)
@@ -95,7 +101,7 @@ def orders(job: Job, how: How = AS_CONFIGURED) -> Orders:
     )
 
 
-def _kind(job: Job) -> Kind | None:
+def kind_of(job: Job) -> Kind | None:
     """Findings about a task's code are settled by its implementer."""
     return "implement" if job.next.kind == "implement" else KINDS.get(job.next.action)
 
@@ -148,7 +154,7 @@ class _Part(NamedTuple):
 
 def unready(job: Job) -> tuple[Unready, ...]:
     """Those who cannot be told what to do; cheaper than asking for all prompts."""
-    kind = _kind(job)
+    kind = kind_of(job)
     cast = _Cast(job, AS_CONFIGURED)
     parts = [_part(cast, kind, path) for path in job.next.prompts] if kind else []
     return tuple(part for part in parts if isinstance(part, Unready))
@@ -194,15 +200,18 @@ def _made(cast: _Cast, part: _Part) -> Order | Unready:
     job, (kind, folder, name, role, route) = cast.job, part
     means = cast.means(route, (name, job.next.step, job.next.round))
     actual = route.model.model if isinstance(route, Route) else ""
+    step, directory = job.next.step, ""
     if kind == "implement":
-        means = transports.HOST  # works in a work tree, which who only prints cannot
+        # Works in a work tree, which who only prints cannot.
+        means = means if means.transport == "command" else transports.HOST
+        step, directory = implementers.place(job, folder)
         prompt = implementers.prompt(job, folder, role, actual).encode()
     else:
         agent = composing.Agent(role, actual, means.prints, cast.material)
         prompt = composing.prompt(job, kind, name, agent).encode()
     if len(prompt) > PROMPT_LIMIT:
         return Unready(name, _too_long(name, len(prompt)))
-    made = Order(kind, name, job.next.step, job.next.round, folder, role, route, means, prompt)
+    made = Order(kind, name, step, job.next.round, folder, role, route, means, prompt, directory)
     return made._replace(before=_before(job, kind))
 
 

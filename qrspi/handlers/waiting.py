@@ -28,16 +28,13 @@ class Waiting(NamedTuple):
 
 
 def line(workspace: Workspace, how: How = AS_CONFIGURED) -> tuple[Waiting, ...]:
-    """Everybody the next action names, in its order."""
+    """Everybody the next action names; last those who cannot be told what to do."""
     job = _job(workspace)
     if job is None:
         return ()
     found = orders(job, how)
-    known = {one.name: _waiting(job, one) for one in found.ready}
-    for one in found.unready:
-        known[one.name] = _unready(job, one.name, one.problem)
-    names = (path.rpartition("/")[2].removesuffix(".md") for path in job.next.prompts)
-    return tuple(known[name] for name in names if name in known)
+    blocked = tuple(_unready(job, one.name, one.problem) for one in found.unready)
+    return (*(_waiting(job, one) for one in found.ready), *blocked)
 
 
 def order(workspace: Workspace, name: str) -> Order | Problem:
@@ -45,13 +42,13 @@ def order(workspace: Workspace, name: str) -> Order | Problem:
     job = _job(workspace)
     found = orders(job) if job else None
     for one in found.ready if found else ():
-        if one.name == name:
+        if name == one.label:
             return one
     for missing in found.unready if found else ():
         if missing.name == name:
             return missing.problem
     return _not_awaited(
-        workspace.name, name, tuple(one.name for one in found.ready) if found else ()
+        workspace.name, name, tuple(one.label for one in found.ready) if found else ()
     )
 
 
@@ -66,7 +63,7 @@ def _waiting(job: Job, one: Order) -> Waiting:
     record = read_records(job.workspace.path, one.folder).get(one.name)
     same = record is not None and record.job_id == one.job_id(job.run)
     return Waiting(
-        one.name,
+        one.label,
         one.step,
         one.round,
         one.role.name,

@@ -6,8 +6,10 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
 import pytest
@@ -17,6 +19,7 @@ from qrspi.world import mailbox
 from qrspi.world.workspace import Workspace
 from tests import runs
 from tests.handlers.shop import NOTHING, QUESTIONS, Shop, at_questions, commands, in_review, printed
+from tests.world import chat_server
 
 COMMAND = Path(sys.executable).with_name("qrspi")
 
@@ -95,6 +98,35 @@ def test_an_interrupt_leaves_what_can_be_taken_up(shop: Shop) -> None:
     driven = shop.driven(folder=False)
     assert (driven.failures, calls(shop)) == ((), 4)
     assert driven.outcome.state.next.action == "approve"
+
+
+@pytest.mark.rule("TRN-08")
+def test_an_interrupt_does_not_wait_for_a_model_that_thinks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked, released = threading.Semaphore(0), threading.Event()
+
+    def think(handler: BaseHTTPRequestHandler) -> None:
+        asked.release()
+        released.wait(60)
+        handler.close_connection = True
+
+    with chat_server.running() as server:
+        server.behaviours = [think]
+        provider = (
+            f"{{claude: {{base_url: '{server.base_url}', api_key_env: SHOP_API_KEY, "
+            "transport_type: openai-chat-completions}}"
+        )
+        shop = in_review(tmp_path / "shop", providers=provider)
+        monkeypatch.setenv("SHOP_API_KEY", "not-a-key-but-long-enough")
+        process = started(shop)
+        for _ in range(2):
+            assert asked.acquire(timeout=20)
+        process.send_signal(signal.SIGINT)
+        _, told = process.communicate(timeout=20)
+        released.set()
+    assert (process.returncode, told.split()[-1]) == (130, "interrupted")
+    assert "Traceback" not in told
 
 
 @pytest.mark.rule("TRN-08")

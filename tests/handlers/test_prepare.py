@@ -83,7 +83,7 @@ def test_a_first_round_is_a_diff_and_a_manifest(project: Reviewing) -> None:
                 "status": "pending",
                 "dispatch_spec": {
                     "subagent_type": agent,
-                    "host": "",
+                    "host": "plain",
                     "vendor": "claude",
                     "model": model,
                 },
@@ -492,4 +492,3 @@ def test_a_rehearsal_changes_nothing(project: Reviewing) -> None:
     assert opened.done.files == (f"{ROUND}.diff", f"{ROUND}/.dispatch-manifest.json")
     assert project.there() == before
     assert not (project.run / ".qrspi").exists()
-

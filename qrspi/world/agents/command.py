@@ -53,6 +53,9 @@ def run(request: Request, wire: Wire, argv: list[str], timeout: float) -> Answer
 
 def environment(request: Request, wire: Wire) -> Mapping[str, str]:
     own = {"QRSPI_MODEL": request.model, "QRSPI_TRUSTED": "1" if request.trusted else "0"}
+    if request.run:
+        # A work tree has a copy of the run; what an agent reports belongs to the run itself.
+        own["QRSPI_ROOT"] = request.run
     inherited = {
         name: value for name, value in wire.environment.items() if name not in _NOT_INHERITED
     }

@@ -19,6 +19,7 @@ class Request(NamedTuple):
     model: str
     directory: str  # where a command runs
     trusted: bool = False  # whether that repository may run its own agent hooks
+    run: str = ""  # the run's folder
     result_file: str = ""  # absolute: where a broker leaves its answer
     broker_job: str = ""  # launched by a command that did not live to see its answer
     launched: Callable[[str], None] = lambda job: None  # told before the answer is awaited
