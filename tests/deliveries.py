@@ -140,3 +140,35 @@ def round_of(
 def failing_baseline(choice: baseline.Choice = "pending") -> dict[str, bytes]:
     taken = Baseline(BASE, "sh test.sh", 1, choice, "2026-05-17T09:30:00Z", ("one", "two"))
     return {baseline.FILE: baseline.render(taken)}
+
+
+def finished() -> dict[str, bytes]:
+    """Phase 1 is done: everything approved, and the marker there."""
+    body = full()["tasks/task-01.md"]
+    return {
+        **full(),
+        **runs.approved("implement", "integrate", "test"),
+        **reported("task-01"),
+        **round_of("task-01", body=body),
+        **started("task-02"),
+        **ended("task-02", "skipped-by-user"),
+        "reviews/plan/round-01/quality-claude.clean.md": runs.clean("quality-claude"),
+        "reviews/test/round-01-results.md": b"---\nexit: 0\n---\n",
+        "reviews/baseline.md": b"---\nexit: 0\n---\n",
+        "reviews/task-01-loop-pause-round-01.md": b"---\ndecisions:\n---\n",
+        "reviews/plan-loop-pause-round-01.md": b"---\ndecisions:\n---\n",
+        "fixes/ci-round-01/ci-command.md": b"# Mend\n",
+        "pull-request.md": b"# Done\n",
+        "replan.md": runs.artifact("draft", "# Replan\n\n## What changes\n\n- a word: minor\n"),
+        "replan-pending.md": b"---\nphase: 1\ntimestamp: 2026-05-17T09:30:00Z\n---\n",
+    }
+
+
+PUT_AWAY = frozenset(
+    """fixes/ci-round-01/ci-command.md implementation.md integration.md parallelization.md
+    pull-request.md replan.md reviews/baseline.md reviews/task-01-loop-pause-round-01.md
+    reviews/tasks/task-01/report.md reviews/tasks/task-01/round-01/.dispatch-manifest.json
+    reviews/tasks/task-01/round-01/spec-claude.clean.md reviews/tasks/task-02/outcome.md
+    reviews/test/round-01-results.md tasks/task-01.md tasks/task-02.md tasks/task-03.md
+    test-results.md""".split()
+)

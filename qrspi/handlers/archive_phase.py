@@ -7,7 +7,8 @@ in between leaves a run that says what is going on. A move whose source is gone 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
 from qrspi.core import approvals, pullrequest, replanning, tasks
 from qrspi.core.branch_map import FILE as PARALLELIZATION
@@ -32,20 +33,36 @@ _RECORDS = ("test", "integrate", "implement")
 
 def handle(job: Job) -> Performed:
     number = replanning.finished_phase(job.workspace) or job.facts.phase
-    home = f"phases/phase-{number:02d}"
-    finished = replan.finished(job)
-    _announce(job, number)
-    for path in (*_reviews(job), *map(tasks.task_path, finished), "fixes", replan.REPLAN):
-        job.workspace.move(path, f"{home}/{path}")
-    _keep_parallelization(job, home)
-    for path in (pullrequest.FILE, *(STEP[step].artifact for step in _RECORDS)):
-        job.workspace.move(path, f"{home}/{path}")
-    _open_parallelization(job)
-    _restate_plan(job, number)
-    _commit(job, _ALL, f"archive phase {number}")
-    job.workspace.remove(MARKER)
-    _commit(job, (), f"begin phase {number + 1}")
-    return Performed("archive-phase", "replan", number, (home,))
+    for step in steps(job, number):
+        step()
+    return Performed("archive-phase", "replan", number, (_home(number),))
+
+
+def _home(number: int) -> str:
+    return f"phases/phase-{number:02d}"
+
+
+def steps(job: Job, number: int) -> list[Callable[[], object]]:
+    """What there is to do, in order: a kill leaves a beginning of it, and all of it can be done
+    again."""
+    home = _home(number)
+
+    def away(path: str) -> Callable[[], object]:
+        return partial(job.workspace.move, path, f"{home}/{path}")
+
+    finished = map(tasks.task_path, replan.finished(job))
+    records_away = (STEP[step].artifact for step in _RECORDS)
+    return [
+        partial(_announce, job, number),
+        *map(away, (*_reviews(job), *finished, "fixes", replan.REPLAN)),
+        partial(_keep_parallelization, job, home),
+        *map(away, (pullrequest.FILE, *records_away)),
+        partial(_open_parallelization, job),
+        partial(_restate_plan, job, number),
+        partial(_commit, job, _ALL, f"archive phase {number}"),
+        partial(job.workspace.remove, MARKER),
+        partial(_commit, job, (), f"begin phase {number + 1}"),
+    ]
 
 
 def _announce(job: Job, number: int) -> None:

@@ -129,6 +129,17 @@ class Workshop(Project):
     def has(self, path: str) -> bool:
         return (self.run / path).exists()
 
+    def archived(self) -> set[str]:
+        """What lies in the folder of the first phase."""
+        home = self.run / "phases" / "phase-01"
+        return {path.relative_to(home).as_posix() for path in home.rglob("*") if path.is_file()}
+
+    def left(self) -> set[str]:
+        """The run's files, without those of phases that were put away."""
+        files = (path for path in self.run.rglob("*") if path.is_file())
+        names = (path.relative_to(self.run).as_posix() for path in files)
+        return {name for name in names if not name.startswith((".qrspi/", "phases/"))}
+
     def records(self) -> list[dict[str, Any]]:
         return [json.loads(line) for line in self.read("approvals.jsonl").splitlines()]
 
