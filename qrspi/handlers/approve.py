@@ -118,12 +118,13 @@ def _disagreement(job: Job, step: str, consent: Consent) -> Problem | None:
 
 
 def lacks_commit(job: Job, step: str) -> bool:
-    """Approved here, by a record that fits the text, and not in HEAD."""
+    """Approved here, by a record that fits the text, and not, or not whole, in git."""
+    artifact = STEP[step].artifact
     return (
         moves.in_git(job)
         and status_of(job.facts, step) == "approved"
         and records.is_newest(job, "approve", records.mark(job.workspace, step))
-        and moves.committed_status(job, STEP[step].artifact) != "approved"
+        and (moves.committed_status(job, artifact) != "approved" or moves.is_behind(job, artifact))
     )
 
 

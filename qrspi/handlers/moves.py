@@ -129,7 +129,11 @@ def write(workspace: Workspace, edit: Edit) -> tuple[Problem, ...]:
 def _commit(job: Job, move: Move, repo: Repo) -> str | None:
     files = (*move.covers, *owned.changed(job.workspace, repo))
     done = commits.commit(repo, files, move.message)
-    return done.commit if isinstance(done, Committed) else None
+    if isinstance(done, Committed):
+        return done.commit
+    if not move.edits:
+        commits.catch_up(repo, files)
+    return None
 
 
 def message(verb: str, step: str, run: str) -> str:
@@ -189,6 +193,14 @@ def committed_status(job: Job, path: str) -> str:
     repo = repository.find(job.workspace.path)
     data = commits.content(repo, "HEAD", path) if repo else None
     return "" if data is None else frontmatter.status(data, path)[0]
+
+
+def is_behind(job: Job, path: str) -> bool:
+    """Whether HEAD has a file as it is and the index does not: a git was killed in between."""
+    repo = repository.find(job.workspace.path)
+    if repo is None or commits.content(repo, "HEAD", path) != job.workspace.read(path):
+        return False
+    return commits.lags(repo, [path])
 
 
 def in_git(job: Job) -> bool:

@@ -6,7 +6,7 @@ that names it, the same command takes it for its own.
 
 from __future__ import annotations
 
-from qrspi.core import feedback, permits
+from qrspi.core import approvals, feedback, permits
 from qrspi.core.filenames import feedback_file
 from qrspi.core.model import Problem
 from qrspi.core.pipeline import STEP
@@ -73,4 +73,7 @@ def _move(job: Job, step: str, edits: tuple[Edit, ...], number: int, path: str) 
 
 def _is_committed(job: Job, path: str) -> bool:
     repo = repository.find(job.workspace.path)
-    return repo is None or commits.content(repo, "HEAD", path) is not None
+    if repo is None:
+        return True
+    there = commits.content(repo, "HEAD", path) is not None
+    return there and not moves.is_behind(job, approvals.FILE)

@@ -65,7 +65,10 @@ def _lacks_commit(job: Job, record: Record) -> bool:
     if not moves.in_git(job):
         return False
     meant = (mark.step for mark in record.resets if _is_meant(job, record, mark.step))
-    return any(moves.committed_status(job, STEP[step].artifact) == "approved" for step in meant)
+    return any(
+        moves.committed_status(job, artifact) == "approved" or moves.is_behind(job, artifact)
+        for artifact in (STEP[step].artifact for step in meant)
+    )
 
 
 def _rest(job: Job, record: Record) -> Move:

@@ -26,7 +26,10 @@ def _is_half_done(job: Job, step: str) -> bool:
     """The artifact is a draft again, and its tasks or its commit are still to be made so."""
     if moves.to_draft(job.workspace, step):
         return True
-    return moves.in_git(job) and moves.committed_status(job, STEP[step].artifact) == "approved"
+    artifact = STEP[step].artifact
+    return moves.in_git(job) and (
+        moves.committed_status(job, artifact) == "approved" or moves.is_behind(job, artifact)
+    )
 
 
 def _move(

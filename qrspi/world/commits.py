@@ -141,6 +141,23 @@ def _forget(repo: Repo, new: Sequence[str]) -> None:
         git.write(repo.path, ["update-index", "--force-remove", "-z", "--stdin"], given=given)
 
 
+def lags(repo: Repo, paths: Sequence[str]) -> bool:
+    """Whether the index has other bytes than HEAD: what a git leaves that is killed between its
+    commit and its index, and what would take the commit back with the next one."""
+    args = ["diff-index", "--cached", "--quiet", "HEAD", "--", *git.literal(paths)]
+    return head(repo) is not None and git.read(repo.path, args, ok=(0, 1)).status == 1
+
+
+def catch_up(repo: Repo, paths: Sequence[str]) -> None:
+    """Bring the index to HEAD, where the work tree is: the rest of a commit that was killed."""
+    if not lags(repo, paths):
+        return
+    args = ["reset", "--quiet", "--", *git.literal(paths)]
+    output = git.write(repo.path, args)
+    if output.status:
+        raise _stopped(repo, output)
+
+
 def _differs(repo: Repo, before: str | None, paths: Sequence[str]) -> bool:
     """Asked before the hooks run, which git would do even for nothing."""
     if not paths:

@@ -526,3 +526,20 @@ def test_looking_writes_nothing(tmp_path: Path) -> None:
     approve.plan(gate.job(), "goals", UNREVIEWED)
     assert not (gate.run / ".qrspi").exists()
     assert isinstance(moves.look(Workspace(gate.run), gate.options), Job)
+
+
+@pytest.mark.rule("ENG-04")
+def test_an_index_that_a_killed_git_left_behind_is_brought_along(tmp_path: Path) -> None:
+    """Between a commit and its index a kill leaves the commit's own reversal staged."""
+    gate = Gate(tmp_path / "shop", DRAFT)
+    gate.write("../../../mine.txt", "staged")
+    gate.git("add", "mine.txt")
+    index = gate.root / ".git/index"
+    old = index.read_bytes()
+    gate.make(yes)
+    index.write_bytes(old)
+    assert len(gate.status()) == 4
+    with pytest.raises(Refusal) as refused:
+        gate.make(lambda job: approve.plan(job, approve.step_of(job, None), UNREVIEWED))
+    assert refused.value.problem.message == "goals.md is approved already: next is author questions"
+    assert gate.status() == ["A  mine.txt"]
