@@ -11,9 +11,10 @@ from qrspi.handlers.carrying import Handler, carry_out
 from qrspi.handlers.job import Job, Options, Performed
 from qrspi.world.workspace import Workspace
 
-# Handlers whose whole effect is files of the run. What others do in git or by a command is not
-# rehearsed, nor what would come after it.
+# Handlers whose whole effect is files of the run, and those that know how to leave their commit
+# out. Nothing else is rehearsed, nor what would come after it.
 FORESEEN = "prepare assemble choose_loop backfill bypass split visual_chain prompts".split()
+COMMITTING = ("commit_round", "cascade")
 
 
 class Outcome(NamedTuple):
@@ -98,11 +99,15 @@ def rehearse(workspace: Workspace, options: Options, path: str = "") -> Outcome:
             action = due(stage, found, options._replace(dry_run=True))
             if action is None:
                 return Outcome(tuple(performed), state)
-            if action[0].__module__.rpartition(".")[2] not in FORESEEN:
-                answer = found.state.next
-                last = Performed(answer.kind or answer.action, answer.step, answer.round)
-                return Outcome((*performed, last), state)
-            performed.append(carry_out(*action))
+            name = action[0].__module__.rpartition(".")[2]
+            answer = found.state.next
+            if name in FORESEEN or name in COMMITTING:
+                performed.append(carry_out(*action))
+            else:
+                what = answer.kind or answer.action
+                performed.append(Performed(what, answer.step, answer.round))
+            if name not in FORESEEN:
+                return Outcome(tuple(performed), state)
 
 
 def _must_move(performed: list[Performed], done: Performed) -> None:

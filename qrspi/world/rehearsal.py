@@ -42,6 +42,8 @@ class Rehearsal(Workspace):
         return data if isinstance(data, Fault) else data[:HEAD]
 
     def entries(self, path: str) -> tuple[Entry, ...] | Fault:
+        if self._written.get(path) is not None:
+            return Fault("not-a-file", "file")
         found = super().entries(path)
         prefix = f"{path}/" if path else ""
         changed = {
