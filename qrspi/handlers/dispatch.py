@@ -24,7 +24,7 @@ from qrspi.handlers.intaking import Intake
 from qrspi.handlers.job import Job, Options, Performed
 from qrspi.handlers.ledger import Purse
 from qrspi.handlers.obtaining import Office, begin_all, is_stored, obtain
-from qrspi.handlers.orders import Order, Orders, kind_of, orders
+from qrspi.handlers.orders import Order, Orders, kind_of, not_awaited, orders
 from qrspi.handlers.sending import Listener, Sending
 from qrspi.world import hosts, mailbox
 from qrspi.world.agents.wire import Wire
@@ -126,11 +126,8 @@ class Desk:
     def _chosen(self, job: Job) -> Orders:
         """Whom to send. What cannot be sent stops everything before anything is paid for."""
         found = orders(job, self._sending.how)
-        if only := self._sending.only:
-            found = Orders(
-                tuple(one for one in found.ready if one.label in only),
-                tuple(one for one in found.unready if one.name in only),
-            )
+        if self._sending.only:
+            found = _only(job, found, self._sending.only)
         self._check_second(job, found)
         if found.unready:
             first, *more = (one.problem for one in found.unready)
@@ -198,6 +195,17 @@ class Desk:
                 return
             del unsent[order.place]
             yield order
+
+
+def _only(job: Job, found: Orders, names: tuple[str, ...]) -> Orders:
+    known = {one.label for one in found.ready} | {one.name for one in found.unready}
+    for name in names:
+        if name not in known:
+            raise Refusal(not_awaited(job.run, name, found))
+    return Orders(
+        tuple(one for one in found.ready if one.label in names),
+        tuple(one for one in found.unready if one.name in names),
+    )
 
 
 def _as_sent(job: Job, order: Order) -> dict[str, str]:

@@ -44,6 +44,14 @@ class Intake:
         self._scores: dict[str, Score | Problem] = {}
         self._taken_names: Collection[str] = ()
 
+    def _job(self) -> Job:
+        """What the run waits for now. A config.md that was broken meanwhile ends the command;
+        the answers lie in the mailbox until it is mended."""
+        found = survey(self._workspace)
+        if found.facts is None:
+            raise Refusal(*found.state.errors)
+        return Job(self._workspace, found.facts, found.loop, found.state.next, self._options)
+
     @property
     def used(self) -> int:
         """How many answers were of use."""
@@ -57,9 +65,7 @@ class Intake:
         """Those who were to be sent and were not, as a budget is reached."""
         listed = list(orders)
         with self._workspace.locked(self._options.lock_timeout):
-            found = survey(self._workspace)
-            assert found.facts is not None
-            job = Job(self._workspace, found.facts, found.loop, found.state.next, self._options)
+            job = self._job()
             mark(job, {one.name: {"status": "pending"} for one in listed})
             places = [one.place for one in listed if one.place in begun]
             self._box.keep_all({at: begun[at]._replace(state="pending") for at in places})
@@ -67,9 +73,7 @@ class Intake:
     def take(self, batch: Sequence[Obtained]) -> list[tuple[str, Problem | None]]:
         """Whose answers they were, each with what was wrong about it."""
         with self._workspace.locked(self._options.lock_timeout):
-            found = survey(self._workspace)
-            assert found.facts is not None
-            job = Job(self._workspace, found.facts, found.loop, found.state.next, self._options)
+            job = self._job()
             before = len(self.files), len(self.notes)
             self._write_scores(job, batch)
             outcomes = [self._one(job, got) for got in batch]

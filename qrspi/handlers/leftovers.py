@@ -21,6 +21,8 @@ from qrspi.world.mailbox import FOLDER, SECOND_TRY, Mailbox
 
 def finish(job: Job, box: Mailbox) -> None:
     """A draft whose files were being written: all of them, and their commit."""
+    if not job.facts.step:
+        return
     place = f"{FOLDER}/{job.facts.step}/author"
     record = box.record(place)
     if record is None or record.state != "taking":

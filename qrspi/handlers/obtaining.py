@@ -134,7 +134,7 @@ def _sent(order: Order, office: Office) -> Obtained:
     # Captured before anybody looks at it; half an answer must never pass for a whole one.
     if answer.problem is None:
         office.mailbox.capture(order.place, answer.data)
-    reply = _read(order, answer)
+    reply = _read(order, answer, office.wire)
     entry = _entry(order, record, usage)._replace(seconds=round(answer.seconds, 3))
     if isinstance(reply, Problem):
         record = record._replace(state="failed", problem=reply.message)
@@ -190,8 +190,13 @@ def _request(order: Order, record: Record, office: Office) -> Request:
     )
 
 
-def _read(order: Order, answer: Answer) -> Reply | Problem:
+def _read(order: Order, answer: Answer, wire: Wire) -> Reply | Problem:
     reply = replies.parse(order.means.reply, answer.data)
+    if isinstance(reply, Problem):
+        # It quotes what the agent said.
+        reply = reply._replace(
+            message=wire.redacted(reply.message), found=wire.redacted(reply.found)
+        )
     if answer.problem is None:
         return reply
     if answer.data and isinstance(reply, Problem) and reply.code == "reply-failed":

@@ -252,6 +252,18 @@ def _not_ours(route: Route) -> Problem:
     return Problem("no-model", text, file="config.md", found=route.model.vendor)
 
 
+def not_awaited(run: str, name: str, found: Orders) -> Problem:
+    listed = ", ".join(one.label for one in found.ready) or "nobody"
+    return Problem(
+        "not-awaited",
+        f"run {run} does not wait for {name!r}; it waits for {listed}",
+        field="TAG",
+        found=name,
+        expected=listed,
+        hint=f"qrspi dispatch list {run}",
+    )
+
+
 def _too_long(name: str, size: int) -> Problem:
     return Problem(
         "prompt-too-large",

@@ -70,6 +70,7 @@ class Draft(NamedTuple):
 
     files: tuple[Printed, ...]
     artifact: str
+    whole: bool = False  # everything that belongs to the step was to be printed
 
 
 def drafted(tree: Tree, step: str, artifact: str, text: str) -> Draft | Problem:
@@ -79,7 +80,9 @@ def drafted(tree: Tree, step: str, artifact: str, text: str) -> Draft | Problem:
     if isinstance(files, Problem):
         return files
     forced = _forced(tree, files)
-    return forced if isinstance(forced, Problem) else Draft((*forced[1:], forced[0]), artifact)
+    if isinstance(forced, Problem):
+        return forced
+    return Draft((*forced[1:], forced[0]), artifact, whole)
 
 
 def fixed(tree: Tree, job: Job, text: str) -> Draft | Problem:
@@ -172,7 +175,7 @@ def _edited(tree: Tree, file: Printed, before: str) -> Problem | None:
 def _left_behind(job: Job, draft: Draft) -> tuple[str, ...]:
     """A companion of the earlier text that was not printed again is nobody's to delete."""
     written = {file.path for file in draft.files}
-    if draft.artifact != STEP[job.facts.step].artifact or len(written) == 1:
+    if not draft.whole or len(written) == 1:
         return ()
     stale = [
         path for path in bodies.companions(job.workspace, job.facts.step) if path not in written

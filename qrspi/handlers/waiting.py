@@ -8,7 +8,7 @@ from qrspi.core.derive import survey
 from qrspi.core.jobs import Record
 from qrspi.core.model import Problem
 from qrspi.handlers.job import Job
-from qrspi.handlers.orders import Order, orders
+from qrspi.handlers.orders import Order, Orders, not_awaited, orders
 from qrspi.handlers.sending import AS_CONFIGURED, How
 from qrspi.world.mailbox import read_records
 from qrspi.world.workspace import Workspace
@@ -40,16 +40,14 @@ def line(workspace: Workspace, how: How = AS_CONFIGURED) -> tuple[Waiting, ...]:
 def order(workspace: Workspace, name: str) -> Order | Problem:
     """What one of them is to be told."""
     job = _job(workspace)
-    found = orders(job) if job else None
-    for one in found.ready if found else ():
+    found = orders(job) if job else Orders()
+    for one in found.ready:
         if name == one.label:
             return one
-    for missing in found.unready if found else ():
+    for missing in found.unready:
         if missing.name == name:
             return missing.problem
-    return _not_awaited(
-        workspace.name, name, tuple(one.label for one in found.ready) if found else ()
-    )
+    return not_awaited(workspace.name, name, found)
 
 
 def _job(workspace: Workspace) -> Job | None:
@@ -81,15 +79,3 @@ def _how_far(record: Record | None) -> tuple[str, str]:
 
 def _unready(job: Job, name: str, problem: Problem) -> Waiting:
     return Waiting(name, job.next.step, job.next.round, state="blocked", problem=problem.message)
-
-
-def _not_awaited(run: str, name: str, awaited: tuple[str, ...]) -> Problem:
-    listed = ", ".join(awaited) or "nobody"
-    return Problem(
-        "not-awaited",
-        f"run {run} does not wait for {name!r}; it waits for {listed}",
-        field="TAG",
-        found=name,
-        expected=listed,
-        hint=f"qrspi dispatch list {run}",
-    )

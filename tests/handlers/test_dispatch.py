@@ -7,11 +7,15 @@ from pathlib import Path
 
 import pytest
 
+from qrspi import engine
 from qrspi.core.refusal import Busy, Halt, Refusal
+from qrspi.handlers.job import Options
 from qrspi.world import mailbox
+from qrspi.world.workspace import Workspace
 from tests import runs
 from tests.handlers.shop import NOTHING, QUESTIONS, Shop, at_questions, commands, in_review, printed
 
+LIKE_A_KEY = "sk-proj-0123456789abcdef"
 FINDING = runs.finding(step="questions", cites="questions.md:L6")
 FIXED = QUESTIONS.replace("users kept", "users kept today")
 DISPOSED = "---\nround: 1\nartifact: questions\n---\n- quality-claude.R1-F01: applied.\n"
@@ -364,6 +368,69 @@ def test_a_tier_without_a_model_halts_before_anything_is_sent(tmp_path: Path) ->
 def test_a_tier_can_be_chosen_for_all(review: Shop) -> None:
     review.driven(tier="low")
     assert [one["model"] for one in review.ledger()] == ["small", "small"]
+
+
+def test_only_those_who_are_waited_for_can_be_chosen(review: Shop) -> None:
+    engine.advance(Workspace(str(review.run)), Options())
+    with pytest.raises(Refusal) as caught:
+        review.sent(only=("author",))
+    assert caught.value.problem.message == (
+        f"run {runs.RUN} does not wait for 'author'; it waits for quality-claude, scope-claude"
+    )
+
+
+@pytest.mark.rule("SEC-05")
+def test_what_an_agent_says_is_quoted_without_what_looks_like_a_key(review: Shop) -> None:
+    said = {"type": "result", "subtype": "success", "is_error": True, "result": f"bad {LIKE_A_KEY}"}
+    (review.replies / "scope-claude.md").unlink()
+    review.reply("scope-claude.json", json.dumps(said))
+    (failure,) = review.driven().failures
+    assert failure.message == (
+        "scope-claude: reply: found is_error True: bad [redacted], expected false"
+    )
+    assert LIKE_A_KEY not in json.dumps(review.job("design/round-01/scope-claude"))
+
+
+@pytest.mark.rule("ST-04")
+def test_a_config_that_breaks_meanwhile_ends_the_command_and_loses_nothing(
+    tmp_path: Path,
+) -> None:
+    shop = in_review(tmp_path / "shop", commands=commands(tmp_path / "agent"))
+    engine.advance(Workspace(str(shop.run)), Options())
+    shop.write("reviews/design/round-01/scope-claude.clean.md", runs.clean("scope-claude"))
+    whole = shop.read("config.md")
+    shop.agent(f"cat > /dev/null; echo > {shop.run}/config.md; printf NO_FINDINGS")
+    with pytest.raises(Refusal) as caught:
+        shop.driven(folder=False)
+    assert caught.value.problem.code == "config-unreadable"
+    shop.write("config.md", whole)
+    shop.agent("exit 1")
+    driven = shop.driven(folder=False)
+    assert (driven.failures, driven.outcome.state.next.action) == ((), "approve")
+
+
+def test_a_fixer_prints_only_the_companions_it_changed(tmp_path: Path) -> None:
+    approved = runs.approved("goals", "questions", "research")
+    task = b"---\nstatus: draft\n---\n# One\n"
+    files = {"plan.md": runs.artifact(), "tasks/task-01.md": task, "tasks/task-02.md": task}
+    config = runs.config("quick", verifier_enabled="false")
+    shop = Shop(tmp_path / "shop", {"config.md": config, **approved, **files})
+    finding = runs.finding("spec-claude", step="plan", cites="tasks/task-01.md:L4")
+    shop.reply("spec-claude.md", printed(finding))
+    for name in ("quality", "scope", "security", "goal", "test", "silent"):
+        shop.reply(f"{name}.md", NOTHING)
+    shop.reply(
+        "fixer.md",
+        "---\nstatus: draft\n---\n# Plan\n<<<FILE tasks/task-01.md>>>\n# New one\n"
+        "<<<FILE dispositions>>>\n- spec-claude.R1-F01: applied.\n",
+    )
+    driven = shop.driven(calls=8)
+    fixed = next(one for one in driven.outcome.performed if "apply-fixes" in one.handler)
+    assert (fixed.files, fixed.notes) == (
+        ("tasks/task-01.md", "plan.md", "reviews/plan/round-01-dispositions.md"),
+        (),
+    )
+    assert shop.read("tasks/task-01.md") == "---\nstatus: draft\n---\n# New one\n"
 
 
 @pytest.mark.rule("TRN-04", "TRN-05")

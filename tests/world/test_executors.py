@@ -14,7 +14,7 @@ from qrspi.world.executors import EXECUTORS
 run = EXECUTORS["local"]
 
 
-@pytest.mark.rule("TRN-08", "EXE-01")
+@pytest.mark.rule("TRN-08")
 def test_as_many_run_at_once_as_there_are_jobs() -> None:
     barrier = threading.Barrier(4, timeout=10)
 
