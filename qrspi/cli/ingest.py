@@ -10,9 +10,10 @@ from qrspi.cli.app import Verb
 from qrspi.cli.round import tell
 from qrspi.cli.session import Session
 from qrspi.cli.words import a_subject, run_and_step
+from qrspi.core import loop as loops
 from qrspi.core.derive import survey
 from qrspi.core.splitter import REPLY_LIMIT
-from qrspi.handlers import ingest, rounds
+from qrspi.handlers import ingest
 from qrspi.handlers.ingest import Source
 from qrspi.handlers.job import Options
 from qrspi.render import rounds as pages
@@ -46,7 +47,7 @@ def command(
     found = session.run_for(run, step)
     workspace = Rehearsal(found.path) if dry_run else Workspace(found.path)
     subject = a_subject(step or survey(workspace).state.next.step, USAGE)
-    number = number or rounds.newest(workspace, subject)
+    number = number or loops.newest(workspace, subject)
     source = Source(subject, number, tag, file.read(REPLY_LIMIT + 1))
     options = Options("cli", lock_timeout=session.lock_timeout, dry_run=dry_run)
     taken = ingest.ingest(workspace, source, options)

@@ -62,7 +62,7 @@ def command(
 def _findings(
     workspace: Workspace, subject: Subject, number: int | None
 ) -> tuple[tuple[Shown, ...], int]:
-    if number is None and not rounds.newest(workspace, subject):
+    if number is None and not loops.newest(workspace, subject):
         return (), 0
     job = rounds.to_read(workspace, subject, number, Options())
     loop = job.round_loop

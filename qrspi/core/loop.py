@@ -64,6 +64,7 @@ class Loop(NamedTuple):
         )
 
 
+SHARED = "reviews/integration"
 SKIPPABLE = ("missing_output", "missing_sidecar", "verify_failed", "bad_scope_set")
 
 
@@ -83,11 +84,15 @@ def highest(tree: Tree, subject: Subject) -> int:
 
 
 def _own(tree: Tree, subject: Subject) -> Iterator[int]:
-    """A directory shared by two subjects is told apart by the manifests."""
     numbers = _descending(tree, subject)
-    if subject.reviews != "reviews/integration":
+    if subject.reviews != SHARED:
         return numbers
-    return (number for number in numbers if _owner(tree, subject, number) == subject.key)
+    return (number for number in numbers if not is_of_another(tree, subject, number))
+
+
+def is_of_another(tree: Tree, subject: Subject, number: int) -> bool:
+    """A directory shared by two subjects is told apart by the manifests."""
+    return subject.reviews == SHARED and _owner(tree, subject, number) != subject.key
 
 
 def _descending(tree: Tree, subject: Subject) -> Iterator[int]:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from qrspi.core import converge as convergence
 from qrspi.core import guard, matrix, triage, visual
+from qrspi.core import loop as loops
 from qrspi.core import manifest as manifests
 from qrspi.core.config_edit import backfills_of
 from qrspi.core.filenames import RoundPaths
@@ -199,7 +200,7 @@ def converge(workspace: Workspace, subject: Subject, number: int | None) -> Conv
     """What the round after `number` would be compared with. Asking consumes nothing."""
     job = rounds.to_converge(workspace, subject, Options())
     reviewed = target.find(job, subject)
-    closed = rounds.newest(workspace, subject) if number is None else number
+    closed = loops.newest(workspace, subject) if number is None else number
     decision = prepare.decide(job, closed, reviewed)
     if reviewed is None:
         return Converged(decision, None, None)

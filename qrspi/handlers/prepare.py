@@ -6,8 +6,10 @@ from typing import NamedTuple
 
 from qrspi.core import bodies, converge, matrix, visual, wireframes
 from qrspi.core import config as configs
+from qrspi.core import loop as loops
 from qrspi.core import manifest as manifests
 from qrspi.core.config_edit import backfills_of
+from qrspi.core.converge import ScopeSetFile
 from qrspi.core.filenames import RoundPaths, is_dropping
 from qrspi.core.loop import Loop
 from qrspi.core.manifest import Manifest, RefChoice
@@ -44,7 +46,7 @@ def prepare(job: Job, number: int | None = None) -> Prepared:
     reviewed = _reviewed(job, loop.subject)
     again = _refuse_same_text(job, loop, reviewed)
     _refuse_unbound(job, loop.subject)
-    target.check_tracked(reviewed)
+    reviewed = target.tracked(reviewed)
     notes = _backfill(job, loop.subject)
     job = with_config(job)
     decision = decide(job, paths.number - 1, reviewed)
@@ -171,12 +173,19 @@ def decide(job: Job, closed: int, reviewed: Target | None) -> Decision:
         step=subject.key,
         tagger_enabled=job.facts.config.scope_tagger_enabled is not False,
         flag=not isinstance(tree.head(now.flag), Fault),
-        previous=converge.load(tree.read(before.scope_set)),
-        current=converge.load(tree.read(now.scope_set)),
+        previous=_scope_set(tree, subject, before),
+        current=_scope_set(tree, subject, now),
         head_parent=parent.commit if parent else None,
         previous_anchor=converge.anchor(tree.head(before.anchor)),
         in_git=reviewed is not None,
     )
+
+
+def _scope_set(tree: Tree, subject: Subject, paths: RoundPaths) -> ScopeSetFile:
+    """Where two subjects share a directory of reviews, the other's rounds say nothing."""
+    if loops.is_of_another(tree, subject, paths.number):
+        return None
+    return converge.load(tree.read(paths.scope_set))
 
 
 def _emit(

@@ -36,7 +36,7 @@ def to_prepare(workspace: Workspace, subject: Subject, options: Options) -> Job:
 def to_read(workspace: Workspace, subject: Subject, number: int | None, options: Options) -> Job:
     """Any round that is there; the newest when no number is given."""
     config = _config(workspace)
-    number = number or newest(workspace, subject)
+    number = number or loops.newest(workspace, subject)
     _must_be_there(workspace, subject, number)
     if problems := _unreadable(workspace, subject, number, config):
         raise Refusal(*problems)
@@ -51,10 +51,6 @@ def to_converge(workspace: Workspace, subject: Subject, options: Options) -> Job
     if problems := configs.problems_with(config, CONVERGING):
         raise Refusal(*problems)
     return _job(workspace, _facts(workspace, subject, config), Loop(subject), options)
-
-
-def newest(tree: Tree, subject: Subject) -> int:
-    return max(loops.rounds(tree, subject), default=0)
 
 
 def _config(tree: Tree) -> Config:

@@ -16,7 +16,7 @@ from qrspi.handlers.job import Job
 from qrspi.world import diffs, refs, repository, worktrees
 from qrspi.world.diffs import DiffResult
 from qrspi.world.refs import Ref
-from qrspi.world.repository import Repo
+from qrspi.world.repository import Repo, Tracked
 from qrspi.world.workspace import Workspace
 
 
@@ -25,6 +25,7 @@ class Files(NamedTuple):
 
     repo: Repo
     paths: tuple[str, ...]  # run-relative
+    entries: tuple[Tracked, ...] = ()  # of the index, once they were asked for
 
 
 class Branch(NamedTuple):
@@ -144,17 +145,19 @@ def ref(job: Job, target: Target, decision: Decision) -> Ref:
     return refs.base(target.repo, job.facts.config.base_branch)
 
 
-def check_tracked(target: Target | None) -> None:
+def tracked(target: Target | None) -> Target | None:
     """Before anything is written: an artifact that nobody added to git is not reviewed."""
-    if isinstance(target, Files):
-        diffs.must_be_tracked(target.repo, target.paths)
+    if not isinstance(target, Files):
+        return target
+    return target._replace(entries=diffs.must_be_tracked(target.repo, target.paths))
 
 
 def emit(job: Job, target: Target, file: str, decision: Decision) -> DiffResult:
     chosen = ref(job, target, decision)
     match target:
         case Files():
-            return diffs.emit(target.repo, job.workspace.path, file, chosen, target.paths)
+            run = job.workspace.path
+            return diffs.emit(target.repo, run, file, chosen, target.paths, target.entries)
         case Branch():
             return diffs.emit_branch(target.repo, job.workspace.path, file, chosen, target.tip)
         case _:

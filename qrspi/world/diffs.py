@@ -39,9 +39,17 @@ class DiffResult(NamedTuple):
     file: str  # run-relative
 
 
-def emit(repo: Repo, run: str, file: str, ref: Ref, paths: Sequence[str]) -> DiffResult:
-    """Write what the work tree's bytes at `paths` differ in from `ref` to `file` in the run."""
-    entries = must_be_tracked(repo, paths)
+def emit(
+    repo: Repo,
+    run: str,
+    file: str,
+    ref: Ref,
+    paths: Sequence[str],
+    entries: Sequence[Tracked] = (),
+) -> DiffResult:
+    """Write what the work tree's bytes at `paths` differ in from `ref` to `file` in the run.
+    `entries` are those of `must_be_tracked`, if it was asked before."""
+    entries = entries or must_be_tracked(repo, paths)
     _check_kinds(repo, entries)
     return _emit(repo, run, file, ref, entries, ["--", *git.literal(paths)])
 

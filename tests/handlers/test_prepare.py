@@ -7,6 +7,9 @@ from pathlib import Path
 import pytest
 
 from qrspi.core.refusal import Halt, Refusal
+from qrspi.handlers import plumbing
+from qrspi.handlers.job import Options
+from qrspi.world.rehearsal import Rehearsal
 from tests import runs
 from tests.handlers import reviewing
 from tests.handlers.reviewing import BODY, Reviewing, files, text
@@ -481,10 +484,6 @@ class TestSteps:
 
 @pytest.mark.rule("OUT-10")
 def test_a_rehearsal_changes_nothing(project: Reviewing) -> None:
-    from qrspi.handlers import plumbing
-    from qrspi.handlers.job import Options
-    from qrspi.world.rehearsal import Rehearsal
-
     before = project.there()
     stage = Rehearsal(project.run)
     design = reviewing.about("design")
@@ -492,3 +491,17 @@ def test_a_rehearsal_changes_nothing(project: Reviewing) -> None:
     assert opened.done.files == (f"{ROUND}.diff", f"{ROUND}/.dispatch-manifest.json")
     assert project.there() == before
     assert not (project.run / ".qrspi").exists()
+
+
+@pytest.mark.rule("CNV-04", "MTX-04")
+def test_the_rounds_of_another_subject_say_nothing(tmp_path: Path) -> None:
+    """implement-gate and integrate share a directory of reviews."""
+    project = reviewing.make(tmp_path / "shop", {"config.md": runs.config()})
+    shared = "reviews/integration"
+    for number, step in ((1, "implement-gate"), (2, "integrate")):
+        manifest = runs.manifest(step, number)
+        project.write(f"{shared}/round-{number:02d}/.dispatch-manifest.json", manifest)
+        project.write(f"{shared}/round-{number:02d}-scope-set.txt", b"src/app.py\n")
+    found = plumbing.converge(project.workspace(), reviewing.about("integrate"), None)
+    assert (found.decision.round, found.decision.rule) == (3, "CNV-04")
+    assert found.decision.diagnostics[0].startswith("Round 01 scope-set absent")
