@@ -144,7 +144,8 @@ def _menu(answer: Next) -> list[str]:
         from qrspi.render import menus  # few runs stand at one of these
 
         return ["", *menus.lines(answer)]
-    return [f"  {option.key:<10} {one_line(option.label)}" for option in answer.options]
+    width = max((len(option.key) for option in answer.options if len(option.key) > 10), default=10)
+    return [f"  {option.key:<{width}} {one_line(option.label)}" for option in answer.options]
 
 
 def checklist(state: RunState, look: Look = PLAIN) -> list[str]:

@@ -1,0 +1,157 @@
+"""`qrspi task` and `qrspi replan` as people and programs call them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from tests.cli.conftest import Call
+from tests.deliveries import finished, full
+from tests.handlers.workshop import Workshop
+
+SCHEMAS = Path(__file__).resolve().parents[2] / "schemas"
+RUN = "2026-05-17-user-auth"
+
+
+@pytest.fixture
+def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workshop:
+    shop = Workshop(tmp_path.resolve() / "project", full())
+    monkeypatch.chdir(shop.root)
+    monkeypatch.setenv("QRSPI_NOW", "2026-05-17T09:30:00Z")
+    return shop
+
+
+def checked(document: Any, name: str) -> Any:
+    schema = json.loads((SCHEMAS / f"{name}.schema.json").read_text("utf-8"))
+    Draft202012Validator(schema).validate(document)
+    return document
+
+
+@pytest.mark.rule("OUT-02", "OUT-10", "IMP-04")
+def test_tasks_are_listed_and_started(shop: Workshop, qrspi: Call) -> None:
+    assert qrspi("task", "list").out == (
+        f"{RUN}, phase 1\n\n"
+        "WAVE  TASK     STATE    ROUND  COMMIT  BASE                TITLE\n"
+        "1     task-01  ready    -      -       feature branch tip  Part 1\n"
+        "1     task-02  ready    -      -       feature branch tip  Part 2\n"
+        "2     task-03  waiting  -      -       stage-after-W1      Part 3\n"
+    )
+    before = shop.git("for-each-ref")
+    would = checked(qrspi("task", "start", "--dry-run", "--json").json, "task-start")
+    assert [(one["task"], one["how"]) for one in would["tasks"]] == [
+        ("task-01", "made"),
+        ("task-02", "made"),
+    ]
+    assert shop.git("for-each-ref") == before
+    started = qrspi("task", "start", "1")
+    assert (started.code, started.out.splitlines()[0]) == (
+        0,
+        "task-01: made: .worktrees/user-auth/task-01 on qrspi/user-auth/task-01, from feature "
+        "branch tip",
+    )
+    again = checked(qrspi("task", RUN, "start", "task-01", "--json").json, "task-start")
+    assert [one["how"] for one in again["tasks"]] == ["reused"]
+    listed = checked(qrspi("task", "list", "--json").json, "task-list")
+    assert listed["waves"] == [["task-01", "task-02"], ["task-03"]]
+    assert [one["state"] for one in listed["tasks"]] == ["implementing", "ready", "waiting"]
+    assert listed["tasks"][0]["next"]["command"].startswith(f"qrspi task report {RUN} task-01")
+
+
+@pytest.mark.rule("IMP-11", "OUT-02", "OUT-10")
+def test_a_report_and_a_persons_word(shop: Workshop, qrspi: Call, tmp_path: Path) -> None:
+    qrspi("next")
+    commit = shop.work("task-01", "a.py", "a = 1\n")
+    words = ("task", "report", "task-01", "--status", "DONE", "--commit", commit[:10])
+    assert qrspi(*words, "--dry-run").out.splitlines()[:2] == [
+        "Would record: task-01 is DONE",
+        "  write   reviews/tasks/task-01-review.md  the report, word for word",
+    ]
+    assert not shop.has("reviews/tasks/task-01/report.md")
+    (tmp_path / "words.txt").write_text("All *done*.\n")
+    document = qrspi(*words, "-F", tmp_path / "words.txt", "--json").json
+    assert checked(document, "task-report")["next"]["action"] == "prepare-round"
+    assert shop.read("reviews/tasks/task-01/report.md").endswith("---\n\nAll *done*.\n")
+    accepted = qrspi("task", "accept", RUN, "01", "--reason", "fine", "--as", "Grace", "--json")
+    assert checked(accepted.json, "task-accept")["status"] == "accepted-with-issues"
+    skipped = qrspi("task", "skip", "02", "--reason", "later", "--json")
+    assert checked(skipped.json, "task-skip")["task"] == "task-02"
+    listed = checked(qrspi("task", "list", "--json").json, "task-list")
+    assert [(one["outcome"], one["reason"]) for one in listed["tasks"][:2]] == [
+        ("accepted-with-issues", "fine"),
+        ("skipped-by-user", "later"),
+    ]
+    assert listed["tasks"][2]["state"] == "stuck"
+
+
+@pytest.mark.rule("IMP-05", "OUT-02", "OUT-10")
+def test_the_baseline(shop: Workshop, qrspi: Call) -> None:
+    would = checked(qrspi("task", "baseline", "--dry-run", "--json").json, "task-baseline")
+    assert (would["passed"], would["command"], shop.has("reviews")) == (None, "sh test.sh", False)
+    taken = checked(qrspi("task", "baseline", "--json").json, "task-baseline")
+    assert (taken["passed"], taken["files"]) == (
+        True,
+        ["reviews/baseline.md", "reviews/baseline.log"],
+    )
+
+
+USAGE = [
+    (
+        ("task", "start", "01", "x"),
+        2,
+        "'x' is no task; expected task-NN, NN or the name of a repair",
+    ),
+    (("task", "start", "no-such-run", "01"), 2, "no run 'no-such-run'"),
+    (
+        ("task", "accept", "--reason", "x"),
+        2,
+        "expected one task: qrspi task accept [RUN] TASK --reason TEXT",
+    ),
+    (("task", "report", "01", "--status", "FINE"), 2, "Invalid value for '--status'"),
+    (
+        ("task", "report", "01", "--status", "BLOCKED"),
+        3,
+        "task-01 is not started, so there is nothing to report",
+    ),
+    (("replan", "minor"), 3, "no phase is finished: replan-pending.md is not there"),
+    (("replan", "major", "--to", "test", "--yes"), 2, "'test' is no step to go back to"),
+]
+
+
+@pytest.mark.rule("OUT-03", "PPL-04")
+@pytest.mark.parametrize(("words", "code", "message"), USAGE)
+def test_what_cannot_be_is_said_in_one_line(
+    shop: Workshop, qrspi: Call, words: tuple[str, ...], code: int, message: str
+) -> None:
+    done = qrspi(*words)
+    assert (done.code, done.out) == (code, "")
+    assert done.err.startswith(message)
+    assert qrspi(*words, "--json").json["schema"] == "qrspi/error/v1"
+
+
+@pytest.mark.rule("RP-03", "RP-04", "OUT-02", "OUT-10")
+def test_a_replan(tmp_path: Path, qrspi: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    shop = Workshop(tmp_path.resolve() / "project", finished())
+    monkeypatch.chdir(shop.root)
+    would = checked(qrspi("replan", "minor", "--dry-run", "--json").json, "replan-minor")
+    assert [one["file"] for one in would["changes"]] == [
+        "tasks/task-04.md",
+        "plan.md",
+        "approvals.jsonl",
+    ]
+    refused = qrspi("replan", "major", "--to", "design")
+    assert (refused.code, refused.err.splitlines()[1]) == (
+        3,
+        f"  qrspi replan major {RUN} --to design --yes",
+    )
+    major = qrspi("replan", RUN, "major", "--to", "design", "--dry-run", "--json")
+    assert checked(major.json, "replan-major")["changes"][1] == {
+        "change": "replace",
+        "file": "design.md",
+        "what": "status: draft",
+    }
+    chosen = qrspi("replan", "minor")
+    assert (chosen.code, chosen.out.splitlines()[0]) == (0, "Chosen: minor replan")
