@@ -24,7 +24,9 @@ def place(job: Job, folder: str) -> tuple[str, str]:
 
 
 def has_reported(job: Job, folder: str) -> bool:
-    return task_records.state_of(job, key_of(folder)).state != "implementing"
+    """Whether the task no longer waits for an implementer, be it the first time or a later one."""
+    waits = task_records.state_of(job, key_of(folder)).next
+    return waits is None or waits.kind != "implement"
 
 
 def prompt(job: Job, folder: str, role: Role, model: str) -> str:
