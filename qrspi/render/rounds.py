@@ -145,12 +145,18 @@ def converged(run: str, step: str, found: Converged) -> dict[str, Any]:
         **_named("round-converge", run, step, decision.round),
         "decision": "narrow" if decision.narrow else "broaden",
         "rule": decision.rule,
-        "because": converge.REASONS[decision.rule],
+        "because": _reason(found),
         "ref": found.ref,
         "ref_commit": found.ref_commit,
         "scope_hint": list(decision.scope_hint) if decision.narrow else None,
         "diagnostics": list(decision.diagnostics),
     }
+
+
+def _reason(found: Converged) -> str:
+    if found.ref is None and found.decision.rule == "CNV-10":
+        return "without git there is no commit to compare with"
+    return converge.REASONS[found.decision.rule]
 
 
 def converged_lines(step: str, found: Converged) -> list[str]:
@@ -159,7 +165,7 @@ def converged_lines(step: str, found: Converged) -> list[str]:
     against = _against(found.ref, found.ref_commit)
     return [
         f"{_title(step, decision.round)} would look at {what}{against}: "
-        f"{converge.REASONS[decision.rule]}.",
+        f"{_reason(found)}.",
         *(f"  {one_line(tag)}" for tag in decision.scope_hint),
         *map(one_line, decision.diagnostics),
     ]
