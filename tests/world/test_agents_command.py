@@ -230,6 +230,7 @@ from qrspi.world.agents import command
 from qrspi.world.agents.wire import Wire
 from tests.world.test_agents_command import DEAF, request
 with Wire() as wire:
+    wire.children.grace = 0.2
     command.send(request("sh", "-c", DEAF, directory=sys.argv[1]), wire)
 """
 
