@@ -46,8 +46,12 @@ def measure(lab: Lab) -> Iterator[Measure]:
     for count, goal in ((100, 8), (1000, 45)):
         project = copies(template, lab.scratch / str(count), count)
         what = f"status --all, {count} runs of {files} files"
-        yield lab.cold(what, [QRSPI, "status", "--all"], project, goal=goal, times=7)
-        yield lab.cold("  the same with --json", [QRSPI, "status", "--json"], project, times=7)
+        command: list[str | Path] = [QRSPI, "status", "--all"]
+        yield lab.cold(what, command, project, goal, times=7, QRSPI_CACHE="off")
+        what = "  the same with --json"
+        yield lab.cold(what, [*command, "--json"], project, times=7, QRSPI_CACHE="off")
+        warm = 12 if count == 1000 else None
+        yield lab.cold("  the same with a warm cache", command, project, warm, times=7)
     yield per_file(template)
 
 
@@ -98,8 +102,9 @@ def copies(template: Path, project: Path, count: int) -> Path:
     files = [path.relative_to(template) for path in template.rglob("*") if path.is_file()]
     for number in range(count):
         run = project / "docs" / "qrspi" / f"2026-01-05-run-number-{number:04d}"
-        for folder in (".", *folders):
-            (run / folder).mkdir(parents=True)
+        run.mkdir(parents=True)
+        for folder in folders:
+            (run / folder).mkdir()
         for file in files:
             os.link(template / file, run / file)
         (run / "config.md").unlink()

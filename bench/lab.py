@@ -37,11 +37,13 @@ class Lab(NamedTuple):
         cwd: Path,
         goal: float | None = None,
         times: int = 15,
+        **settings: str,
     ) -> Measure:
         """A command from its start to its end, against the bare interpreter. The two take turns,
         so that whatever else the machine does weighs on both."""
-        subprocess.run(command, cwd=cwd, check=True, capture_output=True, env=_environment())
-        pairs = [(_once(BARE, cwd), _once(command, cwd)) for _ in range(times)]
+        env = _environment() | settings
+        subprocess.run(command, cwd=cwd, check=True, capture_output=True, env=env)
+        pairs = [(_once(BARE, cwd), _once(command, cwd, env)) for _ in range(times)]
         bare, taken = (statistics.median(column) for column in zip(*pairs, strict=True))
         return Measure(what, taken / bare, "× python -c pass", goal, f"{taken * 1000:.0f} ms")
 
@@ -57,9 +59,10 @@ def seconds(command: Sequence[str | Path], cwd: Path, times: int) -> float:
     return statistics.median(_once(command, cwd) for _ in range(times))
 
 
-def _once(command: Sequence[str | Path], cwd: Path) -> float:
+def _once(command: Sequence[str | Path], cwd: Path, env: dict[str, str] | None = None) -> float:
+    env = env or _environment()
     start = time.perf_counter()
-    subprocess.run(command, cwd=cwd, check=True, stdout=subprocess.DEVNULL, env=_environment())
+    subprocess.run(command, cwd=cwd, check=True, stdout=subprocess.DEVNULL, env=env)
     return time.perf_counter() - start
 
 

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from qrspi.world.locate import RunDir
 
 
+MANY = 50  # runs, from which on they are remembered between two looks
+
+
 class Request(NamedTuple):
     run: str | None = None
     everything: bool = False  # closed runs too
@@ -41,20 +44,29 @@ def show(session: Session, request: Request) -> None:
 
 def look(session: Session, request: Request) -> Standing:
     runs = _runs(session, request)
-    in_git = inside_git(session.root.runs_dir)
-
-    def at(run: RunDir, *, thorough: bool, steps: bool = True) -> RunState:
-        tree = DiskTree(run.path, in_git)
-        return derive(tree, session.run_path(run), thorough=thorough, steps=steps)
-
-    named, alone = request.run or session.root.only, len(runs) == 1
-    steps = alone or session.json or request.explain or request.checklist
-    found = [(run, at(run, thorough=alone, steps=steps)) for run in _told(session, runs)]
-    kept = [(run, one) for run, one in found if named or request.everything or not one.closed]
-    if len(kept) == 1 and not alone:
-        kept = [(run, at(run, thorough=True)) for run, _ in kept]
+    steps = len(runs) == 1 or session.json or request.explain or request.checklist
+    found = _derived(session, runs, steps)
+    if not (request.run or session.root.only or request.everything):
+        found = {run: state for run, state in found.items() if not state.closed}
+    if len(found) == 1 < len(runs):
+        found = _derived(session, tuple(found), True)
     daemon = heartbeat.daemon(session.root.runs_dir)
-    return Standing(tuple(state for _, state in kept), daemon, thorough=len(kept) <= 1)
+    return Standing(tuple(found.values()), daemon, thorough=len(found) <= 1)
+
+
+def _derived(session: Session, runs: tuple[RunDir, ...], steps: bool) -> dict[RunDir, RunState]:
+    runs_dir = session.root.runs_dir
+    in_git = inside_git(runs_dir)
+    if len(runs) < MANY:
+        alone = len(runs) == 1
+        trees = (DiskTree(run.path, in_git) for run in runs)
+        found = [derive(tree, thorough=alone, steps=steps) for tree in trees]
+    else:
+        from qrspi.world import overview
+
+        found = overview.states(runs_dir, _told(session, runs), in_git=in_git, steps=steps)
+    pairs = zip(runs, found, strict=True)
+    return {run: state._replace(path=session.run_path(run)) for run, state in pairs}
 
 
 def _runs(session: Session, request: Request) -> tuple[RunDir, ...]:
@@ -69,7 +81,7 @@ def _runs(session: Session, request: Request) -> tuple[RunDir, ...]:
 
 def _told(session: Session, runs: tuple[RunDir, ...]) -> Iterable[RunDir]:
     """Many runs take a while: a person at a terminal is told how far we are."""
-    if len(runs) < 50 or not session.progress:
+    if not session.progress:
         return runs
     from qrspi.cli.progress import told
 

@@ -18,4 +18,6 @@ def visible(text: str) -> str:
 
 
 def one_line(text: str) -> str:
+    if text.isascii() and text.isprintable():
+        return text  # nearly always, and `status --all` asks ten times for each run
     return visible(text).replace("\n", "\\n").replace("\t", "\\t")

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from qrspi.core import remembered
 from qrspi.core.derive import derive, survey
 from qrspi.core.explanation import reasons
 from qrspi.core.model import RunState
@@ -78,7 +79,7 @@ def shown(state: RunState) -> str:
 def test_any_bytes_have_a_state_that_can_be_shown(files: dict[str, bytes], in_git: bool) -> None:
     tree = MemoryTree(files, runs.RUN, in_git)
     state = derive(tree)
-    assert state == derive(tree)
+    assert state == derive(tree) == remembered.load(json.loads(json.dumps(state)))
     assert {char for char in shown(state) if not char.isprintable()} <= {"\n"}
     assert json.loads(json.dumps(states.run_document(state)))["run"] == runs.RUN
     if state.complete:

@@ -1,0 +1,53 @@
+"""A run's state out of JSON, for the cache of `status`. Records are tuples, and JSON writes those
+as lists; the types of their fields say what was what."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any, get_args, get_origin
+
+from qrspi.core.model import RunState
+
+Build = Callable[[Any], Any]
+
+
+_STEPS = RunState._fields.index("steps")
+
+
+def load(value: Any, *, steps: bool = True) -> RunState | None:
+    """None for what is no state: a cache that cannot be read is no cache."""
+    build = _builder(RunState)
+    assert build is not None
+    try:
+        fields = value if steps else [*value[:_STEPS], (), *value[_STEPS + 1 :]]
+        state: RunState = build(fields)
+    except (TypeError, ValueError):
+        return None
+    return state
+
+
+@cache
+def _builder(kind: Any) -> Build | None:
+    """What makes a value of this type from JSON's; None when JSON's own will do."""
+    if hasattr(kind, "_fields"):
+        return _record(kind)
+    if get_origin(kind) is tuple:
+        inner = _builder(get_args(kind)[0])
+        return (lambda items: tuple(map(inner, items))) if inner else tuple
+    return None
+
+
+def _record(kind: Any) -> Build:
+    parts = [(at, _builder(type_)) for at, type_ in enumerate(kind.__annotations__.values())]
+    nested = [(at, build) for at, build in parts if build]
+
+    def build(value: Any) -> Any:
+        fields = list(value)
+        if len(fields) != len(parts):
+            raise ValueError(f"{kind.__name__} has {len(parts)} fields, not {len(fields)}")
+        for at, make in nested:
+            fields[at] = make(fields[at])
+        return kind._make(fields)
+
+    return build

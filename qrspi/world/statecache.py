@@ -1,0 +1,123 @@
+"""States of runs that have not changed since they were derived: a faster way to the same answer.
+
+An entry holds a state, and of every file and folder that was looked at for it what the kernel
+says: inode, size, and when it last changed in any way (`touch` cannot set that time back, and a
+file that came with a clone cannot know it). While all of these are the same, so is the content,
+unless it changed within the clock's own tick; hence nothing is kept of what changed a moment ago.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import time
+from collections.abc import Iterable
+from contextlib import suppress
+from typing import Any, NamedTuple
+
+from qrspi import __version__
+from qrspi.core import remembered
+from qrspi.core.model import RunState
+from qrspi.core.tree import Fault
+from qrspi.world import mounts
+from qrspi.world.disk import DiskTree, opened
+from qrspi.world.locate import RunDir
+
+FILE = ".qrspi/cache/states.json"
+SWITCH = "QRSPI_CACHE"  # `off`: every state is derived
+LIMIT = 256 * 1024 * 1024
+SETTLED = 2_000_000_000  # nanoseconds: the coarsest clock of a file system, FAT's
+
+
+class Entry(NamedTuple):
+    steps: bool  # whether the state has them
+    seen: list[tuple[str, list[int] | None]]  # path, and what the kernel says of it
+    state: Any  # as JSON
+
+
+class StateCache:
+    """Of one folder of runs. `find` and `keep`, then `save` once."""
+
+    def __init__(self, runs_dir: str, *, in_git: bool, now: int) -> None:
+        self._runs_dir = runs_dir
+        self._now = now
+        self._key = [__version__, _code(), in_git]
+        self._old = _load(runs_dir, self._key)
+        self._new: dict[str, Entry] = {}
+
+    def find(self, run: RunDir, *, steps: bool) -> RunState | None:
+        entry = self._old.get(run.name)
+        if entry is None or (steps and not entry.steps):
+            return None
+        if any(_kernel(f"{run.path}/{path}") != said for path, said in entry.seen):
+            return None
+        state = remembered.load(entry.state, steps=steps)
+        if state:
+            self._new[run.name] = entry
+        return state
+
+    def keep(self, run: RunDir, state: RunState, seen: Iterable[str], *, steps: bool) -> None:
+        said = [(path, _kernel(f"{run.path}/{path}")) for path in seen]
+        if all(what is None or what[-1] < self._now - SETTLED for _, what in said):
+            self._new[run.name] = Entry(steps, said, state)
+
+    def save(self) -> None:
+        """Where it cannot be written, as on a read-only disk, the next `status` derives again."""
+        if self._new == self._old:
+            return
+        document = {"key": self._key, "runs": self._new}
+        with suppress(OSError, ValueError):
+            _write(self._runs_dir, json.dumps(document).encode("ascii"))
+
+
+def is_on(runs_dir: str) -> bool:
+    """Not where another machine may change files and our kernel hears of it late."""
+    return os.environ.get(SWITCH) != "off" and mounts.gives_events(runs_dir)
+
+
+def open_cache(runs_dir: str, *, in_git: bool) -> StateCache:
+    return StateCache(runs_dir, in_git=in_git, now=time.time_ns())
+
+
+def _kernel(path: str) -> list[int] | None:
+    try:
+        found = os.lstat(path)
+    except OSError:
+        return None
+    # The kind is part of the inode; the time of change covers everything else that can change.
+    return [stat.S_IFMT(found.st_mode), found.st_ino, found.st_size, found.st_ctime_ns]
+
+
+def _code() -> list[int]:
+    """Other code may derive another state: how many modules, and when the newest changed."""
+    core = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + "/core"
+    with os.scandir(core) as listing:
+        times = [entry.stat().st_mtime_ns for entry in listing if entry.name.endswith(".py")]
+    return [len(times), max(times)]
+
+
+def _load(runs_dir: str, key: list[Any]) -> dict[str, Entry]:
+    content = DiskTree(runs_dir).read(FILE, LIMIT)
+    if isinstance(content, Fault):
+        return {}
+    try:
+        document = json.loads(content)
+        if document["key"] != key:
+            return {}
+        return {name: Entry(*entry) for name, entry in document["runs"].items()}
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        return {}
+
+
+def _write(runs_dir: str, data: bytes) -> None:
+    from qrspi.world import atomic, lock
+
+    folder, _, name = FILE.rpartition("/")
+    with opened(runs_dir) as runs, atomic.below(runs, lock.OWN, make=True) as own:
+        lock.ignore_in_git(own)
+        with (
+            atomic.below(runs, folder, make=True) as place,
+            atomic.temporary(place, name, data) as temp,
+        ):
+            atomic.put(place, temp, name)

@@ -1,0 +1,206 @@
+"""The cache of `status`: never anything but a faster way to the same answer."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from qrspi.core.derive import derive
+from qrspi.core.model import RunState
+from qrspi.core.witness import Witness
+from qrspi.world import overview, statecache
+from qrspi.world.disk import DiskTree
+from qrspi.world.locate import RunDir
+from qrspi.world.statecache import StateCache
+from tests import runs
+
+pytestmark = pytest.mark.rule("ENG-07", "ENG-03")
+
+LATER = time.time_ns() + 3600 * 10**9  # so that everything has settled
+GOALS = runs.artifact()
+FILES = {
+    "config.md": runs.config("quick", colour="blue"),
+    "goals.md": GOALS,
+    "reviews/goals/round-01/.dispatch-manifest.json": runs.manifest(body=GOALS),
+    "reviews/goals/round-01/quality-claude.finding-F01.md": runs.finding(kind="intent"),
+    "reviews/goals/round-01/scope-claude.clean.md": runs.clean("scope-claude"),
+    "reviews/goals/round-3/x": b"",
+}
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> RunDir:
+    path = runs.on_disk(tmp_path, FILES)
+    return RunDir(path.name, str(path))
+
+
+def folder_of(run: RunDir) -> str:
+    return str(Path(run.path).parent)
+
+
+def next_tick(run: RunDir) -> None:
+    """The clock that files are stamped with is a coarse one: wait for its next stamp."""
+    newest = max(path.lstat().st_ctime_ns for path in Path(run.path).rglob("*"))
+    probe = Path(run.path).parent.parent / "probe"
+    while True:
+        probe.write_bytes(b"")
+        if probe.stat().st_ctime_ns > newest:
+            return
+        probe.unlink()
+
+
+def derived(run: RunDir, steps: bool = True) -> RunState:
+    return derive(DiskTree(run.path, False), thorough=False, steps=steps)
+
+
+def cached(run: RunDir, now: int = LATER) -> StateCache:
+    return StateCache(folder_of(run), in_git=False, now=now)
+
+
+def remember(run: RunDir, now: int = LATER, steps: bool = True) -> RunState:
+    cache = cached(run, now)
+    tree = Witness(DiskTree(run.path, False))
+    state = derive(tree, thorough=False, steps=steps)
+    cache.keep(run, state, (seen.path for seen in tree.seen), steps=steps)
+    cache.save()
+    return state
+
+
+def test_what_has_not_changed_is_found_again(run: RunDir) -> None:
+    state = remember(run)
+    assert state.warnings and state.steps and state.next.missing == ()
+    assert cached(run).find(run, steps=True) == state
+    assert cached(run).find(run, steps=False) == derived(run, steps=False)
+
+
+def test_a_state_without_steps_does_for_those_who_need_none(run: RunDir) -> None:
+    state = remember(run, steps=False)
+    assert cached(run).find(run, steps=False) == state
+    assert cached(run).find(run, steps=True) is None
+
+
+def _replace(path: Path) -> None:
+    new = path.with_name("new")
+    new.write_bytes(path.read_bytes())
+    new.replace(path)
+
+
+Change = Callable[[Path], object]
+CHANGES: list[tuple[str, Change]] = [
+    ("the same length", lambda run: (run / "goals.md").write_bytes(GOALS.replace(b"W", b"w"))),
+    ("approved", lambda run: (run / "goals.md").write_bytes(runs.artifact("approved"))),
+    ("an older time", lambda run: os.utime(run / "goals.md", (1, 1))),
+    ("replaced", lambda run: _replace(run / "goals.md")),
+    ("deleted", lambda run: (run / "goals.md").unlink()),
+    ("a new artifact", lambda run: (run / "questions.md").write_bytes(runs.artifact())),
+    ("closed", lambda run: (run / "closed.md").write_bytes(b"")),
+    ("config", lambda run: (run / "config.md").write_bytes(runs.config("quick"))),
+    ("a new round", lambda run: (run / "reviews/goals/round-02").mkdir()),
+    (
+        "a score",
+        lambda run: (
+            run / "reviews/goals/round-01/quality-claude.finding-F01.score.yml"
+        ).write_bytes(runs.score()),
+    ),
+    (
+        "a finding",
+        lambda run: (run / "reviews/goals/round-01/quality-claude.finding-F01.md").write_bytes(
+            runs.finding(kind="intent", severity="high")
+        ),
+    ),
+    ("approvals", lambda run: (run / "approvals.jsonl").write_bytes(b"{}\n")),
+    ("permissions", lambda run: (run / "goals.md").chmod(0o600)),
+]
+
+
+@pytest.mark.parametrize("change", [change for _, change in CHANGES], ids=[n for n, _ in CHANGES])
+def test_every_change_is_noticed(run: RunDir, change: Change) -> None:
+    before = remember(run)
+    next_tick(run)
+    change(Path(run.path))
+    assert cached(run).find(run, steps=True) is None
+    assert derived(run) == before or remember(run) != before
+
+
+def test_what_changed_a_moment_ago_is_not_remembered(run: RunDir) -> None:
+    remember(run, now=time.time_ns())
+    assert cached(run).find(run, steps=True) is None
+
+
+def test_a_clock_that_was_set_back_only_costs_time(run: RunDir) -> None:
+    remember(run, now=time.time_ns() - 3600 * 10**9)
+    assert cached(run).find(run, steps=True) is None
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"{", b"[]", b"null", b'{"key": 1}', b"\xff", b"[" * 100_000, b'{"key": 1, "runs": 3}'],
+)
+def test_a_cache_that_cannot_be_read_is_none(run: RunDir, content: bytes) -> None:
+    state = remember(run)
+    file = Path(run.path).parent / statecache.FILE
+    file.write_bytes(content)
+    assert cached(run).find(run, steps=True) is None
+    assert remember(run) == state
+
+
+@pytest.mark.parametrize("forged", [None, [], "approved", [1] * 12, {"run": "x"}])
+def test_a_state_of_another_shape_is_none(run: RunDir, forged: object) -> None:
+    remember(run)
+    file = Path(run.path).parent / statecache.FILE
+    document = json.loads(file.read_bytes())
+    document["runs"][run.name][2] = forged
+    file.write_text(json.dumps(document))
+    assert cached(run).find(run, steps=True) is None
+
+
+@pytest.mark.rule("SEC-01")
+def test_a_cache_that_came_with_a_clone_is_not_believed(run: RunDir, tmp_path: Path) -> None:
+    """Whoever made it cannot know the inodes and times that files get here."""
+    remember(run)
+    there = tmp_path / "clone" / "docs" / "qrspi"
+    copy = runs.on_disk(tmp_path / "clone", FILES)
+    (there / statecache.FILE).parent.mkdir(parents=True)
+    (there / statecache.FILE).write_bytes((Path(run.path).parent / statecache.FILE).read_bytes())
+    clone = RunDir(run.name, str(copy))
+    assert cached(clone).find(clone, steps=True) is None
+
+
+@pytest.mark.rule("ENG-05")
+def test_where_nothing_can_be_written_everything_is_derived(run: RunDir) -> None:
+    (Path(run.path).parent / ".qrspi").write_bytes(b"in the way")
+    state = remember(run)
+    assert cached(run).find(run, steps=True) is None
+    (found,) = overview.states(folder_of(run), [run], in_git=False, steps=True)
+    assert found == state
+
+
+@pytest.mark.parametrize("switch", ["on", "off"])
+def test_with_and_without_it_the_states_are_the_same(
+    run: RunDir, switch: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(statecache.SWITCH, switch)
+    monkeypatch.setattr(statecache, "SETTLED", -(10**9))
+    folder = folder_of(run)
+    for steps in (True, False, False, True):
+        (state,) = overview.states(folder, [run], in_git=False, steps=steps)
+        assert state == derived(run, steps)
+    assert (Path(folder) / statecache.FILE).exists() == (switch == "on")
+    ignored = Path(folder) / ".qrspi/.gitignore"
+    assert not ignored.exists() or ignored.read_text() == "*\n"
+
+
+def test_an_unchanged_cache_is_not_written_again(
+    run: RunDir, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(statecache, "SETTLED", -(10**9))
+    folder = folder_of(run)
+    overview.states(folder, [run], in_git=False, steps=True)
+    before = (Path(folder) / statecache.FILE).stat()
+    overview.states(folder, [run], in_git=False, steps=True)
+    assert (Path(folder) / statecache.FILE).stat() == before
