@@ -16,6 +16,8 @@ from qrspi.world.workspace import Workspace
 FORESEEN = "prepare assemble choose_loop backfill bypass split visual_chain prompts".split()
 COMMITTING = ("commit_round", "cascade")
 
+MOST = 200  # actions in one go; a run needs five
+
 
 class Outcome(NamedTuple):
     performed: tuple[Performed, ...]
@@ -52,8 +54,8 @@ def advance(workspace: Workspace, options: Options, path: str = "") -> Outcome:
             done, found = tick(workspace, options, path)
             if done is None:
                 return Outcome(tuple(performed), _told(workspace, found, options))
-            _must_move(performed, done)
             performed.append(done)
+            _must_end(performed)
 
 
 def _told(workspace: Workspace, found: Survey, options: Options) -> RunState:
@@ -110,7 +112,9 @@ def rehearse(workspace: Workspace, options: Options, path: str = "") -> Outcome:
                 return Outcome(tuple(performed), state)
 
 
-def _must_move(performed: list[Performed], done: Performed) -> None:
-    """Doing the derived action never derives it again; if it does, stop instead of looping."""
-    if performed and performed[-1][:3] == done[:3]:
-        raise RuntimeError(f"{done.handler} of {done.step} round {done.round} changed nothing")
+def _must_end(performed: list[Performed]) -> None:
+    """Doing the derived action never derives it again, unless somebody changes the run meanwhile,
+    as an editor does that saves at every key."""
+    if len(performed) > MOST:
+        last = performed[-1]
+        raise RuntimeError(f"{last.handler} of {last.step} round {last.round}, again and again")
