@@ -104,6 +104,15 @@ def fixed(root: Path) -> Path:
     return run
 
 
+def paused(root: Path) -> Path:
+    """A person must choose: the finding is about what is built at all."""
+    run = prepared(root)
+    review(run)
+    save(run / ROUND / FINDING, runs.finding(kind="intent"))
+    (run / ROUND / SCORE).unlink()
+    return run
+
+
 def clean(root: Path) -> Path:
     run = prepared(root)
     review_clean(run)

@@ -6,6 +6,7 @@ import os
 import shutil
 import stat
 import subprocess
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -24,18 +25,23 @@ class User:
         return subprocess.run(command, capture_output=True, text=True, cwd="/", timeout=60)
 
 
+@pytest.fixture
+def public() -> Iterator[Path]:
+    """A folder that everybody may enter, unlike pytest's own."""
+    with tempfile.TemporaryDirectory(prefix="qrspi-test-") as folder:
+        Path(folder).chmod(0o755)
+        yield Path(folder)
+
+
 @contextmanager
 def plain_user(folder: Path, *, read_only: bool = False) -> Iterator[User]:
     """The owner of a folder and of everything in it; without the right to write, if so wanted."""
-    if os.geteuid() and not read_only:
-        yield User([])
-        return
     if not os.geteuid() and not shutil.which("setpriv"):
         pytest.skip("root may do everything, and setpriv is not installed")
-    before = {path: path.lstat() for path in (folder, *folder.rglob("*"), *_above(folder))}
+    before = {path: path.lstat() for path in (folder, *folder.rglob("*"))}
     try:
         for path, was in before.items():
-            _give(path, was, folder, read_only)
+            _give(path, stat.S_IMODE(was.st_mode), read_only)
         words = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]
         yield User([] if os.geteuid() else words)
     finally:
@@ -44,16 +50,7 @@ def plain_user(folder: Path, *, read_only: bool = False) -> Iterator[User]:
                 path.chmod(stat.S_IMODE(was.st_mode))
 
 
-def _above(folder: Path) -> list[Path]:
-    """The closed folders that pytest makes around its own."""
-    return [path for path in folder.parents if not path.stat().st_mode & 0o001]
-
-
-def _give(path: Path, was: os.stat_result, folder: Path, read_only: bool) -> None:
-    mode = stat.S_IMODE(was.st_mode)
-    if path in folder.parents:
-        path.chmod(mode | 0o011)
-        return
+def _give(path: Path, mode: int, read_only: bool) -> None:
     if not os.geteuid():
         os.chown(path, NOBODY, NOBODY, follow_symlinks=False)
     if read_only and not path.is_symlink():

@@ -15,8 +15,9 @@ from qrspi.world.workspace import LOCK, Workspace
 from tests import runs, scenes
 from tests.cli.conftest import COMMAND, Call
 from tests.cli.terminal import Terminal
-from tests.users import plain_user
+from tests.users import plain_user, public
 
+__all__ = ("public",)
 SCHEMA = json.loads(Path(__file__).parents[2].joinpath("schemas/next.schema.json").read_text())
 
 
@@ -218,14 +219,14 @@ def test_neither_touch_nor_a_clone_nor_the_clock_changes_the_answer(
 
 
 @pytest.mark.rule("ENG-05")
-def test_reading_commands_work_on_a_tree_that_may_only_be_read(tmp_path: Path) -> None:
-    run = scenes.assembled(tmp_path / "project")
-    with plain_user(tmp_path / "project", read_only=True) as user:
+def test_reading_commands_work_on_a_tree_that_may_only_be_read(public: Path) -> None:
+    run = scenes.assembled(public / "project")
+    with plain_user(public / "project", read_only=True) as user:
         for words in (["status"], ["next"], ["next", "--dry-run"], ["status", "--json"]):
-            done = user.run(COMMAND, "--root", tmp_path / "project", *words)
+            done = user.run(COMMAND, "--root", public / "project", *words)
             assert (done.returncode, done.stderr) == (0, ""), words
         scenes.save(run / scenes.DISPOSITIONS, b"---\nround: 1\n---\nApplied.\n")
-        refused = user.run(COMMAND, "--root", tmp_path / "project", "next")
+        refused = user.run(COMMAND, "--root", public / "project", "next")
         assert (refused.returncode, refused.stderr) == (
             4,
             "cannot write .qrspi/lock: Permission denied\n",

@@ -1,0 +1,160 @@
+"""A project that a command is tried on again and again, and what must hold whatever happened."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from collections import Counter
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from qrspi.core import approvals
+from qrspi.core.derive import derive
+from qrspi.core.refusal import Halt
+from qrspi.world import applog
+from qrspi.world.applog import Entry
+from qrspi.world.atomic import LEFTOVER
+from qrspi.world.disk import DiskTree
+from tests import scenes
+from tests.daemons import COMMAND
+
+OWN = ".qrspi"
+AUDIT = f"{OWN}/audit.jsonl"
+APART = (AUDIT, approvals.FILE, "cascade-audit.log", f"{OWN}/cache/", f"{OWN}/lock")
+ROUND_TRAILER = "QRSPI-Round"
+NOW = "2026-05-17T09:30:00Z"
+
+Files = dict[str, bytes]
+
+
+@pytest.fixture(autouse=True)
+def _same_bytes_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing depends on the time, so that two undisturbed runs leave the very same files."""
+    monkeypatch.setenv("QRSPI_NOW", NOW)
+    for role in ("AUTHOR", "COMMITTER"):
+        monkeypatch.setenv(f"GIT_{role}_DATE", NOW)
+
+
+class World:
+    """A project made once, and brought back to how it was as often as wanted."""
+
+    def __init__(self, root: Path, scene: scenes.Scene) -> None:
+        self.root = root / "project"
+        self._kept = root / "kept"
+        self.run = scene(self.root)
+        shutil.copytree(self.root, self._kept, symlinks=True)
+
+    def fresh(self) -> None:
+        shutil.rmtree(self.root)
+        shutil.copytree(self._kept, self.root, symlinks=True)
+
+    def argv(self, *words: str) -> list[str]:
+        return [str(COMMAND), "--root", str(self.root), *words]
+
+    def call(self, *words: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(self.argv(*words), capture_output=True, text=True, timeout=120)
+
+    def finish(self) -> None:
+        """`next`, here and now. A git that was killed leaves its locks behind: the command says
+        so, names the file, and finishes when it is gone."""
+        while True:
+            try:
+                scenes.advance(self.run)
+                return
+            except Halt as halt:
+                locks = (self.root / ".git").rglob("*.lock")
+                named = [lock for lock in locks if str(lock) in str(halt)]
+                assert named, halt
+                named[0].unlink()
+
+    def after(self) -> Outcome:
+        """What `next` leaves when nobody disturbs it."""
+        self.fresh()
+        self.finish()
+        outcome = Outcome(files(self.run), tips(self.root), staged(self.root))
+        self.fresh()
+        return outcome
+
+
+class Outcome(NamedTuple):
+    files: Files
+    commits: list[str]
+    staged: str
+
+
+def files(run: Path) -> Files:
+    """What a reader can take for a file of the run; logs are looked at by their entries."""
+    found = {}
+    for path in sorted(run.rglob("*")):
+        name = path.relative_to(run).as_posix()
+        if path.is_file() and not LEFTOVER.fullmatch(path.name) and not name.startswith(APART):
+            found[name] = path.read_bytes()
+    return found
+
+
+def leftovers(root: Path) -> list[str]:
+    return [path.name for path in root.rglob("*") if LEFTOVER.fullmatch(path.name)]
+
+
+def tips(root: Path) -> list[str]:
+    return scenes.git(root, "log", "--format=%s %T").splitlines()
+
+
+def staged(root: Path) -> str:
+    return scenes.git(root, "diff", "--cached", "--name-status")
+
+
+def all_whole(run: Path, *possible: Files) -> None:
+    """Each file as it was or as it is to be, and none that is neither."""
+    for name, data in files(run).items():
+        assert data in [state.get(name) for state in possible], name
+
+
+def entries(run: Path, log: str) -> list[Entry]:
+    """Every line of a log is a whole one."""
+    found = list(applog.read(DiskTree(run), log))
+    assert [item for item in found if not isinstance(item, Entry)] == []
+    return [item for item in found if isinstance(item, Entry)]
+
+
+def nothing_twice(run: Path, root: Path) -> None:
+    done = Counter(_event(entry) for entry in entries(run, AUDIT) if _succeeded(entry))
+    assert [event for event, count in done.items() if count > 1] == []
+    marks = scenes.git(root, "log", f"--format=%(trailers:key={ROUND_TRAILER},valueonly)").split()
+    assert [mark for mark, count in Counter(marks).items() if count > 1] == []
+
+
+def _succeeded(entry: Entry) -> bool:
+    return entry.record["outcome"] == "done"
+
+
+def _event(entry: Entry) -> str:
+    record = {key: value for key, value in entry.record.items() if key not in ("time", "actor")}
+    return json.dumps(record, sort_keys=True)
+
+
+def approved_only_on_record(run: Path) -> None:
+    """An artifact says `approved` only with the record of it, and each record stands once."""
+    tree = DiskTree(run)
+    state = derive(tree)
+    records = approvals.read(tree.read(approvals.FILE))
+    lines = [json.dumps(entry.record, sort_keys=True) for entry in entries(run, approvals.FILE)]
+    assert len(lines) == len(set(lines)), lines
+    for step in state.steps:
+        if step.status == "approved":
+            newest = approvals.newest(records, step.step)
+            assert newest and newest.event == "approve", (step, newest)
+
+
+def answers(run: Path) -> None:
+    """Whatever is there, it can be said how it stands."""
+    assert derive(DiskTree(run)).errors == ()
+
+
+def same_as(world: World, outcome: Outcome) -> None:
+    assert files(world.run) == outcome.files
+    assert (tips(world.root), staged(world.root)) == (outcome.commits, outcome.staged)
+    assert leftovers(world.root) == []
