@@ -229,9 +229,12 @@ import sys
 from qrspi.world.agents import command
 from qrspi.world.agents.wire import Wire
 from tests.world.test_agents_command import DEAF, request
+from qrspi.world.executors import EXECUTORS
 with Wire() as wire:
     wire.children.grace = 0.2
-    command.send(request("sh", "-c", DEAF, directory=sys.argv[1]), wire)
+    asked = request("sh", "-c", DEAF, directory=sys.argv[1])
+    for _ in EXECUTORS["local"]([asked], lambda one: command.send(one, wire), 1):
+        pass
 """
 
 

@@ -50,7 +50,7 @@ class Children:
             self._end = -1
             gone = self._changed.wait_for(lambda: not self._groups, self.grace + 1.0)
             if self._keeper:
-                self._keeper.dismiss()
+                self._keeper.dismiss(nobody_left=gone)
             if gone:
                 os.close(self._ended)
 

@@ -73,8 +73,10 @@ class Keeper:
             self._process.stdin.write(f"{line}\n".encode())
             self._process.stdin.flush()
 
-    def dismiss(self) -> None:
-        self.tell("bye")
+    def dismiss(self, *, nobody_left: bool = True) -> None:
+        """It goes; whoever is on its list by then goes with it, unless nobody is left."""
+        if nobody_left:
+            self.tell("bye")
         assert self._process.stdin is not None
         with suppress(BrokenPipeError):
             self._process.stdin.close()
