@@ -162,7 +162,7 @@ def _steps(facts: Facts, answer: Answer) -> tuple[StepState, ...]:
 def _step_state(facts: Facts, step: str, reviewed: frozenset[str], answer: Answer) -> StepState:
     about, status = STEP[step], status_of(facts, step)
     there = about.reviews.partition("/")[2] in reviewed
-    rounds = len(rounds_in(entries(facts.tree, about.reviews))) if there else 0
+    rounds = _rounds(facts, step) if there else 0
     stage: Stage = "closed" if rounds else "none"
     progress: Progress = "completed" if status == "approved" else "pending"
     kept, dropped = None, None
@@ -171,6 +171,17 @@ def _step_state(facts: Facts, step: str, reviewed: frozenset[str], answer: Answe
         stage = loop.stage if loop else stage
         kept, dropped = (loop.kept, loop.dropped) if loop and loop.round else (None, None)
     return StepState(step, about.artifact, status, rounds, stage, kept, dropped, progress)
+
+
+def _rounds(facts: Facts, step: str) -> int:
+    """Two steps keep their rounds in one folder; there the manifests say whose each is."""
+    if step not in ("implement", "integrate"):
+        return len(rounds_in(entries(facts.tree, STEP[step].reviews)))
+    from qrspi.core import loop
+    from qrspi.core.pipeline import subject
+
+    about = subject("implement-gate" if step == "implement" else step)
+    return len(loop.rounds(facts.tree, about)) if about else 0
 
 
 def _thorough(facts: Facts) -> tuple[Problem, ...]:

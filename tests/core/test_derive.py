@@ -305,3 +305,16 @@ def test_records_survive_a_round_trip_and_skip_torn_lines() -> None:
     data = approvals.render(kept) + b'{"event": "approve", "st'
     assert approvals.read(data) == (kept,)
     assert json.loads(approvals.render(kept))["resets"][1]["step"] == "implement"
+
+
+@pytest.mark.rule("MTX-04")
+def test_rounds_of_two_steps_in_one_folder_are_told_apart() -> None:
+    place = "reviews/integration/round-0"
+    files = {
+        f"{place}1/.dispatch-manifest.json": manifest("implement-gate", 1),
+        f"{place}2/.dispatch-manifest.json": manifest("integrate", 2),
+        f"{place}3/.dispatch-manifest.json": manifest("integrate", 3),
+    }
+    steps = derive(tree({"config.md": config()}, approved(*FULL), files)).steps
+    rounds = {step.step: step.rounds for step in steps}
+    assert (rounds["implement"], rounds["integrate"]) == (1, 2)
