@@ -105,6 +105,8 @@ def add_worktree(repo: Repo, path: str, branch: str) -> None:
         case "foreign":
             raise foreign(path, branch)
         case "half-made":
+            if _relinked(repo, path, branch):
+                return
             remove_worktree(repo, path)
         case "absent":
             pass
@@ -134,11 +136,27 @@ def throwaway(repo: Repo, path: str, commit: str) -> Iterator[Repo]:
         remove_worktree(repo, path)
 
 
+def _relinked(repo: Repo, path: str, branch: str) -> bool:
+    """A work tree that only lost its link to the repository, and may hold somebody's work."""
+    known = next((one for one in worktrees(repo) if one.path == path), None)
+    if known is None or known.locked == "initializing" or not os.path.isdir(path):
+        return False
+    if _is_empty(path):
+        return False
+    git.write(repo.path, ["worktree", "repair", "--", path])
+    return condition(repo, path, branch) == "ready"
+
+
 def remove_worktree(repo: Repo, path: str) -> None:
     """Remove a work tree with all that is in it. Twice --force: git locks what it is making."""
-    output = git.write(repo.path, ["worktree", "remove", "--force", "--force", "--", path])
+    remove = ["worktree", "remove", "--force", "--force", "--", path]
+    output = git.write(repo.path, remove)
     if output.status and os.path.lexists(path) and not _is_empty(path):
-        raise git.failure("worktree remove", output)
+        # A git that was killed here had deleted the link first, without which it finds nothing.
+        git.write(repo.path, ["worktree", "repair", "--", path])
+        output = git.write(repo.path, remove)
+        if output.status:
+            raise git.failure("worktree remove", output)
     # One whose directory is gone or still empty cannot be removed, only forgotten.
     git.write(repo.path, ["worktree", "unlock", "--", path])
     _must(repo, "worktree prune", git.write(repo.path, ["worktree", "prune"]))

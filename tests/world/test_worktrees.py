@@ -9,6 +9,7 @@ import pytest
 
 from qrspi.core.refusal import Halt, Refusal
 from qrspi.world import worktrees
+from qrspi.world.refs import head
 from qrspi.world.repository import Repo, find
 from qrspi.world.worktrees import Conflict, Merged, UpToDate, Worktree
 from tests.world.repos import RUN, Project, trap
@@ -157,27 +158,6 @@ def test_what_is_not_ours_is_refused_and_kept(
         "then run the same command again",
     )
     assert sorted(project.root.rglob("*")) == before
-
-
-@pytest.mark.rule("IMP-04")
-def test_an_unlinked_work_tree_with_files_in_it_is_not_deleted(project: Project) -> None:
-    repo = with_branch(project)
-    path = place(project)
-    worktrees.add_worktree(repo, str(path), BRANCH)
-    (path / ".git").unlink()
-    (path / "work.py").write_text("mine\n")
-    with pytest.raises(Halt):
-        worktrees.add_worktree(repo, str(path), BRANCH)
-    assert (path / "work.py").read_text() == "mine\n"
-
-
-def test_a_branch_that_is_checked_out_elsewhere_is_gits_to_refuse(project: Project) -> None:
-    repo = repo_of(project.root)
-    with pytest.raises(Halt) as stopped:
-        worktrees.add_worktree(repo, str(place(project)), "feature")
-    assert stopped.value.problem.message == (
-        f"git worktree add exited 128: fatal: 'feature' is already checked out at '{project.root}'"
-    )
 
 
 @pytest.mark.rule("CMT-05")
@@ -366,3 +346,41 @@ def test_an_exclude_file_that_is_a_link_is_not_written_through(
     with pytest.raises(Refusal):
         worktrees.exclude_folder(repo_of(project.run))
     assert victim.read_text() == "mine\n"
+
+
+@pytest.mark.rule("IMP-04", "ENG-04")
+def test_a_work_tree_that_lost_its_link_keeps_what_is_in_it(project: Project) -> None:
+    repo = with_branch(project)
+    path = place(project)
+    worktrees.add_worktree(repo, str(path), BRANCH)
+    (path / "work.py").write_text("mine\n")
+    (path / ".git").unlink()
+    assert worktrees.condition(repo, str(path), BRANCH) == "half-made"
+    worktrees.add_worktree(repo, str(path), BRANCH)
+    assert worktrees.condition(repo, str(path), BRANCH) == "ready"
+    assert (path / "work.py").read_text() == "mine\n"
+
+
+@pytest.mark.rule("IMP-05", "ENG-04")
+def test_what_a_killed_removal_left_is_removed(project: Project, tmp_path: Path) -> None:
+    repo = repo_of(project.root)
+    path = tmp_path / "throwaway"
+    worktrees.add_detached(repo, str(path), project.git("rev-parse", "main"))
+    (path / ".git").unlink()
+    with worktrees.throwaway(repo, str(path), project.git("rev-parse", "feature")) as tree:
+        assert head(tree) == project.git("rev-parse", "feature")
+    assert (path.exists(), len(worktrees.worktrees(repo))) == (False, 1)
+
+
+@pytest.mark.rule("IMP-05")
+def test_a_throwaway_takes_no_place_of_somebody_else(project: Project, tmp_path: Path) -> None:
+    path = tmp_path / "throwaway"
+    path.mkdir()
+    (path / "mine.txt").write_text("mine\n")
+    tip = project.git("rev-parse", "main")
+    with (
+        pytest.raises(Refusal, match="is there and is no work tree"),
+        worktrees.throwaway(repo_of(project.root), str(path), tip),
+    ):
+        pass
+    assert (path / "mine.txt").read_text() == "mine\n"
