@@ -99,13 +99,13 @@ class Desk:
 
     def finish(self) -> None:
         """What a killed command had begun to write."""
-        with self._workspace.locked(self._options.lock_timeout):
+        with self._workspace.locked(self._options.lock_timeout, self._options.command):
             if job := self._job(survey(self._workspace)):
                 leftovers.finish(job, self._box)
 
     def fan_out(self) -> FanOut | None:
         """Send everybody the run waits for; None when it waits for no agent that can be sent."""
-        with self._workspace.locked(self._options.lock_timeout):
+        with self._workspace.locked(self._options.lock_timeout, self._options.command):
             job = self._job(survey(self._workspace))
             if job is None or job.next.who != "agent" or kind_of(job) is None:
                 return None
@@ -164,7 +164,7 @@ class Desk:
             for warning in one.route.warnings if isinstance(one.route, Route) else ():
                 self._note_once(warning)
         ours = [one for one in chosen.ready if one.means.prints]
-        prompts.put(job, tuple(one for one in chosen.ready if one not in ours))
+        prompts.put(job, tuple(one for one in chosen.ready if not one.means.prints))
         known = leftovers.settle(job, self._box)
         self._purse.count(job.next.step, known.entries)
         begin_all((one for one in ours if not is_stored(one, office)), office)

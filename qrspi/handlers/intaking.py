@@ -64,7 +64,7 @@ class Intake:
     def put_back(self, orders: Iterable[Order], begun: Mapping[str, Record]) -> None:
         """Those who were to be sent and were not, as a budget is reached."""
         listed = list(orders)
-        with self._workspace.locked(self._options.lock_timeout):
+        with self._workspace.locked(self._options.lock_timeout, self._options.command):
             job = self._job()
             mark(job, {one.name: {"status": "pending"} for one in listed})
             places = [one.place for one in listed if one.place in begun]
@@ -72,7 +72,7 @@ class Intake:
 
     def take(self, batch: Sequence[Obtained]) -> list[tuple[str, Problem | None]]:
         """Whose answers they were, each with what was wrong about it."""
-        with self._workspace.locked(self._options.lock_timeout):
+        with self._workspace.locked(self._options.lock_timeout, self._options.command):
             job = self._job()
             before = len(self.files), len(self.notes)
             self._write_scores(job, batch)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from qrspi.core import citation_density, replies, secrets
 from qrspi.core.jobs import Record
 from qrspi.core.model import Problem
-from qrspi.core.replies import Reply, Usage
+from qrspi.core.replies import Kind, Reply, Usage
 from qrspi.core.spend import Entry
 from qrspi.handlers.ledger import Purse
 from qrspi.handlers.orders import Order
@@ -115,10 +115,8 @@ def _is_open(record: Record, order: Order, office: Office) -> bool:
 def _answered(order: Order, office: Office) -> Obtained:
     if stored := _stored(order, office):
         record, data = stored
-        usage = replies.usage(record.reply, data)
-        return Obtained(
-            order, record, replies.parse(record.reply, data), (_entry(order, record, usage),)
-        )
+        entry = _entry(order, record, replies.usage(record.reply, data))
+        return _judged(order, record, _read(record.reply, Answer(data), office), entry, office)
     return _sent(order, office)
 
 
@@ -134,13 +132,26 @@ def _sent(order: Order, office: Office) -> Obtained:
     # Captured before anybody looks at it; half an answer must never pass for a whole one.
     if answer.problem is None:
         office.mailbox.capture(order.place, answer.data)
-    reply = _read(order, answer, office.wire)
+    reply = _read(order.means.reply, answer, office)
     entry = _entry(order, record, usage)._replace(seconds=round(answer.seconds, 3))
-    if isinstance(reply, Problem):
-        record = record._replace(state="failed", problem=reply.message)
+    return _judged(order, record, reply, entry, office)
+
+
+# Nobody has said no: a broker may still be at work on it.
+_UNDECIDED = ("transport-interrupted", "transport-timeout")
+
+
+def _judged(
+    order: Order, record: Record, reply: Reply | Problem, entry: Entry, office: Office
+) -> Obtained:
+    """An answer that is of no use is on record as such, or it would be found again and again."""
+    if isinstance(reply, Reply):
+        return Obtained(order, record, reply, (entry,))
+    known = office.mailbox.record(order.place) or record
+    if not (known.broker_job and reply.code in _UNDECIDED):
+        record = known._replace(state="failed", problem=reply.message)
         office.mailbox.keep(order.place, record)
-        entry = entry._replace(outcome="failed")
-    return Obtained(order, record, reply, (entry,))
+    return Obtained(order, record, reply, (entry._replace(outcome="failed"),))
 
 
 def begin_all(orders: Iterable[Order], office: Office) -> None:
@@ -190,13 +201,12 @@ def _request(order: Order, record: Record, office: Office) -> Request:
     )
 
 
-def _read(order: Order, answer: Answer, wire: Wire) -> Reply | Problem:
-    reply = replies.parse(order.means.reply, answer.data)
+def _read(kind: Kind, answer: Answer, office: Office) -> Reply | Problem:
+    reply = replies.parse(kind, answer.data)
     if isinstance(reply, Problem):
         # It quotes what the agent said.
-        reply = reply._replace(
-            message=wire.redacted(reply.message), found=wire.redacted(reply.found)
-        )
+        redacted = office.wire.redacted
+        reply = reply._replace(message=redacted(reply.message), found=redacted(reply.found))
     if answer.problem is None:
         return reply
     if answer.data and isinstance(reply, Problem) and reply.code == "reply-failed":

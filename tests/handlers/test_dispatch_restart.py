@@ -20,6 +20,7 @@ from qrspi.world.workspace import Workspace
 from tests import runs
 from tests.handlers.shop import NOTHING, QUESTIONS, Shop, at_questions, commands, in_review, printed
 from tests.world import chat_server
+from tests.world.repos import trap
 
 COMMAND = Path(sys.executable).with_name("qrspi")
 
@@ -220,6 +221,57 @@ def test_what_was_paid_and_not_written_down_is_entered_later(tmp_path: Path) -> 
         ("scope-claude", None),
     ]
     assert shop.job("design/round-01/quality-claude")["state"] == "taken"
+
+
+@pytest.mark.rule("TRN-10")
+def test_a_captured_answer_that_is_none_is_not_found_for_ever(tmp_path: Path) -> None:
+    shop = in_review(tmp_path / "shop")
+    shop.priced("quality-claude", NOTHING)
+    shop.reply("scope-claude.md", NOTHING)
+    shop.driven(calls=0)
+    place = ".qrspi/dispatch/design/round-01/quality-claude"
+    with mailbox.held(str(shop.run), 1, "test") as held:
+        record = held.record(place)
+        assert record
+        held.keep(place, record._replace(state="sent"))
+        held.capture(place, b"half of an ans")
+    assert [one.code for one in shop.driven().failures] == ["reply-not-json"]
+    assert shop.job("design/round-01/quality-claude")["state"] == "failed"
+    assert shop.driven().failures == ()
+
+
+BROKER = """
+echo "$1 $2" >> {log}
+case $1 in
+launch) cat > /dev/null; echo "job-$$";;
+await) [ -e {log}.ready ] || exec sleep 1000; printf NO_FINDINGS > "$4";;
+esac
+"""
+
+
+@pytest.mark.rule("TRN-03", "MAN-02")
+def test_a_job_that_was_launched_is_awaited_after_a_restart(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    provider = (
+        "{claude: {base_url: 'https://api.example.com/v1', api_key_env: SHOP_API_KEY, "
+        "transport_type: codex-broker}}"
+    )
+    shop = in_review(tmp_path / "shop", providers=provider)
+    log = tmp_path / "log"
+    monkeypatch.setenv("QRSPI_BROKER", str(trap(tmp_path / "broker", BROKER.format(log=log))))
+    monkeypatch.setenv("SHOP_API_KEY", "not-a-key-but-long-enough")
+    process = started(shop)
+    until(lambda: log.exists() and log.read_text().count("await") == 2)
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=20)
+    (tmp_path / "log.ready").touch()
+    driven = shop.driven(folder=False)
+    assert (driven.failures, driven.outcome.state.next.action) == ((), "approve")
+    said = log.read_text().splitlines()
+    assert (len([line for line in said if line.startswith("launch")]), len(said)) == (2, 6)
+    awaited = [line for line in said if line.startswith("await")]
+    assert len(set(awaited)) == 2
 
 
 @pytest.mark.rule("EXE-04")
