@@ -164,8 +164,7 @@ def converged_lines(step: str, found: Converged) -> list[str]:
     what = "only the last fixes" if decision.narrow else "the whole text"
     against = _against(found.ref, found.ref_commit)
     return [
-        f"{_title(step, decision.round)} would look at {what}{against}: "
-        f"{_reason(found)}.",
+        f"{_title(step, decision.round)} would look at {what}{against}: {_reason(found)}.",
         *(f"  {one_line(tag)}" for tag in decision.scope_hint),
         *map(one_line, decision.diagnostics),
     ]
