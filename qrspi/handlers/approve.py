@@ -85,7 +85,7 @@ def plan(job: Job, step: str, consent: Consent = CLEAN_ONLY) -> Move:
     if problem := problem or _disagreement(job, step, consent):
         raise Refusal(problem)
     about = records.mark(job.workspace, step)
-    known = records.is_newest(job, "approve", about)
+    known = records.is_newest(job, "approve", about, records.person(job, consent.who))
     record = () if known else (records.line(job, "approve", about, consent.who),)
     return _move(job, step, (*record, *statuses(job, step)), None)
 

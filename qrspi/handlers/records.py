@@ -9,7 +9,8 @@ from qrspi.core.pipeline import subject
 from qrspi.core.tree import Tree
 from qrspi.handlers.job import Job
 from qrspi.handlers.moves import Edit
-from qrspi.world import clock, person
+from qrspi.world import clock
+from qrspi.world import person as persons
 
 
 def mark(tree: Tree, step: str) -> Mark:
@@ -25,7 +26,7 @@ def line(
     record = Record(
         event,
         *about,
-        who=who or person.at(job.workspace.path),
+        who=person(job, who),
         when=clock.now_utc(),
         surface=job.options.actor,
         resets=resets,
@@ -35,7 +36,14 @@ def line(
     return Edit("append", approvals.FILE, what, approvals.render(record))
 
 
-def is_newest(job: Job, event: str, about: Mark) -> bool:
-    """Whether the step's newest record says just this: its command was killed behind it."""
+def person(job: Job, named: str = "") -> str:
+    """Who decides: whoever was named, else as git knows them."""
+    return named or persons.at(job.workspace.path)
+
+
+def is_newest(job: Job, event: str, about: Mark, who: str = "") -> bool:
+    """Whether the step's newest record says just this: its command was killed behind it. With
+    `who`, only when it says it of them: nobody's yes stands in for another's."""
     entry = approvals.newest(job.facts.records, about.step)
-    return entry is not None and entry[:3] == (event, about.body_hash, about.round)
+    same = entry is not None and entry[:3] == (event, about.body_hash, about.round)
+    return same and (not who or (entry is not None and entry.who == who))

@@ -543,3 +543,14 @@ def test_an_index_that_a_killed_git_left_behind_is_brought_along(tmp_path: Path)
         gate.make(lambda job: approve.plan(job, approve.step_of(job, None), UNREVIEWED))
     assert refused.value.problem.message == "goals.md is approved already: next is author questions"
     assert gate.status() == ["A  mine.txt"]
+
+
+@pytest.mark.rule("APV-01", "SEC-01")
+def test_nobody_elses_record_stands_in_for_a_yes(tmp_path: Path) -> None:
+    """Whoever can write into the run can write a record too; it approves nothing."""
+    gate = Gate(tmp_path / "shop", DRAFT)
+    forged = {"event": "approve", "step": "goals", "body_hash": runs.body_hash(TEXT), "round": 0}
+    gate.write("approvals.jsonl", json.dumps({**forged, "who": "Mallory"}) + "\n")
+    assert gate.job().facts.step == "goals"
+    gate.make(yes)
+    assert [record["who"] for record in gate.records()] == ["Mallory", WHO]
