@@ -111,7 +111,7 @@ def _first_time(job: Job, found: Given) -> Started:
         raise worktrees.foreign(path, branch)
     base = _base(job, found)
     if condition == "half-made":
-        worktrees.remove_worktree(at.repo, path)
+        worktrees.clear(at.repo, path)
     base_commit = _branch(at, branch, base, is_whole=condition == "ready")
     how = {"ready": "reused", "half-made": "repaired"}.get(condition, "made")
     worktrees.exclude_folder(at.repo)

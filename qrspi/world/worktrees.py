@@ -90,7 +90,9 @@ def condition(repo: Repo, path: str, branch: str) -> Condition:
     place = os.path.realpath(path)
     known = next((one for one in worktrees(repo) if os.path.realpath(one.path) == place), None)
     if known is None:
-        return "foreign" if os.path.lexists(path) and not _is_empty(path) else "absent"
+        if not os.path.lexists(path) or _is_empty(path):
+            return "absent"
+        return "half-made" if _claims(repo, path) else "foreign"
     if known.locked == "initializing" or known.prunable or not os.path.exists(f"{path}/.git"):
         return "half-made"
     return "ready" if known.branch == branch else "foreign"
@@ -107,7 +109,7 @@ def add_worktree(repo: Repo, path: str, branch: str) -> None:
         case "half-made":
             if _relinked(repo, path, branch):
                 return
-            remove_worktree(repo, path)
+            clear(repo, path)
         case "absent":
             pass
     _must(repo, "worktree add", git.write(repo.path, ["worktree", "add", "-q", "--", path, branch]))
@@ -122,9 +124,10 @@ def add_detached(repo: Repo, path: str, commit: str) -> None:
 @contextmanager
 def throwaway(repo: Repo, path: str, commit: str) -> Iterator[Repo]:
     """A work tree without a branch, gone afterwards; what a killed command left of it goes too."""
-    known = any(os.path.realpath(one.path) == path for one in worktrees(repo))
-    if known:
+    if any(os.path.realpath(one.path) == path for one in worktrees(repo)):
         remove_worktree(repo, path)
+    elif _claims(repo, path):
+        clear(repo, path)
     elif os.path.lexists(path) and not _is_empty(path):
         raise foreign(path, "a moment")
     add_detached(repo, path, commit)
@@ -134,6 +137,35 @@ def throwaway(repo: Repo, path: str, commit: str) -> Iterator[Repo]:
         yield found
     finally:
         remove_worktree(repo, path)
+
+
+def clear(repo: Repo, path: str) -> None:
+    """Make room where a killed git left something. What it was making is removed; where somebody
+    may have worked, all is set aside under another name."""
+    known = next((one for one in worktrees(repo) if one.path == path), None)
+    unfinished = known is not None and known.locked == "initializing"
+    if unfinished or not os.path.lexists(path) or _is_empty(path):
+        remove_worktree(repo, path)
+        return
+    number = 1
+    while os.path.lexists(aside := f"{path}.left-{number}"):
+        number += 1
+    with worded(path):
+        os.rename(path, aside)
+    git.write(repo.path, ["worktree", "unlock", "--", path])
+    _must(repo, "worktree prune", git.write(repo.path, ["worktree", "prune"]))
+
+
+def _claims(repo: Repo, path: str) -> bool:
+    """Whether a directory says that it is a work tree of this repository, which knows nothing of
+    it: git writes that first and deletes it last."""
+    link = f"{path}/.git"
+    if os.path.islink(link) or not os.path.isfile(link):
+        return False
+    with worded(link), open(link, "rb") as file:
+        said = file.read(4096)
+    folder = os.path.realpath(f"{repo.common_dir}/worktrees")
+    return said.startswith(os.fsencode(f"gitdir: {folder}/"))
 
 
 def _relinked(repo: Repo, path: str, branch: str) -> bool:

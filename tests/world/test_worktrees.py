@@ -160,6 +160,15 @@ def test_what_is_not_ours_is_refused_and_kept(
     assert sorted(project.root.rglob("*")) == before
 
 
+def test_a_branch_that_is_checked_out_elsewhere_is_gits_to_refuse(project: Project) -> None:
+    repo = repo_of(project.root)
+    with pytest.raises(Halt) as stopped:
+        worktrees.add_worktree(repo, str(place(project)), "feature")
+    assert stopped.value.problem.message == (
+        f"git worktree add exited 128: fatal: 'feature' is already checked out at '{project.root}'"
+    )
+
+
 @pytest.mark.rule("CMT-05")
 def test_the_users_hooks_run_in_a_new_work_tree(project: Project, marker: Path) -> None:
     project.hook("post-checkout", f"touch {marker}")
@@ -370,6 +379,21 @@ def test_what_a_killed_removal_left_is_removed(project: Project, tmp_path: Path)
     with worktrees.throwaway(repo, str(path), project.git("rev-parse", "feature")) as tree:
         assert head(tree) == project.git("rev-parse", "feature")
     assert (path.exists(), len(worktrees.worktrees(repo))) == (False, 1)
+
+
+@pytest.mark.rule("IMP-04", "ENG-04")
+def test_a_work_tree_that_git_forgot_is_set_aside(project: Project) -> None:
+    """As a killed `worktree add` leaves it that was just cleaning up behind itself."""
+    repo = with_branch(project)
+    path = place(project)
+    worktrees.add_worktree(repo, str(path), BRANCH)
+    (path / "work.py").write_text("mine\n")
+    (project.root / ".git/worktrees/task-01/gitdir").unlink()
+    assert worktrees.condition(repo, str(path), BRANCH) == "half-made"
+    worktrees.add_worktree(repo, str(path), BRANCH)
+    assert worktrees.condition(repo, str(path), BRANCH) == "ready"
+    assert project.git("status", "--porcelain", at=path) == ""
+    assert (path.with_name("task-01.left-1") / "work.py").read_text() == "mine\n"
 
 
 @pytest.mark.rule("IMP-05")
