@@ -1,7 +1,5 @@
 """What a finding cites: `path`, `path:12`, `path:12-20`, `path:L12-L20`, and prose ranges."""
 
-from __future__ import annotations
-
 import re
 from typing import NamedTuple
 
@@ -14,12 +12,12 @@ class Citation(NamedTuple):
 
 
 _LINES = r"L?(\d{1,9})(?:-L?(\d{1,9}))?"
-_USUAL = re.compile(rf"([^:]*):{_LINES}", re.ASCII)
+_USUAL = rf"(?a)([^:]*):{_LINES}"
 _WORDS = r"(?:[Ll]ines? *|L)(\d{1,9})(?: *(?:-|–|—|to|through) *L?(\d{1,9}))?"
 # Compiled with the first use: few findings need it, and every start would pay for it.
 _PROSE = rf"(?a)([^:\s(]+(?: [^:\s(]+)*?)(?:,? ?\({_WORDS}\)|[ ,:#]{{1,2}}{_WORDS})"
 _ENTRY_LIMIT = 4096  # no path is longer; keeps the pattern's work small
-_UNPRINTED = re.compile(r"[\x00-\x1f\x7f\x85\u2028\u2029]")
+_UNPRINTED = r"[\x00-\x1f\x7f\x85\u2028\u2029]"
 
 
 def parse(entry: str) -> Citation | None:
@@ -30,9 +28,9 @@ def parse(entry: str) -> Citation | None:
     entry = entry.strip()
     if not entry or len(entry) > _ENTRY_LIMIT:
         return None
-    if not entry.isprintable() and _UNPRINTED.search(entry):
+    if not entry.isprintable() and re.search(_UNPRINTED, entry):
         return None
-    if match := _USUAL.fullmatch(entry):
+    if match := re.fullmatch(_USUAL, entry):
         return _ranged(match[1], match[2], match[3], prose=False)
     if match := re.fullmatch(_PROSE, entry):
         path = match[1].rstrip(",")
@@ -48,16 +46,16 @@ def _ranged(path: str, first: str, last: str | None, *, prose: bool) -> Citation
 
 
 _FOLDER = "feedback/"
-_PART_OF_A_NAME = re.compile(r"[A-Za-z0-9_-]")
-_FILE_END = re.compile(r".\.md(?![A-Za-z0-9_])", re.DOTALL)
+_PART_OF_A_NAME = r"[A-Za-z0-9_-]"
+_FILE_END = r"(?s).\.md(?![A-Za-z0-9_])"
 
 
 def cites_feedback(entry: str) -> bool:
     """Whether one citation names `feedback/<anything>.md`, here or in any folder above."""
     at = entry.find(_FOLDER)
-    while at > 0 and _PART_OF_A_NAME.match(entry[at - 1]):
+    while at > 0 and re.match(_PART_OF_A_NAME, entry[at - 1]):
         at = entry.find(_FOLDER, at + 1)
-    return at >= 0 and _FILE_END.search(entry, at + len(_FOLDER)) is not None
+    return at >= 0 and re.search(_FILE_END, entry[at + len(_FOLDER) :]) is not None
 
 
 def mentions_feedback(message: str) -> bool:

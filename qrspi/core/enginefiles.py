@@ -1,8 +1,6 @@
 """Files of a round that only the engine writes: which were not written by it, which excuse a
 reviewer, and which look like an attempt to leave one out."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import NamedTuple
 

@@ -132,7 +132,7 @@ def _combined(text: str, page: Page) -> None:
     )
 
 
-_SECOND_ID = re.compile(r"(?:finding_id|finding|id)[ \t]*:")
+_SECOND_ID = r"(?:finding_id|finding|id)[ \t]*:"
 
 
 def _look_for_more_findings(sheet: _Sheet) -> None:
@@ -141,7 +141,7 @@ def _look_for_more_findings(sheet: _Sheet) -> None:
         return
     in_block = False
     for line in _unfenced(sheet.body.split("\n")):
-        if _SECOND_ID.match(line) and (in_block or line.startswith("finding_id")):
+        if re.match(_SECOND_ID, line) and (in_block or line.startswith("finding_id")):
             _combined(f"the body has a second '{shown(line)}'", sheet.page)
             return
         # A block goes on as long as its lines look like fields; prose after a rule does not.
@@ -152,7 +152,7 @@ def _looks_like_a_field(line: str) -> bool:
     return ":" in line or line.lstrip().startswith("- ")
 
 
-_FENCE = re.compile(r" {0,3}(`{3,}(?=[^`]*$)|~{3,})")
+_FENCE = r" {0,3}(`{3,}(?=[^`]*$)|~{3,})"
 
 
 def _unfenced(lines: list[str]) -> Iterator[str]:
@@ -160,7 +160,7 @@ def _unfenced(lines: list[str]) -> Iterator[str]:
     fence = ""
     hidden: list[str] = []
     for line in lines:
-        mark = _FENCE.match(line)
+        mark = re.match(_FENCE, line)
         if not fence:
             yield line
             fence = mark[1] if mark else ""
@@ -172,21 +172,21 @@ def _unfenced(lines: list[str]) -> Iterator[str]:
     yield from hidden
 
 
-_ID = re.compile(r"R([0-9]+)-F[0-9]+")
-_SHORT_ID = re.compile(r"(?:[rR][0-9]{1,9}-)?F([0-9]{1,9})")
+_ID = r"R([0-9]+)-F[0-9]+"
+_SHORT_ID = r"(?:[rR][0-9]{1,9}-)?F([0-9]{1,9})"
 
 
 def _finding_id(sheet: _Sheet) -> str | None:
     key = proper_key(sheet.fields, _ID_NAMES, sheet.page)
     found = written(sheet.fields, key) if key else ""
-    if match := _ID.fullmatch(found):
+    if match := re.fullmatch(_ID, found):
         _compare_round(match, sheet)
         return found
     form = f"R<round>-F<number>, such as R{sheet.place.number}-F01"
     if not found:
         sheet.page.missing("finding_id", form)
         return None
-    if short := _SHORT_ID.fullmatch(found.removeprefix(f"{sheet.tag}-")):
+    if short := re.fullmatch(_SHORT_ID, found.removeprefix(f"{sheet.tag}-")):
         read_as = f"R{sheet.place.number}-F{short[1].zfill(2)}"
         text = f"finding_id is '{found}'; read as {read_as}"
         sheet.page.slip("bad_finding_id", text, field="finding_id", found=found, expected=form)
@@ -310,7 +310,7 @@ def _check_artifact(sheet: _Sheet) -> None:
         )
 
 
-_WHOLE = re.compile(r"\b(?:whole|entire|entirety|overall|throughout)\b", re.IGNORECASE)
+_WHOLE = r"(?i)\b(?:whole|entire|entirety|overall|throughout)\b"
 
 
 def _look_for_ranges(referenced: tuple[str, ...], message: str, sheet: _Sheet) -> None:
@@ -325,7 +325,7 @@ def _look_for_ranges(referenced: tuple[str, ...], message: str, sheet: _Sheet) -
                 expected=_usual(citation),
             )
     bare = [citation.path for citation in cited if citation and citation.start is None]
-    if bare and not (_is_about_all(bare, cited, sheet.place) and _WHOLE.search(message)):
+    if bare and not (_is_about_all(bare, cited, sheet.place) and re.search(_WHOLE, message)):
         sheet.page.warning(
             "no_line_range",
             f"referenced_files cites '{shown(bare[0])}' without a line range",

@@ -281,8 +281,6 @@ def tags_scope(loop: Loop, config: Config) -> bool:
 
 def bad_scope_set(tree: Tree, loop: Loop, config: Config) -> str:
     """Why the round's scope set cannot be used; '' when it can or when there is none."""
-    from qrspi.core import scope
-
     if not tags_scope(loop, config):
         return ""
     data = tree.read(loop.paths.scope_set)
@@ -291,6 +289,8 @@ def bad_scope_set(tree: Tree, loop: Loop, config: Config) -> str:
             return ""
         reason = f"{data.kind} {data.detail}".strip()
     else:
+        from qrspi.core import scope
+
         read = scope.read(data)
         if not isinstance(read, Problem):
             return ""
@@ -318,11 +318,11 @@ def assembled(loop: Loop, config: Config) -> bytes:
 
 
 def scope_set_is_stale(tree: Tree, loop: Loop) -> bool:
-    from qrspi.core import scope
-
     data = tree.read(loop.paths.scope_set)
     if isinstance(data, Fault):
         return True
+    from qrspi.core import scope
+
     read = scope.read(data)
     return not isinstance(read, Problem) and scope.is_stale(read, loop.kept)
 

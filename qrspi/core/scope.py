@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from qrspi.core.headings import Sections
 
 FULL = "<full>"
-_HEADING = re.compile(r"#{2,6} .+")
+_HEADING = r"#{2,6} .+"
 # Prose is no path: with white space in it, a path must end in a file's extension.
-_PATH = re.compile(r"[^\s#<]\S*|[^\s#<].*\.[A-Za-z0-9]+")
-_CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
+_PATH = r"[^\s#<]\S*|[^\s#<].*\.[A-Za-z0-9]+"
+_CONTROL = r"[\x00-\x08\x0a-\x1f\x7f]"
 
 
 class ScopeSet(NamedTuple):
@@ -153,11 +153,11 @@ def _cited_line(finding: Finding, place: _Place, name: str) -> int | _Fallback:
     return _Fallback(f"it does not cite {name}")
 
 
-def _usable(tag: str, kind: str, shape: re.Pattern[str]) -> str | _Fallback:
+def _usable(tag: str, kind: str, shape: str) -> str | _Fallback:
     """A comma would split the tag when tags are handed to reviewers as a list."""
     if "," in tag:
         return _Fallback(f"the {kind} {_shown(tag)} contains a comma")
-    if _CONTROL.search(tag) or not shape.fullmatch(tag):
+    if re.search(_CONTROL, tag) or not re.fullmatch(shape, tag):
         return _Fallback(f"the {kind} {_shown(tag)} cannot stand on a line of its own")
     return tag
 
@@ -178,14 +178,14 @@ def render(number: int, scope_set: ScopeSet) -> bytes:
     return "".join(f"{line}\n" for line in lines).encode()
 
 
-_TOTAL = re.compile(r"# total_findings_kept:[ \t]*([0-9]{1,9})")
+_TOTAL = r"# total_findings_kept:[ \t]*([0-9]{1,9})"
 _WARNING = "# warning:"
 
 
 def _is_tag(line: str) -> bool:
-    if _CONTROL.search(line):
+    if re.search(_CONTROL, line):
         return False
-    return line == FULL or bool(_HEADING.fullmatch(line) or _PATH.fullmatch(line))
+    return line == FULL or bool(re.fullmatch(_HEADING, line) or re.fullmatch(_PATH, line))
 
 
 def is_comment(line: str) -> bool:
@@ -211,7 +211,7 @@ def read(data: bytes) -> ScopeSet | Problem:
             shape = "neither file-path shape nor ## prefix nor <full> literal"
             return _malformed(f"tag line '{shown}' has {shape}", tag)
     comments = [line.rstrip() for line in text.split("\n") if line.startswith("# ")]
-    totals = (match for match in map(_TOTAL.fullmatch, comments) if match)
+    totals = (match for line in comments if (match := re.fullmatch(_TOTAL, line)))
     total = next((int(match[1]) for match in totals), None)
     warnings = tuple(line[len(_WARNING) :].strip() for line in comments if _warns(line))
     return ScopeSet(tags, warnings, total, normalised=finished(data) != data)

@@ -1,7 +1,5 @@
 """A file that a reviewer or verifier handed in, and what holds for every one of them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -50,7 +48,7 @@ def finished(data: bytes) -> bytes:
     return data if data[len(bare) :] in (b"\n", b"\r\n") else bare + b"\n"
 
 
-_BOUNDARY = re.compile(r"<!--[ \t]*@@(?:FINDING|SCORE|CLEAN|ESCALATED)[ \t]*:")
+_BOUNDARY = r"<!--[ \t]*@@(?:FINDING|SCORE|CLEAN|ESCALATED)[ \t]*:"
 
 
 def _look_for_boundaries(text: str, page: Page) -> None:
@@ -58,7 +56,7 @@ def _look_for_boundaries(text: str, page: Page) -> None:
         return
     # splitlines knows more line ends than a newline: whatever reads the assembled file might too.
     for number, line in enumerate(text.splitlines(), 1):
-        if match := _BOUNDARY.match(line.lstrip()):
+        if match := re.match(_BOUNDARY, line.lstrip()):
             page.violation(
                 "forged_boundary",
                 f"line {number} begins with '{match[0]}', which only the engine writes",

@@ -1,7 +1,5 @@
 """A finding and its score become a verdict, with the reason in words."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """YAML that fails only because a field that decides nothing has an unquoted colon or quote."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -26,13 +24,13 @@ class _Entry(NamedTuple):
         return " ".join(line.strip() for line in (first, *self.lines[1:])).strip()
 
 
-_KEY = re.compile(r"([A-Za-z_][A-Za-z0-9_-]*):(?=[ \t]|$)")
+_KEY = r"([A-Za-z_][A-Za-z0-9_-]*):(?=[ \t]|$)"
 
 
 def _entries(text: str) -> Iterator[_Entry]:
     entry = _Entry("", [])
     for line in text.replace("\r\n", "\n").split("\n"):
-        match = _KEY.match(line)
+        match = re.match(_KEY, line)
         if match or (line and line[0] not in " \t"):
             yield entry
             entry = _Entry(match[1] if match else "", [])
