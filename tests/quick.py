@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -109,11 +110,13 @@ def fix(run: Path, step: str, number: int) -> None:
 
 def contents(run: Path) -> dict[str, bytes]:
     """Every file of the run but the engine's own."""
-    return {
-        path.relative_to(run).as_posix(): path.read_bytes()
-        for path in sorted(run.rglob("*"))
-        if path.is_file() and ".qrspi" not in path.parts
-    }
+    found = {}
+    for folder, folders, names in os.walk(run):
+        folders[:] = sorted(name for name in folders if name != ".qrspi")
+        for path in (Path(folder, name) for name in sorted(names)):
+            if path.is_file():
+                found[path.relative_to(run).as_posix()] = path.read_bytes()
+    return found
 
 
 def lines(run: Path, name: str) -> list[Any]:
