@@ -57,6 +57,7 @@ check: setup ## everything a change must pass: lint, types, layers, tests
 faults: setup ## the slow tests, and every test that breaks the world
 	$(PYTEST) -n auto -m slow --ignore=tests/faults || [ $$? -eq 5 ]
 	$(PYTEST) -n auto tests/faults || [ $$? -eq 5 ]
+	$(PY) -m tests.faults.campaign
 
 bench: setup ## measure the speed goals, as ratios on this machine
 	$(PY) bench/run.py

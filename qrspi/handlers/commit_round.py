@@ -67,17 +67,24 @@ def trailers(tree: Tree, run: str, loop: Loop) -> tuple[str, str]:
 
 
 def _anchor(job: Job, loop: Loop, repo: Repo) -> None:
-    """A commit without its anchor is that of a command that was killed between the two."""
+    """A commit without its anchor is that of a command that was killed between the two; and a git
+    that was killed with it has left the index behind."""
     marks = trailers(job.workspace, job.run, loop)
     before = RoundPaths(loop.subject.reviews, loop.number - 1).anchor
     since = converge.anchor(job.workspace.head(before))
-    made = commits.find(repo, marks, since) or _commit(job, loop, repo, marks)
+    files = (*covered(job.workspace, loop, repo), *owned.changed(job.workspace, repo))
+    made = commits.find(repo, marks, since)
+    if made:
+        commits.catch_up(repo, files)
+    else:
+        made = _commit(job, loop, repo, files, marks)
     job.workspace.write(loop.paths.anchor, f"{made}\n".encode())
 
 
-def _commit(job: Job, loop: Loop, repo: Repo, marks: tuple[str, str]) -> str:
+def _commit(
+    job: Job, loop: Loop, repo: Repo, files: tuple[str, ...], marks: tuple[str, str]
+) -> str:
     message = f"docs(qrspi): review round {loop.number:02d} of {loop.subject.key} for "
-    files = (*covered(job.workspace, loop, repo), *owned.changed(job.workspace, repo))
     done = commits.commit(repo, files, message + slug_of(job.run), marks)
     if isinstance(done, Committed):
         return done.commit
