@@ -11,8 +11,8 @@ _SUFFIX = ".schema.json"
 
 
 def names() -> tuple[str, ...]:
-    listing = sorted(os.listdir(_folder()))
-    return tuple(name.removesuffix(_SUFFIX) for name in listing if name.endswith(_SUFFIX))
+    listing = (name for name in os.listdir(_folder()) if name.endswith(_SUFFIX))
+    return tuple(sorted(name.removesuffix(_SUFFIX) for name in listing))
 
 
 def text(name: str) -> str:

@@ -39,6 +39,9 @@ def test_what_is_wrong_with_a_config(project: Path, qrspi: Call) -> None:
     assert (result.code, document["current_step"], document["files"]) == (
         0,
         None,
-        [{"path": "config.md", "how": "whole", "found": "there"}],
+        [
+            {"path": "config.md", "how": "whole", "found": "there"},
+            {"path": "closed.md", "how": "start", "found": "absent"},
+        ],
     )
     assert document["reasons"] == [error["message"] for error in document["errors"]]
