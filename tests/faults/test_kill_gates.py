@@ -17,7 +17,7 @@ from qrspi.world.atomic import LEFTOVER
 from qrspi.world.disk import DiskTree
 from qrspi.world.workspace import Workspace
 from tests.cli.conftest import COMMAND
-from tests.faults.strace import CHANGING, Point, kill_points, needs_strace
+from tests.faults.strace import CHANGING, Point, error_points, kill_points, needs_strace
 from tests.handlers.gates import DRAFT, NOW, TEXT, Gate, about, paused
 from tests.runs import approved, artifact, clean, config, finding, manifest, score
 
@@ -52,13 +52,14 @@ NAME = "scope-claude.R1-F01"
 class Case(NamedTuple):
     files: dict[str, bytes]
     words: str
+    git: bool = False  # git makes ten times as many changes as the command itself
 
 
 CASES = {
-    "approve": Case(PLAN, "approve plan --unreviewed"),
+    "approve": Case(PLAN, "approve plan --unreviewed", git=True),
     "reject": Case(DRAFT, "reject goals -m No."),
     "unapprove": Case(DESIGN, "unapprove research"),
-    "rewind": Case(DESIGN, "rewind --to questions --yes"),
+    "rewind": Case(DESIGN, "rewind --to questions --yes", git=True),
     "loop-back": Case(DESIGN, f"decide {NAME} loop-back --yes"),
     "decide": Case(DESIGN, f"decide {NAME} apply"),
     "skip": Case(UNSCORED, "resolve skip"),
@@ -70,10 +71,13 @@ class Stage:
     """One project, put back to where it was before each kill."""
 
     def __init__(self, folder: Path, case: Case) -> None:
-        self.gate = Gate(folder / "shop", case.files)
+        self.case = case
+        self.gate = Gate(folder / "shop", case.files, git=case.git)
         if case.files is DESIGN:
             engine.advance(Workspace(self.gate.run), self.gate.options)
-            self.gate.commit("assembled")
+        if case.git:
+            self.gate.git("add", "--all")
+            self.gate.git("commit", "-q", "--allow-empty", "-m", "ready")
         self.argv = [str(COMMAND), *case.words.split()]
         self.saved = folder / "saved"
         shutil.copytree(self.gate.root, self.saved, symlinks=True)
@@ -97,6 +101,8 @@ class Stage:
         assert done.returncode in (0, 3), done.stderr
 
     def left(self) -> tuple[dict[str, bytes], list[str], list[str]]:
+        if not self.case.git:
+            return self.gate.files(), [], []
         return self.gate.files(), self.gate.subjects(), self.gate.status()
 
 
@@ -130,6 +136,31 @@ def test_the_same_command_finishes(
         assert leftovers(stage.gate.run) == [], point
         points.append(point)
     assert any(point.code == -9 for point in points)
+
+
+@pytest.mark.rule("ENG-05", "APV-03")
+@pytest.mark.parametrize(
+    "case", [CASES["approve"]._replace(git=False), CASES["reject"]], ids=["approve", "reject"]
+)
+def test_a_full_disk_harms_nothing(
+    tmp_path: Path, case: Case, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Behind the approval it is a warning; before, it is one line."""
+    monkeypatch.setenv("QRSPI_NOW", NOW)
+    stage = Stage(tmp_path, case)
+    assert stage.run().returncode == 0
+    expected = stage.left()
+    failing = ("write", "renameat", "linkat", "mkdirat")
+    codes = set()
+    for point in error_points(stage.argv, stage.fresh, "ENOSPC", failing, stage.gate.root):
+        assert point.code in (0, 4), point
+        assert point.stderr.count("\n") <= 1, point
+        assert whole(stage.gate), point
+        stage.finish()
+        assert stage.left() == expected, point
+        assert leftovers(stage.gate.run) == [], point
+        codes.add(point.code)
+    assert 4 in codes
 
 
 def leftovers(run: Path) -> list[str]:
