@@ -33,6 +33,9 @@ SETTLED = 0.3
 PASSING = frozenset(("busy", "changed-meanwhile", "run-moved"))
 AGAIN = 1.0
 
+# What the engine could do and the daemon leaves undone, such as merging, a person must ask for.
+NEEDS_PERSON = ("human", "engine")
+
 HOOK, DISPATCH = "hook", "dispatch"
 
 Event = Literal["started", "looked", "performed", "waits", "sent", "failed", "gone", "stopped"]
@@ -173,7 +176,7 @@ class Daemon:
             known = before._replace(state=state)
         else:
             # What waits for no person is only news when it was not so from the start.
-            quiet = self._starting and state.next.who != "human"
+            quiet = self._starting and state.next.who not in NEEDS_PERSON
             known = Known(state, time.monotonic(), told=quiet)
         self._known[run.name] = known
         if not known.told and not state.closed:
@@ -181,7 +184,7 @@ class Daemon:
         self._send(run)
 
     def _tell(self, name: str, known: Known) -> Iterator[Report]:
-        asks = known.state.next.who == "human"
+        asks = known.state.next.who in NEEDS_PERSON
         if asks and not self._settled(name, known.since):
             return
         self._known[name] = known._replace(told=True)
@@ -226,9 +229,12 @@ def _question(state: RunState) -> Next:
 
 
 def _sending(run: RunDir, options: Options) -> Errand:
-    """A command of its own: the daemon goes on with other runs while agents work."""
-    command = (sys.executable, "-m", "qrspi", "--root", run.path, "--json", "next", "--dispatch")
-    return Errand(DISPATCH, run.name, (*command, *(["--no-commit"] if options.no_commit else [])))
+    """A command of its own: the daemon goes on with other runs while agents work. It may no more
+    than the daemon."""
+    command = [sys.executable, "-m", "qrspi", "--root", run.path, "--json"]
+    command += ["next", "--dispatch", "--by", options.actor]
+    command += ["--no-commit"] if options.no_commit else []
+    return Errand(DISPATCH, run.name, tuple(command))
 
 
 def _trouble(ended: Ended) -> Problem | None:

@@ -27,6 +27,7 @@ EXIT_CODES = {"agent": 10, "human": 11}
 @click.option("--present", is_flag=True, help="After round 1, go to the gate instead of looping.")
 @click.option("--anyway", is_flag=True, help="Review a text again that the last round reviewed.")
 @click.option("--exit-code", is_flag=True, help="Exit 10 when an agent must act, 11 for a person.")
+@click.option("--by", type=click.Choice(["cli", "watch"]), default="cli", hidden=True)
 @sending.options
 @click.pass_obj
 def command(
@@ -38,15 +39,14 @@ def command(
     present: bool,
     anyway: bool,
     exit_code: bool,
+    by: str,
     asked: Asked,
 ) -> None:
     """Do every mechanical thing that can be done now, then say exactly what is needed from whom."""
     found = session.run(run)
     workspace, path = Workspace(found.path), session.run_path(found)
     ask = session.interactive and not (present or dry_run)
-    options = Options(
-        "cli", no_commit, present, anyway, session.lock_timeout, thorough=True, ask=ask
-    )
+    options = Options(by, no_commit, present, anyway, session.lock_timeout, thorough=True, ask=ask)
     if not dispatch:
         sending.refuse_without_dispatch(asked)
     if dispatch and not dry_run:

@@ -305,6 +305,60 @@ def test_committing_can_be_left_to_people(tmp_path: Path) -> None:
     )
 
 
+def with_agents(root: Path, script: str) -> Path:
+    """A run whose agents are a program that leaves a mark each time it is started."""
+    agent = trap(root / "agent", f"cat > /dev/null; touch {root}/sent.$$; {script}")
+    run = scenes.project(root / "project", commit=False)
+    config = runs.config(commands=f"{{claude: {{argv: ['{agent}']}}}}")
+    (run / "config.md").write_bytes(config)
+    scenes.commit_all(root / "project")
+    return run
+
+
+@pytest.mark.rule("DMN-01")
+def test_it_also_sends_agents_when_told_to(tmp_path: Path) -> None:
+    with_agents(tmp_path, "echo NO_FINDINGS")
+    with Daemon(tmp_path / "project", "--dispatch") as daemon:
+        daemon.heard("sent", run=runs.RUN)
+        waits(daemon, "human", "approve")
+        assert daemon.stop() == 0
+    assert len(list(tmp_path.glob("sent.*"))) == 2
+
+
+def test_without_being_told_to_it_sends_nobody(tmp_path: Path) -> None:
+    with_agents(tmp_path, "echo NO_FINDINGS")
+    with Daemon(tmp_path / "project", "--sweep", "0.2") as daemon:
+        assert daemon.log[-1]["waiting"]["agent"] == 1
+        assert daemon.stop() == 0
+    assert list(tmp_path.glob("sent.*")) == []
+
+
+@pytest.mark.rule("SPD-02")
+def test_what_failed_is_not_paid_for_again_by_itself(tmp_path: Path) -> None:
+    run = with_agents(tmp_path, "echo no more credit >&2; exit 1")
+    with Daemon(tmp_path / "project", "--dispatch", "--sweep", "0.2") as daemon:
+        failed = daemon.heard("failed", run=runs.RUN)
+        assert failed["hint"] == f"qrspi next {runs.RUN} --dispatch"
+        before = len(list(tmp_path.glob("sent.*")))
+        for number in range(3):
+            scenes.save(run / "notes.md", b"%d" % number)
+        scenes.add_run(tmp_path / "project", SECOND)
+        daemon.heard("failed", run=SECOND)
+        assert daemon.stop() == 0
+    assert len(list(tmp_path.glob("sent.*"))) == before
+    assert len([line for line in daemon.log if line.get("run") == runs.RUN and "code" in line]) == 1
+
+
+@pytest.mark.rule("DMN-04", "TRN-10")
+def test_agents_end_with_the_daemon(tmp_path: Path) -> None:
+    with_agents(tmp_path, "exec sleep 600")
+    with Daemon(tmp_path / "project", "--dispatch") as daemon:
+        until(lambda: len(list(tmp_path.glob("sent.*"))) == 2)
+        assert daemon.stop() == 0
+    for mark in tmp_path.glob("sent.*"):
+        until(lambda pid=mark.suffix[1:]: not Path(f"/proc/{pid}").exists(), "the agent is gone")
+
+
 def hook(folder: Path, script: str) -> str:
     """A command that keeps each document it is given in a file of its own."""
     return str(trap(folder / "hook", f"cat > {folder}/told.$$\n{script}"))
