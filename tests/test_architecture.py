@@ -101,6 +101,12 @@ def _says_git(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and node.value == "git"
 
 
+def only_one_module_knows_watchdog(module: Module) -> Iterator[ast.AST]:
+    for name, node in _imports(module.tree):
+        if _top(name) == "watchdog" and module.path != "world/ears.py":
+            yield node
+
+
 def only_the_world_starts_processes(module: Module) -> Iterator[ast.AST]:
     if module.layer == "world":
         return
@@ -188,6 +194,7 @@ RULES: tuple[Rule, ...] = (
     core_touches_nothing,
     only_one_module_reads_yaml,
     only_one_module_knows_git,
+    only_one_module_knows_watchdog,
     only_the_world_starts_processes,
     only_the_world_writes,
     only_the_boundary_catches_everything,
@@ -221,6 +228,7 @@ def test_the_package_keeps_the_rule(rule: Rule) -> None:
         (only_one_module_reads_yaml, "core/x.py", "from qrspi.core.yaml_events import read"),
         (only_one_module_knows_git, "world/x.py", "import git"),
         (only_one_module_knows_git, "world/x.py", "run(['git', 'diff'])"),
+        (only_one_module_knows_watchdog, "world/watch.py", "import watchdog.events"),
         (only_the_world_starts_processes, "engine.py", "import subprocess"),
         (only_the_world_starts_processes, "engine.py", "os.execvp('x', [])"),
         (only_the_world_writes, "cli/x.py", "path.write_text('x')"),
@@ -253,6 +261,7 @@ def test_the_rule_sees_what_breaks_it(rule: Rule, path: str, source: str) -> Non
         (core_touches_nothing, "core/x.py", "from qrspi.core.model import Problem"),
         (core_touches_nothing, "world/x.py", "import os"),
         (only_one_module_knows_git, "world/git.py", "run(['git', 'diff'])"),
+        (only_one_module_knows_watchdog, "world/ears.py", "from watchdog import events"),
         (only_the_world_writes, "cli/x.py", "open('x')"),
         (only_the_world_writes, "cli/x.py", "path.open('rb')"),
         (only_the_world_writes, "cli/x.py", "os.dup2(os.open(os.devnull, os.O_WRONLY), 1)"),
