@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 
 from qrspi.core.approvals import FILE as APPROVALS
+from qrspi.core.cascade import FILE as CASCADES
 from qrspi.core.config import BACKFILLS
 from qrspi.core.pipeline import MARKER
 from qrspi.core.tree import Fault, Tree
@@ -13,14 +14,14 @@ from qrspi.world import commits
 from qrspi.world.repository import Repo
 from qrspi.world.workspace import Workspace
 
-_TOP = re.compile(r"cascade-clean-.+\.md")
+_TOP = re.compile(r"cascade-clean-.+\.md|(?:approvals\.jsonl|cascade-audit\.log)\.torn-\d+")
 _OWN = re.compile(
     r"(?:start|report|outcome|reopened|rerun|baseline|baseline-failures)\.md|baseline\.log"
     r"|.+-review\.md|round-\d{2,}(?:\.log|-results\.md|\.diff|-verified\.md|-scope-set\.txt"
     r"|-commit\.txt|-verifier-disabled\.md|-backward-loop\.flag|-ingested-.+\.txt)"
     r"|loop\.md|.+-loop-(?:pause|escape)-round-\d{2,}\.md"
 )
-_ALWAYS = (APPROVALS, "cascade-audit.log", MARKER, "closed.md")
+_ALWAYS = (APPROVALS, CASCADES, MARKER, "closed.md")
 
 
 def changed(workspace: Workspace, repo: Repo) -> tuple[str, ...]:

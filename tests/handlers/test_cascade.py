@@ -591,6 +591,15 @@ def test_a_torn_last_line_is_kept_aside_and_told(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.rule("CSC-07", "CMT-06")
+def test_a_torn_piece_travels_with_the_run(tmp_path: Path) -> None:
+    run = quick.reviewed(tmp_path, git=True)
+    put(run, LOG, '{"event": "casc')
+    advance(run)
+    assert Project(tmp_path).status() == []
+    assert Project(tmp_path).git("ls-files", "--", str(run / f"{LOG}.torn-1")) != ""
+
+
 @pytest.mark.rule("CSC-04")
 @pytest.mark.parametrize("kind", ["directory", "symlink"])
 def test_a_sentinel_that_cannot_be_written_approves_nothing(tmp_path: Path, kind: str) -> None:
