@@ -1,4 +1,4 @@
-"""Feedback files: the words verbatim, the text whole, and telling whether that text is still there."""
+"""Feedback files: the words verbatim, the text whole, and whether that text is still there."""
 
 from __future__ import annotations
 
