@@ -12,7 +12,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from tests import runs
-from tests.cli.conftest import Call
+from tests.cli.conftest import COMMAND, Call
 from tests.cli.terminal import Terminal
 from tests.handlers.gates import TEXT, about, paused, reviewed_clean
 from tests.runs import RUN, approved, artifact, config, finding, manifest, score
@@ -433,3 +433,20 @@ def test_with_a_step_and_no_run_the_run_that_is_ready_is_meant(project: Path, qr
     ready = runs.on_disk(project, BUILT | {"design.md": TEXT}, "2026-05-02-second-one")
     assert qrspi("approve", "design", "--unreviewed").code == 0
     assert (ready / "design.md").read_bytes() == artifact("approved")
+
+
+@pytest.mark.rule("ENG-06", "APV-01")
+def test_many_at_once_say_yes_once(git_project: Path) -> None:
+    run = placed(git_project, DRAFT)
+    words = [COMMAND, "approve", "goals", "--unreviewed", "--lock-timeout", "60"]
+    started = [
+        subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        for _ in range(6)
+    ]
+    codes = sorted(process.wait(120) for process in started)
+    assert codes == [0, 3, 3, 3, 3, 3]
+    assert len((run / "approvals.jsonl").read_text().splitlines()) == 1
+    log = subprocess.run(
+        ["git", "log", "--format=%s"], cwd=git_project, capture_output=True, text=True
+    )
+    assert log.stdout == "docs(qrspi): approve goals for user-auth\n"
