@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import statistics
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -32,7 +31,7 @@ LINE = applog.encode(
 
 def measure(lab: Lab) -> Iterator[Measure]:
     short, long = (_run(lab.scratch / name, lines) for name, lines in (("s", 10), ("l", LINES)))
-    few, many = (_median_append(run) for run in (short, long))
+    few, many = (_quickest_append(run) for run in (short, long))
     note = f"{many * 1e6:.0f} µs a line, synced"
     yield Measure("append, 1,000,000 lines against 10", many / few, "×", 2, note)
     taken = seconds([QRSPI, "log", "-n", "1"], long, 15) * 1000
@@ -52,9 +51,10 @@ def _run(project: Path, lines: int) -> Path:
     return run
 
 
-def _median_append(run: Path) -> float:
+def _quickest_append(run: Path) -> float:
+    """Not the median: what others do to the disk meanwhile is no property of the log."""
     with Workspace(run).locked() as space:
-        return statistics.median(_timed(lambda: space.append(trail.FILE, LINE)) for _ in range(100))
+        return min(_timed(lambda: space.append(trail.FILE, LINE)) for _ in range(200))
 
 
 def _timed(body: Callable[[], object]) -> float:
