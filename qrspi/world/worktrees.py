@@ -147,11 +147,24 @@ def clear(repo: Repo, path: str) -> None:
     if unfinished or not os.path.lexists(path) or _is_empty(path):
         remove_worktree(repo, path)
         return
-    number = 1
-    while os.path.lexists(aside := f"{path}.left-{number}"):
-        number += 1
+    _set_aside(path)
+    _forget(repo, path)
+
+
+def _set_aside(path: str) -> None:
     with worded(path):
+        if os.listdir(path) == [".git"]:
+            os.unlink(f"{path}/.git")
+            os.rmdir(path)
+            return
+        number = 1
+        while os.path.lexists(aside := f"{path}.left-{number}"):
+            number += 1
         os.rename(path, aside)
+
+
+def _forget(repo: Repo, path: str) -> None:
+    """Let git drop its own notes of a work tree whose directory is gone."""
     git.write(repo.path, ["worktree", "unlock", "--", path])
     _must(repo, "worktree prune", git.write(repo.path, ["worktree", "prune"]))
 
@@ -186,12 +199,10 @@ def remove_worktree(repo: Repo, path: str) -> None:
     if output.status and os.path.lexists(path) and not _is_empty(path):
         # A git that was killed here had deleted the link first, without which it finds nothing.
         git.write(repo.path, ["worktree", "repair", "--", path])
-        output = git.write(repo.path, remove)
-        if output.status:
-            raise git.failure("worktree remove", output)
+        if git.write(repo.path, remove).status:
+            _set_aside(path)  # its notes were not finished either, so git cannot help
     # One whose directory is gone or still empty cannot be removed, only forgotten.
-    git.write(repo.path, ["worktree", "unlock", "--", path])
-    _must(repo, "worktree prune", git.write(repo.path, ["worktree", "prune"]))
+    _forget(repo, path)
 
 
 def merge(repo: Repo, tips: Sequence[str], message: str) -> Merged | UpToDate | Conflict:

@@ -396,6 +396,21 @@ def test_a_work_tree_that_git_forgot_is_set_aside(project: Project) -> None:
     assert (path.with_name("task-01.left-1") / "work.py").read_text() == "mine\n"
 
 
+@pytest.mark.rule("IMP-04", "ENG-04")
+@pytest.mark.parametrize("keeps", ["", "half-a-file"])
+def test_a_work_tree_that_git_had_hardly_begun_is_made_again(project: Project, keeps: str) -> None:
+    repo = with_branch(project)
+    path = place(project)
+    killed_in_checkout(project, path)
+    for name in {"half-a-file"} - {keeps}:
+        (path / name).unlink()
+    (project.root / ".git/worktrees/task-01/commondir").unlink()
+    worktrees.add_worktree(repo, str(path), BRANCH)
+    assert worktrees.condition(repo, str(path), BRANCH) == "ready"
+    assert project.git("status", "--porcelain", at=path) == ""
+    assert path.with_name("task-01.left-1").exists() is bool(keeps)
+
+
 @pytest.mark.rule("IMP-05")
 def test_a_throwaway_takes_no_place_of_somebody_else(project: Project, tmp_path: Path) -> None:
     path = tmp_path / "throwaway"
