@@ -9,7 +9,10 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
+from qrspi import engine
 from qrspi.core.config_initial import initial
+from qrspi.handlers.job import Options
+from qrspi.world.workspace import Workspace
 from tests import runs
 from tests.cli.conftest import Call
 
@@ -55,6 +58,18 @@ def world(project: Path) -> Path:
     old = runs.config("quick", drop=("second_reviewer",), codex_reviews="true")
     runs.on_disk(project, {"config.md": old}, "2026-05-06-old-one")
     runs.on_disk(project, {"goals.md": runs.artifact()}, "2026-05-07-found-one")
+    goals = runs.artifact()
+    folder = "reviews/goals/round-01"
+    paused = {
+        "config.md": runs.config("quick"),
+        "goals.md": goals,
+        f"{folder}/.dispatch-manifest.json": runs.manifest(body=goals),
+        f"{folder}/quality-claude.finding-F01.md": runs.finding(kind="intent"),
+        f"{folder}/scope-claude.clean.md": runs.clean("scope-claude"),
+    }
+    path = runs.on_disk(project, paused, "2026-05-08-paused-one")
+    state = engine.advance(Workspace(path), Options()).state
+    assert state.next.kind == "pause"
     return project
 
 
@@ -62,6 +77,9 @@ LINES = [
     ("status", "status --all", 0),
     ("status", "status reviewed-one", 0),
     ("status", "status whole-one", 0),
+    ("status", "status paused-one", 0),
+    ("explain", "explain paused-one", 0),
+    ("next", "next paused-one", 0),
     ("error", "status nobody", 2),
     ("error", "status --bogus", 2),
     ("error", "config set fresh-one second_reviewer 1", 3),
