@@ -6,10 +6,13 @@ import json
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 from jsonschema import Draft202012Validator
 
 from qrspi import engine
+from qrspi.cli.app import application
+from qrspi.cli.verbs import VERBS
 from qrspi.core.config_initial import initial
 from qrspi.handlers.job import Options
 from qrspi.world.workspace import Workspace
@@ -32,6 +35,26 @@ def test_each_schema_is_one(file: Path) -> None:
     name = file.name.removesuffix(".schema.json")
     assert document["$id"] in (f"qrspi/{name}/v1", f"urn:qrspi:{name}")
     assert document["title"]
+
+
+# What a group answers without an action word, and what answers with no document at all.
+ANOTHER_NAME = {"spend-show": "spend"}
+NO_DOCUMENT = {"ui", "mcp"}
+
+
+def documents() -> set[str]:
+    """The name of every document that a command prints."""
+    names = set()
+    for verb in VERBS:
+        command = application.get_command(click.Context(application), verb)
+        words = command.commands if isinstance(command, click.Group) else None
+        names |= {f"{verb}-{word}" for word in words} if words else {verb}
+    return {ANOTHER_NAME.get(name, name) for name in names} - NO_DOCUMENT
+
+
+@pytest.mark.rule("OUT-02")
+def test_every_document_has_a_schema() -> None:
+    assert documents() - {file.name.removesuffix(".schema.json") for file in FILES} == set()
 
 
 @pytest.fixture
