@@ -1,8 +1,9 @@
 """The log of steps that a quick run approved by itself: cascade-audit.log, one object a line.
 
-An entry is written before anything is approved. It also keeps the hash of the round's manifest,
-since rounds count from 01 again in a new phase: that tells the entry of a command that was
-killed half way from one about another text.
+An entry is written before anything is approved. It also keeps what tells the entry of a command
+that was killed half way from any other: the hash of the round's manifest, since rounds count from
+01 again in a new phase, and how many records there were of the step, since order is not told by
+clocks.
 """
 
 from __future__ import annotations
@@ -28,10 +29,11 @@ class Entry(NamedTuple):
     reviewer_tags: tuple[str, ...]
     sentinel_files: tuple[str, ...] = ()  # run-relative
     manifest: str = ""  # sha256
+    records: int | None = None  # of the step, in approvals.jsonl, when it was written
     timestamp: str = ""
 
 
-def entry(loop: Loop, config: Config, base: int, manifest: str, timestamp: str) -> Entry:
+def entry(loop: Loop, config: Config, base: int) -> Entry:
     """What is to be put on record of a clean round, from what was just read of it."""
     assert loop.round is not None
     wrote = {finding.tag for finding in loop.round.findings}
@@ -43,8 +45,6 @@ def entry(loop: Loop, config: Config, base: int, manifest: str, timestamp: str) 
         gate.rationale(loop.number, base),
         tuple(tags),
         tuple(f"{loop.paths.directory}/{clean.file}" for clean in loop.round.cleans),
-        manifest,
-        timestamp,
     )
 
 
@@ -58,6 +58,7 @@ def render(entry: Entry) -> dict[str, Any]:
         "reviewer_tags": list(entry.reviewer_tags),
         "sentinel_files": list(entry.sentinel_files),
         "manifest": entry.manifest,
+        "records": entry.records,
     }
 
 
@@ -88,8 +89,9 @@ def _line(line: bytes) -> Entry | None:
     if type(number) is not int or not all(isinstance(text, str) for text in texts):
         return None
     artifact, rationale, manifest, timestamp = texts
-    files = _strings(document.get("sentinel_files"))
-    return Entry(artifact, number, rationale, tags, files, manifest, timestamp)
+    files, records = _strings(document.get("sentinel_files")), document.get("records")
+    known = records if type(records) is int else None
+    return Entry(artifact, number, rationale, tags, files, manifest, known, timestamp)
 
 
 def _strings(value: Any) -> tuple[str, ...]:

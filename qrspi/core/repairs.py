@@ -29,34 +29,45 @@ def unrecorded(facts: Facts) -> Unrecorded | None:
     if cascade.FILE not in facts.names:
         return None
     entries = cascade.read(facts.tree.read(cascade.FILE, cascade.LIMIT))
-    newest = {entry.artifact: entry for entry in entries}
-    found = (_of(facts, entry) for step, entry in newest.items() if step in CASCADING)
-    return next((item for item in found if item), None)
+    newest = {item.artifact: item for item in entries}
+    found = (_of(facts, item) for step, item in newest.items() if step in CASCADING)
+    return next(filter(None, found), None)
 
 
-def _of(facts: Facts, entry: Entry) -> Unrecorded | None:
-    facts = facts._replace(step=entry.artifact)
-    approved = facts.statuses.get(facts.step) == "approved"
-    # Order comes from round numbers: what was decided about the step since kept its highest one.
-    if not approved or entry.trigger_round <= facts.base or is_recorded(facts, entry.trigger_round):
-        return None
+def _of(facts: Facts, found: Entry) -> Unrecorded | None:
+    facts = facts._replace(step=found.artifact)
+    if facts.statuses.get(facts.step) != "approved":
+        return None  # what is left of it is derived like any other action
+    if found.records is not None and found.records != _records(facts):
+        return None  # as after every approval that was finished: nothing more is read
     about = subject(facts.step)
     assert about is not None
     loop = loops.evaluate(facts.tree, about, facts.config, facts.base)
-    if not gate.cascades(facts.tree, loop, facts.config, facts.base):
-        return None
-    digest = manifest_hash(facts, loop)
-    wanted = cascade.entry(loop, facts.config, facts.base, digest, entry.timestamp)
-    return Unrecorded(facts, loop) if cascade.tells_of(entry, wanted) else None
+    fires = gate.cascades(facts.tree, loop, facts.config, facts.base)
+    return Unrecorded(facts, loop) if fires and is_open(facts, found, entry(facts, loop)) else None
 
 
-def is_recorded(facts: Facts, number: int) -> bool:
-    """Whether the step was approved after this round, by whomever."""
-    newest = approvals.newest(facts.records, facts.step)
-    return newest is not None and newest.event == "approve" and newest.round >= number
+def entry(facts: Facts, loop: Loop) -> Entry:
+    """The entry of a round that approves the step the facts are seen from, but for its time."""
+    wanted = cascade.entry(loop, facts.config, facts.base)
+    return wanted._replace(manifest=_manifest_hash(facts, loop), records=_records(facts))
 
 
-def manifest_hash(facts: Facts, loop: Loop) -> str:
+def is_open(facts: Facts, found: Entry, wanted: Entry) -> bool:
+    """Whether a killed command wrote this entry, and nothing was decided about the step since."""
+    if not cascade.tells_of(found, wanted):
+        return False
+    if found.records is None:
+        newest = approvals.newest(facts.records, facts.step)
+        return newest is None or newest.event != "approve" or newest.round < found.trigger_round
+    return found.records == wanted.records
+
+
+def _records(facts: Facts) -> int:
+    return sum(record.mark(facts.step) is not None for record in facts.records)
+
+
+def _manifest_hash(facts: Facts, loop: Loop) -> str:
     data = facts.tree.read(loop.paths.manifest)
     return hashlib.sha256(b"" if isinstance(data, Fault) else data).hexdigest()
 

@@ -39,13 +39,7 @@ def _carry_out(job: Job, move: Move) -> Performed:
 def plan(job: Job) -> Move:
     loop, step = job.round_loop, job.facts.step
     _check(job, loop)
-    entry = cascade.entry(
-        loop,
-        job.facts.config,
-        job.facts.base,
-        repairs.manifest_hash(job.facts, loop),
-        clock.now_utc(),
-    )
+    entry = repairs.entry(job.facts, loop)._replace(timestamp=clock.now_utc())
     edits = (*_log(job, entry), *_sentinels(entry), *approve.statuses(job, step))
     return Move(
         "cascade",
@@ -73,8 +67,7 @@ def _log(job: Job, entry: Entry) -> tuple[Edit, ...]:
     _must_be_readable(job)
     known = cascade.read(job.workspace.read(FILE, cascade.LIMIT))
     mine = [found for found in known if found.artifact == entry.artifact][-1:]
-    recorded = repairs.is_recorded(job.facts, entry.trigger_round)
-    if mine and cascade.tells_of(mine[0], entry) and not recorded:
+    if mine and repairs.is_open(job.facts, mine[0], entry):
         return ()
     line = applog.encode(cascade.render(entry))
     what = f"{entry.artifact} approves itself after round {entry.trigger_round}"

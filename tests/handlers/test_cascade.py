@@ -68,6 +68,7 @@ def test_a_clean_first_round_approves_its_step(tmp_path: Path, step: str) -> Non
             "reviewer_tags": list(tags),
             "sentinel_files": sorted(f"{place(step)}/{tag}.clean.md" for tag in tags),
             "manifest": manifest_hash(run, step),
+            "records": 0,
         }
     ]
     assert {path.name: path.read_text() for path in run.glob("cascade-clean-*")} == {
@@ -641,10 +642,8 @@ def test_a_text_saved_at_the_last_moment_is_not_approved(tmp_path: Path) -> None
 def cut_off(run: Path, count: int) -> list[Edit]:
     """The first writes of a cascade, as a kill would leave them; gives back those that are left."""
     with Workspace(run).locked() as workspace:
-        engine.tick(workspace, Options())
-        found = engine.survey(workspace)
-        assert found.facts
-        job = Job(workspace, found.facts, found.loop, found.state.next)
+        while (job := moves.look(workspace, Options())).next.kind != "cascade":
+            assert engine.tick(workspace, Options())[0]
         move = cascade.plan(job)
         moves.carry_out(job, move._replace(edits=move.edits[:count], message=""))
         return list(move.edits[count:])
@@ -725,11 +724,11 @@ def test_a_daemon_finishes_it_too(tmp_path: Path) -> None:
 
 @pytest.mark.rule("CSC-06")
 def test_an_entry_of_another_engine_is_taken_up(tmp_path: Path) -> None:
-    """The contract's own fields are enough; only ours has the manifest's hash besides."""
+    """The contract's own fields are enough; only ours has two more."""
     run = quick.reviewed(tmp_path)
     cut_off(run, 1)
     (entry,) = lines(run, LOG)
-    del entry["manifest"]
+    del entry["manifest"], entry["records"]
     put(run, LOG, json.dumps(entry) + "\n")
     advance(run)
     assert (lines(run, LOG), status(run, "questions")) == ([entry], "approved")
@@ -800,6 +799,21 @@ def test_a_draft_set_by_hand_is_approved_anew_and_on_record_anew(tmp_path: Path)
     put(run, "questions.md", text)
     advance(run)
     assert (len(lines(run, LOG)), len(lines(run, RECORDS))) == (2, 2)
+
+
+@pytest.mark.rule("CSC-06")
+@pytest.mark.parametrize("cut", [1, 2, 3])
+def test_and_that_too_is_finished_without_another_entry(tmp_path: Path, cut: int) -> None:
+    """There is an earlier record of the same text and round; only its number tells them apart."""
+    run = quick.reviewed(tmp_path)
+    advance(run)
+    text = (run / "questions.md").read_bytes().replace(b"status: approved", b"status: draft")
+    put(run, "questions.md", text)
+    for count in (1, cut):
+        cut_off(run, count)
+    advance(run)
+    assert (len(lines(run, LOG)), len(lines(run, RECORDS))) == (2, 2)
+    assert [entry["records"] for entry in lines(run, LOG)] == [0, 1]
 
 
 @pytest.mark.rule("CSC-06", "APV-01")
