@@ -10,8 +10,10 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from qrspi.core import batch, taskfiles, taskstate
+from qrspi.core import config as configs
 from qrspi.core.batch import Item
 from qrspi.core.branch_map import FILE, Plan, Stage
+from qrspi.core.facts import unmet
 from qrspi.core.model import Problem
 from qrspi.core.refusal import Refusal
 from qrspi.core.taskfiles import Report, Start
@@ -73,6 +75,7 @@ class Given(NamedTuple):
 
 
 def given(job: Job, key: str) -> Given:
+    refuse_too_early(job)
     planned, fixes = batch.read(job.facts), batch.repairs(job.workspace)
     item = next((one for one in (*planned.items, *fixes.items) if one.key == key), None)
     problems = fixes.problems if "/" in key else planned.problems
@@ -86,6 +89,17 @@ def given(job: Job, key: str) -> Given:
             Problem("unknown-task", text, field="TASK", found=key, expected=listed, hint=hint)
         )
     return Given(item, planned.plan, workplace.find(job))
+
+
+def refuse_too_early(job: Job) -> None:
+    """Tasks are started when what they are built on is approved, and never before."""
+    if wrong := configs.problems_for(job.facts.config, "implement"):
+        raise Refusal(*wrong)
+    if missing := unmet(job.facts, "implement"):
+        listed = ", ".join(missing)
+        text = f"no task can start: approve {listed} first"
+        hint = f"qrspi status {job.run}"
+        raise Refusal(Problem("unmet-prerequisite", text, missing[0], expected=listed, hint=hint))
 
 
 def start(job: Job, key: str) -> Started:

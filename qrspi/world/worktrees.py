@@ -74,8 +74,39 @@ def place(repo: Repo, *parts: str) -> str:
 
 
 def worktrees(repo: Repo) -> tuple[Worktree, ...]:
-    said = git.read(repo.path, ["worktree", "list", "--porcelain"]).out
-    return tuple(_worktree(block) for block in os.fsdecode(said).split("\n\n") if block)
+    args = ["worktree", "list", "--porcelain"]
+    output = git.read(repo.path, args, ok=(0, 128))
+    if output.status and _drop_unreadable(repo):
+        output = git.read(repo.path, args, ok=(0, 128))
+    if output.status:
+        raise git.failure("worktree list", output)
+    return tuple(_worktree(block) for block in os.fsdecode(output.out).split("\n\n") if block)
+
+
+def _drop_unreadable(repo: Repo) -> bool:
+    """A git that was killed between making a note and filling it leaves one on which every
+    later `git worktree` dies. Ours are known by their place; True when there was one."""
+    from shutil import rmtree
+
+    ours = os.fsencode(os.path.realpath(f"{repo.root}/{FOLDER}") + "/")
+    found = False
+    for name in os.listdir(f"{repo.common_dir}/worktrees"):
+        notes = f"{repo.common_dir}/worktrees/{name}"
+        texts = {file: _text(f"{notes}/{file}") for file in ("locked", "gitdir", "commondir")}
+        unfinished = texts["locked"] == b"initializing" and not texts["commondir"]
+        if unfinished and texts["gitdir"].startswith(ours):
+            rmtree(notes)
+            found = True
+    return found
+
+
+def _text(path: str) -> bytes:
+    """Empty for what cannot be read: then it is no note that we would touch."""
+    try:
+        with open(path, "rb") as file:
+            return file.read(4096).strip()
+    except OSError:
+        return b""
 
 
 def at(repo: Repo, path: str) -> Repo | None:

@@ -139,6 +139,20 @@ def test_only_tasks_of_the_phase_are_started(shop: Workshop, key: str) -> None:
     )
 
 
+@pytest.mark.rule("ST-04", "IMP-06")
+def test_nothing_is_started_before_the_plan_is_approved(tmp_path: Path) -> None:
+    files = full()
+    files["parallelization.md"] = files["parallelization.md"].replace(b"approved", b"draft", 1)
+    early = Workshop(tmp_path / "early", files)
+    assert refused(lambda: start(early)) == ("no task can start: approve parallelization.md first")
+    plain = full()["config.md"].replace(b"review_depth: quick\n", b"")
+    unasked = Workshop(tmp_path / "unasked", {**full(), "config.md": plain})
+    assert refused(lambda: start(unasked)) == (
+        "config.md: review_depth is missing; expected quick or deep"
+    )
+    assert (early.branches(), unasked.branches()) == (["main"], ["main"])
+
+
 def branch_only(shop: Workshop) -> None:
     """Killed before the work tree: the branch stands where the feature branch stood."""
     shop.git("branch", "qrspi/user-auth/task-01")

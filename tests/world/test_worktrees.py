@@ -411,6 +411,21 @@ def test_a_work_tree_that_git_had_hardly_begun_is_made_again(project: Project, k
     assert path.with_name("task-01.left-1").exists() is bool(keeps)
 
 
+@pytest.mark.rule("IMP-04", "ENG-04")
+def test_a_note_that_git_dies_on_is_dropped_when_it_is_ours(project: Project) -> None:
+    repo = with_branch(project)
+    path = place(project)
+    killed_in_checkout(project, path)
+    notes = project.root / ".git/worktrees/task-01"
+    (notes / "commondir").write_text("")
+    worktrees.add_worktree(repo, str(path), BRANCH)
+    assert worktrees.condition(repo, str(path), BRANCH) == "ready"
+    (notes / "commondir").write_text("")  # finished once, so it may hold somebody's work
+    with pytest.raises(Halt, match="git worktree list exited 128"):
+        worktrees.worktrees(repo)
+    assert notes.exists()
+
+
 @pytest.mark.rule("IMP-05")
 def test_a_throwaway_takes_no_place_of_somebody_else(project: Project, tmp_path: Path) -> None:
     path = tmp_path / "throwaway"
