@@ -84,6 +84,7 @@ def review_whatever_is_open(run: Path) -> None:
             scenes.save(folder / f"{tag}.clean.md", runs.clean(tag, number))
 
 
+@pytest.mark.slow
 @pytest.mark.rule("DMN-02", "DMN-07")
 def test_a_daemon_that_was_stopped_meanwhile_comes_to_the_right_state(tmp_path: Path) -> None:
     """20,000 new files are more than the kernel remembers for it."""
