@@ -28,8 +28,7 @@ def follow(session: Session, request: Request) -> None:
 
 def _one_after_the_other(session: Session, request: Request) -> None:
     for at, found in enumerate(_changes(session, request)):
-        page = standing.lines(session, request, found)
-        session.answer(standing.document(found), ["", *page] if at else page)
+        standing.tell(session, request, found, before=("",) if at else ())
 
 
 def _in_place(session: Session, request: Request) -> None:
