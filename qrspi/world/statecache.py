@@ -50,7 +50,7 @@ class StateCache:
         entry = self._old.get(run.name)
         if entry is None or (steps and not entry.steps):
             return None
-        if any(_kernel(f"{run.path}/{path}") != said for path, said in entry.seen):
+        if any(kernel(f"{run.path}/{path}") != said for path, said in entry.seen):
             return None
         state = remembered.load(entry.state, steps=steps)
         if state:
@@ -58,7 +58,7 @@ class StateCache:
         return state
 
     def keep(self, run: RunDir, state: RunState, seen: Iterable[str], *, steps: bool) -> None:
-        said = [(path, _kernel(f"{run.path}/{path}")) for path in seen]
+        said = [(path, kernel(f"{run.path}/{path}")) for path in seen]
         if all(what is None or what[-1] < self._now - SETTLED for _, what in said):
             self._new[run.name] = Entry(steps, said, state)
 
@@ -80,7 +80,7 @@ def open_cache(runs_dir: str, *, in_git: bool) -> StateCache:
     return StateCache(runs_dir, in_git=in_git, now=time.time_ns())
 
 
-def _kernel(path: str) -> list[int] | None:
+def kernel(path: str) -> list[int] | None:
     try:
         found = os.lstat(path)
     except OSError:
