@@ -76,16 +76,21 @@ def _interrupted() -> int:
 def _from_click(session: Session, error: Exception) -> int:
     """click ends commands and finds usage errors by exceptions; every other one is a bug."""
     # Imported here: where click was not needed to get so far, `status` does without it.
-    from click.exceptions import Abort, ClickException, Exit, UsageError
+    from click.exceptions import Abort, ClickException, Exit, NoArgsIsHelpError, UsageError
 
     match error:
+        case NoArgsIsHelpError(ctx=context) if context and not session.json:
+            say(context.get_help())
+            return 2
         case Exit():
             return error.exit_code
         case Abort():
             return _interrupted()
         case UsageError(ctx=context) if context:
+            alone = isinstance(error, NoArgsIsHelpError)
+            message = "Missing command." if alone else error.format_message()
             hint = f"{context.command_path} --help"
-            return _report(session, 2, Problem("usage", error.format_message(), hint=hint))
+            return _report(session, 2, Problem("usage", message, hint=hint))
         case ClickException():
             return _report(session, 2, Problem("usage", error.format_message()))
         case _:

@@ -31,7 +31,9 @@ def command() -> None:
 
 
 def _read(run: RunDir) -> configs.Config:
-    return configs.read(DiskTree(run.path).read("config.md", CONFIG_LIMIT))
+    config = configs.read(DiskTree(run.path).read("config.md", CONFIG_LIMIT))
+    named = (configs.for_run(problem, run.name) for problem in config.problems)
+    return config._replace(problems=tuple(named))
 
 
 @command.command("show")

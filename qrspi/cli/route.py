@@ -39,7 +39,7 @@ def show(session: Session, run: str | None) -> None:
     config = configs.read(tree.read("config.md", CONFIG_LIMIT))
     if config.route is None:
         wrong = [item for item in config.problems if item.field in ("route", "")]
-        raise Refusal(*(wrong or config.problems))
+        raise Refusal(*(configs.for_run(item, found.name) for item in wrong or config.problems))
     name = routes.template_of(config.route)
     steps = [(step, STEP[step].artifact, artifact_status(tree, step)[0]) for step in config.route]
     document = {

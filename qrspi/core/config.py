@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from qrspi.core import config_fields as fields
 from qrspi.core import frontmatter
 from qrspi.core.config_problems import FILE, not_found, quoted, renamed, unreadable
+from qrspi.core.config_problems import for_run as for_run
 from qrspi.core.config_problems import menu as menu
 from qrspi.core.config_routing import Model as Model
 from qrspi.core.config_routing import default_tier, model_routing

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from qrspi.core.model import Problem
 from qrspi.core.nodes import Node, Scalar
 
@@ -91,6 +93,16 @@ def menu(problem: Problem) -> str:
     """The line that says what is wrong, then the numbered ways out."""
     ways = [f"  {number}) {way}" for number, way in enumerate(problem.options, 1)]
     return "\n".join((problem.message, *ways)) + "\n"
+
+
+_ABOUT_A_RUN = re.compile(r"qrspi (config|route) (set|validate|migrate)(?=$| )")
+
+
+def for_run(problem: Problem, run: str) -> Problem:
+    """The ways out as they work where there are several runs."""
+    named = (_ABOUT_A_RUN.sub(lambda found: f"{found[0]} {run}", way) for way in problem.options)
+    placed = (way.replace("--adopt DIR", f"--adopt docs/qrspi/{run}") for way in named)
+    return problem._replace(options=tuple(placed))
 
 
 def unreadable(reason: str, *ways: str) -> Problem:

@@ -47,7 +47,7 @@ def survey(tree: Tree, path: str = "", *, thorough: bool = False, steps: bool = 
     facts, warnings = gather(tree, config, config.route)
     step = current_step(facts)
     facts = facts._replace(step=step or "")
-    errors = configs.problems_for(config, step) if step else ()
+    errors = _named(tree, configs.problems_for(config, step)) if step else ()
     answer, extra = _answer(facts, errors)
     warnings += configs.warnings_for(config, step or "") + stale_approvals(facts) + extra
     if thorough:
@@ -70,12 +70,13 @@ def survey(tree: Tree, path: str = "", *, thorough: bool = False, steps: bool = 
 
 
 def _unusable(tree: Tree, path: str, config: Config) -> RunState:
-    first = config.problems[0]
+    errors = _named(tree, config.problems)
+    first = errors[0]
     answer = Next(
         "blocked",
         "human",
         first.message,
-        tuple(problem.message for problem in config.problems),
+        tuple(error.message for error in errors),
         options=tuple(Option(str(at), text) for at, text in enumerate(first.options, 1)),
         command=f"qrspi config validate {tree.name}",
         kind="config",
@@ -90,9 +91,13 @@ def _unusable(tree: Tree, path: str, config: Config) -> RunState:
         complete=False,
         steps=(),
         next=answer,
-        errors=config.problems,
+        errors=errors,
         closed=not isinstance(tree.head("closed.md"), Fault),
     )
+
+
+def _named(tree: Tree, problems: tuple[Problem, ...]) -> tuple[Problem, ...]:
+    return tuple(configs.for_run(problem, tree.name) for problem in problems)
 
 
 def _answer(facts: Facts, errors: tuple[Problem, ...]) -> tuple[Answer, tuple[Problem, ...]]:

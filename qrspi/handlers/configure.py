@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import NamedTuple, NoReturn
 
 from qrspi.core import config as configs
 from qrspi.core import config_edit, facts, route
@@ -38,7 +38,7 @@ def rehearse(tree: Tree, change: Change) -> Edit:
     """What `perform` would do."""
     content = tree.read(FILE, CONFIG_LIMIT)
     if isinstance(content, Fault):
-        raise Refusal(*configs.read(content).problems)
+        _refuse(tree, *configs.read(content).problems)
     return change(tree, content)
 
 
@@ -56,7 +56,7 @@ def setting(key: str, value: str) -> Change:
     def change(tree: Tree, before: bytes) -> Edit:
         approved = facts.artifact_status(tree, "plan")[0] == "approved"
         after = config_edit.set_value(before, key, value, plan_approved=approved)
-        return Edit(before, after if isinstance(after, bytes) else _refuse(*after))
+        return Edit(before, after if isinstance(after, bytes) else _refuse(tree, *after))
 
     return change
 
@@ -64,7 +64,7 @@ def setting(key: str, value: str) -> Change:
 def migrating(tree: Tree, before: bytes) -> Edit:
     found = config_edit.migrate(before)
     if isinstance(found, Problem):
-        raise Refusal(found)
+        _refuse(tree, found)
     return Edit(before, found.data, found.plan)
 
 
@@ -72,12 +72,11 @@ def routing(name: str) -> Change:
     def change(tree: Tree, before: bytes) -> Edit:
         statuses = {step: facts.artifact_status(tree, step)[0] for step in ROUTABLE}
         after = route.change(configs.read(before), statuses, name, before)
-        return Edit(before, after if isinstance(after, bytes) else _refuse(after))
+        return Edit(before, after if isinstance(after, bytes) else _refuse(tree, after))
 
     return change
 
 
-def _refuse(*problems: Problem) -> bytes:
-    if problems[0].code in MISTAKES:
-        raise Misuse(*problems)
-    raise Refusal(*problems)
+def _refuse(tree: Tree, *problems: Problem) -> NoReturn:
+    named = (configs.for_run(problem, tree.name) for problem in problems)
+    raise (Misuse if problems[0].code in MISTAKES else Refusal)(*named)

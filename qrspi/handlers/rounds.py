@@ -25,7 +25,7 @@ def to_prepare(workspace: Workspace, subject: Subject, options: Options) -> Job:
     """The step must be ready: its settings good, what it builds on approved."""
     config = _config(workspace)
     if problems := configs.problems_for(config, subject.key):
-        raise Refusal(*problems)
+        raise Refusal(*(configs.for_run(problem, workspace.name) for problem in problems))
     facts = _facts(workspace, subject, config)
     if missing := gathering.unmet(facts, subject.step):
         raise Refusal(_unmet(facts, subject, missing))
@@ -39,7 +39,7 @@ def to_read(workspace: Workspace, subject: Subject, number: int | None, options:
     number = number or loops.newest(workspace, subject)
     _must_be_there(workspace, subject, number)
     if problems := _unreadable(workspace, subject, number, config):
-        raise Refusal(*problems)
+        raise Refusal(*(configs.for_run(problem, workspace.name) for problem in problems))
     facts = _facts(workspace, subject, config)
     loop = loops.at(workspace, subject, config, number, facts.base)
     return _job(workspace, facts, loop, options)

@@ -85,8 +85,8 @@ def test_a_config_is_good_or_its_problems_have_numbered_ways_out(run: Path, qrsp
         3,
         """\
 config.md: second_reviewer is `yes`; expected true or false
-  1) Set it to true: qrspi config set second_reviewer true
-  2) Set it to false: qrspi config set second_reviewer false
+  1) Set it to true: qrspi config set 2026-05-17-user-auth second_reviewer true
+  2) Set it to false: qrspi config set 2026-05-17-user-auth second_reviewer false
   3) Abort
 
 docs/qrspi/2026-05-17-user-auth/config.md has 1 problem.
@@ -112,8 +112,8 @@ def test_the_pinned_shape_of_validate(run: Path, qrspi: Call) -> None:
                     "expected": "true or false",
                     "message": "config.md: second_reviewer is `yes`; expected true or false",
                     "options": [
-                        "Set it to true: qrspi config set second_reviewer true",
-                        "Set it to false: qrspi config set second_reviewer false",
+                        f"Set it to true: qrspi config set {run.name} second_reviewer true",
+                        f"Set it to false: qrspi config set {run.name} second_reviewer false",
                         "Abort",
                     ],
                 }
@@ -144,7 +144,8 @@ def test_a_missing_config_is_the_first_problem(project: Path, qrspi: Call) -> No
                 "expected": "a file config.md in the run's directory",
                 "message": "config.md not found in the artifact directory.",
                 "options": [
-                    "Re-create it beside the artifacts: qrspi init --adopt DIR",
+                    "Re-create it beside the artifacts: "
+                    "qrspi init --adopt docs/qrspi/2026-05-17-user-auth",
                     "Abort",
                 ],
             }
@@ -179,8 +180,8 @@ def test_set_keeps_comments_and_order(run: Path, qrspi: Call) -> None:
             "second_reviewer yes",
             3,
             "config.md: second_reviewer is `yes`; expected true or false\n"
-            "  1) Set it to true: qrspi config set second_reviewer true\n"
-            "  2) Set it to false: qrspi config set second_reviewer false\n"
+            "  1) Set it to true: qrspi config set 2026-05-17-user-auth second_reviewer true\n"
+            "  2) Set it to false: qrspi config set 2026-05-17-user-auth second_reviewer false\n"
             "  3) Abort\n",
         ),
         (
@@ -337,3 +338,24 @@ def test_a_run_that_is_held_is_busy(run: Path, qrspi: Call) -> None:
         "run 2026-05-17-user-auth is held by another process, waited 0.01 s: try again when it "
         "is done",
     )
+
+
+@pytest.mark.rule("CFG-03")
+def test_the_ways_out_work_as_they_are_printed_beside_another_run(run: Path, qrspi: Call) -> None:
+    data = initial("2026-05-18", "quick", second_reviewer=False)
+    runs.on_disk(run.parents[2], {"config.md": data}, "2026-05-18-other-run")
+    text = config(run).replace("second_reviewer: false", "second_reviewer: yes")
+    (run / "config.md").write_text(text, "utf-8")
+    [first, *_] = qrspi("status", run.name, "--json").json["runs"][0]["next"]["options"]
+    label, _, command = first["label"].partition(": qrspi ")
+    assert (label, qrspi(*command.split()).code) == ("Set it to true", 0)
+    assert qrspi("config", "validate", run.name).code == 0
+
+
+@pytest.mark.rule("CFG-02")
+def test_a_config_is_made_again_as_the_menu_says(run: Path, qrspi: Call) -> None:
+    (run / "config.md").unlink()
+    [first, _] = qrspi("status", "--json").json["runs"][0]["next"]["options"]
+    command = first["label"].partition(": qrspi ")[2]
+    done = qrspi(*command.split(), "--pipeline", "full", "--no-second-reviewer")
+    assert (done.code, qrspi("config", "validate").code) == (0, 0)

@@ -32,6 +32,21 @@ def test_help_names_every_command(qrspi: Call) -> None:
     assert set(VERBS) - listed == set()
 
 
+@pytest.mark.parametrize("words", [(), ("config",), ("round",)])
+def test_without_a_command_the_help_is_shown(qrspi: Call, words: tuple[str, ...]) -> None:
+    assert qrspi(*words) == (2, "", qrspi(*words, "--help").out)
+
+
+def test_without_a_command_a_program_gets_an_error(qrspi: Call) -> None:
+    result = qrspi("--json", "config")
+    assert (result.code, result.json["code"], result.json["message"], result.json["hint"]) == (
+        2,
+        "usage",
+        "Missing command.",
+        "qrspi config --help",
+    )
+
+
 @pytest.mark.parametrize("verb", VERBS)
 def test_every_command_has_help(qrspi: Call, verb: str) -> None:
     result = qrspi(verb, "--help")
