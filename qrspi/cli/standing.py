@@ -82,7 +82,7 @@ def _derived(session: Session, runs: tuple[RunDir, ...], steps: bool) -> dict[Ru
     in_git = inside_git(runs_dir)
     if len(runs) < MANY:
         alone = len(runs) == 1
-        trees = (DiskTree(run.path, in_git) for run in runs)
+        trees = (DiskTree(run.path, in_git, glance=True) for run in runs)
         found = [derive(tree, thorough=alone, steps=steps) for tree in trees]
     else:
         from qrspi.world import overview

@@ -106,7 +106,7 @@ def date(fields: Fields, field: str, faults: Faults) -> str | None:
     if field not in fields:
         return None
     node = fields[field]
-    if isinstance(node, Scalar) and _is_date(node.text):
+    if isinstance(node, Scalar) and is_date(node.text):
         return node.text
     faults.append(invalid(field, node, "a date such as 2026-05-17"))
     return None
@@ -115,7 +115,7 @@ def date(fields: Fields, field: str, faults: Faults) -> str | None:
 _MONTH_DAYS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 
 
-def _is_date(text: str) -> bool:
+def is_date(text: str) -> bool:
     parts = text[:4], text[5:7], text[8:]
     if len(text) != 10 or text[4] + text[7] != "--" or not all(map(_is_digits, parts)):
         return False

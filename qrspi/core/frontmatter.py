@@ -38,6 +38,10 @@ class _Block(NamedTuple):
 
 def _block(data: bytes) -> _Block | str | None:
     """Where the block lies, what is wrong with it, or None when there is none."""
+    if data[:4] == b"---\n":  # as nearly every file begins: half the time of the careful way
+        end = data.find(b"\n---", 3, FRONTMATTER_LIMIT)
+        if end > 0 and data[end + 4 : end + 5] == b"\n":
+            return _Block(4, end + 1, end + 5)
     start = _behind_marker(data, len(_BOM) if data.startswith(_BOM) else 0)
     if start is None:
         return None
@@ -263,4 +267,6 @@ def body_hash(bodies: Iterable[bytes]) -> str:
 
 
 def _without_line_ends(text: bytes) -> bytes:
+    if not (b" \n" in text or b"\t\n" in text or b"\r" in text or text[-1:] in (b" ", b"\t")):
+        return text
     return b"\n".join(line.rstrip(b" \t\r") for line in text.split(b"\n"))

@@ -300,7 +300,8 @@ def bad_scope_set(tree: Tree, loop: Loop, config: Config) -> str:
 
 def _stale(tree: Tree, loop: Loop, config: Config) -> str:
     """What the engine has still to write for this round; '' when nothing."""
-    if tree.read(loop.paths.verified) != assembled(loop, config):
+    data = tree.read(loop.paths.verified)
+    if isinstance(data, Fault) or data != assembled(loop, config):
         return "the verified file is missing or stale"
     if tags_scope(loop, config) and scope_set_is_stale(tree, loop):
         return "the scope set is missing or stale"

@@ -48,15 +48,14 @@ class Snapshot:
         if found is None:
             found = _ABSENT if path and self._lacks(path) else self._tree.entries(path)
             self._listings[path] = found
+            if not isinstance(found, Fault):
+                self._names[path] = frozenset([entry.name for entry in found])
+            elif found.kind == "absent":
+                self._names[path] = frozenset()
         return found
 
     def _lacks(self, path: str) -> bool:
         """Whether the folder was listed and the name is not in it."""
         parent, _, name = path.rpartition("/")
-        listing = self._listings.get(parent)
-        if listing is None or isinstance(listing, Fault):
-            return listing == _ABSENT
         names = self._names.get(parent)
-        if names is None:
-            names = self._names[parent] = frozenset(entry.name for entry in listing)
-        return name not in names
+        return names is not None and name not in names

@@ -20,10 +20,11 @@ FILE_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 DIR_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 ROOT_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 
-_BLOCK = 16 * 1024  # nearly every file of a run fits
+_BLOCK = 16 * 1024
 _LARGE = 1024 * 1024
 _MOST_HELD = 128  # descriptors that all trees together keep open
 _ABSENT = (errno.ENOENT, errno.ENOTDIR)
+_REGULAR = stat.S_IFREG
 _KINDS = {
     stat.S_IFDIR: "directory",
     stat.S_IFLNK: "symlink",
@@ -46,10 +47,14 @@ class Held(NamedTuple):
 class DiskTree:
     """Implements `core.tree.Tree` for the run directory at `path`; one thread at a time."""
 
-    _held: Held | None = None
     _count: ClassVar[int] = 0
 
-    def __init__(self, path: str | os.PathLike[str], in_git: bool | None = None) -> None:
+    def __init__(
+        self, path: str | os.PathLike[str], in_git: bool | None = None, *, glance: bool = False
+    ) -> None:
+        """A `glance` is for one derivation: a directory it has opened is not looked for again."""
+        self._held: list[Held] = []  # from the run down to the directory read last
+        self._glance = glance
         self.path = os.fspath(path).rstrip("/") or "/"
         self._in_git = in_git
 
@@ -88,16 +93,17 @@ class DiskTree:
 
     def entries(self, path: str) -> tuple[Entry, ...] | Fault:
         try:
-            fd = self._directory(path)
+            listing = os.scandir(self._held_directory(path) if path else self.path)
         except (OSError, ValueError) as error:
             return self._no_directory(path, error)
+        finally:
+            if DiskTree._count > _MOST_HELD:
+                self.let_go()
         try:
-            with os.scandir(fd) as listing:
+            with listing:
                 return tuple(sorted([_entry(Entry, (one.name, _kind(one))) for one in listing]))
         except OSError as error:
             return fault_of(error)
-        finally:
-            os.close(fd)
 
     def descriptor(self, path: str) -> int | Fault:
         """A descriptor of a regular file below the run, for the caller to close."""
@@ -106,17 +112,15 @@ class DiskTree:
         except (OSError, ValueError) as error:
             return fault_of(error)
         kind = stat.S_IFMT(os.fstat(fd).st_mode)
-        if kind == stat.S_IFREG:
+        if kind == _REGULAR:
             return fd
         os.close(fd)
         return Fault("not-a-file", _KINDS[kind])
 
     def let_go(self) -> None:
         """Close what is kept open for speed; the next read opens it again."""
-        if self._held:
-            os.close(self._held.fd)
-            self._held = None
-            DiskTree._count -= 1
+        while self._held:
+            self._close_last()
 
     def _open(self, path: str) -> int:
         parent, _, name = path.rpartition("/")
@@ -124,46 +128,54 @@ class DiskTree:
             raise ValueError(f"no name of a file: {path!r}")
         if not parent:
             return os.open(f"{self.path}/{name}", FILE_FLAGS)
-        fd = self._held_directory(parent)
         try:
-            return os.open(name, FILE_FLAGS, dir_fd=fd)
+            return os.open(name, FILE_FLAGS, dir_fd=self._held_directory(parent))
         finally:
-            if not self._held:
-                os.close(fd)
-
-    def _directory(self, path: str) -> int:
-        """A descriptor for the caller to close; folders beside each other share their parent's."""
-        parent, _, name = path.rpartition("/")
-        if not parent:
-            return walk(self.path, path)
-        above = self._held_directory(parent)
-        try:
-            return step_into(above, name)
-        finally:
-            if not self._held:
-                os.close(above)
+            if DiskTree._count > _MOST_HELD:
+                self.let_go()
 
     def _held_directory(self, path: str) -> int:
-        """The directory read last stays open, which halves the cost of a round's findings. It
-        serves only while the path still leads to it."""
-        if self._held and self._held.path == path:
-            now = os.stat(f"{self.path}/{path}")
-            if (now.st_dev, now.st_ino) == (self._held.device, self._held.inode):
-                return self._held.fd
-        self.let_go()
-        fd = walk(self.path, path)
-        if DiskTree._count < _MOST_HELD:
-            found = os.fstat(fd)
-            self._held = Held(path, fd, found.st_dev, found.st_ino)
-            DiskTree._count += 1
+        """The directories on the way to the one read last stay open, which halves the cost of a
+        round's findings. One serves only while its path still leads to it."""
+        held = self._held
+        if held and held[-1].path == path and (self._glance or self._leads_to(held[-1])):
+            return held[-1].fd
+        return self._walk(path)
+
+    def _walk(self, path: str) -> int:
+        """From the last directory on the way that is open already."""
+        while self._held and not _is_above(self._held[-1].path, path):
+            self._close_last()
+        if not self._held or not (self._glance or self._leads_to(self._held[-1])):
+            self.let_go()
+            self._hold("", os.open(self.path, ROOT_FLAGS))
+        at, fd = self._held[-1].path, self._held[-1].fd
+        for part in path[len(at) :].removeprefix("/").split("/"):
+            at, fd = f"{at}/{part}" if at else part, step_into(fd, part)
+            self._hold(at, fd)
         return fd
+
+    def _hold(self, path: str, fd: int) -> None:
+        found = os.fstat(fd)
+        self._held.append(Held(path, fd, found.st_dev, found.st_ino))
+        DiskTree._count += 1
+
+    def _leads_to(self, held: Held) -> bool:
+        now = os.lstat(f"{self.path}/{held.path}")
+        return now.st_ino == held.inode and now.st_dev == held.device
+
+    def _close_last(self) -> None:
+        os.close(self._held.pop().fd)
+        DiskTree._count -= 1
 
     def _load(self, path: str, most: int) -> bytes | Fault:
         fd = self.descriptor(path)
         if isinstance(fd, Fault):
             return fd
         try:
-            return _read_up_to(fd, most)
+            # Nearly every file fits into the first block.
+            first = os.read(fd, most if most < _BLOCK else _BLOCK)
+            return first if len(first) < _BLOCK else _with_rest(fd, first, most)
         except OSError as error:
             return fault_of(error)
         finally:
@@ -177,6 +189,10 @@ class DiskTree:
             return fd
         os.close(fd)
         return Fault("not-a-file", "file")
+
+
+def _is_above(held: str, path: str) -> bool:
+    return not held or path.startswith(f"{held}/")
 
 
 @contextmanager
@@ -212,10 +228,7 @@ def step_into(fd: int, part: str) -> int:
         raise
 
 
-def _read_up_to(fd: int, most: int) -> bytes:
-    first = os.read(fd, min(most, _BLOCK))
-    if len(first) < min(most, _BLOCK) or len(first) == most:
-        return first
+def _with_rest(fd: int, first: bytes, most: int) -> bytes:
     parts = [first]
     left = most - len(first)
     while left and (data := os.read(fd, min(left, _LARGE))):

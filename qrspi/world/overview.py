@@ -16,7 +16,7 @@ from qrspi.world.statecache import StateCache
 def states(runs_dir: str, runs: Iterable[RunDir], *, in_git: bool, steps: bool) -> list[RunState]:
     """In the order of the runs, without their paths."""
     if not statecache.is_on(runs_dir):
-        trees = (DiskTree(run.path, in_git) for run in runs)
+        trees = (DiskTree(run.path, in_git, glance=True) for run in runs)
         return [derive(tree, thorough=False, steps=steps) for tree in trees]
     cache = statecache.open_cache(runs_dir, in_git=in_git)
     found = [cache.find(run, steps=steps) or _derived(cache, run, in_git, steps) for run in runs]
@@ -25,7 +25,7 @@ def states(runs_dir: str, runs: Iterable[RunDir], *, in_git: bool, steps: bool) 
 
 
 def _derived(cache: StateCache, run: RunDir, in_git: bool, steps: bool) -> RunState:
-    tree = Witness(DiskTree(run.path, in_git))
+    tree = Witness(DiskTree(run.path, in_git, glance=True))
     state = derive(tree, thorough=False, steps=steps)
     cache.keep(run, state, (seen.path for seen in tree.seen), steps=steps)
     return state

@@ -174,3 +174,13 @@ def test_a_route_change_is_whole_or_refused(
     assert (after.route, after.pipeline) == (ROUTES[name], "quick" if quick else "full")
     assert (after.question_budget is not None) == quick
     assert routes.change(after, {}, name, result) == result
+
+
+@pytest.mark.rule("CFG-01", "SPE-01")
+@given(st.one_of(blocks(), templates()), st.dates().map(str))
+def test_configs_that_differ_in_their_day_are_read_like_any_other(data: bytes, day: str) -> None:
+    """What was read of another run's config is taken over; in quotes a date is read by itself."""
+    rest = data.partition(b"\n")[2]
+    plain, quoted = (f"---\ncreated: {text}\n".encode() + rest for text in (day, f"'{day}'"))
+    assert configs.read(plain) == configs.read(quoted)
+    assert not configs.read(plain).problems or configs.read(plain).created in (day, None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 
 import pytest
@@ -137,3 +138,25 @@ def test_white_space_at_line_ends_does_not_change_the_hash(
     spaced = [line + ends[index % len(ends)] for index, line in enumerate(lines)]
     bodies = [b"\n".join(lines)], [b"\n".join(spaced)]
     assert frontmatter.body_hash(bodies[0]) == frontmatter.body_hash(bodies[1])
+
+
+@pytest.mark.rule("MAN-01")
+@given(st.lists(st.sampled_from([b"word", b" ", b"\t", b"\r", b"\n", b"\x0b", b"\xff"])))
+def test_the_hash_is_that_of_the_lines_without_their_ends(parts: list[bytes]) -> None:
+    text = b"".join(parts)
+    lines = b"\n".join(line.rstrip(b" \t\r") for line in text.split(b"\n"))
+    assert frontmatter.body_hash([text]) == hashlib.sha256(lines).hexdigest()
+
+
+@pytest.mark.rule("FM-08")
+@given(st.one_of(files(), st.builds(b"---\n".__add__, st.binary())))
+@example(b"---\n---\n---\n")
+@example(b"---\n--- \nstatus: approved\n---\n")
+@example(b"---\n---x\nstatus: approved\n---")
+def test_white_space_behind_a_marker_changes_nothing(data: bytes) -> None:
+    bare = data.removeprefix(b"\xef\xbb\xbf")
+    spaced = b"--- \n" + bare[4:]
+    assert frontmatter.body(bare) == (
+        frontmatter.body(spaced) if frontmatter.body(spaced) != spaced else bare
+    )
+    assert frontmatter.status(bare, "a.md") == frontmatter.status(spaced, "a.md")

@@ -90,6 +90,43 @@ def test_a_directory_that_turns_into_a_link_is_noticed(run: Path, tmp_path: Path
 
 
 @pytest.mark.rule("SEC-02")
+def test_a_directory_on_the_way_that_turns_into_a_link_is_noticed(
+    run: Path, tmp_path: Path
+) -> None:
+    for where, text in ((run, b"own"), (tmp_path / "elsewhere", b"secret")):
+        for name in ("one", "two"):
+            (where / "reviews" / "goals" / name).mkdir(parents=True)
+            (where / "reviews" / "goals" / name / "x.md").write_bytes(text)
+    tree = DiskTree(run)
+    assert tree.read("reviews/goals/one/x.md") == b"own"
+    (run / "reviews").rename(run / "reviews-old")
+    (run / "reviews").symlink_to(tmp_path / "elsewhere" / "reviews")
+    assert tree.read("reviews/goals/one/x.md") == Fault("not-a-file", "symlink")
+    assert tree.read("reviews/goals/two/x.md") == Fault("not-a-file", "symlink")
+    assert tree.entries("reviews") == Fault("not-a-file", "symlink")
+    (run / "reviews").unlink()
+    (run / "reviews").symlink_to("reviews-old")
+    assert tree.entries("reviews/goals") == Fault("not-a-file", "symlink")
+    (run / "reviews").unlink()
+    (run / "reviews-old").rename(run / "reviews")
+    assert tree.read("reviews/goals/two/x.md") == b"own"
+
+
+@pytest.mark.rule("SEC-02")
+def test_what_a_glance_has_opened_is_what_it_reads(run: Path, tmp_path: Path) -> None:
+    """One derivation is of one moment; a link that takes a directory's place leads nowhere."""
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "summary.md").write_bytes(b"secret")
+    glance = DiskTree(run, glance=True)
+    assert glance.read("research/summary.md") == b"summary"
+    (run / "research").rename(run / "research-old")
+    (run / "research").symlink_to(tmp_path / "elsewhere")
+    assert glance.read("research/summary.md") == b"summary"
+    glance.let_go()
+    assert glance.read("research/summary.md") == Fault("not-a-file", "symlink")
+
+
+@pytest.mark.rule("SEC-02")
 def test_what_is_no_file_is_not_waited_for(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     os.mkfifo(run / "design.md")
     monkeypatch.chdir(run)  # a socket's path has room for about a hundred characters
