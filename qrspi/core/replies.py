@@ -91,7 +91,7 @@ def _claude_events(text: str) -> list[Object] | Problem:
         return [event for event in document if isinstance(event, dict)]
     if isinstance(document, dict):
         return [document]
-    return _json_lines(text)
+    return _json_lines(text, "`claude -p --output-format json`")
 
 
 def _claude_fault(result: Object) -> Problem | None:
@@ -135,8 +135,11 @@ def _claude_cost(text: str) -> Usage:
 # connection that was taken up again is told that way too.
 
 
+_CODEX = "`codex exec --json`"
+
+
 def _codex(text: str) -> Reply | Problem:
-    events = _json_lines(text)
+    events = _json_lines(text, _CODEX)
     if isinstance(events, Problem):
         return events
     if failed := _last(events, "turn.failed"):
@@ -163,7 +166,7 @@ def _codex_usage(events: list[Object]) -> Usage:
 
 
 def _codex_cost(text: str) -> Usage:
-    events = _json_lines(text)
+    events = _json_lines(text, _CODEX)
     return Usage() if isinstance(events, Problem) else _codex_usage(events)
 
 
@@ -239,14 +242,15 @@ def _json(text: str) -> object:
         return None
 
 
-def _json_lines(text: str) -> list[Object] | Problem:
+def _json_lines(text: str, program: str) -> list[Object] | Problem:
     lines = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
     events = [(number, _json(line)) for number, line in lines]
     bad = next((number for number, event in events if not isinstance(event, dict)), None)
     if not lines:
         return _failed("reply-empty", "no text", "an answer")
     if bad is not None:
-        return _failed("reply-not-json", f"line {bad}, not a JSON object", "one object per line")
+        found = f"line {bad}, which is no JSON object"
+        return _failed("reply-not-json", found, f"what {program} prints")
     return [event for _, event in events if isinstance(event, dict)]
 
 

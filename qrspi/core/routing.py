@@ -47,7 +47,16 @@ def trusted(role: Role) -> Route | Problem:
         "'model: {vendor: …, model: …}' in its frontmatter",
         field="model",
         expected="{vendor: …, model: …}",
+        hint=own_file(role),
     )
+
+
+def own_file(role: Role) -> str:
+    """How to come by a file of this role that may be changed."""
+    if "/.qrspi/agents/" in role.file:
+        return f"edit {role.file}"
+    own = f".qrspi/agents/{role.name}.md"
+    return f"mkdir -p .qrspi/agents && qrspi roles show --shipped {role.name} > {own}"
 
 
 def trusted_by(role: Role, entries: tuple[str, ...]) -> str | None:
@@ -110,6 +119,7 @@ def _trusted(role: Role, tier: _Tier, match: str) -> Route | Problem:
         field="trusted_path",
         found=match,
         expected="a role with 'model: {vendor: …, model: …}'",
+        hint=own_file(role),
     )
 
 

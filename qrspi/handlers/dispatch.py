@@ -116,7 +116,8 @@ class Desk:
             intake = self._prepared(job, chosen, office)
         self._carry_out(waiting, office, intake)
         done = intaking.performed(job, intake.files_of(waiting), tuple(intake.notes))
-        return FanOut(done, tuple(intake.failures), intake.stopped, held, intake.used)
+        failures = intake.failures_of(waiting)
+        return FanOut(done, failures, intake.stopped, held, intake.used)
 
     def _job(self, found: Survey) -> Job | None:
         if found.facts is None or found.state.closed:

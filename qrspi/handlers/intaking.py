@@ -39,7 +39,7 @@ class Intake:
         self.files: list[str] = []  # as they came
         self._by_place: dict[str, tuple[str, ...]] = {}
         self.notes: list[str] = []
-        self.failures: list[Problem] = []
+        self._failures: dict[str, Problem] = {}  # by place
         self.stopped: Problem | None = None
         self._scores: dict[str, Score | Problem] = {}
         self._taken_names: Collection[str] = ()
@@ -60,6 +60,9 @@ class Intake:
     def files_of(self, orders: Iterable[Order]) -> tuple[str, ...]:
         """In the order of those who were sent, whoever was the first to answer."""
         return tuple(file for one in orders for file in self._by_place.get(one.place, ()))
+
+    def failures_of(self, orders: Iterable[Order]) -> tuple[Problem, ...]:
+        return tuple(self._failures[one.place] for one in orders if one.place in self._failures)
 
     def put_back(self, orders: Iterable[Order], begun: Mapping[str, Record]) -> None:
         """Those who were to be sent and were not, as a budget is reached."""
@@ -108,7 +111,7 @@ class Intake:
             case Problem() if outcome.code.startswith("budget-"):
                 self.stopped = outcome
             case Problem():
-                self.failures.append(_about(got.order, outcome))
+                self._failures[got.order.place] = _about(got.order, outcome)
             case None:
                 self.notes.append(f"{got.order.name} answered too late: its reply is kept, unused")
         return outcome
@@ -188,7 +191,11 @@ class Intake:
     def _spent(self, got: Obtained, outcome: Taken | Problem | None) -> list[Entry]:
         fresh = [one for one in got.spent if (one.job, one.attempt) not in self._known]
         self._known |= {(one.job, one.attempt) for one in fresh}
-        return [one._replace(outcome="late") for one in fresh] if outcome is None else fresh
+        if outcome is None:
+            return [one._replace(outcome="late") for one in fresh]
+        if isinstance(outcome, Problem) and isinstance(got.reply, Reply):
+            return [one._replace(outcome="failed") for one in fresh]
+        return fresh
 
 
 def _reported(job: Job, order: Order) -> Taken | Problem:

@@ -84,6 +84,11 @@ class Purse:
             self._under_way += 1
             return None
 
+    def take_back(self) -> None:
+        """The call was not made after all."""
+        with self._guard:
+            self._under_way -= 1
+
     def charge(self, usage: Usage) -> None:
         with self._guard:
             self._under_way -= 1

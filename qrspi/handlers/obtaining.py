@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from qrspi.core import citation_density, replies, secrets
+from qrspi.core import citation_density, replies, routing, secrets
 from qrspi.core.jobs import Record
 from qrspi.core.model import Problem
 from qrspi.core.replies import Kind, Reply, Usage
@@ -13,7 +13,7 @@ from qrspi.core.spend import Entry
 from qrspi.handlers.ledger import Purse
 from qrspi.handlers.orders import Order
 from qrspi.world import agents, clock
-from qrspi.world.agents.request import Answer, Request
+from qrspi.world.agents.request import UNMADE, Answer, Request
 from qrspi.world.agents.wire import Wire
 from qrspi.world.mailbox import Mailbox
 
@@ -84,11 +84,12 @@ def _no_second_try(order: Order, found: str, why: Problem | None) -> Problem:
     said = f": {why.message}" if why else ""
     return Problem(
         "no-trusted-model",
-        f"{order.name} is badly sourced ({found}) and there is no trusted model to ask again{said}",
+        f"badly sourced ({found}), and there is no trusted model to ask again{said}",
         file=order.role.file,
         field="model",
         expected="{vendor: …, model: …}",
-        hint="qrspi config set validators.citation_density_floor 0",
+        hint=f"name a model in the role ({routing.own_file(order.role)}), or take such answers as "
+        "they are (qrspi config set validators.citation_density_floor 0)",
     )
 
 
@@ -116,7 +117,7 @@ def _answered(order: Order, office: Office) -> Obtained:
     if stored := _stored(order, office):
         record, data = stored
         entry = _entry(order, record, replies.usage(record.reply, data))
-        return _judged(order, record, _read(record.reply, Answer(data), office), entry, office)
+        return _judged(order, record, _read(record.reply, Answer(data), office), (entry,), office)
     return _sent(order, office)
 
 
@@ -126,6 +127,9 @@ def _sent(order: Order, office: Office) -> Obtained:
     record = office.begun[order.place]
     office.mailbox.prompt(order.place, order.prompt)
     answer = agents.send(_request(order, record, office), office.wire)
+    if answer.problem and answer.problem.code in UNMADE:
+        office.purse.take_back()
+        return _judged(order, record, answer.problem, (), office)
     answer = answer._replace(data=secrets.without(answer.data, office.wire.keys))
     usage = replies.usage(order.means.reply, answer.data)
     office.purse.charge(usage)
@@ -134,7 +138,7 @@ def _sent(order: Order, office: Office) -> Obtained:
         office.mailbox.capture(order.place, answer.data)
     reply = _read(order.means.reply, answer, office)
     entry = _entry(order, record, usage)._replace(seconds=round(answer.seconds, 3))
-    return _judged(order, record, reply, entry, office)
+    return _judged(order, record, reply, (entry,), office)
 
 
 # Nobody has said no: a broker may still be at work on it.
@@ -142,16 +146,17 @@ _UNDECIDED = ("transport-interrupted", "transport-timeout")
 
 
 def _judged(
-    order: Order, record: Record, reply: Reply | Problem, entry: Entry, office: Office
+    order: Order, record: Record, reply: Reply | Problem, spent: tuple[Entry, ...], office: Office
 ) -> Obtained:
     """An answer that is of no use is on record as such, or it would be found again and again."""
     if isinstance(reply, Reply):
-        return Obtained(order, record, reply, (entry,))
+        return Obtained(order, record, reply, spent)
     known = office.mailbox.record(order.place) or record
     if not (known.broker_job and reply.code in _UNDECIDED):
         record = known._replace(state="failed", problem=reply.message)
         office.mailbox.keep(order.place, record)
-    return Obtained(order, record, reply, (entry._replace(outcome="failed"),))
+    failed = tuple(entry._replace(outcome="failed") for entry in spent)
+    return Obtained(order, record, reply, failed)
 
 
 def begin_all(orders: Iterable[Order], office: Office) -> None:

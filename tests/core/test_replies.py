@@ -28,6 +28,7 @@ RESULT = {
 INIT = {"type": "system", "subtype": "init", "model": "model-0"}
 SAID = {"type": "assistant", "message": {"content": []}}
 CLAUDE = Reply("NO_FINDINGS", Usage(123, 7, 0.25), "model-1")
+CODEX = "`codex exec --json`"
 
 STARTED = {"type": "thread.started", "thread_id": "t"}
 THOUGHT = {"type": "item.completed", "item": {"type": "reasoning", "text": "hm"}}
@@ -112,7 +113,9 @@ def test_a_whole_reply(kind: Kind, data, expected):
 
 CUT_OFF = "reply-cut-off"
 NO_RESULT = "no event of type result, expected one at the end"
-NOT_A_LINE = "line 1, not a JSON object, expected one object per line"
+CLAUDE = "`claude -p --output-format json`"
+CODEX = "`codex exec --json`"
+NOT_A_LINE = f"line 1, which is no JSON object, expected what {CLAUDE} prints"
 
 
 def _choice(**changes: object) -> bytes:
@@ -137,7 +140,7 @@ def _choice(**changes: object) -> bytes:
             "claude-json",
             _lines(INIT) + _one(RESULT)[:40],
             "reply-not-json",
-            "line 2, not a JSON object, expected one object per line",
+            f"line 2, which is no JSON object, expected what {CLAUDE} prints",
         ),
         (
             "claude-json",
@@ -189,7 +192,7 @@ def _choice(**changes: object) -> bytes:
             "subtype x?, expected success",
         ),
         ("codex-jsonl", b"", "reply-empty", "no text, expected an answer"),
-        ("codex-jsonl", b"hello", "reply-not-json", NOT_A_LINE),
+        ("codex-jsonl", b"hello", "reply-not-json", NOT_A_LINE.replace(CLAUDE, CODEX)),
         (
             "codex-jsonl",
             _lines(STARTED, LAST),
@@ -206,7 +209,7 @@ def _choice(**changes: object) -> bytes:
             "codex-jsonl",
             _lines(LAST) + _one(COMPLETED)[:20],
             "reply-not-json",
-            "line 2, not a JSON object, expected one object per line",
+            "line 2, which is no JSON object, expected what `codex exec --json` prints",
         ),
         (
             "codex-jsonl",

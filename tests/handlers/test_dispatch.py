@@ -176,7 +176,7 @@ def test_one_failure_does_not_cancel_the_others(review: Shop) -> None:
 
 @pytest.mark.rule("MAN-02", "SPD-02")
 def test_only_what_is_missing_is_sent_again(review: Shop) -> None:
-    (review.replies / "scope-claude.md").unlink()
+    review.reply("scope-claude.md", "Looks good.\n")
     review.driven()
     review.reply("scope-claude.md", NOTHING)
     review.told.names.clear()
@@ -188,6 +188,45 @@ def test_only_what_is_missing_is_sent_again(review: Shop) -> None:
     ]
     assert len(review.ledger()) == 3
     assert driven.outcome.state.next.action == "approve"
+
+
+KEYLESS = (
+    "{claude: {base_url: 'http://127.0.0.1:9/v1', api_key_env: NOBODY_SET_THIS, "
+    "transport_type: openai-chat-completions}}"
+)
+
+
+@pytest.mark.rule("SPD-01", "SPD-02")
+@pytest.mark.parametrize(
+    ("setting", "code"),
+    [
+        ({}, "transport-no-script"),
+        ({"commands": commands("/nowhere/claude")}, "transport-no-program"),
+        ({"providers": KEYLESS}, "transport-no-key"),
+    ],
+)
+def test_a_call_that_could_not_be_made_is_not_counted(
+    tmp_path: Path, setting: dict[str, str], code: str
+) -> None:
+    shop = in_review(tmp_path / "shop", budget="{calls: 2}", **setting)
+    driven = shop.driven(folder=not setting)
+    assert [one.code for one in driven.failures] == [code, code]
+    assert (shop.ledger(), driven.stopped) == ([], None)
+    shop.reply("quality-claude.md", NOTHING)
+    shop.reply("scope-claude.md", NOTHING)
+    driven = shop.driven()
+    assert (driven.failures, driven.stopped, len(shop.ledger())) == ((), None, 2)
+
+
+def test_failures_are_told_in_the_order_of_those_who_were_sent(tmp_path: Path) -> None:
+    shop = in_review(tmp_path / "shop", commands=commands(tmp_path / "agent"))
+    other = f"until [ -e {tmp_path}/ended ]; do sleep 0.01; done"
+    shop.agent(
+        f"if grep -q '^reviewer_tag: quality'; then {other}; else : > {tmp_path}/ended; fi; exit 1"
+    )
+    driven = shop.driven(folder=False)
+    names = [one.message.partition(":")[0] for one in driven.failures]
+    assert names == ["quality-claude", "scope-claude"]
 
 
 @pytest.mark.rule("TRN-10", "TRN-07")
@@ -204,7 +243,8 @@ def test_only_what_is_missing_is_sent_again(review: Shop) -> None:
         (
             "scope-claude.json",
             '{"type": "result", "subtype": "success", "is_error": false, "result": "NO_FIND',
-            "reply: found line 1, not a JSON object, expected one object per line",
+            "reply: found line 1, which is no JSON object, expected what "
+            "`claude -p --output-format json` prints",
         ),
         (
             "scope-claude.json",

@@ -128,7 +128,7 @@ def test_without_a_trusted_model_it_halts_and_the_answer_is_not_paid_for_again(
     (failure,) = shop.sent().failures
     assert failure.code == "no-trusted-model"
     assert failure.message.startswith(
-        "q01-codebase: q01-codebase is badly sourced (0 references in 57 words, below 0.05) and "
+        "q01-codebase: badly sourced (0 references in 57 words, below 0.05), and "
         "there is no trusted model to ask again: the role author-research-question ("
     )
     assert not (shop.run / "research").exists()

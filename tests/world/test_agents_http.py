@@ -147,8 +147,8 @@ def test_what_may_pass_is_tried_again(
         ),
         (
             hang_up,
-            "transport-unreachable",
-            "{url} cannot be reached: Server disconnected without sending a response. "
+            "transport-dropped",
+            "{url} broke the connection off: Server disconnected without sending a response. "
             "(after 4 attempts)",
             4,
         ),
@@ -174,6 +174,24 @@ def test_nobody_listening_is_tried_again_then_named(server: Server) -> None:
     assert code == "transport-unreachable"
     assert message == f"{url} cannot be reached: [Errno 111] Connection refused (after 4 attempts)"
     assert len(pauses) == 3
+
+
+@pytest.mark.rule("TRN-02", "SPD-01")
+def test_whoever_was_reached_once_may_have_counted_it(server: Server) -> None:
+    server.behaviours = [hang_up]
+    pauses = Pauses()
+
+    def closing(seconds: float) -> None:
+        pauses(seconds)
+        server.shutdown()
+        server.server_close()
+
+    with Wire({"SHOP_API_KEY": KEY}, pause=closing, chance=lambda: 0.0) as wire:
+        code, message = failed(http.send(request(server), wire))
+    assert (code, len(pauses)) == ("transport-dropped", 3)
+    assert message == (
+        f"{server.base_url} cannot be reached: [Errno 111] Connection refused (after 4 attempts)"
+    )
 
 
 @pytest.mark.rule("TRN-02")

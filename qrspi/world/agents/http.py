@@ -57,15 +57,16 @@ def _unusable(key: str, provider: Provider) -> Problem | None:
 
 
 def _tried(request: Request, provider: Provider, key: str, wire: Wire) -> Answer:
-    attempt = 0
+    attempt, heard = 0, False
     while True:
         outcome = _once(request, provider, key, wire)
         if isinstance(outcome, Answer):
             return outcome
+        heard = heard or outcome.problem.code != _UNREACHABLE
         pause = _pause(outcome, attempt, wire)
         attempt += 1
         if attempt == ATTEMPTS or pause > LONGEST_PAUSE or wire.stop.is_set():
-            return Answer(problem=_given_up(outcome, attempt, pause))
+            return Answer(problem=_given_up(outcome, attempt, pause, heard))
         wire.pause(pause)
 
 
@@ -76,10 +77,16 @@ def _pause(outcome: _Again, attempt: int, wire: Wire) -> float:
     return (0.5 + wire.chance() / 2) * 2.0**attempt
 
 
-def _given_up(outcome: _Again, attempts: int, pause: float) -> Problem:
+_UNREACHABLE = "transport-unreachable"
+
+
+def _given_up(outcome: _Again, attempts: int, pause: float, heard: bool) -> Problem:
     tried = f"after {attempts} attempt{'s' if attempts > 1 else ''}"
     more = f"; it asks to wait {pause:.0f} s" if pause > LONGEST_PAUSE else ""
     problem = outcome.problem
+    if heard and problem.code == _UNREACHABLE:
+        # An earlier attempt did reach somebody, who may count it.
+        problem = problem._replace(code="transport-dropped")
     return problem._replace(message=f"{problem.message} ({tried}{more})")
 
 
@@ -95,9 +102,12 @@ def _once(request: Request, provider: Provider, key: str, wire: Wire) -> Answer 
             return _read(response, request, place, wire)
     except (httpx.ReadTimeout, httpx.WriteTimeout):
         return Answer(problem=failure("timeout", f"{place} did not answer in time"))
-    except (httpx.NetworkError, httpx.ConnectTimeout, httpx.RemoteProtocolError) as error:
+    except (httpx.ConnectError, httpx.ConnectTimeout) as error:
         text = wire.redacted(f"{place} cannot be reached: {error}")
         return _Again(failure("unreachable", text))
+    except (httpx.NetworkError, httpx.RemoteProtocolError) as error:
+        text = wire.redacted(f"{place} broke the connection off: {error}")
+        return _Again(failure("dropped", text))
     except (httpx.HTTPError, httpx.InvalidURL) as error:
         text = wire.redacted(f"{place} cannot be asked: {error}")
         return Answer(problem=failure("failed", text))

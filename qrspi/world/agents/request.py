@@ -34,5 +34,11 @@ class Answer(NamedTuple):
     problem: Problem | None = None
 
 
+# Nobody was asked, so there is nothing to count and nothing to pay.
+UNMADE = frozenset(
+    f"transport-{code}" for code in ("no-key", "no-httpx", "no-program", "no-script", "unreachable")
+)
+
+
 def failure(code: str, message: str, *, found: str = "", hint: str = "") -> Problem:
     return Problem(f"transport-{code}", message, found=found, hint=hint)
