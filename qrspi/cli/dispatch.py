@@ -5,9 +5,8 @@ from __future__ import annotations
 import click
 
 from qrspi.cli.app import VerbGroup
-from qrspi.cli.sending import Asked, Teller, options
+from qrspi.cli.sending import Asked, Teller, failed, options
 from qrspi.cli.session import Session
-from qrspi.core.refusal import Halt
 from qrspi.handlers import dispatch, waiting
 from qrspi.handlers.job import Options
 from qrspi.handlers.sending import How
@@ -24,7 +23,7 @@ def command() -> None:
     """
 
 
-@command.command("list")
+@command.command("list", short_help="Who is waited for, and how far each is.")
 @click.argument("run", required=False)
 @click.pass_obj
 def list_(session: Session, run: str | None) -> None:
@@ -35,7 +34,7 @@ def list_(session: Session, run: str | None) -> None:
     session.answer(document, dispatches.lines(line, session.width))
 
 
-@command.command("run")
+@command.command("run", short_help="Send whoever the run waits for now.")
 @click.argument("run", required=False)
 @click.option("--only", multiple=True, metavar="NAME", help="Only this one; may be repeated.")
 @click.option("--no-commit", is_flag=True, help="Leave committing to you.")
@@ -66,9 +65,11 @@ def run_(
     ):
         sent = desk.fan_out()
     document = {"schema": "qrspi/dispatch-run/v1", **dispatches.sent_document(found.name, sent)}
-    if sent and sent.failures:
-        raise Halt(*sent.failures)
-    session.answer(document, dispatches.sent_lines(sent))
+    failures = sent.failures if sent else ()
+    if not (session.json and failures):
+        session.answer(document, dispatches.sent_lines(sent))
+    if failures:
+        raise failed(session, failures)
 
 
 def _rehearse(session: Session, found: RunDir, only: tuple[str, ...], asked: Asked) -> None:

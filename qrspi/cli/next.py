@@ -10,7 +10,6 @@ from qrspi.cli.app import Verb
 from qrspi.cli.questions import choose
 from qrspi.cli.sending import Asked
 from qrspi.cli.session import Session
-from qrspi.core.refusal import Halt
 from qrspi.handlers.job import Options
 from qrspi.render import outcomes
 from qrspi.render.escape import one_line
@@ -100,7 +99,7 @@ def _dispatched(
         lines = [*lines, *dispatches.ending_lines(driven.stopped, driven.held)]
         session.answer({**outcomes.document(driven.outcome), **ending}, lines)
     if driven.failures:
-        raise Halt(*driven.failures)
+        raise sending.failed(session, driven.failures)
     return driven.outcome
 
 

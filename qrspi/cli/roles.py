@@ -28,7 +28,7 @@ def command() -> None:
 def list_(session: Session, run: str | None) -> None:
     """Every role with its tier and where it is read."""
     places = _places(session, run)
-    found = [_role(name, places) for name in rolefiles.names(*places)]
+    found = [_found(rolefiles.load(name, *places)) for name in rolefiles.names(*places)]
     document = {"schema": "qrspi/roles-list/v1", "roles": [_document(role) for role in found]}
     rows = [(role.name, role.tier or "-", _model(role), _origin(role, places)) for role in found]
     session.answer(document, table(("ROLE", "TIER", "MODEL", "FROM"), rows, session.width))
@@ -36,15 +36,20 @@ def list_(session: Session, run: str | None) -> None:
 
 @command.command("show")
 @click.argument("words", nargs=-1, metavar="[RUN] NAME")
+@click.option("--shipped", is_flag=True, help="The package's, also where there is one of your own.")
 @click.pass_obj
-def show(session: Session, words: tuple[str, ...]) -> None:
-    """One role's own text, as it is read for this run."""
+def show(session: Session, words: tuple[str, ...], shipped: bool) -> None:
+    """One role's file, as it is read for this run.
+
+    To begin one of your own: qrspi roles show --shipped NAME > .qrspi/agents/NAME.md
+    """
     if not 1 <= len(words) <= 2:
         raise click.UsageError("expected [RUN] NAME")
     *before, name = words
-    role = _role(name, _places(session, before[0] if before else None))
+    places = _places(session, before[0] if before else None)
+    role = _found(rolefiles.shipped(name) if shipped else rolefiles.load(name, *places))
     document = {"schema": "qrspi/roles-show/v1", **_document(role), "text": role.text}
-    session.answer(document, visible(role.text).split("\n"))
+    session.answer(document, visible(rolefiles.source(role)).rstrip("\n").split("\n"))
 
 
 def _places(session: Session, run: str | None) -> tuple[str, str]:
@@ -56,8 +61,7 @@ def _places(session: Session, run: str | None) -> tuple[str, str]:
     return session.run(run).path, project
 
 
-def _role(name: str, places: tuple[str, str]) -> Role:
-    role = rolefiles.load(name, *places)
+def _found(role: Role | Problem) -> Role:
     if not isinstance(role, Problem):
         return role
     raise (Misuse if role.code == "role-missing" else Halt)(role)

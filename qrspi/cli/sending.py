@@ -11,7 +11,7 @@ from qrspi.cli.session import Session
 from qrspi.core.config_blocks import Limits
 from qrspi.core.config_routing import TIERS
 from qrspi.core.model import Problem
-from qrspi.core.refusal import Misuse
+from qrspi.core.refusal import Halt, Misuse
 from qrspi.handlers.job import Options
 from qrspi.handlers.sending import JOBS, How, Listener, Sending
 from qrspi.render.escape import one_line
@@ -95,18 +95,35 @@ def drive(
         return pilot.drive(workspace, options, desk, path)
 
 
+def failed(session: Session, failures: tuple[Problem, ...]) -> Halt:
+    """A document, and a command that says nothing else, list them all; a person has read each of
+    them when it happened."""
+    if session.json or session.quiet:
+        return Halt(*failures)
+    who = "1 agent" if len(failures) == 1 else f"{len(failures)} agents"
+    text = f"{who} failed, as said above: run the same command again to send nobody else"
+    hint = next((one.hint for one in failures if one.hint), "")
+    return Halt(Problem(failures[0].code, text, hint=hint))
+
+
 class Teller(Listener):
     """Notes on stderr; on a terminal a bar below them. Used as a context."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
         self._bar: Progress | None = None
+        self._sent = self._ended = 0
 
     def __enter__(self) -> Teller:
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         self._end()
+        if kind is KeyboardInterrupt and self._sent:
+            self.note(
+                f"{self._ended} of {self._sent} agents had answered, which is kept: the same "
+                "command goes on from there"
+            )
 
     def note(self, text: str) -> None:
         if self._bar:
@@ -116,12 +133,14 @@ class Teller(Listener):
 
     def begun(self, names: tuple[str, ...]) -> None:
         self._end()
+        self._sent, self._ended = len(names), 0
         if names and self._session.progress:
             self._bar = _bar()
             self._bar.start()
             self._bar.add_task("waiting for agents", total=len(names))
 
     def ended(self, name: str, problem: Problem | None) -> None:
+        self._ended += 1
         if self._bar:
             self._bar.advance(self._bar.task_ids[0])
         if problem:

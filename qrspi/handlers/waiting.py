@@ -30,7 +30,7 @@ class Waiting(NamedTuple):
 def line(workspace: Workspace, how: How = AS_CONFIGURED) -> tuple[Waiting, ...]:
     """Everybody the next action names; last those who cannot be told what to do."""
     job = _job(workspace)
-    if job is None:
+    if job is None or job.next.who != "agent":
         return ()
     found = orders(job, how)
     blocked = tuple(_unready(job, one.name, one.problem) for one in found.unready)

@@ -54,11 +54,12 @@ def sent_lines(sent: FanOut | None) -> list[str]:
     if sent is None:
         return [NOBODY]
     written = [one_line(name) for name in sent.performed.files]
-    return [*written, *ending_lines(sent.stopped, sent.held)] or ["Nobody was sent."]
+    shown = [*written, *ending_lines(sent.stopped, sent.held)]
+    return shown or ([] if sent.failures else ["Nobody was sent."])
 
 
 def ending_lines(stopped: Any, held: tuple[str, ...]) -> list[str]:
-    shown = [one_line(stopped.message)] if stopped else []
+    shown = [one_line(stopped.message), f"  {stopped.hint}"] if stopped else []
     if held:
         names = one_line(", ".join(held))
         shown.append(

@@ -28,11 +28,22 @@ def load(name: str, run: str | os.PathLike[str], project: str | os.PathLike[str]
 
 
 def shipped(name: str) -> Role | Problem:
+    if not roles.is_name(name):
+        return _unknown(name)
     path = f"{name}.md"
     content = DiskTree(_package()).read(path, roles.LIMIT)
     if isinstance(content, Fault) and content.kind == "absent":
         return _unknown(name)
     return _read(content, name, f"{_package()}/{path}")
+
+
+def source(role: Role) -> str:
+    """Its file, frontmatter and all."""
+    folder, _, name = role.file.rpartition("/")
+    content = DiskTree(folder).read(name, roles.LIMIT)
+    if isinstance(content, Fault):
+        raise Halt(_unreadable(role.file, content))
+    return content.decode()
 
 
 def shipped_names() -> tuple[str, ...]:

@@ -87,6 +87,27 @@ def test_trouble_on_the_way_is_an_error_of_its_own(review: Path, qrspi: Call) ->
     assert (status["next"]["action"], status["next"]["round"]) == ("review", 1)
 
 
+@pytest.mark.rule("OUT-01", "SPD-02")
+@pytest.mark.parametrize("words", [("next", "--dispatch"), ("dispatch", "run")])
+def test_a_failure_is_told_once_after_what_was_done(
+    review: Path, qrspi: Call, words: tuple[str, ...]
+) -> None:
+    replies = review.parents[3] / "replies"
+    (replies / "scope-claude.md").unlink()
+    qrspi("next")
+    done = qrspi(*words, "--replies", "../replies")
+    said = f"{replies} has no reply for scope-claude: expected design/round-01/scope-claude.md"
+    assert done.code == 4
+    assert "reviews/design/round-01/quality-claude.clean.md" in done.out
+    assert done.err == (
+        "[transport: scripted]\n"
+        f"failed: scope-claude: {said}\n"
+        "1 agent failed, as said above: run the same command again to send nobody else\n"
+    )
+    done = qrspi(*words, "--replies", "../replies", "-q")
+    assert (done.code, done.err) == (4, f"scope-claude: {said}\n")
+
+
 @pytest.mark.rule("OUT-10")
 def test_a_rehearsal_sends_nobody(review: Path, qrspi: Call) -> None:
     before = sorted(file.as_posix() for file in review.rglob("*"))
@@ -128,6 +149,13 @@ def test_who_is_waited_for_is_listed(review: Path, qrspi: Call) -> None:
         ".qrspi/dispatch/design/round-01/quality-claude.md",
         ".qrspi/dispatch/design/round-01/scope-claude.md",
     ]
+
+
+def test_goals_are_a_persons_to_write(project: Path, qrspi: Call) -> None:
+    assert qrspi("init", "user-auth", "--pipeline", "quick", "--no-second-reviewer").code == 0
+    nobody = "The run waits for no agent now: `qrspi next` says what it waits for.\n"
+    assert (qrspi("dispatch", "list").out, qrspi("dispatch", "run").out) == (nobody, nobody)
+    assert qrspi("prompt", "author").code == 0
 
 
 def test_nobody_is_waited_for(review: Path, qrspi: Call) -> None:
@@ -234,7 +262,11 @@ def test_roles_are_listed_with_where_they_come_from(review: Path, qrspi: Call) -
     rows = {row.split()[0]: row.split()[1:] for row in qrspi("roles", "list").out.splitlines()}
     assert rows["reviewer-scope"] == ["-", "v/m", "the", "run"]
     assert rows["verifier"] == ["low", "-", "shipped"]
-    assert qrspi("roles", "show", "reviewer-scope").out == "# Mine\n\nLook \\x1b[1mhard.\n"
+    shown = qrspi("roles", "show", "reviewer-scope").out
+    assert shown == f"{front}# Mine\n\nLook \\x1b[1mhard.\n"
+    shipped = qrspi("roles", "show", "--shipped", "reviewer-scope").out
+    own.write_text(shipped)
+    assert qrspi("roles", "show", "reviewer-scope").out == shipped
     assert checked(qrspi("roles", "show", "verifier", "--json"), "roles-show")["tier"] == "low"
 
 
