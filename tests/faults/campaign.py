@@ -15,12 +15,12 @@ import os
 import random
 import shutil
 import signal
-import sys
 import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -35,6 +35,7 @@ from tests.faults import world
 STEPS = ("goals", "questions", "research", "plan")
 TRIES = 6  # kills in one place before the command is let through
 MOST_ROUNDS = 4
+WORD = 500  # kills after which it says how far it is
 SUBREAPER = 36  # PR_SET_CHILD_SUBREAPER
 
 
@@ -56,16 +57,20 @@ class Tally(NamedTuple):
 
 
 class Campaign:
-    def __init__(self, folder: Path, seed: int) -> None:
+    def __init__(self, folder: Path, seed: int, told: Callable[[str], object]) -> None:
         self.folder = folder
+        self._told = told
         self.chance = random.Random(seed)
         self.tally = Tally(seed, 0, 0, 0, 0, Counter())
         self._taken: dict[str, float] = {}  # seconds a command needs
 
     def go_on(self, kills: int) -> None:
         while self.tally.kills < kills:
+            before = self.tally.kills // WORD
             Story(self).tell(kills)
             self.count(stories=1)
+            if self.tally.kills // WORD > before:
+                self._told(f"{self.tally.kills} kills, {self.tally.stories} runs")
 
     def count(self, **more: int) -> None:
         counted = {name: getattr(self.tally, name) + number for name, number in more.items()}
@@ -245,7 +250,7 @@ def adopt_orphans() -> None:
 def run(folder: Path, kills: int, seed: int, told: Callable[[str], object]) -> Tally:
     adopt_orphans()
     scenes.advance(scenes.fixed(folder / "warm-up"))  # imports what the forked commands need
-    campaign = Campaign(folder, seed)
+    campaign = Campaign(folder, seed, told)
     told(f"seed {seed}, {kills} kills to come")
     try:
         campaign.go_on(kills)
@@ -269,5 +274,5 @@ if __name__ == "__main__":
     chosen = int(os.environ.get("QRSPI_SEED") or random.SystemRandom().randrange(10**6))
     with tempfile.TemporaryDirectory() as scratch:
         began = time.monotonic()
-        run(Path(scratch), wanted, chosen, print)
-        print(f"{time.monotonic() - began:.0f} s; nothing was lost", file=sys.stdout)
+        run(Path(scratch), wanted, chosen, partial(print, flush=True))
+        print(f"{time.monotonic() - began:.0f} s; nothing was lost")
