@@ -44,11 +44,13 @@ def survey(tree: Tree, path: str = "", *, thorough: bool = False, steps: bool = 
     config = configs.read(tree.read("config.md", CONFIG_LIMIT))
     if config.route is None:
         return Survey(_unusable(tree, path, config))
-    facts, warnings = gather(tree, config, config.route)
+    facts, doubts = gather(tree, config, config.route)
     step = current_step(facts)
     facts = facts._replace(step=step or "")
     errors = _named(tree, configs.problems_for(config, step)) if step else ()
     answer, extra = _answer(facts, errors)
+    broken = _broken(facts, doubts)
+    warnings = tuple(item for item in doubts if item not in broken)
     warnings += configs.warnings_for(config, step or "") + stale_approvals(facts) + extra
     if thorough:
         warnings += _thorough(facts)
@@ -63,7 +65,7 @@ def survey(tree: Tree, path: str = "", *, thorough: bool = False, steps: bool = 
         steps=_steps(facts, answer) if steps else (),
         next=answer.next,
         warnings=warnings,
-        errors=errors,
+        errors=errors + broken,
         closed="closed.md" in facts.names,
     )
     return Survey(state, facts, answer.loop)
@@ -94,6 +96,12 @@ def _unusable(tree: Tree, path: str, config: Config) -> RunState:
         errors=errors,
         closed=not isinstance(tree.head("closed.md"), Fault),
     )
+
+
+def _broken(facts: Facts, doubts: tuple[Problem, ...]) -> tuple[Problem, ...]:
+    """What keeps an artifact from having any status."""
+    invalid = {STEP[step].artifact for step, said in facts.statuses.items() if said == "invalid"}
+    return tuple(item for item in doubts if item.file in invalid)
 
 
 def _named(tree: Tree, problems: tuple[Problem, ...]) -> tuple[Problem, ...]:

@@ -126,7 +126,7 @@ def _bad(file: str, found: str) -> Problem:
         file=file,
         found=found,
         expected="a dispatch manifest",
-        hint="restore it from git, or remove the round directory and prepare the round again",
+        hint="restore it from git, or move the round's folder away",
     )
 
 

@@ -298,14 +298,18 @@ def _blocked(facts: Facts, loop: Loop, problems: tuple[Problem, ...], kind: str)
 
 def _no_manifest(facts: Facts, loop: Loop) -> Next:
     folder = loop.paths.directory
+    said = f"precondition-violation: {folder} holds files but was never prepared; move it away"
+    why = f"{folder} has no manifest, so nobody knows who was sent"
+    if loop.problem and loop.problem.file == loop.paths.manifest:
+        said = f"precondition-violation: {loop.problem.message}; {loop.problem.hint}"
+        why = f"{loop.problem.file} cannot be read, so nobody knows who was sent"
     return _next(
         facts,
         loop,
         "blocked",
         "human",
-        f"precondition-violation: {folder} holds files but was never prepared; move it away, "
-        f"then run `qrspi next {facts.run}`.",
-        because=(f"{folder} has no manifest, so nobody knows who was sent",),
+        f"{said}, then run `qrspi next {facts.run}`.",
+        because=(why,),
         kind="precondition",
     )
 

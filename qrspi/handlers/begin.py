@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import NamedTuple
 
 from qrspi.core import config_initial, skeleton
@@ -82,9 +83,12 @@ def check_adoptable(tree: Tree) -> None:
     names = {entry.name for entry in listing}
     if CONFIG in names:
         raise Refusal(_has_config(tree.name))
-    known = [step.artifact for step in STEPS if step.artifact.partition("/")[0] in names]
-    if not known:
+    if not holds_artifacts(names):
         raise Refusal(_no_artifacts(tree.name))
+
+
+def holds_artifacts(names: Collection[str]) -> bool:
+    return any(step.artifact.partition("/")[0] in names for step in STEPS)
 
 
 def _has_config(name: str) -> Problem:

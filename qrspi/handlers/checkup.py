@@ -8,10 +8,11 @@ from typing import Literal, NamedTuple
 from qrspi.core import loop as loops
 from qrspi.core.derive import derive
 from qrspi.core.facts import entries
-from qrspi.core.model import Problem, RunState
+from qrspi.core.model import Problem
 from qrspi.core.pipeline import STEPS, Subject, subject
 from qrspi.core.refusal import Halt
 from qrspi.core.tree import Fault
+from qrspi.handlers import begin
 from qrspi.world import applog, heartbeat, locate, mounts, surroundings
 from qrspi.world.disk import DiskTree, inside_git
 from qrspi.world.locate import Root, RunDir
@@ -58,9 +59,20 @@ def _folder(root: Root) -> Iterator[Sign]:
     yield from (_leftover(f"{root.runs_dir}/{name}", "the next `qrspi init`") for name in left)
     for name in others:
         if name not in left:
-            message = f"{name} is no run: it has neither config.md nor goals.md"
-            yield Sign("note", "runs", message, f"qrspi init --adopt {root.runs_dir}/{name}")
+            yield _no_run(root, name)
     yield from _watching(root)
+
+
+def _no_run(root: Root, name: str) -> Sign:
+    folder = DiskTree(root.runs_dir)
+    kinds = {entry.name: entry.kind for entry in entries(folder, "")}
+    if kinds.get(name) != "dir":
+        what = "a link, which is not followed" if kinds.get(name) == "link" else "no folder"
+        return Sign("note", "runs", f"{name} is no run: it is {what}")
+    message = f"{name} is no run: it has neither config.md nor goals.md"
+    adoptable = begin.holds_artifacts([entry.name for entry in entries(folder, name)])
+    hint = f"qrspi init --adopt {root.runs_dir}/{name}" if adoptable else ""
+    return Sign("note", "runs", message, hint)
 
 
 def _watching(root: Root) -> Iterator[Sign]:
@@ -85,9 +97,13 @@ def _runs(root: Root) -> Iterator[Sign]:
 
 def _run(run: RunDir) -> Iterator[Sign]:
     tree = DiskTree(run.path)
-    yield from _config(derive(tree, run.path), run.name)
+    state = derive(tree, run.path)
+    yield from (_sign("problem", run.name, error) for error in state.errors)
+    yield from (_sign("note", run.name, warning) for warning in state.warnings)
+    told = {warning.message for warning in state.warnings}
     for about in _subjects(tree):
-        yield from (Sign("note", run.name, odd.message) for odd in loops.odd_names(tree, about))
+        odd = (item for item in loops.odd_names(tree, about) if item.message not in told)
+        yield from (Sign("note", run.name, item.message) for item in odd)
     for log in LOGS:
         wrong = (line for line in applog.read(tree, log) if isinstance(line, Problem))
         yield from (Sign("note", run.name, line.message) for line in wrong)
@@ -98,13 +114,10 @@ def _run(run: RunDir) -> Iterator[Sign]:
         yield Sign("note", run.name, f"{message}the run cleans up")
 
 
-def _config(state: RunState, name: str) -> Iterator[Sign]:
-    """What the current step uses blocks it; the rest is told."""
-    hint = f"qrspi config validate {name}"
-    yield from (Sign("problem", name, error.message, hint) for error in state.errors)
-    for warning in state.warnings:
-        if warning.file == "config.md":
-            yield Sign("note", name, warning.message, hint)
+def _sign(level: Literal["note", "problem"], run: str, found: Problem) -> Sign:
+    if found.file == "config.md":
+        return Sign(level, run, found.message, f"qrspi config validate {run}")
+    return Sign(level, run, found.message, f"qrspi explain {run}" if level == "problem" else "")
 
 
 def _subjects(tree: DiskTree) -> Iterator[Subject]:

@@ -90,7 +90,7 @@ def run_page(state: RunState, look: Look = PLAIN) -> list[str]:
 
 def notes(state: RunState, paint: Paint = plain) -> list[str]:
     """What is wrong or odd, but for the one thing that the next action says anyway."""
-    wrong = tuple(item for item in state.errors if item.message != state.next.summary)
+    wrong = tuple(item for item in state.errors if not state.next.summary.startswith(item.message))
     shown = [*_noted("error:", "red", wrong, paint), *warnings(state, paint)]
     return [*shown, ""] if shown else []
 

@@ -20,6 +20,7 @@ from qrspi.core.refusal import Halt, Refusal
 from qrspi.world import atomic, git, index
 from qrspi.world.disk import opened, step_into
 from qrspi.world.failure import worded
+from qrspi.world.locate import RUNS
 from qrspi.world.refs import Ref, check
 from qrspi.world.repository import Repo, Tracked, setting_is_off, tracked, untracked_in
 
@@ -69,7 +70,7 @@ def must_be_tracked(repo: Repo, paths: Sequence[str]) -> tuple[Tracked, ...]:
     entries = tracked(repo, paths)
     missing = untracked_in(entries, repo, paths)
     if missing:
-        raise Refusal(*(_untracked(path) for path in missing))
+        raise Refusal(*(_untracked(path, _committing(repo, missing)) for path in missing))
     return entries
 
 
@@ -217,14 +218,25 @@ def _check_kinds(repo: Repo, entries: Sequence[Tracked]) -> None:
             )
 
 
-def _untracked(path: str) -> Problem:
+def _committing(repo: Repo, paths: Sequence[str]) -> str:
+    """A line for a shell in the project, or anywhere when the run lies in no docs/qrspi."""
+    from shlex import quote
+
+    project, _, run = repo.path.rpartition(f"/{RUNS}/")
+    folder = f"{RUNS}/{run}" if project else repo.path
+    names = " ".join(quote(f"{folder}/{path}") for path in paths)
+    message = quote(f"Add {', '.join(paths)}")
+    return f"git add -- {names} && git commit -m {message} -- {names}"
+
+
+def _untracked(path: str, hint: str) -> Problem:
     return Problem(
         "untracked-artifact",
         f"artifact {path} is untracked — commit before reviewer dispatch",
         file=path,
         found="untracked",
         expected="tracked by git",
-        hint=f"git add -- {path}",
+        hint=hint,
     )
 
 

@@ -45,6 +45,10 @@ def test_everything_odd_is_listed(project: Path, qrspi: Call) -> None:
         },
     )
     (folder / "ideas").mkdir()
+    (folder / "moved/tasks").mkdir(parents=True)
+    (folder / "moved/plan.md").write_bytes(b"")
+    (folder / "notes.txt").write_bytes(b"")
+    (folder / "other").symlink_to("/etc")
     (folder / ".2026-05-17-x.qrspi-0123456789abcdef.tmp").mkdir()
     result = qrspi("doctor")
     assert (result.code, result.out.splitlines()[2:]) == (
@@ -53,7 +57,10 @@ def test_everything_odd_is_listed(project: Path, qrspi: Call) -> None:
             f"note    leftover: {folder}/.2026-05-17-x.qrspi-0123456789abcdef.tmp is left of a "
             "command that was killed; the next `qrspi init` removes it",
             "note    runs: ideas is no run: it has neither config.md nor goals.md",
-            f"        qrspi init --adopt {folder}/ideas",
+            "note    runs: moved is no run: it has neither config.md nor goals.md",
+            f"        qrspi init --adopt {folder}/moved",
+            "note    runs: notes.txt is no run: it is no folder",
+            "note    runs: other is no run: it is a link, which is not followed",
             "ok      daemon: none is watching",
             "note    2026-05-17-user-auth: config.md: `colour` is not a known field and is ignored",
             "        qrspi config validate 2026-05-17-user-auth",
@@ -107,3 +114,21 @@ def test_a_place_without_runs(tmp_path: Path, qrspi: Call, monkeypatch: pytest.M
         ],
     )
     assert qrspi("--root", tmp_path / "gone", "doctor").code == 2
+
+
+@pytest.mark.rule("FM-04")
+def test_an_artifact_that_cannot_be_read_is_a_problem_and_a_doubtful_one_a_note(
+    project: Path, qrspi: Call
+) -> None:
+    broken = {"goals.md": b"---\nstatus: draft\nstatus: approved\n---\n", "questions.md": b"Why?\n"}
+    run = runs.on_disk(project, {"config.md": runs.config("quick"), **broken})
+    result = qrspi("doctor")
+    assert (result.code, result.out.splitlines()[3:]) == (
+        3,
+        [
+            f"problem {run.name}: goals.md:3:1: repeated key 'status'",
+            f"        qrspi explain {run.name}",
+            f"note    {run.name}: questions.md: no frontmatter, so no status, expected draft, "
+            "approved or replan-draft; read as draft",
+        ],
+    )

@@ -169,7 +169,8 @@ def test_artifacts_that_are_something_else(
     good, found = result.json["runs"]
     assert (result.code, result.err, good["next"]["action"]) == (0, "", "author")
     assert found["steps"][0]["status"] == status
-    said = [item["message"] for item in found["warnings"] if item["file"] == "goals.md"]
+    told = found["errors" if status == "invalid" else "warnings"]
+    said = [item["message"] for item in told if item["file"] == "goals.md"]
     assert said == ([message] if message else [])
 
 

@@ -104,12 +104,13 @@ class TestPrepare:
 
     @pytest.mark.rule("DIF-01")
     def test_an_untracked_artifact_is_three(self, run: Path, project: Path, qrspi: Call) -> None:
-        git(project, "rm", "-q", "--cached", "--", str(run / "goals.md"))
+        path = f"docs/qrspi/{run.name}/goals.md"
+        git(project, "rm", "-q", "--cached", "--", path)
         assert qrspi("round", "prepare", "goals") == Result(
             3,
             "",
             "artifact goals.md is untracked — commit before reviewer dispatch\n"
-            "  git add -- goals.md\n",
+            f"  git add -- {path} && git commit -m 'Add goals.md' -- {path}\n",
         )
 
     @pytest.mark.rule("DIF-01")

@@ -176,6 +176,7 @@ def test_an_artifact_that_cannot_be_read_blocks_its_step() -> None:
     files = {"goals.md": b"---\nstatus: approved\nstatus: draft\n---\n"}
     state = derive(tree({"config.md": config()}, files))
     assert state.steps[0].status == "invalid"
+    assert [item.message for item in state.errors] == ["goals.md:3:1: repeated key 'status'"]
     assert (state.next.action, state.next.missing) == ("blocked", ("goals.md",))
 
 

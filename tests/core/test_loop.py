@@ -250,7 +250,24 @@ def test_files_that_were_never_prepared_block_and_are_never_closed() -> None:
     files = {"config.md": config(), "goals.md": TEXT, **CLEAN}
     found = derive(tree(files)).next
     assert (found.action, found.kind) == ("blocked", "precondition")
-    assert found.summary.startswith("precondition-violation: reviews/goals/round-01 holds files")
+    assert found.summary == (
+        "precondition-violation: reviews/goals/round-01 holds files but was never prepared; move "
+        "it away, then run `qrspi next 2026-05-17-user-auth`."
+    )
+
+
+def test_a_manifest_that_cannot_be_read_is_not_called_missing() -> None:
+    manifest = "reviews/goals/round-01/.dispatch-manifest.json"
+    files = {"config.md": config(), "goals.md": TEXT, **CLEAN, manifest: b"{"}
+    found = derive(tree(files)).next
+    assert (found.action, found.kind, found.summary, found.because) == (
+        "blocked",
+        "precondition",
+        f"precondition-violation: {manifest}: the round's manifest is text that is not JSON, "
+        "expected the JSON that preparing wrote; restore it from git, or move the round's folder "
+        "away, then run `qrspi next 2026-05-17-user-auth`.",
+        (f"{manifest} cannot be read, so nobody knows who was sent",),
+    )
 
 
 ROWS: list[tuple[str, list[bool], bool, bool]] = [
