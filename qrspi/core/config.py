@@ -213,7 +213,8 @@ def nearest(name: str) -> str:
     # Imported here: it costs a cold start 2 ms, and few configs have an unknown field.
     from difflib import get_close_matches
 
-    return next(iter(get_close_matches(name, KNOWN, 1)), "")
+    longer = (known for known in KNOWN if known.startswith(f"{name}_"))
+    return next(iter(get_close_matches(name, KNOWN, 1, cutoff=0.7)), next(longer, ""))
 
 
 # Which step needs what

@@ -134,7 +134,19 @@ def _submission(found: FileKind, file: str, content: bytes, strict: bool) -> Ins
     assert found.name is not None
     place = Place(found.subject or _own_subject(content), found.number or _own_round(content))
     examined = intake.examine(found.name, file, content, place, strict=strict)
-    return Inspected(examined.violations, examined.warnings)
+    if found.subject:
+        return Inspected(examined.violations, examined.warnings)
+    known = (item for item in examined.warnings if item.field not in ("artifact", "round"))
+    return Inspected(examined.violations, (*_astray(file), *known))
+
+
+def _astray(file: str) -> tuple[Problem, ...]:
+    """A file that is looked at by itself may lie anywhere; one of a run's reviews may not."""
+    if "/reviews/" not in f"/{file}":
+        return ()
+    expected = "a folder round-NN of the reviews of a step or a task"
+    message = f"{file}: lies in no round, so nobody counts it; expected {expected}"
+    return (Problem("astray", message, file, expected=expected),)
 
 
 def _own_field(content: bytes, field: str) -> str:

@@ -210,3 +210,18 @@ def test_a_large_artifact_is_not_read_whole(project: Path, qrspi: Call) -> None:
         file.write(runs.artifact())
         file.truncate(200 * 1024 * 1024)
     assert json.loads(qrspi("validate", "goals.md", "--json").out)["ok"] is True
+
+
+def test_a_finding_outside_every_round_is_told_and_nothing_is_guessed_about_it(
+    project: Path, qrspi: Call
+) -> None:
+    name = "reviews/tasks/task-01/round-05-fanout/quality-claude.finding-F01.md"
+    data = runs.finding().replace(b"artifact: goals\n", b"")
+    runs.on_disk(project, {"config.md": GOOD["config.md"], name: data})
+    result = qrspi("validate", f"docs/qrspi/{runs.RUN}/{name}")
+    assert (result.code, result.out.splitlines()[0]) == (
+        0,
+        f"warning: docs/qrspi/{runs.RUN}/{name}: lies in no round, so nobody counts it; expected "
+        "a folder round-NN of the reviews of a step or a task",
+    )
+    assert "artifact" not in result.out

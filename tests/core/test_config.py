@@ -367,6 +367,12 @@ def test_headers_are_text_to_text(headers: str, field: str) -> None:
 @pytest.mark.parametrize(
     ("name", "message"),
     [
+        ("worktree_mode", "config.md: `worktree_mode` is not a known field and is ignored"),
+        (
+            "verifier",
+            "config.md: `verifier` is not a known field and is ignored; "
+            "the nearest known field is verifier_enabled",
+        ),
         (
             "verifier_enable",
             "config.md: `verifier_enable` is not a known field and is ignored; "
