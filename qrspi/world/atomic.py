@@ -7,7 +7,6 @@ symlink can be slipped in between. Failures are OSErrors; the workspace words th
 from __future__ import annotations
 
 import errno
-import hashlib
 import os
 import re
 import stat
@@ -23,6 +22,8 @@ _BLOCK = 1024 * 1024
 _NO_LINKS = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK)
 
 LEFTOVER = re.compile(r"\..*\.qrspi-[0-9a-f]{16}\.tmp")
+
+_MINE = os.urandom(4).hex()  # of this process
 
 
 @contextmanager
@@ -52,7 +53,12 @@ def enter(directory: int, name: str, make: bool) -> int:
 
 
 def temporary_name(name: str) -> str:
-    return f".{name[:40]}.qrspi-{os.urandom(8).hex()}.tmp"
+    return f".{name[:40]}.qrspi-{_MINE}{os.urandom(4).hex()}.tmp"
+
+
+def is_mine(name: str) -> bool:
+    """Whether this process made the temporary of that name."""
+    return f".qrspi-{_MINE}" in name and LEFTOVER.fullmatch(name) is not None
 
 
 @contextmanager
@@ -155,11 +161,15 @@ def present(directory: int, name: str) -> Present | None:
 
 
 def sha256(data: bytes) -> str:
-    return hashlib.sha256(data).hexdigest()
+    from hashlib import sha256 as new_digest  # loads OpenSSL, which no reader of a log needs
+
+    return new_digest(data).hexdigest()
 
 
 def _digest(fd: int) -> str:
-    digest = hashlib.sha256()
+    from hashlib import sha256 as new_digest
+
+    digest = new_digest()
     while data := os.read(fd, _BLOCK):
         digest.update(data)
     return digest.hexdigest()

@@ -1,4 +1,4 @@
-"""A plain `status` is answered without click, and nobody can tell."""
+"""A plain `status` or `log` is answered without click, and nobody can tell."""
 
 from __future__ import annotations
 
@@ -10,8 +10,11 @@ import pytest
 
 from qrspi.cli import shortcut
 from qrspi.cli.session import Session
+from qrspi.core import trail
+from qrspi.core.trail import Line
+from qrspi.world import applog
 from tests import runs
-from tests.cli.conftest import Call
+from tests.cli.conftest import NOW, Call
 
 PLAIN = [
     "status",
@@ -27,12 +30,28 @@ PLAIN = [
     "status nobody",
     "status nobody --json",
     "--root nowhere status",
+    "log user-auth",
+    "log user-auth --json",
+    "log user-auth -n 1",
+    "log user-auth -n 0",
+    "log --lines 02 user-auth -n 01 --files",
+    "log --all user-auth",
+    "--root docs/qrspi log user-auth -n 2 -q",
+    "log",
+    "log nobody --json",
 ]
+
+
+LOG = b"".join(
+    applog.encode(trail.render(Line(NOW, "cli", event, "goals", 1)))
+    for event in ("prepare-round", "assemble", "commit-round")
+)
 
 
 @pytest.fixture
 def two_runs(project: Path) -> Path:
-    runs.on_disk(project, {"config.md": runs.config(), "goals.md": runs.artifact()})
+    run = {"config.md": runs.config(), "goals.md": runs.artifact(), trail.FILE: LOG}
+    runs.on_disk(project, run)
     closed = {"config.md": runs.config("quick"), "closed.md": b"---\nclosed: today\n---\n"}
     runs.on_disk(project, closed, "2026-05-18-old-idea")
     return project
@@ -64,14 +83,28 @@ def test_both_ways_give_the_same_bytes(
         "--all status",
         "status --",
         "status --jsno",
+        "status -n 3",
+        "log --follow",
+        "log --all -n 3",
+        "log -n",
+        "log -n -3",
+        "log -n3",
+        "log -n ٣",
+        "log -n 9999999999",
+        "log --lines=3",
+        "log one two",
+        "log --explain",
+        "log status --checklist",
     ],
 )
 def test_everything_else_is_for_click(line: str) -> None:
     assert not shortcut.answers(Session(), line.split())
 
 
-def test_a_plain_status_does_without_click(two_runs: Path) -> None:
-    code = "import sys; from qrspi.cli import main\ntry: main(['status'])\n"
-    code += "finally: print('click' in sys.modules)"
+@pytest.mark.rule("SPE-03")
+@pytest.mark.parametrize("words", [["status"], ["log", "user-auth", "-n", "1"]], ids=" ".join)
+def test_a_plain_command_does_without_click(words: list[str], two_runs: Path) -> None:
+    code = f"import sys; from qrspi.cli import main\ntry: main({words})\n"
+    code += "finally: print({'click', 'hashlib', 'inspect'} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert done.stdout.endswith("False\n")
+    assert done.stdout.endswith("set()\n")
