@@ -27,6 +27,8 @@ def judge(
     files: list[EngineFile], recorded: Mapping[str, str] | None, round_number: int
 ) -> Judgement:
     """`recorded` are the hashes that the round's manifest keeps; None without a manifest."""
+    if not files:
+        return Judgement()
     own = [file for file in files if _is_own(file, recorded)]
     faults = _faults(files)
     skips = [file for file in files if file.name == f"{matrix.visual_tag()}.skipped.md"]

@@ -144,18 +144,23 @@ class DiskTree:
 
     def _walk(self, path: str) -> int:
         """From the last directory on the way that is open already."""
-        while self._held and not _is_above(self._held[-1].path, path):
+        held = self._held
+        while held and not path.startswith(f"{held[-1].path}/"):
             self._close_last()
-        if not self._held or not (self._glance or self._leads_to(self._held[-1])):
+        if held and not (self._glance or self._leads_to(held[-1])):
             self.let_go()
-            self._hold("", os.open(self.path, ROOT_FLAGS))
-        at, fd = self._held[-1].path, self._held[-1].fd
-        for part in path[len(at) :].removeprefix("/").split("/"):
-            at, fd = f"{at}/{part}" if at else part, step_into(fd, part)
-            self._hold(at, fd)
-        return fd
+        rest = path[len(held[-1].path) + 1 :] if held else path
+        for part in rest.split("/"):
+            self._enter(part)
+        return held[-1].fd
 
-    def _hold(self, path: str, fd: int) -> None:
+    def _enter(self, part: str) -> None:
+        """One directory further down."""
+        if self._held:
+            above = self._held[-1]
+            path, fd = f"{above.path}/{part}", step_into(above.fd, part)
+        else:
+            path, fd = part, step_into(None, part, f"{self.path}/")
         found = os.fstat(fd)
         self._held.append(Held(path, fd, found.st_dev, found.st_ino))
         DiskTree._count += 1
@@ -191,10 +196,6 @@ class DiskTree:
         return Fault("not-a-file", "file")
 
 
-def _is_above(held: str, path: str) -> bool:
-    return not held or path.startswith(f"{held}/")
-
-
 @contextmanager
 def opened(directory: str) -> Iterator[int]:
     fd = os.open(directory, ROOT_FLAGS)
@@ -204,26 +205,16 @@ def opened(directory: str) -> Iterator[int]:
         os.close(fd)
 
 
-def walk(root: str, path: str) -> int:
-    """A descriptor of a directory below `root`, reached without following any symlink."""
-    fd = os.open(root, ROOT_FLAGS)
-    for part in path.split("/") if path else ():
-        try:
-            below = step_into(fd, part)
-        finally:
-            os.close(fd)
-        fd = below
-    return fd
-
-
-def step_into(fd: int, part: str) -> int:
+def step_into(fd: int | None, part: str, above: str = "") -> int:
+    """The directory `part` below an open one, or below the path `above`."""
     if part in ("", ".", ".."):
         raise ValueError(f"no name of a directory: {part!r}")
+    place = above + part
     try:
-        return os.open(part, DIR_FLAGS, dir_fd=fd)
+        return os.open(place, DIR_FLAGS, dir_fd=fd)
     except NotADirectoryError:
         # Linux says ENOTDIR of a symlink too, when it is asked for a directory.
-        if stat.S_ISLNK(os.stat(part, dir_fd=fd, follow_symlinks=False).st_mode):
+        if stat.S_ISLNK(os.stat(place, dir_fd=fd, follow_symlinks=False).st_mode):
             raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), part) from None
         raise
 
