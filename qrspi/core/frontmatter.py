@@ -140,7 +140,8 @@ def _status_without_bytes(fault: Fault, file: str) -> tuple[Status, Problem | No
         case "absent":
             return "missing", None
         case "not-a-file":
-            return "invalid", Problem("not-a-file", f"{file}: not a regular file{detail}", file)
+            message = f"{file}: not a regular file{detail}"
+            return "invalid", Problem("not-a-file", message, file, hint="put a file in its place")
         case "unreadable" | "too-large":
             return "invalid", Problem("unreadable", f"{file}: cannot be read{detail}", file)
 

@@ -74,10 +74,11 @@ def _invalid(facts: Facts) -> Next:
     artifact = STEP[facts.step].artifact
     problem = artifact_status(facts.tree, facts.step)[1]
     why = problem.message if problem else f"{artifact} cannot be read"
+    remedy = (problem.hint if problem else "") or "correct it"
     return Next(
         "blocked",
         "human",
-        f"{why}. Correct it, then run `qrspi next {facts.run}`.",
+        f"{why}: {remedy}, then run `qrspi next {facts.run}`.",
         (why,),
         step=facts.step,
         missing=(artifact,),

@@ -63,6 +63,9 @@ _HINTS = {
     "found character '\\t' that cannot start any token": "indent with spaces, not with tabs",
     "found character '`' that cannot start any token": "put quotes around the value",
     "found character '@' that cannot start any token": "put quotes around the value",
+    "found character '%' that cannot start any token": "put quotes around the value",
+    "expected the node content, but found '<stream end>'": "close what was opened with [ or {",
+    "sequence entries are not allowed here": "begin the list on a line of its own",
 }
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from qrspi.core.model import Problem
 from qrspi.handlers.validation import Checked
 from qrspi.render import problems
 from qrspi.render.escape import one_line
@@ -27,11 +28,18 @@ def _file(item: Checked) -> dict[str, Any]:
     }
 
 
+def _error(item: Checked, problem: Problem) -> list[str]:
+    """What is said about a reviewer's file is for the round it is in, which may be over."""
+    shown = problem.hint and item.kind in ("artifact", "companion", "task")
+    hint = [f"  {one_line(problem.hint)}"] if shown else []
+    return [f"error: {one_line(problem.message)}", *hint]
+
+
 def lines(checked: list[Checked]) -> list[str]:
     """Files that are good are only counted."""
     shown = []
     for item in checked:
-        shown += [f"error: {one_line(problem.message)}" for problem in item.problems]
+        shown += [line for problem in item.problems for line in _error(item, problem)]
         shown += [f"warning: {one_line(problem.message)}" for problem in item.warnings]
     bad = sum(bool(item.problems) for item in checked)
     verdict = f"{bad} of {len(checked)} bad" if bad else "all good"

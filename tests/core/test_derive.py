@@ -180,6 +180,30 @@ def test_an_artifact_that_cannot_be_read_blocks_its_step() -> None:
     assert (state.next.action, state.next.missing) == ("blocked", ("goals.md",))
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            b"---\nstatus: draft\nstatus: approved\n---\n",
+            "goals.md:3:1: repeated key 'status': correct it",
+        ),
+        (
+            b"---\ntitle: a: b\n---\n",
+            "goals.md:2:9: mapping values are not allowed here: put quotes around a value that "
+            "contains ': '",
+        ),
+        (
+            b"---\ntags: [\n---\n",
+            "goals.md:3:1: expected the node content, but found '<stream end>': close what was "
+            "opened with [ or {",
+        ),
+    ],
+)
+def test_what_to_do_about_a_broken_artifact_is_said(text: bytes, said: str) -> None:
+    state = derive(tree({"config.md": config(), "goals.md": text}))
+    assert state.next.summary == f"{said}, then run `qrspi next {state.run}`."
+
+
 @pytest.mark.rule("CFG-02", "ST-09")
 def test_without_a_config_nothing_is_said_about_steps() -> None:
     state = derive(tree({"goals.md": artifact("approved")}))
