@@ -10,6 +10,7 @@ from typing import TypeVar
 from qrspi.cli.session import Enough, NoStdout, Session, say
 from qrspi.core.model import Problem
 from qrspi.core.refusal import Refusal
+from qrspi.world import locate
 
 T = TypeVar("T")
 
@@ -93,6 +94,8 @@ def _from_click(session: Session, error: Exception) -> int:
             return _report(session, 2, Problem("usage", message, hint=hint))
         case ClickException():
             return _report(session, 2, Problem("usage", error.format_message()))
+        case FileNotFoundError() if locate.current_directory() is None:
+            return _report(session, 2, locate.NOWHERE)
         case _:
             return _bug(session, error)
 

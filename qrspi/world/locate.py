@@ -14,6 +14,14 @@ from qrspi.world.disk import fault_of
 
 RUNS = "docs/qrspi"
 OWN = ".qrspi"
+LISTED = 5  # names of runs that one line has room for
+
+
+NOWHERE = Problem(
+    "no-directory",
+    "the current directory no longer exists: change to one that does, "
+    "or name the project with --root and its full path",
+)
 
 
 class Root(NamedTuple):
@@ -44,6 +52,8 @@ def find_root(cwd: str | None, root_option: str | None, env: Mapping[str, str]) 
     found = _nearest(start)
     if found:
         return _project(found)
+    if _there(f"{start}/{RUNS}"):
+        raise Misuse(_no_directory(f"{start}/{RUNS}"))
     raise Misuse(
         Problem(
             "no-root",
@@ -64,7 +74,11 @@ def root_for_init(cwd: str | None, root_option: str | None, env: Mapping[str, st
         return _known_root(path) or _new_project(path)
     start = _standing(cwd)
     found = _nearest(start) or _nearest(start, ".git") or start
-    return _project(found) if _is_dir(f"{found}/{RUNS}") else _new_project(found)
+    if _is_dir(f"{found}/{RUNS}"):
+        return _project(found)
+    if _there(f"{found}/{RUNS}"):
+        raise Misuse(_no_directory(f"{found}/{RUNS}"))
+    return _new_project(found)
 
 
 def list_runs(root: Root) -> tuple[RunDir, ...] | Fault:
@@ -115,12 +129,13 @@ def resolve(root: Root, word: str) -> RunDir | Problem:
     )
     if len(matches) == 1:
         return matches[0]
-    names = tuple(run.name for run in matches or runs)
     if matches:
+        names = tuple(run.name for run in matches)
         return _several(f"{word!r} could be any of {len(names)} runs", names, word)
+    names = _near(wanted, runs)
     return Problem(
         "unknown-run",
-        f"no run {word!r} in {root.runs_dir}: {_listed(names)}",
+        f"no run {word!r} in {root.runs_dir}: {_listed(names, len(runs))}",
         file=root.runs_dir,
         found=word,
         expected="a run's directory name, its slug, or a unique prefix of either",
@@ -175,13 +190,7 @@ def _absolute(cwd: str | None, source: str, said: str) -> str:
 
 def _standing(cwd: str | None) -> str:
     if cwd is None:
-        raise Misuse(
-            Problem(
-                "no-directory",
-                "the current directory no longer exists: change to one that does, "
-                "or name the project with --root and its full path",
-            )
-        )
+        raise Misuse(NOWHERE)
     return cwd
 
 
@@ -189,15 +198,15 @@ def _named_root(path: str, source: str, said: str) -> Root:
     root = _known_root(path)
     if root:
         return root
-    what = "is not there" if not _there(path) else f"holds no {RUNS} and is no run"
+    expected = f"a project with {RUNS}, that folder itself, or one run"
+    problem = Problem("no-root", "", path, found=said, expected=expected)
+    if not _is_dir(path):
+        what = "is no directory" if _there(path) else "is not there"
+        raise Misuse(problem._replace(message=f"{source} {said} {what}: expected {expected}"))
     raise Misuse(
-        Problem(
-            "no-root",
-            f"{source} {said} {what}: expected a project with {RUNS}, that folder itself, or "
-            f"one run; `qrspi --root {said} init SLUG` starts a first run there",
-            file=path,
-            found=said,
-            expected=f"a project with {RUNS}, that folder itself, or one run",
+        problem._replace(
+            message=f"{source} {said} holds no {RUNS} and is no run: expected {expected}; "
+            f"`qrspi --root {said} init SLUG` starts a first run there",
             hint=f"qrspi --root {said} init SLUG",
         )
     )
@@ -215,6 +224,11 @@ def _known_root(path: str) -> Root | None:
         return root
     runs = list_runs(root)
     return None if isinstance(runs, Fault) or not runs else root
+
+
+def _no_directory(path: str) -> Problem:
+    message = f"{path} is there, but is no directory: expected the folder that runs are in"
+    return Problem("no-root", message, file=path, expected="a directory")
 
 
 def _project(path: str) -> Root:
@@ -305,7 +319,7 @@ def _no_listing(root: Root, fault: Fault) -> Problem:
 def _several(message: str, names: tuple[str, ...], found: str = "") -> Problem:
     return Problem(
         "ambiguous-run",
-        f"{message}: {', '.join(names)}",
+        f"{message}: {_some(names)}",
         found=found,
         expected="one run",
         hint="qrspi status",
@@ -313,7 +327,25 @@ def _several(message: str, names: tuple[str, ...], found: str = "") -> Problem:
     )
 
 
-def _listed(names: tuple[str, ...]) -> str:
+def _some(names: tuple[str, ...]) -> str:
+    rest = len(names) - LISTED
+    return ", ".join(names[:LISTED]) + (f" and {rest} more" if rest > 0 else "")
+
+
+def _near(word: str, runs: tuple[RunDir, ...]) -> tuple[str, ...]:
+    """All runs where they are few; else those whose names come near."""
+    if len(runs) <= LISTED:
+        return tuple(run.name for run in runs)
+    from difflib import get_close_matches
+
+    known = {name: run.name for run in runs for name in (slug_of(run.name), run.name)}
+    found = get_close_matches(word[:200], known, LISTED)
+    return tuple(dict.fromkeys(known[name] for name in found))
+
+
+def _listed(names: tuple[str, ...], count: int) -> str:
     if names:
-        return f"there is {', '.join(names)}"
+        return f"{'there is' if len(names) == count else 'the nearest is'} {', '.join(names)}"
+    if count:
+        return f"none of the {count} runs has a name like it; `qrspi status --all` lists them"
     return "there is none; `qrspi init SLUG` starts one"

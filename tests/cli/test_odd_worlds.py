@@ -216,15 +216,16 @@ def test_a_folder_without_permission(project: Path, qrspi: Call) -> None:
 def test_the_current_directory_was_deleted(project: Path, process: Call) -> None:
     runs.on_disk(project, {"config.md": runs.config("quick")})
     gone = project / "gone"
-    gone.mkdir()
     words = f'cd "{gone}" && rmdir "{gone}" && exec "{COMMAND}" "$@"'
-    done = subprocess.run(["sh", "-c", words, "sh", "status"], capture_output=True, text=True)
-    assert (done.returncode, done.stdout, done.stderr) == (
-        2,
-        "",
-        "the current directory no longer exists: change to one that does, or name the project "
-        "with --root and its full path\n",
-    )
+    for command in (["status"], ["validate", "goals.md"], ["frontmatter", "get", "a.md", "b"]):
+        gone.mkdir()
+        done = subprocess.run(["sh", "-c", words, "sh", *command], capture_output=True, text=True)
+        assert (done.returncode, done.stdout, done.stderr) == (
+            2,
+            "",
+            "the current directory no longer exists: change to one that does, or name the project "
+            "with --root and its full path\n",
+        )
     gone.mkdir()
     rooted = ["sh", "-c", words, "sh", "--root", str(project), "status"]
     done = subprocess.run(rooted, capture_output=True, text=True)

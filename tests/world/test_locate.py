@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -103,13 +104,8 @@ EXPECTED = "expected a project with docs/qrspi, that folder itself, or one run"
             "no docs/qrspi in TMP or any parent: go to the project, name it with --root, or start "
             "a first run with `qrspi init SLUG`",
         ),
-        (
-            "TMP",
-            "nowhere",
-            {},
-            f"--root nowhere is not there: {EXPECTED}; "
-            "`qrspi --root nowhere init SLUG` starts a first run there",
-        ),
+        ("TMP", "nowhere", {}, f"--root nowhere is not there: {EXPECTED}"),
+        ("TMP", "/etc/hostname", {}, f"--root /etc/hostname is no directory: {EXPECTED}"),
         (
             "TMP",
             ".",
@@ -117,13 +113,7 @@ EXPECTED = "expected a project with docs/qrspi, that folder itself, or one run"
             f"--root . holds no docs/qrspi and is no run: {EXPECTED}; "
             "`qrspi --root . init SLUG` starts a first run there",
         ),
-        (
-            "TMP",
-            None,
-            {"QRSPI_ROOT": "TMP/x"},
-            f"QRSPI_ROOT TMP/x is not there: {EXPECTED}; "
-            "`qrspi --root TMP/x init SLUG` starts a first run there",
-        ),
+        ("TMP", None, {"QRSPI_ROOT": "TMP/x"}, f"QRSPI_ROOT TMP/x is not there: {EXPECTED}"),
         ("TMP", "", {}, "--root names no directory"),
         ("TMP", "a\0b", {}, "--root names no directory"),
         (
@@ -331,3 +321,38 @@ def test_a_first_run_goes_to_the_repository(
     expected = Root(str(tmp_path / project), str(tmp_path / project / "docs" / "qrspi"))
     assert locate.root_for_init(str(tmp_path / here), None, {}) == expected
     assert locate.root_for_init(None, str(tmp_path / project), {}) == expected
+
+
+@pytest.mark.parametrize("find", [locate.find_root, locate.root_for_init])
+def test_a_file_in_place_of_the_runs_folder_is_named(
+    tmp_path: Path, find: Callable[..., Root]
+) -> None:
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs/qrspi").write_bytes(b"")
+    with pytest.raises(Misuse) as refused:
+        find(str(tmp_path), None, {})
+    assert str(refused.value) == (
+        f"{tmp_path}/docs/qrspi is there, but is no directory: expected the folder that runs are in"
+    )
+
+
+@pytest.mark.rule("RUN-02")
+@pytest.mark.parametrize(
+    ("word", "said", "options"),
+    [
+        ("item-7x", "the nearest is ", 5),
+        ("zzzzz", "none of the 40 runs has a name like it; `qrspi status --all` lists them", 0),
+        ("item", "'item' could be any of 40 runs: ", 40),
+    ],
+)
+def test_many_runs_are_not_listed_in_one_line(
+    tmp_path: Path, word: str, said: str, options: int
+) -> None:
+    for number in range(40):
+        folder = tmp_path / f"docs/qrspi/2026-05-17-item-{number}"
+        folder.mkdir(parents=True)
+        (folder / "goals.md").write_bytes(b"")
+    found = locate.resolve(locate.find_root(str(tmp_path), None, {}), word)
+    assert isinstance(found, Problem)
+    assert said in found.message
+    assert (len(found.message) < 400, len(found.options)) == (True, options)
