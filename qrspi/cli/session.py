@@ -84,6 +84,8 @@ class Session:
         """Of several runs a person at a terminal picks one."""
         if not isinstance(found, Problem):
             return found
+        if found.code == "unreadable":
+            raise Halt(found)
         if found.code != "ambiguous-run" or not self.interactive:
             raise Misuse(found)
         from qrspi.cli.questions import choose

@@ -143,7 +143,8 @@ def _status_without_bytes(fault: Fault, file: str) -> tuple[Status, Problem | No
             message = f"{file}: not a regular file{detail}"
             return "invalid", Problem("not-a-file", message, file, hint="put a file in its place")
         case "unreadable" | "too-large":
-            return "invalid", Problem("unreadable", f"{file}: cannot be read{detail}", file)
+            message = f"{file}: cannot be read{detail}"
+            return "invalid", Problem("unreadable", message, file, hint="make it readable")
 
 
 def _unknown_status(node: Scalar, file: str, remark: str = "") -> Problem:

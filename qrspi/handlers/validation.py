@@ -34,12 +34,20 @@ def check(path: str) -> list[Checked]:
 
 def _below(folder: str, shown: str, depth: int) -> Iterator[Checked]:
     entries = DiskTree(folder).entries("")
-    for entry in () if isinstance(entries, Fault) else entries:
+    if isinstance(entries, Fault):
+        yield _unlisted(shown, entries)
+        return
+    for entry in entries:
         path = f"{shown}/{entry.name}"
-        if entry.kind == "dir" and depth and not entry.name.startswith("."):
-            yield from _below(f"{folder}/{entry.name}", path, depth - 1)
-        elif entry.kind != "dir" and kind_of(f"{folder}/{entry.name}").kind != "other":
+        if kind_of(f"{folder}/{entry.name}").kind != "other":
             yield _check(folder, entry.name, path)
+        elif entry.kind == "dir" and depth and not entry.name.startswith("."):
+            yield from _below(f"{folder}/{entry.name}", path, depth - 1)
+
+
+def _unlisted(shown: str, fault: Fault) -> Checked:
+    message = f"{shown}/ cannot be listed: {fault.detail or fault.kind}"
+    return Checked(shown, "other", (Problem("unreadable", message, file=shown),), ())
 
 
 def _check(folder: str, name: str, shown: str) -> Checked:

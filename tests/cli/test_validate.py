@@ -9,7 +9,10 @@ import pytest
 
 from qrspi.core.config_initial import initial
 from tests import runs
-from tests.cli.conftest import Call
+from tests.cli.conftest import COMMAND, Call
+from tests.users import plain_user, public
+
+__all__ = ("public",)
 
 ROUND = "reviews/goals/round-01"
 TASK = (
@@ -225,3 +228,36 @@ def test_a_finding_outside_every_round_is_told_and_nothing_is_guessed_about_it(
         "a folder round-NN of the reviews of a step or a task",
     )
     assert "artifact" not in result.out
+
+
+def test_a_folder_in_the_place_of_a_file_is_told(project: Path, qrspi: Call) -> None:
+    run = runs.on_disk(project, {"config.md": GOOD["config.md"]})
+    (run / "goals.md").mkdir()
+    result = qrspi("validate", "user-auth")
+    assert (result.code, result.out.splitlines()[0]) == (
+        3,
+        f"error: docs/qrspi/{run.name}/goals.md is a directory; expected a regular file; it is not "
+        "opened",
+    )
+
+
+def test_a_folder_that_may_not_be_listed_is_no_good_answer(public: Path) -> None:
+    run = runs.on_disk(public, {"config.md": GOOD["config.md"], "tasks/task-01.md": b""})
+    with plain_user(public) as user:
+        (run / "tasks").chmod(0)
+        found = user.run(COMMAND, "validate", run)
+    assert (found.returncode, found.stdout.splitlines()[0]) == (
+        3,
+        f"error: {run}/tasks/ cannot be listed: Permission denied",
+    )
+
+
+def test_a_runs_folder_that_may_not_be_listed_is_an_operation_that_failed(public: Path) -> None:
+    run = runs.on_disk(public, {"config.md": GOOD["config.md"]})
+    with plain_user(public) as user:
+        run.parent.chmod(0)
+        found = user.run(COMMAND, "--root", public, "config", "show")
+    assert (found.returncode, found.stderr) == (
+        4,
+        f"cannot list {run.parent}: Permission denied\n",
+    )
