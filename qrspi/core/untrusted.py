@@ -88,6 +88,8 @@ def distinct_ids(names: Iterable[str]) -> tuple[str, ...]:
 
 def has_marker(text: str) -> bool:
     """Whether the text holds anything that a reader, or a model, could take for a marker."""
+    if text.isascii() and text.count("<") < 3:
+        return False  # nothing else in ASCII looks like a bracket
     return "<<<untrusted-" in _plain(text)
 
 
@@ -103,6 +105,7 @@ def _plain(text: str) -> str:
     return folded.translate({ord(mark): _reduced(mark) for mark in set(folded)}).casefold()
 
 
+@lru_cache(1024)
 def _reduced(mark: str) -> str | None:
     category = unicodedata.category(mark)
     if mark in _BLANKS or category[0] in "ZM" or category in ("Cf", "Cc"):

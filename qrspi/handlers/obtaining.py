@@ -114,7 +114,8 @@ def _is_open(record: Record, order: Order, office: Office) -> bool:
 
 
 def _answered(order: Order, office: Office) -> Obtained:
-    if stored := _stored(order, office):
+    # Who was begun by this very command has no answer yet, and need not be looked up again.
+    if order.place not in office.begun and (stored := _stored(order, office)):
         record, data = stored
         entry = _entry(order, record, replies.usage(record.reply, data))
         return _judged(order, record, _read(record.reply, Answer(data), office), (entry,), office)
@@ -125,7 +126,6 @@ def _sent(order: Order, office: Office) -> Obtained:
     if order.place not in office.begun:
         begin_all((order,), office)
     record = office.begun[order.place]
-    office.mailbox.prompt(order.place, order.prompt)
     answer = agents.send(_request(order, record, office), office.wire)
     if answer.problem and answer.problem.code in UNMADE:
         office.purse.take_back()
@@ -161,10 +161,10 @@ def _judged(
 
 def begin_all(orders: Iterable[Order], office: Office) -> None:
     """Write down who is sent before anybody is: a line each, and one write for all."""
-    records = {order.place: _begun(order, office) for order in orders}
-    for place, record in records.items():
-        if not record.broker_job:
-            office.mailbox.discard(place)
+    listed = tuple(orders)
+    records = {order.place: _begun(order, office) for order in listed}
+    office.mailbox.discard(at for at, record in records.items() if not record.broker_job)
+    office.mailbox.prompts({order.place: order.prompt for order in listed})
     office.mailbox.keep_all(records)
     office.begun.update(records)
 

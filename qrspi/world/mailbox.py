@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 
@@ -48,15 +48,15 @@ class Mailbox:
 
     def keep_all(self, records: Mapping[str, Record]) -> None:
         """A line for each; all that belong to one folder are one write."""
-        for folder in dict.fromkeys(place.rpartition("/")[0] for place in records):
-            known = {p: r for p, r in records.items() if p.rpartition("/")[0] == folder}
-            lines = b"".join(map(jobs.render, known.values()))
+        for folder, names in _by_folder(records):
+            known = [records[f"{folder}/{name}"] for name in names]
+            lines = b"".join(map(jobs.render, known))
             path = f"{folder}/{JOBS}"
             with self._guard, self._below(path, folder, make=True) as directory:
                 if self._open:
                     before = self._of(folder)
                     applog.append(directory, JOBS, lines, path)
-                    before |= {record.name: record for record in known.values()}
+                    before |= {record.name: record for record in known}
 
     def _of(self, folder: str) -> dict[str, Record]:
         if folder not in self._records:
@@ -74,15 +74,23 @@ class Mailbox:
     def capture(self, place: str, data: bytes) -> None:
         self._put(f"{place}.reply", data)
 
-    def prompt(self, place: str, data: bytes) -> None:
-        path = f"{place}.md"
-        if DiskTree(self.path).read(path) != data:
-            self._put(path, data)
+    def prompts(self, texts: Mapping[str, bytes]) -> None:
+        """Whole files, though not synced: what is lost with the power can be rendered again."""
+        for folder, names in _by_folder(texts if self._open else ()):
+            with self._below(f"{folder}/{names[0]}.md", folder, make=True) as directory:
+                for name in names:
+                    _write_prompt(directory, f"{name}.md", texts[f"{folder}/{name}"])
 
-    def discard(self, place: str) -> None:
+    def discard(self, places: Iterable[str]) -> None:
         """Before the same is asked again: an old answer must not pass for the new one."""
-        self._remove(f"{place}.reply")
-        self._remove(f"{place}.result")
+        for folder, names in _by_folder(places):
+            with suppress(FileNotFoundError), self._below(folder, folder, make=False) as directory:
+                old = {f"{name}{end}" for name in names for end in (".reply", ".result")}
+                found = old.intersection(os.listdir(directory))
+                for name in found:
+                    os.unlink(name, dir_fd=directory)
+                if found:
+                    atomic.sync(directory)
 
     def result_file(self, place: str) -> str:
         return f"{self.path}/{place}.result"
@@ -102,16 +110,30 @@ class Mailbox:
             if self._open:
                 atomic.put(directory, part, name)
 
-    def _remove(self, path: str) -> None:
-        parent, _, name = path.rpartition("/")
-        with suppress(FileNotFoundError), self._below(path, parent, make=False) as directory:
-            os.unlink(name, dir_fd=directory)
-            atomic.sync(directory)
-
     @contextmanager
     def _below(self, path: str, parent: str, *, make: bool) -> Iterator[int]:
         with worded(path, absent_is_fine=not make), atomic.below(self._root, parent, make) as fd:
             yield fd
+
+
+def _by_folder(places: Iterable[str]) -> Iterator[tuple[str, list[str]]]:
+    found: dict[str, list[str]] = {}
+    for place in places:
+        folder, _, name = place.rpartition("/")
+        found.setdefault(folder, []).append(name)
+    yield from found.items()
+
+
+def _write_prompt(directory: int, name: str, data: bytes) -> None:
+    part = f".{name}.part"
+    with suppress(FileNotFoundError):
+        os.unlink(part, dir_fd=directory)
+    fd = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666, dir_fd=directory)
+    try:
+        atomic.write_all(fd, data)
+    finally:
+        os.close(fd)
+    os.replace(part, name, src_dir_fd=directory, dst_dir_fd=directory)
 
 
 def read_records(run: str, folder: str) -> dict[str, Record]:

@@ -10,7 +10,7 @@ import pytest
 
 from qrspi.core.config_vendors import Provider
 from qrspi.core.transports import Means
-from qrspi.world.agents import http
+from qrspi.world.agents import connections, http
 from qrspi.world.agents.request import Answer, Request
 from qrspi.world.agents.wire import Wire
 from tests.world import chat_server
@@ -205,7 +205,7 @@ def test_a_silent_server_is_given_up_and_not_asked_twice(
         handler.close_connection = True
 
     server.behaviours = [silent]
-    monkeypatch.setattr(http, "READ_SECONDS", 0.05)
+    monkeypatch.setattr(connections, "READ_SECONDS", 0.05)
     done = failed(sent(server))
     released.set()
     assert done == ("transport-timeout", f"{server.base_url} did not answer in time")

@@ -28,12 +28,26 @@ def test_records_and_replies_are_kept_side_by_side(run: Path) -> None:
         box.capture(PLACE, b"first")
         box.capture(PLACE, b"second")
         assert (box.record(PLACE), box.reply(PLACE)) == (RECORD, b"second")
-        box.discard(PLACE)
+        box.discard([PLACE])
         assert box.reply(PLACE) is None
+        box.discard([PLACE, ".qrspi/dispatch/design/author"])
     names = [file.name for file in (run / ".qrspi/dispatch/goals/round-01").iterdir()]
     assert names == ["jobs.jsonl"]
     assert mailbox.read_records(str(run), PLACE.rpartition("/")[0]) == {"quality-claude": RECORD}
     assert (run / ".qrspi/.gitignore").read_text() == "*\n"
+
+
+def test_prompts_are_whole_files_and_replace_what_was_there(run: Path) -> None:
+    other = ".qrspi/dispatch/goals/author"
+    folder = run / PLACE.rpartition("/")[0]
+    with mailbox.held(str(run), 1, "qrspi next") as box:
+        box.prompts({PLACE: b"old", other: b"write"})
+        (folder / ".quality-claude.md.part").write_bytes(b"of a killed command")
+        box.prompts({PLACE: b"new"})
+    box.prompts({PLACE: b"after the end"})
+    assert [file.name for file in folder.iterdir()] == ["quality-claude.md"]
+    assert (run / f"{PLACE}.md").read_bytes() == b"new"
+    assert (run / f"{other}.md").read_bytes() == b"write"
 
 
 def test_the_newest_line_counts(run: Path) -> None:

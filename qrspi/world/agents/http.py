@@ -7,6 +7,7 @@ import re
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from qrspi.core.config_vendors import Provider
@@ -15,11 +16,9 @@ from qrspi.world.agents.request import Answer, Request, failure
 from qrspi.world.agents.wire import Wire
 
 if TYPE_CHECKING:
-    from httpx import Client, Headers, Response
+    from httpx import URL, Headers, Response
 
 ATTEMPTS = 4
-CONNECT_SECONDS = 10.0
-READ_SECONDS = 600.0  # a model that thinks sends nothing until it has finished
 WHOLE_SECONDS = 1800.0  # for one that sends a byte now and then
 LONGEST_PAUSE = 300.0
 _ERROR_LIMIT = 64 * 1024
@@ -113,27 +112,24 @@ def _once(request: Request, provider: Provider, key: str, wire: Wire) -> Answer 
         return Answer(problem=failure("failed", text))
 
 
-def _client() -> Client:
-    import httpx
-
-    limits = httpx.Limits(max_connections=None, max_keepalive_connections=20)
-    timeout = httpx.Timeout(READ_SECONDS, connect=CONNECT_SECONDS)
-    # A redirect would carry the key to wherever it leads.
-    return httpx.Client(timeout=timeout, limits=limits, follow_redirects=False)
-
-
 @contextmanager
 def _response(request: Request, provider: Provider, key: str, wire: Wire) -> Iterator[Response]:
     body = {
         "model": request.model,
         "messages": [{"role": "user", "content": request.prompt.decode()}],
     }
-    url = provider.base_url.rstrip("/").removesuffix("/chat/completions") + "/chat/completions"
-    client = wire.client(_client)
-    with client.stream(
-        "POST", url, content=json.dumps(body).encode(), headers=_headers(provider, key)
-    ) as response:
+    client = wire.connections.client(provider.base_url)
+    content, headers = json.dumps(body).encode(), _headers(provider, key)
+    url = _url(provider.base_url)
+    with client.stream("POST", url, content=content, headers=headers) as response:
         yield response
+
+
+@cache
+def _url(base: str) -> URL:
+    import httpx
+
+    return httpx.URL(base.rstrip("/").removesuffix("/chat/completions") + "/chat/completions")
 
 
 def _headers(provider: Provider, key: str) -> Headers:

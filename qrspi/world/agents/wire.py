@@ -8,13 +8,11 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 from qrspi.core import secrets
 from qrspi.world.agents.children import Children
-
-if TYPE_CHECKING:
-    from httpx import Client
+from qrspi.world.agents.connections import Connections
 
 
 class Wire:
@@ -38,8 +36,7 @@ class Wire:
         self.scripts = scripts
         self.keys = secrets.known(self.environment, key_names)
         self._pause = pause
-        self._client: Client | None = None
-        self._guard = threading.Lock()
+        self.connections = Connections()
 
     def __enter__(self) -> Self:
         return self
@@ -52,8 +49,7 @@ class Wire:
     ) -> None:
         self.stop.set()
         self.children.end_all()
-        if self._client:
-            self._client.close()
+        self.connections.close()
 
     def pause(self, seconds: float) -> None:
         """Wait before another try; not longer than the command lives."""
@@ -61,13 +57,6 @@ class Wire:
             self._pause(seconds)
         else:
             self.stop.wait(seconds)
-
-    def client(self, make: Callable[[], Client]) -> Client:
-        """One for all threads: it keeps the certificates, which take 30 ms to load."""
-        with self._guard:
-            if self._client is None:
-                self._client = make()
-            return self._client
 
     def redacted(self, text: str) -> str:
         return secrets.redacted(text, self.keys)
