@@ -27,5 +27,5 @@ def states(runs_dir: str, runs: Iterable[RunDir], *, in_git: bool, steps: bool) 
 def _derived(cache: StateCache, run: RunDir, in_git: bool, steps: bool) -> RunState:
     tree = Witness(DiskTree(run.path, in_git, glance=True))
     state = derive(tree, thorough=False, steps=steps)
-    cache.keep(run, state, (seen.path for seen in tree.seen), steps=steps)
+    cache.keep(run, state, tree.seen, steps=steps)
     return state

@@ -3,7 +3,8 @@
 An entry holds a state, and of every file and folder that was looked at for it what the kernel
 says: inode, size, and when it last changed in any way (`touch` cannot set that time back, and a
 file that came with a clone cannot know it). While all of these are the same, so is the content,
-unless it changed within the clock's own tick; hence nothing is kept of what changed a moment ago.
+unless it changed within the clock's own tick; hence nothing is kept of what changed a moment ago,
+nor of what could not be read: a disk may do better next time without any file having changed.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from qrspi import __version__
 from qrspi.core import remembered
 from qrspi.core.model import RunState
 from qrspi.core.tree import Fault
+from qrspi.core.witness import Seen
 from qrspi.world import mounts
 from qrspi.world.disk import DiskTree, opened
 from qrspi.world.locate import RunDir
@@ -32,7 +34,8 @@ SETTLED = 2_000_000_000  # nanoseconds: the coarsest clock of a file system, FAT
 
 class Entry(NamedTuple):
     steps: bool  # whether the state has them
-    seen: list[tuple[str, list[int] | None]]  # path, and what the kernel says of it
+    there: list[list[Any]]  # path, inode, size, time of change; the first is the run itself
+    absent: list[str]
     state: Any  # as JSON
 
 
@@ -42,25 +45,28 @@ class StateCache:
     def __init__(self, runs_dir: str, *, in_git: bool, now: int) -> None:
         self._runs_dir = runs_dir
         self._now = now
-        self._key = [__version__, _code(), in_git]
+        self._key = [__version__, _code(), in_git, os.geteuid(), *sorted(os.getgroups())]
         self._old = _load(runs_dir, self._key)
         self._new: dict[str, Entry] = {}
 
     def find(self, run: RunDir, *, steps: bool) -> RunState | None:
         entry = self._old.get(run.name)
-        if entry is None or (steps and not entry.steps):
-            return None
-        if any(kernel(f"{run.path}/{path}") != said for path, said in entry.seen):
+        if entry is None or (steps and not entry.steps) or not _is_unchanged(run.path, entry):
             return None
         state = remembered.load(entry.state, steps=steps)
         if state:
             self._new[run.name] = entry
         return state
 
-    def keep(self, run: RunDir, state: RunState, seen: Iterable[str], *, steps: bool) -> None:
-        said = [(path, kernel(f"{run.path}/{path}")) for path in seen]
-        if all(what is None or what[-1] < self._now - SETTLED for _, what in said):
-            self._new[run.name] = Entry(steps, said, state)
+    def keep(self, run: RunDir, state: RunState, seen: Iterable[Seen], *, steps: bool) -> None:
+        looked_at = tuple(seen)
+        if any(one.found == "unreadable" for one in looked_at):
+            return
+        said = {path: kernel(f"{run.path}/{path}") for path in _with_folders(looked_at)}
+        there: list[list[Any]] = [[path, *what[1:]] for path, what in said.items() if what]
+        if all(one[-1] < self._now - SETTLED for one in there):
+            absent = [path for path, what in said.items() if what is None]
+            self._new[run.name] = Entry(steps, there, absent, state)
 
     def save(self) -> None:
         """Where it cannot be written, as on a read-only disk, the next `status` derives again."""
@@ -89,11 +95,40 @@ def kernel(path: str) -> list[int] | None:
     return [stat.S_IFMT(found.st_mode), found.st_ino, found.st_size, found.st_ctime_ns]
 
 
+def _is_unchanged(run: str, entry: Entry) -> bool:
+    """Of a forged entry that names no run, every word would be true: the run comes first."""
+    lstat = os.lstat  # this is the hot loop of a second `status --all`
+    try:
+        for path, inode, size, changed in entry.there:
+            found = lstat(f"{run}/{path}")
+            if found.st_ctime_ns != changed or found.st_ino != inode or found.st_size != size:
+                return False
+        named = entry.there[0][0] == "."
+        return named and not any(os.path.lexists(f"{run}/{path}") for path in entry.absent)
+    except (OSError, ValueError, TypeError, IndexError):
+        return False
+
+
+def _with_folders(seen: Iterable[Seen]) -> dict[str, None]:
+    """With the folders on the way: one that became a link leads to the same files, and is not
+    followed. A folder of the run itself cannot be swapped without a change of the run."""
+    paths = {".": None}
+    for one in seen:
+        folder = one.path.rpartition("/")[0]
+        while "/" in folder:
+            paths[folder] = None
+            folder = folder.rpartition("/")[0]
+        paths[one.path] = None
+    return paths
+
+
 def _code() -> list[int]:
-    """Other code may derive another state: how many modules, and when the newest changed."""
-    core = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + "/core"
-    with os.scandir(core) as listing:
-        times = [entry.stat().st_mtime_ns for entry in listing if entry.name.endswith(".py")]
+    """Other code or tables may derive another state: how many, and when the newest changed."""
+    package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    times: list[int] = []
+    for folder in ("core", "data"):
+        with os.scandir(f"{package}/{folder}") as listing:
+            times += [one.stat().st_mtime_ns for one in listing if "." in one.name]
     return [len(times), max(times)]
 
 

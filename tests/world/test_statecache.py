@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -11,8 +12,9 @@ from pathlib import Path
 import pytest
 
 from qrspi.core.derive import derive
+from qrspi.core.filenames import pause_file
 from qrspi.core.model import RunState
-from qrspi.core.witness import Witness
+from qrspi.core.witness import Seen, Witness
 from qrspi.world import overview, statecache
 from qrspi.world.disk import DiskTree
 from qrspi.world.locate import RunDir
@@ -66,7 +68,7 @@ def remember(run: RunDir, now: int = LATER, steps: bool = True) -> RunState:
     cache = cached(run, now)
     tree = Witness(DiskTree(run.path, False))
     state = derive(tree, thorough=False, steps=steps)
-    cache.keep(run, state, (seen.path for seen in tree.seen), steps=steps)
+    cache.keep(run, state, tree.seen, steps=steps)
     cache.save()
     return state
 
@@ -127,6 +129,132 @@ def test_every_change_is_noticed(run: RunDir, change: Change) -> None:
     assert derived(run) == before or remember(run) != before
 
 
+def _link_outside(run: Path) -> None:
+    os.link(run / "goals.md", run.parent.parent / "goals-too.md")
+
+
+def _write_outside(run: Path) -> None:
+    (run.parent.parent / "goals-too.md").write_bytes(GOALS.replace(b"W", b"w"))
+
+
+def _older_file(run: Path) -> None:
+    older = run.parent.parent / "older.md"
+    older.write_bytes(GOALS.replace(b"W", b"w"))
+    same = (run / "goals.md").stat()
+    os.utime(older, ns=(same.st_atime_ns, same.st_mtime_ns))
+
+
+def _move_older_file_in(run: Path) -> None:
+    (run.parent.parent / "older.md").replace(run / "goals.md")
+
+
+def _write_with_old_time(run: Path) -> None:
+    before = (run / "goals.md").stat()
+    (run / "goals.md").write_bytes(GOALS.replace(b"W", b"w"))
+    os.utime(run / "goals.md", ns=(before.st_atime_ns, before.st_mtime_ns))
+
+
+def _other_round(run: Path) -> None:
+    shutil.copytree(run / "reviews/goals/round-01", run.parent.parent / "round-01")
+
+
+def _swap_round(run: Path) -> None:
+    (run / "reviews/goals/round-01").rename(run.parent.parent / "round-old")
+    (run.parent.parent / "round-01").rename(run / "reviews/goals/round-01")
+
+
+def _link_to(folder: str) -> Change:
+    def change(run: Path) -> None:
+        (run / folder).rename(run / f"{folder}-old")
+        (run / folder).symlink_to(run / f"{folder}-old")
+
+    return change
+
+
+def _nothing(_: Path) -> None:
+    """No preparation."""
+
+
+SWAPS: list[tuple[str, Change, Change]] = [
+    ("written by another name", _link_outside, _write_outside),
+    ("an older file moved in", _older_file, _move_older_file_in),
+    ("its old time set again", _nothing, _write_with_old_time),
+    ("a round swapped for another", _other_round, _swap_round),
+    ("a folder is a link", _nothing, _link_to("reviews")),
+    ("a deeper folder is a link", _nothing, _link_to("reviews/goals")),
+    ("a round is a link", _nothing, _link_to("reviews/goals/round-01")),
+    ("a file is a link", _nothing, _link_to("goals.md")),
+]
+
+
+@pytest.mark.parametrize(
+    ("prepare", "change"), [row[1:] for row in SWAPS], ids=[row[0] for row in SWAPS]
+)
+def test_every_swap_is_noticed(run: RunDir, prepare: Change, change: Change) -> None:
+    prepare(Path(run.path))
+    remember(run)
+    next_tick(run)
+    change(Path(run.path))
+    assert cached(run).find(run, steps=True) is None
+
+
+def test_a_folder_on_the_way_that_became_a_link_is_noticed(run: RunDir) -> None:
+    """Through the link the kernel says the same of the file, but we do not follow it."""
+    deep = "reviews/tasks/task-01/round-01/quality-claude.clean.md"
+    (Path(run.path) / deep).parent.mkdir(parents=True)
+    (Path(run.path) / deep).write_bytes(runs.clean("quality-claude"))
+    cache = cached(run)
+    cache.keep(run, derived(run), [Seen(deep, "whole", "there")], steps=True)
+    cache.save()
+    assert cached(run).find(run, steps=True) == derived(run)
+    next_tick(run)
+    _link_to("reviews/tasks")(Path(run.path))
+    assert cached(run).find(run, steps=True) is None
+
+
+def test_a_file_that_was_not_there_is_noticed(run: RunDir) -> None:
+    """Its folder was not listed, so only the file itself can tell."""
+    remember(run, steps=False)
+    next_tick(run)
+    (Path(run.path) / pause_file("goals", 1)).write_bytes(b"---\ndecisions:\n---\n")
+    assert cached(run).find(run, steps=False) is None
+
+
+def test_a_run_of_another_name_is_another_run(run: RunDir) -> None:
+    remember(run)
+    other = RunDir("2026-02-02-other-run", f"{folder_of(run)}/2026-02-02-other-run")
+    runs.on_disk(Path(run.path).parents[2], FILES, other.name)
+    remember(other)
+    next_tick(run)
+    Path(run.path).rename(f"{run.path}-aside")
+    Path(other.path).rename(run.path)
+    Path(f"{run.path}-aside").rename(other.path)
+    assert cached(run).find(run, steps=True) is None
+    assert cached(run).find(other, steps=True) is None
+
+
+def test_what_could_not_be_read_is_tried_again(run: RunDir) -> None:
+    """A disk that fails once changes no file."""
+    cache = cached(run)
+    cache.keep(run, derived(run), [Seen("goals.md", "start", "unreadable")], steps=True)
+    cache.save()
+    assert cached(run).find(run, steps=True) is None
+
+
+def test_where_git_came_or_went_everything_is_derived(run: RunDir) -> None:
+    remember(run)
+    assert StateCache(folder_of(run), in_git=True, now=LATER).find(run, steps=True) is None
+
+
+@pytest.mark.parametrize("call", ["geteuid", "getgroups"])
+def test_what_one_person_may_read_another_may_not(
+    run: RunDir, call: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    remember(run)
+    monkeypatch.setattr(os, call, lambda: 54321 if call == "geteuid" else [54321])
+    assert cached(run).find(run, steps=True) is None
+
+
 def test_what_changed_a_moment_ago_is_not_remembered(run: RunDir) -> None:
     remember(run, now=time.time_ns())
     assert cached(run).find(run, steps=True) is None
@@ -154,7 +282,33 @@ def test_a_state_of_another_shape_is_none(run: RunDir, forged: object) -> None:
     remember(run)
     file = Path(run.path).parent / statecache.FILE
     document = json.loads(file.read_bytes())
-    document["runs"][run.name][2] = forged
+    document["runs"][run.name][3] = forged
+    file.write_text(json.dumps(document))
+    assert cached(run).find(run, steps=True) is None
+
+
+@pytest.mark.rule("SEC-01")
+@pytest.mark.parametrize(
+    ("there", "absent"),
+    [
+        ([], []),
+        ([], ["no-such-file"]),
+        ([["goals.md"]], []),
+        ([3], []),
+        (3, []),
+        (None, []),
+        ([["\0", 1, 2, 3]], []),
+        ([["../other", 1, 2, 3]], []),
+    ],
+)
+def test_an_entry_that_proves_nothing_is_not_believed(
+    run: RunDir, there: object, absent: object
+) -> None:
+    """Nobody who forges one can know when the run's folder was last changed here."""
+    remember(run)
+    file = Path(run.path).parent / statecache.FILE
+    document = json.loads(file.read_bytes())
+    document["runs"][run.name][1:3] = [there, absent]
     file.write_text(json.dumps(document))
     assert cached(run).find(run, steps=True) is None
 
