@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from qrspi.core.nodes import Node, Scalar
 
-_SIZE_LIMIT = 8 * 1024  # characters: too few to reach the limits on bytes and values
+_SIZE_LIMIT = 4 * 1024  # characters: too few to reach the limits on bytes and values
 _KEY_LIMIT = 128  # far below the 1024 at which YAML no longer sees a key
 _DEPTH_LIMIT = 6
 

@@ -93,8 +93,13 @@ def status(content: bytes | Fault, file: str) -> tuple[Status, Problem | None]:
     if isinstance(content, Fault):
         return _status_without_bytes(content, file)
     block = _block(content)
-    known = _plain_status(content[block.start : block.end]) if isinstance(block, _Block) else None
+    known = None
+    if isinstance(block, _Block) and block.end - block.start <= _USUAL:
+        known = _plain_status(content[block.start : block.end])
     return (known, None) if known else _doubtful_status(content, file)
+
+
+_USUAL = 4096  # bytes; a larger block is read once, since ruamel.yaml may take a while for it
 
 
 @lru_cache(maxsize=256)  # most artifacts of most runs say `status: approved` and nothing else
@@ -121,6 +126,8 @@ def _doubtful_status(content: bytes, file: str) -> tuple[Status, Problem | None]
         found = "a list" if isinstance(node, tuple) else "a mapping"
         return "draft", _doubt("unknown-status", f"status is {found}", file, found=found)
     if node.raw in _STATUSES:
+        if _is_beside_key(content[front.start : front.end].decode(), node):
+            return _STATUSES[node.raw], None
         remark = " but not behind 'status:' on the same line"
         return "draft", _unknown_status(node, file, remark)
     return "draft", _unknown_status(node, file)

@@ -24,7 +24,7 @@ from qrspi.core.nodes import Document, Entry, Node, Scalar, place, shown
 from qrspi.core.tree import FRONTMATTER_LIMIT
 
 DEPTH_LIMIT = 32
-VALUES_LIMIT = 5_000  # some tenths of a second in ruamel.yaml
+VALUES_LIMIT = 2_500  # a few tenths of a second in ruamel.yaml
 
 
 class Defect(Exception):

@@ -624,3 +624,18 @@ def test_text_is_the_content_of_a_scalar() -> None:
     front = frontmatter.read(b"---\na: 'x'\nb: [y]\nc:\n---\n")
     assert isinstance(front, Front)
     assert [frontmatter.text(front.fields, key) for key in "abcd"] == ["x", None, "", None]
+
+
+@pytest.mark.rule("FM-04", "FM-08")
+@pytest.mark.parametrize(
+    ("value", "status"),
+    [("approved", "approved"), ("'approved'", "approved"), ("!x approved", "invalid")],
+)
+def test_a_large_block_reads_as_a_small_one(value: str, status: str) -> None:
+    data = f"---\nnote: {'x' * 60_000}\nstatus: {value}\n---\n".encode()
+    assert frontmatter.status(data, "goals.md")[0] == status
+
+
+def test_a_large_block_has_its_status_beside_the_key_too() -> None:
+    data = f"---\nnote: {'x' * 60_000}\nstatus:\n  approved\n---\n".encode()
+    assert frontmatter.status(data, "goals.md")[0] == "draft"
