@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
-from qrspi.core import baseline, batch, feedback, gate, gaterecords, progress, taskstate, workload
+from qrspi.core import (
+    authoring,
+    baseline,
+    batch,
+    feedback,
+    gate,
+    gaterecords,
+    reviewing,
+    taskstate,
+    workload,
+)
 from qrspi.core import loop as loops
 from qrspi.core.batch import Batch
 from qrspi.core.facts import Answer, Facts, artifact_status
@@ -127,10 +137,10 @@ def _batch_gate(facts: Facts, found: Batch) -> Answer:
     if rejected := rejected_by(facts, data):
         return Answer(sent_back(facts, rejected), loop)
     if loop.stage in _OPEN:
-        return Answer(progress.from_loop(facts, loop), loop)
+        return Answer(reviewing.from_loop(facts, loop), loop)
     if gaterecords.fields(facts.tree.read(RERUN)).get("after") == str(loop.highest):
         asked = loop._replace(stage="abandoned", because=("a person asked for it at the gate",))
-        return Answer(progress.from_loop(facts, asked)._replace(kind="rerun-reviews"), loop)
+        return Answer(reviewing.from_loop(facts, asked)._replace(kind="rerun-reviews"), loop)
     return Answer(_ask(facts, states, loop), loop)
 
 
@@ -159,7 +169,7 @@ def rejected_by(facts: Facts, artifact: bytes | Fault) -> str:
     """The newest feedback, while the record is still the one it rejects."""
     if "feedback" not in facts.names or isinstance(artifact, Fault):
         return ""
-    path = progress.newest_feedback(facts.tree, facts.step)
+    path = authoring.newest_feedback(facts.tree, facts.step)
     data = facts.tree.read(path) if path else Fault("absent")
     return path if not isinstance(data, Fault) and feedback.quotes(data, artifact) else ""
 

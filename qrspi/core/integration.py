@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from qrspi.core import approvals, batch, delivery, gaterecords, progress, taskstate, workload
+from qrspi.core import approvals, batch, delivery, gaterecords, reviewing, taskstate, workload
 from qrspi.core import loop as loops
 from qrspi.core.facts import Answer, Facts
 from qrspi.core.gaterecords import Merge
@@ -91,7 +91,7 @@ def _merged(facts: Facts, found: Work) -> Answer:
     loop = loops.evaluate(facts.tree, taskstate.subject_of("integrate"), facts.config, facts.base)
     if loop.stage == "fixing":
         return Answer(repair_next(facts, loop, found.repairs, "integration"), loop)
-    then = progress.from_loop(facts, loop)
+    then = reviewing.from_loop(facts, loop)
     if then.kind == "approve":
         then = _ci(facts) or then._replace(because=(*then.because, *ci_words(facts)))
     return Answer(then, loop)
@@ -126,7 +126,7 @@ def repair_next(facts: Facts, loop: Loop, repairs: tuple[TaskState, ...], kind: 
     there = any(
         task.key.startswith(kind) and task.key.endswith(name) and task.terminal for task in repairs
     )
-    answer = progress.from_loop(facts, loop._replace(stage="committing"))
+    answer = reviewing.from_loop(facts, loop._replace(stage="committing"))
     if there:
         because = (f"the repair of round {loop.number} has come to its end",)
         return answer._replace(kind="settle-repairs", because=because)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Literal, NamedTuple
 
-from qrspi.core import approvals, progress, taskfiles, tiers
+from qrspi.core import approvals, reviewing, taskfiles, tiers
 from qrspi.core import loop as loops
 from qrspi.core.batch import Item
 from qrspi.core.facts import Facts
@@ -251,7 +251,7 @@ def _saw(loop: Loop) -> str:
 
 
 def _in_loop(facts: Facts, task: TaskState, loop: Loop) -> TaskState:
-    answer = progress.from_loop(facts, _in_tiers(loop))
+    answer = reviewing.from_loop(facts, _in_tiers(loop))
     if answer.action == "assemble":
         answer = answer._replace(kind="assemble-task")
     state: State = "undecided" if answer.who == "human" else "reviewing"
@@ -278,13 +278,13 @@ def _rounds_used(facts: Facts, task: TaskState) -> int:
 
 def _fixing(facts: Facts, task: TaskState, loop: Loop, commit: str) -> TaskState:
     if _saw(loop) != commit:
-        answer = progress.from_loop(facts, loop._replace(stage="committing"))
+        answer = reviewing.from_loop(facts, loop._replace(stage="committing"))
         because = (f"{task.key} reported a new commit since round {loop.number}",)
         answer = answer._replace(kind="settle-task", because=because)
         return task._replace(state="fixing", because=because, next=answer)
     if _rounds_used(facts, task) > FIX_CYCLES:
         return _undecided(facts, task, "undecided", _used_up(task, loop))
-    answer = progress.from_loop(facts, loop)
+    answer = reviewing.from_loop(facts, loop)
     start = task.start
     assert start is not None
     findings = len(loop.to_apply)
@@ -331,5 +331,5 @@ def _unreviewed(facts: Facts, task: TaskState, loop: Loop) -> TaskState:
         )
         return _undecided(facts, task, "undecided", why)
     because = (f"{task.key} reported a commit that no round has looked at",)
-    answer = progress.from_loop(facts, loop._replace(stage="abandoned", because=because))
+    answer = reviewing.from_loop(facts, loop._replace(stage="abandoned", because=because))
     return task._replace(state="reviewing", because=because, next=answer)

@@ -6,8 +6,8 @@ from qrspi.core import (
     delivery,
     gate,
     integration,
-    progress,
     pullrequest,
+    reviewing,
     taskstate,
     testresults,
     workload,
@@ -47,7 +47,7 @@ def _tested(facts: Facts, found: Work) -> Answer:
     loop = loops.evaluate(facts.tree, taskstate.subject_of("test"), facts.config, facts.base)
     if loop.stage == "fixing" and is_full(facts.route):
         return Answer(integration.repair_next(facts, loop, found.repairs, "test"), loop)
-    then = progress.from_loop(facts, loop)
+    then = reviewing.from_loop(facts, loop)
     if loop.stage != "fixing" and then.kind != "approve":
         return Answer(then, loop)
     text = facts.tree.read(pullrequest.FILE)

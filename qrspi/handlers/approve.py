@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from qrspi.core import bodies, frontmatter, gate, permits, progress, yaml
+from qrspi.core import authoring, bodies, frontmatter, gate, permits, yaml
 from qrspi.core import loop as loops
 from qrspi.core.facts import status_of
 from qrspi.core.model import Problem
@@ -62,7 +62,7 @@ def standing(job: Job, step: str) -> Standing:
     loop = loop or loops.evaluate(facts.tree, about, facts.config, facts.base)
     review, clean = gate.standing(facts, loop)
     left = (f"round {loop.number} is not finished",) if gate.is_open(loop) else ()
-    doubts = (*left, *progress.needs_author(facts))
+    doubts = (*left, *authoring.needed(facts))
     text = bodies.body_hash(facts.tree, about)
     return Standing(step, STEP[step].artifact, review, clean and not doubts, text, doubts)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from qrspi.core import manifest as manifests
-from qrspi.core import progress, yaml
+from qrspi.core import reviewing, yaml
 from qrspi.core.facts import entries
 from qrspi.core.filenames import (
     CleanName,
@@ -38,7 +38,7 @@ def _stop(job: Job, loop: Loop) -> Move:
 def _skip(job: Job, loop: Loop) -> Move:
     """For this round only; config.md stays as it is."""
     count = sum(isinstance(kind, FindingName) for _, kind in _files(job, loop))
-    reason = progress.diagnostic(loop.failures)
+    reason = reviewing.diagnostic(loop.failures)
     text = (
         f"---\ntimestamp: {clock.now_utc()}\nreason: {yaml.sentence(reason)}\n"
         f"finding_count: {count}\n---\n"
@@ -132,7 +132,7 @@ def _sent(tags: frozenset[str], stems: frozenset[str]) -> tuple[str, ...]:
 
 
 def _by_hand(loop: Loop) -> Problem:
-    line = progress.diagnostic(loop.failures) or (loop.problem.message if loop.problem else "")
+    line = reviewing.diagnostic(loop.failures) or (loop.problem.message if loop.problem else "")
     first = loop.round.violations[0] if loop.round and loop.round.violations else loop.problem
     hint = first.hint if first else ""
     text = f"{line}: nobody can be sent again for this"

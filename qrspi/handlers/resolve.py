@@ -10,7 +10,7 @@ import importlib
 from collections.abc import Callable
 from typing import NamedTuple
 
-from qrspi.core import permits, progress
+from qrspi.core import permits, reviewing
 from qrspi.core.model import Problem
 from qrspi.core.pipeline import Subject
 from qrspi.core.refusal import Refusal
@@ -52,7 +52,7 @@ def about(job: Job, subject: Subject | None) -> Job:
         return job
     here = decide.about(job, subject)
     facts = job.facts._replace(step=subject.step)
-    return here._replace(next=progress.from_loop(facts, here.round_loop))
+    return here._replace(next=reviewing.from_loop(facts, here.round_loop))
 
 
 def plan(job: Job, key: str, more: More) -> Move:

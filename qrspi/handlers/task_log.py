@@ -7,7 +7,7 @@ import re
 from qrspi.core import taskfiles
 from qrspi.core.filenames import CleanName, FindingName, SidecarName, parse_round_file
 from qrspi.core.loop import Loop
-from qrspi.core.progress import prompt_path
+from qrspi.core.reviewing import prompt_path
 from qrspi.core.taskstate import TaskState
 from qrspi.core.tree import Fault, Tree
 from qrspi.handlers.job import Job

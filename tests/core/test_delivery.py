@@ -96,10 +96,9 @@ def test_how_tasks_are_reviewed_is_asked_before_the_first_one(field: str) -> Non
         "blocked",
         "config",
     )
-    assert [option.label for option in state.next.options][:1] == [
-        f"Set it to {'quick' if field == 'review_depth' else 'single'}: qrspi config set {field} "
-        f"{'quick' if field == 'review_depth' else 'single'}"
-    ]
+    choice = "quick" if field == "review_depth" else "single"
+    command = f"qrspi config set {RUN} {field} {choice}"
+    assert state.next.options[0].label == f"Set it to {choice}: {command}"
 
 
 @pytest.mark.rule("RUN-08")

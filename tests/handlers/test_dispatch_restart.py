@@ -72,7 +72,7 @@ def test_a_kill_between_the_reply_and_the_files_pays_nothing_twice(shop: Shop) -
         (shop.root.parent / "go").touch()
         until(lambda: len(list(folder.glob("*.reply"))) == 2)
         process.kill()
-        process.communicate(timeout=20)
+        process.communicate(timeout=60)
         assert list((shop.run / "reviews/design/round-01").glob("*.clean.md")) == []
     driven = shop.driven(folder=False)
     assert (driven.failures, calls(shop)) == ((), 2)
@@ -89,7 +89,7 @@ def test_an_interrupt_leaves_what_can_be_taken_up(shop: Shop) -> None:
     process = started(shop)
     until(lambda: calls(shop) == 2)
     process.send_signal(signal.SIGINT)
-    _, told = process.communicate(timeout=20)
+    _, told = process.communicate(timeout=60)
     assert (process.returncode, told.splitlines()[-1]) == (130, "interrupted")
     assert shop.statuses("design") == {
         "quality-claude": "dispatched",
@@ -122,9 +122,9 @@ def test_an_interrupt_does_not_wait_for_a_model_that_thinks(
         monkeypatch.setenv("SHOP_API_KEY", "not-a-key-but-long-enough")
         process = started(shop)
         for _ in range(2):
-            assert asked.acquire(timeout=20)
+            assert asked.acquire(timeout=60)
         process.send_signal(signal.SIGINT)
-        _, told = process.communicate(timeout=20)
+        _, told = process.communicate(timeout=60)
         released.set()
     assert (process.returncode, told.split()[-1]) == (130, "interrupted")
     assert "Traceback" not in told
@@ -148,7 +148,7 @@ def test_the_run_is_free_while_agents_work(shop: Shop) -> None:
         "waited 0.01 s: try again when it is done\n"
     )
     (shop.root.parent / "go").touch()
-    process.communicate(timeout=20)
+    process.communicate(timeout=60)
     assert (process.returncode, calls(shop)) == (0, 2)
 
 
@@ -264,7 +264,7 @@ def test_a_job_that_was_launched_is_awaited_after_a_restart(
     process = started(shop)
     until(lambda: log.exists() and log.read_text().count("await") == 2)
     process.send_signal(signal.SIGINT)
-    process.communicate(timeout=20)
+    process.communicate(timeout=60)
     (tmp_path / "log.ready").touch()
     driven = shop.driven(folder=False)
     assert (driven.failures, driven.outcome.state.next.action) == ((), "approve")
