@@ -45,8 +45,9 @@ _PARTS: dict[str, _Parts] = {
     "tagger": _Parts(("untrusted-data",), "scope-set-file", "scope-set-print"),
     "quality-reviewer": _Parts(("untrusted-data",), "", ""),
 }
+_GIVEN = "given-print"  # whoever prints may be unable to open a file
 _SHARED = {name for kind in _PARTS.values() for name in (*kind.before, kind.writes, kind.prints)}
-SHARED: tuple[str, ...] = tuple(sorted(_SHARED - {""}))
+SHARED: tuple[str, ...] = tuple(sorted(_SHARED - {""} | {_GIVEN}))
 
 
 def kind_of(name: str) -> str:
@@ -139,9 +140,12 @@ def compose(role: Role, shared: Mapping[str, str], *, prints: bool, section: str
     otherwise, the later word wins."""
     parts = _PARTS[kind_of(role.name)]
     last = parts.prints if prints else parts.writes
-    before = (shared[name] for name in parts.before)
-    after = (shared[last],) if last else ()
-    texts = (*before, for_section(role.text, section), *after)
+    after = (_GIVEN, last) if prints and last else (last,)
+    texts = (
+        *(shared[name] for name in parts.before),
+        for_section(role.text, section),
+        *(shared[name] for name in after if name),
+    )
     return "\n\n".join(text.strip() for text in texts)
 
 

@@ -96,7 +96,7 @@ def test_a_reviewer_who_prints_in_a_narrowed_round_of_a_task():
     )
     assert reviewer_prompt(given, PARTS) == (
         "[untrusted-data]\n\n[finding-format]\n\n[change-types]\n\n[disagreement]\n\n"
-        "[reviewer-quality]\n\n[emit-print]\n\n"
+        "[reviewer-quality]\n\n[given-print]\n\n[emit-print]\n\n"
         "# Parameters\n\n"
         "step: task-03\n"
         "round: 3\n"
@@ -270,7 +270,7 @@ def test_an_author_is_told_of_feedback():
     )
     assert author_prompt(given, PARTS) == (
         "[untrusted-data]\n\n[artifact-rules]\n\n[author-goals]\n## Step: goals\n[on goals]\n\n"
-        "[artifact-print]\n\n"
+        "[given-print]\n\n[artifact-print]\n\n"
         "# Parameters\n\n"
         "step: goals\n"
         f"run_dir: {RUN}\n"

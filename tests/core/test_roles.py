@@ -215,6 +215,7 @@ def test_how_to_hand_in_comes_after_the_role(name, prints):
     if name not in ("quality-reviewer",) and not (prints and name == "implementer"):
         assert text.rindex("# How to hand in") > own
         assert text.count("# How to hand in") == 1
+        assert text.count("# What you can look at") == prints
 
 
 @pytest.mark.rule("PRM-04", "PRM-08")
