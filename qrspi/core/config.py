@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from qrspi.core import config_fields as fields
 from qrspi.core import frontmatter
-from qrspi.core.config_problems import FILE, not_found, quoted, renamed, unreadable
+from qrspi.core.config_problems import (
+    FILE,
+    not_found,
+    other_version,
+    quoted,
+    renamed,
+    unreadable,
+    written,
+)
 from qrspi.core.config_problems import for_run as for_run
 from qrspi.core.config_problems import menu as menu
 from qrspi.core.config_routing import Model as Model
@@ -24,6 +32,7 @@ if TYPE_CHECKING:
     from qrspi.core.config_blocks import Budget, Gates, Validators
     from qrspi.core.config_vendors import Command, Provider
 
+VERSION = "schema_version"  # 1 where it is not said
 KNOWN = tuple(
     """created pipeline second_reviewer route review_depth review_mode verifier_enabled
     scope_tagger_enabled visual_fidelity_required question_budget model_routing default_tier
@@ -34,7 +43,7 @@ BLOCKS = frozenset(
     """providers trusted_path validators commands second_reviewer_model extra_reviewers budget
     gates""".split()
 )
-_READ = frozenset((*KNOWN, "codex_reviews"))
+_READ = frozenset((*KNOWN, "codex_reviews", VERSION))
 BACKFILLS = {
     "verifier_enabled": "true",
     "scope_tagger_enabled": "true",
@@ -86,7 +95,7 @@ def read(content: bytes | Fault) -> Config:
     alike = _read(_DATED + _SOME_DAY + content[_DAY.stop + 1 :])
     if alike.problems or alike.warnings:
         return _read(content)
-    return alike._replace(created=day)
+    return Config(day, *alike[1:])
 
 
 def _day(content: bytes | Fault) -> str:
@@ -151,6 +160,8 @@ def _not_utf8(content: bytes) -> Problem | None:
 
 
 def _values(front: dict[str, Node], faults: list[Problem]) -> Config:
+    if VERSION in front and written(front[VERSION]) != "1":
+        faults.append(other_version(front[VERSION]))
     pipeline = fields.choice(front, "pipeline", faults, required=True)
     return Config(
         created=fields.date(front, "created", faults),
@@ -220,7 +231,7 @@ def nearest(name: str) -> str:
 # Which step needs what
 
 _EVERY_STEP = frozenset(
-    """route model_routing default_tier second_reviewer guard verifier_enabled
+    """schema_version route model_routing default_tier second_reviewer guard verifier_enabled
     scope_tagger_enabled""".split()
 )
 _USED_BY: dict[str, frozenset[str]] = {
@@ -270,9 +281,18 @@ def _unanswered(config: Config) -> tuple[Problem, ...]:
 
 def warnings_for(config: Config, step: str) -> tuple[Problem, ...]:
     """Unknown fields, and bad ones that this step does not use."""
+    if not config.problems:
+        return config.warnings
     name = _step(step)
     unused = tuple(problem for problem in config.problems if not _uses(name, problem))
     return config.warnings + unused
+
+
+def foreign(content: bytes | Fault) -> Problem | None:
+    """Why a run that another version of qrspi made is only looked at."""
+    if isinstance(content, Fault) or VERSION.encode() not in content:
+        return None
+    return next((one for one in read(content).problems if one.field == VERSION), None)
 
 
 def is_unusable(config: Config) -> bool:

@@ -116,10 +116,10 @@ _MONTH_DAYS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 
 
 def is_date(text: str) -> bool:
-    parts = text[:4], text[5:7], text[8:]
-    if len(text) != 10 or text[4] + text[7] != "--" or not all(map(_is_digits, parts)):
+    digits = text[:4] + text[5:7] + text[8:]
+    if len(text) != 10 or text[4] + text[7] != "--" or not _is_digits(digits):
         return False
-    year, month, day = map(int, parts)
+    year, month, day = int(text[:4]), int(text[5:7]), int(text[8:])
     if year == 0 or not 1 <= month <= 12:
         return False
     leap = year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)

@@ -114,24 +114,24 @@ def _owner(tree: Tree, subject: Subject, number: int) -> str:
 
 def evaluate(tree: Tree, subject: Subject, config: Config, base: int = 0) -> Loop:
     """The stage of the subject's newest round. Rounds up to `base` belong to an earlier loop."""
-    number = newest(tree, subject)
+    outline = _outline(tree, subject)
+    number = newest(tree, subject) if subject.reviews == SHARED else outline.highest
     if number:
-        return _with_stage(tree, _read_one(tree, subject, config, number), config, base)
-    loop = _outline(tree, subject)
-    return loop._replace(because=(f"there is no review round in {subject.reviews}",))
+        return _with_stage(tree, _read_one(tree, outline, config, number), config, base)
+    return outline._replace(because=(f"there is no review round in {subject.reviews}",))
 
 
 def at(tree: Tree, subject: Subject, config: Config, number: int, base: int = 0) -> Loop:
     """One round of the subject, the newest or not; one that a later round follows is closed."""
-    loop = _read_one(tree, subject, config, number)
+    loop = _read_one(tree, _outline(tree, subject), config, number)
     if number < newest(tree, subject):
         return loop._replace(stage="closed", because=("a later round follows",))
     return _with_stage(tree, loop, config, base)
 
 
-def _read_one(tree: Tree, subject: Subject, config: Config, number: int) -> Loop:
-    paths = RoundPaths(subject.reviews, number)
-    return _read(tree, _outline(tree, subject)._replace(number=number, paths=paths), config)
+def _read_one(tree: Tree, outline: Loop, config: Config, number: int) -> Loop:
+    paths = RoundPaths(outline.subject.reviews, number)
+    return _read(tree, outline._replace(number=number, paths=paths), config)
 
 
 def _outline(tree: Tree, subject: Subject) -> Loop:

@@ -40,8 +40,7 @@ class Held(NamedTuple):
 
     path: str
     fd: int
-    device: int
-    inode: int
+    identity: tuple[int, int] | None  # device and inode; a glance does not ask
 
 
 class DiskTree:
@@ -147,7 +146,7 @@ class DiskTree:
         held = self._held
         while held and not path.startswith(f"{held[-1].path}/"):
             self._close_last()
-        if held and not (self._glance or self._leads_to(held[-1])):
+        if held and not self._leads_to(held[-1]):
             self.let_go()
         rest = path[len(held[-1].path) + 1 :] if held else path
         for part in rest.split("/"):
@@ -161,13 +160,11 @@ class DiskTree:
             path, fd = f"{above.path}/{part}", step_into(above.fd, part)
         else:
             path, fd = part, step_into(None, part, f"{self.path}/")
-        found = os.fstat(fd)
-        self._held.append(Held(path, fd, found.st_dev, found.st_ino))
+        self._held.append(Held(path, fd, None if self._glance else _identity(os.fstat(fd))))
         DiskTree._count += 1
 
     def _leads_to(self, held: Held) -> bool:
-        now = os.lstat(f"{self.path}/{held.path}")
-        return now.st_ino == held.inode and now.st_dev == held.device
+        return self._glance or _identity(os.lstat(f"{self.path}/{held.path}")) == held.identity
 
     def _close_last(self) -> None:
         os.close(self._held.pop().fd)
@@ -194,6 +191,10 @@ class DiskTree:
             return fd
         os.close(fd)
         return Fault("not-a-file", "file")
+
+
+def _identity(found: os.stat_result) -> tuple[int, int]:
+    return found.st_dev, found.st_ino
 
 
 @contextmanager
