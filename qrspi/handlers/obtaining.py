@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -117,8 +118,8 @@ def _answered(order: Order, office: Office) -> Obtained:
     # Who was begun by this very command has no answer yet, and need not be looked up again.
     if order.place not in office.begun and (stored := _stored(order, office)):
         record, data = stored
-        entry = _entry(order, record, replies.usage(record.reply, data))
-        return _judged(order, record, _read(record.reply, Answer(data), office), (entry,), office)
+        reply, usage = _weighed(record.reply, Answer(data), office)
+        return _judged(order, record, reply, (_entry(order, record, usage),), office)
     return _sent(order, office)
 
 
@@ -131,14 +132,25 @@ def _sent(order: Order, office: Office) -> Obtained:
         office.purse.take_back()
         return _judged(order, record, answer.problem, (), office)
     answer = answer._replace(data=secrets.without(answer.data, office.wire.keys))
-    usage = replies.usage(order.means.reply, answer.data)
-    office.purse.charge(usage)
     # Captured before anybody looks at it; half an answer must never pass for a whole one.
     if answer.problem is None:
         office.mailbox.capture(order.place, answer.data)
-    reply = _read(order.means.reply, answer, office)
+    reply, usage = _weighed(order.means.reply, answer, office)
+    office.purse.charge(usage)
     entry = _entry(order, record, usage)._replace(seconds=round(answer.seconds, 3))
     return _judged(order, record, reply, (entry,), office)
+
+
+# A reply takes three times its size while it is read: thirty large ones are read in turn.
+_READING = threading.Lock()
+
+
+def _weighed(kind: Kind, answer: Answer, office: Office) -> tuple[Reply | Problem, Usage]:
+    with _READING:
+        reply = _read(kind, answer, office)
+        if isinstance(reply, Reply):
+            return reply, reply.usage
+        return reply, replies.usage(kind, answer.data)
 
 
 # Nobody has said no: a broker may still be at work on it.
