@@ -30,6 +30,7 @@ class Terminal:
             start_new_session=True,
         )
         os.close(theirs)
+        self._raw = b""
         self.screen = ""
 
     def __enter__(self) -> Self:
@@ -67,5 +68,7 @@ class Terminal:
             data = os.read(self._ours, 65536)
         except OSError:  # Linux says EIO when the other side is closed
             return False
-        self.screen += data.decode().replace("\r\n", "\n")
+        # On a busy machine a read ends anywhere, also within a character or a line end.
+        self._raw += data
+        self.screen = self._raw.decode(errors="ignore").replace("\r\n", "\n")
         return bool(data)

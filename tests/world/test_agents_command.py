@@ -8,7 +8,8 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -175,7 +176,7 @@ DEAF = "trap '' TERM; echo $$ > pid; sleep 1000 & echo $! >> pid; while :; do sl
 
 @pytest.mark.rule("TRN-10")
 def test_a_program_that_does_not_listen_is_ended_with_all_it_started(tmp_path: Path) -> None:
-    done = sent(request("sh", "-c", DEAF, directory=str(tmp_path), timeout=0.3))
+    done = sent(request("sh", "-c", DEAF, directory=str(tmp_path), timeout=1))
     assert failed(done)[0] == "transport-timeout"
     pids = [int(line) for line in (tmp_path / "pid").read_text().split()]
     assert len(pids) == 2
@@ -238,26 +239,31 @@ with Wire() as wire:
 """
 
 
+@contextmanager
+def running(code: str, folder: Path) -> Iterator[subprocess.Popen[bytes]]:
+    argv = [sys.executable, "-c", code, str(folder)]
+    with subprocess.Popen(argv, stderr=subprocess.DEVNULL) as parent:
+        try:
+            yield parent
+        finally:
+            parent.kill()
+
+
 @pytest.mark.rule("TRN-10")
 @pytest.mark.parametrize("sign", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
 def test_programs_die_with_a_command_that_is_killed(tmp_path: Path, sign: signal.Signals) -> None:
-    parent = subprocess.Popen(
-        [sys.executable, "-c", PARENT, str(tmp_path)], stderr=subprocess.DEVNULL
-    )
     pid = tmp_path / "pid"
-    until(lambda: pid.exists() and len(pid.read_text().split()) == 2)
-    parent.send_signal(sign)
-    parent.wait(10)
+    with running(PARENT, tmp_path) as parent:
+        until(lambda: pid.exists() and len(pid.read_text().split()) == 2)
+        parent.send_signal(sign)
+        parent.wait(60)
     pids = [int(line) for line in pid.read_text().split()]
     until(lambda: not any(map(is_there, pids)))
 
 
 @pytest.mark.rule("TRN-10")
 def test_a_program_in_a_session_of_its_own_dies_with_a_killed_command_too(tmp_path: Path) -> None:
-    away = PARENT.replace("DEAF", "AWAY")
-    parent = subprocess.Popen([sys.executable, "-c", away, str(tmp_path)])
     pid = tmp_path / "pid"
-    until(lambda: pid.exists() and bool(pid.read_text()))
-    parent.kill()
-    parent.wait(10)
+    with running(PARENT.replace("DEAF", "AWAY"), tmp_path):
+        until(lambda: pid.exists() and bool(pid.read_text()))
     until(lambda: not is_there(int(pid.read_text())))
