@@ -1,7 +1,8 @@
 """The daemon: look at the runs that changed, do what is mechanical, say what happened.
 
-It keeps nothing in mind but what it has said already. What it does follows from the files, by
-the same derivation as `next`, so a second look at unchanged files does nothing.
+What it does follows from the files, by the same derivation as `next`, so a second look at
+unchanged files does nothing. It keeps in mind what it has said already, and what the kernel said
+of the files, only to spare itself such a look.
 """
 
 from __future__ import annotations
@@ -23,8 +24,8 @@ from qrspi.world import locate
 from qrspi.world.errands import Ended, Errand, Errands
 from qrspi.world.locate import Root, RunDir
 from qrspi.world.post import Post
+from qrspi.world.sightings import Around, Attentive, Sightings
 from qrspi.world.watch import Change, Watcher
-from qrspi.world.workspace import Workspace
 
 # A question to a person is told when it has stood for so long: a file that is just being
 # written looks for a moment like one that breaks the contract.
@@ -32,6 +33,11 @@ SETTLED = 0.3
 # Another command is at work on the run: no trouble, and looked at again after so long.
 PASSING = frozenset(("busy", "changed-meanwhile", "run-moved"))
 AGAIN = 1.0
+
+# So many that failed and are unchanged are tried once more at a sweep, in vain.
+IN_VAIN = 16
+# What a run at these steps stands on lies outside it: work trees, and what is in them.
+AT_CODE = ("implement", "integrate", "test")
 
 # What the engine could do and the daemon leaves undone, such as merging, a person must ask for.
 NEEDS_PERSON = ("human", "engine")
@@ -72,6 +78,7 @@ class Known(NamedTuple):
 class Trouble(NamedTuple):
     problem: Problem
     since: float
+    tried: float  # last
     told: bool = False  # to a person; it is logged at once
 
 
@@ -101,6 +108,8 @@ class Daemon:
         self._errands = errands
         self._known: dict[str, Known] = {}
         self._troubles: dict[str, Trouble] = {}
+        self._sightings = Sightings(settings.root)
+        self._around: Around | None = None
         self._starting = True
 
     def keep(self, post: Post) -> Iterator[Report]:
@@ -115,8 +124,10 @@ class Daemon:
     def look(self, change: Change) -> Iterator[Report]:
         for ended in self._errands.ended():
             yield from self._over(ended)
+        if change.everything or change.git:
+            self._look_around()
         meant = self._meant(change)
-        for run in meant:
+        for run in self._due(change, meant):
             if self._watcher.stopping:
                 return
             yield from self._look_at(run)
@@ -135,10 +146,48 @@ class Daemon:
         found = (locate.run_named(self._root, name) for name in sorted(names))
         return [run for run in found if run]
 
+    def _look_around(self) -> None:
+        before, now = self._around, self._sightings.around()
+        self._around = now
+        if before is None or not before.same_ground(now):
+            self._sightings.forget_all()
+        elif not before.same_git(now):
+            for name in self._troubles:
+                self._sightings.forget(name)
+
+    def _due(self, change: Change, meant: list[RunDir]) -> Iterator[RunDir]:
+        """Of all runs those alone of which something changed, and some of those that failed."""
+        if not change.everything:
+            yield from meant
+            return
+        failed = []
+        for run in meant:
+            if not self._sightings.unchanged(run):
+                yield run
+            elif run.name in self._troubles:
+                failed.append(run)
+        yield from self._once_more(failed)
+
+    def _once_more(self, failed: list[RunDir]) -> Iterator[RunDir]:
+        """The reason may be where nobody looks, as a full disk is: a few are tried, those first
+        that waited longest, and the others too once it helps."""
+        left = IN_VAIN
+        for run in sorted(failed, key=lambda run: self._troubles[run.name].tried):
+            if not left:
+                return
+            before = self._troubles[run.name]
+            yield run
+            after = self._troubles.get(run.name)
+            left -= after is not None and after.problem == before.problem
+
     def _look_at(self, run: RunDir) -> Iterator[Report]:
         path = run.path.removeprefix(f"{self._root.project.rstrip('/')}/")
-        options = self._settings.options
-        result = self._attempt(lambda: engine.advance(Workspace(run.path), options, path))
+        options, workspace = self._settings.options, Attentive(run.path)
+        result = self._attempt(lambda: engine.advance(workspace, options, path))
+        if _lasts(result):
+            self._sightings.keep(run, workspace)
+        else:
+            self._sightings.forget(run.name)
         if isinstance(result, Problem):
             yield from self._failed(run.name, result)
             return
@@ -153,11 +202,13 @@ class Daemon:
             return
         report = Report("failed", name, problem=problem)
         before = self._troubles.get(name)
+        now = time.monotonic()
         if before is None or before.problem != problem:
-            before = self._troubles[name] = Trouble(problem, time.monotonic())
+            before = Trouble(problem, now, now)
             yield report
+        self._troubles[name] = before._replace(tried=now)
         if not before.told and self._settled(name, before.since):
-            self._troubles[name] = before._replace(told=True)
+            self._troubles[name] = before._replace(tried=now, told=True)
             self._ask(report)
 
     def _settled(self, name: str, since: float) -> bool:
@@ -215,12 +266,20 @@ class Daemon:
         for name in sorted(names - there):
             self._known.pop(name, None)
             self._troubles.pop(name, None)
+            self._sightings.forget(name)
             yield Report("gone", name)
 
     def _waiting(self) -> tuple[tuple[str, int], ...]:
         open_runs = (known.state for known in self._known.values() if not known.state.closed)
         count = Counter(state.next.who for state in open_runs)
         return tuple((who, count[who]) for who in ("human", "agent", "engine", "nobody"))
+
+
+def _lasts(result: Outcome | Problem) -> bool:
+    """Whether the files of the run and git are all that it hangs on, as far as we know."""
+    if isinstance(result, Problem):
+        return result.code not in PASSING
+    return not result.performed and result.state.current_step not in AT_CODE
 
 
 def _question(state: RunState) -> Next:

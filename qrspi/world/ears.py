@@ -19,7 +19,7 @@ from watchdog.observers.api import BaseObserver
 
 from qrspi.core.filenames import is_dropping
 from qrspi.core.refusal import Refusal
-from qrspi.world import lock, repository
+from qrspi.world import atomic, lock, repository
 from qrspi.world.disk import ROOT_FLAGS
 
 # Without these the opening of a file would wake us, and we open files all day.
@@ -35,7 +35,7 @@ _WANTED: list[type[FileSystemEvent]] = [
 if sys.platform != "linux":
     _WANTED.append(events.FileModifiedEvent)  # only Linux tells that a file was closed
 
-_GIT_FILES = frozenset(("HEAD", "index", "packed-refs"))
+GIT_FILES = frozenset(("HEAD", "index", "packed-refs"))
 
 # The first half of a rename is held back until the second is heard, everything behind it too.
 # A thread that looks between the halves sleeps for all of this time: measured, one rename in
@@ -135,14 +135,24 @@ class _Below(FileSystemEventHandler):
         self._inbox = inbox
 
     def dispatch(self, event: FileSystemEvent) -> None:
-        made = event.event_type == "created" and not event.is_directory
-        unfinished = made or event.event_type == "deleted"
+        unfinished = _is_unfinished(event)
         for path in _paths(event):
             parts = path[self._skip :].split("/")
             if not parts[0]:
                 self._inbox.put(LOST)
             elif lock.OWN not in parts[:2] and not is_dropping(parts[-1]):
                 self._inbox.put(Notice("unfinished" if unfinished else "changed", parts[0]))
+
+
+def _is_unfinished(event: FileSystemEvent) -> bool:
+    """Whether more is to come, or nothing is new: what we wrote ourselves we know."""
+    match event.event_type:
+        case "created":
+            return not event.is_directory
+        case "moved":
+            return atomic.is_mine(os.fsdecode(event.src_path).rpartition("/")[2])
+        case kind:
+            return kind == "deleted"
 
 
 class _OfGit(FileSystemEventHandler):
@@ -154,7 +164,9 @@ class _OfGit(FileSystemEventHandler):
     def dispatch(self, event: FileSystemEvent) -> None:
         for path in _paths(event):
             folder, _, name = path.rpartition("/")
-            if name in _GIT_FILES or ("/refs" in folder and not name.endswith(".lock")):
+            freed = name == "index.lock" and event.event_type == "deleted"
+            ref = "/refs" in folder and not name.endswith(".lock")
+            if name in GIT_FILES or ref or freed:
                 self._inbox.put(GIT)
 
 
