@@ -7,6 +7,7 @@ from typing import NamedTuple
 from qrspi.core.derive import Survey, survey
 from qrspi.core.model import Problem, RunState
 from qrspi.core.refusal import Refusal
+from qrspi.core.snapshot import Snapshot
 from qrspi.handlers.carrying import Handler, carry_out
 from qrspi.handlers.job import Job, Options, Performed
 from qrspi.world.workspace import Workspace
@@ -38,14 +39,21 @@ def due(workspace: Workspace, found: Survey, options: Options) -> tuple[Handler,
 
 def tick(workspace: Workspace, options: Options, path: str = "") -> tuple[Performed | None, Survey]:
     """One mechanical step on a locked run, if there is one to do."""
-    found = survey(workspace, path, thorough=options.thorough)
+    found = _surveyed(workspace, options, path)
     action = due(workspace, found, options)
     return (carry_out(*action) if action else None), found
 
 
+def _surveyed(workspace: Workspace, options: Options, path: str) -> Survey:
+    """Derived from one look at each file; whoever acts on it then reads what is there."""
+    found = survey(Snapshot(workspace), path, thorough=options.thorough)
+    facts = found.facts and found.facts._replace(tree=workspace)
+    return found._replace(facts=facts)
+
+
 def advance(workspace: Workspace, options: Options, path: str = "") -> Outcome:
     """Everything mechanical that can be done now. A run with nothing to do is not even locked."""
-    found = survey(workspace, path, thorough=options.thorough)
+    found = _surveyed(workspace, options, path)
     if due(workspace, found, options) is None and workspace.at_rest:
         return Outcome((), _told(workspace, found, options))
     performed: list[Performed] = []

@@ -95,8 +95,9 @@ def _acquire(own: int, name: str, timeout: float, busy: Refused) -> int:
 
 
 def _sign(fd: int, text: bytes) -> None:
-    os.ftruncate(fd, 0)
+    # In this order: ext4 writes a file that was emptied first to the disk when it is closed.
     os.pwrite(fd, text, 0)
+    os.ftruncate(fd, len(text))
 
 
 def _sign_off(fd: int) -> None:
