@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Self
 
-from tests.patience import LIMIT
+from tests.patience import LIMIT, until
 
 COMMAND = Path(sys.executable).with_name("qrspi")
 
@@ -80,6 +80,15 @@ class Daemon:
         self.process.send_signal(sign)
         return self._ended()
 
+    def pause(self) -> None:
+        """Stopped, whatever it was at: a thread within the kernel ends its call first."""
+        self.process.send_signal(signal.SIGSTOP)
+        tasks = Path(f"/proc/{self.process.pid}/task")
+        until(lambda: all(_state(task) == "T" for task in tasks.iterdir()), "stopped")
+
+    def go_on(self) -> None:
+        self.process.send_signal(signal.SIGCONT)
+
     @property
     def errors(self) -> str:
         return "".join(self._errors)
@@ -92,3 +101,7 @@ class Daemon:
             if line := self._lines.get():
                 self.log.append(line)
         return status
+
+
+def _state(task: Path) -> str:
+    return (task / "stat").read_text().rpartition(")")[2].split()[0]

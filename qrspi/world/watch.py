@@ -20,12 +20,15 @@ SWEEP = 30.0
 POLL = 1.0
 
 # How often it is asked whether the folder is still the same and everything that listens alive.
+# After a loss all is looked at once more so soon: watchdog tells of it before it has put its
+# watches in order again.
 _PULSE = 1.0
 # A file that was only created has still to be written, and then its closing is heard (but not
 # of one that was linked, or was there before its folder was listened to). Where one file is
 # deleted, a whole folder may be about to be: whoever looks too early makes it again.
 _UNFINISHED = 0.05
-# Looking at everything takes at most one part in so many of the time.
+# Looking at everything takes at most one part in so many of the processor's time. Not of the
+# time on the wall: a daemon that is stopped while it looks would not sweep for long after.
 _SHARE = 10
 
 Why = Literal["start", "event", "sweep", "lost"]
@@ -84,10 +87,12 @@ class Watcher:
             stack.callback(self._deafen)
             while True:
                 self._listen()
-                began = time.monotonic()
+                began = time.thread_time()
                 yield Change(why)
-                now = time.monotonic()
-                ended = yield from self._hear(now + max(self._period, _SHARE * (now - began)))
+                pause = max(self._period, _SHARE * (time.thread_time() - began))
+                if why == "lost":
+                    pause = min(pause, _PULSE)
+                ended = yield from self._hear(time.monotonic() + pause)
                 if ended is None:
                     return
                 why = ended

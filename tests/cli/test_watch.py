@@ -143,10 +143,10 @@ def test_the_folder_of_all_runs_may_go_and_come_back(tmp_path: Path) -> None:
 def test_whoever_takes_the_place_of_a_lost_mark_is_the_daemon(tmp_path: Path) -> None:
     run = scenes.prepared(tmp_path)
     with Daemon(tmp_path, "--sweep", "0.2") as first:
-        os.kill(first.process.pid, signal.SIGSTOP)
+        first.pause()
         shutil.rmtree(run.parent / ".qrspi")
         with Daemon(tmp_path) as second:
-            os.kill(first.process.pid, signal.SIGCONT)
+            first.go_on()
             assert first._ended() == 5
             last = first.log[-1]
             assert last == {**last, "schema": "qrspi/error/v1", "code": "busy"}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -89,14 +88,14 @@ def review_whatever_is_open(run: Path) -> None:
 def test_a_daemon_that_was_stopped_meanwhile_comes_to_the_right_state(tmp_path: Path) -> None:
     """20,000 new files are more than the kernel remembers for it."""
     run = scenes.prepared(tmp_path)
+    notes = run / "notes"
+    notes.mkdir()  # before: nobody is told what happens in a folder that is not watched yet
     with Daemon(tmp_path, "--sweep", "600") as daemon:
-        os.kill(daemon.process.pid, signal.SIGSTOP)
-        notes = run / "notes"
-        notes.mkdir()
+        daemon.pause()
         for number in range(20_000):
             (notes / f"{number}.md").touch()
         scenes.review(run)
-        os.kill(daemon.process.pid, signal.SIGCONT)
+        daemon.go_on()
         daemon.heard("performed", handler="assemble")
         daemon.heard("looked")
         scenes.save(run / scenes.ROUND / scenes.SCORE, runs.score(90))
