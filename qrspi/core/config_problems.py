@@ -120,6 +120,16 @@ def not_found() -> Problem:
     )
 
 
+def other_version(node: Node) -> Problem:
+    """The run was made by another qrspi: what its files mean is not ours to say."""
+    return invalid(
+        "schema_version",
+        node,
+        "1, the only one that this qrspi knows; the run can be looked at and is not changed",
+        "Install the qrspi that the run was made with: pip install --upgrade qrspi",
+    )
+
+
 def renamed(node: Node) -> Problem:
     found = written(node)
     return Problem(

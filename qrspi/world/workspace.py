@@ -13,9 +13,10 @@ from contextlib import ExitStack, contextmanager
 from functools import partial
 from typing import NamedTuple, Self
 
+from qrspi.core import config as configs
 from qrspi.core.model import Problem
 from qrspi.core.refusal import Halt, Refusal
-from qrspi.core.tree import Fault
+from qrspi.core.tree import CONFIG_LIMIT, Fault
 from qrspi.world import applog, atomic, cleanup, lock
 from qrspi.world.disk import DiskTree, opened
 from qrspi.world.failure import worded
@@ -74,6 +75,8 @@ class Workspace(DiskTree):
                 lock.ignore_in_git(own)
                 if not grip.orderly:
                     cleanup.sweep(root)
+            if foreign := configs.foreign(self.read("config.md", CONFIG_LIMIT)):
+                raise Refusal(foreign)
             self.changes = []
             yield self
 

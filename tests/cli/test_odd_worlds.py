@@ -331,3 +331,47 @@ def test_no_rule_ids_in_what_people_read(odd: Path, qrspi: Call) -> None:
     words = ("status", "status --explain", "explain odd-one", "config validate odd-one", "doctor")
     said = "".join(str(qrspi(*line.split())) for line in words)
     assert re.findall(r"\b[A-Z]{2,4}-\d\d\b", said) == []
+
+
+FOREIGN = (
+    "config.md: schema_version is `2`; expected 1, the only one that this qrspi knows; the run can "
+    "be looked at and is not changed"
+)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "config set guard strict",
+        "route set full",
+        "close --reason done",
+        "frontmatter set docs/qrspi/2026-05-17-user-auth/goals.md status approved",
+        "approve goals --unreviewed --yes",
+        "round prepare goals",
+    ],
+)
+def test_a_run_of_a_newer_version_is_read_and_not_written(
+    project: Path, qrspi: Call, words: str
+) -> None:
+    data = runs.config("quick", schema_version="2", second_reviewer="false")
+    run = runs.on_disk(project, {"config.md": data, "goals.md": runs.artifact()})
+    before = {path: path.read_bytes() for path in run.glob("*") if path.is_file()}
+    refused = qrspi(*words.split())
+    assert (refused.code, refused.out, refused.err.splitlines()[0]) == (3, "", FOREIGN)
+    assert {path: path.read_bytes() for path in run.glob("*") if path.is_file()} == before
+
+
+def test_where_a_run_of_a_newer_version_stands_is_shown(project: Path, qrspi: Call) -> None:
+    runs.on_disk(project, {"config.md": runs.config("quick", schema_version="2")})
+    [state] = qrspi("status", "--json").json["runs"]
+    assert (state["current_step"], state["next"]["action"], state["next"]["summary"]) == (
+        "goals",
+        "blocked",
+        FOREIGN,
+    )
+    assert qrspi("next").code == 0
+
+
+def test_a_run_of_this_version_may_say_so(project: Path, qrspi: Call) -> None:
+    runs.on_disk(project, {"config.md": runs.config("quick", schema_version="1")})
+    assert qrspi("config", "validate").out.endswith("config.md is good.\n")
