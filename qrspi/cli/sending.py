@@ -101,7 +101,7 @@ def failed(session: Session, failures: tuple[Problem, ...]) -> Halt:
     if session.json or session.quiet:
         return Halt(*failures)
     who = "1 agent" if len(failures) == 1 else f"{len(failures)} agents"
-    text = f"{who} failed, as said above: run the same command again to send nobody else"
+    text = f"{who} failed, as said above; run the same command again: nobody else is sent"
     hint = next((one.hint for one in failures if one.hint), "")
     return Halt(Problem(failures[0].code, text, hint=hint))
 

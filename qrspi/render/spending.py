@@ -62,7 +62,7 @@ def lines(page: Page, width: int) -> list[str]:
     rows.append(("total", "", "", "", *_figures(page.total)))
     shown = table(_HEAD, rows, width)
     if page.total.unpriced:
-        shown.append(f"Of {page.total.unpriced} call(s) nobody said what they cost.")
+        shown.append(f"Nobody said what {_calls(page.total.unpriced)} cost.")
     for bound, spent in page.budgets:
         shown.append(f"{bound.whose}: {', '.join(_left(bound.limits, spent))}")
     return shown
@@ -92,6 +92,9 @@ def sentence(entry: Entry, dry_run: bool) -> str:
     verb = "would enter" if dry_run else "entered"
     usd = "an unknown cost" if entry.usd is None else f"{entry.usd:.4f} USD"
     tokens = entry.input_tokens + entry.output_tokens
-    calls = f"{entry.calls} call{'' if entry.calls == 1 else 's'}"
     who = one_line(f"{entry.role} ({entry.model})")
-    return f"{verb}: {calls} of {who} for {entry.step}, {tokens} tokens, {usd}"
+    return f"{verb}: {_calls(entry.calls)} of {who} for {entry.step}, {tokens} tokens, {usd}"
+
+
+def _calls(count: int) -> str:
+    return "1 call" if count == 1 else f"{count} calls"

@@ -102,7 +102,7 @@ def test_a_failure_is_told_once_after_what_was_done(
     assert done.err == (
         "[transport: scripted]\n"
         f"failed: scope-claude: {said}\n"
-        "1 agent failed, as said above: run the same command again to send nobody else\n"
+        "1 agent failed, as said above; run the same command again: nobody else is sent\n"
     )
     done = qrspi(*words, "--replies", "../replies", "-q")
     assert (done.code, done.err) == (4, f"scope-claude: {said}\n")
@@ -348,7 +348,7 @@ def test_what_was_spent_is_a_table(review: Path, qrspi: Call) -> None:
         "design  1      reviewer-scope    middle  1      0          0           -       0.0",
         "design  1      verifier          small   3      900        100         0.5000  4.0",
         "total                                    5      900        100         0.5000  4.0",
-        "Of 2 call(s) nobody said what they cost.",
+        "Nobody said what 2 calls cost.",
     ]
     document = checked(qrspi("spend", "--json"), "spend")
     assert document["total"]["calls"] == 5
