@@ -29,6 +29,14 @@ def has_reported(job: Job, folder: str) -> bool:
     return waits is None or waits.kind != "implement"
 
 
+def _report_command(job: Job, key: str) -> str:
+    """A work tree has a copy of docs/qrspi of its own, or none: the run is named by its place."""
+    from shlex import quote
+
+    root = quote(job.workspace.path)
+    return f"qrspi --root {root} task report {job.run} {key} --status DONE --commit SHA"
+
+
 def prompt(job: Job, folder: str, role: Role, model: str) -> str:
     task = task_records.state_of(job, key_of(folder))
     start = task.start
@@ -43,7 +51,7 @@ def prompt(job: Job, folder: str, role: Role, model: str) -> str:
         worktree=f"{repo.root}/{start.worktree}",
         branch=start.branch,
         base=start.base_commit,
-        report_command=f"qrspi task report {job.run} {task.key} --status DONE --commit SHA",
+        report_command=_report_command(job, task.key),
         cycle=task.cycle,
         test_command=(gates.test_command if gates else None) or "",
         finding_file_paths=tuple(f"{run}/{path}" for path in task.findings),

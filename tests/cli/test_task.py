@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -59,6 +60,21 @@ def test_tasks_are_listed_and_started(shop: Workshop, qrspi: Call) -> None:
     assert listed["waves"] == [["task-01", "task-02"], ["task-03"]]
     assert [one["state"] for one in listed["tasks"]] == ["implementing", "ready", "waiting"]
     assert listed["tasks"][0]["next"]["command"].startswith(f"qrspi task report {RUN} task-01")
+
+
+def test_the_command_an_implementer_is_given_reaches_the_run_from_its_work_tree(
+    shop: Workshop, qrspi: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The work tree holds a copy of the run, of which nobody would ever hear again."""
+    qrspi("next")
+    commit = shop.work("task-01", "a.py", "a = 1\n")
+    folder = shop.root / "docs/qrspi" / RUN / ".qrspi/dispatch/task-01"
+    [prompt] = folder.glob("cycle-*/implementer-*.md")
+    [line] = [one for one in prompt.read_text().splitlines() if one.startswith("report_command: ")]
+    words = shlex.split(line.removeprefix("report_command: qrspi ").replace("SHA", commit))
+    monkeypatch.chdir(shop.root / ".worktrees/user-auth/task-01")
+    assert Path("docs/qrspi", RUN, "config.md").exists()
+    assert (qrspi(*words).code, shop.has("reviews/tasks/task-01/report.md")) == (0, True)
 
 
 @pytest.mark.rule("IMP-11", "OUT-02", "OUT-10")
