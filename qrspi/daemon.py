@@ -64,6 +64,7 @@ class Report(NamedTuple):
     state: RunState | None = None
     problem: Problem | None = None
     waiting: tuple[tuple[str, int], ...] = ()  # how many runs wait for whom
+    failed: int = 0  # how many cannot go on
 
 
 class Known(NamedTuple):
@@ -133,7 +134,8 @@ class Daemon:
             yield from self._look_at(run)
         yield from self._gone(change, {run.name for run in meant})
         if change.why in ("start", "lost"):
-            yield Report("looked", waiting=self._waiting())
+            failed = len(self._troubles.keys() - {""})
+            yield Report("looked", waiting=self._waiting(), failed=failed)
         self._starting = False
 
     def _meant(self, change: Change) -> list[RunDir]:
@@ -270,8 +272,8 @@ class Daemon:
             yield Report("gone", name)
 
     def _waiting(self) -> tuple[tuple[str, int], ...]:
-        open_runs = (known.state for known in self._known.values() if not known.state.closed)
-        count = Counter(state.next.who for state in open_runs)
+        known = (known.state for name, known in self._known.items() if name not in self._troubles)
+        count = Counter(state.next.who for state in known if not state.closed)
         return tuple((who, count[who]) for who in ("human", "agent", "engine", "nobody"))
 
 

@@ -32,6 +32,7 @@ class Daemon:
             text=True,
         )
         self.log: list[Line] = []
+        self.text: list[str] = []  # as it came
         self._lines: queue.Queue[Line | None] = queue.Queue()
         self._errors: list[str] = []
         self._readers = [threading.Thread(target=read) for read in (self._read, self._read_errors)]
@@ -44,7 +45,9 @@ class Daemon:
         assert self.process.stdout
         with self.process.stdout as lines:
             for line in lines:
-                self._lines.put(json.loads(line))
+                self.text.append(line)
+                if line.startswith("{"):
+                    self._lines.put(json.loads(line))
         self._lines.put(None)
 
     def _read_errors(self) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shlex
+import shutil
 import signal
 import sys
 from collections.abc import Iterator
@@ -69,6 +70,7 @@ def command(
         argv = _argv(session, flags, given)
         session.write(UNITS[print_unit](argv, session.root.project))
         return
+    _must_be_there(hook)
     # Imported here: watchdog is the daemon's alone, and a unit is printed without it.
     from qrspi.daemon import Settings, watch
     from qrspi.handlers.job import Options
@@ -94,6 +96,13 @@ def _words(command: str | None) -> tuple[str, ...]:
         return tuple(shlex.split(command or ""))
     except ValueError as error:
         raise click.BadParameter(f"{error}: {command}", param_hint="--on-human") from None
+
+
+def _must_be_there(hook: tuple[str, ...]) -> None:
+    """Better now than at the first question, when nobody is looking."""
+    if hook and shutil.which(hook[0]) is None:
+        text = f"there is no command {hook[0]!r}"
+        raise click.BadParameter(text, param_hint="--on-human")
 
 
 def _argv(session: Session, flags: dict[str, bool], given: dict[str, str | None]) -> list[str]:

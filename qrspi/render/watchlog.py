@@ -31,7 +31,7 @@ def document(report: Report, time: str, place: Place = NOWHERE) -> dict[str, Any
     if report.event == "started":
         told |= place._asdict()
     if report.event == "looked":
-        told |= {"waiting": dict(report.waiting)}
+        told |= {"waiting": dict(report.waiting), "failed": report.failed}
     if report.performed:
         told |= outcomes.performed(report.performed)
     if report.state:
@@ -44,6 +44,8 @@ def document(report: Report, time: str, place: Place = NOWHERE) -> dict[str, Any
 def lines(report: Report, time: str, place: Place = NOWHERE) -> list[str]:
     who = f"{one_line(report.run)}: " if report.run else ""
     notes = report.performed.notes if report.performed else ()
+    if report.problem and report.problem.hint:
+        notes = (f"  {report.problem.hint}",)
     return [f"{time} {who}{text}" for text in (_words(report, place), *map(one_line, notes))]
 
 
@@ -52,8 +54,7 @@ def _words(report: Report, place: Place) -> str:
         case "started":
             return f"watching {one_line(place.root)}, {place.manner}"
         case "looked":
-            counts = [f"{number} for {_WAITING[who]}" for who, number in report.waiting if number]
-            return f"runs that wait: {', '.join(counts)}" if counts else "there is no open run"
+            return _counts(report)
         case "performed":
             assert report.performed
             return f"done: {outcomes.title(report.performed)}"
@@ -71,3 +72,10 @@ def _words(report: Report, place: Place) -> str:
             return "is gone"
         case "stopped":
             return "stopped"
+
+
+def _counts(report: Report) -> str:
+    counts = [f"{number} for {_WAITING[who]}" for who, number in report.waiting if number]
+    told = [f"runs that wait: {', '.join(counts)}"] if counts else []
+    told += [f"runs that failed: {report.failed}"] if report.failed else []
+    return "; ".join(told) or "there is no open run"

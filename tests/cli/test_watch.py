@@ -454,6 +454,15 @@ def test_a_hook_that_is_no_command_line_is_refused(tmp_path: Path, process: Call
     )
 
 
+def test_a_hook_that_is_no_command_is_refused(tmp_path: Path, process: Call) -> None:
+    scenes.project(tmp_path)
+    refused = process("--root", tmp_path, "watch", "--on-human", "no-such-bell now")
+    assert (refused.code, refused.err.splitlines()[0]) == (
+        2,
+        "Invalid value for --on-human: there is no command 'no-such-bell'",
+    )
+
+
 @pytest.mark.rule("DMN-05")
 def test_the_log_for_people(tmp_path: Path) -> None:
     run = scenes.prepared(tmp_path)
@@ -480,6 +489,22 @@ def test_the_log_for_people(tmp_path: Path) -> None:
         f"in reviews/goals/round-01-dispositions.md.\n"
         f"{now} stopped\n"
     )
+
+
+@pytest.mark.rule("DMN-05", "ENG-05")
+def test_the_log_tells_what_cannot_go_on_and_how_it_could(tmp_path: Path) -> None:
+    scenes.project(tmp_path, commit=False)
+    with Daemon(tmp_path, "--log-format", "text", ready=False) as daemon:
+        until(lambda: "runs that failed" in "".join(daemon.text))
+        assert daemon.stop() == 0
+    file = f"docs/qrspi/{runs.RUN}/goals.md"
+    said = [line.partition("Z ")[2] for line in daemon.text[1:]]
+    assert said == [
+        f"{runs.RUN}: failed: artifact goals.md is untracked — commit before reviewer dispatch\n",
+        f"{runs.RUN}:   git add -- {file} && git commit -m 'Add goals.md' -- {file}\n",
+        "runs that failed: 1\n",
+        "stopped\n",
+    ]
 
 
 @pytest.mark.rule("DMN-05")
