@@ -115,9 +115,9 @@ def new_run(project: Path, name: str) -> Path:
 def reviewed(project: Path, name: str) -> Path:
     """A run in git with an assembled round; a new score makes it be assembled again."""
     run = new_run(project, name)
-    for args in (["init", "-q", "-b", "main"], ["add", "--all"], ["commit", "-q", "-m", "start"]):
-        git = ["git", "-c", "user.name=x", "-c", "user.email=x@x", *args]
-        subprocess.run(git, cwd=project, check=True, capture_output=True)
+    git(project, "init", "-q", "-b", "main")
+    git(project, "add", "--all")
+    git(project, "commit", "-q", "-m", "start")
     subprocess.run([QRSPI, "next"], cwd=project, check=True, capture_output=True)
     round_ = run / "reviews" / "goals" / "round-01"
     (round_ / "quality-claude.finding-F01.md").write_text(FINDING)
@@ -126,6 +126,11 @@ def reviewed(project: Path, name: str) -> Path:
     scores.write_text("score: 85\nreason: Checked.\n")
     subprocess.run([QRSPI, "next"], cwd=project, check=True, capture_output=True)
     return scores
+
+
+def git(project: Path, *args: str) -> None:
+    command = ["git", "-c", "user.name=x", "-c", "user.email=x@x", *args]
+    subprocess.run(command, cwd=project, check=True, capture_output=True)
 
 
 def change(scores: Path, number: int) -> float:
@@ -183,14 +188,26 @@ def burst(daemon: Daemon, project: Path, scores: Path) -> Measure:
 
 
 def many(project: Path) -> Iterator[Measure]:
+    """Runs that cannot go on, since their goals are in no commit; then the same runs, committed
+    and waiting for reviewers."""
     for number in range(RUNS):
         new_run(project, f"2026-01-01-run-{number}")
-    subprocess.run(["git", "init", "-q"], cwd=project, check=True)
-    daemon = Daemon(project)
-    try:
-        daemon.heard("looked")
+    git(project, "init", "-q", "-b", "main")
+    with watching(project):
+        pass  # it makes a folder of its own in each run
+    yield from at_rest(project, "failed")
+    git(project, "add", "--all")
+    git(project, "commit", "-q", "-m", "start")
+    with watching(project) as daemon:
         taken = time.perf_counter() - daemon.started
-        yield Measure(f"watch: start on {RUNS:,} runs", taken, "s")
-        yield from rest(daemon, f"{RUNS:,} runs")
-    finally:
-        daemon.end()
+        yield Measure(f"watch: open {RUNS:,} rounds", taken, "s", note="at its start")
+    yield from at_rest(project, "waiting")
+
+
+def at_rest(project: Path, kind: str) -> Iterator[Measure]:
+    what = f"{RUNS:,} {kind}"
+    with watching(project) as daemon:
+        taken = time.perf_counter() - daemon.started
+        yield Measure(f"watch: start on {what}", taken, "s", note=f"processor {daemon.cpu():.1f} s")
+        time.sleep(IDLE_SECONDS)  # by the end of it, whatever it wrote has settled
+        yield from rest(daemon, what)
