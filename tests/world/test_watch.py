@@ -14,9 +14,11 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
+from watchdog import events
 
-from qrspi.world import ears, mounts
+from qrspi.world import atomic, ears, mounts
 from qrspi.world.watch import Change, Watcher
+from qrspi.world.workspace import Workspace
 from tests.patience import LIMIT, until
 from tests.world import repos
 
@@ -183,6 +185,34 @@ def test_a_file_that_is_being_written_is_told_when_it_is_closed(runs: Path) -> N
             file.write("whole")
         (first,) = heard.until(lambda change: "one" in change.names)
         assert first == Change("event", frozenset({"one"}))
+
+
+@pytest.mark.rule("DMN-02")
+@pytest.mark.parametrize(
+    ("event", "later"),
+    [
+        (events.FileCreatedEvent("/runs/one/a.md"), True),
+        (events.DirCreatedEvent("/runs/one/reviews"), False),
+        (events.FileDeletedEvent("/runs/one/a.md"), True),
+        (events.FileClosedEvent("/runs/one/a.md"), False),
+        (events.FileMovedEvent("/runs/one/.a.md.tmp", "/runs/one/a.md"), False),
+        (events.FileMovedEvent(f"/one/{atomic.temporary_name('a')}", "/one/a"), True),
+        (events.FileMovedEvent(f"/one/.a.qrspi-{'0' * 16}.tmp", "/one/a"), False),
+        (events.FileMovedEvent(f"/one/{atomic.temporary_name('a')}x", "/one/a"), False),
+    ],
+    ids=["created", "new folder", "deleted", "closed", "saved", "ours", "theirs", "like ours"],
+)
+def test_what_is_told_a_little_later(event: events.FileSystemEvent, later: bool) -> None:
+    assert ears._is_unfinished(event) == later
+
+
+@pytest.mark.rule("DMN-02")
+def test_our_own_writes_are_told_all_the_same(runs: Path) -> None:
+    """Somebody else may have written the same file after us."""
+    with watching(runs) as heard:
+        with Workspace(runs / "one").locked() as run:
+            run.write("goals.md", b"ours")
+        assert heard.names("one") == {"one"}
 
 
 @pytest.mark.rule("DMN-02")
