@@ -24,8 +24,11 @@ def handle(job: Job) -> Performed:
     workplace.checked_out(found, verb)
     workplace.clean(job, found, verb)
     files, notes = [STEP[step].artifact], []
+    waiting = integration.pending(job.workspace, integration.work(job.facts).wanted)
+    if waiting:
+        workplace.unstaged(found, verb)
     _record(job, found, ())
-    for task in integration.pending(job.workspace, integration.work(job.facts).wanted):
+    for task in waiting:
         merge = _merge(job, found, task)
         if isinstance(merge, Conflict):
             files.append(_conflict(job, found, task, merge))

@@ -127,3 +127,17 @@ def clean(job: Job, found: Workplace, verb: str) -> None:
         raise Refusal(
             Problem("dirty-work-tree", text, changed[0], hint=f"git -C {found.repo.root} status")
         )
+
+
+def unstaged(found: Workplace, verb: str) -> None:
+    """Files of runs count here too."""
+    if not (names := worktrees.staged(found.repo)):
+        return
+    more = f" and {len(names) - 1} more" if len(names) > 1 else ""
+    text = (
+        f"a change is staged in {found.repo.root} ({names[0]}{more}), and git merges nothing as "
+        f"long as there is one: commit it, or unstage it with `git restore --staged`, then {verb} "
+        "again"
+    )
+    hint = f"git -C {found.repo.root} restore --staged -- ."
+    raise Refusal(Problem("staged-change", text, names[0], hint=hint))

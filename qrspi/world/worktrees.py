@@ -255,9 +255,18 @@ def merge(repo: Repo, tips: Sequence[str], message: str) -> Merged | UpToDate | 
 def dirty(repo: Repo) -> tuple[str, ...]:
     """Tracked files that differ from HEAD, relative to the root, asked without any filter: one
     that a filter would call unchanged is named if its time stamp changed."""
+    return tuple(line[3:] for line in _differing(repo))
+
+
+def staged(repo: Repo) -> tuple[str, ...]:
+    """Those whose change is in the index: while there is one, git refuses to merge."""
+    return tuple(line[3:] for line in _differing(repo) if line[0] != " ")
+
+
+def _differing(repo: Repo) -> tuple[str, ...]:
     args = ["status", "--porcelain", "-z", "--untracked-files=no", "--no-renames"]
     said = git.read(repo.path, [*args, "--ignore-submodules=dirty"], config=_filters_off(repo)).out
-    return tuple(line[3:] for line in os.fsdecode(said).split("\0") if line)
+    return tuple(line for line in os.fsdecode(said).split("\0") if line)
 
 
 def exclude_folder(repo: Repo) -> bool:

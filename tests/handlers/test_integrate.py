@@ -126,6 +126,25 @@ def test_a_dirty_work_tree_or_another_branch_is_refused(shop: Workshop) -> None:
     assert (shop.git("rev-parse", "main"), shop.has("integration.md")) == (before, False)
 
 
+@pytest.mark.rule("INT-03")
+def test_a_staged_file_of_the_run_is_refused_before_git_does(shop: Workshop) -> None:
+    shop.write("config.md", shop.read("config.md").replace("---\n", "---\n# mine\n", 1))
+    shop.git("add", str(shop.run / "config.md"))
+    before = shop.git("rev-parse", "main")
+    with pytest.raises(Refusal) as refused:
+        shop.next()
+    assert (str(refused.value), refused.value.exit_code) == (
+        f"a change is staged in {shop.root} (docs/qrspi/2026-05-17-user-auth/config.md), and git "
+        "merges nothing as long as there is one: commit it, or unstage it with `git restore "
+        "--staged`, then run `qrspi next 2026-05-17-user-auth` again",
+        3,
+    )
+    assert (shop.git("rev-parse", "main"), shop.has("integration.md")) == (before, False)
+    shop.git("restore", "--staged", ".")
+    shop.next()
+    assert shop.has("integration.md")
+
+
 @pytest.mark.rule("RUN-04", "SEC-01")
 def test_the_daemon_neither_merges_nor_runs_a_command(shop: Workshop) -> None:
     before = shop.git("rev-parse", "main")
