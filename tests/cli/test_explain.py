@@ -2,10 +2,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tests import runs
 from tests.cli.conftest import Call
 
 
+@pytest.mark.rule("FM-07")
 def test_the_reasons_and_the_files(project: Path, qrspi: Call) -> None:
     runs.on_disk(project, {"config.md": runs.config("quick"), **runs.approved("goals")})
     assert qrspi("explain") == (

@@ -210,6 +210,18 @@ def test_on_a_terminal_both_questions_are_asked(project: Path, tmp_path: Path) -
     assert (config.pipeline, config.second_reviewer) == ("quick", True)
 
 
+@pytest.mark.rule("CFG-19")
+def test_on_a_terminal_nobody_is_asked_about_a_second_vendor_that_is_not_there(
+    project: Path,
+) -> None:
+    with Terminal("init", "user-auth", "--pipeline", "quick", PATH=os.defpath) as terminal:
+        screen = terminal.until("--second-reviewer turns it on.\n")
+        assert terminal.end() == 0
+    assert "Second reviews?" not in screen
+    config = read((project / "docs/qrspi/2026-05-17-user-auth/config.md").read_bytes())
+    assert config.second_reviewer is False
+
+
 def test_an_interrupted_question_makes_nothing(project: Path) -> None:
     with Terminal("init", "user-auth") as terminal:
         terminal.until("Number: ")

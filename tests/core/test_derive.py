@@ -343,3 +343,14 @@ def test_rounds_of_two_steps_in_one_folder_are_told_apart() -> None:
     steps = derive(tree({"config.md": config()}, approved(*FULL), files)).steps
     rounds = {step.step: step.rounds for step in steps}
     assert (rounds["implement"], rounds["integrate"]) == (1, 2)
+
+
+@pytest.mark.rule("ST-08")
+@pytest.mark.parametrize("status", ["draft", "approved"])
+def test_a_task_that_leaves_something_unsaid_is_a_warning_and_nothing_more(status: str) -> None:
+    task = f"---\nstatus: {status}\nenforcement: x\n---\n# Task 1: A\n".encode()
+    state = derive(tree({"config.md": config(), "tasks/task-01.md": task}))
+    assert [item.message for item in state.warnings] == [
+        "tasks/task-01.md: no allowed_files, constraints in its frontmatter"
+    ]
+    assert (state.next.action, state.errors) == ("author", ())
