@@ -6,12 +6,10 @@ import click
 
 from qrspi.cli.app import Verb
 from qrspi.cli.session import Session
-from qrspi.core.refusal import Misuse
 from qrspi.handlers import checkup
 from qrspi.handlers.checkup import Sign
 from qrspi.render.escape import one_line
 from qrspi.render.paint import Paint, painter
-from qrspi.world.locate import Root
 
 _STYLES = {"ok": "green", "note": "yellow", "problem": "red"}
 
@@ -23,7 +21,7 @@ def command(session: Session) -> None:
 
     Exit status 3 when something keeps a run from going on.
     """
-    signs = checkup.examine(_root(session))
+    signs = checkup.examine(session.root_if_any)
     bad = any(sign.level == "problem" for sign in signs)
     document = {
         "schema": "qrspi/doctor/v1",
@@ -33,16 +31,6 @@ def command(session: Session) -> None:
     session.answer(document, _lines(signs, painter(session.color)))
     if bad:
         raise click.exceptions.Exit(3)
-
-
-def _root(session: Session) -> Root | None:
-    """A place without runs is no error, unless somebody said that there are some."""
-    try:
-        return session.root
-    except Misuse as misuse:
-        if misuse.problem.code == "no-root" and not misuse.problem.found:
-            return None
-        raise
 
 
 def _lines(signs: list[Sign], paint: Paint) -> list[str]:

@@ -53,10 +53,14 @@ def show(session: Session, words: tuple[str, ...], shipped: bool) -> None:
 
 
 def _places(session: Session, run: str | None) -> tuple[str, str]:
-    """The run's folder and the project's; where no run is meant, only the project's."""
+    """The run's folder and the project's; where no run is meant, only the project's, and
+    where there is no project yet, this one."""
+    here = locate.current_directory()
+    if run is None and here and session.root_if_any is None:
+        return here, here
     project = session.root.project
     if run is None and session.root.only is None:
-        meant = locate.default(session.root, locate.current_directory())
+        meant = locate.default(session.root, here)
         return (project if isinstance(meant, Problem) else meant.path), project
     return session.run(run).path, project
 

@@ -54,6 +54,16 @@ class Session:
             self._root = locate.find_root(locate.current_directory(), self.root_option, os.environ)
         return self._root
 
+    @property
+    def root_if_any(self) -> Root | None:
+        """A place without runs is no error, unless somebody said that there are some."""
+        try:
+            return self.root
+        except Misuse as misuse:
+            if misuse.problem.code == "no-root" and not misuse.problem.found:
+                return None
+            raise
+
     def use_new_root(self) -> Root:
         """For `init`, which may be the first to make a runs folder."""
         self._root = locate.root_for_init(locate.current_directory(), self.root_option, os.environ)

@@ -94,3 +94,13 @@ def test_an_unknown_schema(qrspi: Call) -> None:
         "",
         "there is no schema 'findings'; `qrspi schema` lists them all\n  qrspi schema finding\n",
     )
+
+
+def test_the_roles_can_be_looked_at_before_there_is_a_project(
+    qrspi: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("QRSPI_ROOT", raising=False)
+    listed = qrspi("roles", "list", "--json")
+    assert (listed.code, {role["shipped"] for role in listed.json["roles"]}) == (0, {True})
+    assert qrspi("--root", "nowhere", "roles", "list").code == 2
