@@ -86,8 +86,7 @@ class Daemon:
     def pause(self) -> None:
         """Stopped, whatever it was at: a thread within the kernel ends its call first."""
         self.process.send_signal(signal.SIGSTOP)
-        tasks = Path(f"/proc/{self.process.pid}/task")
-        until(lambda: all(_state(task) == "T" for task in tasks.iterdir()), "stopped")
+        until(lambda: states(self.process.pid) == {"T"}, "stopped")
 
     def go_on(self) -> None:
         self.process.send_signal(signal.SIGCONT)
@@ -106,5 +105,7 @@ class Daemon:
         return status
 
 
-def _state(task: Path) -> str:
-    return (task / "stat").read_text().rpartition(")")[2].split()[0]
+def states(pid: int) -> set[str]:
+    """Of all its threads, as the kernel says: R running, S asleep, D at the disk, T stopped."""
+    stats = [task / "stat" for task in Path(f"/proc/{pid}/task").iterdir()]
+    return {stat.read_text().rpartition(")")[2].split()[0] for stat in stats}

@@ -15,6 +15,7 @@ import pytest
 
 from tests import runs, scenes
 from tests.cli.conftest import COMMAND, Call
+from tests.daemons import states
 from tests.patience import LIMIT, until
 
 SCHEMA = json.loads(Path(__file__).parents[2].joinpath("schemas/wait.schema.json").read_text())
@@ -22,12 +23,12 @@ SCHEMA = json.loads(Path(__file__).parents[2].joinpath("schemas/wait.schema.json
 
 @contextmanager
 def waiting(project: Path, *words: str) -> Iterator[subprocess.Popen[str]]:
-    """A command that waits, and is listening."""
+    """A command that waits: it listens, and has looked, since nothing of it runs any more."""
     argv = [COMMAND, "--root", project, "wait", *words]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     with subprocess.Popen(argv, text=True, **pipes) as process:
         try:
-            until(lambda: _listens(process.pid), "it listens")
+            until(lambda: _listens(process.pid) and states(process.pid) == {"S"}, "it listens")
             yield process
         finally:
             process.kill()
