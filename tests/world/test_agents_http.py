@@ -168,6 +168,7 @@ def test_what_does_not_pass_is_one_line(
 @pytest.mark.rule("TRN-02")
 def test_nobody_listening_is_tried_again_then_named(server: Server) -> None:
     url = server.base_url
+    server.shutdown()  # or the closed socket would go on accepting until its thread looks up
     server.server_close()
     pauses = Pauses()
     code, message = failed(sent(server, pauses))
