@@ -27,6 +27,7 @@ def load(name: str, run: str | os.PathLike[str], project: str | os.PathLike[str]
     return shipped(name)
 
 
+@cache  # the daemon composes thousands of prompts
 def shipped(name: str) -> Role | Problem:
     if not roles.is_name(name):
         return _unknown(name)
