@@ -35,7 +35,7 @@ def examine(root: Root | None) -> list[Sign]:
     signs.append(_git(needed=root is not None and inside_git(root.runs_dir)))
     if root is None:
         message = "no docs/qrspi here or in any parent: no run was started yet"
-        return [*signs, Sign("note", "runs", message, "qrspi init SLUG")]
+        return [*signs, Sign("note", "runs", message, "qrspi init SLUG --pipeline quick")]
     return [*signs, *_folder(root), *_runs(root)]
 
 

@@ -61,7 +61,7 @@ def find_root(cwd: str | None, root_option: str | None, env: Mapping[str, str]) 
             "or start a first run with `qrspi init SLUG`",
             file=start,
             expected=f"a directory with {RUNS}",
-            hint="qrspi init SLUG",
+            hint="qrspi init SLUG --pipeline quick",
         )
     )
 
@@ -173,7 +173,7 @@ def one_of(root: Root, candidates: tuple[RunDir, ...], step: str = "") -> RunDir
         )
         return Problem("no-run", message, file=root.runs_dir, hint="qrspi status")
     message = f"no run in {root.runs_dir}: start one with `qrspi init SLUG`"
-    return Problem("no-run", message, file=root.runs_dir, hint="qrspi init SLUG")
+    return Problem("no-run", message, file=root.runs_dir, hint="qrspi init SLUG --pipeline quick")
 
 
 def _said(root_option: str | None, env: Mapping[str, str]) -> tuple[str, str] | None:
@@ -207,7 +207,7 @@ def _named_root(path: str, source: str, said: str) -> Root:
         problem._replace(
             message=f"{source} {said} holds no {RUNS} and is no run: expected {expected}; "
             f"`qrspi --root {said} init SLUG` starts a first run there",
-            hint=f"qrspi --root {said} init SLUG",
+            hint=f"qrspi --root {said} init SLUG --pipeline quick",
         )
     )
 

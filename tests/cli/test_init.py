@@ -282,7 +282,8 @@ def test_a_folder_elsewhere_is_adopted_where_it_lies(project: Path, qrspi: Call)
         (
             {"notes.txt": b""},
             "brought-along holds no artifact of a run: expected goals.md, questions.md, "
-            "research/summary.md, design.md or a later one in it\n  qrspi init SLUG\n",
+            "research/summary.md, design.md or a later one in it\n"
+            "  qrspi init SLUG --pipeline quick\n",
         ),
     ],
 )

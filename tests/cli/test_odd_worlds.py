@@ -181,7 +181,7 @@ def test_no_root(tmp_path: Path, qrspi: Call, monkeypatch: pytest.MonkeyPatch) -
         f"no docs/qrspi in {here} or any parent: go to the project, name it with --root, or start "
         "a first run with `qrspi init SLUG`"
     )
-    assert qrspi("status") == (2, "", f"{line}\n  qrspi init SLUG\n")
+    assert qrspi("status") == (2, "", f"{line}\n  qrspi init SLUG --pipeline quick\n")
     result = qrspi("status", "--json")
     assert (result.code, result.err, result.json["code"], result.json["message"]) == (
         2,
