@@ -145,7 +145,14 @@ class Session:
         if self.json:
             self.emit(document)
         else:
-            self.write("\n".join(lines) + "\n")
+            self.write("\n".join(self._fitting(lines)) + "\n")
+
+    def _fitting(self, lines: Iterable[str]) -> Iterable[str]:
+        if not _is_terminal(sys.stdout):
+            return lines
+        from qrspi.render.folding import folded
+
+        return folded(lines, self.width)
 
     def emit(self, document: dict[str, Any]) -> None:
         # Imported here: it costs a cold start 2 ms, and people do not need it.

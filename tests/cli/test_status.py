@@ -336,6 +336,15 @@ def test_watching_draws_in_place_on_a_terminal(designing: Path, project: Path) -
     assert "\x1b[?1049l" in terminal.screen
 
 
+def test_sentences_are_broken_between_words_on_a_terminal(designing: Path, project: Path) -> None:
+    with Terminal("--no-color", "status", columns=60) as terminal:
+        assert terminal.end() == 0
+    assert (
+        "Next: Score 1 finding of design round 1: each needs a\n"
+        "  .score.yml beside it in reviews/design/round-01.\n"
+    ) in terminal.screen
+
+
 @pytest.mark.rule("OUT-04")
 def test_progress_is_drawn_and_erased(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
