@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable
+from contextlib import AbstractContextManager, nullcontext
 from typing import NamedTuple
 
 from qrspi.core import citation_density, replies, routing, secrets
@@ -131,18 +132,28 @@ def _sent(order: Order, office: Office) -> Obtained:
     if answer.problem and answer.problem.code in UNMADE:
         office.purse.take_back()
         return _judged(order, record, answer.problem, (), office)
-    answer = answer._replace(data=secrets.without(answer.data, office.wire.keys))
-    # Captured before anybody looks at it; half an answer must never pass for a whole one.
-    if answer.problem is None:
-        office.mailbox.capture(order.place, answer.data)
-    reply, usage = _weighed(order.means.reply, answer, office)
+    with _turn(answer):
+        answer = _captured(order, answer.whole(), office)
+        reply, usage = _weighed(order.means.reply, answer, office)
     office.purse.charge(usage)
     entry = _entry(order, record, usage)._replace(seconds=round(answer.seconds, 3))
     return _judged(order, record, reply, (entry,), office)
 
 
-# A reply takes three times its size while it is read: thirty large ones are read in turn.
-_READING = threading.Lock()
+# A reply takes three times its size while it is read: thirty long ones are read in turn.
+_READING = threading.RLock()
+
+
+def _turn(answer: Answer) -> AbstractContextManager[object]:
+    return _READING if answer.heard and answer.heard.is_long else nullcontext()
+
+
+def _captured(order: Order, answer: Answer, office: Office) -> Answer:
+    """On disk before anybody looks at it; half an answer must never pass for a whole one."""
+    answer = answer._replace(data=secrets.without(answer.data, office.wire.keys))
+    if answer.problem is None:
+        office.mailbox.capture(order.place, answer.data)
+    return answer
 
 
 def _weighed(kind: Kind, answer: Answer, office: Office) -> tuple[Reply | Problem, Usage]:

@@ -44,7 +44,7 @@ def sent(server: Server, pauses: Pauses | None = None, *, key: str = KEY, **more
     environment = {"SHOP_API_KEY": key} if key else {}
     waits = Pauses() if pauses is None else pauses
     with Wire(environment, pause=waits, chance=lambda: 0.5, clock=lambda: NOON) as wire:
-        return http.send(request(server, **more), wire)
+        return http.send(request(server, **more), wire).whole()
 
 
 def failed(answer: Answer) -> tuple[str, str]:
@@ -263,7 +263,8 @@ def test_a_base_url_may_name_the_endpoint_itself(server: Server) -> None:
     assert provider
     whole = provider._replace(base_url=f"{server.base_url}/chat/completions")
     with Wire({"SHOP_API_KEY": KEY}) as wire:
-        http.send(asked._replace(means=asked.means._replace(provider=whole)), wire)
+        asked = asked._replace(means=asked.means._replace(provider=whole))
+        assert http.send(asked, wire).whole().data == completion()
     assert [said.path for said in server.said] == ["/v1/chat/completions"]
 
 

@@ -6,12 +6,13 @@ import json
 import re
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from qrspi.core.config_vendors import Provider
 from qrspi.core.model import Problem
+from qrspi.world.agents.hearing import Hearing
 from qrspi.world.agents.request import Answer, Request, failure
 from qrspi.world.agents.wire import Wire
 
@@ -110,6 +111,9 @@ def _once(request: Request, provider: Provider, key: str, wire: Wire) -> Answer 
     except (httpx.HTTPError, httpx.InvalidURL) as error:
         text = wire.redacted(f"{place} cannot be asked: {error}")
         return Answer(problem=failure("failed", text))
+    except OSError as error:
+        text = f"the answer of {place} cannot be kept: {error.strerror}"
+        return Answer(problem=failure("failed", text))
 
 
 @contextmanager
@@ -154,17 +158,25 @@ def _read(response: Response, request: Request, place: str, wire: Wire) -> Answe
         return _turned_away(response, place, wire)
     if problem := _odd_content(response, place):
         return Answer(problem=problem)
-    data = bytearray()
+    with ExitStack() as stack:
+        heard = Hearing()
+        stack.callback(heard.close)
+        if problem := _hear(response, heard, request.limit, place):
+            return Answer(problem=problem)
+        stack.pop_all()
+    return Answer(heard=heard)
+
+
+def _hear(response: Response, heard: Hearing, limit: int, place: str) -> Problem | None:
     deadline = time.monotonic() + WHOLE_SECONDS
     for block in response.iter_raw():
-        data += block
-        if len(data) > request.limit:
-            text = f"{place} sent more than {request.limit} bytes"
-            return Answer(problem=failure("too-large", text))
+        heard.add(block)
+        if heard.size > limit:
+            return failure("too-large", f"{place} sent more than {limit} bytes")
         if time.monotonic() > deadline:
             text = f"{place} had not finished its answer after {WHOLE_SECONDS:g} s"
-            return Answer(problem=failure("timeout", text))
-    return Answer(bytes(data))
+            return failure("timeout", text)
+    return None
 
 
 def _odd_content(response: Response, place: str) -> Problem | None:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from qrspi.core.model import Problem
 from qrspi.core.replies import LIMIT
 from qrspi.core.transports import Means
+
+if TYPE_CHECKING:
+    from qrspi.world.agents.hearing import Hearing
 
 
 class Request(NamedTuple):
@@ -32,6 +35,10 @@ class Answer(NamedTuple):
     data: bytes = b""
     seconds: float = 0.0
     problem: Problem | None = None
+    heard: Hearing | None = None  # the data, where it may be long
+
+    def whole(self) -> Answer:
+        return self._replace(data=self.heard.whole(), heard=None) if self.heard else self
 
 
 # Nobody was asked, so there is nothing to count and nothing to pay.
