@@ -35,7 +35,7 @@ PASSING = frozenset(("busy", "changed-meanwhile", "run-moved"))
 AGAIN = 1.0
 
 # So many that failed and are unchanged are tried once more at a sweep, in vain.
-IN_VAIN = 16
+IN_VAIN = 4
 # What a run at these steps stands on lies outside it: work trees, and what is in them.
 AT_CODE = ("implement", "integrate", "test")
 
