@@ -42,16 +42,22 @@ def command(session: Session, run: str | None, awaited: Awaited, timeout: float 
     for now in vigil.states(found, session.run_path(found), timeout):
         if waiting.in_vain(awaited, now):
             raise Refusal(_in_vain(now))
-        before = before or _first(session, now)
-        if waiting.happened(awaited, before, now):
-            _answer(session, awaited, before, now, True)
+        if waiting.happened(awaited, before or now, now):
+            _answer(session, awaited, before or now, now, True)
             return
+        before = before or _begun(session, awaited, now)
     assert before
     _answer(session, awaited, before, now, False)
     raise click.exceptions.Exit(TIME_OVER)
 
 
-def _first(session: Session, state: RunState) -> RunState:
+_FOR = {"human": "a person is needed", "agent": "an agent is needed", "change": "it changes"}
+
+
+def _begun(session: Session, awaited: Awaited, state: RunState) -> RunState:
+    """From here on nothing is missed."""
+    if session.verbose or session.progress:
+        session.note(f"waiting for {state.run} until {_FOR[awaited]}")
     if state.next.who == "engine" and heartbeat.daemon(session.root.runs_dir) is None:
         session.note(
             f"nobody does what can be done now: run `qrspi next {state.run}`, or have "

@@ -15,7 +15,6 @@ import pytest
 
 from tests import runs, scenes
 from tests.cli.conftest import COMMAND, Call
-from tests.daemons import states
 from tests.patience import LIMIT, until
 
 SCHEMA = json.loads(Path(__file__).parents[2].joinpath("schemas/wait.schema.json").read_text())
@@ -23,26 +22,16 @@ SCHEMA = json.loads(Path(__file__).parents[2].joinpath("schemas/wait.schema.json
 
 @contextmanager
 def waiting(project: Path, *words: str) -> Iterator[subprocess.Popen[str]]:
-    """A command that waits: it listens, and has looked, since nothing of it runs any more."""
-    argv = [COMMAND, "--root", project, "wait", *words]
+    """A command that listens and has looked, as it says."""
+    argv = [COMMAND, "-v", "--root", project, "wait", *words]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     with subprocess.Popen(argv, text=True, **pipes) as process:
         try:
-            until(lambda: _listens(process.pid) and states(process.pid) == {"S"}, "it listens")
+            assert process.stderr
+            assert process.stderr.readline().startswith(f"waiting for {runs.RUN} until ")
             yield process
         finally:
             process.kill()
-
-
-def _listens(pid: int) -> bool:
-    """The kernel tells how many places it listens to; the run's folders are all among them."""
-    for info in Path(f"/proc/{pid}/fdinfo").glob("*"):
-        try:
-            if info.read_text().count("inotify wd:") >= 3:
-                return True
-        except FileNotFoundError:
-            continue
-    return False
 
 
 @pytest.mark.rule("APV-03")
