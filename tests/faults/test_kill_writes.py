@@ -102,14 +102,14 @@ def test_every_file_is_synced_before_it_has_its_name_and_its_directory_after(
     argv = python("-m", "tests.faults.drive", "change", str(run))
     calls = [call.name for call in trace(argv, (*CHANGING, "fsync"))]
     assert calls == [
-        *("ftruncate", "pwrite64"),  # whose lock it is
+        *("pwrite64", "ftruncate"),  # whose lock it is
         *("write", "fsync", "renameat", "fsync", "unlinkat"),  # write
         *("mkdirat", "fsync", "write", "fsync", "linkat", "fsync", "unlinkat"),  # create
         *("write", "fsync", "renameat", "fsync", "unlinkat"),  # replace
         *("write", "fsync"),  # append
         *("unlinkat", "fsync"),  # remove
         *("mkdirat", "fsync", "mkdirat", "fsync", "renameat", "fsync", "fsync"),  # move
-        *("ftruncate", "pwrite64"),
+        *("pwrite64", "ftruncate"),
     ]
 
 
