@@ -162,7 +162,7 @@ class Session:
 
     def write(self, text: str) -> None:
         try:
-            print(text, end="", flush=True)
+            _put(sys.stdout, text)
         except BrokenPipeError:
             raise Enough from None
         except OSError as error:
@@ -177,9 +177,16 @@ class Session:
 def say(text: str) -> None:
     """A line on stderr, whether or not anybody can read it."""
     try:
-        print(text, file=sys.stderr, flush=True)
+        _put(sys.stderr, f"{text}\n")
     except OSError:
         return
+
+
+def _put(stream: TextIO | None, text: str) -> None:
+    """In one piece; `print` writes what ends a line by itself. None: closed before we began."""
+    if stream is not None:
+        stream.write(text)
+        stream.flush()
 
 
 def _is_terminal(stream: TextIO | None) -> bool:
