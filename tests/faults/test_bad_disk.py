@@ -26,7 +26,9 @@ _same_bytes_each_time = world._same_bytes_each_time
 __all__ = ("public",)
 
 WRITING = ("write", "pwrite64", "renameat", "linkat", "mkdirat", "rename", "mkdir", "link")
-LINE = re.compile(r"[^\n]*(No space left on device|cannot|unable|fatal|failed)[^\n]*\n(  .*\n)?")
+# The disk's own word, or git's; git goes on without its message and then finds that it has none.
+SAID = "No space left on device|cannot|unable|fatal|failed|Aborting commit due to empty"
+LINE = re.compile(rf"(loop: [^\n]*\n)?[^\n]*({SAID})[^\n]*(\n(  .*\n?)?)?")
 
 
 def _full(tmp_path: Path, scene: scenes.Scene, syscalls: tuple[str, ...]) -> None:
