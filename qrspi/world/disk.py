@@ -46,7 +46,7 @@ class Held(NamedTuple):
 class DiskTree:
     """Implements `core.tree.Tree` for the run directory at `path`; one thread at a time."""
 
-    _count: ClassVar[int] = 0
+    _all_held: ClassVar[set[int]] = set()  # of all trees; threads read runs side by side
 
     def __init__(
         self, path: str | os.PathLike[str], in_git: bool | None = None, *, glance: bool = False
@@ -96,7 +96,7 @@ class DiskTree:
         except (OSError, ValueError) as error:
             return self._no_directory(path, error)
         finally:
-            if DiskTree._count > _MOST_HELD:
+            if len(DiskTree._all_held) > _MOST_HELD:
                 self.let_go()
         try:
             with listing:
@@ -130,7 +130,7 @@ class DiskTree:
         try:
             return os.open(name, FILE_FLAGS, dir_fd=self._held_directory(parent))
         finally:
-            if DiskTree._count > _MOST_HELD:
+            if len(DiskTree._all_held) > _MOST_HELD:
                 self.let_go()
 
     def _held_directory(self, path: str) -> int:
@@ -161,14 +161,15 @@ class DiskTree:
         else:
             path, fd = part, step_into(None, part, f"{self.path}/")
         self._held.append(Held(path, fd, None if self._glance else _identity(os.fstat(fd))))
-        DiskTree._count += 1
+        DiskTree._all_held.add(fd)
 
     def _leads_to(self, held: Held) -> bool:
         return self._glance or _identity(os.lstat(f"{self.path}/{held.path}")) == held.identity
 
     def _close_last(self) -> None:
-        os.close(self._held.pop().fd)
-        DiskTree._count -= 1
+        fd = self._held.pop().fd
+        DiskTree._all_held.discard(fd)
+        os.close(fd)
 
     def _load(self, path: str, most: int) -> bytes | Fault:
         fd = self.descriptor(path)
