@@ -145,7 +145,10 @@ class Session:
         if self.json:
             self.emit(document)
         else:
-            self.write("\n".join(self._fitting(lines)) + "\n")
+            self.show(lines)
+
+    def show(self, lines: Iterable[str]) -> None:
+        self.write("\n".join(self._fitting(lines)) + "\n")
 
     def _fitting(self, lines: Iterable[str]) -> Iterable[str]:
         if not _is_terminal(sys.stdout):

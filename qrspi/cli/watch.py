@@ -141,4 +141,4 @@ def _log(session: Session, report: Report, watcher: Watcher) -> None:
     if session.json:
         session.emit(watchlog.document(report, now, place))
     else:
-        session.write("\n".join(watchlog.lines(report, now, place)) + "\n")
+        session.show(watchlog.lines(report, now, place))
