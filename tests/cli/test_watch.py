@@ -507,12 +507,18 @@ def test_the_log_tells_what_cannot_go_on_and_how_it_could(tmp_path: Path) -> Non
     ]
 
 
+def by_this_interpreter(project: Path, *words: str) -> str:
+    """A unit names the interpreter, which has several names."""
+    argv = [sys.executable, "-m", "qrspi", "--root", str(project), *words]
+    return subprocess.run(argv, capture_output=True, text=True, check=True).stdout
+
+
 @pytest.mark.rule("DMN-05")
-def test_a_unit_for_systemd(tmp_path: Path, process: Call) -> None:
+def test_a_unit_for_systemd(tmp_path: Path) -> None:
     project = tmp_path / "a 100% $odd 'place'"
     scenes.project(project)
     words = ("watch", "--print-unit", "systemd", "--no-commit", "--on-human", 'say "%h"')
-    unit = process("--root", project, *words).out
+    unit = by_this_interpreter(project, *words)
     assert f"Description=qrspi watch {tmp_path}/a 100%% $odd 'place'\n" in unit
     command = next(line for line in unit.splitlines() if line.startswith("ExecStart="))
     runs_dir = f"\"{tmp_path}/a 100%% $$odd 'place'/docs/qrspi\""
@@ -531,11 +537,11 @@ def test_a_unit_for_systemd(tmp_path: Path, process: Call) -> None:
 
 
 @pytest.mark.rule("DMN-05")
-def test_a_unit_for_launchd(tmp_path: Path, process: Call) -> None:
+def test_a_unit_for_launchd(tmp_path: Path) -> None:
     project = tmp_path / "a <place> & more"
     scenes.project(project)
     words = ("watch", "--print-unit", "launchd", "--dispatch", "--sweep", "5")
-    job = plistlib.loads(process("--root", project, *words).out.encode())
+    job = plistlib.loads(by_this_interpreter(project, *words).encode())
     assert job["ProgramArguments"] == [
         *(sys.executable, "-m", "qrspi", "--root", f"{project}/docs/qrspi"),
         *("watch", "--dispatch", "--sweep", "5", "--log-format", "text"),
