@@ -16,6 +16,9 @@ from qrspi.cli.standing import Request, look
 from qrspi.core.refusal import Halt
 from tests import runs
 from tests.cli.conftest import COMMAND, Call
+from tests.users import plain_user, public
+
+__all__ = ("public",)
 
 GOOD = "2026-05-17-user-auth"
 ODD = "2026-05-18-odd-one"
@@ -200,16 +203,16 @@ def test_the_runs_folder_vanishes_or_cannot_be_listed(project: Path, qrspi: Call
     assert str(halt.value) == f"cannot list {project}/docs/qrspi: absent"
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
-def test_a_folder_without_permission(project: Path, qrspi: Call) -> None:
-    (project / "docs/qrspi").chmod(0)
-    try:
-        result = qrspi("status")
-    finally:
-        (project / "docs/qrspi").chmod(0o755)
-    assert (result.code, result.err) == (
+def test_a_folder_without_permission(public: Path) -> None:
+    runs_dir = public / "docs/qrspi"
+    runs_dir.mkdir(parents=True)
+    with plain_user(public) as user:
+        runs_dir.chmod(0)
+        done = user.run(COMMAND, "--root", public, "status")
+    assert (done.returncode, done.stdout, done.stderr) == (
         4,
-        f"cannot list {project}/docs/qrspi: Permission denied\n",
+        "",
+        f"cannot list {runs_dir}: Permission denied\n",
     )
 
 
