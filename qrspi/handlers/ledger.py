@@ -10,6 +10,7 @@ from qrspi.core import spend
 from qrspi.core.config import Config
 from qrspi.core.config_blocks import Budget, Limits
 from qrspi.core.model import Problem
+from qrspi.core.refusal import Halt
 from qrspi.core.replies import Usage
 from qrspi.core.spend import FILE, Bound, Entry, Totals
 from qrspi.world import applog
@@ -37,6 +38,16 @@ def read(tree: DiskTree) -> Ledger:
         else:
             entries.append(one)
     return Ledger(tuple(entries), tuple(problems))
+
+
+def before_a_call(tree: DiskTree) -> Ledger:
+    """Who cannot tell what was spent spends nothing more."""
+    known = read(tree)
+    for problem in known.problems:
+        if problem.code == "unreadable":
+            text = f"nobody is sent: {problem.message}, so nobody knows what was spent"
+            raise Halt(problem._replace(message=text, hint="move it away, then go on"))
+    return known
 
 
 def append(workspace: Workspace, entries: Iterable[Entry]) -> tuple[Problem, ...]:

@@ -45,7 +45,7 @@ def _finished(job: Job, record: Record, data: bytes) -> State:
 
 def settle(job: Job, box: Mailbox) -> Ledger:
     """Put on the ledger what was paid and not written down, and close what nobody waits for."""
-    known = ledger.read(job.workspace)
+    known = ledger.before_a_call(job.workspace)
     awaited = {path.removesuffix(".md") for path in job.next.prompts}
     entries: list[Entry] = []
     for place, record in _unused(job, box):

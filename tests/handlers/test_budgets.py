@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from qrspi.core.refusal import Halt
 from qrspi.handlers import ledger
 from qrspi.world.workspace import Workspace
 from tests.handlers.shop import NOTHING, Shop, in_review
@@ -152,6 +153,22 @@ def test_a_call_is_one_line_of_the_ledger(tmp_path: Path, monkeypatch: pytest.Mo
         "job": job,
         "attempt": 1,
     }
+
+
+@pytest.mark.rule("TRN-09", "SPD-01")
+@pytest.mark.parametrize("kind", ["directory", "symlink"])
+def test_nobody_is_sent_while_the_ledger_cannot_be_read(tmp_path: Path, kind: str) -> None:
+    shop = shop_with(tmp_path)
+    ledger_file = shop.run / ".qrspi/spend.jsonl"
+    ledger_file.parent.mkdir(exist_ok=True)
+    ledger_file.mkdir() if kind == "directory" else ledger_file.symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(Halt) as halt:
+        shop.driven(calls=5)
+    assert str(halt.value) == (
+        f"nobody is sent: cannot read .qrspi/spend.jsonl: it is a {kind}, so nobody knows what was "
+        "spent"
+    )
+    assert list(shop.run.rglob("*.reply")) == []
 
 
 def test_a_line_that_says_too_little_is_named_and_not_counted(tmp_path: Path) -> None:
