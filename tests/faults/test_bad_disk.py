@@ -39,12 +39,7 @@ def _full(tmp_path: Path, scene: scenes.Scene, syscalls: tuple[str, ...]) -> Non
         where = f"{point.syscall} number {point.number}: {point}"
         assert point.code in (0, 4), where
         assert point.code == 0 or LINE.fullmatch(point.stderr), where
-        world.all_whole(tried.run, before, after.files)
-        world.approved_only_on_record(tried.run)
-        world.answers(tried.run)
-        tried.finish()
-        world.same_as(tried, after)
-        world.nothing_twice(tried.run, tried.root)
+        world.recovers(tried, before, after)
 
 
 @needs_strace

@@ -19,12 +19,7 @@ _same_bytes_each_time = world._same_bytes_each_time
 
 def check(tried: World, before: world.Files, after: world.Outcome, point: Point) -> None:
     try:
-        world.all_whole(tried.run, before, after.files)
-        world.approved_only_on_record(tried.run)
-        world.answers(tried.run)
-        tried.finish()
-        world.same_as(tried, after)
-        world.nothing_twice(tried.run, tried.root)
+        world.recovers(tried, before, after)
     except AssertionError as error:
         raise AssertionError(f"killed at {point.syscall} number {point.number}") from error
 

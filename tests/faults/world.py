@@ -108,6 +108,16 @@ def staged(root: Path) -> str:
     return scenes.git(root, "diff", "--cached", "--name-status")
 
 
+def recovers(tried: World, before: Files, after: Outcome) -> None:
+    """Nothing is lost or half, and `next` then leaves what it leaves undisturbed."""
+    all_whole(tried.run, before, after.files)
+    approved_only_on_record(tried.run)
+    answers(tried.run)
+    tried.finish()
+    same_as(tried, after)
+    nothing_twice(tried.run, tried.root)
+
+
 def all_whole(run: Path, *possible: Files) -> None:
     """Each file as it was or as it is to be, and none that is neither."""
     for name, data in files(run).items():
