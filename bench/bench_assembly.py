@@ -61,9 +61,11 @@ def write_round(run: Path, count: int) -> Path:
 
 
 def assemble(run: Path) -> bytes:
-    from qrspi.core import config, guard, triage, verified
+    from qrspi.core.config import reader as config
+    from qrspi.core.findings import guard, triage
     from qrspi.core.pipeline import subject
-    from qrspi.world.disk import DiskTree
+    from qrspi.core.rounds import verified_file as verified
+    from qrspi.world.files.run_tree import DiskTree
 
     # The guard refuses rounds of more files than a person could have meant; what is measured
     # here is that time and memory would not be the reason.

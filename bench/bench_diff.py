@@ -11,7 +11,8 @@ from pathlib import Path
 
 from lab import Lab, Measure
 
-from qrspi.world import diffs, git, refs, repository
+from qrspi.world.git import command as git
+from qrspi.world.git import diffs, refs, repository
 
 RUN = "docs/qrspi/2026-01-01-sample-run"
 DIFF = "reviews/plan/round-01.diff"

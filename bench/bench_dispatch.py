@@ -137,10 +137,10 @@ class Spent(NamedTuple):
 
 def send(run: Path, jobs: int, count: int) -> Spent:
     """What one fan-out takes, from choosing whom to send to the last score on disk."""
-    from qrspi.handlers import dispatch
-    from qrspi.handlers.job import Options
-    from qrspi.handlers.sending import Sending
-    from qrspi.world.workspace import Workspace
+    from qrspi.handlers.agents import fan_out as dispatch
+    from qrspi.handlers.agents.dispatch_options import Sending
+    from qrspi.handlers.jobs.job import Options
+    from qrspi.world.runs.workspace import Workspace
 
     os.environ[KEY] = "not-a-key-but-long-enough"
     workspace = Workspace(str(run), in_git=False)

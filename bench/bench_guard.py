@@ -32,9 +32,10 @@ def bare(directory: Path) -> int:
 
 
 def check(run: Path) -> None:
-    from qrspi.core import config, guard
+    from qrspi.core.config import reader as config
+    from qrspi.core.findings import guard
     from qrspi.core.pipeline import subject
-    from qrspi.world.disk import DiskTree
+    from qrspi.world.files.run_tree import DiskTree
 
     tree = DiskTree(run)
     plan = subject("plan")

@@ -8,10 +8,10 @@ from pathlib import Path
 
 from lab import QRSPI, Lab, Measure, seconds
 
-from qrspi.core import trail
-from qrspi.core.trail import Line, Touched
-from qrspi.world import applog
-from qrspi.world.workspace import Workspace
+from qrspi.core.records import audit_trail as trail
+from qrspi.core.records.audit_trail import Line, Touched
+from qrspi.world.files import json_log as applog
+from qrspi.world.runs.workspace import Workspace
 
 LINES = 1_000_000
 LINE = applog.encode(

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from lab import QRSPI, Lab, Measure
 
-from qrspi.core import frontmatter
-from qrspi.core.config_initial import initial
+from qrspi.core.config.initial import initial
+from qrspi.core.yaml import frontmatter
 
 STEPS = ("goals", "questions", "research/summary", "design", "phasing")
 BODY = "# Text\n\n" + "A line of an artifact that somebody has written.\n" * 60

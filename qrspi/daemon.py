@@ -15,17 +15,17 @@ from collections.abc import Callable, Iterator
 from typing import Any, Literal, NamedTuple
 
 from qrspi import engine
+from qrspi.core.errors import Halt
 from qrspi.core.model import Next, Problem, RunState
-from qrspi.core.refusal import Halt
 from qrspi.core.tree import Fault
 from qrspi.engine import Outcome
-from qrspi.handlers.job import Options, Performed
-from qrspi.world import locate
-from qrspi.world.errands import Ended, Errand, Errands
-from qrspi.world.locate import Root, RunDir
-from qrspi.world.post import Post
-from qrspi.world.sightings import Around, Attentive, Sightings
-from qrspi.world.watch import Change, Watcher
+from qrspi.handlers.jobs.job import Options, Performed
+from qrspi.world.processes.side_processes import Ended, Errand, Errands
+from qrspi.world.runs import locate
+from qrspi.world.runs.locate import Root, RunDir
+from qrspi.world.watch.daemon_place import Post
+from qrspi.world.watch.unchanged_runs import Around, Attentive, Sightings
+from qrspi.world.watch.watcher import Change, Watcher
 
 # A question to a person is told when it has stood for so long: a file that is just being
 # written looks for a moment like one that breaks the contract.

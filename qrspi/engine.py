@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from qrspi.core.derive import Survey, survey
+from qrspi.core.derivation.derive import Survey, survey
+from qrspi.core.errors import Refusal
 from qrspi.core.model import Problem, RunState
-from qrspi.core.refusal import Refusal
 from qrspi.core.snapshot import Snapshot
-from qrspi.handlers.carrying import Handler, carry_out
-from qrspi.handlers.job import Job, Options, Performed
-from qrspi.world.workspace import Workspace
+from qrspi.handlers.jobs.carry_out import Handler, carry_out
+from qrspi.handlers.jobs.job import Job, Options, Performed
+from qrspi.world.runs.workspace import Workspace
 
 # Handlers whose whole effect is files of the run, and those that know how to leave their commit
 # out. Nothing else is rehearsed, nor what would come after it.
-FORESEEN = "prepare assemble choose_loop backfill bypass split visual_chain prompts".split()
-COMMITTING = ("commit_round", "cascade")
+FORESEEN = "prepare assemble loop_choice config_backfill bypass_record split_reply visual_reviewer prompt_files".split()
+COMMITTING = ("commit", "cascade")
 
 MOST = 200  # actions in one go; a run needs five
 
@@ -28,7 +28,7 @@ class Outcome(NamedTuple):
 def due(workspace: Workspace, found: Survey, options: Options) -> tuple[Handler, Job] | None:
     """What the engine does next by itself; None means that the run waits."""
     from qrspi import handlers
-    from qrspi.handlers import chores
+    from qrspi.handlers import unfinished_work as chores
 
     if found.facts is None or found.state.closed:
         return None
@@ -71,7 +71,7 @@ def _told(workspace: Workspace, found: Survey, options: Options) -> RunState:
     state = _left_to_you(found.state, options)
     if found.facts is None or not state.next.prompts:
         return state
-    from qrspi.handlers import prompts
+    from qrspi.handlers.agents import prompt_files as prompts
 
     job = Job(workspace, found.facts, found.loop, state.next, options)
     return state._replace(warnings=state.warnings + prompts.warnings(job))
@@ -99,7 +99,7 @@ def go_on(workspace: Workspace, options: Options, path: str = "") -> tuple[Outco
 
 def rehearse(workspace: Workspace, options: Options, path: str = "") -> Outcome:
     """What `advance` would do, as far as it can be foreseen; the state is the one that is."""
-    from qrspi.world.rehearsal import Rehearsal
+    from qrspi.world.runs.dry_run import Rehearsal
 
     state = survey(workspace, path).state
     performed: list[Performed] = []

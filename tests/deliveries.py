@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from qrspi.core import baseline, taskfiles
-from qrspi.core.baseline import Baseline
 from qrspi.core.filenames import RoundPaths
 from qrspi.core.pipeline import ROUTES
-from qrspi.core.taskfiles import ENDINGS, Outcome, Report, ReportStatus, Start
+from qrspi.core.records import baseline
+from qrspi.core.records import task_records as taskfiles
+from qrspi.core.records.baseline import Baseline
+from qrspi.core.records.task_records import ENDINGS, Outcome, Report, ReportStatus, Start
 from tests import runs
 
 BASE, FIRST, SECOND = "b" * 40, "1" * 40, "2" * 40

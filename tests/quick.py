@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from qrspi import engine
-from qrspi.core import config as configs
-from qrspi.core import matrix
+from qrspi.core import reviewers as matrix
+from qrspi.core.config import reader as configs
 from qrspi.core.pipeline import ROUTES, STEP, Subject, subject
 from qrspi.engine import Outcome
-from qrspi.handlers.job import Options
-from qrspi.world.workspace import Workspace
+from qrspi.handlers.jobs.job import Options
+from qrspi.world.runs.workspace import Workspace
 from tests import runs
 from tests.world.repos import Project
 

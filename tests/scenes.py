@@ -8,8 +8,8 @@ from pathlib import Path
 
 from qrspi import engine
 from qrspi.engine import Outcome
-from qrspi.handlers.job import Options
-from qrspi.world.workspace import Workspace
+from qrspi.handlers.jobs.job import Options
+from qrspi.world.runs.workspace import Workspace
 from tests import runs
 
 TAGS = ("quality-claude", "scope-claude")

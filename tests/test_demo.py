@@ -12,14 +12,17 @@ from typing import Any, NamedTuple
 import jsonschema
 import pytest
 
-from qrspi.core import approvals, converge
-from qrspi.core.derive import derive
+from qrspi.core.derivation.derive import derive
 from qrspi.core.pipeline import ROUTES
+from qrspi.core.records import approvals
+from qrspi.core.rounds import convergence as converge
 from qrspi.core.tree import MemoryTree
-from qrspi.demo import commands, performance, story, telling
+from qrspi.demo import narration as telling
+from qrspi.demo import performance, story
+from qrspi.demo import real_commands as commands
 from qrspi.demo.story import Script
-from qrspi.world import scratch
-from qrspi.world.disk import DiskTree
+from qrspi.world.files.run_tree import DiskTree
+from qrspi.world.git import scratch_repository as scratch
 
 ROOT = Path(__file__).resolve().parent.parent
 SCHEMA = json.loads((ROOT / "schemas" / "demo.schema.json").read_text("utf-8"))

@@ -9,7 +9,7 @@ import pytest
 import transcripts
 
 from qrspi.cli.app import application
-from qrspi.cli.verbs import VERBS
+from qrspi.cli.verb_table import VERBS
 
 ROOT = transcripts.ROOT
 

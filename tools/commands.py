@@ -9,7 +9,7 @@ import re
 import sys
 from pathlib import Path
 
-from qrspi.cli.verbs import SECTIONS, VERBS
+from qrspi.cli.verb_table import SECTIONS, VERBS
 
 ROOT = Path(__file__).resolve().parent.parent
 README = ROOT / "README.md"

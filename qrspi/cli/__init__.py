@@ -26,7 +26,7 @@ def main(argv: list[str] | None = None) -> None:
 
 
 def _run(session: Session, words: list[str]) -> object:
-    from qrspi.cli import shortcut
+    from qrspi.cli import plain_status as shortcut
 
     if shortcut.answers(session, words):
         return 0

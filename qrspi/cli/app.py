@@ -10,7 +10,7 @@ import click
 
 from qrspi import __version__
 from qrspi.cli.session import Session
-from qrspi.cli.verbs import SECTIONS, VERBS
+from qrspi.cli.verb_table import SECTIONS, VERBS
 
 
 def _remember(name: str) -> Callable[[click.Context, click.Parameter, Any], None]:
@@ -86,7 +86,7 @@ class Verbs(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in VERBS:
             return None
-        module = importlib.import_module(f"qrspi.cli.{VERBS[cmd_name].module}")
+        module = importlib.import_module(f"qrspi.cli.verbs.{VERBS[cmd_name].module}")
         command = module.command
         assert isinstance(command, click.Command)
         return command

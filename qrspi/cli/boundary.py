@@ -8,9 +8,9 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from qrspi.cli.session import Enough, NoStdout, Session, say
+from qrspi.core.errors import Refusal
 from qrspi.core.model import Problem
-from qrspi.core.refusal import Refusal
-from qrspi.world import locate
+from qrspi.world.runs import locate
 
 T = TypeVar("T")
 

@@ -7,20 +7,20 @@ import sys
 from collections.abc import Iterable
 from typing import Any, TextIO
 
+from qrspi.core.errors import Halt, Misuse
 from qrspi.core.model import Problem
-from qrspi.core.refusal import Halt, Misuse
 from qrspi.core.tree import Fault
-from qrspi.world import locate
-from qrspi.world.locate import Root, RunDir
+from qrspi.world.runs import locate
+from qrspi.world.runs.locate import Root, RunDir
 
 UNBOUNDED = 10_000  # columns of what is no terminal: nothing is cut for a pipe
 
 
 def _can_enter(run: RunDir, step: str) -> bool:
-    from qrspi.core.derive import survey
-    from qrspi.core.facts import unmet
+    from qrspi.core.derivation.derive import survey
     from qrspi.core.pipeline import subject
-    from qrspi.world.disk import DiskTree
+    from qrspi.core.steps.facts import unmet
+    from qrspi.world.files.run_tree import DiskTree
 
     facts = survey(DiskTree(run.path)).facts
     about = subject(step)
@@ -98,7 +98,7 @@ class Session:
             raise Halt(found)
         if found.code != "ambiguous-run" or not self.interactive:
             raise Misuse(found)
-        from qrspi.cli.questions import choose
+        from qrspi.cli.ask_person import choose
 
         names = found.options
         return self._one(locate.resolve(self.root, names[choose("Which run?", names)]))

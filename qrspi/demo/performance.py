@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator
 
-from qrspi.demo import agents, person, stage, tally, telling
+from qrspi.demo import narration as telling
+from qrspi.demo import scripted_agents as agents
+from qrspi.demo import scripted_person as person
+from qrspi.demo import stage, tally
+from qrspi.demo.narration import Beat
 from qrspi.demo.stage import Answer, Beats, Stage
 from qrspi.demo.story import Story
 from qrspi.demo.tally import Tally
-from qrspi.demo.telling import Beat
 
 MOST_TURNS = 200
 NEXT = Beat("command", "qrspi next")

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Generator, Mapping
 from typing import Any, NamedTuple
 
-from qrspi.demo import commands, telling
+from qrspi.demo import narration as telling
+from qrspi.demo import real_commands as commands
+from qrspi.demo.narration import Beat
 from qrspi.demo.story import Files, Script, Story
-from qrspi.demo.telling import Beat
-from qrspi.world import scratch
-from qrspi.world.disk import DiskTree
+from qrspi.world.files.run_tree import DiskTree
+from qrspi.world.git import scratch_repository as scratch
 
 Answer = Mapping[str, Any]
 Beats = Generator[Beat, None, None]

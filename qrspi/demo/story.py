@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from qrspi.core.filenames import round_name
 from qrspi.core.tree import Fault
-from qrspi.world.disk import DiskTree
+from qrspi.world.files.run_tree import DiskTree
 
 Files = dict[str, bytes]
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from qrspi.core import approvals, tasks
-from qrspi.core.manifest import Manifest
+from qrspi.core.artifacts import task_file as tasks
 from qrspi.core.model import Triaged
+from qrspi.core.records import approvals
+from qrspi.core.rounds.manifest import Manifest
 from qrspi.core.tree import Fault, Tree
-from qrspi.demo import telling
+from qrspi.demo import narration as telling
 from qrspi.demo.stage import Stage
-from qrspi.world import scratch
+from qrspi.world.git import scratch_repository as scratch
 
 
 class Tally(NamedTuple):

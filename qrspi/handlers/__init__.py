@@ -7,29 +7,29 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from qrspi.handlers.job import Job, Performed
+    from qrspi.handlers.jobs.job import Job, Performed
 
 # What the engine does by itself. A module is imported when its action is derived.
 MECHANICAL = {
-    "prepare-round": "prepare",
-    "assemble": "assemble",
-    "commit-round": "commit_round",
-    "cascade": "cascade",
-    "loop": "choose_loop",
-    "escape": "escape",
-    "start-tasks": "task_start",
-    "assemble-task": "assemble_task",
-    "settle-task": "settle_task",
-    "draft-implementation": "draft_implementation",
-    "rerun-reviews": "rerun_reviews",
-    "merge": "merge_branches",
-    "ci": "run_ci",
-    "run-tests": "run_tests",
-    "write-repairs": "write_repairs",
-    "settle-repairs": "settle_repairs",
-    "draft-pull-request": "draft_pull_request",
-    "archive-phase": "archive_phase",
-    "replan-major": "replan",
+    "prepare-round": "rounds.prepare",
+    "assemble": "rounds.assemble",
+    "commit-round": "rounds.commit",
+    "cascade": "decisions.cascade",
+    "loop": "rounds.loop_choice",
+    "escape": "rounds.escape_report",
+    "start-tasks": "tasks.start",
+    "assemble-task": "tasks.assemble_task",
+    "settle-task": "tasks.settle_task",
+    "draft-implementation": "tasks.draft_implementation",
+    "rerun-reviews": "tasks.rerun_reviews",
+    "merge": "tasks.merge",
+    "ci": "tasks.ci",
+    "run-tests": "tasks.tests",
+    "write-repairs": "tasks.write_repairs",
+    "settle-repairs": "tasks.settle_repairs",
+    "draft-pull-request": "tasks.draft_pull_request",
+    "archive-phase": "decisions.archive_phase",
+    "replan-major": "decisions.replan",
 }
 # These change the user's work tree or run a command that config.md names: only when asked for.
 ASKED_FOR = ("merge", "ci", "run-tests")
@@ -56,7 +56,7 @@ def find(job: Job) -> Callable[[Job], Performed] | None:
 
 def _before_a_commit(job: Job) -> Callable[[Job], Performed] | None:
     """What a person who commits by hand still needs of the engine."""
-    from qrspi.handlers import commit_round
+    from qrspi.handlers.rounds import commit as commit_round
 
     due = commit_round.needs_dispositions(job.workspace, job.round_loop)
     return commit_round.dispose if due else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from qrspi.render.escape import one_line
+from qrspi.render.safe_text import one_line
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]], width: int = 80) -> list[str]:

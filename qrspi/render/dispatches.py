@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from qrspi.handlers.dispatch import FanOut
-from qrspi.handlers.waiting import Waiting
+from qrspi.handlers.agents.awaited_agents import Waiting
+from qrspi.handlers.agents.fan_out import FanOut
 from qrspi.render.columns import table
-from qrspi.render.escape import one_line
 from qrspi.render.problems import violation
+from qrspi.render.safe_text import one_line
 
 _HEAD = ("AGENT", "ROLE", "MODEL", "WIRE", "STATE")
 NOBODY = "The run waits for no agent now: `qrspi next` says what it waits for."

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from qrspi.core.model import Held, Next
 from qrspi.core.pipeline import STEP
-from qrspi.render.escape import one_line, visible
+from qrspi.render.safe_text import one_line, visible
 
 TITLE = "QRSPI verifier round failure"
 MOST_LINES = 12  # of one finding's message; the file has the rest

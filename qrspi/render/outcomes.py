@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from qrspi.engine import Outcome
-from qrspi.handlers.job import Performed
-from qrspi.render import states
-from qrspi.render.escape import one_line
+from qrspi.handlers.jobs.job import Performed
+from qrspi.render import run_page as states
+from qrspi.render.safe_text import one_line
 
 
 def document(outcome: Outcome) -> dict[str, Any]:

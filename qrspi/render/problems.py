@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from qrspi.core.model import Problem
-from qrspi.render.escape import one_line
+from qrspi.render.safe_text import one_line
 
 
 def violation(problem: Problem) -> dict[str, Any]:

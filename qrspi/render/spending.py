@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from qrspi.core import config as configs
-from qrspi.core import spend
-from qrspi.core.config_blocks import Limits
-from qrspi.core.spend import Bound, Entry, Group, Totals
+from qrspi.core.agents import spend
+from qrspi.core.agents.spend import Bound, Entry, Group, Totals
+from qrspi.core.config import reader as configs
+from qrspi.core.config.blocks import Limits
 from qrspi.core.tree import CONFIG_LIMIT, Tree
-from qrspi.handlers import ledger
-from qrspi.handlers.ledger import Ledger
+from qrspi.handlers.agents import ledger
+from qrspi.handlers.agents.ledger import Ledger
 from qrspi.render.columns import table
-from qrspi.render.escape import one_line
+from qrspi.render.safe_text import one_line
 
 _HEAD = ("STEP", "ROUND", "ROLE", "MODEL", "CALLS", "TOKENS IN", "TOKENS OUT", "USD", "SECONDS")
 

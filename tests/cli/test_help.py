@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from qrspi import __version__
-from qrspi.cli.verbs import VERBS
+from qrspi.cli.verb_table import VERBS
 from tests.cli.conftest import COMMAND, Call
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from qrspi.core.config import read, validate
+from qrspi.core.config.reader import read, validate
 from tests import runs
 from tests.cli.conftest import Call
 from tests.cli.terminal import Terminal

@@ -12,9 +12,9 @@ from typing import Any
 import jsonschema
 import pytest
 
-from qrspi.core import trail
-from qrspi.core.trail import Line, Touched
-from qrspi.world import applog
+from qrspi.core.records import audit_trail as trail
+from qrspi.core.records.audit_trail import Line, Touched
+from qrspi.world.files import json_log as applog
 from tests import runs
 from tests.cli.conftest import COMMAND, NOW, Call
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from qrspi.world.workspace import LOCK, Workspace
+from qrspi.world.runs.workspace import LOCK, Workspace
 from tests import runs, scenes
 from tests.cli.conftest import COMMAND, Call
 from tests.cli.terminal import Terminal

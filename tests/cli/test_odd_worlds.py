@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from qrspi.cli.session import Session
-from qrspi.cli.standing import Request, look
-from qrspi.core.refusal import Halt
+from qrspi.cli.status_answer import Request, look
+from qrspi.core.errors import Halt
 from tests import runs
 from tests.cli.conftest import COMMAND, Call
 from tests.users import plain_user, public

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from qrspi.cli.session import Session
-from qrspi.core.refusal import Misuse
+from qrspi.core.errors import Misuse
 from tests import runs
 from tests.cli.conftest import Call
 from tests.cli.terminal import Terminal

@@ -12,10 +12,10 @@ from jsonschema import Draft202012Validator
 
 from qrspi import engine
 from qrspi.cli.app import application
-from qrspi.cli.verbs import VERBS
-from qrspi.core.config_initial import initial
-from qrspi.handlers.job import Options
-from qrspi.world.workspace import Workspace
+from qrspi.cli.verb_table import VERBS
+from qrspi.core.config.initial import initial
+from qrspi.handlers.jobs.job import Options
+from qrspi.world.runs.workspace import Workspace
 from tests import runs
 from tests.cli.conftest import Call
 

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from qrspi.cli import shortcut
+from qrspi.cli import plain_status as shortcut
 from qrspi.cli.session import Session
-from qrspi.core import trail
-from qrspi.core.trail import Line
-from qrspi.world import applog
+from qrspi.core.records import audit_trail as trail
+from qrspi.core.records.audit_trail import Line
+from qrspi.world.files import json_log as applog
 from tests import runs
 from tests.cli.conftest import NOW, Call
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from qrspi.world import heartbeat
+from qrspi.world.runs import heartbeat
 from tests import runs
 from tests.cli.conftest import COMMAND, NOW, Call
 from tests.cli.terminal import Terminal
@@ -349,7 +349,7 @@ def test_sentences_are_broken_between_words_on_a_terminal(designing: Path, proje
 def test_progress_is_drawn_and_erased(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from qrspi.cli import progress
+    from qrspi.cli import progress_line as progress
 
     monkeypatch.setattr(progress, "PATIENCE", 0.0)
     monkeypatch.setattr(progress, "_PAUSE", 0.0)
@@ -361,7 +361,7 @@ def test_progress_is_drawn_and_erased(
 
 @pytest.mark.rule("OUT-04")
 def test_quick_work_draws_nothing(capsys: pytest.CaptureFixture[str]) -> None:
-    from qrspi.cli import progress
+    from qrspi.cli import progress_line as progress
 
     assert list(progress.told("abc", "reading runs")) == ["a", "b", "c"]
     assert capsys.readouterr() == ("", "")

@@ -16,8 +16,8 @@ from typing import Any
 import jsonschema
 import pytest
 
-from qrspi.world import heartbeat
-from qrspi.world.workspace import Workspace
+from qrspi.world.runs import heartbeat
+from qrspi.world.runs.workspace import Workspace
 from tests import runs, scenes
 from tests.cli.conftest import Call
 from tests.daemons import Daemon

@@ -14,10 +14,10 @@ from qrspi.cli import boundary
 from qrspi.core.model import Problem
 from qrspi.daemon import Daemon, Report, Settings
 from qrspi.engine import Outcome
-from qrspi.world import statecache
-from qrspi.world.errands import Errands
-from qrspi.world.locate import Root
-from qrspi.world.watch import Change, Watcher, Why
+from qrspi.world.processes.side_processes import Errands
+from qrspi.world.runs import state_cache as statecache
+from qrspi.world.runs.locate import Root
+from qrspi.world.watch.watcher import Change, Watcher, Why
 from tests import runs, scenes
 from tests.patience import until
 

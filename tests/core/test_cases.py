@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from qrspi.core.filenames import CleanName, FindingName, SidecarName, parse_round_file
-from qrspi.core.intake import Examined, examine
+from qrspi.core.findings.round_files import Examined, examine
+from qrspi.core.findings.submission import Place
 from qrspi.core.pipeline import subject
-from qrspi.core.submissions import Place
 
 CASES = Path(__file__).resolve().parents[2] / "fixtures" / "cases"
 STEMS = {

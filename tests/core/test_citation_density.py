@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from qrspi.core.citation_density import Density, is_sparse, measure
+from qrspi.core.text.citation_density import Density, is_sparse, measure
 
 
 @pytest.mark.rule("VLD-01")

@@ -2,7 +2,13 @@ from __future__ import annotations
 
 import pytest
 
-from qrspi.core.citations import Citation, cites_feedback, mentions_feedback, parse, without_quotes
+from qrspi.core.text.citations import (
+    Citation,
+    cites_feedback,
+    mentions_feedback,
+    parse,
+    without_quotes,
+)
 
 
 @pytest.mark.rule("FND-06")

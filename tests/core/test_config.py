@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from qrspi.core import config as configs
-from qrspi.core.config import Config, Model
-from qrspi.core.config_blocks import Budget, Gates, Limits, Validators
-from qrspi.core.config_vendors import Command, Provider
+from qrspi.core.config import reader as configs
+from qrspi.core.config.blocks import Budget, Gates, Limits, Validators
+from qrspi.core.config.reader import Config, Model
+from qrspi.core.config.vendors import Command, Provider
 from qrspi.core.model import Problem
 from qrspi.core.pipeline import ROUTES, STEPS
 from qrspi.core.tree import CONFIG_LIMIT, Fault

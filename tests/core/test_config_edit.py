@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from qrspi.core import config as configs
-from qrspi.core import config_edit
-from qrspi.core import route as routes
-from qrspi.core.config import Model
-from qrspi.core.config_edit import Migration
-from qrspi.core.config_initial import initial
+from qrspi.core.config import edit as config_edit
+from qrspi.core.config import reader as configs
+from qrspi.core.config import route as routes
+from qrspi.core.config.edit import Migration
+from qrspi.core.config.initial import initial
+from qrspi.core.config.reader import Model
 from qrspi.core.model import Problem
 from qrspi.core.pipeline import ROUTES, Subject, subject
 
@@ -425,7 +425,7 @@ def test_what_init_writes(name: str, second: bool, visual: bool) -> None:
 @pytest.mark.rule("SPE-02")
 @pytest.mark.parametrize("name", ROUTES)
 def test_what_init_writes_needs_no_full_yaml_reader(name: str) -> None:
-    from qrspi.core import flat
+    from qrspi.core.yaml import flat_reader as flat
 
     data = initial("2026-05-17", name, second_reviewer=True)
     assert flat.read(data.decode().removeprefix("---\n").removesuffix("---\n")) is not None

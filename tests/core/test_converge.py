@@ -2,10 +2,11 @@ from __future__ import annotations
 
 import pytest
 
-from qrspi.core import converge, scope
-from qrspi.core.converge import ScopeSetFile
 from qrspi.core.model import Decision, Problem
-from qrspi.core.scope import ScopeSet
+from qrspi.core.rounds import convergence as converge
+from qrspi.core.rounds import scope_set as scope
+from qrspi.core.rounds.convergence import ScopeSetFile
+from qrspi.core.rounds.scope_set import ScopeSet
 from qrspi.core.tree import Fault
 
 SHA, OTHER = "a" * 40, "b" * 40

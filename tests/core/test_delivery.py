@@ -6,17 +6,23 @@ from collections.abc import Mapping
 
 import pytest
 
-from qrspi.core import batch, gaterecords, loop, taskstate, testresults, tiers, verified
-from qrspi.core.batch import fix_rounds, next_fix_round, repairs
-from qrspi.core.config import read as read_config
-from qrspi.core.derive import derive, survey
-from qrspi.core.facts import Facts
+from qrspi.core.code_steps import batch
+from qrspi.core.code_steps import gate_records as gaterecords
+from qrspi.core.code_steps import reviewer_tiers as tiers
+from qrspi.core.code_steps import task_state as taskstate
+from qrspi.core.code_steps import test_results as testresults
+from qrspi.core.code_steps.batch import fix_rounds, next_fix_round, repairs
+from qrspi.core.code_steps.gate_records import Merge
+from qrspi.core.code_steps.task_state import TERMINAL, TaskState, subject_of
+from qrspi.core.code_steps.test_results import Failure, Results
+from qrspi.core.config.reader import read as read_config
+from qrspi.core.derivation.derive import derive, survey
 from qrspi.core.filenames import RoundPaths
-from qrspi.core.gaterecords import Merge
 from qrspi.core.model import Next
 from qrspi.core.pipeline import subject
-from qrspi.core.taskstate import TERMINAL, TaskState, subject_of
-from qrspi.core.testresults import Failure, Results
+from qrspi.core.rounds import loop
+from qrspi.core.rounds import verified_file as verified
+from qrspi.core.steps.facts import Facts
 from tests import deliveries, runs
 from tests.deliveries import (
     BASE,

@@ -7,11 +7,11 @@ from collections.abc import Mapping
 
 import pytest
 
-from qrspi.core import approvals
-from qrspi.core.approvals import Mark, Record
-from qrspi.core.derive import derive
+from qrspi.core.derivation.derive import derive
 from qrspi.core.pipeline import ROUTES, prerequisites
-from qrspi.core.skeleton import GOALS
+from qrspi.core.records import approvals
+from qrspi.core.records.approvals import Mark, Record
+from qrspi.core.steps.skeleton import GOALS
 from tests import runs
 from tests.runs import approved, artifact, config, finding, manifest, score, tree
 

@@ -7,7 +7,7 @@ import jsonschema
 import pytest
 from ruamel.yaml import YAML
 
-from qrspi.core.dispositions import nothing_applied, problems
+from qrspi.core.rounds.dispositions import nothing_applied, problems
 
 ROOT = Path(__file__).resolve().parents[2]
 SCHEMA = json.loads((ROOT / "schemas" / "dispositions-observations.schema.json").read_text("utf-8"))

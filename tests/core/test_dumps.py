@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from qrspi.core import dumps
+from qrspi.core.findings import pasted_text as dumps
+from qrspi.core.findings.split_reply import Split
 from qrspi.core.model import Problem
-from qrspi.core.splitter import Split
 
 HEAD = "---\nfinding_id: R1-F01\n---\n"
 

@@ -1,8 +1,8 @@
 from __future__ import annotations
 
-from qrspi.core.derive import survey
-from qrspi.core.explanation import reasons
-from qrspi.core.witness import Seen, Witness
+from qrspi.core.derivation.derive import survey
+from qrspi.core.derivation.explanation import reasons
+from qrspi.core.recording_tree import Seen, Witness
 from tests import runs
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from qrspi.core import feedback, frontmatter
+from qrspi.core.records import feedback
 from qrspi.core.tree import MemoryTree
+from qrspi.core.yaml import frontmatter
 from tests.runs import artifact
 
 TEXT = artifact(body="# Goals\n\nA page that loads.\n")

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from qrspi.core.filekinds import kind_of
+from qrspi.core.validation.file_kinds import kind_of
 
 
 @pytest.mark.parametrize(

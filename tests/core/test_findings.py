@@ -9,13 +9,13 @@ import pytest
 from ruamel.yaml import YAML
 
 from qrspi.core.filenames import CleanName, FindingName, SidecarName
-from qrspi.core.intake import Examined, examine
+from qrspi.core.findings.clean import render
+from qrspi.core.findings.round_files import Examined, examine
+from qrspi.core.findings.submission import Place, finished
 from qrspi.core.model import Clean, Finding, Sidecar
 from qrspi.core.pipeline import subject
-from qrspi.core.sentinels import render
-from qrspi.core.submissions import Place, finished
-from qrspi.core.unquoted import Loose, keys
-from qrspi.core.unquoted import read as read_unquoted
+from qrspi.core.yaml.lenient_reader import Loose, keys
+from qrspi.core.yaml.lenient_reader import read as read_unquoted
 
 ROOT = Path(__file__).resolve().parents[2]
 FIELDS = {

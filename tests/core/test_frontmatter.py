@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from qrspi.core import frontmatter
-from qrspi.core.frontmatter import Front
 from qrspi.core.model import Problem
 from qrspi.core.tree import FRONTMATTER_LIMIT, Fault, MemoryTree
+from qrspi.core.yaml import frontmatter
+from qrspi.core.yaml.frontmatter import Front
 
 CASES = Path(__file__).resolve().parents[2] / "fixtures" / "cases" / "frontmatter"
 EXPECTED = "expected draft, approved or replan-draft; read as draft"

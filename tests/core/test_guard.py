@@ -7,14 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from qrspi.core import guard, visual
-from qrspi.core.config import Config
-from qrspi.core.manifest import Manifest
+from qrspi.core.config.reader import Config
+from qrspi.core.findings import guard
+from qrspi.core.findings import visual_excuse as visual
+from qrspi.core.findings.violations import HINTS
 from qrspi.core.model import Problem, Round
 from qrspi.core.pipeline import subject
+from qrspi.core.rounds.manifest import Manifest
 from qrspi.core.tree import Entry, Fault, MemoryTree, Tree
-from qrspi.core.violations import HINTS
-from qrspi.world.disk import DiskTree
+from qrspi.world.files.run_tree import DiskTree
 
 DESIGN = "reviews/design/round-03"
 TASK = "reviews/tasks/task-01/round-03"

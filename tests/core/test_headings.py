@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from qrspi.core import headings
-from qrspi.core.headings import Span
+from qrspi.core.text import headings
+from qrspi.core.text.headings import Span
 
 
 def titles(text: str) -> list[tuple[int, str]]:

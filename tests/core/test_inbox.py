@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from qrspi.core import brief, inbox, pauses
-from qrspi.core.derive import derive, survey
+from qrspi.core.derivation import brief, inbox
+from qrspi.core.derivation.derive import derive, survey
+from qrspi.core.rounds import pause_file as pauses
 from tests.core.test_loop import CHANGED, DISPOSED, PAUSED, SCORED, opened, with_engine_files
 from tests.runs import RUN, artifact, config, tree
 

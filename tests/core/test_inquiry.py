@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from qrspi.core import config as configs
-from qrspi.core.inquiry import Inquiry, inquiry
+from qrspi.core.artifacts.open_questions import Inquiry, inquiry
+from qrspi.core.config import reader as configs
 from tests import runs
 
 TEXT = "# Questions\n\n1. [codebase] Where?\n2. What?\n3. [web] Who says so?\n"

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from qrspi.core import jobs
-from qrspi.core.jobs import Record
+from qrspi.core.agents import dispatch_record as jobs
+from qrspi.core.agents.dispatch_record import Record
 
 RECORD = Record(
     "0" * 64, "quality-claude", 2, "reviewer-quality", "claude", "large", "command", "claude-json"

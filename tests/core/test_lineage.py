@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from qrspi.core import lineage
-from qrspi.core.lineage import Course, Outlook, Record, RoundFindings, Sighting
-from qrspi.core.wording import similarity, words_of
+from qrspi.core.findings import lineage
+from qrspi.core.findings.lineage import Course, Outlook, Record, RoundFindings, Sighting
+from qrspi.core.text.similarity import similarity, words_of
 
 EXPIRY = "Tokens expire after 15 minutes here, but goals.md asks for 30 minutes."
 EXPIRY_AGAIN = "Token expiry is still 15 minutes (line 40) while goals.md asks for 30."

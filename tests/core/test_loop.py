@@ -6,13 +6,16 @@ from collections.abc import Mapping
 
 import pytest
 
-from qrspi.core import approvals, caps, gate, pauses
-from qrspi.core import config as configs
-from qrspi.core import loop as loops
-from qrspi.core.approvals import Mark, Record
-from qrspi.core.derive import derive
-from qrspi.core.loop import Loop
+from qrspi.core.config import reader as configs
+from qrspi.core.derivation.derive import derive
 from qrspi.core.pipeline import Subject, subject
+from qrspi.core.records import approvals
+from qrspi.core.records.approvals import Mark, Record
+from qrspi.core.rounds import caps
+from qrspi.core.rounds import loop as loops
+from qrspi.core.rounds import pause_file as pauses
+from qrspi.core.rounds.loop import Loop
+from qrspi.core.steps import after_round as gate
 from qrspi.core.tree import MemoryTree
 from tests import runs
 from tests.runs import artifact, clean, config, finding, manifest, score, tree

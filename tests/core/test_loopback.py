@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from qrspi.core import loopback
 from qrspi.core.model import Finding
 from qrspi.core.pipeline import ROUTES
+from qrspi.core.rounds import loop_back as loopback
 from tests.runs import RUN
 
 FULL, QUICK = ROUTES["full"], ROUTES["quick"]

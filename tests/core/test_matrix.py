@@ -7,8 +7,8 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from qrspi.core import matrix
-from qrspi.core.config import Config
+from qrspi.core import reviewers as matrix
+from qrspi.core.config.reader import Config
 from qrspi.core.pipeline import STEPS, Subject, subject
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -5,10 +5,11 @@ from importlib.resources import files
 
 import pytest
 
-from qrspi.core import parallelization, phases, tasks
-from qrspi.core.branch_map import Base, Branch, Needs, Plan, Stage
+from qrspi.core.artifacts import parallelization, phases
+from qrspi.core.artifacts import task_file as tasks
+from qrspi.core.artifacts.branch_map import Base, Branch, Needs, Plan, Stage
+from qrspi.core.artifacts.task_file import Task
 from qrspi.core.model import Problem
-from qrspi.core.tasks import Task
 
 PLAN = """\
 ---
@@ -678,7 +679,7 @@ def test_a_phase_is_the_last_when_no_later_one_is_named() -> None:
     ],
 )
 def test_a_branch_name_is_one_that_git_takes(name: str, reason: str) -> None:
-    from qrspi.core import branches
+    from qrspi.core.artifacts import branch_names as branches
 
     assert branches.unsafe(name) == reason
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from qrspi.core import pauses
 from qrspi.core.model import Finding, Problem, Triaged, Verdict
-from qrspi.core.pauses import Choice, Pause
+from qrspi.core.rounds import pause_file as pauses
+from qrspi.core.rounds.pause_file import Choice, Pause
 from qrspi.core.tree import Fault
 
 FILE = "reviews/goals-loop-pause-round-01.md"

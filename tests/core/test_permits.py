@@ -6,11 +6,11 @@ from collections.abc import Mapping
 
 import pytest
 
-from qrspi.core import permits
-from qrspi.core.derive import Survey, survey
-from qrspi.core.facts import Facts
+from qrspi.core.derivation.derive import Survey, survey
 from qrspi.core.model import Next, Problem
 from qrspi.core.pipeline import ROUTES
+from qrspi.core.steps import permits
+from qrspi.core.steps.facts import Facts
 from tests.core.test_loop import CLEAN, ROUND, SCORED, opened, with_engine_files
 from tests.runs import RUN, approved, artifact, config, finding, tree
 

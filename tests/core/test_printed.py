@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qrspi.core.model import Problem
-from qrspi.core.printed import DISPOSITIONS, Printed, files
+from qrspi.core.text.printed_files import DISPOSITIONS, Printed, files
 
 ALLOWED = ("tasks/task-*.md", "roadmap.md", DISPOSITIONS)
 

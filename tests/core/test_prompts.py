@@ -6,7 +6,7 @@ import base64
 
 import pytest
 
-from qrspi.core.prompts import (
+from qrspi.core.agents.prompts import (
     Author,
     Fixer,
     Implementer,
@@ -24,9 +24,9 @@ from qrspi.core.prompts import (
     upstream_paths,
     verifier_prompt,
 )
-from qrspi.core.questions import Question
-from qrspi.core.roles import SHARED, Role
-from qrspi.world import rolefiles
+from qrspi.core.agents.roles import SHARED, Role
+from qrspi.core.artifacts.questions import Question
+from qrspi.world.runs import role_files as rolefiles
 
 PARTS = {name: f"[{name}]" for name in SHARED}
 RUN = "/p/docs/qrspi/2026-01-01-sample-run"

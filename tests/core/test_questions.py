@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from qrspi.core.config import Config
-from qrspi.core.questions import Question, Research, parse, research
+from qrspi.core.artifacts.questions import Question, Research, parse, research
+from qrspi.core.config.reader import Config
 
 
 def _parsed(text: str) -> tuple[Question, ...]:

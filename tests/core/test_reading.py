@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from qrspi.core.derive import derive
+from qrspi.core.derivation.derive import derive
 from qrspi.core.tree import Fault, MemoryTree
 from tests.runs import approved, artifact, clean, config, finding, manifest, score
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from qrspi.core.agents.replies import LIMIT, Kind, Reply, Usage, parse, usage
 from qrspi.core.model import Problem
-from qrspi.core.replies import LIMIT, Kind, Reply, Usage, parse, usage
 
 RESULT = {
     "type": "result",

@@ -6,16 +6,21 @@ import re
 
 import pytest
 
-from qrspi.core import dispositions, guard, matrix, parallelization, questions, scope, splitter
-from qrspi.core import tasks as task_files
-from qrspi.core.branch_map import Plan
-from qrspi.core.config import Config
+from qrspi.core import reviewers as matrix
+from qrspi.core.agents.roles import Role, for_tag
+from qrspi.core.artifacts import parallelization, questions
+from qrspi.core.artifacts import task_file as task_files
+from qrspi.core.artifacts.branch_map import Plan
+from qrspi.core.artifacts.task_file import Task
+from qrspi.core.config.reader import Config
+from qrspi.core.findings import guard
+from qrspi.core.findings import split_reply as splitter
 from qrspi.core.model import Problem
 from qrspi.core.pipeline import Subject, subject
-from qrspi.core.roles import Role, for_tag
-from qrspi.core.tasks import Task
+from qrspi.core.rounds import dispositions
+from qrspi.core.rounds import scope_set as scope
 from qrspi.core.tree import MemoryTree
-from qrspi.world import rolefiles
+from qrspi.world.runs import role_files as rolefiles
 
 PARTS = rolefiles.shared_parts()
 _FENCED = re.compile(r"^(`{3,})[a-z]*\n(.*?)^\1$", re.MULTILINE | re.DOTALL)

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from qrspi.core.config import Model
-from qrspi.core.model import CHANGE_TYPES, Problem
-from qrspi.core.pipeline import STEPS, subject
-from qrspi.core.roles import (
+from qrspi.core.agents.roles import (
     SHARED,
     Role,
     compose,
@@ -19,7 +16,10 @@ from qrspi.core.roles import (
     parse,
     section_of,
 )
-from qrspi.world import rolefiles
+from qrspi.core.config.reader import Model
+from qrspi.core.model import CHANGE_TYPES, Problem
+from qrspi.core.pipeline import STEPS, subject
+from qrspi.world.runs import role_files as rolefiles
 
 STEMS = """quality scope spec security goal-traceability test-coverage silent-failure integration
 implement-gate code-quality type-design code-simplifier visual-fidelity""".split()

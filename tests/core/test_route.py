@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from qrspi.core import config as configs
-from qrspi.core import route as routes
-from qrspi.core.config import Config
-from qrspi.core.config_initial import initial
+from qrspi.core.config import reader as configs
+from qrspi.core.config import route as routes
+from qrspi.core.config.initial import initial
+from qrspi.core.config.reader import Config
 from qrspi.core.model import Problem, Status
 from qrspi.core.pipeline import ROUTES
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from qrspi.core.config import Config, Model
+from qrspi.core.agents.model_choice import Route, resolve, trusted
+from qrspi.core.agents.roles import Role
+from qrspi.core.config.reader import Config, Model
 from qrspi.core.model import Problem
-from qrspi.core.roles import Role
-from qrspi.core.routing import Route, resolve, trusted
 
 LOW, MEDIUM, HIGH = Model("a", "small"), Model("a", "middle"), Model("b", "large")
 OWN, SECOND = Model("c", "own"), Model("d", "second")

@@ -4,10 +4,11 @@ from collections.abc import Sequence
 
 import pytest
 
-from qrspi.core import scope, triage
+from qrspi.core.findings import triage
 from qrspi.core.model import Finding, Problem
 from qrspi.core.pipeline import Subject, subject
-from qrspi.core.scope import FULL, ScopeSet
+from qrspi.core.rounds import scope_set as scope
+from qrspi.core.rounds.scope_set import FULL, ScopeSet
 from qrspi.core.tree import Fault
 from tests.core.rounds import finding, round_of
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from qrspi.core import secrets
+from qrspi.core.text import redaction as secrets
 
 ENVIRONMENT = {
     "SHOP_API_KEY": "alpha-beta-gamma-delta",

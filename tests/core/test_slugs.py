@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qrspi.core import slugs
 from qrspi.core.filenames import SLUG
+from qrspi.core.text import run_slugs as slugs
 
 pytestmark = pytest.mark.rule("RUN-10")
 

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
+from qrspi.core.recording_tree import Seen, Witness
 from qrspi.core.snapshot import Snapshot
 from qrspi.core.tree import Entry, Fault
-from qrspi.core.witness import Seen, Witness
 from tests import runs
 
 

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qrspi.core import spend
-from qrspi.core.config_blocks import Limits
+from qrspi.core.agents import spend
+from qrspi.core.agents.spend import Bound, Entry, Group, Totals
+from qrspi.core.config.blocks import Limits
 from qrspi.core.model import Problem
-from qrspi.core.spend import Bound, Entry, Group, Totals
 
 CALL = Entry("2026-05-17T09:30:00Z", "goals", 1, "verifier", "small", usd=0.5, seconds=2.0)
 

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
+from qrspi.core.findings.split_reply import Split, files_of, refusal, split
 from qrspi.core.model import Problem
-from qrspi.core.splitter import Split, files_of, refusal, split
 from qrspi.core.tree import Entry
 
 B = b"<<<FINDING-BOUNDARY>>>\n"

@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import pytest
 
-from qrspi.core import tasks
+from qrspi.core.artifacts import task_file as tasks
+from qrspi.core.artifacts.task_file import Task, VisualCheck
 from qrspi.core.filenames import FixRound, fix_round
 from qrspi.core.model import Problem
-from qrspi.core.tasks import Task, VisualCheck
 from qrspi.core.tree import Fault, MemoryTree
 
 FULL = b"""\

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from qrspi.core import trail
 from qrspi.core.model import Problem
-from qrspi.core.trail import Line, Touched
+from qrspi.core.records import audit_trail as trail
+from qrspi.core.records.audit_trail import Line, Touched
 
 LINE = Line(
     "2026-05-17T09:30:00Z",

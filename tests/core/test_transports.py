@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from qrspi.core import config as configs
-from qrspi.core import transports
+from qrspi.core.agents import transports
+from qrspi.core.config import reader as configs
 from tests import runs
 
 PROVIDERS = (

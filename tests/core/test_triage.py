@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from qrspi.core import triage
+from qrspi.core.findings import triage
+from qrspi.core.findings.triage import Dropped, Shortfall, Tally
 from qrspi.core.model import ChangeType, Verdict
-from qrspi.core.triage import Dropped, Shortfall, Tally
 from tests.core.rounds import clean, finding, round_of
 
 SKIPPED = ", and a person chose to go on without scores"

@@ -6,9 +6,9 @@ import base64
 
 import pytest
 
+from qrspi.core.errors import Misuse
 from qrspi.core.model import Problem
-from qrspi.core.refusal import Misuse
-from qrspi.core.untrusted import (
+from qrspi.core.text.untrusted_markers import (
     distinct_ids,
     has_marker,
     scope_hint_sentence,

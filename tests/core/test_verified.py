@@ -2,8 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from qrspi.core import triage, verified
+from qrspi.core.findings import triage
 from qrspi.core.model import Clean, Round
+from qrspi.core.rounds import verified_file as verified
 from tests.core.rounds import clean, finding, round_of, sidecar
 
 

@@ -2,7 +2,12 @@ from __future__ import annotations
 
 import pytest
 
-from qrspi.core.visual import SKIP_REASONS, fault_in_filtered, fault_in_skip, skip_sentinel
+from qrspi.core.findings.visual_excuse import (
+    SKIP_REASONS,
+    fault_in_filtered,
+    fault_in_skip,
+    skip_sentinel,
+)
 
 KNOWN = ", ".join(SKIP_REASONS)
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from qrspi.core.derive import derive
+from qrspi.core.derivation.derive import derive
+from qrspi.core.derivation.wait_conditions import Awaited, changed, happened, in_vain
 from qrspi.core.model import RunState
-from qrspi.core.waiting import Awaited, changed, happened, in_vain
 from tests import runs
 
 DRAFT = {"config.md": runs.config(), "goals.md": runs.artifact()}

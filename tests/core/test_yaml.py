@@ -8,11 +8,12 @@ import tracemalloc
 
 import pytest
 
-from qrspi.core import flat, yaml
 from qrspi.core.model import Problem
-from qrspi.core.nodes import Document
 from qrspi.core.tree import FRONTMATTER_LIMIT
-from qrspi.core.yaml import Scalar
+from qrspi.core.yaml import flat_reader as flat
+from qrspi.core.yaml import reader as yaml
+from qrspi.core.yaml.nodes import Document
+from qrspi.core.yaml.reader import Scalar
 
 
 def content(node: yaml.Node) -> object:

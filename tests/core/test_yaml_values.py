@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from qrspi.core import yaml
-from qrspi.core.yaml_values import value
+from qrspi.core.yaml import reader as yaml
+from qrspi.core.yaml.json_values import value
 
 
 @pytest.mark.parametrize(

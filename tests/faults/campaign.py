@@ -24,11 +24,11 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from qrspi.core import frontmatter
-from qrspi.core.derive import derive
+from qrspi.core.derivation.derive import derive
 from qrspi.core.model import RunState
 from qrspi.core.pipeline import STEP
-from qrspi.world.disk import DiskTree
+from qrspi.core.yaml import frontmatter
+from qrspi.world.files.run_tree import DiskTree
 from tests import quick, runs, scenes
 from tests.faults import world
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 
-from qrspi.core.refusal import Refusal
+from qrspi.core.errors import Refusal
 from qrspi.core.tree import Fault
-from qrspi.world.locate import Root
-from qrspi.world.newrun import create_run
-from qrspi.world.workspace import Workspace
+from qrspi.world.runs.create_run import create_run
+from qrspi.world.runs.locate import Root
+from qrspi.world.runs.workspace import Workspace
 
 OLD, NEW, LINE = b"old\n", b"new\n" * 2000, b'{"n": 2}\n'
 FIRST_FILES = {"config.md": b"---\n---\n", "goals.md": NEW}

@@ -5,9 +5,9 @@ from __future__ import annotations
 import sys
 
 from qrspi import engine
-from qrspi.core.refusal import Refusal
-from qrspi.handlers.job import Options
-from qrspi.world.workspace import Workspace
+from qrspi.core.errors import Refusal
+from qrspi.handlers.jobs.job import Options
+from qrspi.world.runs.workspace import Workspace
 
 
 def advance(path: str) -> None:

@@ -6,12 +6,13 @@ import sys
 from collections.abc import Callable
 
 from qrspi import engine
+from qrspi.core.errors import Refusal
 from qrspi.core.pipeline import subject
-from qrspi.core.refusal import Refusal
-from qrspi.handlers import ingest, plumbing
-from qrspi.handlers.ingest import Source
-from qrspi.handlers.job import Options
-from qrspi.world.workspace import Workspace
+from qrspi.handlers.jobs.job import Options
+from qrspi.handlers.rounds import ingest
+from qrspi.handlers.rounds import round_commands as plumbing
+from qrspi.handlers.rounds.ingest import Source
+from qrspi.world.runs.workspace import Workspace
 from tests import runs
 
 GOALS = subject("goals")

@@ -14,9 +14,9 @@ import pytest
 
 from qrspi import engine
 from qrspi.core.pipeline import STEP
-from qrspi.handlers.job import Options
-from qrspi.world.atomic import LEFTOVER
-from qrspi.world.workspace import Workspace
+from qrspi.handlers.jobs.job import Options
+from qrspi.world.files.atomic_write import LEFTOVER
+from qrspi.world.runs.workspace import Workspace
 from tests import quick
 from tests.faults import drive_gate
 from tests.faults.strace import CHANGING, Point, error_points, kill_points, needs_strace, python

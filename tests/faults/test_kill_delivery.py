@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from qrspi.core.derive import derive
-from qrspi.handlers import replan
-from qrspi.world.workspace import Workspace
+from qrspi.core.derivation.derive import derive
+from qrspi.handlers.decisions import replan
+from qrspi.world.runs.workspace import Workspace
 from tests.cli.conftest import COMMAND
 from tests.deliveries import PUT_AWAY, finished, full, quick, task
 from tests.faults.strace import CHANGING, kill_points, needs_strace

@@ -13,9 +13,9 @@ import pytest
 
 from qrspi import engine
 from qrspi.core.tree import Fault
-from qrspi.world.atomic import LEFTOVER
-from qrspi.world.disk import DiskTree
-from qrspi.world.workspace import Workspace
+from qrspi.world.files.atomic_write import LEFTOVER
+from qrspi.world.files.run_tree import DiskTree
+from qrspi.world.runs.workspace import Workspace
 from tests.cli.conftest import COMMAND
 from tests.faults.strace import CHANGING, Point, error_points, kill_points, needs_strace
 from tests.handlers.gates import DRAFT, NOW, TEXT, Gate, about, paused

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from qrspi.core import config, guard
-from qrspi.world.disk import DiskTree
-from qrspi.world.workspace import Workspace
+from qrspi.core.config import reader as config
+from qrspi.core.findings import guard
+from qrspi.world.files.run_tree import DiskTree
+from qrspi.world.runs.workspace import Workspace
 from tests import runs
 from tests.faults import drive_rounds
 from tests.faults.strace import error_points, kill_points, needs_strace, python

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from qrspi.world import applog
-from qrspi.world.applog import Entry
-from qrspi.world.atomic import LEFTOVER
-from qrspi.world.disk import DiskTree
-from qrspi.world.workspace import Workspace
+from qrspi.world.files import json_log as applog
+from qrspi.world.files.atomic_write import LEFTOVER
+from qrspi.world.files.json_log import Entry
+from qrspi.world.files.run_tree import DiskTree
+from qrspi.world.runs.workspace import Workspace
 from tests.faults import drive
 from tests.faults.strace import (
     CHANGING,

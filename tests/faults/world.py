@@ -11,13 +11,13 @@ from typing import NamedTuple
 
 import pytest
 
-from qrspi.core import approvals
-from qrspi.core.derive import derive
-from qrspi.core.refusal import Halt
-from qrspi.world import applog
-from qrspi.world.applog import Entry
-from qrspi.world.atomic import LEFTOVER
-from qrspi.world.disk import DiskTree
+from qrspi.core.derivation.derive import derive
+from qrspi.core.errors import Halt
+from qrspi.core.records import approvals
+from qrspi.world.files import json_log as applog
+from qrspi.world.files.atomic_write import LEFTOVER
+from qrspi.world.files.json_log import Entry
+from qrspi.world.files.run_tree import DiskTree
 from tests import scenes
 from tests.daemons import COMMAND
 

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from qrspi.core.pipeline import STEP
-from qrspi.handlers import moves
-from qrspi.handlers.job import Job, Options
-from qrspi.handlers.moves import Done, Move
-from qrspi.world.workspace import Workspace
+from qrspi.handlers.changes import change_set as moves
+from qrspi.handlers.changes.change_set import Done, Move
+from qrspi.handlers.jobs.job import Job, Options
+from qrspi.world.runs.workspace import Workspace
 from tests import runs
 from tests.runs import artifact, clean, finding, manifest
 from tests.world.repos import Project

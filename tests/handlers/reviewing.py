@@ -9,10 +9,10 @@ from typing import Any
 
 from qrspi.core.filenames import RoundPaths
 from qrspi.core.pipeline import Subject, subject
-from qrspi.handlers import plumbing
-from qrspi.handlers.job import Options
-from qrspi.handlers.plumbing import Assembled, Opened, Scoped
-from qrspi.world.workspace import Workspace
+from qrspi.handlers.jobs.job import Options
+from qrspi.handlers.rounds import round_commands as plumbing
+from qrspi.handlers.rounds.round_commands import Assembled, Opened, Scoped
+from qrspi.world.runs.workspace import Workspace
 from tests import runs
 from tests.world import repos
 from tests.world.repos import Project

@@ -8,15 +8,15 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from qrspi import pilot
-from qrspi.core.config_blocks import Limits
+from qrspi import engine_with_agents as pilot
+from qrspi.core.config.blocks import Limits
 from qrspi.core.model import Problem
-from qrspi.handlers import dispatch
-from qrspi.handlers.dispatch import FanOut
-from qrspi.handlers.job import Options
-from qrspi.handlers.sending import How, Sending
-from qrspi.pilot import Driven
-from qrspi.world.workspace import Workspace
+from qrspi.engine_with_agents import Driven
+from qrspi.handlers.agents import fan_out as dispatch
+from qrspi.handlers.agents.dispatch_options import How, Sending
+from qrspi.handlers.agents.fan_out import FanOut
+from qrspi.handlers.jobs.job import Options
+from qrspi.world.runs.workspace import Workspace
 from tests import runs
 from tests.world.repos import trap
 

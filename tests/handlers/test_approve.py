@@ -9,13 +9,14 @@ from pathlib import Path
 import pytest
 
 from qrspi import engine
+from qrspi.core.errors import Halt, Refusal
 from qrspi.core.pipeline import ROUTES
-from qrspi.core.refusal import Halt, Refusal
-from qrspi.handlers import approve, moves
-from qrspi.handlers.approve import Consent
-from qrspi.handlers.job import Job
-from qrspi.handlers.moves import Move
-from qrspi.world.workspace import Workspace
+from qrspi.handlers.changes import change_set as moves
+from qrspi.handlers.changes.change_set import Move
+from qrspi.handlers.decisions import approve
+from qrspi.handlers.decisions.approve import Consent
+from qrspi.handlers.jobs.job import Job
+from qrspi.world.runs.workspace import Workspace
 from tests import runs
 from tests.handlers.gates import DRAFT, NOW, TEXT, WHO, Gate, cut_off, left, reviewed_clean
 from tests.runs import approved, artifact, config
@@ -511,7 +512,7 @@ def test_the_trail_names_each_file(tmp_path: Path) -> None:
 
 @pytest.mark.rule("EVD-04", "CAP-03")
 def test_what_was_unapproved_unchanged_is_not_reviewed_again(tmp_path: Path) -> None:
-    from qrspi.handlers import unapprove
+    from qrspi.handlers.decisions import unapprove
 
     gate = Gate(tmp_path / "shop", DRAFT | reviewed_clean("goals", TEXT))
     assembled(gate)

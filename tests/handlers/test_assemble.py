@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from qrspi import engine
-from qrspi.core.refusal import Refusal
-from qrspi.handlers import plumbing
-from qrspi.handlers.job import Options
-from qrspi.handlers.plumbing import Checked
+from qrspi.core.errors import Refusal
+from qrspi.handlers.jobs.job import Options
+from qrspi.handlers.rounds import round_commands as plumbing
+from qrspi.handlers.rounds.round_commands import Checked
 from tests import runs
 from tests.handlers import reviewing
 from tests.handlers.reviewing import Reviewing, about, files

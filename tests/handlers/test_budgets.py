@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from qrspi.core.refusal import Halt
-from qrspi.handlers import ledger
-from qrspi.world.workspace import Workspace
+from qrspi.core.errors import Halt
+from qrspi.handlers.agents import ledger
+from qrspi.world.runs.workspace import Workspace
 from tests.handlers.shop import NOTHING, Shop, in_review
 
 REVIEWERS = ("quality-claude", "scope-claude")

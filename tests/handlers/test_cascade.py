@@ -14,14 +14,16 @@ from pathlib import Path
 import pytest
 
 from qrspi import engine
-from qrspi.core import gate, permits
+from qrspi.core.errors import Halt, Refusal
 from qrspi.core.pipeline import STEP, STEPS
-from qrspi.core.refusal import Halt, Refusal
-from qrspi.handlers import approve, cascade, moves, reject, rewind, unapprove
-from qrspi.handlers.approve import Consent
-from qrspi.handlers.job import Job, Options
-from qrspi.handlers.moves import Builder, Edit
-from qrspi.world.workspace import Workspace
+from qrspi.core.steps import after_round as gate
+from qrspi.core.steps import permits
+from qrspi.handlers.changes import change_set as moves
+from qrspi.handlers.changes.change_set import Builder, Edit
+from qrspi.handlers.decisions import approve, cascade, reject, rewind, unapprove
+from qrspi.handlers.decisions.approve import Consent
+from qrspi.handlers.jobs.job import Job, Options
+from qrspi.world.runs.workspace import Workspace
 from tests import quick, runs
 from tests.quick import LOG, RECORDS, advance, contents, lines, place, put, status
 from tests.world.conftest import unprivileged as unprivileged

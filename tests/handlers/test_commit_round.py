@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from qrspi import engine
-from qrspi.core.refusal import Halt, Refusal
-from qrspi.handlers import plumbing
-from qrspi.handlers.job import Options
-from qrspi.handlers.plumbing import Recorded
+from qrspi.core.errors import Halt, Refusal
+from qrspi.handlers.jobs.job import Options
+from qrspi.handlers.rounds import round_commands as plumbing
+from qrspi.handlers.rounds.round_commands import Recorded
 from tests import runs
 from tests.handlers import reviewing
 from tests.handlers.reviewing import Reviewing, about, files, text
@@ -128,8 +128,8 @@ def test_next_repairs_it_too(fixed: Reviewing) -> None:
 @pytest.mark.parametrize("line", [0, 1], ids=["round", "manifest"])
 def test_a_commit_that_only_looks_alike_is_not_taken(fixed: Reviewing, line: int) -> None:
     """Rounds restart at 01 in a new phase: half of the trailers is not enough."""
-    from qrspi.handlers.commit_round import trailers
-    from qrspi.handlers.rounds import to_read
+    from qrspi.handlers.rounds.commit import trailers
+    from qrspi.handlers.rounds.named_round import to_read
 
     job = to_read(fixed.workspace(), about("design"), None, Options())
     marks = list(trailers(job.workspace, job.run, job.round_loop))
@@ -199,8 +199,8 @@ def test_a_config_that_a_person_edited_stays_theirs(fixed: Reviewing) -> None:
 
 @pytest.mark.rule("CMT-06", "ENG-07")
 def test_a_fresh_clone_derives_the_same_state(fixed: Reviewing, tmp_path: Path) -> None:
-    from qrspi.core.derive import derive
-    from qrspi.world.disk import DiskTree
+    from qrspi.core.derivation.derive import derive
+    from qrspi.world.files.run_tree import DiskTree
 
     commit(fixed)
     fixed.write("reviews/design/loop.md", "---\nmode: loop\n---\n")

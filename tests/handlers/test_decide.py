@@ -7,11 +7,12 @@ from pathlib import Path
 import pytest
 
 from qrspi import engine
-from qrspi.core.refusal import Refusal
-from qrspi.handlers import decide, moves
-from qrspi.handlers.job import Job
-from qrspi.handlers.moves import Move
-from qrspi.world.workspace import Workspace
+from qrspi.core.errors import Refusal
+from qrspi.handlers.changes import change_set as moves
+from qrspi.handlers.changes.change_set import Move
+from qrspi.handlers.decisions import decide_findings as decide
+from qrspi.handlers.jobs.job import Job
+from qrspi.world.runs.workspace import Workspace
 from tests import runs
 from tests.handlers.gates import DRAFT, NOW, TEXT, Gate, about, paused
 

@@ -6,11 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from qrspi.core import gaterecords, taskfiles, testresults
-from qrspi.core.refusal import Refusal
-from qrspi.core.taskfiles import Reopened
-from qrspi.handlers import baseline_run, reject
-from qrspi.world.disk import DiskTree
+from qrspi.core.code_steps import gate_records as gaterecords
+from qrspi.core.code_steps import test_results as testresults
+from qrspi.core.errors import Refusal
+from qrspi.core.records import task_records as taskfiles
+from qrspi.core.records.task_records import Reopened
+from qrspi.handlers.decisions import reject
+from qrspi.handlers.tasks import baseline as baseline_run
+from qrspi.world.files.run_tree import DiskTree
 from tests import deliveries
 from tests.deliveries import full, quick, task
 from tests.handlers.workshop import Workshop

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from qrspi import engine
-from qrspi.core.refusal import Busy, Halt, Refusal
-from qrspi.handlers.job import Options
-from qrspi.world import mailbox
-from qrspi.world.workspace import Workspace
+from qrspi.core.errors import Busy, Halt, Refusal
+from qrspi.handlers.jobs.job import Options
+from qrspi.world.agents import dispatch_folder as mailbox
+from qrspi.world.runs.workspace import Workspace
 from tests import runs
 from tests.handlers.shop import NOTHING, QUESTIONS, Shop, at_questions, commands, in_review, printed
 

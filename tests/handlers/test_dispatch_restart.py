@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from qrspi.core import jobs
-from qrspi.world import mailbox
-from qrspi.world.workspace import Workspace
+from qrspi.core.agents import dispatch_record as jobs
+from qrspi.world.agents import dispatch_folder as mailbox
+from qrspi.world.runs.workspace import Workspace
 from tests import runs
 from tests.handlers.shop import NOTHING, QUESTIONS, Shop, at_questions, commands, in_review, printed
 from tests.world import chat_server

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from qrspi import pilot
-from qrspi.handlers import dispatch
-from qrspi.handlers.job import Options
-from qrspi.handlers.sending import Sending
-from qrspi.pilot import Driven
-from qrspi.world.workspace import Workspace
+from qrspi import engine_with_agents as pilot
+from qrspi.engine_with_agents import Driven
+from qrspi.handlers.agents import fan_out as dispatch
+from qrspi.handlers.agents.dispatch_options import Sending
+from qrspi.handlers.jobs.job import Options
+from qrspi.world.runs.workspace import Workspace
 from tests import deliveries, runs
 from tests.handlers.shop import Told
 from tests.handlers.workshop import Workshop

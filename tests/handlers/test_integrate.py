@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from qrspi.core import gaterecords
-from qrspi.core.gaterecords import Merge
-from qrspi.core.refusal import Halt, Refusal
+from qrspi.core.code_steps import gate_records as gaterecords
+from qrspi.core.code_steps.gate_records import Merge
+from qrspi.core.errors import Halt, Refusal
 from qrspi.core.tree import Fault
-from qrspi.world.disk import DiskTree
+from qrspi.world.files.run_tree import DiskTree
 from tests.deliveries import full
 from tests.handlers.workshop import Workshop
 

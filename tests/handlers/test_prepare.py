@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from qrspi.core.refusal import Halt, Refusal
-from qrspi.handlers import plumbing
-from qrspi.handlers.job import Options
-from qrspi.world.rehearsal import Rehearsal
+from qrspi.core.errors import Halt, Refusal
+from qrspi.handlers.jobs.job import Options
+from qrspi.handlers.rounds import round_commands as plumbing
+from qrspi.world.runs.dry_run import Rehearsal
 from tests import runs
 from tests.handlers import reviewing
 from tests.handlers.reviewing import BODY, Reviewing, files, text

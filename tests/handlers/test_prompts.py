@@ -8,9 +8,9 @@ import pytest
 
 from qrspi import engine
 from qrspi.core.model import Next
-from qrspi.handlers.job import Options, Performed
-from qrspi.world import rolefiles
-from qrspi.world.workspace import Workspace
+from qrspi.handlers.jobs.job import Options, Performed
+from qrspi.world.runs import role_files as rolefiles
+from qrspi.world.runs.workspace import Workspace
 from tests import runs
 from tests.handlers.shop import NOTHING, Shop, at_questions, commands, in_review, printed
 

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from qrspi.core import feedback
-from qrspi.core.refusal import Halt, Refusal
-from qrspi.handlers import reject
-from qrspi.handlers.job import Job
-from qrspi.handlers.moves import Move
+from qrspi.core.errors import Halt, Refusal
+from qrspi.core.records import feedback
+from qrspi.handlers.changes.change_set import Move
+from qrspi.handlers.decisions import reject
+from qrspi.handlers.jobs.job import Job
 from tests import runs
 from tests.handlers.gates import DRAFT, NOW, TEXT, WHO, Gate, cut_off, left, reviewed_clean
 from tests.handlers.test_approve import PLAN

@@ -6,13 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from qrspi.core.derive import derive
-from qrspi.core.facts import artifact_status
+from qrspi.core.derivation.derive import derive
+from qrspi.core.errors import Misuse, Refusal
 from qrspi.core.pipeline import ROUTES
-from qrspi.core.refusal import Misuse, Refusal
-from qrspi.handlers import archive_phase, moves, replan
-from qrspi.world.disk import DiskTree
-from qrspi.world.workspace import Workspace
+from qrspi.core.steps.facts import artifact_status
+from qrspi.handlers.changes import change_set as moves
+from qrspi.handlers.decisions import archive_phase, replan
+from qrspi.world.files.run_tree import DiskTree
+from qrspi.world.runs.workspace import Workspace
 from tests import runs
 from tests.deliveries import PUT_AWAY, finished
 from tests.handlers.workshop import Workshop

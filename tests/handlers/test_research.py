@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from qrspi import engine
-from qrspi.handlers.job import Options
-from qrspi.world.workspace import Workspace
+from qrspi.handlers.jobs.job import Options
+from qrspi.world.runs.workspace import Workspace
 from tests import runs
 from tests.handlers.shop import NOTHING, Shop
 
@@ -79,7 +79,7 @@ def test_answers_come_before_the_summary_and_are_committed_with_it(tmp_path: Pat
 
 def trusting(shop: Shop, model: str = "{ vendor: claude, model: trusted }") -> None:
     """The role names a model of its own."""
-    from qrspi.world import rolefiles
+    from qrspi.world.runs import role_files as rolefiles
 
     shipped = rolefiles.shipped("author-research-question")
     text = getattr(shipped, "text", "")

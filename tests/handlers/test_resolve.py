@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 
 from qrspi import engine
-from qrspi.core import frontmatter
-from qrspi.core.refusal import Refusal
-from qrspi.handlers import resolve
-from qrspi.handlers.job import Job
-from qrspi.handlers.moves import Move
-from qrspi.handlers.resolve import More
-from qrspi.world.workspace import Workspace
+from qrspi.core.errors import Refusal
+from qrspi.core.yaml import frontmatter
+from qrspi.handlers.changes.change_set import Move
+from qrspi.handlers.jobs.job import Job
+from qrspi.handlers.menus import menu as resolve
+from qrspi.handlers.menus.menu import More
+from qrspi.world.runs.workspace import Workspace
 from tests.handlers.gates import DRAFT, NOW, TEXT, Build, Gate
 from tests.runs import approved, artifact, clean, config, finding, manifest, score
 

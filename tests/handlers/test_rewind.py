@@ -7,12 +7,13 @@ from pathlib import Path
 import pytest
 
 from qrspi import engine
-from qrspi.core.refusal import Refusal
-from qrspi.handlers import approve, decide, rewind
-from qrspi.handlers.approve import Consent
-from qrspi.handlers.job import Job
-from qrspi.handlers.moves import Move
-from qrspi.world.workspace import Workspace
+from qrspi.core.errors import Refusal
+from qrspi.handlers.changes.change_set import Move
+from qrspi.handlers.decisions import approve, rewind
+from qrspi.handlers.decisions import decide_findings as decide
+from qrspi.handlers.decisions.approve import Consent
+from qrspi.handlers.jobs.job import Job
+from qrspi.world.runs.workspace import Workspace
 from tests import runs
 from tests.handlers.gates import NOW, TEXT, WHO, Build, Gate, about, cut_off, left, paused
 from tests.runs import approved, artifact, config

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from qrspi import engine
-from qrspi.core.refusal import Halt, Misuse, Refusal
-from qrspi.handlers import ingest
-from qrspi.handlers.ingest import Source, Taken
-from qrspi.handlers.job import Options
-from qrspi.world.rehearsal import Rehearsal
+from qrspi.core.errors import Halt, Misuse, Refusal
+from qrspi.handlers.jobs.job import Options
+from qrspi.handlers.rounds import ingest
+from qrspi.handlers.rounds.ingest import Source, Taken
+from qrspi.world.runs.dry_run import Rehearsal
 from tests import runs
 from tests.handlers import reviewing
 from tests.handlers.reviewing import Reviewing, about
@@ -119,7 +119,7 @@ class TestACutShortSplit:
 
     @pytest.mark.rule("SPL-04")
     def test_looking_leaves_it(self, cut: Reviewing) -> None:
-        from qrspi.handlers import plumbing
+        from qrspi.handlers.rounds import round_commands as plumbing
 
         found = plumbing.check(cut.workspace(), about("design"), None)
         assert [item.found for item in found.violations] == [TAG, "scope-claude"]

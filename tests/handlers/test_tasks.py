@@ -9,15 +9,17 @@ from pathlib import Path
 
 import pytest
 
-from qrspi.core import taskfiles
-from qrspi.core.refusal import Halt, Misuse, Refusal
-from qrspi.core.taskfiles import Report, Start
+from qrspi.core.errors import Halt, Misuse, Refusal
+from qrspi.core.records import task_records as taskfiles
+from qrspi.core.records.task_records import Report, Start
 from qrspi.core.tree import Fault
-from qrspi.handlers import baseline_run, task_records, task_start
-from qrspi.handlers.task_start import Started
-from qrspi.world import commands
-from qrspi.world.disk import DiskTree
-from qrspi.world.workspace import Workspace
+from qrspi.handlers.tasks import baseline as baseline_run
+from qrspi.handlers.tasks import reports as task_records
+from qrspi.handlers.tasks import start as task_start
+from qrspi.handlers.tasks.start import Started
+from qrspi.world.files.run_tree import DiskTree
+from qrspi.world.processes import configured_command as commands
+from qrspi.world.runs.workspace import Workspace
 from tests import deliveries
 from tests.deliveries import TAGS, full, quick, task
 from tests.handlers.workshop import Workshop

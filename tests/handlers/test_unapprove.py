@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from qrspi.core.refusal import Refusal
-from qrspi.handlers import unapprove
-from qrspi.handlers.job import Job
-from qrspi.handlers.moves import Move
+from qrspi.core.errors import Refusal
+from qrspi.handlers.changes.change_set import Move
+from qrspi.handlers.decisions import unapprove
+from qrspi.handlers.jobs.job import Job
 from tests import runs
 from tests.handlers.gates import NOW, WHO, Gate, cut_off, left
 from tests.runs import approved, artifact, config

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from qrspi.core import untrusted
-from qrspi.core.refusal import Halt, Refusal
+from qrspi.core.errors import Halt, Refusal
+from qrspi.core.text import untrusted_markers as untrusted
 from tests import runs
 from tests.handlers import reviewing
 from tests.handlers.reviewing import Reviewing, files, text
@@ -166,9 +166,11 @@ def test_assets_that_an_approved_design_declares_may_be_shown(
 def test_a_skip_that_a_kill_kept_from_being_written_is_written_by_the_next_command(
     tmp_path: Path,
 ) -> None:
-    from qrspi.handlers import chores, rounds, visual_chain
-    from qrspi.handlers.carrying import carry_out
-    from qrspi.handlers.job import Options
+    from qrspi.handlers import unfinished_work as chores
+    from qrspi.handlers.jobs.carry_out import carry_out
+    from qrspi.handlers.jobs.job import Options
+    from qrspi.handlers.rounds import named_round as rounds
+    from qrspi.handlers.rounds import visual_reviewer as visual_chain
 
     project = make(tmp_path / "shop", task(check=False), visual_fidelity_required="true")
     project.prepare("task-01")
@@ -248,7 +250,7 @@ class TestForgeries:
 
     @pytest.mark.rule("GRD-02")
     def test_looking_writes_nothing(self, project: Reviewing) -> None:
-        from qrspi.handlers import plumbing
+        from qrspi.handlers.rounds import round_commands as plumbing
 
         project.write(f"{ROUND}/{TAG}.skipped.md", FORGED)
         before = project.there()
@@ -356,7 +358,7 @@ def test_a_plan_says_what_its_drawn_tasks_are_held_to(
 @pytest.mark.rule("VIS-04")
 def test_next_says_the_same_and_waits(tmp_path: Path) -> None:
     from qrspi import engine
-    from qrspi.handlers.job import Options
+    from qrspi.handlers.jobs.job import Options
 
     project = reviewing.make(tmp_path / "shop", files(visual_fidelity_required="true"))
     answer = engine.advance(project.workspace(), Options()).state.next

@@ -8,18 +8,21 @@ from pathlib import Path
 from typing import Any
 
 from qrspi import engine
-from qrspi.core.derive import derive
+from qrspi.core.derivation.derive import derive
 from qrspi.core.model import Next
 from qrspi.core.pipeline import subject
-from qrspi.core.taskfiles import ReportStatus
+from qrspi.core.records.task_records import ReportStatus
 from qrspi.engine import Outcome
-from qrspi.handlers import approve, moves, resolve, task_records
-from qrspi.handlers.approve import Consent
-from qrspi.handlers.carrying import carry_out
-from qrspi.handlers.job import Job, Options, Performed
-from qrspi.handlers.moves import Done, Move
-from qrspi.handlers.resolve import More
-from qrspi.world.workspace import Workspace
+from qrspi.handlers.changes import change_set as moves
+from qrspi.handlers.changes.change_set import Done, Move
+from qrspi.handlers.decisions import approve
+from qrspi.handlers.decisions.approve import Consent
+from qrspi.handlers.jobs.carry_out import carry_out
+from qrspi.handlers.jobs.job import Job, Options, Performed
+from qrspi.handlers.menus import menu as resolve
+from qrspi.handlers.menus.menu import More
+from qrspi.handlers.tasks import reports as task_records
+from qrspi.world.runs.workspace import Workspace
 from tests import runs
 from tests.deliveries import TAGS
 from tests.world.repos import Project

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qrspi.core.model import Problem
-from qrspi.world import applog
-from qrspi.world.applog import Entry
-from qrspi.world.disk import DiskTree, opened
+from qrspi.world.files import json_log as applog
+from qrspi.world.files.json_log import Entry
+from qrspi.world.files.run_tree import DiskTree, opened
 
 NAME = "log.jsonl"
 # Syncing to a disk costs a millisecond each time, and these laws are not about the disk.

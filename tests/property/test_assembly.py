@@ -14,10 +14,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from qrspi.core import config, guard, triage, verified
+from qrspi.core.config import reader as config
 from qrspi.core.filenames import RoundPaths
+from qrspi.core.findings import guard, triage
 from qrspi.core.model import CHANGE_TYPES, Round, Triaged
 from qrspi.core.pipeline import subject
+from qrspi.core.rounds import verified_file as verified
 from tests import runs
 
 SHELL = Path(__file__).resolve().parents[2] / "bench" / "assembly.sh"

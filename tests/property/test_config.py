@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qrspi.core import config as configs
-from qrspi.core import config_edit
-from qrspi.core import route as routes
-from qrspi.core.config import KNOWN
-from qrspi.core.config_initial import initial
+from qrspi.core.config import edit as config_edit
+from qrspi.core.config import reader as configs
+from qrspi.core.config import route as routes
+from qrspi.core.config.initial import initial
+from qrspi.core.config.reader import KNOWN
 from qrspi.core.model import Problem, Status
 from qrspi.core.pipeline import ROUTES, STEPS
 

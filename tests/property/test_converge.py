@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qrspi.core import converge
-from qrspi.core.converge import ScopeSetFile
 from qrspi.core.model import Decision
-from qrspi.core.scope import FULL
+from qrspi.core.rounds import convergence as converge
+from qrspi.core.rounds.convergence import ScopeSetFile
+from qrspi.core.rounds.scope_set import FULL
 
 SHAS = st.sampled_from(["a" * 40, "b" * 40, None])
 TAGS = ["## A", "## B", "### C", "plan.md", "tasks/task-01.md", FULL]

@@ -9,9 +9,10 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from qrspi.core import frontmatter, yaml
-from qrspi.core.frontmatter import Front
 from qrspi.core.model import Problem
+from qrspi.core.yaml import frontmatter
+from qrspi.core.yaml import reader as yaml
+from qrspi.core.yaml.frontmatter import Front
 from tests.property.test_yaml import near_flat
 
 MORE = settings(max_examples=3 * settings().max_examples)

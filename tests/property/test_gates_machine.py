@@ -27,21 +27,25 @@ from hypothesis.stateful import (
 )
 
 from qrspi import engine
-from qrspi.core import approvals, bodies
-from qrspi.core.derive import derive
-from qrspi.core.facts import unmet
+from qrspi.core.derivation.derive import derive
+from qrspi.core.errors import Halt, Refusal
 from qrspi.core.filenames import RoundPaths
 from qrspi.core.model import Next, RunState
 from qrspi.core.pipeline import STEP, prerequisites
-from qrspi.core.refusal import Halt, Refusal
+from qrspi.core.records import approvals
+from qrspi.core.records import step_text as bodies
+from qrspi.core.steps.facts import unmet
 from qrspi.core.tree import MemoryTree
-from qrspi.handlers import approve, cascade, decide, moves, reject, resolve, rewind, unapprove
-from qrspi.handlers.approve import Consent
-from qrspi.handlers.job import Job, Options, Performed
-from qrspi.handlers.moves import Move
-from qrspi.handlers.resolve import More
-from qrspi.world.disk import DiskTree
-from qrspi.world.workspace import Workspace
+from qrspi.handlers.changes import change_set as moves
+from qrspi.handlers.changes.change_set import Move
+from qrspi.handlers.decisions import approve, cascade, reject, rewind, unapprove
+from qrspi.handlers.decisions import decide_findings as decide
+from qrspi.handlers.decisions.approve import Consent
+from qrspi.handlers.jobs.job import Job, Options, Performed
+from qrspi.handlers.menus import menu as resolve
+from qrspi.handlers.menus.menu import More
+from qrspi.world.files.run_tree import DiskTree
+from qrspi.world.runs.workspace import Workspace
 from tests import quick, runs
 from tests.quick import LOG, RECORDS, contents, lines
 from tests.world.repos import Project

@@ -6,17 +6,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qrspi.core import guard
-from qrspi.core.config import Config
+from qrspi.core.config.reader import Config
 from qrspi.core.filenames import FindingName
-from qrspi.core.intake import examine
-from qrspi.core.manifest import Manifest
+from qrspi.core.findings import guard
+from qrspi.core.findings.round_files import examine
+from qrspi.core.findings.split_reply import Split, split
+from qrspi.core.findings.submission import Place, finished
+from qrspi.core.findings.violations import HINTS
 from qrspi.core.model import Finding, Problem, Round
 from qrspi.core.pipeline import subject
-from qrspi.core.splitter import Split, split
-from qrspi.core.submissions import Place, finished
+from qrspi.core.rounds.manifest import Manifest
 from qrspi.core.tree import FINDING_LIMIT, MemoryTree
-from qrspi.core.violations import HINTS
 
 WORDS = (
     "--- finding_id finding id severity change_type referenced_files message artifact round "

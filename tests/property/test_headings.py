@@ -9,7 +9,8 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from qrspi.core import frontmatter, headings
+from qrspi.core.text import headings
+from qrspi.core.yaml import frontmatter
 
 PARSER = MarkdownIt("commonmark", {"maxNesting": 1000}).disable(["inline", "text_join"])
 

@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qrspi.core import branches, parallelization
-from qrspi.core.branch_map import Plan
+from qrspi.core.artifacts import branch_names as branches
+from qrspi.core.artifacts import parallelization
+from qrspi.core.artifacts.branch_map import Plan
 from qrspi.core.model import Problem
 
 FEATURE = "feature branch tip"

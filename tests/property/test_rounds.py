@@ -13,12 +13,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from qrspi.core import guard, triage, verified
+from qrspi.core.findings import guard, triage
 from qrspi.core.model import Round
+from qrspi.core.rounds import verified_file as verified
 from qrspi.core.tree import BODY_LIMIT, Entry, Fault
-from qrspi.handlers import plumbing
-from qrspi.handlers.job import Options
-from qrspi.world.workspace import Workspace
+from qrspi.handlers.jobs.job import Options
+from qrspi.handlers.rounds import round_commands as plumbing
+from qrspi.world.runs.workspace import Workspace
 from tests import runs
 from tests.property.test_assembly import CLEANS, CONFIG, PLAN, ROUNDS, TAGS
 from tests.property.test_assembly import Entry as Line

@@ -6,10 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qrspi.core import scope, triage
+from qrspi.core.findings import triage
 from qrspi.core.model import Problem
 from qrspi.core.pipeline import subject
-from qrspi.core.scope import FULL, ScopeSet
+from qrspi.core.rounds import scope_set as scope
+from qrspi.core.rounds.scope_set import FULL, ScopeSet
 from tests.core.rounds import finding, round_of
 
 RUN = "2026-05-17-user-auth"

@@ -14,11 +14,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from qrspi.core.derive import derive
+from qrspi.core.derivation.derive import derive
 from qrspi.core.filenames import pause_file
-from qrspi.world import overview, statecache
-from qrspi.world.disk import DiskTree
-from qrspi.world.locate import RunDir
+from qrspi.world.files.run_tree import DiskTree
+from qrspi.world.runs import cached_states as overview
+from qrspi.world.runs import state_cache as statecache
+from qrspi.world.runs.locate import RunDir
 from tests import runs
 
 NAMES = ("2026-01-01-first-light", "2026-01-02-second-light")

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qrspi.core import remembered
-from qrspi.core.derive import derive, survey
-from qrspi.core.explanation import reasons
+from qrspi.core.derivation import state_json as remembered
+from qrspi.core.derivation.derive import derive, survey
+from qrspi.core.derivation.explanation import reasons
 from qrspi.core.model import RunState
+from qrspi.core.recording_tree import Witness
 from qrspi.core.tree import MemoryTree
-from qrspi.core.witness import Witness
-from qrspi.render import states
+from qrspi.render import run_page as states
 from tests import runs
 
 ROUND = "reviews/goals/round-01"

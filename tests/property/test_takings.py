@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qrspi.core import frontmatter
-from qrspi.core.frontmatter import Front
 from qrspi.core.model import Problem
 from qrspi.core.pipeline import STEP
-from qrspi.handlers import taking
-from qrspi.handlers.taking import Draft
+from qrspi.core.yaml import frontmatter
+from qrspi.core.yaml.frontmatter import Front
+from qrspi.handlers.agents import answer_files as taking
+from qrspi.handlers.agents.answer_files import Draft
 from tests import runs
 
 PIECES = (

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qrspi.core.model import Problem
-from qrspi.core.untrusted import unwrap, wrap, wrap_inline
+from qrspi.core.text.untrusted_markers import unwrap, wrap, wrap_inline
 
 IDS = st.text("abcXYZ019._/-", min_size=1, max_size=20)
 HOSTILE = st.lists(

@@ -6,11 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qrspi.core import findings, sidecars, usual
 from qrspi.core.filenames import FindingName, SidecarName
+from qrspi.core.findings import exact_shape as usual
+from qrspi.core.findings import finding as findings
+from qrspi.core.findings import score as sidecars
+from qrspi.core.findings.submission import Place, Submission, receive
+from qrspi.core.findings.violations import Notes
 from qrspi.core.pipeline import subject
-from qrspi.core.submissions import Place, Submission, receive
-from qrspi.core.violations import Notes
 from tests import runs
 
 PLAN = subject("plan")

@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 from ruamel.yaml import YAML
 from ruamel.yaml.nodes import ScalarNode, SequenceNode
 
-from qrspi.core import flat, yaml
 from qrspi.core.model import Problem
-from qrspi.core.nodes import Document, Node, Scalar
+from qrspi.core.yaml import flat_reader as flat
+from qrspi.core.yaml import reader as yaml
+from qrspi.core.yaml.nodes import Document, Node, Scalar
 
 MORE = settings(max_examples=5 * settings().max_examples)
 

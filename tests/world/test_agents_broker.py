@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from qrspi.core.config_vendors import Provider
-from qrspi.core.transports import Means
-from qrspi.world.agents import broker
+from qrspi.core.agents.transports import Means
+from qrspi.core.config.vendors import Provider
+from qrspi.world.agents import codex_broker as broker
+from qrspi.world.agents.dispatch_context import Wire
 from qrspi.world.agents.request import Answer, Request
-from qrspi.world.agents.wire import Wire
 from tests.world.repos import trap
 
 KEY = "sk-test-0123456789abcdef"

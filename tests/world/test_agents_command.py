@@ -14,11 +14,11 @@ from pathlib import Path
 
 import pytest
 
-from qrspi.core.config_vendors import Command
-from qrspi.core.transports import Means
-from qrspi.world.agents import command
+from qrspi.core.agents.transports import Means
+from qrspi.core.config.vendors import Command
+from qrspi.world.agents import command_line as command
+from qrspi.world.agents.dispatch_context import Wire
 from qrspi.world.agents.request import Answer, Request
-from qrspi.world.agents.wire import Wire
 
 
 def request(

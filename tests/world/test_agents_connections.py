@@ -9,7 +9,7 @@ from threading import Barrier
 import httpx
 import pytest
 
-from qrspi.world.agents.connections import Connections
+from qrspi.world.agents.http_clients import Connections
 
 
 @pytest.mark.rule("TRN-02")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from qrspi.world.agents.hearing import USUAL, Hearing
+from qrspi.world.agents.reply_buffer import USUAL, Hearing
 
 
 @pytest.mark.parametrize(

@@ -8,11 +8,12 @@ from http.server import BaseHTTPRequestHandler
 
 import pytest
 
-from qrspi.core.config_vendors import Provider
-from qrspi.core.transports import Means
-from qrspi.world.agents import connections, http
+from qrspi.core.agents.transports import Means
+from qrspi.core.config.vendors import Provider
+from qrspi.world.agents import chat_completions as http
+from qrspi.world.agents import http_clients as connections
+from qrspi.world.agents.dispatch_context import Wire
 from qrspi.world.agents.request import Answer, Request
-from qrspi.world.agents.wire import Wire
 from tests.world import chat_server
 from tests.world.chat_server import Behaviour, Server, answer, completion, cut, hang_up
 

@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from qrspi.core.transports import HOST, SCRIPTED
-from qrspi.world.agents import scripted, send
+from qrspi.core.agents.transports import HOST, SCRIPTED
+from qrspi.world.agents import scripted_replies as scripted
+from qrspi.world.agents import send
+from qrspi.world.agents.dispatch_context import Wire
 from qrspi.world.agents.request import Answer, Request
-from qrspi.world.agents.wire import Wire
 
 FILES = (
     "goals/round-02/quality-claude.md",

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from qrspi.core.errors import Halt
 from qrspi.core.model import Problem
-from qrspi.core.refusal import Halt
-from qrspi.world import applog
-from qrspi.world.applog import LINE_LIMIT, Entry
-from qrspi.world.disk import DiskTree
-from qrspi.world.workspace import Workspace
+from qrspi.world.files import json_log as applog
+from qrspi.world.files.json_log import LINE_LIMIT, Entry
+from qrspi.world.files.run_tree import DiskTree
+from qrspi.world.runs.workspace import Workspace
 
 LOG = "cascade-audit.log"
 

@@ -5,8 +5,8 @@ import time
 
 import pytest
 
-from qrspi.core.refusal import Misuse
-from qrspi.world import clock
+from qrspi.core.errors import Misuse
+from qrspi.world.machine import clock
 
 
 def test_records_carry_utc_whatever_the_zone(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from qrspi.core.refusal import Halt, Refusal
-from qrspi.world import commits
-from qrspi.world.commits import Committed, Unchanged
-from qrspi.world.repository import Repo, find
+from qrspi.core.errors import Halt, Refusal
+from qrspi.world.git import commits
+from qrspi.world.git.commits import Committed, Unchanged
+from qrspi.world.git.repository import Repo, find
 from tests.world.repos import RUN, Project, make, trap
 
 TRAILERS = ("QRSPI-Round: sample/plan/01", f"QRSPI-Manifest: {'a' * 64}")

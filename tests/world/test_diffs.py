@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from qrspi.core.refusal import Halt, Refusal
-from qrspi.world import diffs, refs
-from qrspi.world.diffs import DiffResult
-from qrspi.world.refs import Ref
-from qrspi.world.repository import Repo, find
+from qrspi.core.errors import Halt, Refusal
+from qrspi.world.git import diffs, refs
+from qrspi.world.git.diffs import DiffResult
+from qrspi.world.git.refs import Ref
+from qrspi.world.git.repository import Repo, find
 from tests.world.repos import RUN, Project, make, trap
 
 DIFF = "reviews/plan/round-01.diff"

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from qrspi.core.tree import FRONTMATTER_LIMIT, Entry, Fault, MemoryTree
-from qrspi.world.disk import DiskTree, inside_git
+from qrspi.world.files.run_tree import DiskTree, inside_git
 
 GOALS = b"---\nstatus: draft\n---\nbody\n"
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from qrspi.world.errands import Ended, Errand, Errands
+from qrspi.world.processes.side_processes import Ended, Errand, Errands
 from tests.patience import LIMIT, until
 
 

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 import pytest
 
+from qrspi.core.errors import Halt
 from qrspi.core.model import Problem
-from qrspi.core.refusal import Halt
-from qrspi.world.executors import EXECUTORS
+from qrspi.world.agents.executors import EXECUTORS
 
 run = EXECUTORS["local"]
 

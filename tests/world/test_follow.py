@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from qrspi.core.model import Problem
-from qrspi.world import follow
-from qrspi.world.applog import LINE_LIMIT, Entry
-from qrspi.world.disk import DiskTree
-from qrspi.world.follow import Place
+from qrspi.world.files import log_follow as follow
+from qrspi.world.files.json_log import LINE_LIMIT, Entry
+from qrspi.world.files.log_follow import Place
+from qrspi.world.files.run_tree import DiskTree
 
 LOG = "log.jsonl"
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from qrspi.core.refusal import Halt, Refusal
-from qrspi.world import git
+from qrspi.core.errors import Halt, Refusal
+from qrspi.world.git import command as git
 from tests.world.repos import Project, trap
 
 

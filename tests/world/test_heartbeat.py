@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from qrspi.core.refusal import Busy, Halt, Refusal
-from qrspi.world import locate
-from qrspi.world.heartbeat import Daemon, daemon, watching
+from qrspi.core.errors import Busy, Halt, Refusal
+from qrspi.world.runs import locate
+from qrspi.world.runs.heartbeat import Daemon, daemon, watching
 
 NOON, LATER = "2026-05-17T12:00:00Z", "2026-05-17T12:00:30Z"
 

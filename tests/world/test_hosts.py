@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from qrspi.core import config as configs
-from qrspi.world import hosts
-from qrspi.world.hosts import Availability
+from qrspi.core.config import reader as configs
+from qrspi.world.machine import hosts
+from qrspi.world.machine.hosts import Availability
 from tests import runs
 from tests.world.repos import trap
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from qrspi.world import index
-from qrspi.world.repository import Repo, find, tracked
+from qrspi.world.git import true_index as index
+from qrspi.world.git.repository import Repo, find, tracked
 from tests.world.repos import RUN, Project, make
 
 NAMES = ["plan.md", "a b/é.md", "tasks/" + "d" * 200 + "/" + "x" * 200, "a.md", "a/b", "a-b"]

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from qrspi.core.errors import Halt, Misuse
 from qrspi.core.model import Problem
-from qrspi.core.refusal import Halt, Misuse
 from qrspi.core.tree import Fault
-from qrspi.world import locate
-from qrspi.world.locate import Root, RunDir
+from qrspi.world.runs import locate
+from qrspi.world.runs.locate import Root, RunDir
 
 NAMES = (
     "2026-05-17-user-auth",

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from qrspi.core.jobs import Record
-from qrspi.core.refusal import Busy, Halt, Refusal
-from qrspi.world import mailbox
+from qrspi.core.agents.dispatch_record import Record
+from qrspi.core.errors import Busy, Halt, Refusal
+from qrspi.world.agents import dispatch_folder as mailbox
 
 PLACE = ".qrspi/dispatch/goals/round-01/quality-claude"
 RECORD = Record("0" * 64, "quality-claude")

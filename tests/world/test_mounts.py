@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from qrspi.world.mounts import gives_events, kind_of
+from qrspi.world.files.mounts import gives_events, kind_of
 
 TABLE = b"""\
 22 1 254:0 / / rw,relatime - ext4 /dev/vda rw

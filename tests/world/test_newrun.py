@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from qrspi.core.refusal import Halt, Refusal
-from qrspi.world import atomic, locate
-from qrspi.world.locate import Root, RunDir
-from qrspi.world.newrun import create_run
+from qrspi.core.errors import Halt, Refusal
+from qrspi.world.files import atomic_write as atomic
+from qrspi.world.runs import locate
+from qrspi.world.runs.create_run import create_run
+from qrspi.world.runs.locate import Root, RunDir
 
 NAME = "2026-01-01-sample-run"
 FILES = {"config.md": b"---\n---\n", "goals.md": b"# Goals\n"}

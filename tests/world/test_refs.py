@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from qrspi.core.refusal import Refusal
-from qrspi.world import refs
-from qrspi.world.refs import EMPTY_TREES, Ref
-from qrspi.world.repository import Repo, find
+from qrspi.core.errors import Refusal
+from qrspi.world.git import refs
+from qrspi.world.git.refs import EMPTY_TREES, Ref
+from qrspi.world.git.repository import Repo, find
 from tests.world.repos import RUN, Project, make
 
 NO_BASE = (

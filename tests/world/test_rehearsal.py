@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from qrspi.core.refusal import Refusal
+from qrspi.core.errors import Refusal
 from qrspi.core.tree import Entry, Fault
-from qrspi.world.rehearsal import Rehearsal
-from qrspi.world.workspace import Change, Workspace
+from qrspi.world.runs.dry_run import Rehearsal
+from qrspi.world.runs.workspace import Change, Workspace
 
 FILES = {"a.md": b"a", "d/b.md": b"b", "log.jsonl": b"1\n"}
 

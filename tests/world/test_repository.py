@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from qrspi.core.refusal import Halt
-from qrspi.world import repository
-from qrspi.world.repository import Repo
+from qrspi.core.errors import Halt
+from qrspi.world.git import repository
+from qrspi.world.git.repository import Repo
 from tests.world.repos import Project, make
 
 

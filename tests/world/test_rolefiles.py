@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from qrspi.core import roles
+from qrspi.core.agents import roles
+from qrspi.core.agents.roles import Role
 from qrspi.core.model import Problem
-from qrspi.core.roles import Role
-from qrspi.world import rolefiles
+from qrspi.world.runs import role_files as rolefiles
 
 
 @pytest.fixture

@@ -11,14 +11,15 @@ from pathlib import Path
 
 import pytest
 
-from qrspi.core.derive import derive
+from qrspi.core.derivation.derive import derive
 from qrspi.core.filenames import pause_file
 from qrspi.core.model import RunState
-from qrspi.core.witness import Seen, Witness
-from qrspi.world import overview, statecache
-from qrspi.world.disk import DiskTree
-from qrspi.world.locate import RunDir
-from qrspi.world.statecache import StateCache
+from qrspi.core.recording_tree import Seen, Witness
+from qrspi.world.files.run_tree import DiskTree
+from qrspi.world.runs import cached_states as overview
+from qrspi.world.runs import state_cache as statecache
+from qrspi.world.runs.locate import RunDir
+from qrspi.world.runs.state_cache import StateCache
 from tests import runs
 
 pytestmark = pytest.mark.rule("ENG-07", "ENG-03")

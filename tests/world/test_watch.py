@@ -16,9 +16,11 @@ from pathlib import Path
 import pytest
 from watchdog import events
 
-from qrspi.world import atomic, ears, mounts
-from qrspi.world.watch import Change, Watcher
-from qrspi.world.workspace import Workspace
+from qrspi.world.files import atomic_write as atomic
+from qrspi.world.files import mounts
+from qrspi.world.runs.workspace import Workspace
+from qrspi.world.watch import watchdog_events as ears
+from qrspi.world.watch.watcher import Change, Watcher
 from tests.patience import LIMIT, until
 from tests.world import repos
 

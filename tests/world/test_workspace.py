@@ -15,11 +15,11 @@ from pathlib import Path
 
 import pytest
 
+from qrspi.core.errors import Busy, Halt, Refusal
 from qrspi.core.model import Problem
-from qrspi.core.refusal import Busy, Halt, Refusal
 from qrspi.core.tree import Fault
-from qrspi.world.atomic import temporary_name
-from qrspi.world.workspace import Change, Workspace
+from qrspi.world.files.atomic_write import temporary_name
+from qrspi.world.runs.workspace import Change, Workspace
 
 
 def sha(data: bytes) -> str:

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from qrspi.core.refusal import Halt, Refusal
-from qrspi.world import worktrees
-from qrspi.world.refs import head
-from qrspi.world.repository import Repo, find
-from qrspi.world.worktrees import Conflict, Merged, UpToDate, Worktree
+from qrspi.core.errors import Halt, Refusal
+from qrspi.world.git import worktrees
+from qrspi.world.git.refs import head
+from qrspi.world.git.repository import Repo, find
+from qrspi.world.git.worktrees import Conflict, Merged, UpToDate, Worktree
 from tests.world.repos import RUN, Project, trap
 
 BRANCH = "qrspi/sample-run/task-01"

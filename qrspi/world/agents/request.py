@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
+from qrspi.core.agents.replies import LIMIT
+from qrspi.core.agents.transports import Means
 from qrspi.core.model import Problem
-from qrspi.core.replies import LIMIT
-from qrspi.core.transports import Means
 
 if TYPE_CHECKING:
-    from qrspi.world.agents.hearing import Hearing
+    from qrspi.world.agents.reply_buffer import Hearing
 
 
 class Request(NamedTuple):

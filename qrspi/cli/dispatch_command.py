@@ -1,0 +1,161 @@
+"""Sending agents from the command line: its options, and what a person sees meanwhile."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+import click
+
+from qrspi.cli.session import Session
+from qrspi.core.config.blocks import Limits
+from qrspi.core.config.model_tiers import TIERS
+from qrspi.core.errors import Halt, Misuse
+from qrspi.core.model import Problem
+from qrspi.handlers.agents.dispatch_options import JOBS, How, Listener, Sending
+from qrspi.handlers.jobs.job import Options
+from qrspi.render.safe_text import one_line
+from qrspi.world.runs.workspace import Workspace
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
+
+    from qrspi.engine_with_agents import Driven
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_OPTIONS = (
+    click.option(
+        "--jobs", type=click.IntRange(1, 256), default=JOBS, help=f"How many at once ({JOBS})."
+    ),
+    click.option("--max-usd", type=click.FloatRange(min=0), help="Stop at this cost."),
+    click.option("--max-calls", type=click.IntRange(min=0), help="Stop after so many calls."),
+    click.option("--max-tokens", type=click.IntRange(min=0), help="Stop after so many tokens."),
+    click.option("--tier-override", type=click.Choice(TIERS), help="This tier for every role."),
+    click.option(
+        "--replies",
+        type=click.Path(exists=True, file_okay=False, resolve_path=True),
+        metavar="DIR",
+        help="Take replies from a folder instead of sending.",
+    ),
+)
+
+
+class Asked(NamedTuple):
+    """The options as click gives them."""
+
+    jobs: int
+    max_usd: float | None
+    max_calls: int | None
+    max_tokens: int | None
+    tier_override: str | None
+    replies: str | None
+
+    def sending(self, only: tuple[str, ...] = ()) -> Sending:
+        limits = Limits(self.max_usd, self.max_tokens, self.max_calls)
+        return Sending(self.jobs, limits, only, How(self.tier_override, self.replies or ""))
+
+    @property
+    def any(self) -> bool:
+        return self != Asked(JOBS, None, None, None, None, None)
+
+
+def options(command: F) -> F:
+    """The options of every command that sends; they arrive as one `asked`."""
+    from functools import wraps
+
+    @wraps(command)
+    def with_asked(*args: Any, **kwargs: Any) -> Any:
+        asked = Asked(**{name: kwargs.pop(name) for name in Asked._fields})
+        return command(*args, asked=asked, **kwargs)
+
+    wrapped: Any = with_asked
+    for option in reversed(_OPTIONS):
+        wrapped = option(wrapped)
+    return wrapped  # type: ignore[no-any-return]
+
+
+def refuse_without_dispatch(asked: Asked) -> None:
+    if asked.any:
+        text = "--jobs, --max-…, --tier-override and --replies only matter with --dispatch"
+        raise Misuse(Problem("usage", text, hint="qrspi next --dispatch"))
+
+
+def drive(
+    session: Session, workspace: Workspace, options: Options, asked: Asked, path: str
+) -> Driven:
+    # Imported here: a plain `next` starts no programs and opens no connections.
+    from qrspi import engine_with_agents as pilot
+    from qrspi.handlers.agents import fan_out as dispatch
+
+    with (
+        Teller(session) as teller,
+        dispatch.opened(workspace, options, asked.sending(), teller) as desk,
+    ):
+        return pilot.drive(workspace, options, desk, path)
+
+
+def failed(session: Session, failures: tuple[Problem, ...]) -> Halt:
+    """A document, and a command that says nothing else, list them all; a person has read each of
+    them when it happened."""
+    if session.json or session.quiet:
+        return Halt(*failures)
+    who = "1 agent" if len(failures) == 1 else f"{len(failures)} agents"
+    text = f"{who} failed, as said above; run the same command again: nobody else is sent"
+    hint = next((one.hint for one in failures if one.hint), "")
+    return Halt(Problem(failures[0].code, text, hint=hint))
+
+
+class Teller(Listener):
+    """Notes on stderr; on a terminal a bar below them. Used as a context."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._bar: Progress | None = None
+        self._sent = self._ended = 0
+
+    def __enter__(self) -> Teller:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        self._end()
+        if kind is KeyboardInterrupt and self._sent:
+            self.note(
+                f"{self._ended} of {self._sent} agents had answered, which is kept: the same "
+                "command goes on from there"
+            )
+
+    def note(self, text: str) -> None:
+        if self._bar:
+            self._bar.console.print(one_line(text), markup=False, highlight=False)
+        else:
+            self._session.note(one_line(text))
+
+    def begun(self, names: tuple[str, ...]) -> None:
+        self._end()
+        self._sent, self._ended = len(names), 0
+        if names and self._session.progress:
+            self._bar = _bar()
+            self._bar.start()
+            self._bar.add_task("waiting for agents", total=len(names))
+
+    def ended(self, name: str, problem: Problem | None) -> None:
+        self._ended += 1
+        if self._bar:
+            self._bar.advance(self._bar.task_ids[0])
+        if problem:
+            self.note(f"failed: {name}: {problem.message}")
+
+    def _end(self) -> None:
+        if self._bar:
+            self._bar.stop()
+            self._bar = None
+
+
+def _bar() -> Progress:
+    # 50 ms to import, and only a person at a terminal sees it.
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    return Progress(*columns, TimeElapsedColumn(), console=Console(stderr=True), transient=True)

@@ -1,0 +1,34 @@
+"""`qrspi log`: what the engine changed, line by line."""
+
+from __future__ import annotations
+
+import click
+
+from qrspi.cli import log_answer as history
+from qrspi.cli.app import Verb
+from qrspi.cli.session import Session
+
+
+@click.command("log", cls=Verb)
+@click.argument("run", required=False)
+@click.option("--follow", "follows", is_flag=True, help="Stay, and print each line as it comes.")
+@click.option("-n", "--lines", "count", type=click.IntRange(min=0), help="How many (20).")
+@click.option("--all", "everything", is_flag=True, help="From the first line on.")
+@click.option("--files", is_flag=True, help="Each file with its hash before and after.")
+@click.pass_obj
+def command(
+    session: Session,
+    run: str | None,
+    follows: bool,
+    count: int | None,
+    everything: bool,
+    files: bool,
+) -> None:
+    """The audit trail: one line for each thing that the engine changed.
+
+    With --json one document a line.
+    """
+    if everything and count is not None:
+        raise click.UsageError("--all and --lines cannot go together")
+    lines = history.USUAL if count is None else count
+    history.show(session, history.Request(run, follows, lines, everything, files))

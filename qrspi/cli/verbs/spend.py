@@ -1,0 +1,95 @@
+"""`qrspi spend`: what a run's agents cost, and entering what a host has spent."""
+
+from __future__ import annotations
+
+import click
+
+from qrspi.cli.app import VerbGroup
+from qrspi.cli.run_words import a_subject
+from qrspi.cli.session import Session
+from qrspi.core.agents import spend
+from qrspi.core.agents.spend import Entry
+from qrspi.handlers.agents import ledger
+from qrspi.render import spending
+from qrspi.render.safe_text import one_line
+from qrspi.world.files.run_tree import DiskTree
+from qrspi.world.machine import clock
+from qrspi.world.runs.workspace import Workspace
+
+
+class _Spend(VerbGroup):
+    """`spend RUN` is `spend show RUN`."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        words = [word for word in args if not word.startswith("-")]
+        if not any(word in self.commands for word in words[:2]) and "--help" not in args:
+            args = ["show", *args]
+        return super().parse_args(ctx, args)
+
+
+@click.group("spend", cls=_Spend)
+def command() -> None:
+    """Calls, tokens, cost and time of a run's agents, per step, round, role and model.
+
+    `qrspi spend [RUN]` prints them; `qrspi spend add` enters what a host has spent.
+    """
+
+
+@command.command("show")
+@click.argument("run", required=False)
+@click.pass_obj
+def show(session: Session, run: str | None) -> None:
+    """The ledger in groups, then the sum, then what budgets in config.md leave."""
+    found = session.run(run)
+    tree = DiskTree(found.path)
+    known = ledger.read(tree)
+    for problem in known.problems:
+        session.note(f"warning: {one_line(problem.message)}")
+    page = spending.page(tree, known)
+    session.answer(
+        {"schema": "qrspi/spend/v1", "run": found.name, **spending.document(page)},
+        spending.lines(page, session.width),
+    )
+
+
+@command.command("add")
+@click.argument("run", required=False)
+@click.option("--step", required=True, help="A step, implement-gate or task-NN.")
+@click.option("--role", required=True, help="Who was sent: reviewer-quality, verifier, …")
+@click.option("--model", required=True, help="The model that answered.")
+@click.option("--round", "number", type=click.IntRange(min=1), help="Of a review.")
+@click.option("--vendor", default="", help="Whose model it is.")
+@click.option("--name", default="", help="Which one: a reviewer's tag.")
+@click.option("--calls", type=click.IntRange(0, 10**9), default=1, help="How many calls (1).")
+@click.option("--input-tokens", type=click.IntRange(0, 10**14), default=0, help="Tokens sent.")
+@click.option("--output-tokens", type=click.IntRange(0, 10**14), default=0, help="Tokens got.")
+@click.option("--usd", type=click.FloatRange(0, 10**12), help="What it cost, if that is known.")
+@click.option("--seconds", type=click.FloatRange(0, 10**12), default=0.0, help="How long it took.")
+@click.option("--dry-run", is_flag=True, help="Say what would be entered; enter nothing.")
+@click.pass_obj
+def add(
+    session: Session,
+    /,
+    run: str | None,
+    step: str,
+    number: int | None,
+    dry_run: bool,
+    **fields: object,
+) -> None:
+    """Enter what a host has spent on this run, so that budgets count it."""
+    found = session.run(run)
+    subject = a_subject(step, "qrspi spend add --step STEP")
+    values = {"step": subject.key, "round": number or 0, "source": "host", **fields}
+    entry = Entry(**{"time": clock.now_utc(), **values})  # type: ignore[arg-type]
+    if not dry_run:
+        workspace = Workspace(found.path)
+        with workspace.locked(session.lock_timeout, "qrspi spend add"):
+            for problem in ledger.append(workspace, (entry,)):
+                session.note(f"warning: {one_line(problem.message)}")
+    document = {
+        "schema": "qrspi/spend-add/v1",
+        "run": found.name,
+        "entry": spend.render(entry),
+        "dry_run": dry_run,
+    }
+    session.answer(document, [spending.sentence(entry, dry_run)])

@@ -1,0 +1,37 @@
+"""`qrspi status`: where runs stand."""
+
+from __future__ import annotations
+
+import click
+
+from qrspi.cli import status_answer as standing
+from qrspi.cli.app import Verb
+from qrspi.cli.session import Session
+
+
+@click.command("status", cls=Verb)
+@click.argument("run", required=False)
+@click.option("--all", "everything", is_flag=True, help="Closed runs too.")
+@click.option("--explain", is_flag=True, help="Say why, and which files were read for it.")
+@click.option("--checklist", is_flag=True, help="One line a step: [ ], [~] or [x].")
+@click.option("--watch", is_flag=True, help="Stay, and draw again whenever something changes.")
+@click.pass_obj
+def command(
+    session: Session,
+    run: str | None,
+    everything: bool,
+    explain: bool,
+    checklist: bool,
+    watch: bool,
+) -> None:
+    """Where runs stand: a table, then the next action in one sentence.
+
+    Without RUN all open runs are shown.
+    """
+    request = standing.Request(run, everything, explain, checklist)
+    if not watch:
+        standing.show(session, request)
+        return
+    from qrspi.cli import status_watch as standing_watch
+
+    standing_watch.follow(session, request)

@@ -1,0 +1,64 @@
+"""A dispatch that was sent: who it is, what it asked, how far its answer has come."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from typing import Any, Literal, NamedTuple, cast, get_args
+
+from qrspi.core.agents.replies import Kind
+
+# pending: not sent after all. sent: an answer that is there was not used yet. taking: its files
+# are being written. taken: they are. failed: it was of no use. late: nobody waits for it any more.
+State = Literal["pending", "sent", "taking", "taken", "failed", "late"]
+
+
+class Record(NamedTuple):
+    job_id: str
+    name: str
+    attempt: int = 1
+    role: str = ""
+    vendor: str = ""
+    model: str = ""
+    transport: str = ""
+    reply: Kind = "text"
+    state: State = "sent"
+    problem: str = ""
+    broker_job: str = ""  # under which the broker knows it
+    second_try: bool = False  # the answer is that of the trusted model, and not judged again
+    files: Mapping[str, str] = {}  # while taking: what each file was, by its hash
+
+
+def job_id(run: str, step: str, round: int, name: str, prompt: bytes) -> str:
+    """The same question to the same agent is the same job: its answer is paid for once."""
+    digest = hashlib.sha256()
+    for part in (run.encode(), step.encode(), str(round).encode(), name.encode(), prompt):
+        digest.update(len(part).to_bytes(8, "big") + part)
+    return digest.hexdigest()
+
+
+def render(record: Record) -> bytes:
+    """A line of the folder's log."""
+    return (json.dumps({**record._asdict(), "files": dict(record.files)}) + "\n").encode()
+
+
+def read(document: Mapping[str, Any]) -> Record | None:
+    """None when it cannot be trusted: the dispatch is sent again then."""
+    texts = ("job_id", "name", "role", "vendor", "model", "transport", "problem", "broker_job")
+    values = {key: document.get(key) for key in texts}
+    attempt, files = document.get("attempt"), document.get("files")
+    if not all(isinstance(value, str) for value in values.values()):
+        return None
+    if document.get("reply") not in get_args(Kind) or document.get("state") not in get_args(State):
+        return None
+    if type(attempt) is not int or not isinstance(files, dict):
+        return None
+    return Record(
+        **cast(dict[str, Any], values),
+        attempt=attempt,
+        reply=document["reply"],
+        state=document["state"],
+        second_try=document.get("second_try") is True,
+        files={str(key): str(value) for key, value in files.items()},
+    )

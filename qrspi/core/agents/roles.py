@@ -1,0 +1,163 @@
+"""Role texts: read one, find the role for a job, put it together with the parts it shares."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from qrspi.core.config.model_tiers import TIERS, Model
+from qrspi.core.filenames import TAG
+from qrspi.core.model import Problem
+from qrspi.core.pipeline import Subject
+from qrspi.core.yaml import frontmatter
+from qrspi.core.yaml.reader import Node, Scalar
+
+LIMIT = 256 * 1024
+
+
+class Role(NamedTuple):
+    name: str
+    tier: str | None
+    model: Model | None
+    text: str
+    file: str  # where it was read, absolute
+
+
+class _Parts(NamedTuple):
+    """The shared texts around a role's own: what it must know, and how it hands in."""
+
+    before: tuple[str, ...]
+    writes: str
+    prints: str
+
+
+_PARTS: dict[str, _Parts] = {
+    "reviewer": _Parts(
+        ("untrusted-data", "finding-format", "change-types", "disagreement"),
+        "emit-files",
+        "emit-print",
+    ),
+    "verifier": _Parts(("untrusted-data", "sidecar-format"), "sidecar-file", "sidecar-print"),
+    "author": _Parts(("untrusted-data", "artifact-rules"), "artifact-file", "artifact-print"),
+    "fixer": _Parts(("untrusted-data",), "fixes-file", "fixes-print"),
+    "implementer": _Parts(("untrusted-data",), "task-report", ""),
+    "tagger": _Parts(("untrusted-data",), "scope-set-file", "scope-set-print"),
+    "quality-reviewer": _Parts(("untrusted-data",), "", ""),
+}
+_GIVEN = "given-print"  # whoever prints may be unable to open a file
+_SHARED = {name for kind in _PARTS.values() for name in (*kind.before, kind.writes, kind.prints)}
+SHARED: tuple[str, ...] = tuple(sorted(_SHARED - {""} | {_GIVEN}))
+
+
+def kind_of(name: str) -> str:
+    """`reviewer-quality` is a reviewer, `author-plan` an author, `verifier` itself."""
+    family = name.partition("-")[0]
+    return family if family in ("reviewer", "author") else name
+
+
+_NAME = re.compile(TAG)
+
+
+def is_name(name: str) -> bool:
+    """Whether a role can be called that, and a file `<name>.md` be looked for."""
+    return _NAME.fullmatch(name) is not None and kind_of(name) in _PARTS
+
+
+_VENDOR = re.compile(r"-(?:claude|codex)$")
+
+
+def for_tag(tag: str) -> str:
+    """The role behind a reviewer's tag: both vendors' tags share one."""
+    return "reviewer-" + _VENDOR.sub("", tag)
+
+
+def for_author(step: str, *, question: bool = False) -> str:
+    if step == "research":
+        return "author-research-question" if question else "author-research-summary"
+    return f"author-{step}"
+
+
+def section_of(subject: Subject) -> str:
+    """The word a role's `## Step:` sections use for what is under review."""
+    return "task" if subject.is_task else subject.key
+
+
+def parse(data: bytes, name: str, file: str) -> Role | Problem:
+    front = frontmatter.read(data, file)
+    if isinstance(front, Problem):
+        return front
+    if front is None:
+        return _bad(file, "frontmatter", "none", "frontmatter with name and tier")
+    try:
+        text = data[front.body :].decode().strip()
+    except UnicodeDecodeError:
+        return _bad(file, "text", "bytes that are not UTF-8", "UTF-8")
+    return _checked(front.fields, text, name, file)
+
+
+def _checked(fields: Mapping[str, Node], text: str, name: str, file: str) -> Role | Problem:
+    if fault := _fault(fields, text, name):
+        return _bad(file, *fault)
+    return Role(name, frontmatter.text(fields, "tier"), _model(fields.get("model")), text, file)
+
+
+def _fault(fields: Mapping[str, Node], text: str, name: str) -> tuple[str, str, str] | None:
+    found = frontmatter.text(fields, "name")
+    if found != name:
+        return "name", repr(found) if found is not None else "nothing", repr(name)
+    if "tier" in fields and frontmatter.text(fields, "tier") not in TIERS:
+        return "tier", _shown(fields["tier"]), f"one of {', '.join(TIERS)}"
+    if "model" in fields and _model(fields["model"]) is None:
+        return "model", _shown(fields["model"]), "{vendor: …, model: …}"
+    return None if text else ("text", "nothing", "the role's instructions")
+
+
+def _model(node: Node | None) -> Model | None:
+    if not isinstance(node, dict) or set(node) != {"vendor", "model"}:
+        return None
+    vendor, model = frontmatter.text(node, "vendor"), frontmatter.text(node, "model")
+    return Model(vendor, model) if vendor and model else None
+
+
+def _shown(node: Node) -> str:
+    return repr(node.text) if isinstance(node, Scalar) else "a list or mapping of another form"
+
+
+def _bad(file: str, field: str, found: str, expected: str) -> Problem:
+    return Problem(
+        "invalid-role",
+        f"{file}: {field}: found {found}, expected {expected}",
+        file=file,
+        field=field,
+        found=found,
+        expected=expected,
+    )
+
+
+def compose(role: Role, shared: Mapping[str, str], *, prints: bool, section: str = "") -> str:
+    """Contract, role, hand-in. How to hand in comes last: where the role's text says
+    otherwise, the later word wins."""
+    parts = _PARTS[kind_of(role.name)]
+    last = parts.prints if prints else parts.writes
+    after = (_GIVEN, last) if prints and last else (last,)
+    texts = (
+        *(shared[name] for name in parts.before),
+        for_section(role.text, section),
+        *(shared[name] for name in after if name),
+    )
+    return "\n\n".join(text.strip() for text in texts)
+
+
+_SECTION = re.compile(r"^(?=## )", re.MULTILINE)
+_STEP = re.compile(r"## Step: *(.+)")
+
+
+def for_section(text: str, section: str) -> str:
+    """The text with only those `## Step: a, b` sections that name this one."""
+    return "".join(part for part in _SECTION.split(text) if _concerns(part, section)).strip()
+
+
+def _concerns(part: str, section: str) -> bool:
+    named = _STEP.match(part)
+    return named is None or section in (word.strip() for word in named[1].split(","))

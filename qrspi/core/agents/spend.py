@@ -1,0 +1,152 @@
+"""What agents cost: the ledger's entries, their totals, and when a budget is reached."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+from qrspi.core.config.blocks import Limits
+from qrspi.core.model import Problem
+
+FILE = ".qrspi/spend.jsonl"
+_MOST = 10**15
+
+
+class Entry(NamedTuple):
+    """One line of the ledger: a call, or what a host reports of several."""
+
+    time: str
+    step: str
+    round: int
+    role: str
+    model: str
+    vendor: str = ""
+    name: str = ""  # which reviewer, verifier or question
+    calls: int = 1
+    input_tokens: int = 0
+    output_tokens: int = 0
+    usd: float | None = None  # None: nobody said
+    seconds: float = 0.0
+    outcome: str = "done"  # done, failed, late
+    source: str = "dispatch"  # or host
+    job: str = ""
+    attempt: int = 1
+
+
+class Totals(NamedTuple):
+    calls: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    usd: float = 0.0
+    seconds: float = 0.0
+    unpriced: int = 0  # calls of which nobody said what they cost
+
+    @property
+    def tokens(self) -> int:
+        return self.input_tokens + self.output_tokens
+
+
+class Group(NamedTuple):
+    step: str
+    round: int
+    role: str
+    model: str
+
+
+def render(entry: Entry) -> dict[str, object]:
+    return {**entry._asdict(), "round": entry.round or None}
+
+
+def entry(record: Mapping[str, Any], line: int = 0) -> Entry | Problem:
+    """A line of the ledger, read. A line that says less than who and what is not counted."""
+    values: dict[str, Any] = {key: record.get(key, "") for key in _TEXTS}
+    values |= {key: record.get(key) or 0 for key in _COUNTS}
+    values |= {"usd": record.get("usd"), "seconds": record.get("seconds") or 0.0}
+    for key, value in values.items():
+        if not _fits(key, value):
+            return _bad(line, key)
+    return Entry(**values)
+
+
+_TEXTS = ("time", "step", "role", "model", "vendor", "name", "outcome", "source", "job")
+_COUNTS = ("round", "calls", "input_tokens", "output_tokens", "attempt")
+
+
+def _fits(key: str, value: object) -> bool:
+    if key in _TEXTS:
+        return isinstance(value, str)
+    if key in _COUNTS:
+        return type(value) is int and 0 <= value < _MOST
+    number = isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < _MOST
+    return number or (key == "usd" and value is None)
+
+
+def _bad(line: int, field: str) -> Problem:
+    return Problem(
+        "bad-entry",
+        f"{FILE}: line {line} has no proper '{field}' and is not counted",
+        file=FILE,
+        field=field,
+        expected="an entry as `qrspi spend add` writes it",
+    )
+
+
+def total(entries: Iterable[Entry]) -> Totals:
+    summed = Totals()
+    for one in entries:
+        summed = add(summed, one)
+    return summed
+
+
+def add(totals: Totals, one: Entry) -> Totals:
+    return Totals(
+        totals.calls + one.calls,
+        totals.input_tokens + one.input_tokens,
+        totals.output_tokens + one.output_tokens,
+        totals.usd + (one.usd or 0.0),
+        totals.seconds + one.seconds,
+        totals.unpriced + (one.calls if one.usd is None else 0),
+    )
+
+
+def grouped(entries: Iterable[Entry]) -> tuple[tuple[Group, Totals], ...]:
+    """Per step, round, role and model. Steps as they first came up; agents that were sent at
+    once end in any order, and are listed by name."""
+    found: dict[Group, Totals] = {}
+    for one in entries:
+        key = Group(one.step, one.round, one.role, one.model)
+        found[key] = add(found.get(key, Totals()), one)
+    steps = list(dict.fromkeys(group.step for group in found))
+    return tuple(sorted(found.items(), key=lambda item: (steps.index(item[0].step), item[0][1:])))
+
+
+class Bound(NamedTuple):
+    """Limits, and whose they are in the words a person reads."""
+
+    whose: str
+    limits: Limits
+
+
+def reached(bound: Bound, spent: Totals) -> Problem | None:
+    """Why the next call is not made; None while every limit leaves room for one."""
+    pairs = (
+        ("calls", bound.limits.calls, spent.calls),
+        ("tokens", bound.limits.tokens, spent.tokens),
+        ("usd", bound.limits.usd, spent.usd),
+    )
+    for what, limit, used in pairs:
+        if limit is not None and used >= limit:
+            return _stop(what, bound.whose, limit, used)
+    return None
+
+
+def _stop(what: str, whose: str, limit: float, used: float) -> Problem:
+    said = f"{used:.4f} of {limit:.4f} USD" if what == "usd" else f"{used:g} of {limit:g} {what}"
+    return Problem(
+        f"budget-{what}",
+        f"stopped before the next call: {whose} is reached, {said} spent",
+        field=what,
+        found=f"{used:g}",
+        expected=f"less than {limit:g}",
+        hint="raise the limit, then run the same command again: nothing is paid for twice",
+    )

@@ -1,0 +1,54 @@
+"""Over which wire a vendor is reached: its provider, else its command, else the host."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from qrspi.core.agents.replies import Kind
+from qrspi.core.config.reader import Config
+
+if TYPE_CHECKING:
+    from qrspi.core.config.vendors import Command, Provider
+
+Transport = Literal["host", "command", "openai-chat-completions", "codex-broker", "scripted"]
+
+# What a person or a log reads: once for each wire of a fan-out.
+TRACES: dict[Transport, str] = {
+    "host": "[transport: task-tool]",
+    "command": "[transport: shell-pipeline]",
+    "codex-broker": "[transport: shell-pipeline]",
+    "openai-chat-completions": "[transport: http]",
+    "scripted": "[transport: scripted]",
+}
+
+
+class Means(NamedTuple):
+    """How a vendor is reached, and in which form it answers."""
+
+    transport: Transport
+    reply: Kind = "text"
+    provider: Provider | None = None
+    command: Command | None = None
+
+    @property
+    def prints(self) -> bool:
+        """Whoever the engine sends by itself answers in print, whether it could write or not:
+        one contract for all, and no file is written by anybody but the engine."""
+        return self.transport != "host"
+
+
+HOST = Means("host")
+SCRIPTED = Means("scripted")
+
+
+def means(vendor: str, config: Config) -> Means:
+    if provider := (config.providers or {}).get(vendor):
+        kind: Kind = (
+            "openai-chat-completions"
+            if provider.transport_type == "openai-chat-completions"
+            else "text"
+        )
+        return Means(provider.transport_type, kind, provider=provider)
+    if command := (config.commands or {}).get(vendor):
+        return Means("command", command.reply, command=command)
+    return HOST

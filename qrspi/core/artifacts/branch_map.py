@@ -1,0 +1,244 @@
+"""The tables of parallelization.md: branches and bases, stage commits, dependency analysis."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Literal, NamedTuple
+
+from qrspi.core.artifacts import branch_names as branches
+from qrspi.core.artifacts import file_overlap as overlap
+from qrspi.core.artifacts import task_file as tasks
+from qrspi.core.model import Problem
+from qrspi.core.text import headings
+from qrspi.core.text.tables import Line, Row, tables
+
+FILE = "parallelization.md"
+BASES = "'feature branch tip', 'task-NN tip' or 'stage-after-W<N>'"
+
+
+class Base(NamedTuple):
+    kind: Literal["feature", "task", "stage"]
+    name: str = ""  # of the task or the stage
+
+
+class Branch(NamedTuple):
+    task: str
+    name: str  # empty: the usual name
+    base: Base
+    line: int = 0
+
+
+class Stage(NamedTuple):
+    """A merge of tips that later tasks start from."""
+
+    name: str
+    branch: str
+    parts: tuple[str, ...]  # tasks and stages, in the order they are merged
+    created_before: str = ""
+    line: int = 0
+
+
+class Needs(NamedTuple):
+    """A row of the dependency analysis."""
+
+    task: str
+    dependencies: tuple[str, ...]
+    files: tuple[str, ...]
+    line: int = 0
+
+
+class Plan(NamedTuple):
+    branches: tuple[Branch, ...]
+    stages: tuple[Stage, ...]
+    analysis: tuple[Needs, ...]
+
+    def branch(self, task: str) -> Branch | None:
+        return next((branch for branch in self.branches if branch.task == task), None)
+
+    def stage(self, name: str) -> Stage | None:
+        return next((stage for stage in self.stages if stage.name == name), None)
+
+
+def parse(data: bytes) -> tuple[Plan, tuple[Problem, ...]]:
+    """What the tables say, and what in them cannot be read."""
+    problems: list[Problem] = []
+    sections = _sections(data, problems)
+    mapped = (
+        *_branches(_rows(sections, _BRANCH_MAP, problems), problems),
+        *_branches(_rows(sections, _ADJUSTMENTS, problems), problems),
+    )
+    stages = tuple(_stages(_rows(sections, _STAGE_COMMITS, problems), problems))
+    analysis = tuple(_analysis(_rows(sections, _ANALYSIS, problems), problems))
+    return Plan(mapped, stages, analysis), tuple(problems)
+
+
+class _Wanted(NamedTuple):
+    """A section and the columns of its table, each under the names it goes by."""
+
+    title: str
+    columns: tuple[tuple[str, ...], ...]
+    required: bool = True
+
+
+_TIPS = (("task",), ("branch",), ("base",))
+_BRANCH_MAP = _Wanted("Branch Map", _TIPS)
+_ADJUSTMENTS = _Wanted("Runtime Adjustments", _TIPS, required=False)
+_STAGE_COMMITS = _Wanted(
+    "Stage Commits", (("stage branch",), ("composition",), ("created before",)), required=False
+)
+_ANALYSIS = _Wanted(
+    "Dependency Analysis", (("task",), ("dependencies", "depends on"), ("files", "target files"))
+)
+_Sections = Mapping[str, tuple[Line, ...]]
+
+
+def _sections(data: bytes, problems: list[Problem]) -> _Sections:
+    lines = data.decode(errors="replace").split("\n")
+    found: dict[str, tuple[Line, ...]] = {}
+    for span in headings.read(data).spans:
+        title = " ".join(span.title.casefold().split())
+        if title in found and title in _KNOWN:
+            message = f"{at(span.start)}: a second '## {span.title}'; expected one"
+            problems.append(Problem("section-repeated", message, FILE, span.title))
+        numbers = range(span.start + 1, span.end + 1)
+        found[title] = tuple(Line(number, lines[number - 1]) for number in numbers)
+    return found
+
+
+_KNOWN = frozenset(
+    wanted.title.casefold() for wanted in (_BRANCH_MAP, _ADJUSTMENTS, _STAGE_COMMITS, _ANALYSIS)
+)
+
+
+def at(line: int) -> str:
+    return f"{FILE}:{line}"
+
+
+def _rows(sections: _Sections, wanted: _Wanted, problems: list[Problem]) -> Iterator[Row]:
+    """The rows of a section's tables, their cells in the wanted order. Waves may have one each."""
+    found = tables(sections.get(wanted.title.casefold(), ()))
+    unfit: list[Problem] = []
+    fit = 0
+    for table in found:
+        places = [_place(table.columns, names) for names in wanted.columns]
+        if -1 in places:
+            unfit.append(_column_missing(wanted, places.index(-1), table.columns))
+            continue
+        fit += 1
+        for row in table.rows:
+            yield Row(row.number, tuple(_cell(row, place) for place in places))
+    if not fit and (wanted.required or unfit):
+        problems.append(unfit[0] if unfit else _table_missing(wanted))
+
+
+def _place(columns: tuple[str, ...], names: tuple[str, ...]) -> int:
+    return next((at for at, column in enumerate(columns) if column in names), -1)
+
+
+def _cell(row: Row, place: int) -> str:
+    return row.cells[place] if place < len(row.cells) else ""
+
+
+def _table_missing(wanted: _Wanted) -> Problem:
+    columns = ", ".join(names[0].capitalize() for names in wanted.columns)
+    message = f"{FILE}: no table under '## {wanted.title}'; expected one with {columns}"
+    return Problem("table-missing", message, FILE, wanted.title, expected=columns)
+
+
+def _column_missing(wanted: _Wanted, place: int, columns: tuple[str, ...]) -> Problem:
+    column = wanted.columns[place][0].capitalize()
+    found = ", ".join(columns)
+    message = f"{FILE}: the table under '## {wanted.title}' has no column {column}; found {found}"
+    return Problem("column-missing", message, FILE, f"{wanted.title}.{column}", found, column)
+
+
+_TASK = re.compile(r"(task-\d{2,9}[a-z]?)(?:\s*[:(–—].*)?")
+_TASK_TIP = re.compile(r"(task-\d{2,9}[a-z]?) tip")
+_STAGE = re.compile(r"(?:[^/\s]+/)*(stage-after-W\d{1,9})")
+
+
+def _plain(cell: str) -> str:
+    return " ".join(cell.replace("`", "").replace("**", "").split())
+
+
+def _problem(code: str, row: Row, what: str, found: str, expected: str, field: str) -> Problem:
+    message = f"{at(row.number)}: {what} is '{found}'; expected {expected}"
+    return Problem(code, message, FILE, field, found, expected)
+
+
+def _task(row: Row, problems: list[Problem]) -> str:
+    text = _plain(row.cells[0])
+    match = _TASK.fullmatch(text)
+    if not match:
+        problems.append(_problem("bad-task-name", row, "Task", text, "task-NN", "Task"))
+    return match[1] if match else ""
+
+
+def _branches(rows: Iterable[Row], problems: list[Problem]) -> Iterator[Branch]:
+    for row in rows:
+        task = _task(row, problems)
+        name, written = _plain(row.cells[1]), _plain(row.cells[2])
+        base = _base(written)
+        if not base:
+            what = f"Base of {task or row.cells[0]}"
+            problems.append(_problem("unknown-base", row, what, written, BASES, "Base"))
+        problems += _unsafe(row, name, task)
+        if task:
+            yield Branch(task, name, base or Base("feature"), row.number)
+
+
+def _base(text: str) -> Base | None:
+    if text == "feature branch tip":
+        return Base("feature")
+    if match := _TASK_TIP.fullmatch(text):
+        return Base("task", match[1])
+    return Base("stage", text) if re.fullmatch(r"stage-after-W\d{1,9}", text) else None
+
+
+def _unsafe(row: Row, name: str, owner: str) -> Iterator[Problem]:
+    if reason := branches.unsafe(name):
+        message = f"{at(row.number)}: Branch of {owner} is '{name}', which has {reason}"
+        expected = "a name that git takes for a branch"
+        yield Problem("unsafe-branch", message, FILE, "Branch", name, expected)
+
+
+def _stages(rows: Iterable[Row], problems: list[Problem]) -> Iterator[Stage]:
+    for row in rows:
+        branch, composition, before = map(_plain, row.cells)
+        match = _STAGE.fullmatch(branch)
+        if not match:
+            known = "stage-after-W<N>"
+            what = "Stage branch"
+            problems.append(_problem("bad-stage-name", row, what, branch, known, what))
+            continue
+        problems += _unsafe(row, branch, match[1])
+        parts = _parts(composition)
+        if not parts:
+            what = f"Composition of {match[1]}"
+            form = "tips and nothing else, as in 'merge(task-01 tip, task-02 tip)'"
+            problems.append(
+                _problem("bad-composition", row, what, composition, form, "Composition")
+            )
+        yield Stage(match[1], branch, parts, before, row.number)
+
+
+_PART = re.compile(r"task-\d{2,9}[a-z]?|stage-after-W\d{1,9}")
+_BETWEEN = re.compile(r"[\s,+&()]+")
+_FILLING = frozenset({"", "merge", "of", "and", "tip", "tips"})
+
+
+def _parts(text: str) -> tuple[str, ...]:
+    """The named tips. Words such as `all` or `task-01 through task-09` name nobody: no parts."""
+    words = [word for word in _BETWEEN.split(text) if word.casefold() not in _FILLING]
+    names = [word.rpartition("/")[2] for word in words]
+    return tuple(dict.fromkeys(names)) if all(map(_PART.fullmatch, names)) else ()
+
+
+def _analysis(rows: Iterable[Row], problems: list[Problem]) -> Iterator[Needs]:
+    for row in rows:
+        if task := _task(row, problems):
+            words = (tasks.dependency(word) for word in tasks.items(row.cells[1]))
+            files = (overlap.normal(file) for file in tasks.items(row.cells[2]))
+            needs = tuple(dict.fromkeys(words))
+            yield Needs(task, needs, tuple(dict.fromkeys(files)), row.number)

@@ -1,0 +1,241 @@
+"""A parallelization plan: what each task starts from and waits for, and the waves that gives.
+
+A Plan that was read is sound: every base is known, nothing waits for itself, and no two
+tasks of one wave touch the same file.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping
+
+from qrspi.core.artifacts import branch_map
+from qrspi.core.artifacts import branch_names as branches
+from qrspi.core.artifacts import dependency_order as precedence
+from qrspi.core.artifacts import file_overlap as overlap
+from qrspi.core.artifacts.branch_map import FILE, Base, Branch, Plan, at
+from qrspi.core.artifacts.task_file import Task, sort_key, task_path
+from qrspi.core.model import Problem
+
+BASELINE = "task-00"
+
+
+def read(data: bytes) -> Plan | tuple[Problem, ...]:
+    """The plan, or everything that is wrong with it."""
+    plan, problems = branch_map.parse(data)
+    plan = _after_baseline(plan)
+    if not {"table-missing", "column-missing"} & {problem.code for problem in problems}:
+        problems += tuple(_contradictions(plan))
+    return problems or tuple(_cycles(plan)) or tuple(_overlaps(plan)) or plan
+
+
+def waves(plan: Plan) -> tuple[tuple[str, ...], ...]:
+    """The tasks that can be worked on together, wave by wave."""
+    stages = {stage.name for stage in plan.stages}
+    depths = precedence.depths(_graph(plan), weightless=stages)
+    found: dict[int, list[str]] = {}
+    for name in sorted(depths.keys() - stages, key=sort_key):
+        found.setdefault(depths[name], []).append(name)
+    return tuple(tuple(found[depth]) for depth in sorted(found))
+
+
+def parents(plan: Plan, task: str) -> tuple[str, ...]:
+    """The tasks whose tips its base is made of: none, one, or those of its stage."""
+    branch = plan.branch(task)
+    if not branch or branch.base.kind == "feature":
+        return ()
+    if branch.base.kind == "task":
+        return (branch.base.name,)
+    tips = {branch.task: () for branch in plan.branches}
+    stages = {stage.name: stage.parts for stage in plan.stages}
+    merged = precedence.behind(branch.base.name, {**tips, **stages})
+    return tuple(sorted(merged - stages.keys(), key=sort_key))
+
+
+def batch(plan: Plan, tasks: Mapping[str, Task], phase: int) -> tuple[str, ...]:
+    """The tasks of the Branch Map that belong to the phase; one that names none belongs to any."""
+    return tuple(
+        name
+        for wave in waves(plan)
+        for name in wave
+        if name not in tasks or tasks[name].phase in (None, phase)
+    )
+
+
+def without_file(plan: Plan, keys: Collection[str]) -> tuple[Problem, ...]:
+    return tuple(
+        Problem(
+            "task-without-file",
+            f"{at(branch.line)}: {branch.task} has no file {task_path(branch.task)}",
+            FILE,
+            "Task",
+            branch.task,
+            task_path(branch.task),
+        )
+        for branch in plan.branches
+        if branch.task not in keys
+    )
+
+
+def warnings(plan: Plan, tasks: Mapping[str, Task]) -> tuple[Problem, ...]:
+    """What is allowed and looks like a mistake."""
+    return (*_other_files(plan, tasks), *_base_without_dependency(plan))
+
+
+def _other_files(plan: Plan, tasks: Mapping[str, Task]) -> Iterator[Problem]:
+    for needs in plan.analysis:
+        task = tasks.get(needs.task)
+        own = {overlap.normal(file) for file in task.target_files} if task else set()
+        if task and own and own != set(needs.files):
+            only_here = ", ".join(sorted(set(needs.files) - own)) or "nothing"
+            only_there = ", ".join(sorted(own - set(needs.files))) or "nothing"
+            message = (
+                f"{at(needs.line)}: the files of {task.key} differ from those in {task.file}: "
+                f"only here {only_here}; only there {only_there}"
+            )
+            yield Problem("files-differ", message, FILE, "Files", only_here, only_there)
+
+
+def _base_without_dependency(plan: Plan) -> Iterator[Problem]:
+    graph = _starts(plan)
+    for needs in plan.analysis:
+        contained = precedence.behind(needs.task, graph) if needs.dependencies else ()
+        for name in needs.dependencies:
+            if name not in contained:
+                message = (
+                    f"{at(needs.line)}: {needs.task} depends on {name}, "
+                    "but its base does not contain it"
+                )
+                yield Problem("dependency-not-in-base", message, FILE, "Base", name)
+
+
+def _starts(plan: Plan) -> dict[str, tuple[str, ...]]:
+    """What each task's base, and each stage, is made of."""
+    bases = {
+        branch.task: (branch.base.name,) if branch.base.name else () for branch in plan.branches
+    }
+    return {**bases, **{stage.name: stage.parts for stage in plan.stages}}
+
+
+def _graph(plan: Plan) -> dict[str, tuple[str, ...]]:
+    """What each task and each stage waits for."""
+    graph = _starts(plan)
+    for needs in plan.analysis:
+        graph[needs.task] = (*graph.get(needs.task, ()), *needs.dependencies)
+    return graph
+
+
+def _cycles(plan: Plan) -> Iterator[Problem]:
+    for path in precedence.cycles(_graph(plan)):
+        shown = " → ".join((*path, path[0]))
+        message = f"{FILE}: {path[0]} waits for itself: {shown}"
+        yield Problem("cycle", message, FILE, "Base", shown)
+
+
+def _overlaps(plan: Plan) -> Iterator[Problem]:
+    files = {needs.task: needs.files for needs in plan.analysis}
+    for number, wave in enumerate(waves(plan), start=1):
+        touched = {task: files.get(task, ()) for task in wave}
+        for file, names in overlap.overlaps(touched):
+            listed = f"{', '.join(names[:-1])} and {names[-1]}"
+            message = f"{FILE}: {listed} are in one wave (wave {number}) and touch {file}"
+            hint = f"start {names[1]} from '{names[0]} tip'"
+            yield Problem("file-overlap", message, FILE, "Files", file, hint=hint)
+
+
+def _after_baseline(plan: Plan) -> Plan:
+    """A repaired baseline comes first: who would start from the feature branch starts from it."""
+    if not plan.branch(BASELINE):
+        return plan
+    moved = (
+        branch._replace(base=Base("task", BASELINE))
+        if branch.base.kind == "feature" and branch.task != BASELINE
+        else branch
+        for branch in plan.branches
+    )
+    return plan._replace(branches=tuple(moved))
+
+
+def _contradictions(plan: Plan) -> Iterator[Problem]:
+    yield from _repeated("Branch Map", ((row.task, row.line) for row in plan.branches))
+    yield from _repeated("Stage Commits", ((row.name, row.line) for row in plan.stages))
+    yield from _repeated("Dependency Analysis", ((row.task, row.line) for row in plan.analysis))
+    yield from _name_clashes(plan)
+    yield from _unknown(plan)
+    yield from _one_sided(plan)
+
+
+def _repeated(title: str, rows: Iterable[tuple[str, int]]) -> Iterator[Problem]:
+    lines: dict[str, list[int]] = {}
+    for name, line in rows:
+        lines.setdefault(name, []).append(line)
+    for name, numbers in lines.items():
+        if len(numbers) > 1:
+            message = (
+                f"{at(numbers[1])}: {name} has {len(numbers)} rows under '## {title}'; expected one"
+            )
+            yield Problem("duplicate-row", message, FILE, title, name, "one row")
+
+
+def _name_clashes(plan: Plan) -> Iterator[Problem]:
+    names = [row.name for row in plan.branches if row.name]
+    names += [row.branch for row in plan.stages]
+    for name, count in sorted(Counter(names).items()):
+        if count > 1:
+            message = f"{FILE}: branch '{name}' is given {count} times; expected one each"
+            yield Problem("duplicate-branch", message, FILE, "Branch", name)
+    safe = [name for name in names if not branches.unsafe(name)]
+    for outer, inner in branches.nested(safe):
+        message = f"{FILE}: branch '{inner}' cannot exist beside branch '{outer}'; rename one"
+        yield Problem("nested-branch", message, FILE, "Branch", inner)
+
+
+def _unknown(plan: Plan) -> Iterator[Problem]:
+    """Names that no row stands for."""
+    known_tasks = {branch.task for branch in plan.branches}
+    known = known_tasks | {stage.name for stage in plan.stages}
+    for branch in plan.branches:
+        if branch.base.kind == "task" and branch.base.name not in known:
+            yield _nobody("unknown-base", branch.line, f"Base of {branch.task}", branch.base.name)
+        elif branch.base.kind == "stage" and branch.base.name not in known:
+            yield _no_stage(branch)
+    for stage in plan.stages:
+        for part in stage.parts:
+            if part not in known:
+                yield _nobody("unknown-part", stage.line, f"Composition of {stage.name}", part)
+    for needs in plan.analysis:
+        for name in needs.dependencies:
+            if name not in known_tasks:
+                what = f"Dependencies of {needs.task}"
+                yield _nobody("unknown-dependency", needs.line, what, name)
+
+
+def _nobody(code: str, line: int, what: str, name: str) -> Problem:
+    message = f"{at(line)}: {what} names {name}, which has no row under '## Branch Map'"
+    if name.startswith("stage-"):
+        message = f"{at(line)}: {what} names {name}, which has no row under '## Stage Commits'"
+    return Problem(code, message, FILE, what.partition(" ")[0], name, "a name that has a row")
+
+
+def _no_stage(branch: Branch) -> Problem:
+    name = branch.base.name
+    message = (
+        f"{at(branch.line)}: {branch.task} starts from {name}, "
+        "which has no row under '## Stage Commits'"
+    )
+    return Problem(
+        "stage-without-row", message, FILE, "Base", name, "a row under '## Stage Commits'"
+    )
+
+
+def _one_sided(plan: Plan) -> Iterator[Problem]:
+    """A task that is in one table and not in the other."""
+    mapped = {branch.task: branch.line for branch in plan.branches if branch.task != BASELINE}
+    analysed = {needs.task: needs.line for needs in plan.analysis if needs.task != BASELINE}
+    for title, there, here in (
+        ("Dependency Analysis", mapped, analysed),
+        ("Branch Map", analysed, mapped),
+    ):
+        for task in sorted(there.keys() - here.keys(), key=sort_key):
+            message = f"{at(there[task])}: {task} has no row under '## {title}'"
+            yield Problem("row-missing", message, FILE, title, task, "a row")

@@ -1,0 +1,112 @@
+"""The questions of questions.md, and which of them research is sent to answer."""
+
+from __future__ import annotations
+
+import re
+from itertools import count
+from typing import NamedTuple
+
+from qrspi.core.config.reader import Config
+from qrspi.core.model import Problem
+from qrspi.core.text.tables import Line, shown
+from qrspi.core.yaml import frontmatter
+
+ARTIFACT = "questions.md"
+UNTAGGED = "hybrid"  # look in the code and on the web: nothing is ruled out
+
+
+class Question(NamedTuple):
+    number: int
+    kind: str  # codebase, web, hybrid, or whatever the tag says
+    text: str
+
+    @property
+    def name(self) -> str:
+        return f"q{self.number:02d}-{self.kind}"
+
+    @property
+    def file(self) -> str:
+        """Run-relative: where its answer goes."""
+        return f"research/{self.name}.md"
+
+
+class Research(NamedTuple):
+    """What is sent, and what the budget leaves unasked."""
+
+    sent: tuple[Question, ...]
+    left: tuple[Question, ...] = ()
+
+
+def research(questions: tuple[Question, ...], config: Config) -> Research:
+    if config.pipeline != "quick" or config.question_budget is None:
+        return Research(questions)
+    return Research(questions[: config.question_budget], questions[config.question_budget :])
+
+
+class _Item(NamedTuple):
+    number: int
+    lines: list[str]
+
+
+_HEADING = re.compile(r" {0,3}#{2,6}[ \t]+Q(?:uestion )?[ \t]*(\d{1,4})\b[ \t]*[.:)—–-]*[ \t]*(.*)")
+_LISTED = re.compile(r" {0,3}(?:[-*+][ \t]+)?(?:\*\*)?Q?(\d{1,4})[.:)](?:\*\*)?(?:[ \t]+(.*)|$)")
+_BULLET = re.compile(r" {0,3}[-*+][ \t]+(\[[A-Za-z].*)")
+_ANY_HEADING = re.compile(r" {0,3}#{1,6}(?:[ \t]|$)")
+_KIND = re.compile(r"(?:\*\*)?\[([A-Za-z][A-Za-z0-9-]{0,30})\](?:\*\*)?[:.]?[ \t]*(.*)", re.DOTALL)
+
+
+def parse(data: bytes) -> tuple[tuple[Question, ...], tuple[Problem, ...]]:
+    """The questions in order, and a warning for each that does not say where to look."""
+    lines = _prose(frontmatter.body(data, ARTIFACT).decode(errors="replace"))
+    in_headings = any(_HEADING.match(line) for line in lines)
+    questions = tuple(map(_question, _items(lines, in_headings)))
+    asked = tuple(question for question, _ in questions if question.text)
+    return asked, tuple(warning for _, warning in questions if warning)
+
+
+def _prose(text: str) -> list[str]:
+    lines = map(Line, count(1), text.splitlines())
+    return [line.text for line in shown(lines)]
+
+
+def _items(lines: list[str], in_headings: bool) -> list[_Item]:
+    items: list[_Item] = []
+    inside = False
+    for line in lines:
+        if begun := _begun(line, in_headings):
+            # As in Markdown itself, a list may be numbered `1.` throughout.
+            last = items[-1].number if items else 0
+            items.append(_Item(max(begun.number, last + 1), begun.lines))
+            inside = True
+        elif _ANY_HEADING.match(line):
+            inside = False
+        elif inside:
+            items[-1].lines.append(line)
+    return items
+
+
+def _begun(line: str, in_headings: bool) -> _Item | None:
+    match = (_HEADING if in_headings else _LISTED).match(line)
+    if match:
+        return _Item(int(match[1]), [match[2] or ""])
+    bullet = None if in_headings else _BULLET.match(line)
+    return _Item(0, [bullet[1]]) if bullet else None
+
+
+def _question(item: _Item) -> tuple[Question, Problem | None]:
+    text = "\n".join(line.strip() for line in item.lines).strip()
+    if tagged := _KIND.match(text):
+        return Question(item.number, tagged[1].lower(), tagged[2].strip()), None
+    question = Question(item.number, UNTAGGED, text)
+    return question, _untagged(question) if text else None
+
+
+def _untagged(question: Question) -> Problem:
+    return Problem(
+        "untagged-question",
+        f"{ARTIFACT}: question {question.number} has no kind; expected [codebase], [web] or "
+        f"[hybrid] before its text; taken as {UNTAGGED}",
+        file=ARTIFACT,
+        field=f"question {question.number}",
+        expected="[codebase], [web] or [hybrid]",
+    )

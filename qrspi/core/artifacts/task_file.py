@@ -1,0 +1,219 @@
+"""Task files: what each says about itself, and which of them a batch takes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+from qrspi.core import filenames
+from qrspi.core.model import Problem, Status
+from qrspi.core.pipeline import task_key
+from qrspi.core.text.tables import Line, shown
+from qrspi.core.tree import Entry, Fault, Tree
+from qrspi.core.yaml import frontmatter
+from qrspi.core.yaml.reader import Node, Scalar
+
+ADVISED = ("enforcement", "allowed_files", "constraints")
+
+
+class VisualCheck(NamedTuple):
+    """What a task that draws something is compared with."""
+
+    wireframe_paths: tuple[str, ...]
+    screenshot_paths: tuple[str, ...]
+
+
+class Task(NamedTuple):
+    key: str
+    title: str
+    status: Status
+    phase: int | None
+    target_files: tuple[str, ...]
+    dependencies: tuple[str, ...]
+    visual_check: VisualCheck | None = None
+
+    @property
+    def file(self) -> str:
+        return task_path(self.key)
+
+
+def task_path(key: str) -> str:
+    return f"tasks/{key}.md"
+
+
+def sort_key(key: str) -> tuple[int, str]:
+    """task-9 before task-10 before task-10a; anything else after them, by name."""
+    match = _KEY.fullmatch(key)
+    return (int(match[1]), match[2]) if match else (10**9, key)
+
+
+_KEY = re.compile(r"task-(\d{1,9})([a-z]?)")
+
+
+def read_all(tree: Tree) -> tuple[dict[str, Task], tuple[Problem, ...]]:
+    """The readable tasks of a run by key, and what is wrong with the others."""
+    tasks: dict[str, Task] = {}
+    problems: list[Problem] = []
+    for key in keys(tree):
+        match read(tree.read(task_path(key)), key):
+            case Task() as task:
+                tasks[key] = task
+            case Problem() as problem:
+                problems.append(problem)
+    return tasks, tuple(problems)
+
+
+def keys(tree: Tree) -> tuple[str, ...]:
+    """The keys of the task files. Other names in the folder never count."""
+    names = (filenames.task_file_key(entry.name) for entry in _files(tree, "tasks"))
+    return tuple(sorted((key for key in names if key), key=sort_key))
+
+
+def _files(tree: Tree, path: str) -> Iterator[Entry]:
+    entries = tree.entries(path)
+    if not isinstance(entries, Fault):
+        yield from (entry for entry in entries if entry.kind == "file")
+
+
+def read(content: bytes | Fault, key: str) -> Task | Problem:
+    file = task_path(key)
+    if isinstance(content, Fault):
+        detail = content.detail or content.kind
+        return Problem("task-unreadable", f"{file} cannot be read: {detail}", file, found=detail)
+    front = frontmatter.read(content, file)
+    if isinstance(front, Problem):
+        return front
+    fields = front.fields if front else {}
+    phase = _phase(fields, file)
+    if isinstance(phase, Problem):
+        return phase
+    lines = _lines(content[front.body :] if front else content)
+    return Task(
+        key,
+        _title(lines),
+        frontmatter.status(content, file)[0],
+        phase,
+        tuple(_listed(fields, "target_files", lines, "Target files")),
+        tuple(map(dependency, _listed(fields, "dependencies", lines, "Dependencies"))),
+        _visual_check(fields.get("visual_fidelity_check")),
+    )
+
+
+_NUMBER = re.compile(r"[1-9]\d{0,5}")
+
+
+def _phase(fields: Mapping[str, Node], file: str) -> int | Problem | None:
+    node = fields.get("phase")
+    if node is None:
+        return None
+    if isinstance(node, Scalar) and node.plain and _NUMBER.fullmatch(node.text):
+        return int(node.text)
+    found = node.raw if isinstance(node, Scalar) else "a list or block"
+    message = f"{file}: phase is {found}; expected a whole number from 1"
+    return Problem("field-invalid", message, file, "phase", found, "a whole number from 1")
+
+
+def _lines(body: bytes) -> tuple[str, ...]:
+    texts = body.decode(errors="replace").splitlines()
+    return tuple(line.text for line in shown(map(Line, range(1, len(texts) + 1), texts)))
+
+
+_TITLE = re.compile(r"#[ \t]+(?:Task[ \t]+[\w-]+[ \t]*:)?(.*)", re.IGNORECASE)
+
+
+def _title(lines: tuple[str, ...]) -> str:
+    titles = (
+        match[1].rstrip(" \t#").lstrip() for line in lines if (match := _TITLE.fullmatch(line))
+    )
+    return next(titles, "")
+
+
+def _listed(
+    fields: Mapping[str, Node], key: str, lines: tuple[str, ...], label: str
+) -> Iterator[str]:
+    """A list in the frontmatter, else the bullet `- **Label:** a (new), b`."""
+    if key in fields:
+        yield from _texts(fields[key])
+        return
+    bullet = re.compile(rf"[ \t]*[-*+][ \t]+\*\*{label}:\*\*(.*)", re.IGNORECASE)
+    yield from next((items(match[1]) for line in lines if (match := bullet.fullmatch(line))), ())
+
+
+def _texts(node: Node) -> Iterator[str]:
+    if isinstance(node, Scalar):
+        yield from items(node.text)
+    elif isinstance(node, tuple):
+        yield from (part.text for part in node if isinstance(part, Scalar) and part.text)
+
+
+_REMARK = re.compile(r"\([^()]*\)")
+_QUOTED = re.compile(r"`([^`]+)`")
+NOTHING = frozenset({"", "none", "n/a", "-", "–", "—"})
+
+
+def items(text: str) -> tuple[str, ...]:
+    """`a.py` (new), b.py → a.py, b.py. What stands in parentheses is a remark."""
+    parts = map(_item, _REMARK.sub("", text).split(","))
+    return tuple(part for part in parts if part.casefold() not in NOTHING)
+
+
+def _item(part: str) -> str:
+    quoted = _QUOTED.search(part)
+    return (quoted[1] if quoted else part).strip()
+
+
+def dependency(word: str) -> str:
+    """People write `Task 1` for task-01; what names no task stays as it is written."""
+    number = re.sub(r"(?i)^task[ \t]+", "", word)
+    return task_key(number) or word
+
+
+def _visual_check(node: Node | None) -> VisualCheck | None:
+    """None when the field is absent or empty."""
+    if node is None or node == {} or node == () or (isinstance(node, Scalar) and not node.text):
+        return None
+    block = node if isinstance(node, dict) else {}
+    wireframes, screenshots = (
+        tuple(_texts(block[name])) if name in block else ()
+        for name in ("wireframe_paths", "screenshot_paths")
+    )
+    return VisualCheck(wireframes, screenshots)
+
+
+def scan(tree: Tree) -> tuple[Problem, ...]:
+    """Advice, never a gate: what task files leave unsaid about how to implement them."""
+    found = (unsaid(tree.head(task_path(key)), task_path(key)) for key in keys(tree))
+    return tuple(problem for problem in found if problem)
+
+
+def unsaid(head: bytes | Fault, file: str) -> Problem | None:
+    status = frontmatter.status(head, file)[0]
+    front = None if isinstance(head, Fault) else frontmatter.read(head, file)
+    if status not in ("approved", "draft") or isinstance(front, Problem):
+        return None
+    missing = tuple(name for name in ADVISED if not front or name not in front.fields)
+    if not missing:
+        return None
+    listed = ", ".join(missing)
+    return Problem("task-incomplete", f"{file}: no {listed} in its frontmatter", file, listed)
+
+
+def quick_batch(tasks: Iterable[Task]) -> tuple[str, ...]:
+    """Without a parallelization: every approved task but the repair of the baseline."""
+    approved = (task.key for task in tasks if task.status == "approved")
+    return tuple(sorted((key for key in approved if not is_baseline(key)), key=sort_key))
+
+
+def is_baseline(key: str) -> bool:
+    return key.startswith("task-00")
+
+
+def fix_batch(tree: Tree, fixes: filenames.FixRound) -> tuple[str, ...]:
+    """In a fix round: every Markdown file of its folder, run-relative."""
+    names = (entry.name for entry in _files(tree, fixes.directory))
+    return tuple(
+        f"{fixes.directory}/{name}"
+        for name in names
+        if name.endswith(".md") and not filenames.is_dropping(name)
+    )

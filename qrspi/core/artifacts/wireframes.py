@@ -1,0 +1,125 @@
+"""What design, phasing and plan must say of wireframes in a run that is held to them.
+
+A run says so with `visual_fidelity_required: true`. Whether a phase or a task draws anything
+is read from what it says of itself: `UI: no` and `ui: false` settle it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+from qrspi.core.artifacts import phases
+from qrspi.core.artifacts import task_file as tasks
+from qrspi.core.artifacts.task_file import Task
+from qrspi.core.model import Problem
+from qrspi.core.pipeline import Subject
+from qrspi.core.text import headings
+from qrspi.core.text.tables import Line, shown
+from qrspi.core.tree import Fault, Tree
+from qrspi.core.yaml import frontmatter
+from qrspi.core.yaml.frontmatter import Front
+
+if TYPE_CHECKING:
+    from qrspi.core.config.reader import Config
+
+_DRAWN = frozenset("css scss sass less html htm jsx tsx vue svelte astro".split())
+_ABOUT_UI = re.compile(r"\bUI\b|\b[Uu]ser [Ii]nterface\b|\b[Ss]creens?\b")
+_SAYS_UI = re.compile(r"[-*+ \t]*\**UI\**:\**[ \t]*(\w+)", re.IGNORECASE)
+_NO = ("no", "none", "false")
+_BINDING = re.compile(r" {0,3}#{2,6}[ \t](?=.*wireframe)(?=.*binding)", re.IGNORECASE)
+_HEADING = re.compile(r" {0,3}#{1,6}(?:[ \t]|$)")
+_CITED = re.compile(
+    r"wireframes?\b[^:\n]*:[\s*]*(?!(?:none|tbd|n/a|-)\b)[^\s*]"
+    r"|\S\.(?:png|jpe?g|gif|svg|webp|pdf|fig|excalidraw|drawio)\b",
+    re.IGNORECASE,
+)
+
+
+def missing(tree: Tree, subject: Subject, config: Config) -> tuple[Problem, ...]:
+    """What keeps the step's reviewers from being sent, place by place."""
+    look = _LOOKS.get(subject.key)
+    if look is None or config.visual_fidelity_required is not True:
+        return ()
+    return tuple(look(tree))
+
+
+def _problem(file: str, place: str, what: str, expected: str) -> Problem:
+    return Problem(
+        "no-wireframes",
+        f"{place}: {what}; expected {expected}, because config.md sets visual_fidelity_required",
+        file=file,
+        found=what,
+        expected=expected,
+    )
+
+
+def _lines(data: bytes) -> list[Line]:
+    """Outside fences and comments, numbered as in the file."""
+    texts = data.decode(errors="replace").splitlines()
+    return list(shown(map(Line, range(1, len(texts) + 1), texts)))
+
+
+def _design(tree: Tree) -> Iterator[Problem]:
+    data = tree.read("design.md")
+    if isinstance(data, Fault):
+        return
+    lines = _lines(data)
+    if not any(
+        _BINDING.match(line.text) and _has_text(lines[at + 1 :]) for at, line in enumerate(lines)
+    ):
+        what, expected = "no section binds wireframes", "a section '## Wireframe Binding'"
+        yield _problem("design.md", "design.md", what, expected)
+
+
+def _has_text(lines: list[Line]) -> bool:
+    for line in lines:
+        if _HEADING.match(line.text):
+            return False
+        if line.text.strip():
+            return True
+    return False
+
+
+def _phasing(tree: Tree) -> Iterator[Problem]:
+    data = tree.read("phasing.md")
+    if isinstance(data, Fault):
+        return
+    lines = _lines(data)
+    for span in headings.read(data).spans:
+        number = phases.number_of(span.title)
+        held = [line.text for line in lines if span.start <= line.number <= span.end]
+        if number and _draws(held) and not any(map(_CITED.search, held)):
+            place = f"phasing.md:{span.start}"
+            what = f"phase {number} is about the user interface and cites no wireframe"
+            yield _problem("phasing.md", place, what, "a line 'Wireframes: PATH' or 'UI: no'")
+
+
+def _draws(lines: list[str]) -> bool:
+    said = [match[1].lower() for line in lines if (match := _SAYS_UI.match(line))]
+    return said[0] not in _NO if said else any(map(_ABOUT_UI.search, lines))
+
+
+def _plan(tree: Tree) -> Iterator[Problem]:
+    for task in tasks.read_all(tree)[0].values():
+        if task.visual_check is None and _is_drawn(task, tree.head(task.file)):
+            what = "a task of the user interface has no visual_fidelity_check"
+            expected = "visual_fidelity_check in its frontmatter, or 'ui: false'"
+            yield _problem(task.file, task.file, what, expected)
+
+
+def _is_drawn(task: Task, head: bytes | Fault) -> bool:
+    front = None if isinstance(head, Fault) else frontmatter.read(head)
+    said = frontmatter.text(front.fields, "ui") if isinstance(front, Front) else None
+    if said is not None:
+        return said.lower() not in _NO
+    drawn = any(name.rpartition(".")[2].lower() in _DRAWN for name in task.target_files)
+    return drawn or bool(_ABOUT_UI.search(task.title))
+
+
+_LOOKS: dict[str, Callable[[Tree], Iterator[Problem]]] = {
+    "design": _design,
+    "phasing": _phasing,
+    "plan": _plan,
+}

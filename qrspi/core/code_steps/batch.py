@@ -1,0 +1,202 @@
+"""The tasks that code steps work on: those of the plan, and repairs that later steps asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from qrspi.core import filenames
+from qrspi.core.artifacts import dependency_order as precedence
+from qrspi.core.artifacts import parallelization
+from qrspi.core.artifacts import task_file as tasks
+from qrspi.core.artifacts.branch_map import FILE, Base, Branch, Needs, Plan, Stage
+from qrspi.core.artifacts.task_file import Task, sort_key, task_path
+from qrspi.core.filenames import FixRound
+from qrspi.core.model import Problem
+from qrspi.core.pipeline import is_full, subject
+from qrspi.core.records import baseline
+from qrspi.core.steps.facts import Facts, entries
+from qrspi.core.tree import Fault, Tree
+
+FEATURE = "feature branch tip"
+
+
+class Item(NamedTuple):
+    """One task as the plan places it."""
+
+    key: str
+    file: str  # run-relative
+    title: str = ""
+    wave: int = 1
+    branch: str = ""  # as the plan names it; '' for the usual name
+    base: Base = Base("feature")
+    needs: tuple[str, ...] = ()  # the tasks that must have a commit before it starts
+
+    @property
+    def is_repair(self) -> bool:
+        return "/" in self.key
+
+    @property
+    def base_words(self) -> str:
+        match self.base.kind:
+            case "feature":
+                return FEATURE
+            case "task":
+                return f"{self.base.name} tip"
+            case "stage":
+                return self.base.name
+
+
+class Batch(NamedTuple):
+    items: tuple[Item, ...] = ()  # wave by wave
+    plan: Plan = Plan((), (), ())
+    problems: tuple[Problem, ...] = ()
+    warnings: tuple[Problem, ...] = ()
+
+
+def read(facts: Facts) -> Batch:
+    """The phase's tasks. What is wrong with any of them is wrong with the batch."""
+    known, unreadable = tasks.read_all(facts.tree)
+    found = _mapped(facts, known) if is_full(facts.route) else _unmapped(facts, known)
+    keys = {item.key for item in found.items}
+    bad = tuple(one for one in unreadable if one.file.rpartition("/")[2][:-3] in keys)
+    return found._replace(problems=found.problems + bad)
+
+
+def _mapped(facts: Facts, known: Mapping[str, Task]) -> Batch:
+    """Every task of the Branch Map that belongs to the phase."""
+    data = facts.tree.read(FILE)
+    if isinstance(data, Fault):
+        text = f"{FILE} cannot be read: {data.detail or data.kind}"
+        return Batch(problems=(Problem("unreadable", text, FILE),))
+    plan = parallelization.read(data)
+    if not isinstance(plan, Plan):
+        return Batch(problems=plan)
+    keys = parallelization.batch(plan, known, facts.phase)
+    return Batch(
+        _items(plan, keys, known),
+        plan,
+        parallelization.without_file(plan, tasks.keys(facts.tree)),
+        parallelization.warnings(plan, known),
+    )
+
+
+def _items(plan: Plan, keys: Iterable[str], known: Mapping[str, Task]) -> tuple[Item, ...]:
+    wanted = set(keys)
+    waves = [[key for key in wave if key in wanted] for wave in parallelization.waves(plan)]
+    analysis = {needs.task: needs.dependencies for needs in plan.analysis}
+    return tuple(
+        _item(plan, key, number, known.get(key), (*analysis.get(key, ()),), wanted)
+        for number, wave in enumerate(filter(None, waves), start=1)
+        for key in wave
+    )
+
+
+def _item(
+    plan: Plan, key: str, wave: int, task: Task | None, waits: tuple[str, ...], wanted: set[str]
+) -> Item:
+    branch = plan.branch(key)
+    assert branch is not None
+    needs = dict.fromkeys((*parallelization.parents(plan, key), *waits))
+    return Item(
+        key,
+        task_path(key),
+        task.title if task else "",
+        wave,
+        branch.name,
+        branch.base,
+        tuple(need for need in needs if need in wanted),
+    )
+
+
+def _unmapped(facts: Facts, known: Mapping[str, Task]) -> Batch:
+    """Without a parallelization: every approved task, each from the tips it depends on."""
+    keys = tasks.quick_batch(known.values())
+    repair = parallelization.BASELINE
+    first = known.get(repair)
+    if first and first.status == "approved" and baseline.is_repaired(facts.tree):
+        keys = (repair, *keys)
+    needs = {key: tuple(dict.fromkeys(known[key].dependencies)) for key in keys}
+    problems = tuple(_unknown(key, name, needs) for key in keys for name in needs[key])
+    if found := tuple(problem for problem in problems if problem):
+        return Batch(problems=found)
+    if circles := precedence.cycles(needs):
+        return Batch(problems=tuple(map(_circle, circles)))
+    plan = _plan(needs, repair in keys)
+    return Batch(_items(plan, keys, known), plan)
+
+
+def _unknown(key: str, name: str, keys: Iterable[str]) -> Problem | None:
+    if name in keys:
+        return None
+    expected = "the name of an approved task"
+    text = f"{task_path(key)}: dependencies name {name}; expected {expected}"
+    return Problem("unknown-dependency", text, task_path(key), "dependencies", name, expected)
+
+
+def _circle(path: tuple[str, ...]) -> Problem:
+    shown = " → ".join((*path, path[0]))
+    text = f"{task_path(path[0])}: {path[0]} waits for itself: {shown}"
+    return Problem("cycle", text, task_path(path[0]), "dependencies", shown)
+
+
+def _plan(needs: Mapping[str, tuple[str, ...]], repaired: bool) -> Plan:
+    """What a person would have written under Branch Map, had the route asked for one."""
+    first = Base("task", parallelization.BASELINE) if repaired else Base("feature")
+    branches, stages = [], []
+    for key in sorted(needs, key=sort_key):
+        direct = _direct(key, needs)
+        base = first if key != parallelization.BASELINE else Base("feature")
+        if len(direct) == 1:
+            base = Base("task", direct[0])
+        elif direct:
+            base = Base("stage", f"stage-before-{key}")
+            stages.append(Stage(base.name, "", direct))
+        branches.append(Branch(key, "", base))
+    analysis = tuple(Needs(key, wanted, ()) for key, wanted in needs.items())
+    return Plan(tuple(branches), tuple(stages), analysis)
+
+
+def _direct(key: str, needs: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
+    """Its dependencies without those that another of them contains."""
+    inside = {name for need in needs[key] for name in precedence.behind(need, needs)}
+    return tuple(sorted(set(needs[key]) - inside, key=sort_key))
+
+
+_ORDER = ("integration", "ci", "test")
+
+
+def fix_rounds(tree: Tree) -> tuple[FixRound, ...]:
+    """The folders of repairs that hold one, oldest first within a kind."""
+    found = (
+        filenames.fix_round(entry.name) for entry in entries(tree, "fixes") if entry.kind == "dir"
+    )
+    rounds = sorted((one for one in found if one), key=lambda one: (_ORDER.index(one.kind), one[1]))
+    return tuple(one for one in rounds if tasks.fix_batch(tree, one))
+
+
+def next_fix_round(tree: Tree, kind: str) -> FixRound:
+    numbers = [one.number for one in fix_rounds(tree) if one.kind == kind]
+    return FixRound(kind, max(numbers, default=0) + 1)
+
+
+def repairs(tree: Tree, rounds: Iterable[FixRound] | None = None) -> Batch:
+    """The tasks in `fixes/`, each from the tip of the feature branch."""
+    items, problems = [], []
+    for fixes in fix_rounds(tree) if rounds is None else rounds:
+        for file in tasks.fix_batch(tree, fixes):
+            key = file.removeprefix("fixes/").removesuffix(".md")
+            read = tasks.read(tree.read(file), key)
+            if subject(key) is None:
+                problems.append(_bad_name(file))
+            elif isinstance(read, Problem):
+                problems.append(read._replace(file=file))
+            else:
+                items.append(Item(key, file, read.title))
+    return Batch(tuple(items), problems=tuple(problems))
+
+
+def _bad_name(file: str) -> Problem:
+    expected = "letters, digits, '.', '-' and '_', a letter or digit first"
+    text = f"{file}: a task cannot be named like this; expected {expected}"
+    return Problem("bad-task-name", text, file, found=file.rpartition("/")[2], expected=expected)

@@ -1,0 +1,182 @@
+"""Integrate: merge what the tasks made, review the whole, run the CI command."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from qrspi.core.code_steps import batch
+from qrspi.core.code_steps import gate_records as gaterecords
+from qrspi.core.code_steps import implement as delivery
+from qrspi.core.code_steps import task_choice as workload
+from qrspi.core.code_steps import task_state as taskstate
+from qrspi.core.code_steps.gate_records import Merge
+from qrspi.core.code_steps.task_state import TaskState
+from qrspi.core.model import Next, Problem
+from qrspi.core.pipeline import STEP
+from qrspi.core.records import approvals
+from qrspi.core.rounds import loop as loops
+from qrspi.core.rounds.loop import Loop
+from qrspi.core.steps import review_action as reviewing
+from qrspi.core.steps.facts import Answer, Facts
+from qrspi.core.tree import Tree
+
+RECORDS = ("integration.md", "test-results.md")
+
+
+class Work(NamedTuple):
+    """What later steps merge: the tasks of the phase, and the repairs asked for since."""
+
+    tasks: tuple[TaskState, ...]
+    repairs: tuple[TaskState, ...]
+    problems: tuple[Problem, ...] = ()
+    warnings: tuple[Problem, ...] = ()
+
+    @property
+    def wanted(self) -> tuple[TaskState, ...]:
+        """In the order of merging. A repair may contain the task whose merge it repairs, so
+        repairs come first; what is skipped stays out."""
+        ended = (task for task in (*self.repairs, *self.tasks) if task.terminal)
+        return tuple(task for task in ended if task.commit and task.state != "skipped-by-user")
+
+    @property
+    def in_order(self) -> tuple[TaskState, ...]:
+        """What was merged or is to be, tasks first: the order for readers."""
+        wanted = {task.key for task in self.wanted}
+        return tuple(task for task in (*self.tasks, *self.repairs) if task.key in wanted)
+
+
+def work(facts: Facts) -> Work:
+    found, fixes = batch.read(facts), batch.repairs(facts.tree)
+    tasks = taskstate.survey(facts, found.items)
+    problems = found.problems + fixes.problems
+    return Work(tasks, taskstate.survey(facts, fixes.items), problems, found.warnings)
+
+
+def recorded(tree: Tree) -> tuple[Merge, ...]:
+    """Every merge of the phase, whichever step made it."""
+    return tuple(one for path in RECORDS for one in gaterecords.merges(tree.read(path)))
+
+
+def pending(tree: Tree, wanted: Iterable[TaskState]) -> tuple[TaskState, ...]:
+    done = {(one.key, one.tip) for one in recorded(tree) if one.result != "conflict"}
+    return tuple(task for task in wanted if (task.key, task.commit) not in done)
+
+
+def answer(facts: Facts) -> tuple[Answer, tuple[Problem, ...]]:
+    found = work(facts)
+    if found.problems:
+        return Answer(delivery.blocked_by(facts, found.problems)), ()
+    if unfinished := tuple(task for task in found.tasks if not task.terminal):
+        return Answer(_not_implemented(facts, unfinished)), found.warnings
+    chosen = workload.pick(facts, found.repairs) or _merged(facts, found)
+    return chosen, found.warnings + (chosen.loop.warnings if chosen.loop else ())
+
+
+def _not_implemented(facts: Facts, unfinished: tuple[TaskState, ...]) -> Next:
+    keys = tuple(task.key for task in unfinished)
+    return Next(
+        "blocked",
+        "human",
+        f"{facts.step} cannot start: {', '.join(keys)} have not come to their end; go back with "
+        f"`qrspi rewind {facts.run} --to implement`.",
+        tuple(f"{task.key} is {task.state}" for task in unfinished),
+        step=facts.step,
+        missing=keys,
+        command=f"qrspi rewind {facts.run} --to implement",
+        kind="prerequisite",
+    )
+
+
+def _merged(facts: Facts, found: Work) -> Answer:
+    if open_merges := merge_next(facts, found, RECORDS[0]):
+        return Answer(open_merges)
+    data = facts.tree.read(RECORDS[0])
+    if rejected := delivery.rejected_by(facts, data):
+        return Answer(delivery.sent_back(facts, rejected))
+    loop = loops.evaluate(facts.tree, taskstate.subject_of("integrate"), facts.config, facts.base)
+    if loop.stage == "fixing":
+        return Answer(repair_next(facts, loop, found.repairs, "integration"), loop)
+    then = reviewing.from_loop(facts, loop)
+    if then.kind == "approve":
+        then = _ci(facts) or then._replace(because=(*then.because, *ci_words(facts)))
+    return Answer(then, loop)
+
+
+def merge_next(facts: Facts, found: Work, record: str) -> Next | None:
+    """The merges that are open, or the record of them; None when both are there."""
+    keys = tuple(task.key for task in pending(facts.tree, found.wanted))
+    if not keys and record in facts.names:
+        return None
+    what = f"Merge {', '.join(keys)} into the feature branch" if keys else f"Draft {record}"
+    return Next(
+        "author",
+        "engine",
+        f"{what}: run `qrspi next {facts.run}`.",
+        tuple(f"{key} is finished and not merged" for key in keys) or (f"{record} is missing",),
+        step=facts.step,
+        missing=keys or (record,),
+        command=f"qrspi next {facts.run}",
+        kind="merge",
+    )
+
+
+def repair_name(number: int) -> str:
+    """How the repair that settles a review round is called."""
+    return f"review-round-{number:02d}"
+
+
+def repair_next(facts: Facts, loop: Loop, repairs: tuple[TaskState, ...], kind: str) -> Next:
+    """Findings about code are settled by a task of their own, which has ended when we come here."""
+    name = f"/{repair_name(loop.number)}"
+    there = any(
+        task.key.startswith(kind) and task.key.endswith(name) and task.terminal for task in repairs
+    )
+    answer = reviewing.from_loop(facts, loop._replace(stage="committing"))
+    if there:
+        because = (f"the repair of round {loop.number} has come to its end",)
+        return answer._replace(kind="settle-repairs", because=because)
+    return answer._replace(
+        action="apply-fixes",
+        kind="write-repairs",
+        summary=f"Make a task of the findings of round {loop.number} of {loop.subject.key}: run "
+        f"`qrspi next {facts.run}`.",
+        because=loop.because,
+    )
+
+
+def resets(facts: Facts, step: str) -> int:
+    """How often a person sent the step back: whatever was run before that is run again."""
+    return sum(
+        record.event in approvals.RESETTING and record.mark(step) is not None
+        for record in facts.records
+    )
+
+
+def _ci(facts: Facts) -> Next | None:
+    """The CI command, unless it ran over exactly what is merged now."""
+    gates = facts.config.gates
+    if gates is None or not gates.ci_command:
+        return None
+    known = gaterecords.fields(facts.tree.read(RECORDS[0]))
+    now = (str(len(recorded(facts.tree))), str(resets(facts, facts.step)))
+    if "ci_exit" in known and (known.get("ci_merges"), known.get("ci_resets")) == now:
+        return None
+    return Next(
+        "author",
+        "engine",
+        f"Run the CI command over the merged branch: run `qrspi next {facts.run}`.",
+        ("gates.ci_command in config.md has not run over what is merged now",),
+        step=facts.step,
+        missing=("reviews/ci",),
+        command=f"qrspi next {facts.run}",
+        kind="ci",
+    )
+
+
+def ci_words(facts: Facts) -> tuple[str, ...]:
+    known = gaterecords.fields(facts.tree.read(STEP["integrate"].artifact))
+    if "ci_exit" not in known:
+        return ()
+    passed = known["ci_exit"] == "0"
+    return ("the CI command passed" if passed else f"the CI command failed ({known['ci_log']})",)

@@ -1,0 +1,169 @@
+"""The optional blocks of config.md.
+
+Imported only when a config has one of them: the ordinary `status` never pays for it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar, cast
+
+from qrspi.core.config.fields import Faults, Fields, is_string, items, number, string, whole_number
+from qrspi.core.config.model_tiers import model, unknown_keys
+from qrspi.core.config.problems import invalid, unknown_key
+from qrspi.core.config.vendors import commands, mapping, one_of, one_way_per_vendor, providers
+from qrspi.core.filenames import TAG
+from qrspi.core.pipeline import STEP, subject
+from qrspi.core.yaml.nodes import Node, Scalar
+
+if TYPE_CHECKING:
+    from qrspi.core.config.reader import Config
+
+Quality = Literal["off", "cache-only", "live", "live-cache-aware"]
+
+QUALITY = ("off", "cache-only", "live", "live-cache-aware")
+SWITCH = ("off", "on")
+DENSITY_FLOOR = 0.05
+
+
+class Validators(NamedTuple):
+    citation_density_floor: float = DENSITY_FLOOR
+
+
+class Limits(NamedTuple):
+    """None is no limit; 0 is nothing at all."""
+
+    usd: float | None = None
+    tokens: int | None = None
+    calls: int | None = None
+
+
+class Budget(NamedTuple):
+    run: Limits = Limits()
+    per_step: Limits = Limits()
+
+
+class Gates(NamedTuple):
+    quality: Quality = "off"
+    audit: bool = False
+    checkpoints: bool = False
+    test_command: str | None = None
+    ci_command: str | None = None
+
+
+T = TypeVar("T")
+
+
+def attach(config: Config, fields: Fields, faults: Faults) -> Config:
+    """The config with its optional blocks."""
+
+    def block(field: str, reader: Callable[[Node, Faults], T]) -> T | None:
+        if field not in fields:
+            return None
+        found: Faults = []
+        value = reader(fields[field], found)
+        faults.extend(found)
+        return None if found else value
+
+    one_way_per_vendor(fields, faults)
+    return config._replace(
+        providers=block("providers", providers),
+        trusted_path=block("trusted_path", _trusted_path),
+        validators=block("validators", _validators),
+        commands=block("commands", commands),
+        second_reviewer_model=block(
+            "second_reviewer_model",
+            lambda node, found: model(node, "second_reviewer_model", found),
+        ),
+        extra_reviewers=block("extra_reviewers", _extra_reviewers) or {},
+        budget=block("budget", _budget),
+        gates=block("gates", _gates),
+    )
+
+
+def _trusted_path(node: Node, faults: Faults) -> tuple[str, ...]:
+    expected = "a list of role names or paths of role files"
+    listing = items(node)
+    if listing is None:
+        faults.append(invalid("trusted_path", node, expected))
+        return ()
+    words = (string(item, "trusted_path", faults, expected) for item in listing)
+    return tuple(word for word in words if word)
+
+
+def _validators(node: Node, faults: Faults) -> Validators:
+    field = "validators.citation_density_floor"
+    block = mapping(node, "validators", faults, "a block with citation_density_floor")
+    unknown_keys(block, "validators", Validators._fields, faults)
+    if "citation_density_floor" not in block:
+        return Validators()
+    floor = number(block["citation_density_floor"])
+    if floor is None or not 0 <= floor <= 1:
+        faults.append(invalid(field, block["citation_density_floor"], "a number from 0 to 1"))
+        return Validators()
+    return Validators(floor)
+
+
+_REVIEWED = (*STEP, "implement-gate", "task-NN")
+
+
+def _extra_reviewers(node: Node, faults: Faults) -> dict[str, tuple[str, ...]]:
+    expected = "a block of steps, each with a list of reviewer tags"
+    extra: dict[str, tuple[str, ...]] = {}
+    for step, tags in mapping(node, "extra_reviewers", faults, expected).items():
+        field = f"extra_reviewers.{step}"
+        if subject(step) is None:
+            faults.append(unknown_key("extra_reviewers", step, _REVIEWED))
+        elif (listing := items(tags)) is not None:
+            extra[step] = tuple(filter(None, (_tag(tag, field, faults) for tag in listing)))
+        else:
+            faults.append(invalid(field, tags, "a list of reviewer tags"))
+    return extra
+
+
+def _tag(node: Node, field: str, faults: Faults) -> str | None:
+    if isinstance(node, Scalar) and is_string(node) and re.fullmatch(TAG, node.text):
+        return node.text
+    expected = "a reviewer tag of letters, digits, - and _"
+    faults.append(invalid(field, node, expected, verb="holds"))
+    return None
+
+
+def _budget(node: Node, faults: Faults) -> Budget:
+    block = mapping(node, "budget", faults, "a block with usd, tokens, calls or per_step")
+    unknown_keys(block, "budget", (*Limits._fields, "per_step"), faults)
+    expected = "a block with usd, tokens or calls"
+    each = mapping(block.get("per_step", {}), "budget.per_step", faults, expected)
+    unknown_keys(each, "budget.per_step", Limits._fields, faults)
+    return Budget(_limits(block, "budget", faults), _limits(each, "budget.per_step", faults))
+
+
+def _limits(block: dict[str, Node], field: str, faults: Faults) -> Limits:
+    usd = number(block["usd"]) if "usd" in block else None
+    if "usd" in block and (usd is None or usd < 0):
+        faults.append(invalid(f"{field}.usd", block["usd"], "an amount of 0 or more"))
+    counts = {key: block[key] for key in ("tokens", "calls") if key in block}
+    for key, node in counts.items():
+        if whole_number(node) is None:
+            faults.append(invalid(f"{field}.{key}", node, "a whole number of 0 or more"))
+    return Limits(usd, **{key: whole_number(node) for key, node in counts.items()})
+
+
+def _gates(node: Node, faults: Faults) -> Gates:
+    block = mapping(node, "gates", faults, "a block with the gates to turn on")
+    unknown_keys(block, "gates", Gates._fields, faults)
+
+    def chosen(key: str, allowed: tuple[str, ...]) -> str:
+        return (one_of(block, f"gates.{key}", allowed, faults) if key in block else None) or "off"
+
+    def command(key: str) -> str | None:
+        return string(block[key], f"gates.{key}", faults, "a command") if key in block else None
+
+    return Gates(
+        cast(Quality, chosen("quality", QUALITY)),
+        chosen("audit", SWITCH) == "on",
+        chosen("checkpoints", SWITCH) == "on",
+        command("test_command"),
+        command("ci_command"),
+    )

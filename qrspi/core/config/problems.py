@@ -1,0 +1,148 @@
+"""What can be wrong with a field of config.md, in words, with the ways out."""
+
+from __future__ import annotations
+
+import re
+
+from qrspi.core.model import Problem
+from qrspi.core.yaml.nodes import Node, Scalar
+
+FILE = "config.md"
+ABORT = "Abort"
+FOUND_LIMIT = 1000
+SHOWN_LIMIT = 60
+
+
+def missing(field: str, expected: str, *ways: str) -> Problem:
+    message = f"{FILE}: {field} is missing; expected {expected}"
+    options = (*ways, ABORT)
+    return Problem("field-missing", message, FILE, field, expected=expected, options=options)
+
+
+def invalid(
+    field: str, node: Node, expected: str, *ways: str, why: str = "", verb: str = "is"
+) -> Problem:
+    """`why` says what is wrong where the value and what was expected do not make it plain."""
+    found = written(node)
+    said = says(found, verb) + (f", {why}" if why else "")
+    message = f"{FILE}: {field} {said}; expected {expected}"
+    return _invalid(message, field, found, expected, *ways)
+
+
+def says(found: str, verb: str = "is") -> str:
+    return f"{verb} {quoted(found)}" if found else "has no value"
+
+
+def lacking(field: str, expected: str) -> Problem:
+    """Something a block must have: inside a block that is an invalid field."""
+    message = f"{FILE}: {field} is missing; expected {expected}"
+    return _invalid(message, field, "", expected)
+
+
+def unshown(field: str, reason: str, expected: str, *ways: str) -> Problem:
+    """Invalid, and the value could be a secret: it is never repeated."""
+    return _invalid(f"{FILE}: {field} {reason}; expected {expected}", field, "", expected, *ways)
+
+
+def unknown_key(field: str, key: str, known: tuple[str, ...]) -> Problem:
+    expected = f"{field} to hold only {listed(known, 'and')}"
+    dotted = f"{field}.{key}"
+    message = f"{FILE}: {quoted(dotted)} is not a known key; expected {expected}"
+    return _invalid(message, dotted, key, expected, f"Remove {quoted(dotted)} from {FILE} by hand")
+
+
+def _invalid(message: str, field: str, found: str, expected: str, *ways: str) -> Problem:
+    options = (*(ways or by_hand(field)), ABORT)
+    return Problem(
+        "field-invalid", message, FILE, field, found[:FOUND_LIMIT], expected, options=options
+    )
+
+
+def by_hand(field: str) -> tuple[str, ...]:
+    return (
+        f"Correct it: qrspi config set {field} VALUE",
+        f"Edit {FILE} by hand, then check it: qrspi config validate",
+    )
+
+
+def setting(field: str, value: str) -> str:
+    return f"Set it to {value}: qrspi config set {field} {value}"
+
+
+def written(node: Node) -> str:
+    """The value as it was written; lists and mappings on one line."""
+    if isinstance(node, Scalar):
+        return node.raw
+    if isinstance(node, dict):
+        return f"{{{', '.join(f'{key}: {written(value)}' for key, value in node.items())}}}"
+    return f"[{', '.join(written(item) for item in node)}]"
+
+
+def quoted(text: str) -> str:
+    """On one line and of a bearable length, between backticks."""
+    line = text[:SHOWN_LIMIT].replace("\r", "").replace("\n", "\\n").replace("\t", "\\t")
+    cut = len(text) > SHOWN_LIMIT
+    return f"`{line}…` ({len(text)} characters)" if cut else f"`{line}`"
+
+
+def listed(words: tuple[str, ...], last: str = "or") -> str:
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} {last} {words[-1]}"
+
+
+def menu(problem: Problem) -> str:
+    """The line that says what is wrong, then the numbered ways out."""
+    ways = [f"  {number}) {way}" for number, way in enumerate(problem.options, 1)]
+    return "\n".join((problem.message, *ways)) + "\n"
+
+
+_ABOUT_A_RUN = re.compile(r"qrspi (config|route) (set|validate|migrate)(?=$| )")
+
+
+def for_run(problem: Problem, run: str) -> Problem:
+    """The ways out as they work where there are several runs."""
+    named = (_ABOUT_A_RUN.sub(lambda found: f"{found[0]} {run}", way) for way in problem.options)
+    placed = (way.replace("--adopt DIR", f"--adopt docs/qrspi/{run}") for way in named)
+    return problem._replace(options=tuple(placed))
+
+
+def unreadable(reason: str, *ways: str) -> Problem:
+    repair = ways or (f"Repair {FILE} by hand, then check it: qrspi config validate",)
+    return Problem("config-unreadable", reason, FILE, options=(*repair, ABORT))
+
+
+def not_found() -> Problem:
+    return Problem(
+        "config-missing",
+        f"{FILE} not found in the artifact directory.",
+        FILE,
+        expected=f"a file {FILE} in the run's directory",
+        options=("Re-create it beside the artifacts: qrspi init --adopt DIR", ABORT),
+    )
+
+
+def other_version(node: Node) -> Problem:
+    """The run was made by another qrspi: what its files mean is not ours to say."""
+    return invalid(
+        "schema_version",
+        node,
+        "1, the only one that this qrspi knows; the run can be looked at and is not changed",
+        "Install the qrspi that the run was made with: pip install --upgrade qrspi",
+    )
+
+
+def renamed(node: Node) -> Problem:
+    found = written(node)
+    return Problem(
+        "field-renamed",
+        f"{FILE}: codex_reviews was renamed to second_reviewer and is never read; "
+        f"found {quoted(found)}, expected second_reviewer: true or second_reviewer: false instead",
+        FILE,
+        "codex_reviews",
+        found[:FOUND_LIMIT],
+        "second_reviewer: true or second_reviewer: false",
+        options=(
+            "Rename it, or drop it where second_reviewer is set: qrspi config migrate",
+            f"Remove the codex_reviews line from {FILE} by hand and set second_reviewer",
+            ABORT,
+        ),
+    )

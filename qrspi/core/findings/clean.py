@@ -1,0 +1,93 @@
+"""A clean sentinel: a reviewer's word that it found nothing. Advisory, never an approval."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from qrspi.core.filenames import CleanName, clean_file
+from qrspi.core.findings.submission import (
+    Submission,
+    check_reviewer,
+    check_round,
+    is_number,
+    written,
+)
+from qrspi.core.findings.violations import Page, listed
+from qrspi.core.model import Clean, Problem
+from qrspi.core.yaml import frontmatter
+from qrspi.core.yaml.frontmatter import Front
+from qrspi.core.yaml.frontmatter import text as text_of
+from qrspi.core.yaml.nodes import Node
+
+# How reviewers say "nothing found" in a field of their own.
+_OTHER_WORDS: dict[str, tuple[str, ...]] = {
+    "finding_id": ("none", "clean"),
+    "result": ("clean",),
+    "status": ("clean",),
+    "verdict": ("clean",),
+}
+
+
+def render(tag: str, number: int) -> bytes:
+    return f"---\nreviewer: {tag}\nround: {number}\nfindings: 0\n---\n".encode()
+
+
+def read(submission: Submission, name: CleanName) -> Clean | None:
+    """None, with a violation noted, when nothing in the file can be read as clean."""
+    page = submission.page
+    front = frontmatter.read(submission.data, page.file)
+    if isinstance(front, Problem):
+        page.unreadable_yaml(front)
+        return None
+    if not name.usual:
+        usual = clean_file(name.tag)
+        text = f"not the usual name of a clean sentinel; expected {usual}; it is read as clean"
+        page.slip("bad_sentinel", text, found=submission.name, expected=usual)
+    elif front is None:
+        page.violation(
+            "malformed_yaml",
+            "no frontmatter; expected reviewer, round and findings: 0 between two lines of ---",
+            found="no frontmatter",
+            expected="reviewer, round and findings: 0 between two lines of ---",
+        )
+        return None
+    if front and not _is_clean(submission, front, name.tag):
+        return None
+    return Clean(name.tag, submission.name, submission.data)
+
+
+def _is_clean(submission: Submission, front: Front, tag: str) -> bool:
+    page = submission.page
+    check_reviewer(front.fields, tag, page)
+    check_round(front.fields, submission.place.number, page)
+    if submission.data[front.body :].strip():
+        text = "a clean sentinel with text below its frontmatter; it is read as clean"
+        page.slip("bad_sentinel", text, found="text", expected="frontmatter only")
+    words = _other_words(front.fields, page)
+    if "findings" not in front.fields:
+        return _says_clean(front.fields, words, page)
+    if not is_number(text_of(front.fields, "findings"), 0):
+        page.wrong("bad_sentinel", "findings", written(front.fields, "findings"), "0")
+        return False
+    return True
+
+
+def _other_words(fields: Mapping[str, Node], page: Page) -> list[str]:
+    """The fields that say clean in another way."""
+    saying = [key for key, words in _OTHER_WORDS.items() if text_of(fields, key) in words]
+    for key in saying:
+        text = f"{key} says that it is clean; expected findings: 0; it is read as clean"
+        found = written(fields, key)
+        page.slip("bad_sentinel", text, field=key, found=found, expected="findings: 0")
+    return saying
+
+
+def _says_clean(fields: Mapping[str, Node], saying: list[str], page: Page) -> bool:
+    """Whether a sentinel without `findings` can still be meant as one."""
+    against = [key for key in _OTHER_WORDS if key in fields and key not in saying]
+    for key in against:
+        page.wrong("bad_sentinel", key, written(fields, key), listed(_OTHER_WORDS[key]))
+    if not against and not saying:
+        text = "findings is missing; expected 0; it is read as clean"
+        page.slip("bad_sentinel", text, field="findings", expected="0")
+    return not against

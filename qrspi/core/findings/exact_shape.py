@@ -1,0 +1,75 @@
+"""Findings and scores in the very shape that reviewers are told to write, read at a glance.
+
+Nearly every file has it, and a round has a thousand of them. What these patterns match holds no
+doubt: the careful readers would give the same record and would have nothing to note. Anything
+else, if only in another order, is None here and theirs to read.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from qrspi.core.filenames import TAG, FindingName, SidecarName
+from qrspi.core.model import Finding, Sidecar
+
+if TYPE_CHECKING:
+    from qrspi.core.findings.submission import Submission
+
+_HEAD_LIMIT = 4096
+_CITED = r"[A-Za-z0-9_./][A-Za-z0-9_./-]*:L?[0-9]{1,9}(?:-L?[0-9]{1,9})?"
+_MODEL = r"(?:actual_model: ([A-Za-z0-9][A-Za-z0-9._/-]*)\n)?"
+_FINDING = (
+    r"---\nfinding_id: (R([0-9]{1,6})-F[0-9]{1,6})\nseverity: (low|medium|high)\n"
+    r"change_type: (style|clarity|correctness|scope|intent)\n"
+    rf"referenced_files: \[({_CITED}(?:, {_CITED})*)\]\n"
+    rf"artifact: ([a-z][a-z0-9-]*)\nround: ([0-9]{{1,6}})\nreviewer: ({TAG})\n{_MODEL}---\n"
+)
+_SIDECAR = rf"score: ([0-9]{{1,3}}|VERIFY_FAILED)\nreason: ([A-Za-z][^\n:#]*)\n{_MODEL}"
+
+
+def finding(submission: Submission, name: FindingName) -> Finding | None:
+    text = submission.text
+    match = re.match(_FINDING, text)
+    if not match or match.end() > _HEAD_LIMIT:
+        return None
+    fields: tuple[Any, ...] = match.groups()
+    finding_id, of_round, severity, kind, cited, artifact, number, reviewer, model = fields
+    subject, here = submission.place.subject, str(submission.place.number)
+    as_told = of_round == here == number and reviewer == name.tag
+    if not as_told or artifact not in (subject.key, subject.step):
+        return None
+    message = text[match.end() :].strip()
+    # A second id or a feedback file may change what the finding is: not for a glance.
+    if not message or text.find("\nfinding", 4) > 0 or "\nid" in text or "feedback/" in text:
+        return None
+    return Finding(
+        name.tag,
+        name.number,
+        submission.name,
+        finding_id,
+        severity,
+        kind,
+        kind,
+        tuple(cited.split(", ")),
+        message,
+        submission.data,
+        model or "",
+    )
+
+
+def sidecar(submission: Submission, name: SidecarName) -> Sidecar | None:
+    match = re.fullmatch(_SIDECAR, submission.text) if name.extension == "score.yml" else None
+    if not match:
+        return None
+    score, reason, model = match.groups()
+    if not reason.isprintable() or (score != "VERIFY_FAILED" and int(score) > 100):
+        return None
+    return Sidecar(
+        submission.name,
+        None if score == "VERIFY_FAILED" else int(score),
+        " ".join(reason.split()),
+        submission.data,
+        "",
+        model or "unknown",
+    )

@@ -1,0 +1,86 @@
+"""The baseline: whether the tests passed before anybody touched the code, and what was chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, NamedTuple, get_args
+
+from qrspi.core.model import Option
+from qrspi.core.tree import Fault, Tree
+from qrspi.core.yaml import frontmatter
+from qrspi.core.yaml.frontmatter import Front
+from qrspi.core.yaml.reader import quote
+
+FILE = "reviews/baseline.md"
+LOG = "reviews/baseline.log"
+FAILURES = "reviews/baseline-failures.md"
+
+Choice = Literal["pending", "auto-fix", "proceed"]
+OPTIONS = (
+    Option("auto-fix", "a task that repairs the tests comes first, all others start from it"),
+    Option("proceed", "go on; what fails now is remembered as known"),
+    Option("stop", "leave everything as it is"),
+)
+
+
+class Baseline(NamedTuple):
+    commit: str
+    command: str
+    exit: int  # 124 when it ran out of time
+    choice: Choice = "pending"  # of no interest when the tests passed
+    time: str = ""
+    failures: tuple[str, ...] = ()
+
+    @property
+    def passed(self) -> bool:
+        return self.exit == 0
+
+
+def render(found: Baseline) -> bytes:
+    head = (
+        f"---\ncommit: {found.commit}\ncommand: {quote(found.command)}\nexit: {found.exit}\n"
+        f"choice: {found.choice}\ntime: {quote(found.time)}\n---\n"
+    )
+    verdict = "passed" if found.passed else "failed"
+    text = f"\n# Baseline\n\nThe tests {verdict} before the first task; output in {LOG}.\n"
+    return (head + text + listed(found.failures)).encode()
+
+
+def listed(failures: Sequence[str]) -> str:
+    return "".join(("\n## Failures\n\n", *(f"- {name}\n" for name in failures))) if failures else ""
+
+
+def read(tree: Tree) -> Baseline | None:
+    """None when there is none, or none that can be understood: it is then taken again."""
+    data = tree.read(FILE)
+    front = None if isinstance(data, Fault) else frontmatter.read(data, FILE)
+    if isinstance(data, Fault) or not isinstance(front, Front):
+        return None
+    status, choice = (frontmatter.text(front.fields, key) or "" for key in ("exit", "choice"))
+    if not status.isdecimal() or len(status) > 3 or choice not in get_args(Choice):
+        return None
+    return Baseline(
+        frontmatter.text(front.fields, "commit") or "",
+        frontmatter.text(front.fields, "command") or "",
+        int(status),
+        choice,  # type: ignore[arg-type]  # narrowed by the membership test
+        frontmatter.text(front.fields, "time") or "",
+        names(data),
+    )
+
+
+def names(data: bytes) -> tuple[str, ...]:
+    """The failures that a page of ours lists."""
+    _, _, below = data.decode(errors="replace").partition("\n## Failures\n")
+    return tuple(line.removeprefix("- ") for line in below.splitlines() if line.startswith("- "))
+
+
+def known_failures(tree: Tree) -> tuple[str, ...]:
+    """What a person chose to live with before the first task."""
+    data = tree.read(FAILURES)
+    return () if isinstance(data, Fault) else names(data)
+
+
+def is_repaired(tree: Tree) -> bool:
+    found = read(tree)
+    return found is not None and found.choice == "auto-fix"

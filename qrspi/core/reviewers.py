@@ -1,0 +1,97 @@
+"""Who is expected to review what. The table itself is data/reviewers.json."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from functools import cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from qrspi.core.pipeline import Subject
+
+if TYPE_CHECKING:
+    from qrspi.core.config.reader import Config
+
+FILE = "data/reviewers.json"
+
+
+class Matrix(NamedTuple):
+    first: str  # vendor
+    second: str
+    steps: Mapping[str, tuple[str, ...]]
+    task: Mapping[str, tuple[str, ...]]  # by review depth
+    optional: tuple[str, ...]
+    visual: str  # a whole tag
+
+
+def read(text: str | bytes) -> Matrix:
+    table = json.loads(text)
+    return Matrix(
+        first=table["vendors"]["first"],
+        second=table["vendors"]["second"],
+        steps={step: tuple(names) for step, names in table["steps"].items()},
+        task={depth: tuple(names) for depth, names in table["task"].items()},
+        optional=tuple(table["optional"]),
+        visual=table["visual"],
+    )
+
+
+@cache
+def shipped() -> Matrix:
+    # The package's own loader hands out its data as it hands out its code: nothing of the
+    # user's world is touched, and importlib.resources would cost half a cold start.
+    loader: Any = __spec__.loader
+    return read(loader.get_data(__file__.removesuffix("core/reviewers.py") + FILE))
+
+
+def expected_tags(subject: Subject, config: Config, *, visual: bool = False) -> tuple[str, ...]:
+    """The reviewers without whose output the round is not complete. `visual`: the task asks
+    for the visual reviewer."""
+    optional = optional_tags(subject)
+    needed = [tag for tag in _row(subject, config) if tag not in optional]
+    if visual and subject.is_task:
+        needed.append(shipped().visual)
+    return tuple(dict.fromkeys((*needed, *_extra(subject, config))))
+
+
+def routed_tags(subject: Subject, config: Config) -> frozenset[str]:
+    """Every reviewer that may write in the round."""
+    visual = (shipped().visual,) if subject.is_task else ()
+    return frozenset((*_row(subject, config), *visual, *_extra(subject, config)))
+
+
+def optional_tags(subject: Subject) -> frozenset[str]:
+    """Reviewers that are sent only when there is something for them: never missing."""
+    matrix = shipped()
+    vendors = (matrix.first, matrix.second)
+    return frozenset(_tags(matrix.optional, vendors)) if subject.is_task else frozenset()
+
+
+def visual_tag() -> str:
+    return shipped().visual
+
+
+def _row(subject: Subject, config: Config) -> tuple[str, ...]:
+    matrix = shipped()
+    if subject.is_task:
+        names = matrix.task["deep" if config.review_depth == "deep" else "quick"]
+    else:
+        names = matrix.steps[_gate(subject)]
+    both = config.second_reviewer is True
+    return tuple(_tags(names, (matrix.first, matrix.second) if both else (matrix.first,)))
+
+
+def _gate(subject: Subject) -> str:
+    """What is reviewed of `implement` as a whole is its gate."""
+    return "implement-gate" if subject.key == "implement" else subject.key
+
+
+def _tags(names: Iterable[str], vendors: tuple[str, ...]) -> Iterable[str]:
+    names = tuple(names)
+    return (f"{name}-{vendor}" for vendor in vendors for name in names)
+
+
+def _extra(subject: Subject, config: Config) -> tuple[str, ...]:
+    """Under `implement` they are for every task, under `task-03` for that one."""
+    keys = ("implement", subject.key) if subject.is_task else (_gate(subject),)
+    return tuple(tag for key in keys for tag in config.extra_reviewers.get(key, ()))

@@ -1,0 +1,251 @@
+"""Which parts of the artifact a round's kept findings are about: `round-NN-scope-set.txt`."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, NamedTuple
+
+from qrspi.core.filenames import round_name
+from qrspi.core.findings.submission import finished
+from qrspi.core.model import Finding, Problem, Triaged
+from qrspi.core.pipeline import Subject
+from qrspi.core.text import citations
+from qrspi.core.tree import Fault
+
+if TYPE_CHECKING:
+    from qrspi.core.text.headings import Sections
+
+FULL = "<full>"
+_HEADING = r"#{2,6} .+"
+# Prose is no path: with white space in it, a path must end in a file's extension.
+_PATH = r"[^\s#<]\S*|[^\s#<].*\.[A-Za-z0-9]+"
+_CONTROL = r"[\x00-\x08\x0a-\x1f\x7f]"
+
+
+class ScopeSet(NamedTuple):
+    tags: tuple[str, ...]  # unique, in first-seen order
+    warnings: tuple[str, ...] = ()
+    total: int | None = None  # kept findings it was made from; an outside tagger may not say
+    normalised: bool = False  # the file did not end in exactly one newline
+
+
+class _Fallback(NamedTuple):
+    """Why a finding is about the whole artifact."""
+
+    reason: str
+
+
+class _Place(NamedTuple):
+    """Where cited paths are resolved."""
+
+    root: str
+    run: str
+
+    def normal(self, path: str) -> str | None:
+        """Relative to the run when inside it, else to the project; None when in neither."""
+        if path.startswith("/"):
+            if not self.root or not path.startswith(f"{self.root}/"):
+                return None
+            path = path.removeprefix(f"{self.root}/")
+        parts = [part for part in path.split("/") if part not in ("", ".")]
+        if not parts or ".." in parts:
+            return None
+        return "/".join(parts).removeprefix(f"{self.run}/")
+
+
+class Tagged(NamedTuple):
+    finding: Finding
+    tag: str
+    warning: str = ""
+
+
+def derive(
+    triaged: Iterable[Triaged],
+    subject: Subject,
+    run: str,
+    artifact: bytes | Fault,
+    project_prefix: str | None = None,
+    root: str = "",
+) -> ScopeSet:
+    """The scope set of the kept findings."""
+    kept = [one.finding for one in triaged if one.verdict != "drop"]
+    tagged = tag_each(kept, subject, run, artifact, project_prefix, root)
+    tags = tuple(dict.fromkeys(one.tag for one in tagged))
+    return ScopeSet(tags, tuple(one.warning for one in tagged if one.warning), len(kept))
+
+
+def tag_each(
+    findings: Iterable[Finding],
+    subject: Subject,
+    run: str,
+    artifact: bytes | Fault,
+    project_prefix: str | None = None,
+    root: str = "",
+) -> tuple[Tagged, ...]:
+    """`project_prefix` is the run's path in the project, `root` the project's absolute path."""
+    place = _Place(root.rstrip("/"), project_prefix or f"docs/qrspi/{run}")
+    if subject.many_files:
+        return tuple(_tagged(finding, _path_tag(finding, place)) for finding in findings)
+    # Every `status` reads scope sets; only writing one needs to read Markdown.
+    from qrspi.core.text import headings
+
+    sections = artifact if isinstance(artifact, Fault) else headings.read(artifact)
+    name = subject.artifact
+    return tuple(
+        _tagged(finding, _section_tag(finding, place, name, sections)) for finding in findings
+    )
+
+
+def _tagged(finding: Finding, tag: str | _Fallback) -> Tagged:
+    if isinstance(tag, str):
+        return Tagged(finding, tag)
+    why = f"{finding.name}: {tag.reason}, so it counts for the whole artifact"
+    return Tagged(finding, FULL, why)
+
+
+def _path_tag(finding: Finding, place: _Place) -> str | _Fallback:
+    if not finding.referenced_files:
+        return _Fallback("it cites no file")
+    entry = finding.referenced_files[0]
+    citation = citations.parse(entry)
+    if citation is None:
+        return _Fallback(f"{_shown(entry)} is not a citation of a file")
+    path = place.normal(citation.path)
+    if path is None:
+        return _Fallback(f"{_shown(entry)} leads out of the project")
+    return _usable(path, "path", _PATH)
+
+
+def _section_tag(
+    finding: Finding, place: _Place, name: str, sections: Sections | Fault
+) -> str | _Fallback:
+    line = _cited_line(finding, place, name)
+    if isinstance(line, _Fallback):
+        return line
+    if isinstance(sections, Fault):
+        return _Fallback(f"{name} cannot be read ({sections.detail or sections.kind})")
+    if not sections.spans:
+        return _Fallback(f"{name} has no H2 heading")
+    held = sections.holding(line)
+    if held is None:
+        past = line > sections.lines
+        where = f"past the end of {name}" if past else f"before the first H2 heading of {name}"
+        return _Fallback(f"line {line} is {where}")
+    title = held.title.strip()
+    if not title:
+        return _Fallback(f"the heading on line {held.start} of {name} has no text")
+    return _usable(f"## {title}", "heading", _HEADING)
+
+
+def _cited_line(finding: Finding, place: _Place, name: str) -> int | _Fallback:
+    """The first line of the first citation that is of the artifact."""
+    unread = None
+    for entry in finding.referenced_files:
+        citation = citations.parse(entry)
+        if citation is None:
+            unread = unread or entry
+        elif place.normal(citation.path) == name:
+            return citation.start or _Fallback(f"it cites {name} without a line range")
+    if unread is not None:
+        return _Fallback(f"{_shown(unread)} is not a citation of a file")
+    return _Fallback(f"it does not cite {name}")
+
+
+def _usable(tag: str, kind: str, shape: str) -> str | _Fallback:
+    """A comma would split the tag when tags are handed to reviewers as a list."""
+    if "," in tag:
+        return _Fallback(f"the {kind} {_shown(tag)} contains a comma")
+    if re.search(_CONTROL, tag) or not re.fullmatch(shape, tag):
+        return _Fallback(f"the {kind} {_shown(tag)} cannot stand on a line of its own")
+    return tag
+
+
+def _shown(text: str) -> str:
+    """What an agent wrote, on one line and of one line's length."""
+    return json.dumps(text if len(text) <= 200 else f"{text[:200]}…", ensure_ascii=False)
+
+
+def render(number: int, scope_set: ScopeSet) -> bytes:
+    lines = [
+        f"# scope-set for round {number}",
+        "# generated_by: qrspi",
+        f"# total_findings_kept: {scope_set.total}",
+        *(f"# warning: {warning}" for warning in scope_set.warnings),
+        *scope_set.tags,
+    ]
+    return "".join(f"{line}\n" for line in lines).encode()
+
+
+_TOTAL = r"# total_findings_kept:[ \t]*([0-9]{1,9})"
+_WARNING = "# warning:"
+
+
+def _is_tag(line: str) -> bool:
+    if re.search(_CONTROL, line):
+        return False
+    return line == FULL or bool(re.fullmatch(_HEADING, line) or re.fullmatch(_PATH, line))
+
+
+def is_comment(line: str) -> bool:
+    return line.startswith("# ") or line == "#"
+
+
+def tag_lines(text: str) -> tuple[str, ...]:
+    """The lines that are tags, right or wrong, each once."""
+    lines = (line.rstrip() for line in text.split("\n"))
+    return tuple(dict.fromkeys(line for line in lines if line and not is_comment(line)))
+
+
+def read(data: bytes) -> ScopeSet | Problem:
+    """A scope set, whoever wrote it; the Problem's message is the reason the menu gives."""
+    try:
+        text = data.decode()
+    except UnicodeDecodeError as error:
+        return _malformed(f"byte {error.start + 1} is not UTF-8", "")
+    tags = tag_lines(text)
+    for tag in tags:
+        if not _is_tag(tag):
+            shown = json.dumps(tag[:200], ensure_ascii=False)[1:-1]
+            shape = "neither file-path shape nor ## prefix nor <full> literal"
+            return _malformed(f"tag line '{shown}' has {shape}", tag)
+    comments = [line.rstrip() for line in text.split("\n") if line.startswith("# ")]
+    totals = (match for line in comments if (match := re.fullmatch(_TOTAL, line)))
+    total = next((int(match[1]) for match in totals), None)
+    warnings = tuple(line[len(_WARNING) :].strip() for line in comments if _warns(line))
+    return ScopeSet(tags, warnings, total, normalised=finished(data) != data)
+
+
+def _warns(line: str) -> bool:
+    return line.startswith(_WARNING)
+
+
+def _malformed(reason: str, found: str) -> Problem:
+    return Problem(
+        "bad_scope_set",
+        reason,
+        found=found,
+        expected="a path, a heading such as ## Approach, or <full>",
+    )
+
+
+def malformed_line(number: int, reason: str) -> str:
+    return f"Scope-tagger emitted malformed scope-set for round {number:02d}: {reason}"
+
+
+def is_stale(scope_set: ScopeSet, kept: int) -> bool:
+    """Only its own count speaks: a set without one, from elsewhere, stands."""
+    return scope_set.total is not None and scope_set.total != kept
+
+
+def fallback_line(number: int, scope_set: ScopeSet) -> str | None:
+    """One line for people when some finding could not be placed; None when all could."""
+    if FULL not in scope_set.tags:
+        return None
+    count = len(scope_set.warnings) or 1
+    return (
+        f"Round {number:02d}: tagger fell back to <full> for {count} finding(s) — reviewer omitted"
+        " line-range citation OR artifact has no H2 headings."
+        f" See {round_name(number)}-scope-set.txt warnings."
+    )

@@ -1,0 +1,264 @@
+"""What may be decided about a step now, and if not, why and what goes on instead."""
+
+from __future__ import annotations
+
+from qrspi.core.config import reader as configs
+from qrspi.core.model import Next, Problem
+from qrspi.core.pipeline import CODE_STEPS, STEP, prerequisites
+from qrspi.core.rounds.loop import Loop
+from qrspi.core.rounds.loop_back import targets, upstream
+from qrspi.core.steps.facts import Facts, artifact_status, status_of, unmet
+
+# Goals say what is wanted and design says which way was chosen: nobody but a person, at a
+# place where a person sits, says yes to them.
+PERSONAL = ("goals", "design")
+SURFACES: dict[str, frozenset[str]] = {
+    "cli": frozenset(STEP),
+    "web": frozenset(STEP),
+    "mcp": frozenset(STEP) - frozenset(PERSONAL),
+}
+
+
+def approve(facts: Facts, answer: Next, step: str, surface: str) -> Problem | None:
+    return (
+        _wrong_surface(facts, step, surface)
+        or _no_step(facts, step)
+        or _bad_config(facts, step)
+        or _approved_already(facts, answer, step)
+        or _not_current(facts, answer, step)
+        or _not_there(facts, answer, step)
+        or _needs_others(facts, step)
+        or _at_work(facts, answer, step)
+    )
+
+
+def reject(facts: Facts, answer: Next, step: str) -> Problem | None:
+    """Only the text that waits now: going back to an earlier one is another decision."""
+    if status_of(facts, step) == "approved" and step in facts.route:
+        text = f"{STEP[step].artifact} is approved: to reject it, go back to it first"
+        back = f"qrspi rewind {facts.run} --to {step}"
+        return Problem("already-approved", text, file=STEP[step].artifact, hint=back)
+    return (
+        _no_step(facts, step)
+        or _not_current(facts, answer, step)
+        or _not_there(facts, answer, step)
+    )
+
+
+def unapprove(facts: Facts, step: str) -> Problem | None:
+    status = status_of(facts, step)
+    if status == "approved":
+        return None
+    listed = ", ".join(approved(facts)) or "none"
+    return Problem(
+        "not-approved",
+        f"{STEP[step].artifact} is {status}, not approved; approved steps: {listed}",
+        file=STEP[step].artifact,
+        field="status",
+        found=status,
+        expected="approved",
+        hint=f"qrspi status {facts.run}",
+    )
+
+
+def rewind(facts: Facts, target: str) -> Problem | None:
+    """Back to a step that is approved: every other one has nothing to be taken back."""
+    if target not in facts.route:
+        return _not_in_route(facts, target)
+    status = facts.statuses[target]
+    if status in ("approved", "replan-draft"):
+        return None
+    before = upstream(facts.route, facts.step) if facts.step in facts.route else facts.route
+    listed = ", ".join(step for step in before if facts.statuses[step] == "approved") or "none"
+    where = f"; the run is at {facts.step}" if facts.step else ""
+    return Problem(
+        "nothing-to-rewind",
+        f"{STEP[target].artifact} is {status}, so there is nothing to go back to{where}; "
+        f"steps to go back to: {listed}",
+        file=STEP[target].artifact,
+        found=status,
+        expected="an approved step",
+        hint=f"qrspi status {facts.run}",
+    )
+
+
+def decide(answer: Next, loop: Loop | None, name: str) -> Problem | None:
+    """Only a finding that waits in the open round, and only once."""
+    if loop is None or loop.pause is None or loop.stage != "paused":
+        return nothing_to_decide(answer, name)
+    choice = loop.pause.decisions.get(name)
+    if choice == "pending":
+        return None
+    why = f"it is decided already: {choice}" if choice else _not_waiting(loop, name)
+    listed = ", ".join(loop.pause.undecided)
+    return Problem(
+        "not-to-decide",
+        f"{name}: {why}; undecided: {listed}",
+        field="FINDING",
+        found=name,
+        expected=listed,
+        hint=answer.command,
+    )
+
+
+def nothing_to_decide(answer: Next, name: str = "", what: str = "finding") -> Problem:
+    text = f"no {what} waits for a decision: {now(answer)}"
+    return Problem("nothing-to-decide", text, found=name, hint=answer.command)
+
+
+def now(answer: Next) -> str:
+    """Where the run stands, in a few words."""
+    if answer.action == "done":
+        return "the run is complete"
+    number = f" round {answer.round}" if answer.round else ""
+    return f"next is {answer.action} {answer.step}{number}".rstrip()
+
+
+def _not_waiting(loop: Loop, name: str) -> str:
+    item = next((item for item in loop.triaged if item.finding.name == name), None)
+    if item is None:
+        return f"there is no such finding in round {loop.number} of {loop.subject.key}"
+    return f"it waits for nobody, {'dropped' if item.verdict == 'drop' else 'kept'}: {item.because}"
+
+
+def loop_back(facts: Facts, loop: Loop, name: str, to: str | None) -> str | Problem:
+    """The step that a loop back for this finding goes to, or why it cannot be said."""
+    steps = upstream(facts.route, loop.subject.step)
+    item = next(item for item in loop.triaged if item.finding.name == name)
+    if item.verdict == "propose":
+        return _only_applied(facts, name)
+    if to is not None:
+        return to if to in steps else _not_upstream(facts, loop, to, steps)
+    cited = targets(item.finding, steps, facts.run)
+    return cited[0] if len(cited) == 1 else _ambiguous(facts, name, cited, steps)
+
+
+def _only_applied(facts: Facts, name: str) -> Problem:
+    hint = f"qrspi decide {facts.run} {name} apply|skip"
+    text = f"{name} is proposed, not paused: it is applied or skipped"
+    return Problem("not-to-loop-back", text, found="loop-back", expected="apply, skip", hint=hint)
+
+
+def _not_upstream(facts: Facts, loop: Loop, to: str, steps: tuple[str, ...]) -> Problem:
+    listed = ", ".join(steps) or "none"
+    text = f"{to} does not come before {loop.subject.step}; steps to go back to: {listed}"
+    hint = f"qrspi status {facts.run}"
+    return Problem("not-upstream", text, field="--to", found=to, expected=listed, hint=hint)
+
+
+def _ambiguous(facts: Facts, name: str, cited: tuple[str, ...], steps: tuple[str, ...]) -> Problem:
+    listed = ", ".join(cited or steps) or "none"
+    what = "cites several earlier artifacts" if cited else "cites no earlier artifact"
+    hint = f"qrspi decide {facts.run} {name} loop-back --to STEP"
+    return Problem(
+        "target-needed",
+        f"{name} {what}: say with --to where to go back to, one of {listed}",
+        field="--to",
+        expected=listed,
+        hint=hint,
+        options=tuple(f"--to {step}" for step in cited or steps),
+    )
+
+
+def approved(facts: Facts) -> tuple[str, ...]:
+    return tuple(step for step in facts.route if facts.statuses[step] == "approved")
+
+
+def reset_by_rewind(facts: Facts, target: str) -> tuple[str, ...]:
+    """The target and every later step that a rewind takes back, in the order of the route."""
+    after = facts.route[facts.route.index(target) :]
+    return tuple(step for step in after if facts.statuses[step] in ("approved", "replan-draft"))
+
+
+def dependents(facts: Facts, step: str) -> tuple[str, ...]:
+    """The steps of the route that were built on `step`, directly or through others."""
+    found: list[str] = []
+    for other in facts.route:
+        needs = prerequisites(other, facts.route)
+        if step in needs or any(need in found for need in needs):
+            found.append(other)
+    return tuple(other for other in found if facts.statuses[other] != "missing")
+
+
+def _no_step(facts: Facts, step: str) -> Problem | None:
+    known = step in facts.route or (step == "replan" and facts.step == "replan")
+    return None if known else _not_in_route(facts, step)
+
+
+def _not_in_route(facts: Facts, step: str) -> Problem:
+    listed = ", ".join(facts.route)
+    return Problem(
+        "not-in-route",
+        f"{step} is no part of this run's route: {listed}",
+        file="config.md",
+        field="route",
+        found=step,
+        expected=listed,
+        hint=f"qrspi status {facts.run}",
+    )
+
+
+def _wrong_surface(facts: Facts, step: str, surface: str) -> Problem | None:
+    if step in SURFACES.get(surface, ()):
+        return None
+    command = f"qrspi approve {facts.run} {step}"
+    text = f"{step} is approved by a person, not through {surface}"
+    return Problem("person-needed", text, found=surface, expected="cli, web", hint=command)
+
+
+def _bad_config(facts: Facts, step: str) -> Problem | None:
+    return next(iter(configs.problems_for(facts.config, step)), None)
+
+
+def _approved_already(facts: Facts, answer: Next, step: str) -> Problem | None:
+    if status_of(facts, step) != "approved":
+        return None
+    artifact = STEP[step].artifact
+    text = f"{artifact} is approved already: {now(answer)}"
+    return Problem("already-approved", text, file=artifact, hint=answer.command)
+
+
+def _not_current(facts: Facts, answer: Next, step: str) -> Problem | None:
+    replanned = facts.step == "replan" and status_of(facts, step) == "replan-draft"
+    if step == facts.step or replanned:
+        return None
+    where = facts.step or "its end"
+    text = f"{step} is not the current step, the run is at {where}: {now(answer)}"
+    return Problem(
+        "not-current", text, field="STEP", found=step, expected=facts.step, hint=answer.command
+    )
+
+
+def _not_there(facts: Facts, answer: Next, step: str) -> Problem | None:
+    artifact = STEP[step].artifact
+    match artifact_status(facts.tree, step):
+        case "missing", _:
+            text = f"{artifact} does not exist: {now(answer)}"
+            return Problem("missing-artifact", text, file=artifact, hint=answer.command)
+        case "invalid", Problem() as problem:
+            return problem._replace(message=f"{problem.message}; correct it first")
+        case _:
+            return None
+
+
+def _needs_others(facts: Facts, step: str) -> Problem | None:
+    missing = unmet(facts, step)
+    if not missing:
+        return None
+    listed = ", ".join(missing)
+    return Problem(
+        "unmet-prerequisite",
+        f"{step} cannot be approved: approve {listed} first",
+        file=STEP[step].artifact,
+        expected=listed,
+        hint=f"qrspi status {facts.run}",
+    )
+
+
+def _at_work(facts: Facts, answer: Next, step: str) -> Problem | None:
+    """One task done is not the batch done, whatever a record beside it says."""
+    if step not in CODE_STEPS or answer.action == "approve":
+        return None
+    artifact = STEP[step].artifact
+    text = f"{step} is not ready to be approved: {now(answer)}"
+    return Problem("not-ready", text, file=artifact, hint=answer.command)

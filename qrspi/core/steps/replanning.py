@@ -1,0 +1,112 @@
+"""Between two phases: what a person chose, and how far the move to the next phase has come.
+
+Everything is read from approvals.jsonl: the choice counts from the approval that ended the phase.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from qrspi.core.model import Next
+from qrspi.core.pipeline import MARKER
+from qrspi.core.records.approvals import Record
+from qrspi.core.steps.facts import Facts
+from qrspi.core.text import headings
+from qrspi.core.tree import Fault, Tree
+from qrspi.core.yaml import frontmatter
+
+MINOR = "replan minor"
+MAJOR = "replan major"
+TARGETS = ("goals", "design", "phasing", "structure", "plan")
+
+
+class Course(NamedTuple):
+    """What is on record since the phase's tests were approved."""
+
+    minor: bool = False
+    major: Record | None = None  # the record that names every text it takes back
+    archiving: bool = False  # the finished phase is being put away
+
+
+def course(facts: Facts) -> Course:
+    found = Course()
+    for record in facts.records:
+        match record.event:
+            case "approve" if record.step == "test":
+                found = Course()
+            case "replan":
+                found = found._replace(minor=True)
+            case "rewind" if record.note == MAJOR:
+                found = found._replace(major=record)
+            case "phase":
+                found = found._replace(archiving=True)
+    return found
+
+
+def finished_phase(tree: Tree) -> int:
+    """The phase that the marker says is done; 0 when it does not say."""
+    data = tree.head(MARKER)
+    front = None if isinstance(data, Fault) else frontmatter.read(data)
+    fields = front.fields if isinstance(front, frontmatter.Front) else {}
+    number = frontmatter.text(fields, "phase") or ""
+    return int(number) if number.isdecimal() and len(number) < 6 else 0
+
+
+def answer(facts: Facts) -> Next | None:
+    """What follows from a choice that was made; None while there is none."""
+    return under_way(facts) or _edit(facts)
+
+
+def under_way(facts: Facts) -> Next | None:
+    """The rest of a move that was begun."""
+    chosen = course(facts)
+    if chosen.major:
+        return _finish(facts, "replan-major", f"Go back to {chosen.major.step}")
+    replanned = facts.step == "replan" and facts.statuses.get("plan") == "approved"
+    if chosen.archiving or (chosen.minor and replanned):
+        number = finished_phase(facts.tree) or facts.phase
+        return _finish(facts, "archive-phase", f"Put phase {number} away and begin the next")
+    return None
+
+
+def _finish(facts: Facts, kind: str, what: str) -> Next:
+    return Next(
+        "replan",
+        "engine",
+        f"{what}: run `qrspi next {facts.run}`.",
+        ("a person chose so, and it is not finished",),
+        step="replan",
+        missing=(MARKER,),
+        command=f"qrspi next {facts.run}",
+        kind=kind,
+    )
+
+
+def _edit(facts: Facts) -> Next | None:
+    """After `replan minor`: somebody edits the plan, and a person approves it again."""
+    if facts.step != "replan" or not course(facts).minor:
+        return None
+    if facts.statuses.get("plan") != "replan-draft":
+        return None
+    approve = f"qrspi approve {facts.run} plan"
+    proposed = ", as replan.md proposes" if "replan.md" in facts.names else ""
+    return Next(
+        "replan",
+        "agent",
+        f"Change plan.md and tasks/ for the next phase{proposed}; then a person runs `{approve}`.",
+        ("the plan is open for the next phase (replan-draft)",),
+        step="replan",
+        inputs=tuple(name for name in ("replan.md", "plan.md") if name in facts.names),
+        missing=("plan.md",),
+        command=approve,
+        kind="replan-edit",
+    )
+
+
+def names_unknown_scope(replan: bytes) -> bool:
+    """Whether a change is classed `scope-unknown`, which only a major replan settles."""
+    lines = replan.decode(errors="replace").split("\n")
+    spans = [span for span in headings.read(replan).spans if span.title == "What changes"]
+    parts = [lines[span.start : span.end] for span in spans] or [lines]
+    return any(re.search(r"\bscope-unknown\b", line) for part in parts for line in part)

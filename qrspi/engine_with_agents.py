@@ -1,0 +1,36 @@
+"""The engine with its agents: advance, send whoever is waited for, until a person is needed."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from qrspi import engine
+from qrspi.core.model import Problem
+from qrspi.engine import Outcome
+from qrspi.handlers.agents.fan_out import Desk
+from qrspi.handlers.jobs.job import Options, Performed
+from qrspi.world.runs.workspace import Workspace
+
+
+class Driven(NamedTuple):
+    """How far the run came by itself, and why it did not go on."""
+
+    outcome: Outcome
+    failures: tuple[Problem, ...] = ()
+    stopped: Problem | None = None  # a budget that was reached
+    held: tuple[str, ...] = ()  # agents that are the host's to send
+
+
+def drive(workspace: Workspace, options: Options, desk: Desk, path: str = "") -> Driven:
+    performed: list[Performed] = []
+    while True:
+        outcome = engine.advance(workspace, options._replace(sends=True), path)
+        performed += outcome.performed
+        sent = desk.fan_out()
+        if sent is None:
+            return Driven(outcome._replace(performed=tuple(performed)))
+        performed += [sent.performed] if sent.performed.files else []
+        if not sent.goes_on:
+            after = engine.advance(workspace, options, path)
+            whole = after._replace(performed=(*performed, *after.performed))
+            return Driven(whole, sent.failures, sent.stopped, sent.held)

@@ -1,0 +1,92 @@
+"""Decisions about findings that wait for a person, kept in the round's pause file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Literal
+
+from qrspi.core.errors import Refusal
+from qrspi.core.filenames import pause_file
+from qrspi.core.model import Problem, Verdict
+from qrspi.core.pipeline import Subject
+from qrspi.core.rounds import loop as loops
+from qrspi.core.rounds import pause_file as pauses
+from qrspi.core.rounds.loop import Loop
+from qrspi.core.rounds.pause_file import Choice
+from qrspi.core.steps import permits
+from qrspi.core.tree import Fault
+from qrspi.handlers.changes.change_set import Edit, Move
+from qrspi.handlers.decisions import rewind
+from qrspi.handlers.jobs.job import Job
+
+
+def about(job: Job, subject: Subject | None) -> Job:
+    """The same for another subject than the one that is next, such as one of several tasks."""
+    if subject is None or (job.loop and job.loop.subject == subject):
+        return job
+    base = 0 if subject.is_task else job.facts._replace(step=subject.step).base
+    loop = loops.evaluate(job.workspace, subject, job.facts.config, base)
+    return job._replace(loop=loop)
+
+
+def waiting(job: Job, verdicts: Iterable[Verdict] = ("pause", "propose")) -> tuple[str, ...]:
+    """The undecided findings of these kinds; a refusal when there are none."""
+    wanted = tuple(verdicts)
+    pause = job.loop.pause if job.loop else None
+    undecided = pause.undecided if pause else ()
+    triaged = job.loop.triaged if job.loop else ()
+    names = tuple(
+        item.finding.name
+        for item in triaged
+        if item.verdict in wanted and item.finding.name in undecided
+    )
+    if not names:
+        what = "proposed finding" if wanted == ("propose",) else "finding"
+        raise Refusal(permits.nothing_to_decide(job.next, what=what))
+    return names
+
+
+def plan(job: Job, names: Iterable[str], choice: Literal["apply", "skip"]) -> Move:
+    chosen = tuple(dict.fromkeys(names))
+    problems = (permits.decide(job.next, job.loop, name) for name in chosen)
+    if problem := next(filter(None, problems), None):
+        raise Refusal(problem)
+    loop = job.round_loop
+    edit = _edit(job, loop, chosen, choice)
+    return Move("decide", loop.subject.key, loop.number, (edit,), concerns=chosen)
+
+
+def _edit(job: Job, loop: Loop, names: tuple[str, ...], choice: Choice) -> Edit:
+    path = pause_file(loop.subject.key, loop.number)
+    data = job.workspace.read(path)
+    assert not isinstance(data, Fault)
+    changed = pauses.decide(data, dict.fromkeys(names, choice), path, loop.triaged)
+    if isinstance(changed, Problem):
+        raise Refusal(changed)
+    what = ", ".join(f"{name}: {choice}" for name in names)
+    return Edit("replace", path, what, changed, data)
+
+
+def target(job: Job, name: str, to: str | None) -> str:
+    """Where a loop back for this finding goes, also for one that a kill cut off."""
+    begun = _begun(job, name)
+    if begun and to in (None, begun):
+        return begun
+    if problem := permits.decide(job.next, job.loop, name):
+        raise Refusal(problem)
+    found = permits.loop_back(job.facts, job.round_loop, name, to)
+    if isinstance(found, Problem):
+        raise Refusal(found)
+    return found
+
+
+def _begun(job: Job, name: str) -> str:
+    """The target of an unfinished loop back for this finding; '' when there is none."""
+    last = job.facts.records[-1] if job.facts.records else None
+    if last is None or last.event != "rewind" or rewind.made_for(last) != name:
+        return ""
+    return last.step if rewind.half_done(job, last.step) else ""
+
+
+def loop_back(job: Job, name: str, to: str | None, who: str = "") -> Move:
+    return rewind.plan(job, target(job, name, to), who, name)._replace(handler="loop-back")

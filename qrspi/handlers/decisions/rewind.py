@@ -1,0 +1,159 @@
+"""Back to an earlier step: it and every later one that was approved return to draft.
+
+The record comes first and names each text that is taken back, so that the same command finds
+what is left to do after a kill. The round that is left is flagged before anything is reset.
+"""
+
+from __future__ import annotations
+
+from qrspi.core.errors import Refusal
+from qrspi.core.filenames import RoundPaths, flagged_round, loop_choice, pause_file
+from qrspi.core.model import Problem
+from qrspi.core.pipeline import STEP
+from qrspi.core.records.approvals import Mark, Record
+from qrspi.core.rounds import pause_file as pauses
+from qrspi.core.rounds.loop import Loop
+from qrspi.core.steps import permits
+from qrspi.core.steps.facts import entries
+from qrspi.core.tree import Fault
+from qrspi.handlers.changes import approval_lines as records
+from qrspi.handlers.changes import change_set as moves
+from qrspi.handlers.changes.change_set import Edit, Move
+from qrspi.handlers.jobs.job import Job
+from qrspi.handlers.rounds import loop_choice as choose_loop
+
+
+def plan(job: Job, target: str, who: str = "", finding: str = "") -> Move:
+    """`finding` is the one that a loop back is made for."""
+    if unfinished := half_done(job, target):
+        return _rest(job, unfinished)
+    if problem := permits.rewind(job.facts, target):
+        raise Refusal(problem)
+    steps = permits.reset_by_rewind(job.facts, target)
+    marks = tuple(records.mark(job.workspace, step) for step in steps)
+    note = f"loop back for {finding}" if finding else ""
+    record = records.line(job, "rewind", marks[0], who, resets=marks, note=note)
+    return _move(job, marks, (record, *_leave_round(job, finding)), _resets(job, marks))
+
+
+def made_for(record: Record) -> str:
+    """The finding that a loop back was made for; '' for a plain rewind."""
+    return record.note.removeprefix("loop back for ")
+
+
+def half_done(job: Job, target: str) -> Record | None:
+    """The rewind that a killed command began: the newest word about the target, with something
+    left to do. Steps that were approved since are another rewind's business."""
+    record = next((r for r in reversed(job.facts.records) if r.mark(target)), None)
+    if record is None or record.event != "rewind" or record.step != target:
+        return None
+    wanted = permits.reset_by_rewind(job.facts, target)
+    left = [step for step in wanted if _is_meant(job, record, step)]
+    if target in wanted:
+        return record if left == list(wanted) else None
+    return record if left or _tasks_left(job, record) or _lacks_commit(job, record) else None
+
+
+def _is_meant(job: Job, record: Record, step: str) -> bool:
+    """Whether the record is the step's newest and about the text that it has."""
+    named = any(mark.step == step for mark in record.resets)
+    return named and records.is_newest(job, "rewind", records.mark(job.workspace, step))
+
+
+def _tasks_left(job: Job, record: Record) -> bool:
+    return _is_meant(job, record, "plan") and bool(moves.to_draft(job.workspace, "plan"))
+
+
+def _lacks_commit(job: Job, record: Record) -> bool:
+    if not moves.in_git(job):
+        return False
+    meant = (mark.step for mark in record.resets if _is_meant(job, record, mark.step))
+    return any(
+        moves.committed_status(job, artifact) == "approved" or moves.is_behind(job, artifact)
+        for artifact in (STEP[step].artifact for step in meant)
+    )
+
+
+def _rest(job: Job, record: Record) -> Move:
+    """Until the target is reset, the round that is left is the current step's."""
+    at_target = job.facts.statuses[record.step] == "draft"
+    left = () if at_target else _leave_round(job, made_for(record))
+    marks = tuple(mark for mark in record.resets if _is_meant(job, record, mark.step))
+    return _move(job, record.resets, left, _resets(job, marks))
+
+
+def _resets(job: Job, marks: tuple[Mark, ...]) -> tuple[Edit, ...]:
+    """The target first: from then on the run stands there."""
+    return tuple(edit for mark in marks for edit in moves.to_draft(job.workspace, mark.step))
+
+
+def open_round(job: Job) -> Loop | None:
+    """The round of the current step that a rewind leaves unfinished."""
+    loop = job.loop
+    return loop if loop and loop.number and loop.stage not in ("none", "closed") else None
+
+
+def _leave_round(job: Job, finding: str) -> tuple[Edit, ...]:
+    """The flag tells the next round of the step that what it was built on has changed."""
+    loop = open_round(job)
+    if loop is None:
+        return _forget_cap(job)
+    there = job.workspace.head(loop.paths.flag)
+    flag = Edit("write", loop.paths.flag, "this round is left")
+    flags = (flag,) if isinstance(there, Fault) else ()
+    return (*flags, *_decided(job, loop, finding))
+
+
+def _decided(job: Job, loop: Loop, finding: str) -> tuple[Edit, ...]:
+    path = pause_file(loop.subject.key, loop.number)
+    data = job.workspace.read(path)
+    if not finding or isinstance(data, Fault):
+        return ()
+    changed = pauses.decide(data, {finding: "loop-back"}, path, loop.triaged)
+    if isinstance(changed, Problem):
+        raise Refusal(changed)
+    what = f"{finding}: loop-back"
+    return () if changed == data else (Edit("replace", path, what, changed, data),)
+
+
+def _forget_cap(job: Job) -> tuple[Edit, ...]:
+    """A loop that stopped at its cap starts again when its turn comes."""
+    if job.next.kind not in ("cap", "escape") or job.loop is None:
+        return ()
+    reviews, number = job.loop.subject.reviews, job.loop.number
+    data = choose_loop.text(job.workspace, reviews, {"caps_from": str(number)})
+    return (Edit("write", loop_choice(reviews), f"caps_from: {number}", data),)
+
+
+def _move(
+    job: Job, marks: tuple[Mark, ...], first: tuple[Edit, ...], resets: tuple[Edit, ...]
+) -> Move:
+    target = marks[0].step
+    return Move(
+        "rewind",
+        target,
+        marks[0].round,
+        (*first, *resets),
+        moves.message("rewind to", target, job.run),
+        (*_covered(job, marks), *_left(job)),
+        permits.rewind(job.facts, target),
+        tuple(edit.path for edit in resets),
+    )
+
+
+def _covered(job: Job, marks: tuple[Mark, ...]) -> tuple[str, ...]:
+    artifacts = [STEP[mark.step].artifact for mark in marks]
+    if any(mark.step == "plan" for mark in marks):
+        artifacts += moves.tasks(job.workspace)
+    return tuple(artifacts)
+
+
+def _left(job: Job) -> tuple[str, ...]:
+    """What there is of rounds that were left: a clone must find them left, not absent."""
+    now = open_round(job)
+    paths = {now.paths} if now else set()
+    for step in job.facts.route:
+        names = (entry.name for entry in entries(job.workspace, STEP[step].reviews))
+        numbers = (flagged_round(name) for name in names)
+        paths |= {RoundPaths(STEP[step].reviews, number) for number in numbers if number}
+    return tuple(file for found in sorted(paths) for file in (found.directory, found.diff))

@@ -1,0 +1,65 @@
+"""What a handler is given and what it gives back. Handlers carry out; they decide nothing."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from qrspi.core.model import Next
+from qrspi.core.rounds.loop import Loop
+from qrspi.core.steps.facts import Facts
+from qrspi.world.runs.workspace import Workspace
+
+
+class Options(NamedTuple):
+    """How a command was asked to work."""
+
+    actor: str = "cli"  # cli, watch, dispatch, web, mcp
+    no_commit: bool = False
+    present: bool = False
+    anyway: bool = False
+    lock_timeout: float = 10.0
+    dry_run: bool = False  # the workspace only remembers what is written; git is left alone
+    thorough: bool = False  # the state given back also tells of edits after approval
+    ask: bool = False  # a person is there to answer; without, defaults are taken and recorded
+    asked: bool = False  # `present` is what a person answered
+    sends: bool = False  # this command sends agents itself, and writes their prompts as it does
+
+    @property
+    def command(self) -> str:
+        """How others are told who holds the run."""
+        return "qrspi next" if self.actor == "cli" else f"qrspi {self.actor}"
+
+
+class Job(NamedTuple):
+    """One thing to do on a run whose lock is held."""
+
+    workspace: Workspace
+    facts: Facts
+    loop: Loop | None
+    next: Next
+    options: Options = Options()
+
+    @property
+    def run(self) -> str:
+        return self.facts.run
+
+    @property
+    def project(self) -> str:
+        """The folder that docs/qrspi is in; for a run kept elsewhere, the one around it."""
+        around = self.workspace.path.rpartition("/")[0]
+        return around.removesuffix("/docs/qrspi") or "/"
+
+    @property
+    def round_loop(self) -> Loop:
+        assert self.loop is not None
+        return self.loop
+
+
+class Performed(NamedTuple):
+    """What was done: the audit line, the `performed` list and the daemon's log say the same."""
+
+    handler: str
+    step: str
+    round: int = 0
+    files: tuple[str, ...] = ()  # run-relative
+    notes: tuple[str, ...] = ()  # one-line diagnostics for people

@@ -1,0 +1,140 @@
+"""A round that cannot be assembled: go on without scores, send somebody again, or stop."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from qrspi.core.errors import Refusal
+from qrspi.core.filenames import (
+    CleanName,
+    FindingName,
+    RoundFile,
+    SidecarName,
+    parse_round_file,
+    split_marker,
+)
+from qrspi.core.model import Problem
+from qrspi.core.rounds import manifest as manifests
+from qrspi.core.rounds.loop import Failure, Loop
+from qrspi.core.steps import review_action as reviewing
+from qrspi.core.steps.facts import entries
+from qrspi.core.yaml import reader as yaml
+from qrspi.handlers.changes.change_set import Edit, Move
+from qrspi.handlers.jobs.job import Job
+from qrspi.handlers.menus.menu import More
+from qrspi.world.machine import clock
+
+
+def plan(job: Job, key: str, more: More) -> Move:
+    loop = job.round_loop
+    build = {"skip": _skip, "retry": _retry, "stop": _stop}[key]
+    return build(job, loop)
+
+
+def _stop(job: Job, loop: Loop) -> Move:
+    note = f"nothing was changed; everything is left in {loop.paths.directory}"
+    return Move("stop", loop.subject.key, loop.number, (), notes=(note,))
+
+
+def _skip(job: Job, loop: Loop) -> Move:
+    """For this round only; config.md stays as it is."""
+    count = sum(isinstance(kind, FindingName) for _, kind in _files(job, loop))
+    reason = reviewing.diagnostic(loop.failures)
+    text = (
+        f"---\ntimestamp: {clock.now_utc()}\nreason: {yaml.sentence(reason)}\n"
+        f"finding_count: {count}\n---\n"
+    )
+    what = "go on without scores, this round only"
+    edit = Edit("create", loop.paths.skipped, what, text.encode(errors="backslashreplace"))
+    return Move("skip", loop.subject.key, loop.number, (edit,))
+
+
+def _files(job: Job, loop: Loop) -> Iterator[tuple[str, RoundFile]]:
+    for entry in entries(job.workspace, loop.paths.directory):
+        if entry.kind == "file":
+            yield f"{loop.paths.directory}/{entry.name}", parse_round_file(entry.name)
+
+
+def _retry(job: Job, loop: Loop) -> Move:
+    """Nobody ever sees half of a reviewer's files: while a marker is there, they count as none,
+    and the next command takes away what a kill left of them."""
+    tags, stems = _reviewers(loop), _verifiers(loop)
+    removed = [path for path, kind in _files(job, loop) if _is_theirs(kind, tags, stems)]
+    codes = {failure.code for failure in loop.failures}
+    if "bad_scope_set" in codes:
+        removed.append(loop.paths.scope_set)
+    pending = _pending(loop, tags)
+    if not (removed or pending or codes & {"missing_output", "missing_sidecar"}):
+        raise Refusal(_by_hand(loop))
+    marked = sorted(tags & {_tag(path) for path, _ in _files(job, loop)})
+    markers = [f"{loop.paths.directory}/{split_marker(tag)}" for tag in marked]
+    edits = (
+        *pending,
+        *(Edit("write", path, "its files count as none") for path in markers),
+        *(Edit("remove", path, "to be made again") for path in removed),
+        *(Edit("remove", path, "its files are gone") for path in markers),
+    )
+    return Move("retry", loop.subject.key, loop.number, edits, notes=_sent(tags, stems))
+
+
+def _tag(path: str) -> str:
+    """The reviewer that a file, or the marker of one, is of."""
+    return path.rpartition("/")[2].removeprefix(".").partition(".")[0]
+
+
+def _reviewers(loop: Loop) -> frozenset[str]:
+    """Those whose own output is missing or cannot be read, and who can be sent again."""
+    expected = loop.round.expected_tags if loop.round else ()
+    found = (failure.tag for failure in loop.failures if not _is_sidecar(failure))
+    return frozenset(tag for tag in found if tag in expected)
+
+
+def _verifiers(loop: Loop) -> frozenset[str]:
+    """The findings whose score failed, cannot be read, or is there twice."""
+    sidecars = loop.round.sidecars if loop.round else {}
+    failed = {stem for stem, sidecar in sidecars.items() if sidecar.score is None}
+    names = (parse_round_file(failure.file.rpartition("/")[2]) for failure in loop.failures)
+    return frozenset(failed | {name.stem for name in names if isinstance(name, SidecarName)})
+
+
+def _is_sidecar(failure: Failure) -> bool:
+    kind = parse_round_file(failure.file.rpartition("/")[2])
+    return failure.code == "missing_sidecar" or isinstance(kind, SidecarName)
+
+
+def _is_theirs(kind: RoundFile, tags: frozenset[str], stems: frozenset[str]) -> bool:
+    match kind:
+        case FindingName(tag=tag) | CleanName(tag=tag):
+            return tag in tags
+        case SidecarName(stem=stem):
+            return stem in stems or stem.rpartition(".finding-")[0] in tags
+        case _:
+            return False
+
+
+def _pending(loop: Loop, tags: frozenset[str]) -> tuple[Edit, ...]:
+    if loop.manifest is None:
+        return ()
+    again = tuple(
+        item._replace(status="pending", job_id="", await_cmd="", split_cmd="")
+        if item.tag in tags
+        else item
+        for item in loop.manifest.dispatches
+    )
+    if again == loop.manifest.dispatches:
+        return ()
+    data = manifests.render(loop.manifest._replace(dispatches=again))
+    return (Edit("write", loop.paths.manifest, f"pending: {', '.join(sorted(tags))}", data),)
+
+
+def _sent(tags: frozenset[str], stems: frozenset[str]) -> tuple[str, ...]:
+    again = (*sorted(tags), *(f"verifier of {stem}" for stem in sorted(stems)))
+    return (f"to be sent again: {', '.join(again)}",) if again else ()
+
+
+def _by_hand(loop: Loop) -> Problem:
+    line = reviewing.diagnostic(loop.failures) or (loop.problem.message if loop.problem else "")
+    first = loop.round.violations[0] if loop.round and loop.round.violations else loop.problem
+    hint = first.hint if first else ""
+    text = f"{line}: nobody can be sent again for this"
+    return Problem("not-to-retry", text, first.file if first else "", hint=hint)

@@ -1,0 +1,99 @@
+"""Turn a checked round into its verified file, its scope set and, if a person must choose,
+its pause file."""
+
+from __future__ import annotations
+
+from qrspi.core.errors import Refusal
+from qrspi.core.filenames import pause_file
+from qrspi.core.findings.submission import finished
+from qrspi.core.model import Problem
+from qrspi.core.rounds import loop as loops
+from qrspi.core.rounds import pause_file as pauses
+from qrspi.core.rounds import scope_set as scope
+from qrspi.core.rounds import verified_file as verified
+from qrspi.core.rounds.loop import Loop
+from qrspi.core.rounds.scope_set import ScopeSet
+from qrspi.core.tree import Fault
+from qrspi.handlers.jobs.job import Job, Performed
+from qrspi.world.runs.workspace import Workspace
+
+
+def handle(job: Job) -> Performed:
+    loop = job.round_loop
+    notes = normalise(job.workspace, loop)
+    files = [*write_verified(job), *write_scope_set(job, notes), *write_pause(job)]
+    return Performed("assemble", loop.subject.key, loop.number, tuple(files), tuple(notes))
+
+
+def normalise(workspace: Workspace, loop: Loop) -> list[str]:
+    """Reviewers' files end in exactly one newline: the one edit the engine makes to them."""
+    assert loop.round is not None
+    return [
+        _normalise(workspace, f"{loop.paths.directory}/{name}") for name in loop.round.unfinished
+    ]
+
+
+def _normalise(workspace: Workspace, path: str) -> str:
+    data = workspace.read(path)
+    if not isinstance(data, Fault):
+        workspace.replace(path, data, finished(data))
+    return f"{path}: the last newline was normalised"
+
+
+def write_verified(job: Job) -> list[str]:
+    loop = job.round_loop
+    job.workspace.write(loop.paths.verified, loops.assembled(loop, job.facts.config))
+    kept = verified.kept_paths(loop.paths.directory, loop.triaged)
+    job.workspace.write(loop.paths.kept, verified.kept_list(kept))
+    return [loop.paths.verified, loop.paths.kept]
+
+
+def read_scope_set(workspace: Workspace, loop: Loop) -> ScopeSet | None:
+    """The one that is there, whoever wrote it; refused when it cannot be read as one."""
+    data = workspace.read(loop.paths.scope_set)
+    if isinstance(data, Fault) and data.kind == "absent":
+        return None
+    found = (
+        Problem("bad_scope_set", f"{data.kind} {data.detail}".strip())
+        if isinstance(data, Fault)
+        else scope.read(data)
+    )
+    if isinstance(found, Problem):
+        text = scope.malformed_line(loop.number, found.message)
+        raise Refusal(found._replace(message=text, file=loop.paths.scope_set))
+    return found
+
+
+def write_scope_set(job: Job, notes: list[str]) -> list[str]:
+    """Written once, before fixes move lines; again only when the count of findings differs."""
+    loop = job.round_loop
+    if not loops.tags_scope(loop, job.facts.config):
+        return []
+    path = loop.paths.scope_set
+    there = read_scope_set(job.workspace, loop)
+    if there is None or scope.is_stale(there, loop.kept):
+        return _write_new_scope_set(job, notes)
+    if there.normalised:
+        notes.append(_normalise(job.workspace, path))
+        return [path]
+    return []
+
+
+def _write_new_scope_set(job: Job, notes: list[str]) -> list[str]:
+    loop = job.round_loop
+    artifact = job.workspace.read(loop.subject.artifact)
+    prefix = job.workspace.path.removeprefix(f"{job.project}/")
+    found = scope.derive(loop.triaged, loop.subject, job.run, artifact, prefix, job.project)
+    job.workspace.write(loop.paths.scope_set, scope.render(loop.number, found))
+    if line := scope.fallback_line(loop.number, found):
+        notes.append(line)
+    return [loop.paths.scope_set]
+
+
+def write_pause(job: Job) -> list[str]:
+    loop = job.round_loop
+    if loop.pause is not None or not pauses.waiting(loop.triaged):
+        return []
+    path = pause_file(loop.subject.key, loop.number)
+    job.workspace.create(path, pauses.render(loop.subject.key, loop.number, loop.triaged))
+    return [path]

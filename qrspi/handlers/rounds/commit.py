@@ -1,0 +1,170 @@
+"""Put a finished round on record: dispositions, one commit, its anchor."""
+
+from __future__ import annotations
+
+import hashlib
+
+from qrspi.core.errors import Refusal
+from qrspi.core.filenames import RoundPaths, loop_choice, pause_file, slug_of
+from qrspi.core.model import Problem
+from qrspi.core.rounds import convergence as converge
+from qrspi.core.rounds import dispositions
+from qrspi.core.rounds.loop import Loop
+from qrspi.core.tree import Fault, Tree
+from qrspi.handlers.changes import engine_files as owned
+from qrspi.handlers.changes import review_target as target
+from qrspi.handlers.jobs.job import Job, Performed
+from qrspi.world.git import commits, refs, repository
+from qrspi.world.git.commits import Committed
+from qrspi.world.git.repository import Repo
+from qrspi.world.runs.workspace import Workspace
+
+
+def handle(job: Job) -> Performed:
+    loop = job.round_loop
+    files = dispose(job).files
+    refuse_bad_dispositions(job.workspace, loop)
+    repo = repository.find(job.workspace.path)
+    if repo is not None:
+        if not job.options.dry_run:
+            _anchor(job, loop, repo)
+        files += (loop.paths.anchor,)
+    return Performed("commit-round", loop.subject.key, loop.number, files)
+
+
+def dispose(job: Job) -> Performed:
+    """When nothing was applied there is nobody else to say so."""
+    loop = job.round_loop
+    path = loop.paths.dispositions
+    files: tuple[str, ...] = ()
+    if needs_dispositions(job.workspace, loop):
+        names = [item.finding.name for item in loop.triaged if item.verdict != "drop"]
+        job.workspace.create(path, dispositions.nothing_applied(loop.number, names))
+        files = (path,)
+    return Performed("dispositions", loop.subject.key, loop.number, files)
+
+
+def needs_dispositions(tree: Tree, loop: Loop) -> bool:
+    return not loop.to_apply and tree.head(loop.paths.dispositions) == Fault("absent")
+
+
+def refuse_bad_dispositions(tree: Tree, loop: Loop) -> None:
+    path = loop.paths.dispositions
+    data = tree.read(path)
+    if isinstance(data, Fault):
+        text = f"{path} cannot be read ({data.detail or data.kind}): expected what was done"
+        raise Refusal(Problem("bad_dispositions", text, file=path, found=data.kind))
+    if bad := dispositions.problems(data, path, loop.number):
+        raise Refusal(*bad)
+
+
+def trailers(tree: Tree, run: str, loop: Loop) -> tuple[str, str]:
+    """Both together name a round even after a new phase counts from 01 again."""
+    manifest = tree.read(loop.paths.manifest)
+    digest = hashlib.sha256(b"" if isinstance(manifest, Fault) else manifest).hexdigest()
+    return (
+        f"QRSPI-Round: {run}/{loop.subject.key}/{loop.number:02d}",
+        f"QRSPI-Manifest: {digest}",
+    )
+
+
+def _anchor(job: Job, loop: Loop, repo: Repo) -> None:
+    """A commit without its anchor is that of a command that was killed between the two; and a git
+    that was killed with it has left the index behind."""
+    marks = trailers(job.workspace, job.run, loop)
+    before = RoundPaths(loop.subject.reviews, loop.number - 1).anchor
+    since = converge.anchor(job.workspace.head(before))
+    files = (*covered(job.workspace, loop, repo), *owned.changed(job.workspace, repo))
+    made = commits.find(repo, marks, since)
+    if made:
+        commits.catch_up(repo, files)
+    else:
+        made = _commit(job, loop, repo, files, marks)
+    job.workspace.write(loop.paths.anchor, f"{made}\n".encode())
+
+
+def _commit(
+    job: Job, loop: Loop, repo: Repo, files: tuple[str, ...], marks: tuple[str, str]
+) -> str:
+    message = f"docs(qrspi): review round {loop.number:02d} of {loop.subject.key} for "
+    done = commits.commit(repo, files, message + slug_of(job.run), marks)
+    if isinstance(done, Committed):
+        return done.commit
+    adopt = f"qrspi round commit {job.run} {loop.subject.key} --adopt"
+    raise Refusal(
+        Problem(
+            "nothing-to-commit",
+            f"round {loop.number:02d} of {loop.subject.key} is committed already, but not by "
+            f"qrspi: take HEAD as its anchor with `{adopt}`",
+            file=loop.paths.directory,
+            hint=adopt,
+        )
+    )
+
+
+def covered(workspace: Workspace, loop: Loop, repo: Repo) -> tuple[str, ...]:
+    """Exactly what belongs to the round, run-relative."""
+    paths = loop.paths
+    return (
+        *target.files(workspace, loop.subject, repo),
+        paths.directory,
+        paths.diff,
+        paths.verified,
+        paths.scope_set,
+        paths.dispositions,
+        paths.skipped,
+        loop_choice(loop.subject.reviews),
+        pause_file(loop.subject.key, loop.number),
+        RoundPaths(loop.subject.reviews, loop.number - 1).anchor,
+    )
+
+
+def adopt(job: Job) -> Performed:
+    """Take HEAD as the anchor of a round that a person committed."""
+    loop = job.round_loop
+    repo = repository.find(job.workspace.path)
+    commit = refs.head(repo) if repo else None
+    if repo is None or commit is None:
+        text = f"{job.run} has no commit to adopt: it is not in a git repository with commits"
+        raise Refusal(Problem("no-commit", text))
+    refuse_bad_dispositions(job.workspace, loop)
+    _refuse_other_round(job, loop, repo, commit)
+    _refuse_uncommitted(job.workspace, loop, repo, commit)
+    job.workspace.write(loop.paths.anchor, f"{commit}\n".encode())
+    return Performed("adopt-commit", loop.subject.key, loop.number, (loop.paths.anchor,))
+
+
+def _refuse_other_round(job: Job, loop: Loop, repo: Repo, commit: str) -> None:
+    """A commit that says which round it is of is believed."""
+    mine = trailers(job.workspace, job.run, loop)[0]
+    lines = commits.message_of(repo, commit).split("\n")
+    said = [line for line in lines if line.startswith("QRSPI-Round: ")]
+    if said and mine not in said:
+        raise _wrong_commit(loop, commit, f"says '{said[0]}', expected '{mine}'")
+
+
+def _refuse_uncommitted(workspace: Workspace, loop: Loop, repo: Repo, commit: str) -> None:
+    folder = repo.from_root(loop.paths.directory) + "/"
+    changed = commits.paths_of(repo, commit)
+    if not any(name.startswith(folder) for name in changed):
+        raise _wrong_commit(loop, commit, f"does not touch {loop.paths.directory}")
+    needed = [name for name in covered(workspace, loop, repo) if _is_there(workspace, name)]
+    if left := repository.untracked(repo, needed):
+        raise _wrong_commit(loop, commit, f"leaves {left[0]} out")
+
+
+def _is_there(tree: Tree, path: str) -> bool:
+    return not isinstance(tree.head(path), Fault)
+
+
+def _wrong_commit(loop: Loop, commit: str, what: str) -> Refusal:
+    return Refusal(
+        Problem(
+            "wrong-commit",
+            f"HEAD ({commit[:12]}) {what}: commit the files of round {loop.number:02d} of "
+            f"{loop.subject.key}, then adopt that commit",
+            file=loop.paths.directory,
+            found=commit,
+            expected=f"the commit of round {loop.number:02d}",
+        )
+    )

@@ -1,0 +1,106 @@
+"""The round that a command names: a step, a task or the implement gate, and a number."""
+
+from __future__ import annotations
+
+from qrspi.core.config import reader as configs
+from qrspi.core.config.reader import Config
+from qrspi.core.errors import Refusal
+from qrspi.core.filenames import RoundPaths
+from qrspi.core.model import Next, Problem
+from qrspi.core.pipeline import Subject
+from qrspi.core.rounds import loop as loops
+from qrspi.core.rounds.loop import Loop
+from qrspi.core.steps import facts as gathering
+from qrspi.core.steps.facts import Facts
+from qrspi.core.tree import CONFIG_LIMIT, Fault, Tree
+from qrspi.handlers.jobs.job import Job, Options
+from qrspi.world.runs.workspace import Workspace
+
+# What is used of config.md to read a round, whoever prepared it and wherever the run stands.
+READING = ("second_reviewer", "guard", "verifier_enabled", "extra_reviewers")
+CONVERGING = ("scope_tagger_enabled", "base_branch", "feature_branch", "code_path")
+
+
+def to_prepare(workspace: Workspace, subject: Subject, options: Options) -> Job:
+    """The step must be ready: its settings good, what it builds on approved."""
+    config = _config(workspace)
+    if problems := configs.problems_for(config, subject.key):
+        raise Refusal(*(configs.for_run(problem, workspace.name) for problem in problems))
+    facts = _facts(workspace, subject, config)
+    if missing := gathering.unmet(facts, subject.step):
+        raise Refusal(_unmet(facts, subject, missing))
+    loop = loops.evaluate(workspace, subject, config, facts.base)
+    return _job(workspace, facts, loop, options)
+
+
+def to_read(workspace: Workspace, subject: Subject, number: int | None, options: Options) -> Job:
+    """Any round that is there; the newest when no number is given."""
+    config = _config(workspace)
+    number = number or loops.newest(workspace, subject)
+    _must_be_there(workspace, subject, number)
+    if problems := _unreadable(workspace, subject, number, config):
+        raise Refusal(*(configs.for_run(problem, workspace.name) for problem in problems))
+    facts = _facts(workspace, subject, config)
+    loop = loops.at(workspace, subject, config, number, facts.base)
+    return _job(workspace, facts, loop, options)
+
+
+def to_converge(workspace: Workspace, subject: Subject, options: Options) -> Job:
+    """Only scope sets, anchors and a flag are looked at: no round need be there."""
+    config = _config(workspace)
+    if problems := configs.problems_with(config, CONVERGING):
+        raise Refusal(*problems)
+    return _job(workspace, _facts(workspace, subject, config), Loop(subject), options)
+
+
+def _config(tree: Tree) -> Config:
+    return configs.read(tree.read("config.md", CONFIG_LIMIT))
+
+
+def _facts(tree: Tree, subject: Subject, config: Config) -> Facts:
+    return gathering.gather(tree, config, config.route or ())[0]._replace(step=subject.step)
+
+
+def _job(workspace: Workspace, facts: Facts, loop: Loop, options: Options) -> Job:
+    asked = Next("prepare-round", "engine", "", (), step=loop.subject.key, round=loop.number)
+    return Job(workspace, facts, loop, asked, options)
+
+
+def _unreadable(tree: Tree, subject: Subject, number: int, config: Config) -> tuple[Problem, ...]:
+    problems = configs.problems_with(config, READING)
+    if not subject.is_task or problems:
+        return problems
+    prepared = not isinstance(tree.head(RoundPaths(subject.reviews, number).manifest), Fault)
+    depth = (
+        one for one in configs.problems_for(config, subject.key) if one.field == "review_depth"
+    )
+    return () if prepared else tuple(depth)
+
+
+def _must_be_there(tree: Tree, subject: Subject, number: int) -> None:
+    paths = RoundPaths(subject.reviews, number)
+    if number and tree.entries(paths.directory) != Fault("absent"):
+        return
+    what = f"round {number:02d}" if number else "review round"
+    text = f"{tree.name} has no {what} of {subject.key}: prepare one with `qrspi round prepare`"
+    raise Refusal(
+        Problem(
+            "no-round",
+            text,
+            file=paths.directory if number else subject.reviews,
+            expected="a round directory",
+            hint=f"qrspi round prepare {tree.name} {subject.key}",
+        )
+    )
+
+
+def _unmet(facts: Facts, subject: Subject, missing: tuple[str, ...]) -> Problem:
+    listed = ", ".join(missing)
+    return Problem(
+        "prerequisite",
+        f"{subject.key} cannot be reviewed: approve {listed} first",
+        file=missing[0],
+        found="not approved",
+        expected=listed,
+        hint=f"qrspi status {facts.run}",
+    )

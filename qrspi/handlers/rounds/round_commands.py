@@ -1,0 +1,246 @@
+"""A round's parts, one command each: what `qrspi round` and programs call.
+
+Each takes a workspace, or a rehearsal in its place, and gives back a record to be shown.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import NamedTuple
+
+from qrspi.core import reviewers as matrix
+from qrspi.core.config.edit import backfills_of
+from qrspi.core.errors import Refusal
+from qrspi.core.filenames import RoundPaths
+from qrspi.core.findings import guard, triage
+from qrspi.core.findings import visual_excuse as visual
+from qrspi.core.findings.triage import Tally
+from qrspi.core.model import Decision, Problem, Triaged
+from qrspi.core.pipeline import Subject
+from qrspi.core.rounds import convergence
+from qrspi.core.rounds import loop as loops
+from qrspi.core.rounds import manifest as manifests
+from qrspi.core.rounds.loop import SKIPPABLE, Loop, tags_scope
+from qrspi.core.rounds.manifest import Manifest
+from qrspi.core.tree import Fault
+from qrspi.handlers import unfinished_work as chores
+from qrspi.handlers.changes import review_target as target
+from qrspi.handlers.jobs.carry_out import carry_out
+from qrspi.handlers.jobs.job import Job, Options, Performed
+from qrspi.handlers.rounds import assemble as assembling
+from qrspi.handlers.rounds import bypass_record as bypass
+from qrspi.handlers.rounds import commit as commit_round
+from qrspi.handlers.rounds import named_round as rounds
+from qrspi.handlers.rounds import prepare
+from qrspi.handlers.rounds import split_reply as split
+from qrspi.handlers.runs import config_backfill as backfill
+from qrspi.world.runs.workspace import Workspace
+
+
+class Opened(NamedTuple):
+    paths: RoundPaths
+    manifest: Manifest
+    done: Performed
+
+    @property
+    def diff_file(self) -> str | None:
+        return self.paths.diff if self.paths.diff in self.done.files else None
+
+
+class Checked(NamedTuple):
+    number: int
+    expected_tags: tuple[str, ...]
+    violations: tuple[Problem, ...]
+    warnings: tuple[Problem, ...]
+
+
+class Assembled(NamedTuple):
+    paths: RoundPaths
+    tally: Tally
+    triaged: tuple[Triaged, ...]
+    file: str | None  # None: a closed round that has none
+    done: Performed
+
+
+class Scoped(NamedTuple):
+    number: int
+    tags: tuple[str, ...]
+    warnings: tuple[str, ...]
+    file: str | None  # None: the run or the step keeps no scope sets
+    done: Performed
+
+
+class Converged(NamedTuple):
+    decision: Decision
+    ref: str | None
+    ref_commit: str | None
+
+
+class Recorded(NamedTuple):
+    commit: str | None  # None outside git, and for a clean round, which needs none
+    done: Performed
+
+
+def open_round(
+    workspace: Workspace, subject: Subject, number: int | None, options: Options
+) -> Opened:
+    with workspace.locked(options.lock_timeout, "qrspi round prepare"):
+        job = rounds.to_prepare(workspace, subject, options)
+        done = carry_out(partial(prepare.handle, number=number), job)
+        paths = RoundPaths(subject.reviews, done.round)
+        manifest = manifests.read(workspace.read(paths.manifest), paths.manifest)
+    assert isinstance(manifest, Manifest)
+    return Opened(paths, manifest, done)
+
+
+def check(workspace: Workspace, subject: Subject, number: int | None) -> Checked:
+    """Reads and judges; writes nothing at all."""
+    job = rounds.to_read(workspace, subject, number, Options())
+    loop = job.round_loop
+    blocking, accepted = _violations(job)
+    read = loop.round
+    wanted = visual.is_expected(workspace, subject, job.facts.config)
+    expected = matrix.expected_tags(subject, job.facts.config, visual=wanted)
+    return Checked(
+        loop.number,
+        read.expected_tags if read else expected,
+        blocking,
+        (*loop.warnings, *accepted),
+    )
+
+
+def _violations(job: Job) -> tuple[tuple[Problem, ...], tuple[Problem, ...]]:
+    """What keeps the round from being assembled, and what a person has accepted."""
+    loop = job.round_loop
+    if loop.round is None:
+        return ((loop.problem,) if loop.problem else ()), ()
+    enabled = job.facts.config.verifier_enabled is not False
+    found = guard.violations(loop.round, verifier_enabled=enabled)
+    accepted = tuple(one for one in found if loop.skipped and one.code in SKIPPABLE)
+    return tuple(one for one in found if one not in accepted), accepted
+
+
+def assemble(
+    workspace: Workspace, subject: Subject, number: int | None, options: Options
+) -> Assembled:
+    with workspace.locked(options.lock_timeout, "qrspi round assemble"):
+        job = _settled(workspace, subject, number, options)
+        done = carry_out(_assemble, job)
+        loop = job.round_loop
+        there = not isinstance(workspace.head(loop.paths.verified), Fault)
+    assert loop.round is not None
+    tally = triage.tally(loop.round, loop.triaged)
+    file = loop.paths.verified if there else None
+    return Assembled(loop.paths, tally, loop.triaged, file, done)
+
+
+def _settled(workspace: Workspace, subject: Subject, number: int | None, options: Options) -> Job:
+    """The round, after a split that a killed command left in it was finished."""
+    job = rounds.to_read(workspace, subject, number, options)
+    if not chores.has_split(workspace, job.round_loop):
+        return job
+    carry_out(split.handle, job)
+    return rounds.to_read(workspace, subject, number, options)
+
+
+def _assemble(job: Job) -> Performed:
+    loop = job.round_loop
+    notes = list(_backfilled(job, "assemble"))
+    if loop.round:
+        bypass.record(job.workspace, loop)
+    _refuse_violations(job)
+    files: list[str] = []
+    if loop.stage == "closed" and not loop.clean:
+        notes.append(_is_closed(loop, "verified file"))
+    else:
+        notes += assembling.normalise(job.workspace, loop)
+        files = [*assembling.write_verified(job), *assembling.write_pause(job)]
+    return Performed("assemble", loop.subject.key, loop.number, tuple(files), tuple(notes))
+
+
+def _backfilled(job: Job, handler: str) -> tuple[str, ...]:
+    missing = backfills_of(handler, job.round_loop.subject, job.facts.config)
+    return backfill.write_back(job.workspace, [field for field, _ in missing])
+
+
+def _refuse_violations(job: Job) -> None:
+    loop = job.round_loop
+    blocking, _ = _violations(job)
+    if loop.round and loop.problem:
+        raise Refusal(loop.problem)
+    if blocking:
+        count = f"{len(blocking)} violation{'s' if len(blocking) > 1 else ''}"
+        text = f"{loop.paths.directory}: {count}, so nothing is assembled"
+        hint = f"qrspi round check {job.run} {loop.subject.key} --round {loop.number}"
+        raise Refusal(Problem("violations", text, loop.paths.directory, hint=hint), *blocking)
+
+
+def _is_closed(loop: Loop, what: str) -> str:
+    name = f"round {loop.number:02d} of {loop.subject.key}"
+    return f"{name} is closed: its {what} is left as it is"
+
+
+def scope(workspace: Workspace, subject: Subject, number: int | None, options: Options) -> Scoped:
+    with workspace.locked(options.lock_timeout, "qrspi round scope"):
+        job = _settled(workspace, subject, number, options)
+        done = carry_out(_scope, job)
+        loop = job.round_loop
+        keeps = tags_scope(loop, job.facts.config)
+        found = assembling.read_scope_set(workspace, loop) if keeps else None
+    if found is None:
+        return Scoped(loop.number, (), (), None, done)
+    return Scoped(loop.number, found.tags, found.warnings, loop.paths.scope_set, done)
+
+
+def _scope(job: Job) -> Performed:
+    loop = job.round_loop
+    notes = list(_backfilled(job, "scope"))
+    files: list[str] = []
+    if tags_scope(loop, job.facts.config):
+        _refuse_violations(job)
+        if loop.stage == "closed" and not loop.clean:
+            notes.append(_is_closed(loop, "scope set"))
+        else:
+            files = assembling.write_scope_set(job, notes)
+    return Performed("scope", loop.subject.key, loop.number, tuple(files), tuple(notes))
+
+
+def converge(workspace: Workspace, subject: Subject, number: int | None) -> Converged:
+    """What the round after `number` would be compared with. Asking consumes nothing."""
+    job = rounds.to_converge(workspace, subject, Options())
+    reviewed = target.find(job, subject)
+    closed = loops.newest(workspace, subject) if number is None else number
+    decision = prepare.decide(job, closed, reviewed)
+    if reviewed is None:
+        return Converged(decision, None, None)
+    chosen = target.ref(job, reviewed, decision)
+    return Converged(decision, chosen.name, chosen.commit)
+
+
+def commit(
+    workspace: Workspace, subject: Subject, number: int | None, options: Options, adopt: bool
+) -> Recorded:
+    with workspace.locked(options.lock_timeout, "qrspi round commit"):
+        job = rounds.to_read(workspace, subject, number, options)
+        loop = job.round_loop
+        if loop.stage == "closed":
+            done = Performed("commit-round", subject.key, loop.number)
+        else:
+            _refuse_unfinished(loop)
+            done = carry_out(commit_round.adopt if adopt else commit_round.handle, job)
+        return Recorded(convergence.anchor(workspace.head(loop.paths.anchor)), done)
+
+
+def _refuse_unfinished(loop: Loop) -> None:
+    if loop.stage == "committing":
+        return
+    why = "; ".join(loop.because)
+    raise Refusal(
+        Problem(
+            "round-open",
+            f"round {loop.number:02d} of {loop.subject.key} is not ready to be committed: {why}",
+            file=loop.paths.directory,
+            found=loop.stage,
+            expected="a round whose findings are dealt with",
+        )
+    )

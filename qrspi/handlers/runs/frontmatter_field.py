@@ -1,0 +1,92 @@
+"""One field of one file's frontmatter: read it, or set it and keep every other byte."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from qrspi.core.errors import Halt, Misuse, Refusal
+from qrspi.core.model import Problem
+from qrspi.core.tree import BODY_LIMIT, Fault
+from qrspi.core.validation.file_check import unopened
+from qrspi.core.yaml import frontmatter
+from qrspi.core.yaml.frontmatter import Front
+from qrspi.core.yaml.nodes import Node
+from qrspi.handlers.jobs import audit_trail as audit
+from qrspi.handlers.jobs.job import Performed
+from qrspi.world.runs import lone_file as lonefile
+from qrspi.world.runs.lone_file import LoneFile
+from qrspi.world.runs.workspace import Workspace
+
+
+class Setting(NamedTuple):
+    before: bytes
+    after: bytes
+    run: str | None  # the folder of the run that the file is in
+
+    @property
+    def changed(self) -> bool:
+        return self.before != self.after
+
+
+def read(path: str, key: str) -> Node:
+    file = lonefile.at(path)
+    front = frontmatter.read(_content(file), file.shown)
+    if isinstance(front, Problem):
+        raise Refusal(front)
+    fields = front.fields if front else {}
+    if key not in fields:
+        raise Refusal(_absent(file.shown, key, front))
+    return fields[key]
+
+
+def _absent(shown: str, key: str, front: Front | None) -> Problem:
+    has = ", ".join(front.fields) if front and front.fields else "no field"
+    message = f"{shown} has no field {key!r}; it has {has}"
+    return Problem("field-missing", message, shown, key, expected=has)
+
+
+def _content(file: LoneFile) -> bytes:
+    content = file.read(BODY_LIMIT)
+    if not isinstance(content, Fault):
+        return content
+    problem = unopened(file.shown, content)
+    match content.kind:
+        case "absent":
+            raise Misuse(problem)
+        case "unreadable":
+            raise Halt(problem)
+        case _:
+            raise Refusal(problem)
+
+
+def rehearse(path: str, key: str, value: str) -> Setting:
+    """What `perform` would do."""
+    return _setting(lonefile.at(path), key, value)
+
+
+def perform(path: str, key: str, value: str, lock_timeout: float) -> Setting:
+    """In a run under its lock and on its record, elsewhere by itself."""
+    file = lonefile.at(path)
+    run = lonefile.run_around(file)
+    if run is None:
+        done = _setting(file, key, value)
+        if done.changed:
+            lonefile.replace(file, done.before, done.after)
+        return done
+    workspace = Workspace(run)
+    with workspace.locked(lock_timeout, "qrspi frontmatter set"):
+        done = _setting(file, key, value)
+        if done.changed:
+            inside = file.path.removeprefix(f"{run}/")
+            workspace.replace(inside, done.before, done.after)
+            note = f"{key}: {value}"
+            audit.record(workspace, "cli", Performed("frontmatter-set", "", 0, (inside,), (note,)))
+    return done
+
+
+def _setting(file: LoneFile, key: str, value: str) -> Setting:
+    before = _content(file)
+    after = frontmatter.set_field(before, key, value, file.shown)
+    if isinstance(after, Problem):
+        raise Refusal(after)
+    return Setting(before, after, lonefile.run_around(file))

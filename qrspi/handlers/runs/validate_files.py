@@ -1,0 +1,80 @@
+"""Check files, each by its kind; a folder stands for every file of a run below it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from qrspi.core.config import reader as configs
+from qrspi.core.model import Problem
+from qrspi.core.tree import CONFIG_LIMIT, Fault
+from qrspi.core.validation.file_check import Inspected, inspect, limit
+from qrspi.core.validation.file_kinds import kind_of
+from qrspi.world.files import json_log as applog
+from qrspi.world.files.run_tree import DiskTree
+from qrspi.world.runs import lone_file as lonefile
+
+_DEEPEST = 12
+_HEADS = ("artifact", "companion")
+
+
+class Checked(NamedTuple):
+    file: str  # as the caller named it
+    kind: str
+    problems: tuple[Problem, ...]
+    warnings: tuple[Problem, ...]
+
+
+def check(path: str) -> list[Checked]:
+    """Nothing when the path is a folder in which no file of a run is known."""
+    file = lonefile.at(path)
+    if isinstance(DiskTree(file.path).entries(""), Fault):
+        return [_check(file.folder, file.name, file.shown)]
+    return list(_below(file.path, file.shown, _DEEPEST))
+
+
+def _below(folder: str, shown: str, depth: int) -> Iterator[Checked]:
+    entries = DiskTree(folder).entries("")
+    if isinstance(entries, Fault):
+        yield _unlisted(shown, entries)
+        return
+    for entry in entries:
+        path = f"{shown}/{entry.name}"
+        if kind_of(f"{folder}/{entry.name}").kind != "other":
+            yield _check(folder, entry.name, path)
+        elif entry.kind == "dir" and depth and not entry.name.startswith("."):
+            yield from _below(f"{folder}/{entry.name}", path, depth - 1)
+
+
+def _unlisted(shown: str, fault: Fault) -> Checked:
+    message = f"{shown}/ cannot be listed: {fault.detail or fault.kind}"
+    return Checked(shown, "other", (Problem("unreadable", message, file=shown),), ())
+
+
+def _check(folder: str, name: str, shown: str) -> Checked:
+    found = kind_of(f"{folder}/{name}")
+    tree = DiskTree(folder)
+    head = found.kind in _HEADS
+    content = tree.head(name) if head else tree.read(name, limit(found.kind))
+    seen = inspect(found, shown, content, _is_strict(folder))
+    if found.kind == "log" and not isinstance(content, Fault):
+        seen = _log(tree, name, shown)
+    return Checked(shown, found.kind, *seen)
+
+
+def _log(tree: DiskTree, name: str, shown: str) -> Inspected:
+    wrong = (item for item in applog.read(tree, name) if isinstance(item, Problem))
+    placed = (
+        item._replace(file=shown, message=f"{shown}{item.message[len(name) :]}") for item in wrong
+    )
+    return Inspected(tuple(placed))
+
+
+def _is_strict(folder: str) -> bool:
+    """As the config of the run around the file says."""
+    while folder:
+        content = DiskTree(folder).read("config.md", CONFIG_LIMIT)
+        if not isinstance(content, Fault):
+            return configs.read(content).guard == "strict"
+        folder = folder.rpartition("/")[0]
+    return False

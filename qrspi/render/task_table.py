@@ -1,0 +1,68 @@
+"""Tasks by wave: where each stands, as a document and as a table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from qrspi.core.code_steps.task_state import TaskState
+from qrspi.handlers.tasks.start import Started
+from qrspi.render import run_page as states
+from qrspi.render.columns import table
+
+
+def document(task: TaskState) -> dict[str, Any]:
+    start, report = task.start, task.report
+    return {
+        "task": task.key,
+        "file": task.item.file,
+        "title": task.item.title,
+        "wave": task.item.wave,
+        "state": task.state,
+        "terminal": task.terminal,
+        "because": list(task.because),
+        "base": task.item.base_words,
+        "base_commit": start.base_commit if start else None,
+        "branch": start.branch if start else task.item.branch or None,
+        "worktree": start.worktree if start else None,
+        "needs": list(task.item.needs),
+        "report": report.status if report else None,
+        "commit": task.commit or None,
+        "round": task.loop.number if task.loop and task.loop.number else None,
+        "outcome": task.outcome.ending if task.outcome else None,
+        "reason": task.outcome.reason if task.outcome else None,
+        "next": states.next_document(task.next) if task.next else None,
+    }
+
+
+def lines(found: Iterable[TaskState], width: int) -> list[str]:
+    rows = [
+        (
+            "fix" if task.item.is_repair else str(task.item.wave),
+            task.key,
+            task.state,
+            str(task.loop.number) if task.loop and task.loop.number else "-",
+            task.commit[:12] or "-",
+            task.item.base_words,
+            task.item.title,
+        )
+        for task in found
+    ]
+    head = ("WAVE", "TASK", "STATE", "ROUND", "COMMIT", "BASE", "TITLE")
+    return table(head, rows, width) if rows else ["There are no tasks."]
+
+
+def started(one: Started) -> dict[str, Any]:
+    return {
+        "task": one.key,
+        "branch": one.start.branch,
+        "base": one.start.base,
+        "base_commit": one.start.base_commit or None,
+        "worktree": one.start.worktree,
+        "how": one.how,
+    }
+
+
+def started_line(one: Started, *, dry_run: bool) -> str:
+    verb = f"would be {one.how}" if dry_run else one.how
+    return f"{one.key}: {verb}: {one.start.worktree} on {one.start.branch}, from {one.start.base}"

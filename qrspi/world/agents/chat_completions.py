@@ -1,0 +1,240 @@
+"""A model behind HTTP that speaks OpenAI's chat completions."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from functools import cache
+from typing import TYPE_CHECKING, NamedTuple
+
+from qrspi.core.config.vendors import Provider
+from qrspi.core.model import Problem
+from qrspi.world.agents.dispatch_context import Wire
+from qrspi.world.agents.reply_buffer import Hearing
+from qrspi.world.agents.request import Answer, Request, failure
+
+if TYPE_CHECKING:
+    from httpx import URL, Headers, Response
+
+ATTEMPTS = 4
+WHOLE_SECONDS = 1800.0  # for one that sends a byte now and then
+LONGEST_PAUSE = 300.0
+_ERROR_LIMIT = 64 * 1024
+_KEY = re.compile(r"[!-~]+")
+
+
+class _Again(NamedTuple):
+    """A failure that may pass; `after` is how long the server asks us to wait."""
+
+    problem: Problem
+    after: float | None = None
+
+
+def send(request: Request, wire: Wire) -> Answer:
+    provider = request.means.provider
+    assert provider is not None
+    key = wire.environment.get(provider.api_key_env, "")
+    if problem := _unusable(key, provider):
+        return Answer(problem=problem)
+    began = time.monotonic()
+    answer = _tried(request, provider, key, wire)
+    return answer._replace(seconds=time.monotonic() - began)
+
+
+def _unusable(key: str, provider: Provider) -> Problem | None:
+    name = provider.api_key_env
+    if not key:
+        text = f"the variable {name} is not set: it holds the key for {provider.base_url}"
+        return failure("no-key", text, hint=f"export {name}=…")
+    if not _KEY.fullmatch(key):
+        # Left to the HTTP library, the error would quote the key.
+        text = f"the variable {name} holds white space or other characters that no header can carry"
+        return failure("no-key", text)
+    return None
+
+
+def _tried(request: Request, provider: Provider, key: str, wire: Wire) -> Answer:
+    attempt, heard = 0, False
+    while True:
+        outcome = _once(request, provider, key, wire)
+        if isinstance(outcome, Answer):
+            return outcome
+        heard = heard or outcome.problem.code != _UNREACHABLE
+        pause = _pause(outcome, attempt, wire)
+        attempt += 1
+        if attempt == ATTEMPTS or pause > LONGEST_PAUSE or wire.stop.is_set():
+            return Answer(problem=_given_up(outcome, attempt, pause, heard))
+        wire.pause(pause)
+
+
+def _pause(outcome: _Again, attempt: int, wire: Wire) -> float:
+    """Never the same for two callers: those turned away together must not come back together."""
+    if outcome.after is not None:
+        return outcome.after + wire.chance()
+    return (0.5 + wire.chance() / 2) * 2.0**attempt
+
+
+_UNREACHABLE = "transport-unreachable"
+
+
+def _given_up(outcome: _Again, attempts: int, pause: float, heard: bool) -> Problem:
+    tried = f"after {attempts} attempt{'s' if attempts > 1 else ''}"
+    more = f"; it asks to wait {pause:.0f} s" if pause > LONGEST_PAUSE else ""
+    problem = outcome.problem
+    if heard and problem.code == _UNREACHABLE:
+        # An earlier attempt did reach somebody, who may count it.
+        problem = problem._replace(code="transport-dropped")
+    return problem._replace(message=f"{problem.message} ({tried}{more})")
+
+
+def _once(request: Request, provider: Provider, key: str, wire: Wire) -> Answer | _Again:
+    try:
+        import httpx
+    except ModuleNotFoundError:
+        text = "httpx is not installed, which this transport needs: pip install 'qrspi[http]'"
+        return Answer(problem=failure("no-httpx", text, hint="pip install 'qrspi[http]'"))
+    place = provider.base_url
+    try:
+        with _response(request, provider, key, wire) as response:
+            return _read(response, request, place, wire)
+    except (httpx.ReadTimeout, httpx.WriteTimeout):
+        return Answer(problem=failure("timeout", f"{place} did not answer in time"))
+    except (httpx.ConnectError, httpx.ConnectTimeout) as error:
+        text = wire.redacted(f"{place} cannot be reached: {error}")
+        return _Again(failure("unreachable", text))
+    except (httpx.NetworkError, httpx.RemoteProtocolError) as error:
+        text = wire.redacted(f"{place} broke the connection off: {error}")
+        return _Again(failure("dropped", text))
+    except (httpx.HTTPError, httpx.InvalidURL) as error:
+        text = wire.redacted(f"{place} cannot be asked: {error}")
+        return Answer(problem=failure("failed", text))
+    except OSError as error:
+        text = f"the answer of {place} cannot be kept: {error.strerror}"
+        return Answer(problem=failure("failed", text))
+
+
+@contextmanager
+def _response(request: Request, provider: Provider, key: str, wire: Wire) -> Iterator[Response]:
+    body = {
+        "model": request.model,
+        "messages": [{"role": "user", "content": request.prompt.decode()}],
+    }
+    client = wire.connections.client(provider.base_url)
+    content, headers = json.dumps(body).encode(), _headers(provider, key)
+    url = _url(provider.base_url)
+    with client.stream("POST", url, content=content, headers=headers) as response:
+        yield response
+
+
+@cache
+def _url(base: str) -> URL:
+    import httpx
+
+    return httpx.URL(base.rstrip("/").removesuffix("/chat/completions") + "/chat/completions")
+
+
+def _headers(provider: Provider, key: str) -> Headers:
+    import httpx
+
+    headers = httpx.Headers(
+        {
+            "Authorization": f"Bearer {key}",
+            "Content-Type": "application/json",
+            "Accept": "application/json",
+            # A compressed reply could grow a thousandfold within one read.
+            "Accept-Encoding": "identity",
+        }
+    )
+    more = provider.default_headers.items()
+    headers.update([(name.encode(), value.encode()) for name, value in more])
+    return headers
+
+
+def _read(response: Response, request: Request, place: str, wire: Wire) -> Answer | _Again:
+    if response.status_code != 200:
+        return _turned_away(response, place, wire)
+    if problem := _odd_content(response, place):
+        return Answer(problem=problem)
+    with ExitStack() as stack:
+        heard = Hearing()
+        stack.callback(heard.close)
+        if problem := _hear(response, heard, request.limit, place):
+            return Answer(problem=problem)
+        stack.pop_all()
+    return Answer(heard=heard)
+
+
+def _hear(response: Response, heard: Hearing, limit: int, place: str) -> Problem | None:
+    deadline = time.monotonic() + WHOLE_SECONDS
+    for block in response.iter_raw():
+        heard.add(block)
+        if heard.size > limit:
+            return failure("too-large", f"{place} sent more than {limit} bytes")
+        if time.monotonic() > deadline:
+            text = f"{place} had not finished its answer after {WHOLE_SECONDS:g} s"
+            return failure("timeout", text)
+    return None
+
+
+def _odd_content(response: Response, place: str) -> Problem | None:
+    kind = response.headers.get("content-type", "application/json").partition(";")[0].strip()
+    if not kind.endswith(("/json", "+json")):
+        text = f"{place} answered with {kind[:80]!r}: expected application/json"
+        return failure("bad-response", text, found=kind[:80])
+    coding = response.headers.get("content-encoding", "identity")
+    if coding != "identity":
+        text = f"{place} answered in the encoding {coding[:80]!r}, which was not asked for"
+        return failure("bad-response", text, found=coding[:80])
+    return None
+
+
+_CODES = {401: "refused", 403: "refused", 402: "quota", 429: "quota", 408: "unavailable"}
+
+
+def _turned_away(response: Response, place: str, wire: Wire) -> Answer | _Again:
+    status = response.status_code
+    said = wire.redacted(_words(response))
+    text = f"{place} answered {status}{f': {said}' if said else ''}"
+    code = _CODES.get(status, "unavailable" if status >= 500 else "rejected")
+    problem = failure(code, text, found=str(status))
+    if status == 429 or status >= 500:
+        return _Again(problem, _retry_after(response, wire))
+    return Answer(problem=problem)
+
+
+def _words(response: Response) -> str:
+    data = bytearray()
+    for block in response.iter_raw():
+        data += block
+        if len(data) > _ERROR_LIMIT:
+            break
+    text = bytes(data[:_ERROR_LIMIT]).decode("utf-8", "replace")
+    return " ".join((_message(text) or text).split())[:300]
+
+
+def _message(text: str) -> str:
+    try:
+        document = json.loads(text)
+    except (ValueError, RecursionError):
+        return ""
+    error = document.get("error") if isinstance(document, dict) else None
+    said = error.get("message") if isinstance(error, dict) else error
+    return said if isinstance(said, str) else ""
+
+
+def _retry_after(response: Response, wire: Wire) -> float | None:
+    """In seconds from now; the header gives them, or a date."""
+    said = response.headers.get("retry-after", "").strip()
+    if re.fullmatch(r"\d{1,9}(?:\.\d{1,9})?", said):
+        return float(said)
+    if not said:
+        return None
+    from email.utils import parsedate_to_datetime
+
+    try:
+        return max(0.0, parsedate_to_datetime(said).timestamp() - wire.clock())
+    except (ValueError, OverflowError):
+        return None

@@ -1,0 +1,88 @@
+"""An agent on the command line: the prompt on its stdin, the reply on its stdout, no shell."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from qrspi.core.config.vendors import Command
+from qrspi.core.model import Problem
+from qrspi.world.agents.dispatch_context import Wire
+from qrspi.world.agents.request import Answer, Request, failure
+from qrspi.world.processes.pipes import Spoken
+
+MODEL = "{model}"  # in an argument: the model the role was routed to
+
+# A repository can bring hooks that its agent runs on every start. These arguments leave out
+# what the repository says and keep what the user says; wrappers of one's own see QRSPI_TRUSTED.
+HOOKS_OFF: dict[str, tuple[str, ...]] = {
+    "claude": ("--setting-sources", "user"),
+    "codex": ("-c", "features.hooks=false"),
+}
+
+# Set by a Claude Code that we run in: the one we start would refuse to start inside another.
+_NOT_INHERITED = ("CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT")
+
+
+def send(request: Request, wire: Wire) -> Answer:
+    command = request.means.command
+    assert command is not None
+    return run(request, wire, arguments(request, command), command.timeout)
+
+
+def arguments(request: Request, command: Command) -> list[str]:
+    program, *rest = (word.replace(MODEL, request.model) for word in command.argv)
+    off = () if request.trusted else HOOKS_OFF.get(program.rpartition("/")[2], ())
+    return [program, *off, *rest]
+
+
+def run(request: Request, wire: Wire, argv: list[str], timeout: float) -> Answer:
+    try:
+        spoken = wire.children.converse(
+            argv,
+            request.prompt,
+            directory=request.directory,
+            environment=environment(request, wire),
+            timeout=timeout,
+            limit=request.limit,
+        )
+    except OSError as error:
+        text = f"{argv[0]} cannot be started: {error.strerror}"
+        return Answer(problem=failure("no-program", text, found=argv[0]))
+    return Answer(spoken.out, spoken.seconds, _problem(argv[0], spoken, timeout, request, wire))
+
+
+def environment(request: Request, wire: Wire) -> Mapping[str, str]:
+    own = {"QRSPI_MODEL": request.model, "QRSPI_TRUSTED": "1" if request.trusted else "0"}
+    if request.run:
+        # A work tree has a copy of the run; what an agent reports belongs to the run itself.
+        own["QRSPI_ROOT"] = request.run
+    inherited = {
+        name: value for name, value in wire.environment.items() if name not in _NOT_INHERITED
+    }
+    return {**inherited, **own}
+
+
+def _problem(
+    program: str, spoken: Spoken, timeout: float, request: Request, wire: Wire
+) -> Problem | None:
+    match spoken.ending:
+        case "timeout":
+            return failure("timeout", f"{program} did not answer within {timeout:g} s")
+        case "too-much":
+            text = f"{program} printed more than {request.limit} bytes and was stopped"
+            return failure("too-large", text)
+        case "interrupted":
+            return failure("interrupted", f"{program} was stopped with the command")
+        case "exited":
+            return _status(program, spoken, wire)
+
+
+def _status(program: str, spoken: Spoken, wire: Wire) -> Problem | None:
+    if spoken.status == 0:
+        return None
+    how = (
+        f"exited {spoken.status}" if spoken.status > 0 else f"was ended by signal {-spoken.status}"
+    )
+    said = " ".join(spoken.tail.decode("utf-8", "replace").split())[-500:]
+    text = wire.redacted(f"{program} {how}{f': {said}' if said else ''}")
+    return failure("failed", text, found=str(spoken.status))

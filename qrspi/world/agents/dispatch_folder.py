@@ -1,0 +1,174 @@
+"""Where prompts wait and answers arrive: the dispatch folder of a run.
+
+One dispatcher at a time holds it, by a kernel lock of its own: the run's lock is free while
+agents work. Answers are put here by whichever thread hears them, before anybody reads them.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
+from functools import partial
+
+from qrspi.core.agents import dispatch_record as jobs
+from qrspi.core.agents.dispatch_record import Record
+from qrspi.core.agents.replies import LIMIT
+from qrspi.core.model import Problem
+from qrspi.core.tree import Fault
+from qrspi.world.files import atomic_write as atomic
+from qrspi.world.files import json_log as applog
+from qrspi.world.files import lock
+from qrspi.world.files.run_tree import DiskTree, opened
+from qrspi.world.files.write_errors import worded
+
+FOLDER = f"{lock.OWN}/dispatch"
+LOCK = "dispatch-lock"
+JOBS = "jobs.jsonl"  # in each folder: what became of its dispatches, the newest line counts
+SECOND_TRY = "-again"  # behind the name of an agent whose first answer was not good enough
+
+
+class Mailbox:
+    """Places are the paths of prompts without `.md`:
+    `.qrspi/dispatch/goals/round-01/quality-claude`."""
+
+    def __init__(self, path: str, root: int) -> None:
+        self.path = path
+        self._root = root
+        self._guard = threading.Lock()
+        self._open = True
+        self._records: dict[str, dict[str, Record]] = {}  # by folder, then by name
+
+    def record(self, place: str) -> Record | None:
+        folder, _, name = place.rpartition("/")
+        with self._guard:
+            return self._of(folder).get(name)
+
+    def keep(self, place: str, record: Record) -> None:
+        self.keep_all({place: record})
+
+    def keep_all(self, records: Mapping[str, Record]) -> None:
+        """A line for each; all that belong to one folder are one write."""
+        for folder, names in _by_folder(records):
+            known = [records[f"{folder}/{name}"] for name in names]
+            lines = b"".join(map(jobs.render, known))
+            path = f"{folder}/{JOBS}"
+            with self._guard, self._below(path, folder, make=True) as directory:
+                if self._open:
+                    before = self._of(folder)
+                    applog.append(directory, JOBS, lines, path)
+                    before |= {record.name: record for record in known}
+
+    def _of(self, folder: str) -> dict[str, Record]:
+        if folder not in self._records:
+            self._records[folder] = read_records(self.path, folder)
+        return self._records[folder]
+
+    def reply(self, place: str) -> bytes | None:
+        data = DiskTree(self.path).read(f"{place}.reply", LIMIT + 1)
+        return None if isinstance(data, Fault) else data
+
+    def answer(self, place: str, record: Record) -> bytes | None:
+        """The reply that counts."""
+        return self.reply(f"{place}{SECOND_TRY}" if record.second_try else place)
+
+    def capture(self, place: str, data: bytes) -> None:
+        self._put(f"{place}.reply", data)
+
+    def prompts(self, texts: Mapping[str, bytes]) -> None:
+        """Whole files, though not synced: what is lost with the power can be rendered again."""
+        for folder, names in _by_folder(texts if self._open else ()):
+            with self._below(f"{folder}/{names[0]}.md", folder, make=True) as directory:
+                for name in names:
+                    _write_prompt(directory, f"{name}.md", texts[f"{folder}/{name}"])
+
+    def discard(self, places: Iterable[str]) -> None:
+        """Before the same is asked again: an old answer must not pass for the new one."""
+        for folder, names in _by_folder(places):
+            with suppress(FileNotFoundError), self._below(folder, folder, make=False) as directory:
+                old = {f"{name}{end}" for name in names for end in (".reply", ".result")}
+                found = old.intersection(os.listdir(directory))
+                for name in found:
+                    os.unlink(name, dir_fd=directory)
+                if found:
+                    atomic.sync(directory)
+
+    def result_file(self, place: str) -> str:
+        return f"{self.path}/{place}.result"
+
+    def close(self) -> None:
+        with self._guard:
+            self._open = False
+
+    def _put(self, path: str, data: bytes) -> None:
+        parent, _, name = path.rpartition("/")
+        part = f".{name}.part"
+        with self._below(path, parent, make=True) as directory:
+            with suppress(FileNotFoundError):
+                os.unlink(part, dir_fd=directory)
+            atomic.fill(directory, part, data)
+            # A thread that hears its agent after the lock was let go leaves everything as it is.
+            if self._open:
+                atomic.put(directory, part, name)
+
+    @contextmanager
+    def _below(self, path: str, parent: str, *, make: bool) -> Iterator[int]:
+        with worded(path, absent_is_fine=not make), atomic.below(self._root, parent, make) as fd:
+            yield fd
+
+
+def _by_folder(places: Iterable[str]) -> Iterator[tuple[str, list[str]]]:
+    found: dict[str, list[str]] = {}
+    for place in places:
+        folder, _, name = place.rpartition("/")
+        found.setdefault(folder, []).append(name)
+    yield from found.items()
+
+
+def _write_prompt(directory: int, name: str, data: bytes) -> None:
+    part = f".{name}.part"
+    with suppress(FileNotFoundError):
+        os.unlink(part, dir_fd=directory)
+    fd = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666, dir_fd=directory)
+    try:
+        atomic.write_all(fd, data)
+    finally:
+        os.close(fd)
+    os.replace(part, name, src_dir_fd=directory, dst_dir_fd=directory)
+
+
+def read_records(run: str, folder: str) -> dict[str, Record]:
+    """The newest of each name; a line that is no record says nothing."""
+    found: dict[str, Record] = {}
+    for line in applog.read(DiskTree(run), f"{folder}/{JOBS}"):
+        record = None if isinstance(line, Problem) else jobs.read(line.record)
+        if record:
+            found[record.name] = record
+    return found
+
+
+@contextmanager
+def held(path: str, timeout: float, command: str) -> Iterator[Mailbox]:
+    """The only dispatcher of this run, as long as it lasts."""
+    name = path.rpartition("/")[2]
+    with ExitStack() as stack:
+        with worded(f"{lock.OWN}/{LOCK}"):
+            root = stack.enter_context(opened(path))
+            own = stack.enter_context(atomic.below(root, lock.OWN, make=True))
+            busy = partial(_busy, name, timeout)
+            stack.enter_context(lock.held(own, LOCK, timeout, command, busy))
+            lock.ignore_in_git(own)
+        mailbox = Mailbox(path, root)
+        stack.callback(mailbox.close)
+        yield mailbox
+
+
+def _busy(run: str, timeout: float, holder: str) -> Problem:
+    return Problem(
+        "busy",
+        f"agents of run {run} are being sent by {holder}, waited {timeout:g} s: "
+        "try again when it is done",
+        found=holder,
+        hint="qrspi dispatch list",
+    )

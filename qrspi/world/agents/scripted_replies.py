@@ -1,0 +1,58 @@
+"""Answers from a folder instead of from a model: for demonstrations and dry runs.
+
+Looked for as `<step>/round-NN/<name>`, `<step>/<name>`, `<name>`, then the same with the first
+word of the name (`verify`, for every finding); as `.md`, which is plain text, or as `.json`, what
+`claude -p --output-format json` prints, so that a demonstration can have costs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from qrspi.core.agents.replies import Kind
+from qrspi.core.filenames import round_name
+from qrspi.core.tree import Fault
+from qrspi.world.agents.dispatch_context import Wire
+from qrspi.world.agents.request import Answer, Request, failure
+from qrspi.world.files.run_tree import DiskTree
+
+KINDS: dict[str, Kind] = {".json": "claude-json", ".md": "text"}
+
+
+def send(request: Request, wire: Wire) -> Answer:
+    path = found(request, wire.scripts)
+    if path is None:
+        text = f"{wire.scripts} has no reply for {request.name}: expected {first(request)}"
+        return Answer(problem=failure("no-script", text, found=request.name))
+    data = DiskTree(wire.scripts).read(path, request.limit + 1)
+    if isinstance(data, Fault):
+        text = f"{wire.scripts}/{path} cannot be read: {data.detail or data.kind}"
+        return Answer(problem=failure("no-script", text))
+    return Answer(data)
+
+
+def kind(request: Request, folder: str) -> Kind:
+    """In which form the folder answers this one."""
+    path = found(request, folder)
+    return KINDS[f".{path.rpartition('.')[2]}"] if path else "text"
+
+
+def first(request: Request) -> str:
+    return next(_candidates(request))
+
+
+def found(request: Request, folder: str) -> str | None:
+    tree = DiskTree(folder)
+    for path in _candidates(request):
+        size = tree.size(path)
+        if not (isinstance(size, Fault) and size.kind == "absent"):
+            return path
+    return None
+
+
+def _candidates(request: Request) -> Iterator[str]:
+    folders = [f"{request.step}/", ""]
+    if request.round:
+        folders.insert(0, f"{request.step}/{round_name(request.round)}/")
+    for name in dict.fromkeys((request.name, request.name.partition("-")[0])):
+        yield from (f"{folder}{name}{end}" for folder in folders for end in (".md", ".json"))

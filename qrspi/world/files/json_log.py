@@ -1,0 +1,244 @@
+"""Append-only logs, one JSON object a line.
+
+A line is written in one piece, so a kill can only leave the last one without its end. Such a
+piece is kept aside in `<name>.torn-<n>` before the next line is added. A last line that lacks
+nothing but its newline is a whole entry and stays one.
+"""
+
+from __future__ import annotations
+
+import errno
+import io
+import json
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import takewhile
+from typing import Any, NamedTuple
+
+from qrspi.core.model import Problem
+from qrspi.core.tree import Fault
+from qrspi.world.files import atomic_write as atomic
+from qrspi.world.files.run_tree import DiskTree
+
+LINE_LIMIT = 8 * 1024 * 1024
+
+_BLOCK = 64 * 1024
+_MARKS = (b"<<<<<<<", b"|||||||", b"=======", b">>>>>>>")
+
+
+class Entry(NamedTuple):
+    line: int  # from 1; in a tail from the end, as in a slice: -1 is the last
+    end: int  # the byte behind it, where a reader that follows the log goes on
+    record: Mapping[str, Any]
+
+
+def encode(record: Mapping[str, object]) -> bytes:
+    """ASCII, so that a line stays one line, and harmless, in every editor and terminal."""
+    return json.dumps(record, allow_nan=False).encode("ascii") + b"\n"
+
+
+def append(directory: int, name: str, lines: bytes, file: str) -> tuple[Problem, ...]:
+    """Add whole lines in one write and sync them; reports a torn line that was put aside."""
+    if not lines.endswith(b"\n"):
+        raise RuntimeError("a log takes whole lines")
+    fd = atomic.open_regular(directory, name, os.O_RDWR | os.O_APPEND | os.O_CREAT)
+    try:
+        size = os.fstat(fd).st_size
+        torn = _torn(fd, size)
+        if torn and _is_entry(torn):
+            _add(fd, size, b"\n" + lines)
+            return ()
+        aside = _put_aside(directory, name, torn) if torn else ""
+        _add(fd, size - len(torn), lines)
+    finally:
+        os.close(fd)
+    if not size:
+        atomic.sync(directory)
+    return (_kept_aside(file, aside),) if aside else ()
+
+
+def settle(directory: int, name: str) -> None:
+    """Make sure of an entry that a killed command added: it has its end, and is on the disk."""
+    fd = atomic.open_regular(directory, name, os.O_RDWR | os.O_APPEND)
+    try:
+        torn = _torn(fd, os.fstat(fd).st_size)
+        if torn and _is_entry(torn):
+            atomic.write_all(fd, b"\n")
+        os.fsync(fd)
+    finally:
+        os.close(fd)
+    atomic.sync(directory)
+
+
+def read(
+    tree: DiskTree, path: str, after: int = 0, line: int = 1, live: bool = False
+) -> Iterator[Entry | Problem]:
+    """Every entry behind byte `after`, where `line` begins, and what is wrong in between. With
+    `live` a last line that has no end yet is left for later."""
+    fd = tree.descriptor(path)
+    if isinstance(fd, Fault):
+        yield from unreadable(path, fd)
+        return
+    with os.fdopen(fd, "rb") as file:
+        file.seek(after)
+        lines = iter(lambda: file.readline(LINE_LIMIT), b"")
+        whole = takewhile(lambda text: not live or text.endswith(b"\n"), lines)
+        yield from entries(whole, line, after, path)
+
+
+def tail(tree: DiskTree, path: str, count: int) -> tuple[Entry | Problem, ...]:
+    """The last lines, at a cost that does not depend on how long the log is."""
+    fd = tree.descriptor(path)
+    if isinstance(fd, Fault):
+        return unreadable(path, fd)
+    try:
+        lines, at = last_lines(fd, count)
+    finally:
+        os.close(fd)
+    return tuple(entries(lines, -len(lines), at, path))
+
+
+def _torn(fd: int, size: int) -> bytes:
+    """What stands behind the last newline."""
+    if not size or os.pread(fd, 1, size - 1) == b"\n":
+        return b""
+    lines, _ = last_lines(fd, 1)
+    if len(lines[0]) >= LINE_LIMIT:
+        raise OSError(errno.EFBIG, f"its last line is longer than {LINE_LIMIT} bytes")
+    return lines[0]
+
+
+def _is_entry(line: bytes) -> bool:
+    try:
+        return isinstance(json.loads(line), dict)
+    except (ValueError, RecursionError):
+        return False
+
+
+def _put_aside(directory: int, name: str, torn: bytes) -> str:
+    """A kill behind this leaves the piece in both places, and the next try finds it here."""
+    number = 1
+    while True:
+        aside = f"{name}.torn-{number}"
+        now = atomic.present(directory, aside)
+        if now is None:
+            with atomic.temporary(directory, aside, torn) as temp:
+                atomic.put_new(directory, temp, aside)
+            return aside
+        if now.sha == atomic.sha256(torn):
+            return aside
+        number += 1
+
+
+def _add(fd: int, size: int, lines: bytes) -> None:
+    if os.fstat(fd).st_size != size:
+        os.ftruncate(fd, size)
+    try:
+        atomic.write_all(fd, lines)
+        os.fsync(fd)
+    except OSError:
+        os.ftruncate(fd, size)
+        raise
+
+
+def last_lines(fd: int, count: int, end: int | None = None) -> tuple[list[bytes], int]:
+    """The last `count` lines before the byte `end`, and the byte where the first of them begins."""
+    end = at = os.fstat(fd).st_size if end is None else end
+    data, block = b"", _BLOCK
+    while at and data.count(b"\n", 0, -1) < count and _first_line(data) < LINE_LIMIT:
+        at, upto = max(0, at - block), at
+        data = os.pread(fd, upto - at, at) + data
+        block *= 2
+    lines = io.BytesIO(data).readlines()
+    kept = lines[-count:] if count > 0 else []
+    return kept, end - sum(map(len, kept))
+
+
+def _first_line(data: bytes) -> int:
+    """How long the line is that the data begins in."""
+    found = data.find(b"\n", 0, -1)
+    return len(data) if found < 0 else found
+
+
+def entries(lines: Iterable[bytes], number: int, at: int, file: str) -> Iterator[Entry | Problem]:
+    for line in lines:
+        at += len(line)
+        record = _plain(line)
+        if record is None:
+            record = _record(line)
+        if record is None:
+            yield from _wrong(line, number, file)
+        else:
+            yield Entry(number, at, record)
+        number += 1
+
+
+def _plain(line: bytes) -> Any:
+    """A line as `encode` writes it, which is nearly every line."""
+    if not (line.startswith(b"{") and line.endswith(b"}\n") and line.isascii()):
+        return None
+    try:
+        return json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _record(line: bytes) -> dict[str, Any] | None:
+    # Imported here: it brings attrs along, which costs more than a whole `status`.
+    from jsonlines import InvalidLineError, Reader
+
+    try:
+        return Reader([line], loads=_loads).read(type=dict)
+    except InvalidLineError:
+        return None
+
+
+def _loads(text: str | bytes) -> Any:
+    try:
+        return json.loads(text)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+
+
+def _wrong(line: bytes, number: int, file: str) -> Iterator[Problem]:
+    where = f"{file} line {number}" if number > 0 else f"{file} line {-number} from the end"
+    if line.startswith(_MARKS):
+        yield Problem(
+            "merge-conflict",
+            f"{where} is the conflict mark of a merge: keep the entries of both sides and "
+            "delete the mark",
+            file=file,
+            found=line[:7].decode("ascii"),
+            expected="a JSON object",
+        )
+    elif not line.endswith(b"\n") and len(line) < LINE_LIMIT:
+        yield Problem(
+            "torn-line",
+            f"{where} was cut off by a command that was killed: it does not count, and is kept "
+            "aside when the next line is added",
+            file=file,
+        )
+    elif line.strip():
+        yield Problem(
+            "malformed-line",
+            f"{where} is no JSON object: it does not count, the other lines do",
+            file=file,
+            expected="a JSON object",
+        )
+
+
+def _kept_aside(file: str, aside: str) -> Problem:
+    return Problem(
+        "torn-line",
+        f"{file}: its last line was cut off by a command that was killed; the piece is kept in "
+        f"{aside}, the lines before it are whole",
+        file=file,
+        found=aside,
+    )
+
+
+def unreadable(path: str, fault: Fault) -> tuple[Problem, ...]:
+    if fault.kind == "absent":
+        return ()
+    why = f"it is a {fault.detail}" if fault.kind == "not-a-file" else fault.detail
+    return (Problem("unreadable", f"cannot read {path}: {why}", file=path),)

@@ -1,0 +1,94 @@
+"""The lines of a log as they come.
+
+Looking at a file's size costs a microsecond, works on every file system and loses nothing, so
+the log is looked at five times a second; listening for events would cost threads and a library.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import select
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from qrspi.core.model import Problem
+from qrspi.core.tree import Fault
+from qrspi.world.files import json_log as applog
+from qrspi.world.files.json_log import LINE_LIMIT, Entry
+from qrspi.world.files.run_tree import DiskTree
+
+PAUSE = 0.2
+
+
+class Place(NamedTuple):
+    """Up to where a log was read."""
+
+    inode: int = 0
+    end: int = 0
+
+
+class News(NamedTuple):
+    items: tuple[Entry | Problem, ...]
+    place: Place
+
+
+def last(tree: DiskTree, path: str, count: int) -> News:
+    """The last whole lines. One that has no end yet comes with the news."""
+    fd = tree.descriptor(path)
+    if isinstance(fd, Fault):
+        return News(applog.unreadable(path, fd), Place())
+    try:
+        place = Place(os.fstat(fd).st_ino, _whole(fd))
+        lines, at = applog.last_lines(fd, count, place.end)
+    finally:
+        os.close(fd)
+    return News(tuple(applog.entries(lines, -len(lines), at, path)), place)
+
+
+def _whole(fd: int) -> int:
+    """The byte behind the last line that has its end."""
+    lines, at = applog.last_lines(fd, 1)
+    return at + sum(len(line) for line in lines if line.endswith(b"\n"))
+
+
+def news(tree: DiskTree, path: str, place: Place) -> News:
+    """What was added behind a place."""
+    fd = tree.descriptor(path)
+    if isinstance(fd, Fault):
+        return News(applog.unreadable(path, fd), Place())
+    try:
+        found = os.fstat(fd)
+        if place.inode and (place.inode != found.st_ino or found.st_size < place.end):
+            return News((_another(path),), Place(found.st_ino))
+        if found.st_size == place.end:
+            return News((), place)
+        lines = io.BytesIO(os.pread(fd, LINE_LIMIT, place.end)).readlines()
+    finally:
+        os.close(fd)
+    if not lines[-1].endswith(b"\n") and len(lines[-1]) < LINE_LIMIT:
+        del lines[-1]
+    items = applog.entries(lines, -len(lines), place.end, path)
+    return News(tuple(items), Place(found.st_ino, place.end + sum(map(len, lines))))
+
+
+def _another(path: str) -> Problem:
+    text = f"{path} was cut or replaced: what it holds now is shown from its first line"
+    return Problem("log-replaced", text, file=path)
+
+
+def following(tree: DiskTree, path: str, place: Place, reader: int) -> Iterator[Entry | Problem]:
+    """Everything that is added from now on, until nobody reads the descriptor `reader` any more."""
+    told: tuple[Entry | Problem, ...] = ()
+    while not _is_gone(reader):
+        found = news(tree, path, place)
+        if found.place != place or found.items != told:
+            yield from found.items
+        told, place = found.items, found.place
+
+
+def _is_gone(reader: int) -> bool:
+    """Waits a little. Without this, `log --follow | head` would stay until the next line."""
+    waiting = select.poll()
+    waiting.register(reader, 0)
+    return bool(waiting.poll(PAUSE * 1000))

@@ -1,0 +1,300 @@
+"""The one door to git: GitPython, argument lists, and what a look at a repository may not run.
+
+`read` never runs a program that a repository's config or attributes name. `write` is git as
+the user would have run it: hooks, filters, identity and signing are theirs.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from typing import IO, TYPE_CHECKING, NamedTuple
+
+from qrspi.core.errors import Halt, Refusal
+from qrspi.core.model import Problem
+
+if TYPE_CHECKING:
+    from subprocess import Popen
+    from types import ModuleType
+
+LONGEST_WORDS = 4000
+
+# A hook may leave a process behind that keeps our pipes open; git itself does not wait for it.
+_GRACE_SECONDS = 1.0
+_BLOCK = 1024 * 1024
+
+_INERT = (
+    "--no-pager",
+    *("-c", "core.fsmonitor=false"),
+    *("-c", "core.hooksPath=/dev/null"),
+    *("-c", "core.attributesFile=/dev/null"),
+    *("-c", "log.showSignature=false"),
+)
+# A partial clone would fetch what it lacks, with the ssh command or helper its config names.
+_QUIET = {
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_ALLOW_PROTOCOL": "none",
+}
+
+# Set while git runs a hook or an alias: about that repository, not about the one we ask for.
+_FOREIGN = """
+    GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE GIT_PREFIX GIT_COMMON_DIR GIT_OBJECT_DIRECTORY
+    GIT_ALTERNATE_OBJECT_DIRECTORIES GIT_NAMESPACE GIT_GRAFT_FILE GIT_SHALLOW_FILE
+    GIT_REPLACE_REF_BASE GIT_NO_REPLACE_OBJECTS GIT_IMPLICIT_WORK_TREE GIT_QUARANTINE_PATH
+    GIT_INTERNAL_SUPER_PREFIX GIT_LITERAL_PATHSPECS GIT_GLOB_PATHSPECS GIT_NOGLOB_PATHSPECS
+    GIT_ICASE_PATHSPECS GIT_EXTERNAL_DIFF GIT_DIFF_OPTS GIT_ATTR_SOURCE
+""".split()
+_CONFIG = ("GIT_CONFIG_PARAMETERS", "GIT_CONFIG_COUNT")
+
+
+class Output(NamedTuple):
+    status: int
+    out: bytes
+    err: str
+
+    @property
+    def words(self) -> str:
+        """What git said, on one line."""
+        said = self.err.strip() or self.out.decode("utf-8", "replace")
+        lines = (line.strip() for line in said.splitlines())
+        return "; ".join(line for line in lines if line).replace(":; ", ": ")[:LONGEST_WORDS]
+
+
+_detached = False
+
+
+def detach() -> None:
+    """From now on git has no terminal. ^C at ours reaches every process that has it: a command
+    that finishes what it began must keep git, and the hooks git runs, out of that."""
+    global _detached
+    _detached = True
+
+
+def read(
+    directory: str,
+    args: Sequence[str],
+    *,
+    ok: tuple[int, ...] = (0,),
+    config: Sequence[tuple[str, str]] = (),
+) -> Output:
+    """Ask git; a status not in `ok` halts with git's own words."""
+    env = _QUIET | _config_env(config)
+    output = _collect(_start(directory, [*_INERT, *args], env))
+    if output.status not in ok:
+        raise failure(args[0], output)
+    return output
+
+
+def write(directory: str, args: Sequence[str], *, given: bytes = b"") -> Output:
+    """Let git change something; the caller judges the status."""
+    # GitPython forces LC_ALL=C, which the user's hooks would inherit.
+    env = {name: os.environ.get(name, "") for name in ("LC_ALL", "LANGUAGE")}
+    return _collect(_start(directory, args, env, piped=True), given)
+
+
+def pour(directory: str, args: Sequence[str], env: dict[str, str], sink: int) -> Output:
+    """Ask git with no config but its own, its output going straight to the file `sink`."""
+    process = _start(directory, ["--no-pager", *args], _QUIET | env, dropped=_CONFIG)
+    with process:
+        words = _Drain(process.stderr)
+        try:
+            _copy(_number(process.stdout), sink)
+        except OSError:
+            process.kill()
+            raise
+        status = process.wait()
+    return Output(status, b"", words.text())
+
+
+def failure(verb: str, output: Output) -> Halt:
+    if "dubious ownership" in output.err:
+        return _not_owner(output)
+    return Halt(
+        Problem(
+            "git-failed",
+            f"git {verb} exited {output.status}: {output.words}",
+            found=output.err[-LONGEST_WORDS:],
+        )
+    )
+
+
+def literal(paths: Sequence[str]) -> list[str]:
+    """Pathspecs that mean exactly these names, whatever characters are in them.
+
+    `--literal-pathspecs` would do the same, and reach the user's hooks through the environment.
+    """
+    for path in paths:
+        check_path(path)
+    return exactly(paths)
+
+
+def exactly(names: Sequence[str]) -> list[str]:
+    """As `literal`, for names that git itself gave."""
+    return [f":(literal){name}" for name in names]
+
+
+def check_path(path: str) -> None:
+    odd = path.startswith(("-", "/")) or "\0" in path or ".." in path.split("/")
+    if odd or not path:
+        raise Refusal(
+            Problem(
+                "bad-path",
+                f"path {path!r} is not handed to git: expected a path below the directory, "
+                "without '..', that does not begin with '-' or '/'",
+                file=path,
+                found=path,
+                expected="a path below the directory",
+            )
+        )
+
+
+def _not_owner(output: Output) -> Halt:
+    place = output.err.partition("repository at '")[2].partition("'")[0]
+    way_out = f"git config --global --add safe.directory {place}"
+    return Halt(
+        Problem(
+            "not-owner",
+            f"the repository at {place} belongs to another user and git will not read it: "
+            f"if you trust it, run `{way_out}`",
+            file=place,
+            hint=way_out,
+        )
+    )
+
+
+def _start(
+    directory: str,
+    args: Sequence[str],
+    env: Mapping[str, str],
+    *,
+    piped: bool = False,
+    dropped: Sequence[str] = (),
+) -> Popen[bytes]:
+    library = _library()
+    from subprocess import PIPE
+
+    program = os.environ.get("GIT_PYTHON_GIT_EXECUTABLE", "git")
+    # -C, because GitPython quietly runs in the current directory when it may not enter this one.
+    command = [*_cleared(env, dropped), program, "-C", directory, *args]
+    try:
+        started = library.Git(directory).execute(
+            command,
+            istream=PIPE if piped else None,
+            as_process=True,
+            shell=False,
+            env=env,
+            start_new_session=_detached,
+        )
+    except (library.GitCommandNotFound, OSError) as error:
+        raise _cannot_run(error) from None
+    process: Popen[bytes] = started.proc
+    started.proc = None  # or its finalizer would end the process when this function returns
+    return process
+
+
+def _library() -> ModuleType:
+    """GitPython takes 120 ms to import: only commands that use it pay."""
+    import sys
+
+    if "git" not in sys.modules:
+        _import_quietly()
+    import git
+
+    return git
+
+
+def _import_quietly() -> None:
+    """Imported as usual, GitPython runs `git version` twice, and fails where there is no git."""
+    wanted = {"GIT_PYTHON_REFRESH": "quiet", "GIT_PYTHON_GIT_EXECUTABLE": os.devnull}
+    before = {name: os.environ.get(name) for name in wanted}
+    os.environ.update(wanted)
+    try:
+        import git  # noqa: F401
+    finally:
+        for name, value in before.items():
+            del os.environ[name]
+            if value is not None:
+                os.environ[name] = value
+
+
+def _cannot_run(error: Exception) -> Halt:
+    why = os.strerror(error.errno or 0) if isinstance(error, OSError) else "it is not on the PATH"
+    return Halt(
+        Problem("git-missing", f"git cannot be run: {why}", hint="install git 2.31 or newer")
+    )
+
+
+def _cleared(env: Mapping[str, str], dropped: Sequence[str]) -> list[str]:
+    """GitPython can add to the environment, never take away: `env -u` does."""
+    names = [name for name in (*_FOREIGN, *dropped) if name in os.environ and name not in env]
+    return ["env", *(word for name in names for word in ("-u", name))] if names else []
+
+
+def _config_env(config: Sequence[tuple[str, str]]) -> dict[str, str]:
+    """Not `-c`, which cannot name a section with '=' in it."""
+    said = os.environ.get("GIT_CONFIG_COUNT", "")
+    first = int(said) if said.isdecimal() else 0
+    env = {"GIT_CONFIG_COUNT": str(first + len(config))} if config else {}
+    for number, (key, value) in enumerate(config, first):
+        env |= {f"GIT_CONFIG_KEY_{number}": key, f"GIT_CONFIG_VALUE_{number}": value}
+    return env
+
+
+def _collect(process: Popen[bytes], given: bytes = b"") -> Output:
+    with process:
+        out, err = _Drain(process.stdout), _Drain(process.stderr)
+        if process.stdin:
+            _feed(process.stdin, given)
+        status = process.wait()
+    return Output(status, out.data(), err.text())
+
+
+def _feed(stream: IO[bytes], given: bytes) -> None:
+    with suppress(BrokenPipeError), stream:  # git may end before it has read everything
+        stream.write(given)
+
+
+def _copy(source: int, sink: int) -> None:
+    import fcntl
+
+    wider = getattr(fcntl, "F_SETPIPE_SZ", None)  # on Linux: fewer turns on a busy machine
+    if wider:
+        with suppress(OSError):
+            fcntl.fcntl(source, wider, _BLOCK)
+    block = memoryview(bytearray(_BLOCK))
+    while count := os.readv(source, [block]):
+        written = 0
+        while written < count:
+            written += os.write(sink, block[written:count])
+
+
+def _number(stream: IO[bytes] | None) -> int:
+    assert stream is not None
+    return stream.fileno()
+
+
+class _Drain:
+    """Reads a pipe to its end beside the process, so that neither waits for the other."""
+
+    def __init__(self, stream: IO[bytes] | None) -> None:
+        from threading import Thread
+
+        self._fd = os.dup(_number(stream))  # ours: the stream may be closed while we still read
+        self._blocks: list[bytes] = []
+        self._thread = Thread(target=self._run, daemon=True)
+        self._thread.start()
+
+    def _run(self) -> None:
+        while block := os.read(self._fd, _BLOCK):
+            self._blocks.append(block)
+        os.close(self._fd)
+
+    def data(self) -> bytes:
+        self._thread.join(_GRACE_SECONDS)
+        return b"".join(self._blocks)
+
+    def text(self) -> str:
+        return self.data().decode("utf-8", "replace")

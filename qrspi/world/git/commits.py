@@ -1,0 +1,213 @@
+"""The engine's commits: exactly the paths it names, beside whatever the user has staged."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from qrspi.core.errors import Halt
+from qrspi.core.filenames import is_dropping
+from qrspi.core.model import Problem
+from qrspi.world.git import command as git
+from qrspi.world.git.refs import check, empty_tree, head, resolve
+from qrspi.world.git.repository import Repo, identity, refuse_if_locked, refuse_if_under_way
+
+FROM_INPUT = ("--pathspec-from-file=-", "--pathspec-file-nul")
+
+# The settings of a user who likes them otherwise would make this say more, or nothing at all.
+_COMPARE = (
+    *("-c", "diff.autoRefreshIndex=true", "diff", "--quiet", "-O/dev/null"),
+    *("--no-ext-diff", "--no-textconv", "--no-relative"),
+)
+
+
+class Committed(NamedTuple):
+    commit: str
+
+
+class Unchanged(NamedTuple):
+    """HEAD has these bytes already."""
+
+
+class _Known(NamedTuple):
+    tracked: tuple[str, ...]
+    new: tuple[str, ...]
+
+
+def commit(
+    repo: Repo, paths: Sequence[str], message: str, trailers: Sequence[str] = ()
+) -> Committed | Unchanged:
+    """Commit files, and everything below directories, as they are in the work tree.
+
+    Files that an ignore rule covers are taken too: the caller names its own, and `*.log` in
+    somebody's global ignore file must not leave an audit behind.
+    """
+    refuse_if_under_way(repo, "commit")
+    before = head(repo)
+    known = _known(repo, paths)
+    _add(repo, known.new)
+    if not _differs(repo, before, paths):
+        _forget(repo, known.new)
+        return Unchanged()
+    output = _commit(repo, known, _text(message, trailers))
+    made = head(repo)
+    if made == before:
+        _forget(repo, known.new)
+    if made == before or made is None or output.status:
+        raise _stopped(repo, output)
+    return Committed(made)
+
+
+def check_ready(repo: Repo, verb: str) -> None:
+    """Stop while nothing is written yet, where git would refuse a commit for a plain reason."""
+    refuse_if_under_way(repo, verb)
+    if not (identity(repo) and identity(repo, "COMMITTER")):
+        raise _no_identity()
+
+
+def message_of(repo: Repo, name: str) -> str:
+    check(name)
+    args = ["rev-list", "--max-count=1", "--encoding=UTF-8", "--format=%B", name, "--"]
+    said = git.read(repo.path, args).out.decode("utf-8", "replace")
+    return said.partition("\n")[2]
+
+
+def has_lines(message: str, lines: Sequence[str]) -> bool:
+    """Whether each is a whole line of the message."""
+    return set(lines) <= set(message.split("\n"))
+
+
+def find(
+    repo: Repo,
+    lines: Sequence[str],
+    since: str | None = None,
+    most: int = 200,
+    paths: Sequence[str] = (),
+) -> str | None:
+    """The newest commit at or before HEAD, and after `since`, whose message has these lines;
+    with `paths`, only commits that touch them are looked at."""
+    if not head(repo):
+        return None
+    bound = [f"^{since}"] if since and resolve(repo, since) else []
+    args = ["rev-list", f"--max-count={most}", "--encoding=UTF-8", "--format=%B%x00"]
+    where = ["HEAD", *bound, "--", *git.literal(paths)]
+    said = git.read(repo.path, [*args, *where]).out.decode("utf-8", "replace")
+    for record in said.split("\0\n"):
+        title, _, message = record.partition("\n")
+        if has_lines(message, lines):
+            return title.removeprefix("commit ")
+    return None
+
+
+def paths_of(repo: Repo, name: str) -> tuple[str, ...]:
+    """What a commit changed, relative to the root of the work tree."""
+    check(name)
+    args = ["diff-tree", "--no-commit-id", "--name-only", "-r", "-z", "--root", "--no-renames"]
+    said = git.read(repo.path, [*args, "--no-ext-diff", "--end-of-options", name, "--"]).out
+    return tuple(name for name in os.fsdecode(said).split("\0") if name)
+
+
+def _known(repo: Repo, paths: Sequence[str]) -> _Known:
+    """The files these paths stand for; one that neither is nor was there stands for none."""
+    if not paths:
+        return _Known((), ())
+    args = ["ls-files", "-z", "-t", "--cached", "--others", "--", *git.literal(paths)]
+    lines = os.fsdecode(git.read(repo.path, args).out).split("\0")
+    tracked = {line[2:]: None for line in lines if line and not line.startswith("? ")}
+    new = (line[2:] for line in lines if line.startswith("? "))
+    return _Known(tuple(tracked), tuple(name for name in new if _is_content(name)))
+
+
+def _is_content(name: str) -> bool:
+    """Not an editor's left-over, and not another repository, which git lists with a slash."""
+    return not name.endswith("/") and not is_dropping(name.rpartition("/")[2])
+
+
+def _add(repo: Repo, new: Sequence[str]) -> None:
+    """`commit --only` takes the work tree's bytes by itself, but only of files git knows."""
+    if not new:
+        return
+    output = git.write(repo.path, ["add", "--force", *FROM_INPUT], given=_pathspecs(new))
+    if output.status:
+        _forget(repo, new)
+        raise _stopped(repo, output)
+
+
+def _forget(repo: Repo, new: Sequence[str]) -> None:
+    """The index goes back to what the user had."""
+    if new:
+        given = b"".join(os.fsencode(name) + b"\0" for name in new)
+        git.write(repo.path, ["update-index", "--force-remove", "-z", "--stdin"], given=given)
+
+
+def lags(repo: Repo, paths: Sequence[str]) -> bool:
+    """Whether the index has other bytes than HEAD: what a git leaves that is killed between its
+    commit and its index, and what would take the commit back with the next one."""
+    args = ["diff-index", "--cached", "--quiet", "HEAD", "--", *git.literal(paths)]
+    return head(repo) is not None and git.read(repo.path, args, ok=(0, 1)).status == 1
+
+
+def catch_up(repo: Repo, paths: Sequence[str]) -> None:
+    """Bring the index to HEAD, where the work tree is: the rest of a commit that was killed."""
+    if not lags(repo, paths):
+        return
+    args = ["reset", "--quiet", "--", *git.literal(paths)]
+    output = git.write(repo.path, args)
+    if output.status:
+        raise _stopped(repo, output)
+
+
+def _differs(repo: Repo, before: str | None, paths: Sequence[str]) -> bool:
+    """Asked before the hooks run, which git would do even for nothing."""
+    if not paths:
+        return False
+    output = git.write(
+        repo.path, [*_COMPARE, before or empty_tree(repo).name, "--", *git.literal(paths)]
+    )
+    if output.status not in (0, 1):
+        raise _stopped(repo, output)
+    return output.status == 1
+
+
+def _commit(repo: Repo, known: _Known, text: str) -> git.Output:
+    args = ["commit", "--quiet", "--only", "--cleanup=whitespace", f"--message={text}"]
+    given = _pathspecs([*known.tracked, *known.new])
+    return git.write(repo.path, [*args, *FROM_INPUT], given=given)
+
+
+def _text(message: str, trailers: Sequence[str]) -> str:
+    return "\n\n".join(part for part in (message, "\n".join(trailers)) if part)
+
+
+def _pathspecs(names: Sequence[str]) -> bytes:
+    return b"".join(os.fsencode(name) + b"\0" for name in git.exactly(names))
+
+
+def _stopped(repo: Repo, output: git.Output) -> Halt:
+    """Why there is no commit. A hook's words are all we know of its reason."""
+    refuse_if_locked(repo)
+    if not (identity(repo) and identity(repo, "COMMITTER")):
+        return _no_identity()
+    halt = git.failure("commit", output)
+    hint = "put right what git or its hook says, then run the same command again"
+    return Halt(halt.problem._replace(code="commit-failed", hint=hint))
+
+
+def _no_identity() -> Halt:
+    return Halt(
+        Problem(
+            "no-identity",
+            "git does not know who you are: run `git config --global user.name NAME` and "
+            "`git config --global user.email EMAIL`, then the same command again",
+            hint="git config --global user.name NAME",
+        )
+    )
+
+
+def content(repo: Repo, commit: str, path: str) -> bytes | None:
+    """A file's bytes in a commit, as stored; None when the commit or the file is not there."""
+    check(commit)
+    name = f"{commit}:{repo.from_root(path)}"
+    said = git.read(repo.path, ["cat-file", "blob", name], ok=(0, 128))
+    return None if said.status else said.out

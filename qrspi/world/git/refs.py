@@ -1,0 +1,185 @@
+"""Names of commits, and the one that a diff is taken against."""
+
+from __future__ import annotations
+
+import os
+from typing import NamedTuple
+
+from qrspi.core.errors import Refusal
+from qrspi.core.model import Problem
+from qrspi.world.git import command as git
+from qrspi.world.git.repository import Repo, branch
+
+_ORIGIN_HEAD = "refs/remotes/origin/HEAD"
+USUAL_NAMES = ("main", "master", "trunk")
+EMPTY_TREES = {
+    "sha1": "4b825dc642cb6eb9a060e54bf8d69288fbee4904",
+    "sha256": "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321",
+}
+
+
+class Ref(NamedTuple):
+    """What a diff is taken against. The empty tree has no commit."""
+
+    name: str  # as chosen
+    commit: str | None
+
+    @property
+    def object(self) -> str:
+        return self.commit or self.name
+
+
+def resolve(repo: Repo, name: str) -> str | None:
+    """The commit that a name leads to; None when it leads to none."""
+    check(name)
+    args = ["rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}"]
+    return _line(git.read(repo.path, args, ok=(0, 1)).out)
+
+
+def head(repo: Repo) -> str | None:
+    """None on a branch that has no commit yet."""
+    return resolve(repo, "HEAD")
+
+
+def parent_of_head(repo: Repo) -> Ref | None:
+    """None when there is none, or a shallow clone left it behind."""
+    commit = resolve(repo, "HEAD~1")
+    return Ref("HEAD~1", commit) if commit else None
+
+
+def empty_tree(repo: Repo) -> Ref:
+    return Ref(EMPTY_TREES[repo.hash], None)
+
+
+def base(repo: Repo, configured: str | None) -> Ref:
+    """The base branch, or the empty tree when that is the branch one stands on."""
+    branches, name = _base(repo, configured)
+    return empty_tree(repo) if name == branches.here else _ref(branches, name)
+
+
+def base_branch(repo: Repo, configured: str | None) -> Ref | None:
+    """The base branch, wherever one stands; None when it has no commit yet."""
+    branches, name = _base(repo, configured)
+    return _ref(branches, name) if name in branches.commits else None
+
+
+def _base(repo: Repo, configured: str | None) -> tuple[_Branches, str]:
+    if configured:
+        check(configured, "base_branch")
+    branches = _branches(repo, configured)
+    return branches, _configured(repo, configured, branches) if configured else _usual(branches)
+
+
+def _ref(branches: _Branches, name: str) -> Ref:
+    short = name.removeprefix("refs/heads/").removeprefix("refs/remotes/")
+    return Ref(short, branches.commits[name])
+
+
+def merge_base(repo: Repo, one: str, other: str) -> str | None:
+    check(one)
+    check(other)
+    return _line(git.read(repo.path, ["merge-base", one, other], ok=(0, 1)).out)
+
+
+def is_ancestor(repo: Repo, old: str, new: str) -> bool:
+    check(old)
+    check(new)
+    return not git.read(repo.path, ["merge-base", "--is-ancestor", old, new], ok=(0, 1)).status
+
+
+def count(repo: Repo, since: str, until: str) -> int:
+    """How many commits `until` has that `since` does not."""
+    check(since)
+    check(until)
+    return int(git.read(repo.path, ["rev-list", "--count", until, f"^{since}", "--"]).out)
+
+
+def last_commit_touching(repo: Repo, path: str) -> str | None:
+    if not head(repo):
+        return None
+    args = ["rev-list", "--max-count=1", "HEAD", "--", *git.literal([path])]
+    return _line(git.read(repo.path, args).out)
+
+
+def check(name: str, field: str = "") -> None:
+    """Stop a name that git could take for an option before git sees it."""
+    if name.startswith("-") or not name.isprintable() or not name.strip():
+        where = f"config.md: {field} is" if field else "the ref"
+        raise Refusal(
+            Problem(
+                "bad-ref",
+                f"{where} {name!r}: expected the name of a branch or commit, which never begins "
+                "with '-'",
+                file="config.md" if field else "",
+                field=field,
+                found=name,
+                expected="the name of a branch or commit",
+            )
+        )
+
+
+class _Branches(NamedTuple):
+    commits: dict[str, str]  # by full name
+    here: str  # full name of the branch that is checked out, born or not; or ''
+    default: str  # full name of the remote's HEAD branch, or ''
+
+
+def _branches(repo: Repo, configured: str | None) -> _Branches:
+    """All that `base` asks about in one process; local branches take precedence over tags."""
+    patterns = ["refs/heads", _ORIGIN_HEAD]
+    if configured:
+        patterns.append(f"refs/remotes/{configured}")
+    fields = "%(refname)%00%(objectname)%00%(symref)"
+    said = git.read(repo.path, ["for-each-ref", f"--format={fields}", *patterns]).out
+    rows = [line.split("\0") for line in os.fsdecode(said).split("\n") if line]
+    commits = {name: commit for row in rows for name, commit in _named(*row)}
+    default = next((target for name, _, target in rows if name == _ORIGIN_HEAD), "")
+    here = branch(repo)
+    return _Branches(commits, f"refs/heads/{here}" if here else "", default)
+
+
+def _named(name: str, commit: str, target: str) -> list[tuple[str, str]]:
+    return [(name, commit), (target, commit)] if target else [(name, commit)]
+
+
+def _configured(repo: Repo, name: str, branches: _Branches) -> str:
+    plain = name.removeprefix("refs/heads/")
+    for full in (f"refs/heads/{plain}", f"refs/remotes/{plain}"):
+        if full in branches.commits or full == branches.here:
+            return full
+    commit = resolve(repo, name)
+    if not commit:
+        raise _no_base(f"config.md: base_branch is {name!r}, which names no commit here", name)
+    branches.commits[name] = commit
+    return name
+
+
+def _usual(branches: _Branches) -> str:
+    local = branches.default.replace("refs/remotes/origin/", "refs/heads/", 1)
+    usual = (f"refs/heads/{name}" for name in USUAL_NAMES)
+    for name in (local, branches.default, *usual):
+        if name and (name in branches.commits or name == branches.here):
+            return name
+    raise _no_base(
+        "no base branch to compare with: the remote names none, and there is no "
+        f"{', '.join(USUAL_NAMES[:-1])} or {USUAL_NAMES[-1]}"
+    )
+
+
+def _no_base(what: str, found: str = "") -> Refusal:
+    way_out = "set base_branch in config.md to a branch of this repository"
+    return Refusal(
+        Problem(
+            "no-base-branch",
+            f"{what}; {way_out}",
+            file="config.md",
+            field="base_branch",
+            found=found,
+            expected="a branch of this repository",
+            hint="git branch --all",
+        )
+    )
+
+
+def _line(out: bytes) -> str | None:
+    return out.decode("ascii").strip() or None

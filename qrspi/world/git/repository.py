@@ -1,0 +1,233 @@
+"""Which repository a directory is in, and what is going on there.
+
+Most answers come from a look at the files, because `status` asks and cannot wait for git;
+whatever is not plain to see is asked of git.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
+
+from qrspi.core.errors import Halt
+from qrspi.core.model import Problem
+from qrspi.world.git import command as git
+
+_NOT_PLAIN = re.compile(rb"(?im)worktree|sha256|\[\s*include|\bbare\b(?!\s*=\s*false\s*$)")
+_STEERING = ("GIT_CEILING_DIRECTORIES", "GIT_DISCOVERY_ACROSS_FILESYSTEM")
+_CONFIG_LIMIT = 1024 * 1024
+
+_UNDER_WAY = (
+    ("rebase-merge", "rebase"),
+    ("rebase-apply/applying", "am"),
+    ("rebase-apply", "rebase"),
+    ("MERGE_HEAD", "merge"),
+    ("CHERRY_PICK_HEAD", "cherry-pick"),
+    ("REVERT_HEAD", "revert"),
+    ("sequencer", "cherry-pick or revert"),
+    ("BISECT_LOG", "bisect"),
+)
+
+
+class Repo(NamedTuple):
+    """A work tree, and the directory in it that paths are relative to."""
+
+    path: str
+    root: str
+    git_dir: str  # this work tree's own
+    common_dir: str  # shared by all work trees
+    hash: Literal["sha1", "sha256"] = "sha1"
+
+    def from_root(self, path: str) -> str:
+        return os.path.relpath(os.path.join(self.path, path), self.root)
+
+
+class Tracked(NamedTuple):
+    """An entry of the index; `name` is relative to the root."""
+
+    mode: str
+    object: str
+    name: str
+
+
+def find(path: str) -> Repo | None:
+    """The repository whose work tree `path` is in; a bare one has none."""
+    start = os.path.realpath(path)
+    seen = _look(start)
+    return _ask(start) if seen == "unsure" else seen
+
+
+def in_git(path: str) -> bool:
+    return find(path) is not None
+
+
+def under_way(repo: Repo) -> str | None:
+    """The merge, rebase, cherry-pick, revert or bisect that is not finished."""
+    found = (what for name, what in _UNDER_WAY if os.path.lexists(f"{repo.git_dir}/{name}"))
+    return next(found, None)
+
+
+def branch(repo: Repo) -> str | None:
+    """The branch that is checked out, born or not; None when HEAD is detached."""
+    head = _content(f"{repo.git_dir}/HEAD") or b""
+    if head.startswith(b"ref: refs/heads/") and not head.startswith(b"ref: refs/heads/.invalid"):
+        return os.fsdecode(head.removeprefix(b"ref: refs/heads/").rstrip(b"\r\n"))
+    said = git.read(repo.path, ["symbolic-ref", "--quiet", "HEAD"], ok=(0, 1)).out
+    return os.fsdecode(said).strip().removeprefix("refs/heads/") or None
+
+
+def is_shallow(repo: Repo) -> bool:
+    return os.path.exists(f"{repo.common_dir}/shallow")
+
+
+def identity(repo: Repo, role: Literal["AUTHOR", "COMMITTER"] = "AUTHOR") -> str | None:
+    """`Name <email>` as git would sign a commit; None when it does not know."""
+    said = git.read(repo.path, ["var", f"GIT_{role}_IDENT"], ok=(0, 128))
+    ident = said.out.decode("utf-8", "replace").strip()
+    return ident[: ident.rindex(">") + 1] if said.status == 0 and ">" in ident else None
+
+
+def tracked(repo: Repo, paths: Sequence[str]) -> tuple[Tracked, ...]:
+    """What the index has at these files and below these directories."""
+    args = ["ls-files", "-z", "--stage", "--full-name", "--", *git.literal(paths)]
+    lines = os.fsdecode(git.read(repo.path, args).out).split("\0")
+    return tuple(_entry(line) for line in lines if line)
+
+
+def untracked(repo: Repo, paths: Sequence[str]) -> tuple[str, ...]:
+    return untracked_in(tracked(repo, paths), repo, paths)
+
+
+def untracked_in(entries: Sequence[Tracked], repo: Repo, paths: Sequence[str]) -> tuple[str, ...]:
+    """The paths that no entry stands for."""
+    known = {name for entry in entries for name in _itself_and_parents(entry.name)}
+    return tuple(path for path in paths if repo.from_root(path) not in known)
+
+
+def setting_is_off(repo: Repo, key: str) -> bool:
+    """Whether the repository says `key = false`, as git does of a poor file system."""
+    config = _content(f"{repo.common_dir}/config") or b""
+    return re.search(rb"(?im)^\s*%b\s*=\s*(false|no|off|0)\s*$" % key.encode(), config) is not None
+
+
+def _entry(line: str) -> Tracked:
+    meta, _, name = line.partition("\t")
+    mode, oid, _ = meta.split(" ")
+    return Tracked(mode, oid, name)
+
+
+def _itself_and_parents(name: str) -> list[str]:
+    parts = name.split("/")
+    return ["/".join(parts[:count]) for count in range(1, len(parts) + 1)]
+
+
+def _look(start: str) -> Repo | Literal["unsure"] | None:
+    """What git's own search would find, or "unsure" where only git can tell."""
+    if any(name in os.environ for name in _STEERING):
+        return "unsure"
+    at, device = start, _device(start)
+    while device is not None and _device(at) == device:
+        if os.path.lexists(f"{at}/.git"):
+            return _plain_repo(start, at)
+        if os.path.lexists(f"{at}/HEAD") and os.path.isdir(f"{at}/objects"):
+            return "unsure"  # a bare repository, or the inside of a `.git`
+        if at == "/":
+            return None
+        at = os.path.dirname(at)
+    return "unsure"
+
+
+def _plain_repo(start: str, root: str) -> Repo | Literal["unsure"]:
+    git_dir = _git_dir(root)
+    if git_dir is None:
+        return "unsure"
+    common = _content(f"{git_dir}/commondir")
+    shared = os.path.realpath(os.path.join(git_dir, os.fsdecode(common or b".").strip()))
+    whole = os.path.lexists(f"{git_dir}/HEAD") and os.path.isdir(f"{shared}/refs")
+    config = _content(f"{shared}/config")
+    if not whole or config is None or _NOT_PLAIN.search(config):
+        return "unsure"
+    ours = all(_is_ours(place) for place in (root, f"{root}/.git", git_dir))
+    return Repo(start, root, git_dir, shared) if ours else "unsure"
+
+
+def _git_dir(root: str) -> str | None:
+    place = f"{root}/.git"
+    if os.path.isdir(place):
+        return os.path.realpath(place)
+    link = _content(place) or b""
+    if not link.startswith(b"gitdir: "):
+        return None
+    target = os.fsdecode(link.removeprefix(b"gitdir: ").rstrip(b"\r\n"))
+    return os.path.realpath(os.path.join(root, target))
+
+
+def _ask(start: str) -> Repo | None:
+    questions = "is-inside-work-tree absolute-git-dir git-common-dir show-object-format"
+    args = ["rev-parse", *(f"--{word}" for word in questions.split()), "--show-toplevel"]
+    said = git.read(start, args, ok=(0, 128))
+    answers = os.fsdecode(said.out).removesuffix("\n").split("\n")
+    if answers[:1] == ["false"] or "not a git repository (or any" in said.err:
+        return None
+    if said.status or len(answers) != 5:
+        raise git.failure("rev-parse", said)
+    _, git_dir, common, name, root = answers
+    shared = os.path.realpath(os.path.join(start, common))
+    return Repo(start, root, git_dir, shared, "sha256" if name == "sha256" else "sha1")
+
+
+def _device(path: str) -> int | None:
+    try:
+        return os.stat(path).st_dev
+    except OSError:
+        return None
+
+
+def _is_ours(path: str) -> bool:
+    return os.lstat(path).st_uid == os.geteuid()
+
+
+def _content(path: str) -> bytes | None:
+    """None for what is absent and for what is unreadable alike: git is asked about both."""
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return None
+    try:
+        regular = stat.S_ISREG(os.fstat(fd).st_mode)
+        return os.read(fd, _CONFIG_LIMIT) if regular else None
+    finally:
+        os.close(fd)
+
+
+def refuse_if_under_way(repo: Repo, verb: str) -> None:
+    """Neither in the middle of something else, nor beside another git."""
+    what = under_way(repo)
+    if what:
+        raise Halt(
+            Problem(
+                "git-under-way",
+                f"a {what} is under way in {repo.root}: finish or abort it, then {verb} again",
+                file=repo.root,
+                found=what,
+                hint="git status",
+            )
+        )
+    refuse_if_locked(repo)
+
+
+def refuse_if_locked(repo: Repo) -> None:
+    lock = f"{repo.git_dir}/index.lock"
+    if os.path.lexists(lock):
+        raise Halt(
+            Problem(
+                "index-locked",
+                f"{lock} exists: another git is at work in this repository, or one was killed; "
+                "when none is running, remove that file and run the same command again",
+                file=lock,
+                hint=f"rm {lock}",
+            )
+        )

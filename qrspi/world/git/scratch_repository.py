@@ -1,0 +1,106 @@
+"""A repository of its own for a demonstration, whatever the user's git is set up to do."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import NamedTuple
+
+from qrspi.world.files.write_errors import worded
+from qrspi.world.git import command as git
+
+BASE = "main"
+PERSON = ("Ada Example", "ada@example.org")
+
+# Behind each commit git would look whether there is something to tidy up.
+_SETTINGS = {"user.name": PERSON[0], "user.email": PERSON[1], "maintenance.auto": "false"}
+_WITHOUT = ("GIT_CONFIG_COUNT", "GIT_CONFIG_PARAMETERS", "GIT_TEMPLATE_DIR", "GIT_TRACE")
+
+
+class History(NamedTuple):
+    """What a branch has that the base branch has not."""
+
+    commits: int
+    merges: int
+
+
+@contextmanager
+def repository(branch: str, files: Mapping[str, bytes], *, keep: bool) -> Iterator[str]:
+    """A folder with these files committed on the base branch, and `branch` checked out."""
+    with worded("the folder for the demonstration"):
+        folder = os.path.realpath(tempfile.mkdtemp(prefix="qrspi-demo-"))
+    try:
+        with _environment():
+            _begin(folder, branch, files)
+            yield folder
+    finally:
+        if not keep:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _begin(folder: str, branch: str, files: Mapping[str, bytes]) -> None:
+    # Without a template: the user's may bring hooks along.
+    _git(folder, "init", "--quiet", "--template=", f"--initial-branch={BASE}")
+    # For whoever keeps the folder and goes on in it.
+    for key, value in _SETTINGS.items():
+        _git(folder, "config", key, value)
+    drop(folder, files)
+    commit(folder, "A shop with a till")
+    _git(folder, "switch", "--quiet", "--create", branch)
+
+
+@contextmanager
+def _environment() -> Iterator[None]:
+    """No setting of the machine or its user reaches the commits that are made inside."""
+    name, email = PERSON
+    wanted = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1", "PYTHON": sys.executable}
+    for role in ("AUTHOR", "COMMITTER"):
+        wanted |= {f"GIT_{role}_NAME": name, f"GIT_{role}_EMAIL": email}
+    before = {key: os.environ.pop(key, None) for key in (*wanted, *_WITHOUT)}
+    os.environ.update(wanted)
+    try:
+        yield
+    finally:
+        for key, value in before.items():
+            os.environ.pop(key, None)
+            if value is not None:
+                os.environ[key] = value
+
+
+def drop(folder: str, files: Mapping[str, bytes]) -> None:
+    """Write as an agent or an editor would: not by the engine's door, and without its lock."""
+    for path, data in files.items():
+        place = f"{folder}/{path}"
+        with worded(place):
+            os.makedirs(os.path.dirname(place), exist_ok=True)
+            with open(place, "wb") as file:
+                file.write(data)
+
+
+def add(folder: str, *paths: str) -> None:
+    _git(folder, "add", "--", *paths)
+
+
+def commit(folder: str, message: str) -> str:
+    """Everything there is, as whoever works in this folder would commit it."""
+    _git(folder, "add", "--all")
+    _git(folder, "commit", "--quiet", f"--message={message}")
+    return _git(folder, "rev-parse", "HEAD").strip()
+
+
+def history(folder: str) -> History:
+    both = (
+        _git(folder, "rev-list", "--count", *kind, f"{BASE}..HEAD") for kind in ((), ("--merges",))
+    )
+    return History(*map(int, both))
+
+
+def _git(folder: str, *args: str) -> str:
+    output = git.write(folder, args)
+    if output.status:
+        raise git.failure(args[0], output)
+    return output.out.decode()

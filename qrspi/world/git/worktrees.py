@@ -1,0 +1,370 @@
+"""Branches, work trees and merges for tasks. git's own commands, so the user's hooks run."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Literal, NamedTuple
+
+from qrspi.core.errors import Halt, Refusal
+from qrspi.core.model import Problem
+from qrspi.world.files.write_errors import worded
+from qrspi.world.git import command as git
+from qrspi.world.git.refs import check, head, is_ancestor, resolve
+from qrspi.world.git.repository import Repo, find, refuse_if_locked, refuse_if_under_way
+
+FOLDER = ".worktrees"
+
+Condition = Literal["absent", "ready", "half-made", "foreign"]
+
+
+class Worktree(NamedTuple):
+    path: str
+    commit: str | None
+    branch: str | None  # None when detached
+    locked: str | None = None  # the reason
+    prunable: bool = False
+
+
+class Merged(NamedTuple):
+    commit: str
+
+
+class UpToDate(NamedTuple):
+    """Every tip is in HEAD already."""
+
+
+class Conflict(NamedTuple):
+    """The merge was taken back; the work tree is as it was."""
+
+    tip: str
+    files: tuple[str, ...]  # relative to the root
+
+
+def tip(repo: Repo, name: str) -> str | None:
+    """The commit of a local branch; None when there is no such branch."""
+    check(name)
+    return resolve(repo, f"refs/heads/{name}")
+
+
+def create_branch(repo: Repo, name: str, at: str) -> None:
+    check(name)
+    check(at)
+    args = ["branch", "--no-track", "--end-of-options", name, at]
+    _must(repo, "branch", git.write(repo.path, args))
+
+
+def move_branch(repo: Repo, name: str, at: str) -> None:
+    """Let a branch that nobody has checked out begin elsewhere."""
+    check(name)
+    check(at)
+    args = ["branch", "--force", "--no-track", "--end-of-options", name, at]
+    _must(repo, "branch", git.write(repo.path, args))
+
+
+def place(repo: Repo, *parts: str) -> str:
+    """A path in the folder of work trees, none of whose directories is a link to elsewhere."""
+    path = repo.root
+    for part in (FOLDER, *parts):
+        path = f"{path}/{part}"
+        if os.path.islink(path):
+            raise _link(path)
+    return path
+
+
+def worktrees(repo: Repo) -> tuple[Worktree, ...]:
+    args = ["worktree", "list", "--porcelain"]
+    output = git.read(repo.path, args, ok=(0, 128))
+    if output.status and _drop_unreadable(repo):
+        output = git.read(repo.path, args, ok=(0, 128))
+    if output.status:
+        raise git.failure("worktree list", output)
+    return tuple(_worktree(block) for block in os.fsdecode(output.out).split("\n\n") if block)
+
+
+def _drop_unreadable(repo: Repo) -> bool:
+    """A git that was killed between making a note and filling it leaves one on which every
+    later `git worktree` dies. Ours are known by their place; True when there was one."""
+    from shutil import rmtree
+
+    ours = os.fsencode(os.path.realpath(f"{repo.root}/{FOLDER}") + "/")
+    found = False
+    for name in os.listdir(f"{repo.common_dir}/worktrees"):
+        notes = f"{repo.common_dir}/worktrees/{name}"
+        texts = {file: _text(f"{notes}/{file}") for file in ("locked", "gitdir", "commondir")}
+        unfinished = texts["locked"] == b"initializing" and not texts["commondir"]
+        if unfinished and texts["gitdir"].startswith(ours):
+            rmtree(notes)
+            found = True
+    return found
+
+
+def _text(path: str) -> bytes:
+    """Empty for what cannot be read: then it is no note that we would touch."""
+    try:
+        with open(path, "rb") as file:
+            return file.read(4096).strip()
+    except OSError:
+        return b""
+
+
+def at(repo: Repo, path: str) -> Repo | None:
+    """The work tree at `path`; None when there is none, or not a whole one."""
+    place = os.path.realpath(path)
+    known = any(os.path.realpath(one.path) == place for one in worktrees(repo) if not one.prunable)
+    return find(path) if known and os.path.exists(f"{path}/.git") else None
+
+
+def condition(repo: Repo, path: str, branch: str) -> Condition:
+    """What a directory for `branch` is: ours and whole, left half-made by a kill, or not ours."""
+    place = os.path.realpath(path)
+    known = next((one for one in worktrees(repo) if os.path.realpath(one.path) == place), None)
+    if known is None:
+        if not os.path.lexists(path) or _is_empty(path):
+            return "absent"
+        return "half-made" if _claims(repo, path) else "foreign"
+    if known.locked == "initializing" or known.prunable or not os.path.exists(f"{path}/.git"):
+        return "half-made"
+    return "ready" if known.branch == branch else "foreign"
+
+
+def add_worktree(repo: Repo, path: str, branch: str) -> None:
+    """Check out `branch` at `path`; what a killed command left there is made again."""
+    check(branch)
+    match condition(repo, path, branch):
+        case "ready":
+            return
+        case "foreign":
+            raise foreign(path, branch)
+        case "half-made":
+            if _relinked(repo, path, branch):
+                return
+            clear(repo, path)
+        case "absent":
+            pass
+    _must(repo, "worktree add", git.write(repo.path, ["worktree", "add", "-q", "--", path, branch]))
+
+
+def add_detached(repo: Repo, path: str, commit: str) -> None:
+    check(commit)
+    args = ["worktree", "add", "-q", "--detach", "--", path, commit]
+    _must(repo, "worktree add", git.write(repo.path, args))
+
+
+@contextmanager
+def throwaway(repo: Repo, path: str, commit: str) -> Iterator[Repo]:
+    """A work tree without a branch, gone afterwards; what a killed command left of it goes too."""
+    if any(os.path.realpath(one.path) == path for one in worktrees(repo)):
+        remove_worktree(repo, path)
+    elif _claims(repo, path):
+        clear(repo, path)
+    elif os.path.lexists(path) and not _is_empty(path):
+        raise foreign(path, "a moment")
+    add_detached(repo, path, commit)
+    found = find(path)
+    assert found is not None
+    try:
+        yield found
+    finally:
+        remove_worktree(repo, path)
+
+
+def clear(repo: Repo, path: str) -> None:
+    """Make room where a killed git left something. What it was making is removed; where somebody
+    may have worked, all is set aside under another name."""
+    known = next((one for one in worktrees(repo) if one.path == path), None)
+    unfinished = known is not None and known.locked == "initializing"
+    if unfinished or not os.path.lexists(path) or _is_empty(path):
+        remove_worktree(repo, path)
+        return
+    _set_aside(path)
+    _forget(repo, path)
+
+
+def _set_aside(path: str) -> None:
+    with worded(path):
+        if os.listdir(path) == [".git"]:
+            os.unlink(f"{path}/.git")
+            os.rmdir(path)
+            return
+        number = 1
+        while os.path.lexists(aside := f"{path}.left-{number}"):
+            number += 1
+        os.rename(path, aside)
+
+
+def _forget(repo: Repo, path: str) -> None:
+    """Let git drop its own notes of a work tree whose directory is gone."""
+    git.write(repo.path, ["worktree", "unlock", "--", path])
+    _must(repo, "worktree prune", git.write(repo.path, ["worktree", "prune"]))
+
+
+def _claims(repo: Repo, path: str) -> bool:
+    """Whether a directory says that it is a work tree of this repository, which knows nothing of
+    it: git writes that first and deletes it last."""
+    link = f"{path}/.git"
+    if os.path.islink(link) or not os.path.isfile(link):
+        return False
+    with worded(link), open(link, "rb") as file:
+        said = file.read(4096)
+    folder = os.path.realpath(f"{repo.common_dir}/worktrees")
+    return said.startswith(os.fsencode(f"gitdir: {folder}/"))
+
+
+def _relinked(repo: Repo, path: str, branch: str) -> bool:
+    """A work tree that only lost its link to the repository, and may hold somebody's work."""
+    known = next((one for one in worktrees(repo) if one.path == path), None)
+    if known is None or known.locked == "initializing" or not os.path.isdir(path):
+        return False
+    if _is_empty(path):
+        return False
+    git.write(repo.path, ["worktree", "repair", "--", path])
+    return condition(repo, path, branch) == "ready"
+
+
+def remove_worktree(repo: Repo, path: str) -> None:
+    """Remove a work tree with all that is in it. Twice --force: git locks what it is making."""
+    remove = ["worktree", "remove", "--force", "--force", "--", path]
+    output = git.write(repo.path, remove)
+    if output.status and os.path.lexists(path) and not _is_empty(path):
+        # A git that was killed here had deleted the link first, without which it finds nothing.
+        git.write(repo.path, ["worktree", "repair", "--", path])
+        if git.write(repo.path, remove).status:
+            _set_aside(path)  # its notes were not finished either, so git cannot help
+    # One whose directory is gone or still empty cannot be removed, only forgotten.
+    _forget(repo, path)
+
+
+def merge(repo: Repo, tips: Sequence[str], message: str) -> Merged | UpToDate | Conflict:
+    """Merge tips one after the other into what is checked out; all of them or none."""
+    refuse_if_under_way(repo, "merge")
+    before = head(repo)
+    if before is None:
+        raise Halt(Problem("no-commit", f"{repo.root} has no commit to merge into"))
+    for name in tips:
+        check(name)
+        if not is_ancestor(repo, name, "HEAD"):
+            files = _merge(repo, name, message, before)
+            if files:
+                return Conflict(name, files)
+    after = head(repo)
+    return UpToDate() if after in (before, None) else Merged(str(after))
+
+
+def dirty(repo: Repo) -> tuple[str, ...]:
+    """Tracked files that differ from HEAD, relative to the root, asked without any filter: one
+    that a filter would call unchanged is named if its time stamp changed."""
+    return tuple(line[3:] for line in _differing(repo))
+
+
+def staged(repo: Repo) -> tuple[str, ...]:
+    """Those whose change is in the index: while there is one, git refuses to merge."""
+    return tuple(line[3:] for line in _differing(repo) if line[0] != " ")
+
+
+def _differing(repo: Repo) -> tuple[str, ...]:
+    args = ["status", "--porcelain", "-z", "--untracked-files=no", "--no-renames"]
+    said = git.read(repo.path, [*args, "--ignore-submodules=dirty"], config=_filters_off(repo)).out
+    return tuple(line for line in os.fsdecode(said).split("\0") if line)
+
+
+def exclude_folder(repo: Repo) -> bool:
+    """List the folder of work trees in the repository's own ignore file; False if it is there."""
+    path = f"{repo.common_dir}/info/exclude"
+    line = f"{FOLDER}/".encode()
+    flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    with worded(path):
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with os.fdopen(os.open(path, flags, 0o666), "r+b", buffering=0) as file:
+            present = file.read() or b""
+            if {line, b"/" + line} & {known.strip() for known in present.split(b"\n")}:
+                return False
+            gap = b"" if present.endswith(b"\n") or not present else b"\n"
+            file.write(gap + line + b"\n")
+            os.fsync(file.fileno())
+            return True
+
+
+def _worktree(block: str) -> Worktree:
+    fields = dict(_field(line) for line in block.split("\n") if line)
+    branch = fields.get("branch")
+    return Worktree(
+        fields["worktree"],
+        fields.get("HEAD"),
+        branch.removeprefix("refs/heads/") if branch else None,
+        fields.get("locked"),
+        "prunable" in fields,
+    )
+
+
+def _field(line: str) -> tuple[str, str]:
+    key, _, value = line.partition(" ")
+    return key, value
+
+
+def _is_empty(path: str) -> bool:
+    return os.path.isdir(path) and not os.path.islink(path) and not os.listdir(path)
+
+
+def _merge(repo: Repo, name: str, message: str, before: str) -> tuple[str, ...]:
+    """The files in conflict, when there are any."""
+    args = ["merge", "--no-ff", "--no-edit", "--no-log", "--no-autostash"]
+    # A remembered resolution that is staged at once would hide that there was a conflict.
+    args += ["--no-rerere-autoupdate", f"--message={message}", "--end-of-options", name]
+    output = git.write(repo.path, args)
+    if not output.status:
+        return ()
+    files = _in_conflict(repo)
+    _take_back(repo, before)
+    if not files:
+        refuse_if_locked(repo)
+        raise git.failure("merge", output)
+    return files
+
+
+def _in_conflict(repo: Repo) -> tuple[str, ...]:
+    said = git.read(repo.path, ["ls-files", "-z", "--unmerged", "--full-name", ":/"]).out
+    names = (line.partition("\t")[2] for line in os.fsdecode(said).split("\0") if line)
+    return tuple(dict.fromkeys(names))
+
+
+def _take_back(repo: Repo, before: str) -> None:
+    if os.path.lexists(f"{repo.git_dir}/MERGE_HEAD"):
+        _must(repo, "merge --abort", git.write(repo.path, ["merge", "--abort"]))
+    if head(repo) != before:
+        # --keep and not --hard: should the user have changed a file meanwhile, git refuses.
+        _must(repo, "reset", git.write(repo.path, ["reset", "--quiet", "--keep", before]))
+
+
+def _filters_off(repo: Repo) -> list[tuple[str, str]]:
+    args = ["config", "-z", "--name-only", "--get-regexp", r"^filter\."]
+    said = git.read(repo.path, args, ok=(0, 1)).out
+    names = {key.rpartition(".")[0] for key in os.fsdecode(said).split("\0") if key}
+    off = {"clean": "", "smudge": "", "process": "", "required": "false"}
+    return [(f"{name}.{key}", value) for name in sorted(names) for key, value in off.items()]
+
+
+def _must(repo: Repo, verb: str, output: git.Output) -> None:
+    if output.status:
+        refuse_if_locked(repo)
+        raise git.failure(verb, output)
+
+
+def _link(path: str) -> Refusal:
+    text = f"{path} is a symbolic link: work trees are only made in real directories below it"
+    return Refusal(Problem("link", text, path, found="a link", expected="a directory or nothing"))
+
+
+def foreign(path: str, branch: str) -> Refusal:
+    return Refusal(
+        Problem(
+            "foreign-worktree",
+            f"{path} is there and is no work tree of branch {branch}: move it away or remove it, "
+            "then run the same command again",
+            file=path,
+            found="something else",
+            expected=f"nothing, or the work tree of {branch}",
+            hint=f"git worktree list; mv {path} {path}.old",
+        )
+    )

@@ -1,0 +1,33 @@
+"""The time as records carry it. No decision is ever taken on it."""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+
+from qrspi.core.errors import Misuse
+from qrspi.core.model import Problem
+
+FORMAT = "%Y-%m-%dT%H:%M:%SZ"
+VARIABLE = "QRSPI_NOW"  # fixes the time, so that a demo or a test gives the same bytes twice
+
+_SHAPE = re.compile(r"\d{4}-[01]\d-[0-3]\dT[0-2]\d:[0-5]\d:[0-5]\dZ")
+
+
+def now_utc() -> str:
+    """`2026-05-17T09:30:00Z`."""
+    return _fixed() or time.strftime(FORMAT, time.gmtime())
+
+
+def today() -> str:
+    """The date where the user is, which is how a new run is named."""
+    return _fixed()[:10] or time.strftime("%Y-%m-%d")
+
+
+def _fixed() -> str:
+    said = os.environ.get(VARIABLE, "")
+    if not said or _SHAPE.fullmatch(said):
+        return said
+    message = f"{VARIABLE} is {said!r}: expected a UTC time such as 2026-05-17T09:30:00Z"
+    raise Misuse(Problem("bad-time", message, field=VARIABLE, found=said, expected="a UTC time"))

@@ -1,0 +1,23 @@
+"""Who is at the keyboard, as a record names them."""
+
+from __future__ import annotations
+
+import os
+
+from qrspi.world.git import repository
+
+
+def at(path: str) -> str:
+    """As git would sign a commit made at `path`; outside git, the user's name here."""
+    repo = repository.find(path)
+    return (repository.identity(repo) if repo else None) or _user()
+
+
+def _user() -> str:
+    import pwd
+
+    said = os.environ.get("LOGNAME") or os.environ.get("USER")
+    try:
+        return said or pwd.getpwuid(os.getuid()).pw_name
+    except KeyError:
+        return f"user {os.getuid()}"  # a container's user need not be in any list

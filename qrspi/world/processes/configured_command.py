@@ -1,0 +1,137 @@
+"""Commands that config.md names: run only when asked for, bounded, and never left behind."""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import subprocess
+import threading
+from contextlib import suppress
+from typing import IO, NamedTuple
+
+from qrspi.core.errors import Halt
+from qrspi.core.model import Problem
+from qrspi.core.text import redaction as secrets
+from qrspi.world.processes.orphan_killer import Keeper
+
+TIMEOUT = 3600.0
+LIMIT = 8 * 1024 * 1024
+GRACE = 2.0
+TIMED_OUT = 124  # as `timeout` exits
+
+_BLOCK = 64 * 1024
+_LINGER = 1.0  # for what a command that has ended left in the pipe
+# About the repository of whoever called us, not about the one the command runs in.
+_FOREIGN = frozenset(
+    """GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE GIT_PREFIX GIT_COMMON_DIR GIT_OBJECT_DIRECTORY
+    GIT_ALTERNATE_OBJECT_DIRECTORIES GIT_NAMESPACE""".split()
+)
+
+
+class Ran(NamedTuple):
+    status: int  # 124 when it was ended for taking too long
+    output: bytes  # stdout and stderr as they came, likely keys taken out
+
+    @property
+    def text(self) -> str:
+        return self.output.decode("utf-8", "replace")
+
+
+def run(command: str, directory: str, timeout: float = TIMEOUT, limit: int = LIMIT) -> Ran:
+    """A line as the user would type it, so a shell reads it; its whole group ends with it."""
+    process = _start(command, directory)
+    keeper = Keeper(GRACE)
+    keeper.tell(f"+{process.pid}")
+    try:
+        heard = _Heard(process.stdout, limit)
+        timed_out = not _ended(process, timeout)
+    finally:
+        _end_group(process)
+        keeper.tell(f"-{process.pid}")
+        keeper.dismiss()
+    return Ran(TIMED_OUT if timed_out else _status(process), _without_keys(heard.data()))
+
+
+def _start(command: str, directory: str) -> subprocess.Popen[bytes]:
+    environment = {name: value for name, value in os.environ.items() if name not in _FOREIGN}
+    try:
+        return subprocess.Popen(
+            ["/bin/sh", "-c", command],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            cwd=directory,
+            env=environment,
+            start_new_session=True,
+        )
+    except OSError as error:
+        why = error.strerror or str(error)
+        raise Halt(Problem("cannot-run", f"{command!r} cannot be started: {why}")) from None
+
+
+def _ended(process: subprocess.Popen[bytes], timeout: float) -> bool:
+    """Whether it ended by itself. It is not reaped yet, so its group's number is still its own."""
+    if hasattr(os, "pidfd_open"):
+        fd = os.pidfd_open(process.pid)
+        try:
+            return bool(select.select([fd], [], [], timeout)[0])
+        finally:
+            os.close(fd)
+    with suppress(subprocess.TimeoutExpired):
+        process.wait(timeout)
+        return True
+    return False
+
+
+def _end_group(process: subprocess.Popen[bytes]) -> None:
+    if not _ended(process, 0):
+        _signal(process.pid, signal.SIGTERM)
+        _ended(process, GRACE)
+    _signal(process.pid, signal.SIGKILL)
+    process.wait()
+
+
+def _signal(group: int, sign: signal.Signals) -> None:
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(group, sign)
+
+
+def _status(process: subprocess.Popen[bytes]) -> int:
+    """As a shell says it: ended by signal N is 128 + N."""
+    code = process.returncode
+    return code if code >= 0 else 128 - code
+
+
+class _Heard:
+    """Reads a pipe to its end beside the process; of very much, the beginning and the end."""
+
+    def __init__(self, stream: IO[bytes] | None, limit: int) -> None:
+        assert stream is not None
+        self._stream = stream
+        self._half = limit // 2
+        self._head = bytearray()
+        self._tail = bytearray()
+        self._left_out = 0
+        self._thread = threading.Thread(target=self._read, daemon=True)
+        self._thread.start()
+
+    def _read(self) -> None:
+        while block := os.read(self._stream.fileno(), _BLOCK):
+            room = self._half - len(self._head)
+            self._head += block[: max(room, 0)]
+            self._tail += block[max(room, 0) :]
+            if (over := len(self._tail) - self._half) > 0:
+                self._left_out += over
+                del self._tail[:over]
+
+    def data(self) -> bytes:
+        self._thread.join(_LINGER)
+        if not self._thread.is_alive():
+            self._stream.close()
+        gap = f"\n[{self._left_out} bytes left out]\n".encode() if self._left_out else b""
+        return bytes(self._head) + gap + bytes(self._tail)
+
+
+def _without_keys(output: bytes) -> bytes:
+    return secrets.redacted(output.decode("utf-8", "replace"), secrets.known(os.environ)).encode()

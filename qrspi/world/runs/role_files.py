@@ -1,0 +1,125 @@
+"""Where role texts come from: the run's own, the project's own, else the package's."""
+
+from __future__ import annotations
+
+import os
+from functools import cache
+
+from qrspi.core.agents import roles
+from qrspi.core.agents.roles import Role
+from qrspi.core.errors import Halt
+from qrspi.core.model import Problem
+from qrspi.core.tree import Fault
+from qrspi.world.files.run_tree import DiskTree
+
+_AGENTS = ".qrspi/agents"
+
+
+def load(name: str, run: str | os.PathLike[str], project: str | os.PathLike[str]) -> Role | Problem:
+    """The role of that name. A file that is there and bad is a Problem, never passed over."""
+    if not roles.is_name(name):
+        return _unknown(name)
+    for place in dict.fromkeys((os.path.abspath(run), os.path.abspath(project))):
+        path = f"{_AGENTS}/{name}.md"
+        content = DiskTree(place).read(path, roles.LIMIT)
+        if not (isinstance(content, Fault) and content.kind == "absent"):
+            return _read(content, name, f"{place}/{path}")
+    return shipped(name)
+
+
+@cache  # the daemon composes thousands of prompts
+def shipped(name: str) -> Role | Problem:
+    if not roles.is_name(name):
+        return _unknown(name)
+    path = f"{name}.md"
+    content = DiskTree(_package()).read(path, roles.LIMIT)
+    if isinstance(content, Fault) and content.kind == "absent":
+        return _unknown(name)
+    return _read(content, name, f"{_package()}/{path}")
+
+
+def source(role: Role) -> str:
+    """Its file, frontmatter and all."""
+    folder, _, name = role.file.rpartition("/")
+    content = DiskTree(folder).read(name, roles.LIMIT)
+    if isinstance(content, Fault):
+        raise Halt(_unreadable(role.file, content))
+    return content.decode()
+
+
+def shipped_names() -> tuple[str, ...]:
+    return _names("")
+
+
+def names(run: str, project: str) -> tuple[str, ...]:
+    """Every role there is: the shipped ones, and those that the run or the project adds."""
+    found = set(shipped_names())
+    for place in (run, project):
+        entries = DiskTree(place).entries(_AGENTS)
+        for entry in () if isinstance(entries, Fault) else entries:
+            name = entry.name.removesuffix(".md")
+            if name != entry.name and roles.is_name(name):
+                found.add(name)
+    return tuple(sorted(found))
+
+
+def is_shipped(role: Role) -> bool:
+    return role.file.startswith(f"{_package()}/")
+
+
+@cache
+def shared_parts() -> dict[str, str]:
+    """The contract's parts by name. They are not to be overridden: replies are read by them."""
+    return {name: _part(name) for name in _names("shared")}
+
+
+def _part(name: str) -> str:
+    path = f"shared/{name}.md"
+    content = DiskTree(_package()).read(path)
+    if isinstance(content, Fault):
+        raise Halt(_unreadable(f"{_package()}/{path}", content))
+    return content.decode().strip()
+
+
+@cache
+def _package() -> str:
+    # Imported here: only dispatching needs it.
+    from importlib.resources import files
+
+    return str(files("qrspi") / "roles")
+
+
+def _names(folder: str) -> tuple[str, ...]:
+    entries = DiskTree(_package()).entries(folder)
+    if isinstance(entries, Fault):
+        raise Halt(_unreadable(f"{_package()}/{folder}", entries))
+    names = (entry.name for entry in entries if entry.kind == "file")
+    return tuple(name.removesuffix(".md") for name in names if name.endswith(".md"))
+
+
+def _read(content: bytes | Fault, name: str, file: str) -> Role | Problem:
+    if isinstance(content, Fault):
+        return _unreadable(file, content)
+    return roles.parse(content, name, file)
+
+
+def _unreadable(file: str, fault: Fault) -> Problem:
+    found = f"{fault.kind} ({fault.detail})" if fault.detail else fault.kind
+    return Problem(
+        "role-unreadable",
+        f"{file}: found {found}, expected a readable text file",
+        file=file,
+        found=found,
+        expected="a readable text file",
+    )
+
+
+def _unknown(name: str) -> Problem:
+    expected = f"{_AGENTS}/{name}.md in the run or the project"
+    return Problem(
+        "role-missing",
+        f"no role named {name!r} is shipped; expected {expected}",
+        field="role",
+        found=name,
+        expected=expected,
+    )

@@ -1,0 +1,160 @@
+"""States of runs that have not changed since they were derived: a faster way to the same answer.
+
+An entry holds a state, and of every file and folder that was looked at for it what the kernel
+says: inode, size, and when it last changed in any way (`touch` cannot set that time back, and a
+file that came with a clone cannot know it). While all of these are the same, so is the content,
+unless it changed within the clock's own tick; hence nothing is kept of what changed a moment ago,
+nor of what could not be read: a disk may do better next time without any file having changed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import time
+from collections.abc import Iterable
+from contextlib import suppress
+from typing import Any, NamedTuple
+
+from qrspi import __version__
+from qrspi.core.derivation import state_json as remembered
+from qrspi.core.model import RunState
+from qrspi.core.recording_tree import Seen
+from qrspi.core.tree import Fault
+from qrspi.world.files import mounts
+from qrspi.world.files.run_tree import DiskTree, opened
+from qrspi.world.runs.locate import RunDir
+
+FILE = ".qrspi/cache/states.json"
+SWITCH = "QRSPI_CACHE"  # `off`: every state is derived
+LIMIT = 256 * 1024 * 1024
+SETTLED = 2_000_000_000  # nanoseconds: the coarsest clock of a file system, FAT's
+
+
+class Entry(NamedTuple):
+    steps: bool  # whether the state has them
+    there: list[list[Any]]  # path, inode, size, time of change; the first is the run itself
+    absent: list[str]
+    state: Any  # as JSON
+
+
+class StateCache:
+    """Of one folder of runs. `find` and `keep`, then `save` once."""
+
+    def __init__(self, runs_dir: str, *, in_git: bool, now: int) -> None:
+        self._runs_dir = runs_dir
+        self._now = now
+        self._key = [__version__, _code(), in_git, os.geteuid(), *sorted(os.getgroups())]
+        self._old = _load(runs_dir, self._key)
+        self._new: dict[str, Entry] = {}
+
+    def find(self, run: RunDir, *, steps: bool) -> RunState | None:
+        entry = self._old.get(run.name)
+        if entry is None or (steps and not entry.steps) or not _is_unchanged(run.path, entry):
+            return None
+        state = remembered.load(entry.state, steps=steps)
+        if state:
+            self._new[run.name] = entry
+        return state
+
+    def keep(self, run: RunDir, state: RunState, seen: Iterable[Seen], *, steps: bool) -> None:
+        looked_at = tuple(seen)
+        if any(one.found == "unreadable" for one in looked_at):
+            return
+        said = {path: kernel(f"{run.path}/{path}") for path in _with_folders(looked_at)}
+        there: list[list[Any]] = [[path, *what[1:]] for path, what in said.items() if what]
+        if all(one[-1] < self._now - SETTLED for one in there):
+            absent = [path for path, what in said.items() if what is None]
+            self._new[run.name] = Entry(steps, there, absent, state)
+
+    def save(self) -> None:
+        """Where it cannot be written, as on a read-only disk, the next `status` derives again."""
+        if self._new == self._old:
+            return
+        document = {"key": self._key, "runs": self._new}
+        with suppress(OSError, ValueError):
+            _write(self._runs_dir, json.dumps(document).encode("ascii"))
+
+
+def is_on(runs_dir: str) -> bool:
+    """Not where another machine may change files and our kernel hears of it late."""
+    return os.environ.get(SWITCH) != "off" and mounts.gives_events(runs_dir)
+
+
+def open_cache(runs_dir: str, *, in_git: bool) -> StateCache:
+    return StateCache(runs_dir, in_git=in_git, now=time.time_ns())
+
+
+def kernel(path: str) -> list[int] | None:
+    try:
+        found = os.lstat(path)
+    except OSError:
+        return None
+    # The kind is part of the inode; the time of change covers everything else that can change.
+    return [stat.S_IFMT(found.st_mode), found.st_ino, found.st_size, found.st_ctime_ns]
+
+
+def _is_unchanged(run: str, entry: Entry) -> bool:
+    """Of a forged entry that names no run, every word would be true: the run comes first."""
+    lstat = os.lstat  # this is the hot loop of a second `status --all`
+    try:
+        for path, inode, size, changed in entry.there:
+            found = lstat(f"{run}/{path}")
+            if found.st_ctime_ns != changed or found.st_ino != inode or found.st_size != size:
+                return False
+        named = entry.there[0][0] == "."
+        return named and not any(os.path.lexists(f"{run}/{path}") for path in entry.absent)
+    except (OSError, ValueError, TypeError, IndexError):
+        return False
+
+
+def _with_folders(seen: Iterable[Seen]) -> dict[str, None]:
+    """With the folders on the way: one that became a link leads to the same files, and is not
+    followed. A folder of the run itself cannot be swapped without a change of the run."""
+    paths = {".": None}
+    for one in seen:
+        folder = one.path.rpartition("/")[0]
+        while "/" in folder:
+            paths[folder] = None
+            folder = folder.rpartition("/")[0]
+        paths[one.path] = None
+    return paths
+
+
+def _code() -> list[int]:
+    """Other code or tables may derive another state: how many, and when the newest changed."""
+    package = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    times: list[int] = []
+    for folder in ("core", "data"):
+        for place, _, names in os.walk(f"{package}/{folder}"):
+            if not place.endswith("__pycache__"):
+                times += [os.stat(f"{place}/{name}").st_mtime_ns for name in names]
+    return [len(times), max(times)]
+
+
+def _load(runs_dir: str, key: list[Any]) -> dict[str, Entry]:
+    content = DiskTree(runs_dir).read(FILE, LIMIT)
+    if isinstance(content, Fault):
+        return {}
+    try:
+        document = json.loads(content)
+        if document["key"] != key:
+            return {}
+        return {name: Entry(*entry) for name, entry in document["runs"].items()}
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        return {}
+
+
+def _write(runs_dir: str, data: bytes) -> None:
+    from qrspi.world.files import atomic_write as atomic
+    from qrspi.world.files import lock
+
+    folder, _, name = FILE.rpartition("/")
+    with opened(runs_dir) as runs, atomic.below(runs, lock.OWN, make=True) as own:
+        lock.ignore_in_git(own)
+        with (
+            atomic.below(runs, folder, make=True) as place,
+            atomic.temporary(place, name, data) as temp,
+        ):
+            atomic.put(place, temp, name)

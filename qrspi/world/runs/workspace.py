@@ -1,0 +1,296 @@
+"""The one place that writes into a run.
+
+Every method leaves whole files only, and works below the descriptor of the run's directory, so
+that neither a symlink nor a moved directory can lead a write elsewhere.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from functools import partial
+from typing import NamedTuple, Self
+
+from qrspi.core.config import reader as configs
+from qrspi.core.errors import Halt, Refusal
+from qrspi.core.model import Problem
+from qrspi.core.tree import CONFIG_LIMIT, Fault
+from qrspi.world.files import atomic_write as atomic
+from qrspi.world.files import json_log as applog
+from qrspi.world.files import lock
+from qrspi.world.files import temp_sweep as cleanup
+from qrspi.world.files.run_tree import DiskTree, opened
+from qrspi.world.files.write_errors import worded
+
+LOCK = f"{lock.OWN}/lock"
+
+
+class Change(NamedTuple):
+    """What a command did to one file, for its audit line. None: the file was not there."""
+
+    path: str
+    before: str | None  # sha256
+    after: str | None
+    moved_to: str = ""
+
+
+class Workspace(DiskTree):
+    """A run that may be changed, inside `locked()`."""
+
+    def __init__(self, path: str | os.PathLike[str], in_git: bool | None = None) -> None:
+        super().__init__(path, in_git)
+        self.changes: list[Change] = []
+        self._root = self._lock = -1
+
+    @property
+    def in_git(self) -> bool:
+        """Asked exactly: whoever writes also commits, and a `.git` alone is no work tree."""
+        if self._in_git is None:
+            from qrspi.world.git import repository
+
+            self._in_git = repository.in_git(self.path)
+        return self._in_git
+
+    @property
+    def at_rest(self) -> bool:
+        """Nobody holds the run, and nobody was killed who did and left something to clear up
+        that we could."""
+        said = self.read(LOCK, 200)
+        free = said in (lock.FREE, Fault("absent"))
+        return free or not os.access(f"{self.path}/{LOCK}", os.W_OK)
+
+    @contextmanager
+    def locked(self, timeout: float = 10.0, command: str = "qrspi") -> Iterator[Self]:
+        """Hold the run. Nothing but the lock file is written before it is held; what was read
+        earlier must be read again inside."""
+        if self._root >= 0:
+            raise RuntimeError("the run is already locked here")
+        with ExitStack() as stack:
+            with worded(LOCK):
+                root = stack.enter_context(opened(self.path))
+                own = stack.enter_context(atomic.below(root, lock.OWN, make=True))
+                busy = partial(_busy, self.name, timeout)
+                grip = stack.enter_context(lock.held(own, "lock", timeout, command, busy))
+                self._root, self._lock = root, grip.fd
+                stack.callback(self._released)
+                lock.ignore_in_git(own)
+                if not grip.orderly:
+                    cleanup.sweep(root)
+            if foreign := configs.foreign(self.read("config.md", CONFIG_LIMIT)):
+                raise Refusal(foreign)
+            self.changes = []
+            yield self
+
+    def write(self, path: str, data: bytes) -> bool:
+        """Put a file that is the engine's own; False when it had these bytes already."""
+        with self._place(path) as (directory, name):
+            now = atomic.present(directory, name)
+            after = atomic.sha256(data)
+            if now and now.sha == after:
+                _sync_both(directory, name)
+                return False
+            _respect_read_only(directory, name, now)
+            with atomic.temporary(directory, name, data, now and now.mode) as temp:
+                atomic.put(directory, temp, name)
+            self._note(path, now and now.sha, after)
+            return True
+
+    def replace(self, path: str, old: bytes, new: bytes) -> None:
+        """Change a file that people or agents edit too: only if it still has the bytes that the
+        new ones were made from."""
+        before = atomic.sha256(old)
+        with self._place(path) as (directory, name):
+            now = _unchanged(path, atomic.present(directory, name), before)
+            _respect_read_only(directory, name, now)
+            with atomic.temporary(directory, name, new, now.mode) as temp:
+                _unchanged(path, atomic.present(directory, name), before)
+                atomic.put(directory, temp, name)
+            self._note(path, before, atomic.sha256(new))
+
+    def create(self, path: str, data: bytes) -> None:
+        """Put a file where nothing is."""
+        with self._place(path) as (directory, name):
+            try:
+                with atomic.temporary(directory, name, data) as temp:
+                    atomic.put_new(directory, temp, name)
+            except FileExistsError:
+                raise Refusal(_already_there(path)) from None
+            self._note(path, None, atomic.sha256(data))
+
+    def create_all(self, folder: str, files: Mapping[str, bytes]) -> frozenset[str]:
+        """Put many files into one folder and sync it once; the names that something had."""
+        taken: set[str] = set()
+        if not files:
+            return frozenset()
+        with self._place(f"{folder}/{next(iter(files))}") as (directory, _):
+            for name, data in files.items():
+                _check_path(f"{folder}/{name}")
+                try:
+                    with atomic.temporary(directory, name, data) as temp:
+                        atomic.link_new(directory, temp, name)
+                except FileExistsError:
+                    taken.add(name)
+                else:
+                    self._note(f"{folder}/{name}", None, atomic.sha256(data))
+            atomic.sync(directory)
+        return frozenset(taken)
+
+    def append(self, path: str, lines: bytes) -> tuple[Problem, ...]:
+        """Add whole lines to a log; what it says about the log's last line before."""
+        with self._place(path) as (directory, name):
+            before = self._hash(path, directory, name)
+            problems = applog.append(directory, name, lines, path)
+            self._note(path, before, self._hash(path, directory, name))
+            return problems
+
+    def settle(self, path: str) -> None:
+        """Make sure of the last line of a log that a killed command may have written."""
+        with self._place(path) as (directory, name):
+            before = self._hash(path, directory, name)
+            applog.settle(directory, name)
+            after = self._hash(path, directory, name)
+            if after != before:
+                self._note(path, before, after)
+
+    def remove(self, path: str) -> bool:
+        """Delete a regular file; False when there is none."""
+        try:
+            with self._place(path, make=False) as (directory, name):
+                now = atomic.present(directory, name)
+                os.unlink(name, dir_fd=directory)
+                atomic.sync(directory)
+        except FileNotFoundError:
+            return False
+        self._note(path, now and now.sha, None)
+        return True
+
+    def make_dir(self, path: str) -> bool:
+        """A directory and its parents; False when it was there."""
+        with self._place(path) as (directory, name):
+            made = not atomic.exists(directory, name)
+            os.close(atomic.enter(directory, name, make=True))
+            return made
+
+    def move(self, source: str, target: str) -> bool:
+        """Rename a file or a whole directory to where nothing is; False when the source is not
+        there, as after a command that was killed behind the move."""
+        try:
+            with self._place(source, make=False) as (old, name):
+                os.stat(name, dir_fd=old, follow_symlinks=False)
+                self._move_to(target, old, name)
+        except FileNotFoundError:
+            return False
+        self.changes.append(Change(source, None, None, target))
+        return True
+
+    def _move_to(self, target: str, old: int, name: str) -> None:
+        with self._place(target) as (new, to):
+            if atomic.exists(new, to):
+                raise Refusal(_already_there(target))
+            os.rename(name, to, src_dir_fd=old, dst_dir_fd=new)
+            atomic.sync(new)
+            atomic.sync(old)
+
+    @contextmanager
+    def _place(self, path: str, make: bool = True) -> Iterator[tuple[int, str]]:
+        """The parent's descriptor and the name in it; failures inside are worded for `path`."""
+        self._check_held()
+        parent, _, name = path.rpartition("/")
+        with worded(path, absent_is_fine=not make):
+            _check_path(path)
+            with atomic.below(self._root, parent, make) as directory:
+                yield directory, name
+
+    def _check_held(self) -> None:
+        if self._root < 0:
+            raise RuntimeError("a run is only written to inside locked()")
+        mine = os.fstat(self._root)
+        try:
+            now = os.stat(self.path)
+        except FileNotFoundError:
+            raise Halt(_moved(self.name, "its directory is gone")) from None
+        if (now.st_dev, now.st_ino) != (mine.st_dev, mine.st_ino):
+            raise Halt(_moved(self.name, "another directory took its place"))
+        if not lock.in_place(self._root, LOCK, self._lock):
+            raise Halt(_moved(self.name, f"{LOCK} was deleted"))
+
+    def _released(self) -> None:
+        self._root = self._lock = -1
+
+    def _hash(self, path: str, directory: int, name: str) -> str | None:
+        if _is_own(path):
+            return None
+        now = atomic.present(directory, name)
+        return now and now.sha
+
+    def _note(self, path: str, before: str | None, after: str | None) -> None:
+        if not _is_own(path):
+            self.changes.append(Change(path, before, after))
+
+
+def _is_own(path: str) -> bool:
+    """The engine's own folder is in no audit line: hashing the log for each of its lines would
+    make appending cost as much as the log is long."""
+    return path.startswith(f"{lock.OWN}/")
+
+
+def _check_path(path: str) -> None:
+    """Before a directory is made for the half of it that is good."""
+    os.fsencode(path)
+    if "\0" in path or any(part in ("", ".", "..") for part in path.split("/")):
+        raise ValueError(f"no name of a file: {path!r}")
+
+
+def _respect_read_only(directory: int, name: str, now: atomic.Present | None) -> None:
+    """A rename would replace a file whose owner took the right to write it away."""
+    if now and not os.access(name, os.W_OK, dir_fd=directory, effective_ids=True):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), name)
+
+
+def _unchanged(path: str, now: atomic.Present | None, sha: str) -> atomic.Present:
+    if now and now.sha == sha:
+        return now
+    what = "changed" if now else "deleted"
+    raise Refusal(
+        Problem(
+            "changed-meanwhile",
+            f"{path} was {what} by someone else meanwhile and is left as it is: "
+            "run the command again",
+            file=path,
+            hint="run the same command again",
+        )
+    )
+
+
+def _sync_both(directory: int, name: str) -> None:
+    """The bytes may be those of a command that was killed before it could sync them."""
+    fd = atomic.open_regular(directory, name)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)
+    atomic.sync(directory)
+
+
+def _busy(run: str, timeout: float, holder: str) -> Problem:
+    return Problem(
+        "busy",
+        f"run {run} is held by {holder}, waited {timeout:g} s: try again when it is done",
+        found=holder,
+        hint="run the same command again",
+    )
+
+
+def _already_there(path: str) -> Problem:
+    return Problem("already-there", f"{path} is already there and is not replaced", file=path)
+
+
+def _moved(name: str, what: str) -> Problem:
+    return Problem(
+        "run-moved",
+        f"run {name} changed under the command that holds it ({what}): stopped before the next "
+        "write; run the command again",
+        hint="run the same command again",
+    )

@@ -1,0 +1,118 @@
+"""What the kernel said of the files that looks at runs depended on.
+
+While it says the same, another look would find the same, so a sweep over a thousand runs that
+wait asks about their files and derives nothing. As in the cache of `status`, nothing is kept of
+what changed a moment ago.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from qrspi.core.tree import Entry, Fault
+from qrspi.world.runs import state_cache as statecache
+from qrspi.world.runs.locate import Root, RunDir
+from qrspi.world.runs.workspace import Workspace
+from qrspi.world.watch.watchdog_events import GIT_FILES, git_places
+
+_ROLES = ".qrspi/agents"  # of a run, and of the project
+
+Kernel = list[int] | None
+Sighting = tuple[tuple[str, Kernel], ...]
+
+
+class Attentive(Workspace):
+    """A run that notes which of its files and folders were asked for."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(path)
+        self.began = time.time_ns()
+        self.asked_for: dict[str, None] = {}
+
+    def descriptor(self, path: str) -> int | Fault:
+        self.asked_for[path] = None
+        return super().descriptor(path)
+
+    def entries(self, path: str) -> tuple[Entry, ...] | Fault:
+        self.asked_for[path or "."] = None
+        return super().entries(path)
+
+
+class Around(NamedTuple):
+    """What all runs of a root depend on. `git` alone only decides whether that which failed can
+    be done now."""
+
+    repository: tuple[tuple[str, bool], ...]
+    roles: Sighting | None
+    git: Sighting | None
+
+    def same_ground(self, now: Around) -> bool:
+        settled = self.roles is not None and self.roles == now.roles
+        return settled and self.repository == now.repository
+
+    def same_git(self, now: Around) -> bool:
+        return self.git is not None and self.git == now.git
+
+
+class Sightings:
+    def __init__(self, root: Root) -> None:
+        self._root = root
+        self._on = statecache.is_on(root.runs_dir)
+        self._of: dict[str, Sighting] = {}
+
+    def keep(self, run: RunDir, seen: Attentive) -> None:
+        """After a look; nothing that it wrote itself is settled yet."""
+        paths = (*seen.asked_for, *_roles(run.path))
+        found = _settled(_said(run.path, paths), seen.began) if self._on else None
+        if found is None:
+            self.forget(run.name)
+        else:
+            self._of[run.name] = found
+
+    def forget(self, name: str) -> None:
+        self._of.pop(name, None)
+
+    def forget_all(self) -> None:
+        self._of.clear()
+
+    def unchanged(self, run: RunDir) -> bool:
+        before = self._of.get(run.name)
+        return before is not None and all(
+            statecache.kernel(f"{run.path}/{path}") == said for path, said in before
+        )
+
+    def around(self) -> Around:
+        began = time.time_ns()
+        project, places = self._root.project, git_places(self._root.runs_dir)
+        roles = _settled(_said(project, _roles(project)), began)
+        return Around(places, roles, _settled(_said("", _git_files(places)), began))
+
+
+def _said(folder: str, paths: Iterable[str]) -> Sighting:
+    return tuple((path, statecache.kernel(os.path.join(folder, path))) for path in paths)
+
+
+def _settled(said: Sighting, began: int) -> Sighting | None:
+    last = began - statecache.SETTLED
+    return said if all(what is None or what[-1] < last for _, what in said) else None
+
+
+def _roles(folder: str) -> list[str]:
+    """Texts that prompts are made of; whatever else is in our own folder decides nothing."""
+    try:
+        names = os.listdir(f"{folder}/{_ROLES}")
+    except OSError:
+        names = []
+    return [_ROLES, *(f"{_ROLES}/{name}" for name in names)]
+
+
+def _git_files(places: tuple[tuple[str, bool], ...]) -> Iterator[str]:
+    """A branch is written by renaming, which changes its folder."""
+    for place, deep in places:
+        if deep:
+            yield from (folder for folder, _, _ in os.walk(place))
+        else:
+            yield from (f"{place}/{name}" for name in sorted(GIT_FILES))

@@ -1,0 +1,226 @@
+"""The one door to watchdog: threads that hear of changes, and an inbox for whoever looks."""
+
+from __future__ import annotations
+
+import logging
+import os
+import queue
+import sys
+import threading
+import warnings
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from typing import Literal, NamedTuple
+
+from watchdog import events
+from watchdog.events import FileSystemEvent, FileSystemEventHandler
+from watchdog.observers import Observer
+from watchdog.observers.api import BaseObserver
+
+from qrspi.core.errors import Refusal
+from qrspi.core.filenames import is_dropping
+from qrspi.world.files import atomic_write as atomic
+from qrspi.world.files import lock
+from qrspi.world.files.run_tree import ROOT_FLAGS
+from qrspi.world.git import repository
+
+# Without these the opening of a file would wake us, and we open files all day.
+_WANTED: list[type[FileSystemEvent]] = [
+    events.FileCreatedEvent,
+    events.FileClosedEvent,
+    events.FileMovedEvent,
+    events.FileDeletedEvent,
+    events.DirCreatedEvent,
+    events.DirMovedEvent,
+    events.DirDeletedEvent,
+]
+if sys.platform != "linux":
+    _WANTED.append(events.FileModifiedEvent)  # only Linux tells that a file was closed
+
+GIT_FILES = frozenset(("HEAD", "index", "packed-refs"))
+
+# The first half of a rename is held back until the second is heard, everything behind it too.
+# A thread that looks between the halves sleeps for all of this time: measured, one rename in
+# some 400 was told half a second late, which is the library's own choice.
+_BETWEEN_HALVES = 0.005
+
+
+class Notice(NamedTuple):
+    kind: Literal["changed", "unfinished", "git", "lost", "stop", "wake"]
+    name: str = ""
+
+
+GIT, LOST, STOP, WAKE = Notice("git"), Notice("lost"), Notice("stop"), Notice("wake")
+
+
+class Inbox:
+    """Notices from any thread, each once until it is taken."""
+
+    def __init__(self) -> None:
+        # Of all queues only this one may be put into by a signal handler.
+        self._queue: queue.SimpleQueue[Notice] = queue.SimpleQueue()
+        self._waiting: set[Notice] = set()
+
+    def put(self, notice: Notice) -> None:
+        if notice not in self._waiting:
+            self._waiting.add(notice)
+            self._queue.put(notice)
+
+    def take(self, patience: float) -> set[Notice]:
+        """All there are, after waiting for a first one. The files are looked at after this, so
+        a notice that was not put in because it was here already is no loss."""
+        taken: set[Notice] = set()
+        with suppress(queue.Empty):
+            taken.add(self._queue.get(timeout=patience))
+            while True:
+                taken.add(self._queue.get_nowait())
+        for notice in taken:
+            self._waiting.discard(notice)
+        return taken
+
+
+class Ears:
+    """Listens to one folder and to the repository around it, until it is closed."""
+
+    def __init__(self, folder: str, inbox: Inbox) -> None:
+        self._folder = folder
+        self._places = git_places(folder)
+        with ExitStack() as stack:
+            # Held open, so that no folder made later can have its number.
+            self._fd = os.open(folder, ROOT_FLAGS)
+            stack.callback(os.close, self._fd)
+            stack.enter_context(_hushed(inbox))
+            self._observer = _observer()
+            self._observer.start()
+            stack.callback(self._observer.join)
+            stack.callback(self._observer.stop)
+            self._attend(_Below(folder, inbox), folder, deep=True)
+            for place, deep in self._places:
+                with suppress(OSError):  # the sweep will notice
+                    self._attend(_OfGit(inbox), place, deep=deep)
+            self.close = stack.pop_all().close
+
+    def _attend(self, who: FileSystemEventHandler, place: str, *, deep: bool) -> None:
+        self._observer.schedule(who, place, recursive=deep, event_filter=_WANTED)
+
+    def good(self) -> bool:
+        """Whether a change would be heard. Deleting the folder ends the thread that listens to
+        it; a folder that took its place has another number."""
+        threads = (self._observer, *self._observer.emitters)
+        if not all(thread.is_alive() for thread in threads):
+            return False
+        try:
+            now = os.stat(self._folder)
+        except OSError:
+            return False
+        mine = os.fstat(self._fd)
+        return (now.st_dev, now.st_ino) == (mine.st_dev, mine.st_ino)
+
+    def well_placed(self) -> bool:
+        """Whether the repository is where it was."""
+        return self._places == git_places(self._folder)
+
+
+def _observer() -> BaseObserver:
+    if sys.platform == "linux":
+        from watchdog.observers.inotify_move_event_grouper import InotifyMoveEventGrouper
+
+        InotifyMoveEventGrouper.delay = _BETWEEN_HALVES
+    return Observer()
+
+
+class _Below(FileSystemEventHandler):
+    """Whatever happens below a folder, named by what is directly in it."""
+
+    def __init__(self, folder: str, inbox: Inbox) -> None:
+        self._skip = len(folder.rstrip("/")) + 1
+        self._inbox = inbox
+
+    def dispatch(self, event: FileSystemEvent) -> None:
+        unfinished = _is_unfinished(event)
+        for path in _paths(event):
+            parts = path[self._skip :].split("/")
+            if not parts[0]:
+                self._inbox.put(LOST)
+            elif lock.OWN not in parts[:2] and not is_dropping(parts[-1]):
+                self._inbox.put(Notice("unfinished" if unfinished else "changed", parts[0]))
+
+
+def _is_unfinished(event: FileSystemEvent) -> bool:
+    """Whether more is to come, or nothing is new: what we wrote ourselves we know."""
+    match event.event_type:
+        case "created":
+            return not event.is_directory
+        case "moved":
+            return atomic.is_mine(os.fsdecode(event.src_path).rpartition("/")[2])
+        case kind:
+            return kind == "deleted"
+
+
+class _OfGit(FileSystemEventHandler):
+    """A commit, a checkout, a branch, an `add`."""
+
+    def __init__(self, inbox: Inbox) -> None:
+        self._inbox = inbox
+
+    def dispatch(self, event: FileSystemEvent) -> None:
+        for path in _paths(event):
+            folder, _, name = path.rpartition("/")
+            freed = name == "index.lock" and event.event_type == "deleted"
+            ref = "/refs" in folder and not name.endswith(".lock")
+            if name in GIT_FILES or ref or freed:
+                self._inbox.put(GIT)
+
+
+def _paths(event: FileSystemEvent) -> list[str]:
+    """An atomic save is told as a move, with the file's own name second."""
+    return [os.fsdecode(path) for path in (event.src_path, event.dest_path) if path]
+
+
+def git_places(folder: str) -> tuple[tuple[str, bool], ...]:
+    """The directories where a repository's HEAD, index and refs are, and whether what is below
+    them counts. One that git will not read is not watched; whoever needs it says why."""
+    try:
+        repo = repository.find(folder)
+    except Refusal:
+        return ()
+    if repo is None:
+        return ()
+    places = {repo.git_dir: False, repo.common_dir: False, f"{repo.common_dir}/refs": True}
+    return tuple(places.items())
+
+
+@contextmanager
+def _hushed(inbox: Inbox) -> Iterator[None]:
+    """What watchdog has to say is not for the user: each time it is a reason to look."""
+    hook = threading.excepthook
+
+    def failed(args: threading.ExceptHookArgs) -> None:
+        if type(args.thread).__module__.startswith("watchdog."):
+            inbox.put(LOST)
+        else:
+            hook(args)
+
+    log, handler = logging.getLogger("watchdog"), _Overheard(inbox)
+    before = log.propagate, log.level
+    log.addHandler(handler)
+    log.propagate, threading.excepthook = False, failed
+    log.setLevel(logging.WARNING)
+    warnings.filterwarnings("ignore", module=r"watchdog\.")
+    try:
+        yield
+    finally:
+        log.removeHandler(handler)
+        log.propagate, threading.excepthook = before[0], hook
+        log.setLevel(before[1])
+
+
+class _Overheard(logging.Handler):
+    """It logs that the kernel's queue overflowed, and tells it to no one else."""
+
+    def __init__(self, inbox: Inbox) -> None:
+        super().__init__()
+        self._inbox = inbox
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self._inbox.put(LOST)
