@@ -1,7 +1,7 @@
 # GNU make. `make` alone lists the targets.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup system demo test check faults bench rules clean
+.PHONY: help setup system demo test check attacks faults bench rules clean
 
 # Recursive on purpose: looked up only by the recipes that need an interpreter.
 PYTHON = $(shell for python in python3.11 python3; do \
@@ -13,7 +13,7 @@ NO_PYTHON = qrspi needs Python 3.11 or newer as python3.11 or python3; found: \
 VENV := .venv
 PY := $(VENV)/bin/python
 PYTEST := $(PY) -m pytest
-TOOLS := git strace
+TOOLS := git strace chromium
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -27,7 +27,8 @@ $(VENV)/.stamp: pyproject.toml
 	@$(PY) -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	@touch $@
 
-# strace is how the fault tests kill a command at each of its writes. Tests that
+# strace is how the fault tests kill a command at each of its writes, chromium is the
+# browser that the page is tried in. Tests that
 # need a tool which is not there skip and say so.
 system:
 	@missing=; for tool in $(TOOLS); do \
@@ -52,6 +53,9 @@ check: setup ## everything a change must pass: lint, types, layers, tests
 	$(PY) -m mypy --strict tools/*.py bench/*.py
 	$(VENV)/bin/lint-imports
 	$(PYTEST) -n auto -m 'not slow'
+
+attacks: setup ## every attack that was ever tried, and a table of how each ended
+	QRSPI_ATTACKS=table $(PYTEST) -n auto tests/attacks
 
 # Status 5 means that nothing was selected.
 faults: setup ## the slow tests, and every test that breaks the world

@@ -1,59 +1,42 @@
-"""Assembling a round: reading, checking, triage and the verified file, against `cat` and a shell.
-
-python bench/bench_assembly.py
-"""
+"""Assembling a round: reading, checking, triage, the verified file; against `cat` and a shell."""
 
 from __future__ import annotations
 
-import resource
 import subprocess
 import sys
-import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
-from lab import Lab, Measure, bare_interpreter
+from lab import Lab, Measure, config, finding, peak_megabytes, processor, quickest, taken
 
 HERE = Path(__file__).resolve().parent
 RUN = "2026-01-01-sample-run"
 REVIEWS = "reviews/plan"
 TAGS = ("quality-claude", "scope-claude", "spec-claude", "security-claude", "test-coverage-claude")
 KINDS = ("style", "clarity", "correctness", "scope", "intent")
-CONFIG = """\
----
-created: 2026-01-01
-pipeline: full
-second_reviewer: false
-route: [goals, questions, research, design, phasing, structure, plan, parallelize, implement, \
-integrate, test]
-verifier_enabled: true
-scope_tagger_enabled: true
-visual_fidelity_required: false
----
-"""
 MESSAGE = """\
 The plan asks for a retry in task {number} and the design rules it out: whoever implements \
 the task has to choose, and the reviewer of the next round will find the other half missing.
 
-State in the plan which of the two holds, and cite the section of the design that says so.
-"""
+State in the plan which of the two holds, and cite the section of the design that says so."""
 
 
 def write_round(run: Path, count: int) -> Path:
     """A round of `count` findings by five reviewers, each finding with its score."""
     directory = run / REVIEWS / "round-01"
     directory.mkdir(parents=True)
-    (run / "config.md").write_text(CONFIG)
+    (run / "config.md").write_text(config())
     for at in range(count):
         tag, number = TAGS[at % len(TAGS)], at // len(TAGS) + 1
         stem = directory / f"{tag}.finding-F{number:02d}"
-        stem.with_suffix(f"{stem.suffix}.md").write_text(
-            f"---\nfinding_id: R1-F{number:02d}\nseverity: medium\n"
-            f"change_type: {KINDS[at // 3 % len(KINDS)]}\n"
-            f"referenced_files: [plan.md:L{at + 1}-L{at + 9}, design.md:L12]\n"
-            f"artifact: plan\nround: 1\nreviewer: {tag}\n---\n{MESSAGE.format(number=number)}"
-        )
+        fields = {
+            "change_type": KINDS[at // 3 % len(KINDS)],
+            "referenced_files": f"[plan.md:L{at + 1}-L{at + 9}, design.md:L12]",
+            "artifact": "plan",
+        }
+        text = finding(tag, number, MESSAGE.format(number=number), **fields)
+        stem.with_suffix(f"{stem.suffix}.md").write_text(text)
         stem.with_suffix(f"{stem.suffix}.score.yml").write_text(
             f"score: {at * 7 % 101}\nreason: The design says so in its third section.\n"
         )
@@ -61,10 +44,10 @@ def write_round(run: Path, count: int) -> Path:
 
 
 def assemble(run: Path) -> bytes:
-    from qrspi.core.config import reader as config
+    from qrspi.core.config import reader
     from qrspi.core.findings import guard, triage
     from qrspi.core.pipeline import subject
-    from qrspi.core.rounds import verified_file as verified
+    from qrspi.core.rounds import verified_file
     from qrspi.world.files.run_tree import DiskTree
 
     # The guard refuses rounds of more files than a person could have meant; what is measured
@@ -73,32 +56,12 @@ def assemble(run: Path) -> bytes:
     tree = DiskTree(run)
     plan = subject("plan")
     assert plan is not None
-    found = guard.read_round(tree, plan, 1, config.read(tree.read("config.md")), None)
+    found = guard.read_round(tree, plan, 1, reader.read(tree.read("config.md")), None)
     assert not found.violations, found.violations[0]
     triaged = triage.partition(found, verifier_enabled=True, skipped=False)
-    data = verified.assemble(found, triaged, "true")
+    data = verified_file.assemble(found, triaged, "true")
     (run / REVIEWS / "round-01-verified.md").write_bytes(data)
     return data
-
-
-def best(times: int, *works: Callable[[], object]) -> list[float]:
-    """The shortest of each, taken in turns after a first run that warms the disk cache."""
-    for work in works:
-        work()
-    rounds = [[once(work) for work in works] for _ in range(times)]
-    return [min(column) for column in zip(*rounds, strict=True)]
-
-
-def once(work: Callable[[], object]) -> float:
-    """Processor time of this process and of those it starts: other programs do not disturb it."""
-    start = _processor_time()
-    work()
-    return _processor_time() - start
-
-
-def _processor_time() -> float:
-    spent = map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
-    return sum(usage.ru_utime + usage.ru_stime for usage in spent)
 
 
 def cat(directory: Path) -> None:
@@ -114,27 +77,14 @@ def shell(directory: Path) -> bytes:
     return subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout
 
 
-def peak_megabytes(run: Path) -> float:
-    """Of a process of its own, which assembles this round and nothing else."""
-    code = f"import bench_assembly as b, pathlib; b.assemble(pathlib.Path({str(run)!r})); b.peak()"
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=HERE, check=True, capture_output=True, text=True
-    )
-    return float(done.stdout)
-
-
-def peak() -> None:
-    kilobytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    print(kilobytes / (1024 if sys.platform == "linux" else 1024 * 1024))
-
-
 def measure(lab: Lab) -> Iterator[Measure]:
     per_finding: dict[int, float] = {}
     for count in (10, 100, 1_000, 10_000):
         run = lab.scratch / str(count) / RUN
         directory = write_round(run, count)
         times = 3 if count > 1_000 else 9
-        ours, copied = best(times, partial(assemble, run), partial(cat, directory))
+        works = partial(assemble, run), partial(cat, directory)
+        ours, copied = quickest(times, *works, clock=processor)
         per_finding[count] = ours / count
         note = f"{ours * 1000:.1f} ms, cat {copied * 1000:.1f} ms"
         goal = 5 if count == 1_000 else None
@@ -143,22 +93,15 @@ def measure(lab: Lab) -> Iterator[Measure]:
             yield against_the_shell(run, directory, ours, count)
     growth = per_finding[10_000] / per_finding[1_000]
     yield Measure("a finding among 10,000, one among 1,000", growth, "×", 1.5)
-    yield Measure("memory for 10,000 findings", peak_megabytes(run), "MB", 250)
+    code = f"import bench_assembly as b, pathlib; b.assemble(pathlib.Path({str(run)!r}))"
+    yield Measure("memory for 10,000 findings", peak_megabytes(code), "MB", 250)
 
 
 def against_the_shell(run: Path, directory: Path, ours: float, count: int) -> Measure:
     if count <= 100:
         assert shell(directory) == assemble(run), "the shell assembles other bytes"
-    theirs = once(partial(shell, directory))
+    theirs = taken(partial(shell, directory), processor)
     note = f"shell {theirs:.2f} s, {theirs / ours:.0f} times as long"
     goal = 100 / 40 if count == 1_000 else None
     what = f"assemble {count:,} findings"
     return Measure(what, 100 * ours / theirs, "% of the shell's time", goal, note)
-
-
-if __name__ == "__main__":
-    from run import line
-
-    with tempfile.TemporaryDirectory() as scratch:
-        for one in measure(Lab(Path(scratch), bare_interpreter(HERE))):
-            print(line(one), flush=True)

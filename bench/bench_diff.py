@@ -6,13 +6,12 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
-from lab import Lab, Measure
+from lab import Lab, Measure, git, quickest
 
-from qrspi.world.git import command as git
-from qrspi.world.git import diffs, refs, repository
+from qrspi.world.git import command, diffs, refs, repository
 
 RUN = "docs/qrspi/2026-01-01-sample-run"
 DIFF = "reviews/plan/round-01.diff"
@@ -21,7 +20,7 @@ TIMES = 9
 
 def measure(lab: Lab) -> Iterator[Measure]:
     run = make(lab.scratch / "project")
-    git.read(str(run), ["version"])  # the library's import is not the diff's cost
+    command.read(str(run), ["version"])  # the library's import is not the diff's cost
     for branch, what in (("main", "all new"), ("old", "changed")):
         yield compare(run, branch, what)
     yield Measure("diff: git processes in all", processes(run, lab.scratch / "bin"), "", 5)
@@ -35,20 +34,16 @@ def make(root: Path) -> Path:
     words = [f"{number * 2654435761 % 2**32:08x}" for number in range(330_000)]
     old = (f"{word} old" if number % 4 else word for number, word in enumerate(words))
     work = (f"{word} {'text ' * 13}" if number % 4 else word for number, word in enumerate(words))
-    plain(root, "init", "-q", "-b", "main")
+    git(root, "init", "-q", "-b", "main")
     for branch, lines in {"main": iter(()), "old": old, "work": work}.items():
-        plain(root, "checkout", "-q", "-B", branch)
+        git(root, "checkout", "-q", "-B", branch)
         plan.write_text("\n".join(lines))
-        plain(root, "add", "--all")
-        plain(root, "-c", "user.name=x", "-c", "user.email=x@x", "commit", "-q", "-m", branch)
+        git(root, "add", "--all")
+        git(root, "commit", "-q", "-m", branch)
     # As after a pause: git then knows the file without reading it, which is its best case.
     os.utime(plan, (time.time() - 3600,) * 2)
-    plain(root, "update-index", "--refresh")
+    git(root, "update-index", "--refresh")
     return run
-
-
-def plain(root: Path, *args: str) -> None:
-    subprocess.run(["git", *args], cwd=root, check=True, capture_output=True)
 
 
 def compare(run: Path, branch: str, what: str) -> Measure:
@@ -61,27 +56,16 @@ def compare(run: Path, branch: str, what: str) -> Measure:
         with theirs.open("wb") as file:
             subprocess.run(["git", "diff", branch, "--", "plan.md"], cwd=run, stdout=file)
 
-    ours, git_alone = quickest(
-        lambda: diffs.emit(repo, str(run), DIFF, ref, ["plan.md"]),
-        by_git,
-    )
+    def by_us() -> None:
+        diffs.emit(repo, str(run), DIFF, ref, ["plan.md"])
+
+    ours, git_alone = quickest(TIMES, by_us, by_git)
     data = (run / DIFF).read_bytes()
     assert data == theirs.read_bytes()
     note = f"{ours * 1e3:.0f} ms against {git_alone * 1e3:.0f} ms"
     return Measure(
         f"diff of {len(data) / 1e6:.0f} MB, {what}", ours / git_alone, "× git diff", 1.2, note
     )
-
-
-def quickest(one: Callable[[], object], other: Callable[[], object]) -> tuple[float, float]:
-    """In turns, so that whatever else the machine does falls on both."""
-    times: tuple[list[float], list[float]] = ([], [])
-    for _ in range(TIMES):
-        for call, taken in zip((one, other), times, strict=True):
-            start = time.perf_counter()
-            call()
-            taken.append(time.perf_counter() - start)
-    return min(times[0]), min(times[1])
 
 
 def processes(run: Path, folder: Path) -> int:
@@ -93,7 +77,7 @@ def processes(run: Path, folder: Path) -> int:
     counter.write_text(f'#!/bin/sh\necho >> {log}\nexec {real} "$@"\n')
     counter.chmod(0o755)
     code = f"""if True:
-        from qrspi.world import diffs, refs, repository
+        from qrspi.world.git import diffs, refs, repository
         repo = repository.find({str(run)!r})
         refs.parent_of_head(repo)
         diffs.emit(repo, {str(run)!r}, {DIFF!r}, refs.base(repo, None), ["plan.md"])

@@ -1,15 +1,11 @@
 """Sending agents: two hundred verifiers over HTTP against the time that waiting alone takes, and
-memory against the size of replies.
-
-python bench/bench_dispatch.py
-"""
+memory against the size of replies."""
 
 from __future__ import annotations
 
 import json
 import math
 import os
-import resource
 import subprocess
 import sys
 import tempfile
@@ -19,9 +15,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from lab import Lab, Measure, bare_interpreter
+from lab import Lab, Measure, finding, peak_megabytes
 
-HERE = Path(__file__).resolve().parent
 RUN = "2026-01-01-sample-run"
 KEY = "BENCH_API_KEY"
 LATENCY = 0.05
@@ -52,6 +47,7 @@ server = Server(("127.0.0.1", 0), Handler)
 print(server.server_address[1], flush=True)
 server.serve_forever()
 """
+CLAIM = "The second claim contradicts the first, and whoever builds on it has to choose."
 CONFIG = """\
 ---
 created: 2026-01-01
@@ -72,18 +68,6 @@ providers:
   shop: {{base_url: 'http://127.0.0.1:{port}/v1', api_key_env: {key}, \
 transport_type: openai-chat-completions}}
 ---
-"""
-FINDING = """\
----
-finding_id: R1-F{number:02d}
-severity: medium
-change_type: correctness
-referenced_files: [goals.md:L7]
-artifact: goals
-round: 1
-reviewer: quality-claude
----
-The second claim contradicts the first, and whoever builds on it has to choose.
 """
 
 
@@ -107,7 +91,7 @@ def write_run(root: Path, port: int, count: int) -> Path:
     (run / "goals.md").write_text("---\nstatus: draft\n---\n# Goals\n\n## One\n\nA claim.\n")
     for number in range(1, count + 1):
         name = f"quality-claude.finding-F{number:02d}.md"
-        (directory / name).write_text(FINDING.format(number=number))
+        (directory / name).write_text(finding("quality-claude", number, CLAIM))
     manifest = {
         "schema": "qrspi/manifest/v1",
         "step": "goals",
@@ -137,14 +121,15 @@ class Spent(NamedTuple):
 
 def send(run: Path, jobs: int, count: int) -> Spent:
     """What one fan-out takes, from choosing whom to send to the last score on disk."""
-    from qrspi.handlers.agents import fan_out as dispatch
+    from qrspi.handlers.agents import fan_out
     from qrspi.handlers.agents.dispatch_options import Sending
     from qrspi.handlers.jobs.job import Options
     from qrspi.world.runs.workspace import Workspace
 
     os.environ[KEY] = "not-a-key-but-long-enough"
+    os.environ["QRSPI_TRUST"] = "/"
     workspace = Workspace(str(run), in_git=False)
-    with dispatch.opened(workspace, Options(), Sending(jobs=jobs), Silent()) as desk:
+    with fan_out.opened(workspace, Options(), Sending(jobs=jobs), Silent()) as desk:
         start = time.perf_counter(), time.process_time()
         sent = desk.fan_out()
         taken = Spent(time.perf_counter() - start[0], time.process_time() - start[1])
@@ -157,33 +142,14 @@ def waiting_alone(count: int, jobs: int) -> float:
     return math.ceil(count / jobs) * LATENCY
 
 
-def peak_megabytes(size: int, count: int, jobs: int) -> float:
-    """Of a process of its own that takes so many replies of this size."""
-    code = (
-        f"import bench_dispatch as b, pathlib; b.send(pathlib.Path(RUN), {jobs}, {count}); b.peak()"
-    )
+def memory(size: int, count: int, jobs: int) -> float:
+    """Megabytes that so many replies of this size take."""
     with tempfile.TemporaryDirectory() as scratch, server(0, size) as port:
-        run = write_run(Path(scratch), port, count)
-        done = subprocess.run(
-            [sys.executable, "-c", code.replace("RUN", repr(str(run)))],
-            cwd=HERE,
-            check=True,
-            capture_output=True,
-            text=True,
+        run = str(write_run(Path(scratch), port, count))
+        code = (
+            f"import bench_dispatch as b, pathlib; b.send(pathlib.Path({run!r}), {jobs}, {count})"
         )
-    return float(done.stdout)
-
-
-def peak() -> None:
-    print(_kilobytes() / 1024)
-
-
-def _kilobytes() -> float:
-    """What getrusage tells on Linux, a process has from the one it was forked from."""
-    status = Path("/proc/self/status")
-    if status.exists():
-        return int(status.read_text().partition("VmHWM:")[2].split()[0])
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        return peak_megabytes(code)
 
 
 def measure(lab: Lab) -> Iterator[Measure]:
@@ -199,12 +165,6 @@ def measure(lab: Lab) -> Iterator[Measure]:
     yield Measure(what, taken / ideal, "× waiting alone", None, note)
     each = min(one.processor for one in times) / COUNT
     yield Measure("processor time of a dispatch", each * 1000, "ms", None, "prompt to score")
-    small, large = (peak_megabytes(size, 64, 4) for size in (100, 4_000_000))
+    small, large = (memory(size, 64, 4) for size in (100, 4_000_000))
     note = f"of 100 bytes {small:.0f} MB"
     yield Measure("memory for 64 replies of 4 MB, 4 at once", large, "MB", None, note)
-
-
-if __name__ == "__main__":
-    with tempfile.TemporaryDirectory() as directory:
-        for one in measure(Lab(Path(directory), bare_interpreter(HERE))):
-            print(f"{one.what}: {one.value:.2f} {one.unit} ({one.note})")

@@ -1,18 +1,14 @@
-"""The guard over a round: how many files a second, against opening and reading them alone.
-
-python bench/bench_guard.py
-"""
+"""The guard over a round: how many files a second, against opening and reading them alone."""
 
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
-from bench_assembly import RUN, best, write_round
-from lab import Lab, Measure, bare_interpreter
+from bench_assembly import RUN, write_round
+from lab import Lab, Measure, processor, quickest
 
 COUNT = 1_000
 
@@ -32,7 +28,7 @@ def bare(directory: Path) -> int:
 
 
 def check(run: Path) -> None:
-    from qrspi.core.config import reader as config
+    from qrspi.core.config import reader
     from qrspi.core.findings import guard
     from qrspi.core.pipeline import subject
     from qrspi.world.files.run_tree import DiskTree
@@ -40,7 +36,7 @@ def check(run: Path) -> None:
     tree = DiskTree(run)
     plan = subject("plan")
     assert plan is not None
-    found = guard.read_round(tree, plan, 1, config.read(tree.read("config.md")), None)
+    found = guard.read_round(tree, plan, 1, reader.read(tree.read("config.md")), None)
     assert len(found.findings) == COUNT, found.violations[:1]
 
 
@@ -61,14 +57,6 @@ def measure(lab: Lab) -> Iterator[Measure]:
 
 
 def line(what: str, run: Path, directory: Path) -> Measure:
-    ours, floor = best(9, partial(check, run), partial(bare, directory))
+    ours, floor = quickest(9, partial(check, run), partial(bare, directory), clock=processor)
     note = f"{2 * COUNT / ours:,.0f} files a second, bare {2 * COUNT / floor:,.0f}"
     return Measure(what, ours / floor, "× reading alone", None, note)
-
-
-if __name__ == "__main__":
-    from run import line as row
-
-    with tempfile.TemporaryDirectory() as scratch:
-        for one in measure(Lab(Path(scratch), bare_interpreter(Path(scratch)))):
-            print(row(one), flush=True)

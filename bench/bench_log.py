@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
-from lab import QRSPI, Lab, Measure, seconds
+from lab import QRSPI, Lab, Measure, seconds, taken
 
-from qrspi.core.records import audit_trail as trail
+from qrspi.core.records import audit_trail
 from qrspi.core.records.audit_trail import Line, Touched
-from qrspi.world.files import json_log as applog
+from qrspi.world.files import json_log
 from qrspi.world.runs.workspace import Workspace
 
 LINES = 1_000_000
-LINE = applog.encode(
-    trail.render(
+LINE = json_log.encode(
+    audit_trail.render(
         Line(
             "2026-05-17T09:30:00Z",
             "watch",
@@ -34,9 +33,9 @@ def measure(lab: Lab) -> Iterator[Measure]:
     few, many = (_quickest_append(run) for run in (short, long))
     note = f"{many * 1e6:.0f} µs a line, synced"
     yield Measure("append, 1,000,000 lines against 10", many / few, "×", 2, note)
-    taken = seconds([QRSPI, "log", "-n", "1"], long, 15) * 1000
-    ratio = f"{taken / 1000 / lab.interpreter:.1f} × python -c pass"
-    yield Measure("log -n 1 of 1,000,000 lines, cold", taken, "ms", 100, ratio)
+    last = seconds([QRSPI, "log", "-n", "1"], long, 15) * 1000
+    ratio = f"{last / 1000 / lab.interpreter:.1f} × python -c pass"
+    yield Measure("log -n 1 of 1,000,000 lines, cold", last, "ms", 100, ratio)
     page = seconds([QRSPI, "log", "--json", "-n", "1000"], long, 5) * 1000
     yield Measure("log --json -n 1000", page, "ms")
 
@@ -45,7 +44,7 @@ def _run(project: Path, lines: int) -> Path:
     run = project / "docs" / "qrspi" / "2026-01-01-sample-run"
     (run / ".qrspi").mkdir(parents=True)
     (run / "goals.md").write_text("---\nstatus: draft\n---\n")
-    with (run / trail.FILE).open("wb") as log:
+    with (run / audit_trail.FILE).open("wb") as log:
         for _ in range(lines // 10):
             log.write(LINE * 10)
     return run
@@ -54,10 +53,4 @@ def _run(project: Path, lines: int) -> Path:
 def _quickest_append(run: Path) -> float:
     """Not the median: what others do to the disk meanwhile is no property of the log."""
     with Workspace(run).locked() as space:
-        return min(_timed(lambda: space.append(trail.FILE, LINE)) for _ in range(200))
-
-
-def _timed(body: Callable[[], object]) -> float:
-    start = time.perf_counter()
-    body()
-    return time.perf_counter() - start
+        return min(taken(lambda: space.append(audit_trail.FILE, LINE)) for _ in range(200))

@@ -4,28 +4,17 @@ from __future__ import annotations
 
 import os
 import subprocess
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from lab import QRSPI, Lab, Measure
+from lab import QRSPI, Lab, Measure, config, finding, quickest
 
-from qrspi.core.config.initial import initial
+from qrspi.core.config.edit import initial
 from qrspi.core.yaml import frontmatter
 
 STEPS = ("goals", "questions", "research/summary", "design", "phasing")
 BODY = "# Text\n\n" + "A line of an artifact that somebody has written.\n" * 60
-FINDING = """---
-finding_id: R{round}-F{number:02d}
-severity: medium
-change_type: clarity
-referenced_files: [{artifact}.md:L3-L9]
-artifact: {step}
-round: {round}
-reviewer: quality-claude
----
-The second paragraph says the opposite of the first one.
-"""
+CLAIM = "The second paragraph says the opposite of the first one."
 MANIFEST = """{{"schema": "qrspi/manifest/v1", "step": "{step}", "round": {round},
 "body_hash": "{hash}", "expected_tags": ["quality-claude"], "decision": {{"rule": "CNV-03"}}}}
 """
@@ -57,8 +46,7 @@ def measure(lab: Lab) -> Iterator[Measure]:
 
 def make_run(run: Path) -> int:
     """A full run in the middle of its structure: steps behind it, a round open, tasks to come."""
-    config = initial("2026-01-05", "full", second_reviewer=False)
-    _write(run / "config.md", config.decode())
+    _write(run / "config.md", config())
     for artifact in (*STEPS, "structure"):
         status = "draft" if artifact == "structure" else "approved"
         _write(run / f"{artifact}.md", f"---\nstatus: {status}\n---\n{BODY}")
@@ -79,7 +67,10 @@ def _round(run: Path, step: str, number: int) -> None:
         folder / ".dispatch-manifest.json", MANIFEST.format(step=step, round=number, hash=digest)
     )
     for at in range(1, 9):
-        text = FINDING.format(round=number, number=at, artifact=artifact, step=step)
+        cites = f"[{artifact}.md:L3-L9]"
+        text = finding(
+            "quality-claude", at, CLAIM, round=number, artifact=step, referenced_files=cites
+        )
         _write(folder / f"quality-claude.finding-F{at:02d}.md", text)
         score = f"score: {60 + at}\nreason: Held against the text.\n"
         _write(folder / f"quality-claude.finding-F{at:02d}.score.yml", score)
@@ -109,8 +100,7 @@ def copies(template: Path, project: Path, count: int) -> Path:
             os.link(template / file, run / file)
         (run / "config.md").unlink()
         day = f"2026-{number % 12 + 1:02d}-{number % 28 + 1:02d}"
-        config = initial(day, "full", second_reviewer=False)
-        (run / "config.md").write_bytes(config)
+        (run / "config.md").write_bytes(initial(day, "full", second_reviewer=False))
         if number % 4:
             (run / "structure.md").unlink()
     return project
@@ -119,17 +109,10 @@ def copies(template: Path, project: Path, count: int) -> Path:
 def per_file(run: Path) -> Measure:
     """Reading a frontmatter against reading the bytes."""
     files = [str(path) for path in sorted(run.rglob("*.md"))]
-    bare = _seconds(lambda: [Path(file).read_bytes() for file in files])
-    parsed = _seconds(lambda: [frontmatter.read(Path(file).read_bytes(), file) for file in files])
+    bare, parsed = quickest(
+        7,
+        lambda: [Path(file).read_bytes() for file in files],
+        lambda: [frontmatter.read(Path(file).read_bytes(), file) for file in files],
+    )
     note = f"{len(files) / parsed:,.0f} files a second"
     return Measure("frontmatter of a file", parsed / bare, "× its bare read", None, note)
-
-
-def _seconds(work: object) -> float:
-    assert callable(work)
-    best = float("inf")
-    for _ in range(7):
-        begun = time.perf_counter()
-        work()
-        best = min(best, time.perf_counter() - begun)
-    return best

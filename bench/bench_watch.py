@@ -13,43 +13,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from lab import QRSPI, Lab, Measure
+from lab import QRSPI, Lab, Measure, config, finding, git
 
 CHANGES = 200
 BURST = 100_000
 RUNS = 1_000
 IDLE_SECONDS = 31  # one sweep among them
 
-CONFIG = """---
-created: 2026-01-01
-pipeline: full
-second_reviewer: false
-route: [goals, questions, research, design, phasing, structure, plan, parallelize, implement, \
-integrate, test]
-verifier_enabled: true
-scope_tagger_enabled: true
-visual_fidelity_required: false
-model_routing:
-  extra-low: none
-  low: {vendor: claude, model: small}
-  medium: {vendor: claude, model: middle}
-  high: {vendor: claude, model: large}
-  extra-high: none
-  default_tier: medium
----
-"""
 GOALS = "---\nstatus: draft\n---\n# Goals\n\n## Approach\n\nWords.\n"
-FINDING = """---
-finding_id: R1-F01
-severity: medium
-change_type: correctness
-referenced_files: [goals.md:L7]
-artifact: goals
-round: 1
-reviewer: quality-claude
----
-The second claim contradicts the first.
-"""
 CLEAN = "---\nreviewer: scope-claude\nround: 1\nfindings: 0\n---\n"
 
 
@@ -107,7 +78,7 @@ def measure(lab: Lab) -> Iterator[Measure]:
 def new_run(project: Path, name: str) -> Path:
     run = project / "docs" / "qrspi" / name
     run.mkdir(parents=True)
-    (run / "config.md").write_text(CONFIG)
+    (run / "config.md").write_text(config())
     (run / "goals.md").write_text(GOALS)
     return run
 
@@ -120,17 +91,14 @@ def reviewed(project: Path, name: str) -> Path:
     git(project, "commit", "-q", "-m", "start")
     subprocess.run([QRSPI, "next"], cwd=project, check=True, capture_output=True)
     round_ = run / "reviews" / "goals" / "round-01"
-    (round_ / "quality-claude.finding-F01.md").write_text(FINDING)
+    (round_ / "quality-claude.finding-F01.md").write_text(
+        finding("quality-claude", 1, "The second claim contradicts the first.")
+    )
     (round_ / "scope-claude.clean.md").write_text(CLEAN)
     scores = round_ / "quality-claude.finding-F01.score.yml"
     scores.write_text("score: 85\nreason: Checked.\n")
     subprocess.run([QRSPI, "next"], cwd=project, check=True, capture_output=True)
     return scores
-
-
-def git(project: Path, *args: str) -> None:
-    command = ["git", "-c", "user.name=x", "-c", "user.email=x@x", *args]
-    subprocess.run(command, cwd=project, check=True, capture_output=True)
 
 
 def change(scores: Path, number: int) -> float:

@@ -1,50 +1,53 @@
 """The daemon: look at the runs that changed, do what is mechanical, say what happened.
 
 What it does follows from the files, by the same derivation as `next`, so a second look at
-unchanged files does nothing. It keeps in mind what it has said already, and what the kernel said
-of the files, only to spare itself such a look.
+unchanged files does nothing. It remembers what it has said and how it saw the files, only to save
+itself such a look.
 """
 
 from __future__ import annotations
 
 import json
-import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple, cast
 
 from qrspi import engine
 from qrspi.core.errors import Halt
-from qrspi.core.model import Next, Problem, RunState
+from qrspi.core.model import Code, Next, Problem, RunState
 from qrspi.core.tree import Fault
 from qrspi.engine import Outcome
 from qrspi.handlers.jobs.job import Options, Performed
-from qrspi.world.processes.side_processes import Ended, Errand, Errands
+from qrspi.world.processes import own_command
+from qrspi.world.processes.side_processes import Ended, SideProcesses, SideProgram
 from qrspi.world.runs import locate
+from qrspi.world.runs.heartbeat import DaemonPlace
 from qrspi.world.runs.locate import Root, RunDir
-from qrspi.world.watch.daemon_place import Post
-from qrspi.world.watch.unchanged_runs import Around, Attentive, Sightings
+from qrspi.world.watch.database_changes import DatabaseChanges
+from qrspi.world.watch.unchanged_runs import Around, RecordingWorkspace, UnchangedRuns
 from qrspi.world.watch.watcher import Change, Watcher
 
-# A question to a person is told when it has stood for so long: a file that is just being
-# written looks for a moment like one that breaks the contract.
+# Seconds that a question must stand before a person is told: a file that is being written looks
+# for a moment like one that breaks the contract.
 SETTLED = 0.3
-# Another command is at work on the run: no trouble, and looked at again after so long.
-PASSING = frozenset(("busy", "changed-meanwhile", "run-moved"))
+# Another command is at work on the run. That is no trouble; the run is looked at again in a second.
+PASSING: frozenset[Code] = frozenset(("busy", "changed-meanwhile", "run-moved"))
 AGAIN = 1.0
 
-# So many that failed and are unchanged are tried once more at a sweep, in vain.
+# How many failed runs that have not changed may fail again before a sweep leaves the rest alone.
 IN_VAIN = 4
-# What a run at these steps stands on lies outside it: work trees, and what is in them.
+# At these steps a run depends on what lies outside it: work trees, and what is in them.
 AT_CODE = ("implement", "integrate", "test")
 
-# What the engine could do and the daemon leaves undone, such as merging, a person must ask for.
+# A person must ask for what the engine could do and the daemon leaves undone, such as merging.
 NEEDS_PERSON = ("human", "engine")
 
 HOOK, DISPATCH = "hook", "dispatch"
 
-Event = Literal["started", "looked", "performed", "waits", "sent", "failed", "gone", "stopped"]
+Event = Literal[
+    "started", "looked", "performed", "waits", "sent", "failed", "stale", "gone", "stopped"
+]
 Attempt = Callable[[Callable[[], Outcome]], Outcome | Problem]
 
 
@@ -52,7 +55,7 @@ class Settings(NamedTuple):
     root: Root
     options: Options = Options("watch", lock_timeout=0.0)
     dispatch: bool = False
-    on_human: Callable[[Report], Errand] | None = None
+    on_human: Callable[[Report], SideProgram] | None = None
 
 
 class Report(NamedTuple):
@@ -68,82 +71,85 @@ class Report(NamedTuple):
 
 
 class Known(NamedTuple):
-    """What is known of a run: how it stood, since when, and what was said of it."""
+    """How a run stood when it was last seen, and what was done about it."""
 
     state: RunState
     since: float
-    told: bool = False
-    sent: bool = False  # agents were sent for what it waits for
+    told: bool = False  # it was logged, and a person was asked
+    sent: bool = False  # the agents it waits for were sent
 
 
 class Trouble(NamedTuple):
     problem: Problem
     since: float
-    tried: float  # last
-    told: bool = False  # to a person; it is logged at once
+    last_tried: float
+    told: bool = False  # to a person; the log has it at once
 
 
 def watch(settings: Settings, watcher: Watcher, attempt: Attempt) -> Iterator[Report]:
-    """Until the watcher is stopped. `attempt` makes a problem of whatever goes wrong with one
-    run, so that the others go on."""
-    with Post(settings.root.runs_dir) as post, Errands(watcher.wake) as errands:
-        post.keep()
-        daemon = Daemon(settings, watcher, attempt, errands)
+    """Until the watcher is stopped. `attempt` turns whatever goes wrong with one run into a
+    problem, so that the others go on."""
+    with DaemonPlace(settings.root.runs_dir) as place, SideProcesses(watcher.wake) as processes:
+        place.keep()
+        daemon = Daemon(settings, watcher, attempt, processes)
         for change in watcher.changes():
             if change.why == "start":
                 yield Report("started")
             elif change.everything:
-                yield from daemon.keep(post)
+                yield from daemon.keep(place)
             yield from daemon.look(change)
     yield Report("stopped")
 
 
 class Daemon:
     def __init__(
-        self, settings: Settings, watcher: Watcher, attempt: Attempt, errands: Errands
+        self, settings: Settings, watcher: Watcher, attempt: Attempt, processes: SideProcesses
     ) -> None:
         self._settings = settings
         self._root = settings.root
         self._watcher = watcher
         self._attempt = attempt
-        self._errands = errands
+        self._processes = processes
         self._known: dict[str, Known] = {}
         self._troubles: dict[str, Trouble] = {}
-        self._sightings = Sightings(settings.root)
+        self._sightings = UnchangedRuns(settings.root)
         self._around: Around | None = None
         self._starting = True
+        self._told_rows: dict[str, frozenset[str]] = {}  # of each run, what is no news
+        self._databases = DatabaseChanges()
+        watcher.also = self._databases.since
 
-    def keep(self, post: Post) -> Iterator[Report]:
+    def keep(self, place: DaemonPlace) -> Iterator[Report]:
         """A full disk must not end the daemon; another daemon in its place must."""
         try:
-            post.keep()
+            place.keep()
         except Halt as halt:
             yield from self._failed("", halt.problem)
         else:
             self._troubles.pop("", None)
 
     def look(self, change: Change) -> Iterator[Report]:
-        for ended in self._errands.ended():
-            yield from self._over(ended)
+        for ended in self._processes.ended():
+            yield from self._ended(ended)
         if change.everything or change.git:
             self._look_around()
-        meant = self._meant(change)
-        for run in self._due(change, meant):
+        runs = self._named(change)
+        for run in self._due(change, runs):
             if self._watcher.stopping:
                 return
             yield from self._look_at(run)
-        yield from self._gone(change, {run.name for run in meant})
+        yield from self._gone(change, {run.name for run in runs})
         if change.why in ("start", "lost"):
             failed = len(self._troubles.keys() - {""})
             yield Report("looked", waiting=self._waiting(), failed=failed)
         self._starting = False
 
-    def _meant(self, change: Change) -> list[RunDir]:
+    def _named(self, change: Change) -> list[RunDir]:
         if change.everything:
             runs = locate.list_runs(self._root)
             return [] if isinstance(runs, Fault) else list(runs)
-        # A run's state follows from its files alone; what git says only decides whether that
-        # which failed before can be done now.
+        # A run's state follows from its files alone. A change in git matters only to what failed
+        # before and may succeed now.
         names = change.names | (self._troubles.keys() if change.git else frozenset())
         found = (locate.run_named(self._root, name) for name in sorted(names))
         return [run for run in found if run]
@@ -157,13 +163,13 @@ class Daemon:
             for name in self._troubles:
                 self._sightings.forget(name)
 
-    def _due(self, change: Change, meant: list[RunDir]) -> Iterator[RunDir]:
-        """Of all runs those alone of which something changed, and some of those that failed."""
+    def _due(self, change: Change, runs: list[RunDir]) -> Iterator[RunDir]:
+        """In a sweep: the runs that have changed, and some of those that failed."""
         if not change.everything:
-            yield from meant
+            yield from runs
             return
         failed = []
-        for run in meant:
+        for run in runs:
             if not self._sightings.unchanged(run):
                 yield run
             elif run.name in self._troubles:
@@ -171,10 +177,10 @@ class Daemon:
         yield from self._once_more(failed)
 
     def _once_more(self, failed: list[RunDir]) -> Iterator[RunDir]:
-        """The reason may be where nobody looks, as a full disk is: a few are tried, those first
-        that waited longest, and the others too once it helps."""
+        """The reason may be one that no file shows, such as a full disk. A few are tried, those
+        first that have waited longest; once one succeeds, the others too."""
         left = IN_VAIN
-        for run in sorted(failed, key=lambda run: self._troubles[run.name].tried):
+        for run in sorted(failed, key=lambda run: self._troubles[run.name].last_tried):
             if not left:
                 return
             before = self._troubles[run.name]
@@ -184,7 +190,8 @@ class Daemon:
 
     def _look_at(self, run: RunDir) -> Iterator[Report]:
         path = run.path.removeprefix(f"{self._root.project.rstrip('/')}/")
-        options, workspace = self._settings.options, Attentive(run.path)
+        options, workspace = self._settings.options, RecordingWorkspace(run.path)
+        self._databases.look(run.name, run.path)
         result = self._attempt(lambda: engine.advance(workspace, options, path))
         if _lasts(result):
             self._sightings.keep(run, workspace)
@@ -196,24 +203,54 @@ class Daemon:
         self._troubles.pop(run.name, None)
         yield from (Report("performed", run.name, done) for done in result.performed)
         yield from self._stands(run, result.state)
+        yield from self._rows(run.name, result.state)
+
+    def _rows(self, name: str, state: RunState) -> Iterator[Report]:
+        """Once for each task that begins to wait or falls silent, whatever else is next."""
+        if not state.checkpoints:
+            self._databases.forget(name)
+            return
+        from qrspi.core.gates.checkpoints import checkpoint_gate
+        from qrspi.world.runs import silent_tasks
+
+        waits = [
+            Report("waits", name, state=state._replace(next=checkpoint_gate.asked(name, row)))
+            for row in state.checkpoints
+            if row.kind and row.command != state.next.command
+        ]
+        silent = (one for one in state.warnings if one.code == "stale-heartbeat")
+        yield from self._new(name, [*waits, *(Report("stale", name, problem=p) for p in silent)])
+        if left := silent_tasks.until_next(state):
+            self._watcher.remind(name, left)
+
+    def _new(self, name: str, reports: list[Report]) -> Iterator[Report]:
+        told = {_about(report): report for report in reports}
+        before = self._told_rows.get(name, frozenset())
+        self._told_rows[name] = frozenset(told)
+        for about, report in told.items():
+            if about not in before:
+                yield report
+                if report.state and report.state.next.who in NEEDS_PERSON:
+                    self._ask(report)
 
     def _failed(self, name: str, problem: Problem) -> Iterator[Report]:
-        """Once per cause."""
+        """Told once per cause."""
         if problem.code in PASSING:
             self._watcher.remind(name, AGAIN)
             return
         report = Report("failed", name, problem=problem)
-        before = self._troubles.get(name)
         now = time.monotonic()
-        if before is None or before.problem != problem:
-            before = Trouble(problem, now, now)
+        trouble = self._troubles.get(name)
+        if trouble is None or trouble.problem != problem:
+            trouble = Trouble(problem, since=now, last_tried=now)
             yield report
-        self._troubles[name] = before._replace(tried=now)
-        if not before.told and self._settled(name, before.since):
-            self._troubles[name] = before._replace(tried=now, told=True)
+        ask = not trouble.told and self._settled(name, trouble.since)
+        self._troubles[name] = trouble._replace(last_tried=now, told=trouble.told or ask)
+        if ask:
             self._ask(report)
 
     def _settled(self, name: str, since: float) -> bool:
+        """Whether it has stood long enough; if not, the run is looked at again when it has."""
         left = since + SETTLED - time.monotonic()
         if left > 0:
             self._watcher.remind(name, left)
@@ -221,14 +258,14 @@ class Daemon:
 
     def _ask(self, report: Report) -> None:
         if self._settings.on_human:
-            self._errands.start(self._settings.on_human(report))
+            self._processes.start(self._settings.on_human(report))
 
     def _stands(self, run: RunDir, state: RunState) -> Iterator[Report]:
         before = self._known.get(run.name)
         if before and _question(before.state) == _question(state):
             known = before._replace(state=state)
         else:
-            # What waits for no person is only news when it was not so from the start.
+            # At the start, a run that waits for no person is no news.
             quiet = self._starting and state.next.who not in NEEDS_PERSON
             known = Known(state, time.monotonic(), told=quiet)
         self._known[run.name] = known
@@ -237,24 +274,25 @@ class Daemon:
         self._send(run)
 
     def _tell(self, name: str, known: Known) -> Iterator[Report]:
-        asks = known.state.next.who in NEEDS_PERSON
-        if asks and not self._settled(name, known.since):
+        needs_person = known.state.next.who in NEEDS_PERSON
+        if needs_person and not self._settled(name, known.since):
             return
         self._known[name] = known._replace(told=True)
         report = Report("waits", name, state=known.state)
         yield report
-        if asks:
+        if needs_person:
             self._ask(report)
 
     def _send(self, run: RunDir) -> None:
         known = self._known[run.name]
-        idle = known.state.next.who != "agent" or known.state.closed
+        # A task that asks for review waits for a word, and no agent is sent for that.
+        idle = not known.state.next.asks or known.state.closed
         if not self._settings.dispatch or known.sent or idle:
             return
         self._known[run.name] = known._replace(sent=True)
-        self._errands.start(_sending(run, self._settings.options))
+        self._processes.start(_sending(run, self._settings.options))
 
-    def _over(self, ended: Ended) -> Iterator[Report]:
+    def _ended(self, ended: Ended) -> Iterator[Report]:
         run = ended.errand.run
         if problem := _trouble(ended):
             yield Report("failed", run, problem=problem)
@@ -269,6 +307,8 @@ class Daemon:
             self._known.pop(name, None)
             self._troubles.pop(name, None)
             self._sightings.forget(name)
+            self._databases.forget(name)
+            self._told_rows.pop(name, None)
             yield Report("gone", name)
 
     def _waiting(self) -> tuple[tuple[str, int], ...]:
@@ -278,7 +318,7 @@ class Daemon:
 
 
 def _lasts(result: Outcome | Problem) -> bool:
-    """Whether the files of the run and git are all that it hangs on, as far as we know."""
+    """Whether a second look would find the same as long as the run's files and git are the same."""
     if isinstance(result, Problem):
         return result.code not in PASSING
     return not result.performed and result.state.current_step not in AT_CODE
@@ -289,13 +329,19 @@ def _question(state: RunState) -> Next:
     return state.next._replace(because=(), inputs=())
 
 
-def _sending(run: RunDir, options: Options) -> Errand:
-    """A command of its own: the daemon goes on with other runs while agents work. It may no more
-    than the daemon."""
-    command = [sys.executable, "-m", "qrspi", "--root", run.path, "--json"]
+def _about(report: Report) -> str:
+    """What makes two reports of a row the same, whatever the time says meanwhile."""
+    task = report.problem.field if report.problem else ""
+    return report.state.next.summary if report.state else task
+
+
+def _sending(run: RunDir, options: Options) -> SideProgram:
+    """A command of its own, so that the daemon goes on with other runs while agents work. It may do
+    no more than the daemon may."""
+    command = [*own_command.words(), "--root", run.path, "--json"]
     command += ["next", "--dispatch", "--by", options.actor]
     command += ["--no-commit"] if options.no_commit else []
-    return Errand(DISPATCH, run.name, tuple(command))
+    return SideProgram(DISPATCH, run.name, tuple(command))
 
 
 def _trouble(ended: Ended) -> Problem | None:
@@ -304,21 +350,17 @@ def _trouble(ended: Ended) -> Problem | None:
     if ended.errand.what == DISPATCH:
         return _dispatch_trouble(ended)
     how = "did not end in time and was ended" if ended.status is None else f"exited {ended.status}"
-    said = next(iter(ended.err.strip().splitlines()[-1:]), "")
-    command = " ".join(ended.errand.argv)
-    return Problem("hook-failed", f"`{command}` {how}{f': {said}' if said else ''}")
+    reason = "".join(f": {line}" for line in ended.err.strip().splitlines()[-1:])
+    return Problem("hook-failed", f"`{' '.join(ended.errand.argv)}` {how}{reason}")
 
 
 def _dispatch_trouble(ended: Ended) -> Problem:
-    said = _document(ended.out)
-    hint = f"qrspi next {ended.errand.run} --dispatch"
-    text = said.get("message") or ended.err.strip() or f"the command exited {ended.status}"
-    return Problem(str(said.get("code", "dispatch-failed")), str(text), hint=hint)
-
-
-def _document(out: bytes) -> dict[str, Any]:
+    """As the command's own document says it, if there is one."""
     try:
-        said = json.loads(out)
+        document = json.loads(ended.out)
     except ValueError:
-        return {}
-    return said if isinstance(said, dict) else {}
+        document = None
+    said = document if isinstance(document, dict) else {}
+    text = said.get("message") or ended.err.strip() or f"the command exited {ended.status}"
+    code = cast(Code, str(said.get("code", "dispatch-failed")))
+    return Problem(code, str(text), hint=f"qrspi next {ended.errand.run} --dispatch")

@@ -5,17 +5,13 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from qrspi.core.derivation.derive import Survey, survey
-from qrspi.core.errors import Refusal
+from qrspi.core.errors import Refusal, refused
 from qrspi.core.model import Problem, RunState
 from qrspi.core.snapshot import Snapshot
-from qrspi.handlers.jobs.carry_out import Handler, carry_out
+from qrspi.handlers.action_table import Due
+from qrspi.handlers.jobs.carry_out import carry_out
 from qrspi.handlers.jobs.job import Job, Options, Performed
 from qrspi.world.runs.workspace import Workspace
-
-# Handlers whose whole effect is files of the run, and those that know how to leave their commit
-# out. Nothing else is rehearsed, nor what would come after it.
-FORESEEN = "prepare assemble loop_choice config_backfill bypass_record split_reply visual_reviewer prompt_files".split()
-COMMITTING = ("commit", "cascade")
 
 MOST = 200  # actions in one go; a run needs five
 
@@ -25,30 +21,38 @@ class Outcome(NamedTuple):
     state: RunState
 
 
-def due(workspace: Workspace, found: Survey, options: Options) -> tuple[Handler, Job] | None:
+def due(workspace: Workspace, found: Survey, options: Options) -> tuple[Due, Job] | None:
     """What the engine does next by itself; None means that the run waits."""
-    from qrspi import handlers
-    from qrspi.handlers import unfinished_work as chores
+    from qrspi.handlers import action_table, unfinished_work
 
     if found.facts is None or found.state.closed:
         return None
-    job = Job(workspace, found.facts, found.loop, found.state.next, options)
-    handler = chores.before(job, handlers.find(job))
-    return (handler, job) if handler else None
+    job = Job.of(workspace, found, options)
+    turn = unfinished_work.before(job, action_table.find(job))
+    return (turn, job) if turn else None
 
 
 def tick(workspace: Workspace, options: Options, path: str = "") -> tuple[Performed | None, Survey]:
     """One mechanical step on a locked run, if there is one to do."""
     found = _surveyed(workspace, options, path)
-    action = due(workspace, found, options)
-    return (carry_out(*action) if action else None), found
+    if action := due(workspace, found, options):
+        turn, job = action
+        return carry_out(turn.handle, job), found
+    return None, found
 
 
 def _surveyed(workspace: Workspace, options: Options, path: str) -> Survey:
     """Derived from one look at each file; whoever acts on it then reads what is there."""
-    found = survey(Snapshot(workspace), path, thorough=options.thorough)
+    found = _decidable(survey(Snapshot(workspace), path, thorough=options.thorough))
     facts = found.facts and found.facts._replace(tree=workspace)
     return found._replace(facts=facts)
+
+
+def _decidable(found: Survey) -> Survey:
+    """While nobody knows what people decided, nothing is done for them."""
+    if found.state.next.kind == "records" and found.state.errors:
+        raise refused(*found.state.errors)
+    return found
 
 
 def advance(workspace: Workspace, options: Options, path: str = "") -> Outcome:
@@ -67,20 +71,31 @@ def advance(workspace: Workspace, options: Options, path: str = "") -> Outcome:
 
 
 def _told(workspace: Workspace, found: Survey, options: Options) -> RunState:
-    """The state that a waiting run is in; agents that cannot be told what to do are named."""
-    state = _left_to_you(found.state, options)
-    if found.facts is None or not state.next.prompts:
+    """The state that a waiting run is in. Agents that cannot be told what to do are named, unless
+    they are sent at once: then they are named by whoever sends them."""
+    state = _left_to_you(found, options)
+    if state.checkpoints:
+        from qrspi.world.runs import silent_tasks
+
+        state = silent_tasks.told(state)
+    if state.complete:
+        from qrspi.world.runs import left_worktrees
+
+        state = left_worktrees.told(state, workspace.path)
+    sent_at_once = options.sends and state.next.who == "agent" and not state.closed
+    if found.facts is None or not state.next.asks or sent_at_once:
         return state
-    from qrspi.handlers.agents import prompt_files as prompts
+    from qrspi.handlers.agents import awaited_agents
 
-    job = Job(workspace, found.facts, found.loop, state.next, options)
-    return state._replace(warnings=state.warnings + prompts.warnings(job))
+    job = Job.of(workspace, found._replace(state=state), options)
+    return state._replace(warnings=state.warnings + awaited_agents.warnings(job))
 
 
-def _left_to_you(state: RunState, options: Options) -> RunState:
-    """Who said --no-commit is the one that a round waits for."""
-    answer = state.next
-    if not options.no_commit or answer.action != "commit-round":
+def _left_to_you(found: Survey, options: Options) -> RunState:
+    """With --no-commit or `commit: off`, a finished round waits for the person who said so."""
+    state, answer = found.state, found.state.next
+    off = found.facts is not None and found.facts.config.commit == "off"
+    if not (options.no_commit or off) or answer.action != "commit-round":
         return state
     adopt = f"qrspi round commit {state.run} {answer.step} --adopt"
     text = (
@@ -98,26 +113,36 @@ def go_on(workspace: Workspace, options: Options, path: str = "") -> tuple[Outco
 
 
 def rehearse(workspace: Workspace, options: Options, path: str = "") -> Outcome:
-    """What `advance` would do, as far as it can be foreseen; the state is the one that is."""
-    from qrspi.world.runs.dry_run import Rehearsal
+    """What `advance` would do, as far as it can be foreseen, with the state as it is now."""
+    from qrspi.world.runs.dry_run import DryRunWorkspace
 
-    state = survey(workspace, path).state
+    state = _decidable(survey(workspace, path)).state
     performed: list[Performed] = []
-    with Rehearsal(workspace.path).locked() as stage:
+    with DryRunWorkspace(workspace.path).locked() as stage:
         while True:
             found = survey(stage, path)
             action = due(stage, found, options._replace(dry_run=True))
             if action is None:
                 return Outcome(tuple(performed), state)
-            name = action[0].__module__.rpartition(".")[2]
-            answer = found.state.next
-            if name in FORESEEN or name in COMMITTING:
-                performed.append(carry_out(*action))
-            else:
-                what = answer.kind or answer.action
-                performed.append(Performed(what, answer.step, answer.round))
-            if name not in FORESEEN:
+            turn, job = action
+            performed.append(_rehearsed(turn, job))
+            if turn.rehearsal != "whole":
                 return Outcome(tuple(performed), state)
+
+
+def _rehearsed(turn: Due, job: Job) -> Performed:
+    if turn.rehearsal == "named":
+        answer = job.next
+        notes = _would_run(job)
+        return Performed(answer.kind or answer.action, answer.step, answer.round, notes=notes)
+    return carry_out(turn.handle, job)
+
+
+def _would_run(job: Job) -> tuple[str, ...]:
+    """The very command, which nobody has looked at yet in a run of somebody else."""
+    gates, kind = job.facts.config.gates, job.next.kind
+    lines = {"run-tests": gates and gates.test_command, "ci": gates and gates.ci_command}
+    return tuple(f"would run: {line}" for line in (lines.get(kind),) if line)
 
 
 def _must_end(performed: list[Performed]) -> None:

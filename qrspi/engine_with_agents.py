@@ -7,7 +7,7 @@ from typing import NamedTuple
 from qrspi import engine
 from qrspi.core.model import Problem
 from qrspi.engine import Outcome
-from qrspi.handlers.agents.fan_out import Desk
+from qrspi.handlers.agents.fan_out import Dispatcher, FanOut
 from qrspi.handlers.jobs.job import Options, Performed
 from qrspi.world.runs.workspace import Workspace
 
@@ -21,12 +21,12 @@ class Driven(NamedTuple):
     held: tuple[str, ...] = ()  # agents that are the host's to send
 
 
-def drive(workspace: Workspace, options: Options, desk: Desk, path: str = "") -> Driven:
+def drive(workspace: Workspace, options: Options, desk: Dispatcher, path: str = "") -> Driven:
     performed: list[Performed] = []
     while True:
         outcome = engine.advance(workspace, options._replace(sends=True), path)
         performed += outcome.performed
-        sent = desk.fan_out()
+        sent = desk.fan_out() or _quality(desk, workspace, options, outcome)
         if sent is None:
             return Driven(outcome._replace(performed=tuple(performed)))
         performed += [sent.performed] if sent.performed.files else []
@@ -34,3 +34,15 @@ def drive(workspace: Workspace, options: Options, desk: Desk, path: str = "") ->
             after = engine.advance(workspace, options, path)
             whole = after._replace(performed=(*performed, *after.performed))
             return Driven(whole, sent.failures, sent.stopped, sent.held)
+
+
+def _quality(
+    desk: Dispatcher, workspace: Workspace, options: Options, outcome: Outcome
+) -> FanOut | None:
+    """A run that stands at the quality gate has the texts reviewed that nobody has judged."""
+    answer = outcome.state.next
+    if answer.kind != "quality" or not answer.asks:
+        return None
+    from qrspi.handlers.agents import quality_reviews
+
+    return quality_reviews.fan_out(desk, workspace, options)

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import os
 import signal
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -22,21 +25,26 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-@pytest.fixture(autouse=True)
-def _plain_world(monkeypatch: pytest.MonkeyPatch) -> None:
+UNSET = "QRSPI_ROOT QRSPI_NOW COPILOT_CLI CLAUDECODE NO_COLOR CI GIT_DIR".split()
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _plain_world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """No setting of the machine changes an answer."""
-    for name in (
-        "QRSPI_ROOT",
-        "QRSPI_NOW",
-        "COPILOT_CLI",
-        "CLAUDECODE",
-        "NO_COLOR",
-        "CI",
-        "GIT_DIR",
-    ):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
-    monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
-    for role in ("AUTHOR", "COMMITTER"):
-        monkeypatch.setenv(f"GIT_{role}_NAME", "Ada Example")
-        monkeypatch.setenv(f"GIT_{role}_EMAIL", "ada@example.org")
+    with pytest.MonkeyPatch.context() as world, tempfile.TemporaryDirectory() as folder:
+        for name in UNSET:
+            world.delenv(name, raising=False)
+        # A file, since git replaces whatever it is told to write its settings to, devices too; and
+        # one that the users of some tests may read.
+        Path(folder).chmod(0o755)
+        settings_of_git = Path(folder) / "config"
+        settings_of_git.touch()
+        world.setenv("GIT_CONFIG_GLOBAL", str(settings_of_git))
+        world.setenv("GIT_CONFIG_NOSYSTEM", "1")
+        world.setenv("QRSPI_TRUST", "/")  # tests about consent take it away
+        world.setenv("XDG_CONFIG_HOME", "/nonexistent")
+        world.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+        for role in ("AUTHOR", "COMMITTER"):
+            world.setenv(f"GIT_{role}_NAME", "Ada Example")
+            world.setenv(f"GIT_{role}_EMAIL", "ada@example.org")
+        yield

@@ -6,8 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from qrspi.core.filenames import RoundPaths
 from qrspi.core.pipeline import ROUTES
-from qrspi.core.records import baseline
-from qrspi.core.records import task_records as taskfiles
+from qrspi.core.records import baseline, task_records
 from qrspi.core.records.baseline import Baseline
 from qrspi.core.records.task_records import ENDINGS, Outcome, Report, ReportStatus, Start
 from tests import runs
@@ -49,8 +48,9 @@ PHASES = "# Phasing\n\n## Phase 1\n\nThe first half.\n\n## Phase 2\n\nThe rest.\
 
 
 def config(pipeline: str = "full", gates: str = GATES, **fields: str) -> bytes:
-    chosen = {"review_depth": "quick", "review_mode": "loop", **fields}
-    text = runs.config(pipeline, **chosen)
+    """Tasks are merged into main, as a person has said; not with `feature_branch=""`."""
+    chosen = {"review_depth": "quick", "review_mode": "loop", "feature_branch": "main", **fields}
+    text = runs.config(pipeline, **{key: value for key, value in chosen.items() if value})
     return text.replace(b"model_routing:", gates.encode() + b"model_routing:")
 
 
@@ -92,7 +92,7 @@ def quick(tasks: Mapping[str, bytes] | None = None, **fields: str) -> dict[str, 
 
 def started(key: str, base: str = "feature branch tip", commit: str = BASE) -> dict[str, bytes]:
     start = Start(f"qrspi/user-auth/{key}", base, commit, f".worktrees/user-auth/{key}", "main")
-    return {taskfiles.start_file(key): taskfiles.render_start(key, start)}
+    return {task_records.start_file(key): task_records.render_start(key, start)}
 
 
 def reported(key: str, commit: str = FIRST, status: ReportStatus = "DONE") -> dict[str, bytes]:
@@ -100,14 +100,14 @@ def reported(key: str, commit: str = FIRST, status: ReportStatus = "DONE") -> di
     report = Report(status, commit if status != "BLOCKED" else "", "2026-05-17T09:30:00Z")
     return {
         **started(key),
-        taskfiles.report_file(key): taskfiles.render_report(key, report),
+        task_records.report_file(key): task_records.render_report(key, report),
     }
 
 
 def ended(key: str, ending: str) -> dict[str, bytes]:
     known = next(one for one in ENDINGS if one == ending)
     outcome = Outcome(known, "good enough", "Ada Example", "2026-05-17T09:30:00Z")
-    return {taskfiles.outcome_file(key): taskfiles.render_outcome(key, outcome)}
+    return {task_records.outcome_file(key): task_records.render_outcome(key, outcome)}
 
 
 def round_of(

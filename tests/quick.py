@@ -2,32 +2,24 @@
 
 from __future__ import annotations
 
-import json
-import os
 from pathlib import Path
 from typing import Any
 
 from qrspi import engine
-from qrspi.core import reviewers as matrix
+from qrspi.core import reviewers
 from qrspi.core.config import reader as configs
-from qrspi.core.pipeline import ROUTES, STEP, Subject, subject
+from qrspi.core.pipeline import ROUTES, STEP
 from qrspi.engine import Outcome
 from qrspi.handlers.jobs.job import Options
 from qrspi.world.runs.workspace import Workspace
 from tests import runs
-from tests.world.repos import Project
+from tests.project import Project, about
 
 LOG = "cascade-audit.log"
 RECORDS = "approvals.jsonl"
 CASCADING = ("questions", "research", "plan")
 BODY = "# Text\n\n## Approach\n\nWords.\n"
 TASKS = {f"tasks/task-{number:02d}.md": runs.artifact(body="# Task\n") for number in (1, 2)}
-
-
-def about(step: str) -> Subject:
-    found = subject(step)
-    assert found is not None
-    return found
 
 
 def files(step: str, **config: str) -> dict[str, bytes]:
@@ -38,12 +30,7 @@ def files(step: str, **config: str) -> dict[str, bytes]:
 
 
 def make(root: Path, step: str = "questions", *, git: bool = False, **config: str) -> Path:
-    run = runs.on_disk(root, files(step, **config))
-    if git:
-        project = Project(root)
-        project.git("init", "-q", "-b", "main", "--template=")
-        project.commit("start")
-    return run
+    return Project(root).begin(files(step, **config), git=git).run
 
 
 def advance(run: Path, **options: Any) -> Outcome:
@@ -51,7 +38,7 @@ def advance(run: Path, **options: Any) -> Outcome:
 
 
 def tags(run: Path, step: str) -> tuple[str, ...]:
-    return matrix.expected_tags(about(step), configs.read((run / "config.md").read_bytes()))
+    return reviewers.expected_tags(about(step), configs.read((run / "config.md").read_bytes()))
 
 
 def place(step: str, number: int = 1) -> str:
@@ -106,22 +93,6 @@ def fix(run: Path, step: str, number: int) -> None:
     artifact = run / STEP[step].artifact
     artifact.write_bytes(artifact.read_bytes() + f"\nBetter after {number}.\n".encode())
     put(run, f"{place(step, number)}-dispositions.md", "Fixed.\n")
-
-
-def contents(run: Path) -> dict[str, bytes]:
-    """Every file of the run but the engine's own."""
-    found = {}
-    for folder, folders, names in os.walk(run):
-        folders[:] = sorted(name for name in folders if name != ".qrspi")
-        for path in (Path(folder, name) for name in sorted(names)):
-            if path.is_file():
-                found[path.relative_to(run).as_posix()] = path.read_bytes()
-    return found
-
-
-def lines(run: Path, name: str) -> list[Any]:
-    file = run / name
-    return [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
 
 
 def status(run: Path, step: str) -> str:

@@ -6,11 +6,19 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
+from qrspi.core.filenames import MANIFEST
 from qrspi.core.pipeline import ROUTES, STEP
+from qrspi.core.records import approvals
+from qrspi.core.rounds import manifest as manifests
+from qrspi.core.rounds import opening as openings
+from qrspi.core.rounds.manifest import Manifest
 from qrspi.core.tree import MemoryTree
 
 RUN = "2026-05-17-user-auth"
+ON_FULL = approvals.route_text("full", ROUTES["full"])
+ON_QUICK = approvals.route_text("quick", ROUTES["quick"])
 
 ROUTING = """model_routing:
   extra-low: none
@@ -46,8 +54,15 @@ def artifact(status: str = "draft", body: str = "# Text\n\n## Approach\n\nWords.
     return f"---\nstatus: {status}\n---\n\n{body}".encode()
 
 
+def text_hash(data: bytes, path: str = "goals.md", front: bytes = b"") -> str:
+    """The hash of a step's only file, whose frontmatter has `front` besides its status."""
+    body = data.split(b"---\n", 2)[2]
+    plain = b"\n".join(line.rstrip() for line in body.split(b"\n"))
+    return "v2:" + hashlib.sha256(path.encode() + b"\0" + front + b"\0" + plain).hexdigest()
+
+
 def body_hash(data: bytes) -> str:
-    """The contract's hash of one file's body, computed the long way."""
+    """The hash that older records and manifests have of one file's body, the long way."""
     body = data.split(b"---\n", 2)[2]
     return hashlib.sha256(b"\n".join(line.rstrip() for line in body.split(b"\n"))).hexdigest()
 
@@ -78,6 +93,28 @@ def score(value: int | str = 85, reason: str = "Checked against the text.") -> b
     return f"score: {value}\nreason: {reason}\n".encode()
 
 
+def opening(path: str, data: bytes) -> bytes:
+    """The line of the trail about a round that the engine opened."""
+    read = manifests.read(data, path)
+    line = {
+        "time": "2026-05-17T09:00:00Z",
+        "actor": "cli",
+        "event": "prepare-round",
+        "opened": openings.digest(read) if isinstance(read, Manifest) else "",
+    }
+    return (json.dumps(line) + "\n").encode()
+
+
+def put_openings_on_record(run: Path, files: Mapping[str, bytes]) -> None:
+    lines = [opening(path, data) for path, data in files.items() if path.endswith(MANIFEST)]
+    if lines:
+        folder = run / ".qrspi"
+        folder.mkdir(exist_ok=True)
+        (folder / ".gitignore").write_bytes(b"*\n")
+        with (folder / "audit.jsonl").open("ab") as trail:
+            trail.writelines(lines)
+
+
 def manifest(
     step: str = "goals",
     round: int = 1,
@@ -103,6 +140,15 @@ def approved(*steps: str) -> dict[str, bytes]:
     return {STEP[step].artifact: artifact("approved") for step in steps}
 
 
+def on_record(*steps: str) -> dict[str, bytes]:
+    """The records of texts as `approved` has them."""
+    digest = body_hash(artifact("approved"))
+    documents = (
+        {"event": "approve", "step": step, "body_hash": digest, "round": 0} for step in steps
+    )
+    return {"approvals.jsonl": "".join(f"{json.dumps(one)}\n" for one in documents).encode()}
+
+
 def files(*parts: Mapping[str, bytes], **named: bytes) -> dict[str, bytes]:
     merged: dict[str, bytes] = {}
     for part in parts:
@@ -115,10 +161,26 @@ def tree(*parts: Mapping[str, bytes], in_git: bool = False, name: str = RUN) -> 
 
 
 def on_disk(root: Path, contents: Mapping[str, bytes], name: str = RUN) -> Path:
-    """The run's directory below a project at `root`."""
+    """The run's directory below a project at `root`; the engine opened its rounds."""
     run = root / "docs" / "qrspi" / name
     for path, data in contents.items():
         target = run / path
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(data)
+    put_openings_on_record(run, contents)
     return run
+
+
+def contents(run: Path) -> dict[str, bytes]:
+    """Every file of the run but the engine's own."""
+    return {
+        path.relative_to(run).as_posix(): path.read_bytes()
+        for path in sorted(run.rglob("*"))
+        if path.is_file() and ".qrspi" not in path.parts
+    }
+
+
+def lines(run: Path, name: str) -> list[dict[str, Any]]:
+    """The entries of a log; none when it is not there."""
+    file = run / name
+    return [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []

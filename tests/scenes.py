@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,6 +10,7 @@ from qrspi.engine import Outcome
 from qrspi.handlers.jobs.job import Options
 from qrspi.world.runs.workspace import Workspace
 from tests import runs
+from tests.project import Project
 
 TAGS = ("quality-claude", "scope-claude")
 FINDING = "quality-claude.finding-F01.md"
@@ -25,23 +25,24 @@ BODY = "# Goals\n\n## Approach\n\nA page that loads.\n"
 
 
 def git(project: Path, *args: str) -> str:
-    done = subprocess.run(["git", *args], cwd=project, check=True, capture_output=True, text=True)
-    return done.stdout.strip()
+    return Project(project).git(*args)
 
 
 def project(root: Path, *names: str, commit: bool = True) -> Path:
-    """A repository with runs whose goals nobody has reviewed; the first run's directory."""
+    """A repository with runs whose goals nobody has reviewed; the first run's directory. Without
+    `commit` they are in no commit, and the engine is told to make none."""
     root.mkdir(parents=True, exist_ok=True)
     git(root, "init", "-q", "-b", "main")
     for name in names or (runs.RUN,):
-        add_run(root, name)
+        add_run(root, name, by_hand=not commit)
     if commit:
         commit_all(root)
     return root / "docs" / "qrspi" / (names or (runs.RUN,))[0]
 
 
-def add_run(root: Path, name: str) -> Path:
-    files = {"config.md": runs.config(), "goals.md": runs.artifact(body=BODY)}
+def add_run(root: Path, name: str, *, by_hand: bool = False) -> Path:
+    config = runs.config(commit="off") if by_hand else runs.config()
+    files = {"config.md": config, "goals.md": runs.artifact(body=BODY)}
     return runs.on_disk(root, files, name)
 
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,16 +15,15 @@ import jsonschema
 import pytest
 
 from qrspi.core.derivation.derive import derive
+from qrspi.core.model import Problem
 from qrspi.core.pipeline import ROUTES
 from qrspi.core.records import approvals
-from qrspi.core.rounds import convergence as converge
+from qrspi.core.rounds import convergence
 from qrspi.core.tree import MemoryTree
-from qrspi.demo import narration as telling
-from qrspi.demo import performance, story
-from qrspi.demo import real_commands as commands
+from qrspi.demo import narration, performance, stage, story
 from qrspi.demo.story import Script
 from qrspi.world.files.run_tree import DiskTree
-from qrspi.world.git import scratch_repository as scratch
+from qrspi.world.git import scratch_repository
 
 ROOT = Path(__file__).resolve().parent.parent
 SCHEMA = json.loads((ROOT / "schemas" / "demo.schema.json").read_text("utf-8"))
@@ -85,6 +86,7 @@ def _play(home: Path, *words: str) -> subprocess.CompletedProcess[str]:
 def _kept(home: Path, *words: str) -> Demo:
     done = _play(home, "--keep", "--json", *words)
     assert done.returncode == 0, done.stdout + done.stderr
+    assert not (home / ".config").exists()  # nothing of it is remembered as allowed
     document = json.loads(done.stdout)
     repository = Path(document["folder"])
     (run,) = (repository / "docs" / "qrspi").glob("2026-01-05-*")
@@ -101,7 +103,12 @@ def quick(tmp_path_factory: pytest.TempPathFactory) -> Demo:
     return _kept(tmp_path_factory.mktemp("quick"), "--quick")
 
 
-@pytest.fixture(params=["full", "quick"])
+@pytest.fixture(scope="module")
+def gated(tmp_path_factory: pytest.TempPathFactory) -> Demo:
+    return _kept(tmp_path_factory.mktemp("gates"), "--gates")
+
+
+@pytest.fixture(params=["full", "quick", "gated"])
 def either(request: pytest.FixtureRequest) -> Demo:
     demo: Demo = request.getfixturevalue(request.param)
     return demo
@@ -157,7 +164,7 @@ def test_findings_kept_dropped_and_paused_are_on_record(full: Demo) -> None:
 @pytest.mark.rule("PPL-05")
 def test_two_equal_scope_sets_narrow_the_third_round(full: Demo) -> None:
     reviews = full.run / "reviews" / "design"
-    sets = [converge.tags((reviews / f"round-0{n}-scope-set.txt").read_bytes()) for n in (1, 2)]
+    sets = [convergence.tags((reviews / f"round-0{n}-scope-set.txt").read_bytes()) for n in (1, 2)]
     assert sets == [("## Approach",), ("## Approach",)]
     manifest = json.loads((reviews / "round-03" / ".dispatch-manifest.json").read_text("utf-8"))
     decision = manifest["decision"]
@@ -181,6 +188,7 @@ def test_each_anchor_is_the_commit_of_its_round(full: Demo) -> None:
 @pytest.mark.rule("PPL-05")
 def test_every_step_has_its_approval_on_record(either: Demo) -> None:
     records = approvals.read((either.run / approvals.FILE).read_bytes())
+    assert not isinstance(records, Problem), records
     route = ROUTES[either.document["pipeline"]]
     assert tuple(record.step for record in records if record.event == "approve") == route
     assert either.git("status", "--porcelain", "--untracked-files=no") == ""
@@ -196,6 +204,30 @@ def test_a_quick_run_cascades(quick: Demo) -> None:
     ]
     assert quick.summary["approved_by_cascade"] == 3
     assert quick.summary["approved_by_a_person"] == 3
+
+
+def _rows(demo: Demo, query: str) -> list[tuple[Any, ...]]:
+    with closing(sqlite3.connect(demo.run / "orchestration.db")) as connection:
+        return connection.execute(query).fetchall()
+
+
+@pytest.mark.rule("PPL-05")
+def test_the_gates_stop_a_task_warn_about_a_plan_and_send_work_back(gated: Demo) -> None:
+    lines = _lines(gated.run / "reviews" / "plan" / "quality.jsonl")
+    verdicts = [json.loads(line)["line"].split()[0] for line in lines]
+    assert verdicts == ["REJECT", "PASS"]
+    report = json.loads((gated.run / "reviews" / "plan" / "audit-report.json").read_text("utf-8"))
+    assert (report["overall_verdict"], report["reviews"][0]["total_score"]) == ("concerns", 74)
+    reviews = _rows(gated, "SELECT score, verdict FROM orchestration_reviews ORDER BY id")
+    assert reviews == [(6, "revision"), (2, "approve")]
+    counted = ("texts_rejected", "checkpoints_reviewed", "approved_by_cascade")
+    assert [gated.summary[name] for name in counted] == [1, 2, 3]
+
+
+@pytest.mark.rule("PPL-05")
+def test_no_line_is_wider_than_a_terminal(gated: Demo) -> None:
+    commands = [f"  $ {sentence}" for sentence in gated.says("command")]
+    assert [line for line in commands if len(line) > 80] == []
 
 
 @pytest.mark.rule("PPL-05")
@@ -240,7 +272,7 @@ def test_a_run_that_comes_to_something_else_than_the_story_is_an_error(tmp_path:
     told = story.load("quick")
     other = told._replace(expected={**told.expected, "rounds": 8})
     with (
-        scratch.repository(told.slug, story.project(), keep=False) as folder,
+        scratch_repository.repository(story.project(), keep=False) as folder,
         pytest.raises(RuntimeError) as error,
     ):
         list(performance.play(other, folder))
@@ -275,21 +307,21 @@ def test_scenes_that_nobody_asked_for_are_listed() -> None:
 def test_what_the_story_has_no_sentence_for_is_an_error() -> None:
     done = {"handler": "backfill", "step": "goals", "round": None, "files": [], "notes": []}
     with pytest.raises(RuntimeError, match="the engine did something the story does not know"):
-        list(telling.engine(MemoryTree({}), done))
+        list(narration.engine(MemoryTree({}), done))
 
 
 def test_a_command_that_is_refused_is_named(tmp_path: Path) -> None:
-    commands.call(str(tmp_path), "init", "first-light", "--pipeline", "quick")
+    stage.call(str(tmp_path), "init", "first-light", "--pipeline", "quick")
     with pytest.raises(RuntimeError, match=r"^`qrspi approve questions` was refused: "):
-        commands.call(str(tmp_path), "approve", "questions")
+        stage.call(str(tmp_path), "approve", "questions")
 
 
 def test_the_users_own_environment_comes_back(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GIT_AUTHOR_NAME", "Grace")
     monkeypatch.delenv("PYTHON", raising=False)
     before = dict(os.environ)
-    with scratch.repository("topic", {"a.txt": b"a\n"}, keep=False) as folder:
+    with scratch_repository.repository({"a.txt": b"a\n"}, keep=False) as folder:
         assert os.environ["GIT_AUTHOR_NAME"] == "Ada Example"
-        assert scratch.history(folder) == (0, 0)
+        assert scratch_repository.history(folder) == (0, 0)
     assert dict(os.environ) == before
     assert not Path(folder).exists()

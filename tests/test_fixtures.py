@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 
 from qrspi.cli import main
+from tests.printed_commands import Watch
 
 STORIES = Path(__file__).resolve().parent.parent / "fixtures" / "runs"
 RUN = "2026-05-17-user-auth"
@@ -40,11 +41,16 @@ class Stage:
         shutil.copytree(self._replies / folder, self.run, dirs_exist_ok=True)
 
     def call(self, *words: str) -> tuple[int, dict[str, Any]]:
+        code, out, _ = self.say(*words, "--json")
+        return code, json.loads(out)
+
+    def say(self, *words: str) -> tuple[int, str, str]:
         self._capsys.readouterr()
         with pytest.raises(SystemExit) as stop:
-            main([*words, "--json"])
+            main(list(words))
         assert isinstance(stop.value.code, int)
-        return stop.value.code, json.loads(self._capsys.readouterr().out)
+        told = self._capsys.readouterr()
+        return stop.value.code, told.out, told.err
 
 
 def stories() -> list[Path]:
@@ -97,3 +103,60 @@ def decision(stage: Stage, told: dict[str, Any]) -> dict[str, Any]:
     manifests = sorted(stage.run.glob("reviews/*/round-*/.dispatch-manifest.json"))
     found = json.loads(manifests[-1].read_text("utf-8"))["decision"]
     return {key: found[key] for key in told}
+
+
+VIEWS = ("status", "status --explain", "next --dry-run", "explain", "brief", "inbox", "show")
+ASIDE = ("inbox --commands", "doctor", "log", "prompt", "config validate")
+REFUSED = (
+    "approve --dry-run",
+    "reject -m no --dry-run",
+    "resolve nothing",
+    "decide --all skip",
+)
+_PRINTED: set[tuple[object, ...]] = set()
+_LOOKED_AT: set[tuple[object, ...]] = set()
+
+
+@pytest.mark.parametrize("story", stories(), ids=lambda path: path.name)
+@pytest.mark.rule("LIV-02")
+def test_every_command_that_a_story_prints_runs(
+    story: Path,
+    tmp_path: Path,
+    tmp_path_factory: pytest.TempPathFactory,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """At each moment of the story every view is looked at, in words and as JSON, in the project
+    and in the run's folder; what they name is run in a copy, where it was read."""
+    told = json.loads((story / "story.json").read_text("utf-8"))
+    project = tmp_path.resolve() / "shop"
+    project.mkdir()
+    monkeypatch.chdir(project)
+    monkeypatch.setenv("QRSPI_NOW", "2026-05-17T09:30:00Z")
+    stage = Stage(project, story, told.get("git", True), capsys)
+    watch = Watch(tmp_path.resolve(), tmp_path_factory.mktemp("printed"), _PRINTED)
+    for moment in told["moments"]:
+        if "drop" in moment:
+            stage.drop(moment["drop"])
+        for place in (project, stage.run):
+            monkeypatch.chdir(place)
+            look_around(stage, watch)
+        monkeypatch.chdir(project)
+        for text in stage.say(*moment.get("do", "next").split())[1:]:
+            watch.look(text)
+    wrong = watch.verdicts(lambda words: stage.say(*words)[:2])
+    assert wrong == [], "\n".join(wrong)
+
+
+def look_around(stage: Stage, watch: Watch) -> None:
+    """Every view, and what a person may try too early, once for each kind of state."""
+    state = stage.call("status")[1]["runs"][0]["next"]
+    kind = (state["action"], state["kind"], state["step"], Path.cwd() == stage.run)
+    if kind in _LOOKED_AT:
+        return
+    _LOOKED_AT.add(kind)
+    prompts = [f"prompt {ask}" for ask in state["waits_for"][:1] if state["prompts"]]
+    for view in (*VIEWS, *ASIDE, *REFUSED, *prompts):
+        for form in ((), ("--json",)):
+            for text in stage.say(*view.split(), *form)[1:]:
+                watch.look(text, state)

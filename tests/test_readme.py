@@ -34,6 +34,25 @@ def _is_there(page: Path, link: str) -> bool:
     return heading in [re.sub(r"[^\w -]", "", title).lower().replace(" ", "-") for title in titles]
 
 
+@pytest.mark.rule("LIV-28")
+def test_installing_comes_first_and_the_name_is_explained() -> None:
+    titles = re.findall(r"^## (.+)$", README, re.MULTILINE)
+    assert titles[:3] == ["Install", "See it in ten seconds", "A first run, by hand"]
+    assert titles[3] == "The same feature, to the pull request"
+    opening = README.partition("\n## ")[0]
+    assert "".join(re.findall(r"\*\*(\w)\*\*", opening)) == "qrspi"
+
+
+@pytest.mark.rule("LIV-28")
+def test_one_feature_goes_through_every_step_to_its_pull_request() -> None:
+    story = README.partition("## A first run")[2].partition("## Three ways")[0]
+    for name in ("goals.md", "questions.md", "research/summary.md", "plan.md", "tasks/task-01.md"):
+        assert f"> {name} <<" in story or re.search(rf"> (?:\.\./)*{name}$", story, re.MULTILINE)
+    assert "$ qrspi task report task-01" in story
+    assert "The run is complete; nothing is left to do." in story
+    assert "pull-request.md\n# Sign link mail\n" in story
+
+
 def test_every_target_of_make_that_is_named_is_there() -> None:
     makefile = (commands.ROOT / "Makefile").read_text("utf-8")
     named = set(re.findall(r"`?make ([a-z]+)", README)) - {"lists"}

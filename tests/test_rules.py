@@ -16,8 +16,8 @@ def test_every_id_that_the_suite_names_is_in_the_contract() -> None:
 
 def test_the_listing_has_each_id_once() -> None:
     ids = [rule for group in LISTED.values() for rule in group]
-    assert len(ids) == len(set(ids)) == 312
-    assert [rule for rule in ids if not re.fullmatch(r"[A-Z]{2,3}-\d\d", rule)] == []
+    assert len(ids) == len(set(ids)) == 412
+    assert [rule for rule in ids if not re.fullmatch(r"[A-Z]{2,4}-\d\d", rule)] == []
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,29 @@ def test_strict_refuses_a_file_that_the_contract_does_not_have() -> None:
     )
 
 
-def test_strict_fails_exactly_when_a_rule_of_that_file_has_no_test() -> None:
-    without = rules.missing(rules.named_by(rules.TESTS), LISTED)
-    for group, left in without.items():
-        assert rules.main(["--strict", group]) == int(bool(left))
+GROUPS = {"01-run.md": ("FM-01", "FM-02"), "02-config.md": ("CFG-01",)}
+
+
+@pytest.mark.parametrize(
+    ("named", "wanted", "fails"),
+    [
+        (["CFG-01"], ["02-config.md"], False),
+        (["CFG-01"], [], False),
+        (["FM-01", "CFG-01"], ["01-run.md"], True),
+        (["FM-01", "CFG-01"], ["02-config.md", "01-run.md"], True),
+        (["FM-01", "FM-02"], ["01-run.md"], False),
+        (["CFG-01", "FM-99"], [], True),
+        (["CFG-01", ""], ["02-config.md"], True),
+    ],
+)
+def test_strict_fails_exactly_when_a_rule_of_that_file_has_no_test(
+    named: list[str], wanted: list[str], fails: bool
+) -> None:
+    found = [rules.Named(rule, "tests/test_x.py:3") for rule in named]
+    assert rules.fails(found, GROUPS, wanted) is fails
+
+
+def test_the_command_ends_as_the_suite_stands(capsys: pytest.CaptureFixture[str]) -> None:
+    named = rules.named_by(rules.TESTS)
+    assert rules.main(["--strict", *LISTED]) == int(rules.fails(named, LISTED, list(LISTED)))
+    assert capsys.readouterr().out.splitlines() == list(rules.report(named, LISTED))

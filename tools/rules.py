@@ -6,7 +6,7 @@ import argparse
 import ast
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parent.parent
 TESTS = ROOT / "tests"
 LISTING = TESTS / "rules.txt"
 
-_ID_IN_NAME = re.compile(r"(?<![A-Za-z])([A-Z]{2,3})_(\d{2})(?!\d)")
+_ID_IN_NAME = re.compile(r"(?<![A-Za-z])([A-Z]{2,4})_(\d{2})(?!\d)")
 
 
 class Named(NamedTuple):
@@ -114,8 +114,13 @@ def main(arguments: list[str]) -> int:
         parser.error(f"no such contract file: {', '.join(strangers)} (known: {', '.join(groups)})")
     named = named_by(TESTS)
     print(*report(named, groups), sep="\n")
+    return int(fails(named, groups, wanted))
+
+
+def fails(named: list[Named], groups: Mapping[str, tuple[str, ...]], wanted: Sequence[str]) -> bool:
+    """Whether an id is unknown, or a rule of a wanted contract file has no test."""
     without = missing(named, groups)
-    return int(bool(unknown(named, groups)) or any(without[name] for name in wanted))
+    return bool(unknown(named, groups)) or any(without[name] for name in wanted)
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ def main(argv: list[str] | None = None) -> None:
 
     words = sys.argv[1:] if argv is None else argv
     session = Session()
-    # A usage error is found before the option is parsed, and must be answered in kind.
+    # A usage error is found before --json is parsed, and must be answered as JSON too.
     session.json = "--json" in words
     status = guarded(session, lambda: _run(session, words))
     if argv is None:
@@ -26,9 +26,9 @@ def main(argv: list[str] | None = None) -> None:
 
 
 def _run(session: Session, words: list[str]) -> object:
-    from qrspi.cli import plain_status as shortcut
+    from qrspi.cli import plain_status
 
-    if shortcut.answers(session, words):
+    if plain_status.answers(session, words):
         return 0
     from qrspi.cli.app import application
 

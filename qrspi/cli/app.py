@@ -1,4 +1,4 @@
-"""The command group: a table of verbs, each imported when it is called."""
+"""The command group: the table of verbs, each imported when it is called."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from qrspi.cli.verb_table import SECTIONS, VERBS
 
 
 def _remember(name: str) -> Callable[[click.Context, click.Parameter, Any], None]:
-    """Global options are taken before and after the verb; a given one wins."""
+    """A global option may stand before or after the verb; one that is not given changes nothing."""
 
     def keep(context: click.Context, _: click.Parameter, value: Any) -> None:
         if value not in (None, False):
@@ -51,6 +51,18 @@ def _shared(*, hidden: bool) -> list[click.Parameter]:
     ]
 
 
+Body = Callable[..., None]
+
+
+def verb(name: str) -> Callable[[Body], click.Command]:
+    """Declares a verb; its function gets the session first."""
+
+    def declared(body: Body) -> click.Command:
+        return click.command(name, cls=Verb)(click.pass_obj(body))
+
+    return declared
+
+
 class Verb(click.Command):
     """A command that takes the global options too."""
 
@@ -63,6 +75,14 @@ class VerbGroup(click.Group):
     """A command with action words of its own (`round prepare`)."""
 
     command_class = Verb
+
+    def action(self, name: str, **attributes: Any) -> Callable[[Body], click.Command]:
+        """Declares an action word; its function gets the session first."""
+
+        def declared(body: Body) -> click.Command:
+            return self.command(name, **attributes)(click.pass_obj(body))
+
+        return declared
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         kwargs["params"] = [*kwargs.get("params", []), *_shared(hidden=True)]
@@ -86,13 +106,21 @@ class Verbs(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in VERBS:
             return None
-        module = importlib.import_module(f"qrspi.cli.verbs.{VERBS[cmd_name].module}")
-        command = module.command
+        command = importlib.import_module(f"qrspi.cli.verbs.{cmd_name}").command
         assert isinstance(command, click.Command)
         return command
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args[0] not in VERBS and not args[0].startswith("-"):
+            from qrspi.core.findings.near_names import meant
+
+            raise click.UsageError(f"no such command {args[0]!r}{meant(args[0], VERBS)}", ctx)
+        return super().resolve_command(ctx, args)
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """From the table alone: help must not import every command."""
+        """From the table alone, so that help does not import every command."""
         for section in SECTIONS:
             rows = [(name, verb.help) for name, verb in VERBS.items() if verb.section == section]
             with formatter.section(section):

@@ -30,7 +30,7 @@ def guarded(session: Session, body: Callable[[], object]) -> int:
 
 
 def attempt(body: Callable[[], T]) -> T | Problem:
-    """For whoever does many things, of which one that goes wrong must not stop the others."""
+    """For a caller that does many things: one that goes wrong must not stop the others."""
     try:
         return body()
     except Refusal as refusal:
@@ -45,6 +45,8 @@ def _outcome(session: Session, body: Callable[[], object]) -> int:
     except NoStdout:
         raise
     except Refusal as refusal:
+        if refusal.problem.code == "consent-needed" and session.interactive:
+            return _asked(session, body, refusal)
         return _report(session, refusal.exit_code, refusal.problem, refusal.more)
     except KeyboardInterrupt:
         return _interrupted()
@@ -55,8 +57,20 @@ def _outcome(session: Session, body: Callable[[], object]) -> int:
     return status if isinstance(status, int) else 0
 
 
+def _asked(session: Session, body: Callable[[], object], refusal: Refusal) -> int:
+    """A person is shown what would run, and asked. As a refusal changes nothing, a yes starts the
+    same command over."""
+    from qrspi.cli import consent_question
+
+    def again() -> object:
+        consent_question.ask(session, refusal)
+        return body()
+
+    return _outcome(session, again)
+
+
 def _never_fail_to_encode() -> None:
-    """A terminal that has no dash gets its number instead of a traceback."""
+    """A terminal that cannot show a character gets its code instead of a traceback."""
     import io
 
     for stream in (sys.stdout, sys.stderr):
@@ -65,7 +79,7 @@ def _never_fail_to_encode() -> None:
 
 
 def _forget_stdout() -> None:
-    """Python would try to write what is left once more at exit, and complain."""
+    """Otherwise Python would try again at exit to write what is left, and complain."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
 
@@ -75,8 +89,8 @@ def _interrupted() -> int:
 
 
 def _from_click(session: Session, error: Exception) -> int:
-    """click ends commands and finds usage errors by exceptions; every other one is a bug."""
-    # Imported here: where click was not needed to get so far, `status` does without it.
+    """click raises exceptions to end a command and for usage errors; any other is a bug."""
+    # Imported here: a plain `status` does without click.
     from click.exceptions import Abort, ClickException, Exit, NoArgsIsHelpError, UsageError
 
     match error:
@@ -107,7 +121,7 @@ def _report(session: Session, status: int, problem: Problem, more: tuple[Problem
         session.emit(problems.error_document(problem, more))
         return status
     for line in problems.lines(problem):
-        say(line)
+        say(session.reachable(line))
     for item in more:
         say(f"  - {problems.lines(item)[0]}")
     return status

@@ -1,83 +1,139 @@
-"""What the commands of the human gates share: the run, the step, and how a decision is made."""
+"""What the commands of the human gates share: how a decision is made, and how it is told."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
 
 from qrspi import engine
 from qrspi.cli.session import Session
 from qrspi.core.derivation.derive import derive
-from qrspi.core.errors import Misuse, Refusal
+from qrspi.core.errors import Refusal
 from qrspi.core.model import Problem, RunState
 from qrspi.core.pipeline import STEP
-from qrspi.handlers.changes import change_set as moves
-from qrspi.handlers.changes.change_set import Done, Move
-from qrspi.handlers.jobs.job import Job, Options
-from qrspi.render.safe_text import one_line
-from qrspi.world.runs.locate import RunDir
+from qrspi.handlers.changes import change_set
+from qrspi.handlers.changes.change_set import ChangeSet, Done
+from qrspi.handlers.jobs.carry_out import carry_out
+from qrspi.handlers.jobs.job import Job, Options, Performed
+from qrspi.render import outcomes, run_page
 from qrspi.world.runs.workspace import Workspace
+
+Plan = Callable[[Job], ChangeSet]
+GOES_ON = ("approve", "rerun-tests", "review-tests")
 
 
 class Made(NamedTuple):
-    """A decision that was carried out, or with --dry-run only looked at."""
+    """A decision that was carried out; with --dry-run it was only planned, and `done` is None."""
 
-    move: Move
+    change: ChangeSet
     done: Done | None
-    state: RunState
 
 
-class Went(NamedTuple):
-    """How far the run went on by itself, and what stopped it."""
+class DecisionCommand:
+    """One run that somebody decides about. `run` is the word that names it; with `step`, the run
+    must be one that can enter this step."""
 
-    outcome: engine.Outcome
-    trouble: Problem | None = None
-
-
-class Desk:
-    """One run that somebody decides about."""
-
-    def __init__(self, session: Session, run: RunDir, verb: str) -> None:
+    def __init__(
+        self, session: Session, verb: str, run: str | None, step: str | None = None
+    ) -> None:
         self.session = session
-        self.run = run
+        self.run = session.run_for(run, step)
         self.verb = verb
-        self.workspace = Workspace(run.path)
-        self.options = Options("cli", lock_timeout=session.lock_timeout, ask=session.interactive)
-        self.path = session.run_path(run)
+        self.workspace = Workspace(self.run.path)
+        self.options = Options(
+            session.surface, lock_timeout=session.lock_timeout, ask=session.interactive
+        )
+        self.path = session.run_path(self.run)
 
     def look(self) -> Job:
-        return moves.look(self.workspace, self.options)
+        return change_set.look(self.workspace, self.options)
 
-    def decide(self, build: Callable[[Job], Move], *, dry_run: bool) -> Made:
+    def decide(self, plan: Plan, *, dry_run: bool) -> Made:
+        with self.deciding(dry_run=dry_run) as job:
+            return self.make(job, plan(job))
+
+    @contextmanager
+    def deciding(self, *, dry_run: bool) -> Iterator[Job]:
+        """The run, held until what is decided about it is made."""
         if dry_run:
-            return Made(build(self.look()), None, self._state())
-        move, done = moves.make(self.workspace, self.options, self.verb, build)
-        for note in done.performed.notes:
-            self.session.note(one_line(note))
-        return Made(move, done, self._state())
+            yield change_set.look(self.workspace, self.options._replace(dry_run=True))
+            return
+        with change_set.deciding(self.workspace, self.options, self.verb) as job:
+            yield job
 
-    def go_on(self) -> Went:
-        """What was decided is on record by now; that the run goes on at once is a courtesy."""
-        return Went(*engine.go_on(self.workspace, self.options, self.path))
+    def make(self, job: Job, change: ChangeSet) -> Made:
+        if job.options.dry_run:
+            return Made(change, None)
+        done = change_set.carry_out(job, change)
+        self.session.note(*done.performed.notes)
+        return Made(change, done)
 
-    def _state(self) -> RunState:
-        return derive(self.workspace, self.path)
+    def carry_out(self, handler: Callable[[Job], Performed]) -> Performed:
+        """Something mechanical, with the run locked."""
+        with self.workspace.locked(self.options.lock_timeout, f"qrspi {self.verb}"):
+            return carry_out(handler, self.look())
 
+    def confirm(self, question: str, otherwise: str) -> None:
+        if not self.session.confirm(question):
+            text = f"{otherwise}: you said no, nothing was changed"
+            raise Refusal(Problem("declined", text))
 
-def a_step(word: str | None, usage: str) -> str | None:
-    """A STEP that has an artifact; None when none was given."""
-    if word is None or word in STEP:
-        return word
-    known = ", ".join(STEP)
-    text = f"{word!r} is no step with an artifact of its own; expected one of {known}"
-    raise Misuse(Problem("usage", text, "", "STEP", word, known, usage))
+    def must_be_asked(self, what: str, command: str) -> None:
+        """Refuses where there is nobody to ask."""
+        if not self.session.interactive:
+            text = f"{what}: without a terminal to ask at, that needs --yes"
+            hint = f"{command} --yes"
+            raise Refusal(Problem("confirmation-needed", text, field="--yes", hint=hint))
 
+    def confirm_rewind(self, change: ChangeSet, command: str) -> None:
+        """What would be reset is listed before it is asked about."""
+        artifact, resets = STEP[change.step].artifact, change.concerns
+        what = f"rewind to {artifact} would return {', '.join(resets)} to draft"
+        self.must_be_asked(what, command)
+        self.session.note(*(f"  {name} would return to draft" for name in resets))
+        self.confirm(f"Confirm rewind to {artifact}? (y/n)", f"no rewind to {artifact}")
 
-def declined(what: str) -> Refusal:
-    return Refusal(Problem("declined", f"{what}: you said no, nothing was changed"))
+    def answer(
+        self, made: Made, head: str | Iterable[str], below: Iterable[str] = (), **more: Any
+    ) -> None:
+        """What was decided, the files it changed, and what the run waits for now."""
+        self._answer(made, head, below, derive(self.workspace, self.path), more)
 
+    def answer_rewind(self, made: Made, **more: Any) -> None:
+        verb = "Back to" if made.done else "Would go back to"
+        target, resets = made.change.step, list(made.change.concerns)
+        head = f"{verb} {STEP[target].artifact}."
+        self.answer(made, head, **more, target=target, resets=resets)
 
-def need_yes(what: str, command: str) -> Refusal:
-    """Where nobody can be asked."""
-    text = f"{what}: without a terminal to ask at, that needs --yes"
-    return Refusal(Problem("confirmation-needed", text, "", "--yes", hint=f"{command} --yes"))
+    def answer_and_go_on(self, made: Made, head: str, **more: Any) -> None:
+        """As `answer`, but after an approval the run goes on at once, and so it does with tests.
+        Whatever stops it then, the decision is on record."""
+        if made.done and made.change.handler in GOES_ON:
+            outcome, trouble = engine.go_on(self.workspace, self.options, self.path)
+        else:
+            outcome, trouble = engine.Outcome((), derive(self.workspace, self.path)), None
+        more |= outcomes.went_on_document(outcome, trouble)
+        below = outcomes.went_on_lines(outcome, trouble)
+        self._answer(made, head, below, outcome.state, more)
+
+    def _answer(
+        self,
+        made: Made,
+        head: str | Iterable[str],
+        below: Iterable[str],
+        state: RunState,
+        more: dict[str, Any],
+    ) -> None:
+        schema = self.verb.replace(" ", "-")
+        document = outcomes.decision_document(schema, self.run.name, *made, state.next, **more)
+        self.session.answer(
+            document,
+            [
+                *([head] if isinstance(head, str) else head),
+                *outcomes.decision_lines(*made, in_git=self.workspace.in_git),
+                *below,
+                "",
+                *run_page.next_lines(state.next),
+            ],
+        )

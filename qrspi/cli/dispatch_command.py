@@ -14,7 +14,7 @@ from qrspi.core.errors import Halt, Misuse
 from qrspi.core.model import Problem
 from qrspi.handlers.agents.dispatch_options import JOBS, How, Listener, Sending
 from qrspi.handlers.jobs.job import Options
-from qrspi.render.safe_text import one_line
+from qrspi.render.terminal import one_line
 from qrspi.world.runs.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -53,7 +53,11 @@ class Asked(NamedTuple):
 
     def sending(self, only: tuple[str, ...] = ()) -> Sending:
         limits = Limits(self.max_usd, self.max_tokens, self.max_calls)
-        return Sending(self.jobs, limits, only, How(self.tier_override, self.replies or ""))
+        return Sending(self.jobs, limits, only, self.how)
+
+    @property
+    def how(self) -> How:
+        return How(self.tier_override, self.replies or "")
 
     @property
     def any(self) -> bool:
@@ -78,26 +82,26 @@ def options(command: F) -> F:
 def refuse_without_dispatch(asked: Asked) -> None:
     if asked.any:
         text = "--jobs, --max-…, --tier-override and --replies only matter with --dispatch"
-        raise Misuse(Problem("usage", text, hint="qrspi next --dispatch"))
+        raise Misuse(Problem("usage", text, hint="qrspi next [RUN] --dispatch"))
 
 
 def drive(
     session: Session, workspace: Workspace, options: Options, asked: Asked, path: str
 ) -> Driven:
     # Imported here: a plain `next` starts no programs and opens no connections.
-    from qrspi import engine_with_agents as pilot
-    from qrspi.handlers.agents import fan_out as dispatch
+    from qrspi import engine_with_agents
+    from qrspi.handlers.agents import fan_out
 
     with (
-        Teller(session) as teller,
-        dispatch.opened(workspace, options, asked.sending(), teller) as desk,
+        ProgressTeller(session) as teller,
+        fan_out.opened(workspace, options, asked.sending(), teller) as desk,
     ):
-        return pilot.drive(workspace, options, desk, path)
+        return engine_with_agents.drive(workspace, options, desk, path)
 
 
 def failed(session: Session, failures: tuple[Problem, ...]) -> Halt:
-    """A document, and a command that says nothing else, list them all; a person has read each of
-    them when it happened."""
+    """With --json or --quiet all failures are listed. Otherwise a person has read each of them when
+    it happened."""
     if session.json or session.quiet:
         return Halt(*failures)
     who = "1 agent" if len(failures) == 1 else f"{len(failures)} agents"
@@ -106,15 +110,16 @@ def failed(session: Session, failures: tuple[Problem, ...]) -> Halt:
     return Halt(Problem(failures[0].code, text, hint=hint))
 
 
-class Teller(Listener):
+class ProgressTeller(Listener):
     """Notes on stderr; on a terminal a bar below them. Used as a context."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
         self._bar: Progress | None = None
         self._sent = self._ended = 0
+        self._under_way = ""
 
-    def __enter__(self) -> Teller:
+    def __enter__(self) -> ProgressTeller:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
@@ -122,14 +127,14 @@ class Teller(Listener):
         if kind is KeyboardInterrupt and self._sent:
             self.note(
                 f"{self._ended} of {self._sent} agents had answered, which is kept: the same "
-                "command goes on from there"
+                f"command goes on from there{self._under_way}"
             )
 
     def note(self, text: str) -> None:
         if self._bar:
             self._bar.console.print(one_line(text), markup=False, highlight=False)
         else:
-            self._session.note(one_line(text))
+            self._session.note(text)
 
     def begun(self, names: tuple[str, ...]) -> None:
         self._end()
@@ -145,6 +150,12 @@ class Teller(Listener):
             self._bar.advance(self._bar.task_ids[0])
         if problem:
             self.note(f"failed: {name}: {problem.message}")
+
+    def cut_off(self, run: str, calls: int) -> None:
+        if calls:
+            said = "1 call was" if calls == 1 else f"{calls} calls were"
+            counted = f"`qrspi spend {run}` counts {'it' if calls == 1 else 'them'}"
+            self._under_way = f". {said} under way, at a cost that nobody knows; {counted}"
 
     def _end(self) -> None:
         if self._bar:

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from qrspi.core.errors import Halt
 from qrspi.core.model import Problem
-from qrspi.core.records import audit_trail as trail
+from qrspi.core.records import audit_trail
 from qrspi.core.records.audit_trail import FILE, Line
 from qrspi.render import audit_lines as rendered
-from qrspi.render.safe_text import one_line
-from qrspi.world.files import json_log as applog
+from qrspi.render.terminal import one_line
+from qrspi.world.files import json_log
 from qrspi.world.files.json_log import Entry
 from qrspi.world.files.run_tree import DiskTree
 
@@ -32,57 +32,44 @@ class Request(NamedTuple):
 
 
 def show(session: Session, request: Request) -> None:
-    found = session.run(request.run)
-    page = _Page(session, found.name, request.files)
-    page.show(_lines(DiskTree(found.path), request))
-    page.end()
+    """Written line by line as they come: a trail may have no end."""
+    run = session.run(request.run)
+    printed = False
+    for item in map(_line, _entries(DiskTree(run.path), request)):
+        if isinstance(item, Problem) and item.code == "unreadable":
+            raise Halt(item)
+        if session.json:
+            session.emit(rendered.document(run.name, item))
+        elif isinstance(item, Problem):
+            session.note(f"warning: {item.message}")
+        else:
+            head = [] if printed else [rendered.head(session.width)]
+            lines = rendered.lines(item, session.width, files=request.files)
+            session.write("\n".join([*head, *lines]) + "\n")
+            printed = True
+    if not (printed or session.json):
+        session.write(f"Nothing is on record of {one_line(run.name)} yet.\n")
 
 
-def _lines(tree: DiskTree, request: Request) -> Iterable[Entry | Problem]:
+def _line(entry: Entry | Problem) -> Line | Problem:
+    return audit_trail.read(entry.record, entry.line) if isinstance(entry, Entry) else entry
+
+
+def _entries(tree: DiskTree, request: Request) -> Iterable[Entry | Problem]:
     if request.follows:
         return _followed(tree, request.everything, request.lines)
     if request.everything:
-        return applog.read(tree, FILE)
-    return applog.tail(tree, FILE, request.lines)
+        return json_log.read(tree, FILE)
+    return json_log.tail(tree, FILE, request.lines)
 
 
 def _followed(tree: DiskTree, everything: bool, count: int) -> Iterable[Entry | Problem]:
-    from qrspi.world.files import log_follow as follow
+    from qrspi.world.files import log_follow
 
-    first = follow.News((), follow.Place()) if everything else follow.last(tree, FILE, count)
+    first = (
+        log_follow.News((), log_follow.Place())
+        if everything
+        else log_follow.last(tree, FILE, count)
+    )
     yield from first.items
-    yield from follow.following(tree, FILE, first.place, sys.stdout.fileno())
-
-
-class _Page:
-    """Written as it comes: a trail may have no end."""
-
-    def __init__(self, session: Session, run: str, files: bool) -> None:
-        self._session, self._run, self._files = session, run, files
-        self._empty = True
-
-    def show(self, items: Iterable[Entry | Problem]) -> None:
-        for item in items:
-            self._write(trail.read(item.record, item.line) if isinstance(item, Entry) else item)
-
-    def end(self) -> None:
-        if self._empty and not self._session.json:
-            self._session.write(f"Nothing is on record of {one_line(self._run)} yet.\n")
-
-    def _write(self, item: Line | Problem) -> None:
-        if isinstance(item, Problem) and item.code == "unreadable":
-            raise Halt(item)
-        if self._session.json:
-            self._session.emit(rendered.document(self._run, item))
-        elif isinstance(item, Problem):
-            self._session.note(f"warning: {one_line(item.message)}")
-        else:
-            self._print(item)
-
-    def _print(self, line: Line) -> None:
-        width = self._session.width
-        shown = rendered.lines(line, width, files=self._files)
-        if self._empty:
-            shown.insert(0, rendered.head(width))
-            self._empty = False
-        self._session.write("\n".join(shown) + "\n")
+    yield from log_follow.following(tree, FILE, first.place, sys.stdout.fileno())

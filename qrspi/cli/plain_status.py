@@ -2,8 +2,8 @@
 
 People, prompts and hooks ask for them all day. A bare interpreter starts in 15 ms and the whole
 answer takes some 30 ms more; importing click would double that. So the words of these two
-commands are read here when they are in the tables below; for anything else, and for every
-mistake, there is click. Both ways end in the same `show`.
+commands are read here when they are in the tables below; click reads anything else, and every
+mistake. Both ways end in the same `show`.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class _Read(NamedTuple):
 
 
 def answers(session: Session, words: Sequence[str]) -> bool:
-    """Whether the words were a plain command, which is then answered."""
+    """Answers a plain command; False when the words are not one."""
     settings: dict[str, Any] = {}
     read = _read(words, settings)
     if read is None:
@@ -41,17 +41,17 @@ def answers(session: Session, words: Sequence[str]) -> bool:
 
 def _show(session: Session, read: _Read) -> None:
     if read.verb == "log":
-        from qrspi.cli import log_answer as history
+        from qrspi.cli import log_answer
 
-        history.show(session, history.Request(**read.request))
+        log_answer.show(session, log_answer.Request(**read.request))
     else:
-        from qrspi.cli import status_answer as standing
+        from qrspi.cli import status_answer
 
-        standing.show(session, standing.Request(**read.request))
+        status_answer.show(session, status_answer.Request(**read.request))
 
 
 def _read(words: Sequence[str], settings: dict[str, Any]) -> _Read | None:
-    """None when this is for click to read."""
+    """None when click must read the words."""
     verb = ""
     request: dict[str, Any] = {}
     rest = iter(words)
@@ -71,7 +71,7 @@ def _read(words: Sequence[str], settings: dict[str, Any]) -> _Read | None:
 
 
 def _take(word: str, rest: Iterator[str], verb: str, request: dict[str, Any]) -> bool:
-    """A word behind the verb; False when it is none of the usual ones."""
+    """A word after the verb; False when it is not in the tables."""
     if word in _FLAGS[verb]:
         request[_FLAGS[verb][word]] = True
     elif word in _NUMBERS[verb]:

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, TextIO
 
+from qrspi.core.derivation.compaction_advice import Compaction, line
 from qrspi.core.errors import Halt, Misuse
 from qrspi.core.model import Problem
 from qrspi.core.tree import Fault
+from qrspi.render.terminal import folded, one_line
+from qrspi.world.machine import hosts
 from qrspi.world.runs import locate
 from qrspi.world.runs.locate import Root, RunDir
 
-UNBOUNDED = 10_000  # columns of what is no terminal: nothing is cut for a pipe
+_SENTENCES = ("command", "hint", "summary", "label", "message")
+UNBOUNDED = 10_000  # columns, where there is no terminal: nothing is cut for a pipe
 
 
 def _can_enter(run: RunDir, step: str) -> bool:
@@ -22,9 +26,34 @@ def _can_enter(run: RunDir, step: str) -> bool:
     from qrspi.core.steps.facts import unmet
     from qrspi.world.files.run_tree import DiskTree
 
-    facts = survey(DiskTree(run.path)).facts
+    facts = survey(DiskTree(run.path), ask_git=False).facts
     about = subject(step)
     return facts is not None and about is not None and not unmet(facts, about.step)
+
+
+def _or_a_step(unknown: Problem) -> Problem:
+    """A word that stands alone is a step or a run: it may be a step that is spelled wrongly."""
+    from qrspi.core.findings.near_names import nearest
+    from qrspi.core.pipeline import STEP
+
+    step = nearest(unknown.found, STEP)
+    said = f"{unknown.message}; did you mean the step {step}?" if step else unknown.message
+    return unknown._replace(message=said)
+
+
+def _only_open(root: Root) -> RunDir | Problem | None:
+    """Of several runs, the one that is neither complete nor closed. Else they are all offered,
+    those that have ended last."""
+    from qrspi.core.derivation.derive import derive
+    from qrspi.world.files.run_tree import DiskTree
+
+    runs = locate.list_runs(root)
+    if isinstance(runs, Fault):
+        return None
+    states = {run: derive(DiskTree(run.path), steps=False) for run in runs}
+    ended = tuple(run for run, state in states.items() if state.complete or state.closed)
+    going = tuple(run for run in runs if run not in ended)
+    return going[0] if len(going) == 1 else locate.one_of(root, (*going, *ended))
 
 
 class NoStdout(Halt):
@@ -32,12 +61,17 @@ class NoStdout(Halt):
 
 
 class Enough(Exception):
-    """The reader of the answer is gone (`| head -1`). Not the error that Python raises then: click
-    would end the command with status 1 for that."""
+    """The reader of the answer is gone (`| head -1`). Not Python's BrokenPipeError, for which click
+    would end the command with status 1."""
+
+
+TEST_COMMAND = "Which command runs the tests? (none: there is none; empty: ask me later)"
 
 
 class Session:
     """The global options, and the one way out for results."""
+
+    surface = "cli"  # where whoever decides something sits
 
     def __init__(self) -> None:
         self.root_option: str | None = None
@@ -56,7 +90,7 @@ class Session:
 
     @property
     def root_if_any(self) -> Root | None:
-        """A place without runs is no error, unless somebody said that there are some."""
+        """None in a place without runs, unless somebody named the place."""
         try:
             return self.root
         except Misuse as misuse:
@@ -73,16 +107,18 @@ class Session:
         """The run that a word names, or the only one, or the one we stand in."""
         if word is None and self.root.only:
             word = self.root.only
-        here = locate.current_directory()
-        return self._one(
-            locate.resolve(self.root, word) if word else locate.default(self.root, here)
-        )
+        if word:
+            return self._one(locate.resolve(self.root, word))
+        found = locate.default(self.root, locate.current_directory())
+        if isinstance(found, Problem) and found.code == "ambiguous-run":
+            found = _only_open(self.root) or found
+        return self._one(found)
 
     def run_for(self, word: str | None, step: str | None) -> RunDir:
         """With a step and no run, only runs that can enter the step are meant."""
-        here = locate.current_directory()
-        inside = locate.inside(self.root, here)
-        if word or step is None or self.root.only or inside:
+        if word or step is None or self.root.only:
+            return self.run(word)
+        if locate.inside(self.root, locate.current_directory()):
             return self.run(word)
         runs = locate.list_runs(self.root)
         if isinstance(runs, Fault) or len(runs) == 1:
@@ -96,12 +132,12 @@ class Session:
             return found
         if found.code == "unreadable":
             raise Halt(found)
+        if found.code == "unknown-run":
+            raise Misuse(_or_a_step(found))
         if found.code != "ambiguous-run" or not self.interactive:
             raise Misuse(found)
-        from qrspi.cli.ask_person import choose
-
         names = found.options
-        return self._one(locate.resolve(self.root, names[choose("Which run?", names)]))
+        return self._one(locate.resolve(self.root, names[self.choose("Which run?", names)]))
 
     def run_path(self, run: RunDir) -> str:
         """How the run is named to people: relative to the project."""
@@ -110,6 +146,29 @@ class Session:
     @property
     def interactive(self) -> bool:
         return not self.json and _is_terminal(sys.stdin) and _is_terminal(sys.stdout)
+
+    def choose(self, question: str, options: Sequence[str]) -> int:
+        """Which of the options a person picks, from 0. Asked on stderr: stdout is for the answer
+        of the command."""
+        import click
+
+        say(question)
+        for at, option in enumerate(options, 1):
+            say(f"  {at}) {one_line(option)}")
+        number: int = click.prompt("Number", type=click.IntRange(1, len(options)), err=True)
+        return number - 1
+
+    def ask(self, question: str) -> str:
+        """A line that a person types; '' when they leave it open."""
+        import click
+
+        said: str = click.prompt(question, default="", show_default=False, err=True)
+        return said.strip()
+
+    def confirm(self, question: str) -> bool:
+        """A question that says (y/n) itself; anything but yes is no."""
+        say(one_line(question), end=" ")
+        return sys.stdin.readline().strip().lower() in ("y", "yes")
 
     @property
     def draws(self) -> bool:
@@ -132,36 +191,54 @@ class Session:
 
     @property
     def width(self) -> int:
-        """COLUMNS, else the terminal's own; a pipe has none."""
-        said = os.environ.get("COLUMNS", "")
-        if said.isascii() and said.isdigit() and 0 < len(said) < 5 and int(said):
-            return int(said)
-        if not _is_terminal(sys.stdout):
-            return UNBOUNDED
-        return os.get_terminal_size(sys.stdout.fileno()).columns or 80
+        return _width(sys.stdout)
 
     def answer(self, document: dict[str, Any], lines: Iterable[str]) -> None:
         """The result, once: a document for programs or lines for people."""
         if self.json:
             self.emit(document)
         else:
-            self.show(lines)
+            advice = (document.get("next") or {}).get("compaction")
+            self.show([*lines, *self.for_an_agent(Compaction(**advice) if advice else None)])
+
+    def for_an_agent(self, advice: Compaction | None) -> list[str]:
+        """A host that reads text is told when to shed its context. A person is not."""
+        if self.quiet or advice is None or hosts.detect(os.environ) == "plain":
+            return []
+        return ["", line(advice)]
 
     def show(self, lines: Iterable[str]) -> None:
-        self.write("\n".join(self._fitting(lines)) + "\n")
+        self.write("\n".join(self._fitting(map(self.reachable, lines))) + "\n")
+
+    def reachable(self, line: str) -> str:
+        """Whoever said with --root where the runs are has to say it again."""
+        if self.root_option is None:
+            return line
+        from qrspi.core.text.shell_words import at_root
+
+        return at_root(line, self.root_option)
+
+    def _with_root(self, value: Any, key: str = "") -> Any:
+        """The same for a document: in sentences of the engine, never in what agents wrote."""
+        if self.root_option is None or key in ("held", "findings"):
+            return value
+        if isinstance(value, dict):
+            return {name: self._with_root(item, name) for name, item in value.items()}
+        if isinstance(value, list | tuple):
+            return [self._with_root(item, key) for item in value]
+        said = isinstance(value, str) and key in _SENTENCES
+        return self.reachable(value) if said else value
 
     def _fitting(self, lines: Iterable[str]) -> Iterable[str]:
         if not _is_terminal(sys.stdout):
             return lines
-        from qrspi.render.folding import folded
-
         return folded(lines, self.width)
 
     def emit(self, document: dict[str, Any]) -> None:
         # Imported here: it costs a cold start 2 ms, and people do not need it.
         import json
 
-        self.write(json.dumps(document) + "\n")
+        self.write(json.dumps(self._with_root(document)) + "\n")
 
     def write(self, text: str) -> None:
         try:
@@ -171,22 +248,48 @@ class Session:
         except OSError as error:
             raise NoStdout(Problem("cannot-write", f"cannot write: {error.strerror}")) from None
 
-    def note(self, text: str) -> None:
-        """A diagnostic: never part of the answer."""
-        if not self.quiet:
+    def write_raw(self, data: bytes) -> None:
+        """Exactly as they are."""
+        try:
+            sys.stdout.flush()
+            sys.stdout.buffer.write(data)
+            sys.stdout.buffer.flush()
+        except BrokenPipeError:
+            raise Enough from None
+
+    def tell(self, lines: Iterable[str]) -> None:
+        """What a person has to read before they answer a question."""
+        for text in lines:
             say(text)
 
+    def note(self, *texts: str) -> None:
+        """Diagnostics: never part of the answer."""
+        for text in () if self.quiet else texts:
+            say(one_line(text))
 
-def say(text: str) -> None:
+
+def say(text: str, end: str = "\n") -> None:
     """A line on stderr, whether or not anybody can read it."""
+    lines = folded(text.split("\n"), _width(sys.stderr)) if _is_terminal(sys.stderr) else (text,)
     try:
-        _put(sys.stderr, f"{text}\n")
+        _put(sys.stderr, "\n".join(lines) + end)
     except OSError:
         return
 
 
+def _width(stream: TextIO | None) -> int:
+    """COLUMNS, else the terminal's own; a pipe has none."""
+    said = os.environ.get("COLUMNS", "")
+    if said.isascii() and said.isdigit() and 0 < len(said) < 5 and int(said):
+        return int(said)
+    if stream is None or not _is_terminal(stream):
+        return UNBOUNDED
+    return os.get_terminal_size(stream.fileno()).columns or 80
+
+
 def _put(stream: TextIO | None, text: str) -> None:
-    """In one piece; `print` writes what ends a line by itself. None: closed before we began."""
+    """In one write: `print` would write the end of the line by itself. A stream that was closed
+    before we began is None."""
     if stream is not None:
         stream.write(text)
         stream.flush()

@@ -3,27 +3,34 @@
 from __future__ import annotations
 
 import gc
+import sys
+import time
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
+from qrspi.core.derivation.compaction_advice import checkpoint
 from qrspi.core.derivation.derive import derive
 from qrspi.core.errors import Halt
 from qrspi.core.model import Problem, RunState
 from qrspi.core.tree import Fault
-from qrspi.render import run_page as states
-from qrspi.render.colour import painter
-from qrspi.world.files.run_tree import DiskTree, inside_git
+from qrspi.render import run_page
+from qrspi.render.terminal import one_line, painter
+from qrspi.world.files.run_tree import inside_git
 from qrspi.world.runs import heartbeat, locate
+from qrspi.world.runs.committed_tree import CommittedTree
 from qrspi.world.runs.heartbeat import Daemon
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator, Sequence
 
     from qrspi.cli.session import Session
     from qrspi.world.runs.locate import RunDir
 
 
-MANY = 50  # runs, from which on they are remembered between two looks
+MANY = 50  # from this many runs on, their states are kept between two looks
+PATIENCE, PAUSE = 0.5, 0.1  # seconds until a line of progress is drawn, and between two
+_ERASE = "\r\x1b[K"
+T = TypeVar("T")
 
 
 class Request(NamedTuple):
@@ -37,6 +44,7 @@ class Standing(NamedTuple):
     runs: tuple[RunState, ...]
     daemon: Daemon | None
     thorough: bool  # whether changes after an approval were looked for
+    gates: tuple[tuple[str, ...], ...] = ()  # of each run what its gates say, where why is asked
 
 
 def show(session: Session, request: Request) -> None:
@@ -45,17 +53,18 @@ def show(session: Session, request: Request) -> None:
 
 
 def tell(session: Session, request: Request, found: Standing, before: tuple[str, ...] = ()) -> None:
-    """Only the one of the two that is asked for is made."""
     if session.json:
         session.emit(document(found))
     else:
-        session.answer({}, [*before, *lines(session, request, found)])
+        shown = [*before, *lines(session, request, found)]
+        advice = checkpoint(found.runs[0].next) if len(found.runs) == 1 else None
+        session.show([*shown, *session.for_an_agent(advice)])
 
 
 @contextmanager
 def _uncollected() -> Iterator[None]:
-    """Nearly everything that is made here is shown; searching it for garbage again and again
-    took an eighth of the time of `status --all`."""
+    """Nearly everything made here is shown, so there is little garbage; searching for it took an
+    eighth of the time of `status --all`."""
     before = gc.isenabled()
     gc.disable()
     try:
@@ -71,10 +80,19 @@ def look(session: Session, request: Request) -> Standing:
     found = _derived(session, runs, steps)
     if not (request.run or session.root.only or request.everything):
         found = {run: state for run, state in found.items() if not state.closed}
+    # Runs that have ended stand last.
+    found = dict(sorted(found.items(), key=lambda pair: pair[1].complete or pair[1].closed))
     if len(found) == 1 < len(runs):
         found = _derived(session, tuple(found), True)
     daemon = heartbeat.daemon(session.root.runs_dir)
-    return Standing(tuple(found.values()), daemon, thorough=len(found) <= 1)
+    gates = tuple(map(_gates, found)) if request.explain else ()
+    return Standing(tuple(found.values()), daemon, len(found) <= 1, gates)
+
+
+def _gates(run: RunDir) -> tuple[str, ...]:
+    from qrspi.core.gates import gates_brief
+
+    return gates_brief.of_run(CommittedTree(run.path))
 
 
 def _derived(session: Session, runs: tuple[RunDir, ...], steps: bool) -> dict[RunDir, RunState]:
@@ -82,39 +100,66 @@ def _derived(session: Session, runs: tuple[RunDir, ...], steps: bool) -> dict[Ru
     in_git = inside_git(runs_dir)
     if len(runs) < MANY:
         alone = len(runs) == 1
-        trees = (DiskTree(run.path, in_git, glance=True) for run in runs)
+        trees = (CommittedTree(run.path, in_git, glance=True) for run in runs)
         found = [derive(tree, thorough=alone, steps=steps) for tree in trees]
     else:
-        from qrspi.world.runs import cached_states as overview
+        from qrspi.world.runs import state_cache
 
-        found = overview.states(runs_dir, _told(session, runs), in_git=in_git, steps=steps)
+        told = counting(runs, "reading runs") if session.progress else runs
+        found = state_cache.states(runs_dir, told, in_git=in_git, steps=steps)
     pairs = zip(runs, found, strict=True)
-    return {run: state._replace(path=session.run_path(run)) for run, state in pairs}
+    return {run: _told(run, state._replace(path=session.run_path(run))) for run, state in pairs}
+
+
+def _told(run: RunDir, state: RunState) -> RunState:
+    """With what no file tells: a heartbeat that stays away, and work trees that are left."""
+    if state.checkpoints:
+        from qrspi.world.runs import silent_tasks
+
+        state = silent_tasks.told(state)
+    if state.complete:
+        from qrspi.world.runs import left_worktrees
+
+        state = left_worktrees.told(state, run.path)
+    return state
 
 
 def _runs(session: Session, request: Request) -> tuple[RunDir, ...]:
     if request.run or session.root.only:
         return (session.run(request.run),)
-    runs = locate.list_runs(session.root)
-    if isinstance(runs, Fault):
-        text = f"cannot list {session.root.runs_dir}: {runs.detail or runs.kind}"
+    found = locate.runs_and_odd(session.root)
+    if isinstance(found, Fault):
+        text = f"cannot list {session.root.runs_dir}: {found.reason}"
         raise Halt(Problem("unreadable", text, file=session.root.runs_dir))
+    runs, odd = found
+    session.note(*(locate.odd_name(name) for name in odd))
     return runs
 
 
-def _told(session: Session, runs: tuple[RunDir, ...]) -> Iterable[RunDir]:
-    """Many runs take a while: a person at a terminal is told how far we are."""
-    if not session.progress:
-        return runs
-    from qrspi.cli.progress_line import told
+def counting(items: Sequence[T], what: str) -> Iterator[T]:
+    """Many of them take a while: a line on stderr counts them, and is erased at the end. Nothing is
+    drawn in the first half second."""
+    due, drawn = time.monotonic() + PATIENCE, False
+    try:
+        for at, item in enumerate(items):
+            if time.monotonic() >= due:
+                _draw(f"{_ERASE}{what}: {at} of {len(items)}")
+                due, drawn = time.monotonic() + PAUSE, True
+            yield item
+    finally:
+        if drawn:
+            _draw(_ERASE)
 
-    return told(runs, "reading runs")
+
+def _draw(text: str) -> None:
+    sys.stderr.write(text)
+    sys.stderr.flush()
 
 
 def document(found: Standing) -> dict[str, Any]:
     return {
         "schema": "qrspi/status/v1",
-        "runs": [states.run_document(state) for state in found.runs],
+        "runs": [run_page.run_document(state) for state in found.runs],
         "daemon": found.daemon._asdict() if found.daemon else None,
         "thorough": found.thorough,
     }
@@ -123,25 +168,33 @@ def document(found: Standing) -> dict[str, Any]:
 def lines(session: Session, request: Request, found: Standing) -> list[str]:
     if not found.runs:
         return [_nothing(session, request)]
-    shown = states.Look(session.width, painter(session.color), request.explain)
+    shown = run_page.Look(session.width, painter(session.color), request.explain)
     if request.checklist:
-        return _joined([states.checklist(state, shown) for state in found.runs])
+        return _joined([run_page.checklist(state, shown) for state in found.runs])
     if len(found.runs) == 1 or request.explain:
-        pages = _joined([states.run_page(state, shown) for state in found.runs])
+        pages = _joined([_page(found, at, shown) for at in range(len(found.runs))])
     else:
-        pages = states.board(found.runs, shown)
-    return [*pages, "", *_footer(found)]
+        pages = run_page.board(found.runs, shown)
+    footer = _footer(found)
+    return [*pages, "", *footer] if footer else pages
+
+
+def _page(found: Standing, at: int, look: run_page.Look) -> list[str]:
+    said = found.gates[at] if found.gates else ()
+    told = ["", "Gates:", *(f"  {one_line(line)}" for line in said)] if said else []
+    return [*run_page.run_page(found.runs[at], look), *told]
 
 
 def _nothing(session: Session, request: Request) -> str:
     where = session.root.runs_dir
     if request.everything or session.root.only:
-        return f"No runs in {where}. Start one with `qrspi init SLUG`."
-    return f"No open runs in {where}. Start one with `qrspi init SLUG`; `--all` shows closed ones."
+        return f"No runs in {where}. Start one with `qrspi init SLUG --pipeline quick`."
+    start = "Start one with `qrspi init SLUG --pipeline quick`"
+    return f"No open runs in {where}. {start}; `--all` shows closed ones."
 
 
 def _footer(found: Standing) -> list[str]:
-    told = [states.daemon_line(found.daemon)]
+    told = [run_page.daemon_line(found.daemon)] if found.daemon else []
     if not found.thorough:
         told.append("Changes after an approval are looked for by `qrspi status RUN` only.")
     return told

@@ -1,4 +1,4 @@
-"""`status --watch`: look again and again, and draw whenever the answer is another.
+"""`status --watch`: look again and again, and draw whenever the answer has changed.
 
 Files are looked at, not events: an event can be lost, and a derivation of all runs costs
 less than the terminal needs to draw it.
@@ -8,18 +8,23 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from qrspi.cli import status_answer as standing
+from qrspi.cli import status_answer
 from qrspi.cli.session import Session
 from qrspi.cli.status_answer import Request, Standing
+from qrspi.render.terminal import folded
+
+if TYPE_CHECKING:
+    from qrspi.world.machine.keyboard import Wait
 
 _SHORTEST = 0.25
-_SHARE = 20  # a look may take one part in so many of the time
+_LEAVE = b"qQ"
+_SHARE = 20  # looking takes at most one part in this many of the time
 
 
 def follow(session: Session, request: Request) -> None:
-    """Ends when it is interrupted."""
+    """Ends when it is interrupted, and on a screen of its own with a key."""
     if session.draws:
         _in_place(session, request)
     else:
@@ -27,8 +32,13 @@ def follow(session: Session, request: Request) -> None:
 
 
 def _one_after_the_other(session: Session, request: Request) -> None:
-    for at, found in enumerate(_changes(session, request)):
-        standing.tell(session, request, found, before=("",) if at else ())
+    for at, found in enumerate(_changes(session, request, _slept)):
+        status_answer.tell(session, request, found, before=("",) if at else ())
+
+
+def _slept(seconds: float) -> bool:
+    time.sleep(seconds)
+    return False
 
 
 def _in_place(session: Session, request: Request) -> None:
@@ -36,20 +46,34 @@ def _in_place(session: Session, request: Request) -> None:
     from rich.live import Live
     from rich.text import Text
 
-    with Live(auto_refresh=False, screen=True, vertical_overflow="crop") as live:
-        for found in _changes(session, request):
-            page = "\n".join(standing.lines(session, request, found))
-            live.update(Text.from_ansi(page), refresh=True)
+    from qrspi.world.machine import keyboard
+
+    with (
+        keyboard.until_one_of(_LEAVE) as typed,
+        Live(auto_refresh=False, screen=True, vertical_overflow="crop") as live,
+    ):
+        foot = "Press q to leave." if typed else "Press Ctrl-C to leave."
+        for found in _changes(session, request, typed or _slept):
+            page = folded(status_answer.lines(session, request, found), session.width)
+            shown = _above(foot, list(page), live.console.height)
+            live.update(Text.from_ansi("\n".join(shown)), refresh=True)
 
 
-def _changes(session: Session, request: Request) -> Iterator[Standing]:
-    """What there is to see, and then whatever is different from what was seen last."""
+def _above(foot: str, page: list[str], rows: int) -> list[str]:
+    """As much of the page as fits above its last line, which is always seen."""
+    room = rows - 2
+    return [*(page if len(page) <= room else [*page[: room - 1], "…"]), "", foot]
+
+
+def _changes(session: Session, request: Request, left: Wait) -> Iterator[Standing]:
+    """What there is to see now, and then each time that it differs from what was seen last."""
     seen: dict[str, Any] | None = None
-    while True:
+    gone = False
+    while not gone:
         begun = time.monotonic()
-        found = standing.look(session, request)
-        now = {**standing.document(found), "daemon": found.daemon is not None}
+        found = status_answer.look(session, request)
+        now = {**status_answer.document(found), "daemon": found.daemon is not None}
         if now != seen:
             seen = now
             yield found
-        time.sleep(max(_SHORTEST, _SHARE * (time.monotonic() - begun)))
+        gone = left(max(_SHORTEST, _SHARE * (time.monotonic() - begun)))

@@ -16,6 +16,11 @@ class Refusal(Exception):
         self.more = more
 
 
+def refused(problem: Problem, *more: Problem) -> Refusal:
+    """For a run about which nothing can be decided: its disk failed, or its files are wrong."""
+    return (Halt if problem.code == "unreadable" else Refusal)(problem, *more)
+
+
 class Misuse(Refusal):
     """The command was called in a way it cannot be."""
 

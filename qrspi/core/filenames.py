@@ -1,11 +1,32 @@
 """The path grammar of a run, both ways. No other module knows a file name's pattern."""
 
 import re
-from typing import NamedTuple
+from typing import NamedTuple, assert_never
 
+from qrspi.core.model import Ask
 from qrspi.core.tree import Entry
 
+RUNS = "docs/qrspi"  # where the runs of a project lie
+WORKTREES = ".worktrees"  # those of tasks, below the root of the code repository
+DISPATCH = ".qrspi/dispatch"  # prompts and replies; git ignores it
 TAG = r"[A-Za-z0-9][A-Za-z0-9_-]*"
+TASK = r"task-[0-9]{2,}[a-z]?"
+STAGE = r"stage-after-W[0-9]{1,9}"
+_ROUND = r"round-[0-9]{2,}"
+_FIXES = r"(?:integration|ci|test)-round-[0-9]+"
+
+MANIFEST = ".dispatch-manifest.json"
+KEPT = "kept-findings.txt"
+# What lies beside a round's folder, behind its name
+SCOPE_SET = "-scope-set.txt"
+DISPOSITIONS = "-dispositions.md"
+ANCHOR = "-commit.txt"
+_DIFF = ".diff"
+_SINCE = "-since.diff"
+_VERIFIED = "-verified.md"
+_FLAG = "-backward-loop.flag"
+_SKIPPED = "-verifier-disabled.md"
+_RESULTS = "-results.md"  # of tests
 
 
 def round_name(number: int) -> str:
@@ -24,43 +45,48 @@ class RoundPaths(NamedTuple):
 
     @property
     def manifest(self) -> str:
-        return f"{self.directory}/.dispatch-manifest.json"
+        return f"{self.directory}/{MANIFEST}"
 
     @property
     def kept(self) -> str:
-        return f"{self.directory}/kept-findings.txt"
+        return f"{self.directory}/{KEPT}"
 
     def beside(self, suffix: str) -> str:
         return f"{self.directory}{suffix}"
 
     @property
     def diff(self) -> str:
-        return self.beside(".diff")
+        return self.beside(_DIFF)
+
+    @property
+    def since(self) -> str:
+        """What changed since the text that was last reviewed."""
+        return self.beside(_SINCE)
 
     @property
     def verified(self) -> str:
-        return self.beside("-verified.md")
+        return self.beside(_VERIFIED)
 
     @property
     def scope_set(self) -> str:
-        return self.beside("-scope-set.txt")
+        return self.beside(SCOPE_SET)
 
     @property
     def dispositions(self) -> str:
-        return self.beside("-dispositions.md")
+        return self.beside(DISPOSITIONS)
 
     @property
     def anchor(self) -> str:
-        return self.beside("-commit.txt")
+        return self.beside(ANCHOR)
 
     @property
     def flag(self) -> str:
-        return self.beside("-backward-loop.flag")
+        return self.beside(_FLAG)
 
     @property
     def skipped(self) -> str:
         """Written when a person chose to go on without scores."""
-        return self.beside("-verifier-disabled.md")
+        return self.beside(_SKIPPED)
 
 
 def loop_choice(reviews: str) -> str:
@@ -71,6 +97,13 @@ def pause_file(subject: str, number: int) -> str:
     return f"reviews/{subject}-loop-pause-{round_name(number)}.md"
 
 
+def paused_round(name: str, kinds: str = "pause") -> tuple[str, int] | None:
+    """The subject and the round that a pause file's name tells; with `pause|escape`, either's."""
+    match = re.fullmatch(rf"(.+)-loop-(?:{kinds})-({_ROUND})\.md", name)
+    number = round_number(match[2]) if match else None
+    return (match[1], number) if match and number else None
+
+
 def escape_file(subject: str, number: int) -> str:
     return f"reviews/{subject}-loop-escape-{round_name(number)}.md"
 
@@ -79,9 +112,37 @@ def feedback_file(step: str, number: int) -> str:
     return f"feedback/{step}-{round_name(number)}.md"
 
 
+def feedback_number(name: str, step: str) -> int | None:
+    """Which feedback on the step a file of `feedback/` is."""
+    number = name.removeprefix(f"{step}-").removesuffix(".md")
+    return round_number(number) if name == f"{step}-{number}.md" else None
+
+
+def research_file(question: str) -> str:
+    """Where the answer to one question goes."""
+    return f"research/{question}.md"
+
+
 def cascade_sentinel(step: str, tag: str) -> str:
     """Written for each reviewer when a clean round approves its step by itself."""
     return f"cascade-clean-{step}-{tag}.md"
+
+
+def dispatch_folder(ask: Ask) -> str:
+    """Where everything lies that is sent to an agent and comes back from it."""
+    match ask.kind:
+        case "review" | "verify" | "fix":
+            return f"{DISPATCH}/{ask.subject}/{round_name(ask.round)}"
+        case "author" | "research-question" | "quality":
+            return f"{DISPATCH}/{ask.subject}"
+        case "implement":
+            return f"{DISPATCH}/{ask.subject}/cycle-{ask.round:02d}"
+        case _:
+            assert_never(ask.kind)
+
+
+def prompt_file(ask: Ask) -> str:
+    return f"{dispatch_folder(ask)}/{ask.name}.md"
 
 
 def round_number(name: str) -> int | None:
@@ -93,9 +154,16 @@ def round_number(name: str) -> int | None:
     return number if number > 0 and round_name(number) == name else None
 
 
+def round_beside(name: str) -> int | None:
+    """The round that something beside its folder is about: `round-03-verified.md` is of 3. A diff
+    or results of tests are there before anybody is sent."""
+    match = re.match(rf"({_ROUND})-", name)
+    return round_number(match[1]) if match and not name.endswith((_RESULTS, _DIFF)) else None
+
+
 def flagged_round(name: str) -> int | None:
     """The round whose backward-loop flag has this name."""
-    stem = name.removesuffix("-backward-loop.flag")
+    stem = name.removesuffix(_FLAG)
     return round_number(stem) if stem != name else None
 
 
@@ -121,9 +189,16 @@ class CleanName(NamedTuple):
 class EngineName(NamedTuple):
     """A file only the engine writes."""
 
-    kind: str  # skipped, path-filtered, bypass-attempt, kept, manifest
+    kind: str  # skipped, path-filtered, bypass-attempt, kept, manifest, reasons
     tag: str = ""
     number: int = 0
+
+
+class Rejected(NamedTuple):
+    """What an agent handed in and a person had made again: kept, and never read as an answer."""
+
+    name: str  # what it was called
+    number: int
 
 
 class SplitMarker(NamedTuple):
@@ -138,15 +213,19 @@ class Unknown(NamedTuple):
     """A name the grammar does not know."""
 
 
-RoundFile = FindingName | SidecarName | CleanName | EngineName | SplitMarker | Dropping | Unknown
+RoundFile = (
+    FindingName | SidecarName | CleanName | EngineName | Rejected | SplitMarker | Dropping | Unknown
+)
 
 # Patterns are texts: `re` compiles each when it is first asked for and keeps it, so that a
 # command pays for those it uses. All of them together cost half a bare interpreter.
-_FINDING = rf"(({TAG})\.finding-F(\d{{2,9}}))\.(md|score\.yml|score\.md|verifier\.md)"
+_FINDING = rf"(({TAG})\.finding-F([0-9]{{2,9}}))\.(md|score\.yml|score\.md|verifier\.md)"
+_ELSEWHERE = _FINDING.replace(r"\.finding-F", r"(?:\.finding-|[.-])F")
 _CLEAN = rf"({TAG})\.(clean\.md|no-findings\.md|NO_FINDINGS)"
-_ENGINE = rf"({TAG})\.(skipped|path-filtered|bypass-attempt)(?:-(\d{{2,9}}))?\.md"
+_ENGINE = rf"({TAG})\.(skipped|path-filtered|bypass-attempt)(?:-([0-9]{{2,9}}))?\.md"
 _SPLIT = rf"\.({TAG})\.split"
-_SAFE = r"[A-Za-z0-9._-]+"
+_REJECTED = r"(.+)\.rejected-([0-9]{1,9})"
+_REASONS = r"rejected-([0-9]{1,9})\.jsonl"
 
 
 def finding_file(tag: str, number: int) -> str:
@@ -159,6 +238,15 @@ def clean_file(tag: str) -> str:
 
 def sidecar_file(stem: str) -> str:
     return f"{stem}.score.yml"
+
+
+def rejected_file(name: str, number: int) -> str:
+    return f"{name}.rejected-{number}"
+
+
+def reasons_file(number: int) -> str:
+    """Why the files `*.rejected-N` were not taken."""
+    return f"rejected-{number}.jsonl"
 
 
 def split_marker(tag: str) -> str:
@@ -176,17 +264,18 @@ def is_dropping(name: str) -> bool:
 
 
 def is_safe(name: str) -> bool:
-    return re.fullmatch(_SAFE, name) is not None
+    return re.fullmatch(r"[A-Za-z0-9._-]+", name) is not None
 
 
-def parse_round_file(name: str) -> RoundFile:
-    """What a name in a round directory stands for. Findings and scores first: they are many."""
-    if match := re.fullmatch(_FINDING, name):
+def parse_round_file(name: str, *, elsewhere: bool = False) -> RoundFile:
+    """What a name in a round directory stands for. Findings and scores first: they are many; those
+    that were made `elsewhere` have shorter names as well: `spec-claude.F01.md`."""
+    if match := re.fullmatch(_ELSEWHERE if elsewhere else _FINDING, name):
         stem, tag, number, extension = match.groups()
         return FindingName(tag, int(number)) if extension == "md" else SidecarName(stem, extension)
-    if name == "kept-findings.txt":
+    if name == KEPT:
         return EngineName("kept")
-    if name == ".dispatch-manifest.json":
+    if name == MANIFEST:
         return EngineName("manifest")
     if is_dropping(name):
         return Dropping()
@@ -194,6 +283,10 @@ def parse_round_file(name: str) -> RoundFile:
         return CleanName(match[1], match[2] == "clean.md")
     if match := re.fullmatch(_ENGINE, name):
         return EngineName(match[2], match[1], int(match[3] or 0))
+    if match := re.fullmatch(_REJECTED, name):
+        return Rejected(match[1], int(match[2]))
+    if match := re.fullmatch(_REASONS, name):
+        return EngineName("reasons", number=int(match[1]))
     if match := re.fullmatch(_SPLIT, name):
         return SplitMarker(match[1])
     return Unknown()
@@ -205,8 +298,13 @@ def rounds_in(entries: tuple[Entry, ...]) -> tuple[int, ...]:
     return tuple(sorted(number for number in numbers if number))
 
 
-_RUN = r"\d{4}-\d{2}-\d{2}-(.+)"
+_RUN = r"[0-9]{4}-[0-9]{2}-[0-9]{2}-(.+)"
 SLUG = r"[a-z0-9]+(?:-[a-z0-9]+){1,3}"
+
+
+def is_run_name(name: str) -> bool:
+    """Letters that no shell and no terminal takes for anything else."""
+    return re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", name) is not None
 
 
 def slug_of(run: str) -> str:
@@ -214,16 +312,35 @@ def slug_of(run: str) -> str:
     return match[1] if match else run
 
 
-_TASK_FILE = r"(task-\d{2,}[a-z]?)\.md"
-
-
 def task_file_key(name: str) -> str | None:
     """`task-03.md` → `task-03`."""
-    match = re.fullmatch(_TASK_FILE, name)
+    match = re.fullmatch(rf"({TASK})\.md", name)
     return match[1] if match else None
 
 
-_PHASE = r"phase-(\d{2,})"
+def task_key(word: str) -> str | None:
+    """`3`, `03`, `T3`, `Task 3` and `task-03` are one task."""
+    match = re.fullmatch(r"(?:(?:[Tt]ask[- ]?|T)?([0-9]+))([a-z]?)", word)
+    return f"task-{match[1].zfill(2)}{match[2]}" if match else None
+
+
+def task_named(text: str) -> str | None:
+    """The task that a cell or a heading begins with: `T13b`, `Task 1: title`, `task-03 (new)`."""
+    match = re.fullmatch(r"((?:[Tt]ask[- ]?|T)[0-9]+[a-z]?)(?:\s*[:(–—].*|\s+-\s.*)?", text)
+    return task_key(match[1]) if match else None
+
+
+def task_order(key: str) -> tuple[int, str]:
+    """task-9 before task-10 before task-10a; anything else after them, by name."""
+    match = re.fullmatch(r"task-([0-9]{1,9})([a-z]?)", key)
+    return (int(match[1]), match[2]) if match else (10**9, key)
+
+
+_PHASE = r"phase-([0-9]{2,})"
+
+
+def phase_folder(number: int) -> str:
+    return f"phases/phase-{number:02d}"
 
 
 def phase_number(name: str) -> int | None:
@@ -242,10 +359,49 @@ class FixRound(NamedTuple):
         return f"fixes/{self.kind}-{round_name(self.number)}"
 
 
-_FIXES = r"(integration|ci|test)-(round-\d+)"
-
-
 def fix_round(name: str) -> FixRound | None:
-    match = re.fullmatch(_FIXES, name)
-    number = round_number(match[2]) if match else None
-    return FixRound(match[1], number) if match and number else None
+    kind, _, rest = name.partition("-")
+    number = round_number(rest) if re.fullmatch(_FIXES, name) else None
+    return FixRound(kind, number) if number else None
+
+
+def is_repair(word: str) -> bool:
+    """Whether it names a task from `fixes/`, by its folder and file: `ci-round-01/ci-command`."""
+    folder, _, name = word.partition("/")
+    named = re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}", name)
+    return named is not None and fix_round(folder) is not None
+
+
+# Files that the engine writes, not agents. Every engine commit takes them along, so that a fresh
+# clone derives the same state: a file that is new to the grammar belongs here too.
+_OWN_AT_TOP = (
+    r"request\.md|import\.md|import-files\.txt|cascade-clean-.+\.md"
+    r"|(?:approvals\.jsonl|cascade-audit\.log)\.torn-[0-9]+"
+)
+_OWN_BESIDE = (_DIFF, _SINCE, _VERIFIED, SCOPE_SET, ANCHOR, _SKIPPED, _FLAG, ".log", _RESULTS)
+_OWN_RECORDS = r"(?:start|report|outcome|reopened|rerun|baseline|baseline-failures)\.md"
+_LOOP_FILE = rf"-loop-(?:pause|escape)-{_ROUND}\.md"
+_OWN_REVIEW = (
+    rf"{_OWN_RECORDS}|baseline\.log|loop\.md|quality\.jsonl|audit-report\.json|.+-review\.md"
+    rf"|.+{_LOOP_FILE}"
+    rf"|{_ROUND}(?:{'|'.join(map(re.escape, _OWN_BESIDE))}|-ingested-.+\.txt)"
+)
+_OF_CODE_STEPS = (
+    rf"(?:parallelize|implement|implement-gate|integrate|test|replan|{TASK}"
+    rf"|(?:integration|ci|test)-{_ROUND})(?:{_LOOP_FILE})?|baseline(?:-failures)?\.(?:md|log)"
+)
+
+
+def is_own_at_top(name: str) -> bool:
+    """Whether a file of this name in the run's folder is the engine's."""
+    return re.fullmatch(_OWN_AT_TOP, name) is not None
+
+
+def is_own_review(name: str) -> bool:
+    """The same below `reviews/`, outside of round folders."""
+    return re.fullmatch(_OWN_REVIEW, name) is not None
+
+
+def ends_with_phase(name: str) -> bool:
+    """Whether a file or folder of this name in `reviews/` is put away when its phase ends."""
+    return re.fullmatch(_OF_CODE_STEPS, name) is not None

@@ -1,11 +1,17 @@
 """The nouns. Records are NamedTuples: frozen, and ten times cheaper to define than a
 frozen slotted dataclass, which every cold start of `status` would pay for.
 
-Modules of records that `status` needs do without `from __future__ import annotations`: it makes
-texts of the fields' types, and NamedTuple compiles each of them."""
+This module, and others with records that `status` needs, do without `from __future__ import
+annotations`. It would turn the types of the fields into texts, which NamedTuple compiles one by
+one, and `derivation.state_json` could no longer build records by the types of their fields."""
 
 from collections.abc import Mapping
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple, assert_never
+
+if TYPE_CHECKING:
+    from qrspi.core.codes import Code as Code
+else:
+    Code = str  # only mypy needs the list
 
 Status = Literal["approved", "draft", "replan-draft", "missing", "invalid"]
 Severity = Literal["low", "medium", "high"]
@@ -39,7 +45,71 @@ Action = Literal[
     "done",
     "blocked",
 ]
+# What exactly is next: its handler, its menu, or whom it waits for. See also `Next.action`.
+NextKind = Literal[
+    "",  # the action says it all
+    # The engine goes on.
+    "assemble-task",
+    "rerun-reviews",
+    "settle-task",
+    "settle-repairs",
+    "write-repairs",
+    "checkpoint-rows",
+    "start-tasks",
+    "merge",
+    "ci",
+    "run-tests",
+    "draft-test-results",
+    "draft-implementation",
+    "draft-pull-request",
+    "cascade",
+    "escape",
+    "audit",
+    "archive-phase",
+    "replan-major",
+    # An agent writes.
+    "author",
+    "fix",
+    "fix-files",  # a person may have it made again
+    "implement",
+    "replan-edit",
+    # A person decides.
+    "approve",
+    "pause",
+    "failure",
+    "loop",
+    "loop-again",
+    "cap",
+    "imported-round",
+    "task",
+    "checkpoint-task",  # an agent may, too
+    "checkpoint-cap",
+    "baseline",
+    "batch",
+    "test",
+    "test-failure",
+    "test-rejected",
+    "test-command",
+    "onto",
+    "replan",
+    "quality",
+    "audit-rejected",
+    # A person puts something right.
+    "config",
+    "records",
+    "prerequisite",
+    "precondition",
+    "invalid",
+    "plan",
+    "wireframes",
+    "plan-tasks",
+    "isolation",
+    "dispositions",
+]
+AskKind = Literal["review", "verify", "fix", "author", "research-question", "implement", "quality"]
 Progress = Literal["pending", "in_progress", "completed"]
+TestState = Literal["passed", "failed", "not-run"]
+TEST_STATES: tuple[TestState, ...] = ("passed", "failed", "not-run")
 Verdict = Literal["keep", "drop", "pause", "propose"]
 
 SEVERITIES: tuple[Severity, ...] = ("low", "medium", "high")
@@ -50,7 +120,7 @@ SCORED_TYPES: tuple[ChangeType, ...] = ("style", "clarity", "correctness")
 class Problem(NamedTuple):
     """Something wrong with content, as a value. `message` is the whole line a person reads."""
 
-    code: str
+    code: Code
     message: str
     file: str = ""
     field: str = ""
@@ -100,7 +170,8 @@ class Sidecar(NamedTuple):
     reason: str
     data: bytes
     defect_class: str = ""
-    actual_model: str = ""
+    actual_model: str = ""  # of whoever wrote the finding
+    verified_by: str = ""  # the model that gave the score
 
 
 class Clean(NamedTuple):
@@ -124,6 +195,8 @@ class Round(NamedTuple):
     unfinished: tuple[str, ...] = ()  # files whose last newline must be normalised
     directory: str = ""  # run-relative
     bypasses: tuple[tuple[str, bytes], ...] = ()  # records of forged engine files, to be written
+    blocking: tuple[Problem, ...] = ()  # the violations, and what is only missing
+    splits: tuple[str, ...] = ()  # tags whose split was cut off, or is under way
 
 
 class Triaged(NamedTuple):
@@ -157,6 +230,39 @@ class Held(NamedTuple):
     targets: tuple[str, ...] = ()  # steps a loop back could go to, the earliest first
 
 
+class Unseen(NamedTuple):
+    """A changed file that no reviewer can read as text."""
+
+    path: str  # from the top of the repository
+    size: int
+    sha256: str  # both of the file as it is now; '' when it is deleted
+
+
+class Ask(NamedTuple):
+    """What one agent is asked for. `filenames.prompt_file` says where it is told."""
+
+    kind: AskKind
+    subject: str  # a step, implement-gate, a task or a repair
+    round: int = 0  # of reviews; for `implement`, which time an implementer is sent
+    target: str = ""  # the reviewer's tag, the stem of the finding, the question, or the task
+
+    @property
+    def name(self) -> str:
+        match self.kind:
+            case "review" | "research-question" | "quality":
+                return self.target
+            case "verify":
+                return f"verify-{self.target}"
+            case "fix":
+                return "fixer"
+            case "author":
+                return "author"
+            case "implement":  # all tasks together have no two of the same name
+                return f"implementer-{self.subject.replace('/', '-')}"
+            case _:
+                assert_never(self.kind)
+
+
 class Next(NamedTuple):
     """The one next action, and why."""
 
@@ -168,12 +274,40 @@ class Next(NamedTuple):
     round: int = 0
     missing: tuple[str, ...] = ()
     inputs: tuple[str, ...] = ()
-    prompts: tuple[str, ...] = ()
+    asks: tuple[Ask, ...] = ()
+    beside: tuple[Ask, ...] = ()  # of other tasks, who may be sent at the same time
     options: tuple[Option, ...] = ()
     command: str = ""
-    kind: str = ""  # which menu, for `resolve` and `inbox`: failure, pause, cap, loop, …
+    kind: NextKind = ""
     held: tuple[Held, ...] = ()  # at a pause, what is undecided
-    auto_applied: int = 0  # at a pause, how many findings need nobody
+    to_apply: int = 0  # at a pause, how many findings need nobody and wait for the others
+    care: tuple[str, ...] = ()  # at a gate, what its person reads with care
+
+
+class CheckpointRow(NamedTuple):
+    """A task as orchestration.db has it; with a kind, it waits for somebody's word."""
+
+    task: str
+    state: str
+    heartbeat: int | None  # seconds since 1970; None for what is no time
+    kind: str = ""  # as the inbox says it: task, or cap when it asked too often
+    summary: str = ""
+    command: str = ""
+    reported: bool = False  # whoever was at it has said since that it is done
+
+
+class StateOfTests(NamedTuple):
+    """What is known of the tests over what is merged now."""
+
+    state: TestState
+    detail: str = ""  # which failures, who said so, or why they were not run
+    failures: tuple[str, ...] = ()
+
+    @property
+    def sentence(self) -> str:
+        """Without the full stop."""
+        said = "were not run" if self.state == "not-run" else self.state
+        return f"The tests {said}: {self.detail}" if self.detail else f"The tests {said}"
 
 
 class StepState(NamedTuple):
@@ -185,6 +319,30 @@ class StepState(NamedTuple):
     kept: int | None = None
     dropped: int | None = None
     progress: Progress = "pending"
+    approval: str | None = None  # person, engine, unrecorded, or claimed by a draft
+    asked: int | None = None  # reviewers of the open round
+    answered: int | None = None
+    to_score: int | None = None  # findings; what is kept and dropped is known when there are none
+
+    @property
+    def counts(self) -> str:
+        """What is known of the newest round so far."""
+        if self.asked is not None:
+            return f"{self.answered} of {self.asked} answered"
+        if self.to_score is not None:
+            return f"{self.to_score} to score"
+        return "" if self.kept is None else f"{self.kept} kept, {self.dropped or 0} dropped"
+
+    @property
+    def standing(self) -> str:
+        """The status in words, with who gave it when that was no person."""
+        match self.approval:
+            case "engine":
+                return "approved by the engine"
+            case "claimed":
+                return f"{self.status}, says approved"
+            case _:
+                return self.status
 
 
 class RunState(NamedTuple):
@@ -200,3 +358,5 @@ class RunState(NamedTuple):
     warnings: tuple[Problem, ...] = ()
     errors: tuple[Problem, ...] = ()
     closed: bool = False
+    tests: StateOfTests | None = None  # at the step test, and once a person approved it
+    checkpoints: tuple[CheckpointRow, ...] = ()  # while implement has them on

@@ -1,7 +1,9 @@
 """The tables of the pipeline: steps, artifacts, routes, prerequisites, review subjects."""
 
-import re
+from collections.abc import Container
 from typing import NamedTuple
+
+from qrspi.core.filenames import is_repair, task_key
 
 
 class Step(NamedTuple):
@@ -32,6 +34,8 @@ ORDER: dict[str, int] = {step.name: at for at, step in enumerate(STEPS)}
 ROUTABLE: tuple[str, ...] = tuple(step.name for step in STEPS if step.name != "replan")
 CODE_STEPS = ("implement", "integrate", "test")
 MARKER = "replan-pending.md"
+CLOSED = "closed.md"  # a run that was set aside
+REQUEST = "request.md"  # what somebody wants, in their own words
 
 _FULL = (
     "goals questions research design phasing structure plan parallelize implement integrate test"
@@ -41,9 +45,6 @@ ROUTES: dict[str, tuple[str, ...]] = {
     "full": tuple(_FULL.split()),
     "full-ux": tuple(_FULL.replace("phasing", "phasing ux").split()),
 }
-ONLY_FULL: tuple[str, ...] = tuple(
-    step for step in ROUTES["full-ux"] if step not in ROUTES["quick"]
-)
 
 
 def is_full(route: tuple[str, ...]) -> bool:
@@ -88,6 +89,17 @@ def prerequisites(step: str, route: tuple[str, ...]) -> tuple[str, ...]:
     return needs
 
 
+def upstream(step: str, route: tuple[str, ...], names: Container[str]) -> tuple[str, ...]:
+    """The files that a step is made from, run-relative; `names` are those in the run's folder,
+    as not every run has a request. Code is written by the design too, in a route that has one."""
+    if step == "goals":
+        return (REQUEST,) if REQUEST in names else ()
+    needs = prerequisites(step, route)
+    if step == "implement":
+        needs = tuple(one for one in route if one in (*needs, "design", "structure"))
+    return tuple(STEP[need].artifact for need in needs)
+
+
 def needs_tasks(step: str) -> bool:
     """Whether `step` also needs approved task files."""
     return step in ("parallelize", "implement")
@@ -118,17 +130,11 @@ class Subject(NamedTuple):
         return f"tasks/{self.key}.md" if self.is_task else STEP[self.step].artifact
 
 
-_TASK_WORD = r"(?:task-)?(\d{1,}[a-z]?)"
-_REPAIR = r"(?:integration|ci|test)-round-(?:0[1-9]|[1-9]\d{1,3})/[A-Za-z0-9][A-Za-z0-9._-]{0,99}"
-
-
-def task_key(word: str) -> str | None:
-    """`3`, `03` and `task-03` are one task."""
-    match = re.fullmatch(_TASK_WORD, word)
-    if not match:
-        return None
-    digits = match[1].rstrip("abcdefghijklmnopqrstuvwxyz")
-    return f"task-{digits.zfill(2)}{match[1][len(digits) :]}"
+def subject_of(key: str) -> Subject:
+    """The subject of a key that is known to name one."""
+    found = subject(key)
+    assert found is not None, key
+    return found
 
 
 def subject(word: str) -> Subject | None:
@@ -138,7 +144,7 @@ def subject(word: str) -> Subject | None:
         return Subject(word, word, step.reviews, step.many_files)
     if word == "implement-gate":
         return Subject(word, "implement", "reviews/integration", True)
-    key = word if re.fullmatch(_REPAIR, word) else task_key(word)
+    key = word if is_repair(word) else task_key(word)
     if key and (word.startswith("task-") or key == word):
         return Subject(key, "implement", f"reviews/tasks/{key}", True)
     return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
-from qrspi.core.tree import BODY_LIMIT, Entry, Fault, Tree
+from qrspi.core.tree import BODY_LIMIT, Entry, Fault, Rows, Tree, TreeOver
 
 How = Literal["listing", "start", "whole"]
 _MORE = ("listing", "start", "whole")
@@ -16,25 +16,17 @@ class Seen(NamedTuple):
     found: str  # there, absent, not-a-file, unreadable or too-large
 
 
-class Witness:
+class RecordingTree(TreeOver):
     """Implements `core.tree.Tree` over another."""
 
     def __init__(self, tree: Tree) -> None:
-        self._tree = tree
+        super().__init__(tree)
         self._seen: dict[str, Seen] = {}
 
     @property
     def seen(self) -> tuple[Seen, ...]:
         """In the order in which they were first looked at."""
         return tuple(self._seen.values())
-
-    @property
-    def name(self) -> str:
-        return self._tree.name
-
-    @property
-    def in_git(self) -> bool:
-        return self._tree.in_git
 
     def head(self, path: str) -> bytes | Fault:
         found = self._tree.head(path)
@@ -49,6 +41,13 @@ class Witness:
     def entries(self, path: str) -> tuple[Entry, ...] | Fault:
         found = self._tree.entries(path)
         self._note(path or ".", "listing", found)
+        return found
+
+    def rows(self, path: str, *queries: str) -> tuple[Rows, ...] | Fault:
+        """What was written last stands in a file beside the database for a while."""
+        found = self._tree.rows(path, *queries)
+        for name in (path, f"{path}-wal"):
+            self._note(name, "whole", found)
         return found
 
     def _note(self, path: str, how: How, found: object) -> None:

@@ -41,7 +41,7 @@ def shipped() -> Matrix:
     # The package's own loader hands out its data as it hands out its code: nothing of the
     # user's world is touched, and importlib.resources would cost half a cold start.
     loader: Any = __spec__.loader
-    return read(loader.get_data(__file__.removesuffix("core/reviewers.py") + FILE))
+    return read(loader.get_data(f"{__file__.rpartition('/core/')[0]}/{FILE}"))
 
 
 def expected_tags(subject: Subject, config: Config, *, visual: bool = False) -> tuple[str, ...]:
@@ -95,3 +95,25 @@ def _extra(subject: Subject, config: Config) -> tuple[str, ...]:
     """Under `implement` they are for every task, under `task-03` for that one."""
     keys = ("implement", subject.key) if subject.is_task else (_gate(subject),)
     return tuple(tag for key in keys for tag in config.extra_reviewers.get(key, ()))
+
+
+def _tier(tag: str) -> int:
+    """In which order a task's reviewers are sent: spec, then correctness, then thoroughness.
+    Reviewers that only a deep review has come last; whoever else was added, in between."""
+    name = tag.rpartition("-")[0]
+    table = shipped()
+    if name == "spec":
+        return 0
+    return 2 if name in table.task["deep"] and name not in table.task["quick"] else 1
+
+
+def due(silent: Iterable[str]) -> tuple[str, ...]:
+    """Of those who have written nothing yet, the ones to send now."""
+    tags = tuple(silent)
+    lowest = min(map(_tier, tags), default=0)
+    return tuple(tag for tag in tags if _tier(tag) == lowest)
+
+
+def is_second(tag: str) -> bool:
+    """Whether it is the second reviewer of its kind, from another vendor."""
+    return tag.endswith(f"-{shipped().second}")

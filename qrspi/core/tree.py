@@ -5,7 +5,7 @@ is read that the answer does not depend on. Paths are run-relative, with forward
 """
 
 from collections.abc import Mapping
-from typing import Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 FRONTMATTER_LIMIT = 64 * 1024
 CONFIG_LIMIT = 256 * 1024
@@ -22,16 +22,36 @@ class Fault(NamedTuple):
     kind: Literal["absent", "not-a-file", "unreadable", "too-large"]
     detail: str = ""
 
+    @property
+    def reason(self) -> str:
+        """Behind "cannot be read: "."""
+        match self.kind:
+            case "absent":
+                return "it is not there"
+            case "not-a-file":
+                return f"it is a {self.detail}" if self.detail else "it is no regular file"
+            case "too-large":
+                return f"it is too large, {self.detail} bytes" if self.detail else "it is too large"
+            case "unreadable":
+                return self.detail or "nobody knows why"
+
 
 class Entry(NamedTuple):
     name: str
     kind: Kind
 
 
+Rows = tuple[tuple[Any, ...], ...]
+
+
 class Tree(Protocol):
     @property
     def name(self) -> str:
         """The run's directory name."""
+
+    @property
+    def place(self) -> str:
+        """The run's directory, as a command names it."""
 
     @property
     def in_git(self) -> bool: ...
@@ -44,15 +64,74 @@ class Tree(Protocol):
     def entries(self, path: str) -> tuple[Entry, ...] | Fault:
         """What a directory holds, sorted by name; '' is the run itself."""
 
+    def rows(self, path: str, *queries: str) -> tuple[Rows, ...] | Fault:
+        """What a database of the run answers to queries, all at one moment."""
+
+    def knows(self, path: str) -> bool:
+        """Whether git has the file, in its last commit or to be committed."""
+
+    def to_restore(self, path: str) -> str:
+        """The command that has git bring back a file that is gone; '' when git never had it."""
+
+    def signed(self, line: str) -> bool:
+        """Whether a commit about this run ends with the line, which the engine puts there."""
+
+
+def entries(tree: Tree, path: str) -> tuple[Entry, ...]:
+    """For a caller to whom a folder that cannot be listed is as good as an empty one."""
+    found = tree.entries(path)
+    return () if isinstance(found, Fault) else found
+
+
+def exists(tree: Tree, path: str) -> bool:
+    """Whether anything stands there, readable or not."""
+    found = tree.head(path)
+    return not (isinstance(found, Fault) and found.kind == "absent")
+
+
+class TreeOver:
+    """What a tree over another one takes from it unchanged."""
+
+    def __init__(self, tree: Tree) -> None:
+        self._tree = tree
+
+    @property
+    def name(self) -> str:
+        return self._tree.name
+
+    @property
+    def place(self) -> str:
+        return self._tree.place
+
+    @property
+    def in_git(self) -> bool:
+        return self._tree.in_git
+
+    def knows(self, path: str) -> bool:
+        return self._tree.knows(path)
+
+    def to_restore(self, path: str) -> str:
+        return self._tree.to_restore(path)
+
+    def signed(self, line: str) -> bool:
+        return self._tree.signed(line)
+
 
 class MemoryTree:
     """Files as a mapping from path to bytes: for tests, simulation and what-if questions."""
 
     def __init__(
-        self, files: Mapping[str, bytes], name: str = "2026-01-01-sample-run", in_git: bool = True
+        self,
+        files: Mapping[str, bytes],
+        name: str = "2026-01-01-sample-run",
+        in_git: bool = True,
+        signs: bool = True,
     ) -> None:
+        """`signs`: a commit of the engine stands behind everything."""
         self.name = name
+        self.place = f"docs/qrspi/{name}"
         self.in_git = in_git
+        self._signs = signs
         self._files = dict(files)
 
     def head(self, path: str) -> bytes | Fault:
@@ -76,3 +155,15 @@ class MemoryTree:
         if not found and path:
             return Fault("not-a-file", "file") if path in self._files else Fault("absent")
         return tuple(Entry(name, found[name]) for name in sorted(found))
+
+    def rows(self, path: str, *queries: str) -> tuple[Rows, ...] | Fault:
+        return Fault("unreadable", "is in no folder") if path in self._files else Fault("absent")
+
+    def knows(self, path: str) -> bool:
+        return False
+
+    def to_restore(self, path: str) -> str:
+        return ""
+
+    def signed(self, line: str) -> bool:
+        return self._signs

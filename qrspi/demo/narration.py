@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 from qrspi.core.config import reader as configs
+from qrspi.core.config.reader import Config
 from qrspi.core.filenames import RoundPaths
-from qrspi.core.model import Triaged
+from qrspi.core.gates.audit import audit_report
+from qrspi.core.gates.audit.audit_report import Report
+from qrspi.core.model import Round, Triaged
 from qrspi.core.pipeline import Subject, subject
 from qrspi.core.rounds import loop as loops
 from qrspi.core.rounds import manifest as manifests
@@ -48,8 +51,16 @@ def engine(tree: Tree, done: Mapping[str, Any]) -> Iterator[Beat]:
     if handler not in SENTENCES:
         raise RuntimeError(f"the engine did something the story does not know: {done}")
     task = f"{step}: " if about(done).is_task else ""
-    for text in SENTENCES[handler](tree, done):
+    for text in _sentences(tree, done):
         yield Beat("engine", task + text, step, number)
+
+
+def _sentences(tree: Tree, done: Mapping[str, Any]) -> Iterable[str]:
+    found = SENTENCES[done["handler"]]
+    if not isinstance(found, str):
+        return found(tree, done)
+    files = listed(done["files"]) if done["files"] else ""
+    return (found.format(step=done["step"], round=done["round"], files=files),)
 
 
 def listed(names: Sequence[str]) -> str:
@@ -60,10 +71,6 @@ def listed(names: Sequence[str]) -> str:
 
 def reviewer(tag: str) -> str:
     return tag.removesuffix("-claude")
-
-
-def counted(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 _CITED = re.compile(r" \(`[^`]+`\)")
@@ -80,10 +87,19 @@ def about(moment: Mapping[str, Any]) -> Subject:
     return found
 
 
+def config(tree: Tree) -> Config:
+    return configs.read(tree.read("config.md", CONFIG_LIMIT))
+
+
 def loop(tree: Tree, moment: Mapping[str, Any]) -> Loop:
-    """The round, as the engine reads it."""
-    config = configs.read(tree.read("config.md", CONFIG_LIMIT))
-    return loops.at(tree, about(moment), config, moment["round"])
+    """The loop at that moment, as the engine reads it."""
+    return loops.at(tree, about(moment), config(tree), moment["round"])
+
+
+def review_round(tree: Tree, moment: Mapping[str, Any]) -> Round:
+    found = loop(tree, moment).round
+    assert found is not None
+    return found
 
 
 def manifest(tree: Tree, path: str) -> Manifest:
@@ -122,22 +138,10 @@ def _named(item: Triaged) -> str:
     return f"{item.finding.name}, because {item.because}"
 
 
-def _committed(tree: Tree, done: Mapping[str, Any]) -> Iterator[str]:
-    yield "commits the round, and keeps the name of the commit"
-
-
-def _chosen(tree: Tree, done: Mapping[str, Any]) -> Iterator[str]:
-    yield "goes on until a round is clean, as nobody asked to see it sooner"
-
-
 def _prompted(tree: Tree, done: Mapping[str, Any]) -> Iterator[str]:
-    """Whoever is waited for always has a prompt; that is told once, of the first reviewers."""
+    """Whoever is waited for always has a prompt; this is told once, of the first reviewers."""
     if done["step"] == "goals" and done["round"] == 1 and len(done["files"]) > 1:
         yield "leaves a prompt for each of them in .qrspi/dispatch/"
-
-
-def _cascaded(tree: Tree, done: Mapping[str, Any]) -> Iterator[str]:
-    yield f"says why in cascade-audit.log, then approves {done['step']} without a person"
 
 
 def _started(tree: Tree, done: Mapping[str, Any]) -> Iterator[str]:
@@ -146,21 +150,13 @@ def _started(tree: Tree, done: Mapping[str, Any]) -> Iterator[str]:
     yield f"makes a branch and a work tree for {listed(keys)}{wave}"
 
 
-def _settled(tree: Tree, done: Mapping[str, Any]) -> Iterator[str]:
-    yield f"takes the new commit for the answer to round {done['round']}"
-
-
-def _drafted(tree: Tree, done: Mapping[str, Any]) -> Iterator[str]:
-    yield f"every task has come to its end: writes {listed(done['files'])}"
-
-
 def _merged(tree: Tree, done: Mapping[str, Any]) -> Iterator[str]:
-    """The commit behind each is another one every time."""
+    """Without the commits, which differ from one run to the next."""
     for note in done["notes"]:
-        key, merged, _ = note.partition(": merged ")
-        if not merged:
+        merged, _, into = note.partition(") into ")
+        if not merged.startswith("merged "):
             raise RuntimeError(f"a merge that the story does not know: {note}")
-        yield f"merges {key} into the feature branch"
+        yield f"merges {merged.split()[1]} into {into.partition(' ')[0]}"
 
 
 def _tested(tree: Tree, done: Mapping[str, Any]) -> Iterator[str]:
@@ -169,21 +165,27 @@ def _tested(tree: Tree, done: Mapping[str, Any]) -> Iterator[str]:
     yield "runs the tests, and they pass"
 
 
-def _requested(tree: Tree, done: Mapping[str, Any]) -> Iterator[str]:
-    yield f"writes {listed(done['files'])}, ready to be sent"
+def _audited(tree: Tree, done: Mapping[str, Any]) -> Iterator[str]:
+    report = audit_report.read(tree)
+    assert isinstance(report, Report), report
+    first, *rest = (line.removeprefix("audit of ") for line in report.lines)
+    yield f"audits the plan, for which nobody is asked: {first}"
+    yield from (f"notes under {line}" for line in rest[:1])
 
 
-SENTENCES: dict[str, Callable[[Tree, Mapping[str, Any]], Iterator[str]]] = {
+SENTENCES: dict[str, str | Callable[[Tree, Mapping[str, Any]], Iterator[str]]] = {
     "prepare-round": _prepared,
     "assemble": _assembled,
-    "commit-round": _committed,
-    "choose-loop": _chosen,
+    "commit-round": "commits the round, and keeps the name of the commit",
+    "choose-loop": "goes on until a round is clean, as nobody asked to see it sooner",
     "write-prompts": _prompted,
-    "cascade": _cascaded,
+    "cascade": "says why in cascade-audit.log, then approves {step} without a person",
+    "audit": _audited,
+    "checkpoint-rows": "makes {files}, in which implementers ask for review",
     "start-tasks": _started,
-    "settle": _settled,
-    "draft-implementation": _drafted,
+    "settle": "takes the new commit for the answer to round {round}",
+    "draft-implementation": "every task has come to its end: writes {files}",
     "merge": _merged,
     "run-tests": _tested,
-    "draft-pull-request": _requested,
+    "draft-pull-request": "writes {files}, ready to be sent",
 }

@@ -1,16 +1,19 @@
-"""Where a story is played: its repository, its run, and how things are said and done there."""
+"""Where a story is played: its repository, its run, and the commands that are typed there."""
 
 from __future__ import annotations
 
+import json
+import shlex
 from collections.abc import Generator, Mapping
 from typing import Any, NamedTuple
 
-from qrspi.demo import narration as telling
-from qrspi.demo import real_commands as commands
+from qrspi.cli.session import Session
+from qrspi.core.errors import Refusal
+from qrspi.demo import narration
 from qrspi.demo.narration import Beat
 from qrspi.demo.story import Files, Script, Story
 from qrspi.world.files.run_tree import DiskTree
-from qrspi.world.git import scratch_repository as scratch
+from qrspi.world.git import scratch_repository
 
 Answer = Mapping[str, Any]
 Beats = Generator[Beat, None, None]
@@ -28,7 +31,7 @@ class Stage(NamedTuple):
 
     def drop(self, files: Files, folder: str = "") -> None:
         """Leave files in the run, as an agent that works in it would."""
-        scratch.drop(f"{self.run}/{folder}" if folder else self.run, files)
+        scratch_repository.drop(f"{self.run}/{folder}" if folder else self.run, files)
 
     def scene(self, now: Answer, part: str, number: int = 0, *, once: bool = False) -> Files:
         """What the script has for this moment, which must be something."""
@@ -39,30 +42,68 @@ class Stage(NamedTuple):
 
     def report(self, key: str, commit: str) -> Beats:
         words = ("task", "report", key, "--status", "DONE", "--commit")
-        yield from self.type(*words, commit, shown=f"{commands.shown(words)} $(git rev-parse HEAD)")
-
-    def commit(self, message: str) -> Beats:
-        """What a person commits by hand; the engine never commits what it did not write."""
-        yield Beat("command", f"git add docs && git commit -m '{message}'")
-        scratch.commit(self.repository, message)
+        yield from self.type(*words, commit, shown=f"{typed(words)} $(git rev-parse HEAD)")
 
     def type(self, *words: str, shown: str = "") -> Generator[Beat, None, Answer]:
         """A command and what the engine did in it. One that did nothing is not worth telling."""
-        answer = commands.call(self.repository, *words)
+        answer = call(self.repository, *words)
         told = [
-            beat for done in answer.get("performed", ()) for beat in telling.engine(self.tree, done)
+            beat
+            for done in answer.get("performed", ())
+            for beat in narration.engine(self.tree, done)
         ]
         if told or words[0] != "next":
-            yield Beat("command", shown or commands.shown(words))
+            yield Beat("command", shown or typed(words))
         yield from told
         return answer
 
 
 def begin(story: Story, repository: str) -> Generator[Beat, None, Stage]:
-    words = ("init", story.slug, "--pipeline", story.name, "--no-second-reviewer")
-    yield Beat("command", commands.shown(words))
-    answer = commands.call(repository, *words)
-    yield Beat("engine", f"makes {answer['path']}/ with {telling.listed(answer['files'])}")
+    words = ("init", story.slug, "--pipeline", story.pipeline, "--no-second-reviewer")
+    yield Beat("command", typed(words))
+    answer = call(repository, *words)
+    made = f"makes {answer['path']}/ with {narration.listed(answer['files'])}"
+    yield Beat("engine", f"{made}, and commits them on {answer['branch']}")
     here = Stage(story, Script(story), repository, f"{repository}/{answer['path']}")
-    yield from here.commit(f"Start {story.slug}")
+    if story.opening:
+        yield Beat(
+            "person",
+            "wants task texts judged, the plan audited, and work looked at before it is done",
+        )
+        for key, value in story.opening.items():
+            yield from here.type("config", "set", key, value)
     return here
+
+
+class _Listener(Session):
+    """Asks for JSON, and keeps what a command says instead of printing it."""
+
+    def __init__(self, root: str) -> None:
+        super().__init__()
+        self.root_option = root
+        self.json = True
+        self.said = ""
+
+    def write(self, text: str) -> None:
+        self.said += text
+
+    def note(self, *texts: str) -> None:
+        return
+
+
+def call(root: str, *words: str) -> dict[str, Any]:
+    """What `qrspi WORDS --json` answers. It is called in this process: starting Python for each
+    command would take half the time. In a demonstration no command is refused."""
+    from qrspi.cli.app import application
+
+    session = _Listener(root)
+    try:
+        application.main(list(words), standalone_mode=False, obj=session)
+    except Refusal as refusal:
+        raise RuntimeError(f"`{typed(words)}` was refused: {refusal.problem.message}") from refusal
+    answer: dict[str, Any] = json.loads(session.said)
+    return answer
+
+
+def typed(words: tuple[str, ...]) -> str:
+    return shlex.join(("qrspi", *words))

@@ -9,20 +9,22 @@ from functools import cache
 from typing import NamedTuple
 
 from qrspi.core.filenames import round_name
-from qrspi.core.tree import Fault
+from qrspi.core.tree import Fault, entries
 from qrspi.world.files.run_tree import DiskTree
 
 Files = dict[str, bytes]
 
 
 class Story(NamedTuple):
-    name: str  # of its folder: full or quick
+    name: str  # of its folder: full, quick or gates
+    pipeline: str
     slug: str
     about: str
     settings: Mapping[str, str]  # what config.md is still to be told before the code steps
     menus: Mapping[str, str]  # the answer to each menu, by its kind
     decisions: Mapping[str, str]  # by step and finding
     expected: Mapping[str, int]  # what the summary must come to
+    opening: Mapping[str, str] = {}  # what config.md is told at once
 
 
 @cache
@@ -42,8 +44,8 @@ def project() -> Files:
 
 
 class Script:
-    """The scenes of a story. Each is played once; the second time an agent is asked for the same
-    thing, its next scene is."""
+    """The scenes of a story. Each is played once: when an agent is asked for the same thing again,
+    its next scene follows."""
 
     def __init__(self, story: Story) -> None:
         self._folder = story.name
@@ -83,8 +85,7 @@ def _folders(path: str) -> list[str]:
 
 
 def _files(folder: str) -> Iterator[tuple[str, bytes]]:
-    entries = _shelf().entries(folder)
-    for entry in () if isinstance(entries, Fault) else entries:
+    for entry in entries(_shelf(), folder):
         path = f"{folder}/{entry.name}"
         if entry.kind == "dir":
             yield from ((f"{entry.name}/{name}", data) for name, data in _files(path))

@@ -5,23 +5,25 @@ from __future__ import annotations
 from typing import Any
 
 from qrspi.core.model import Problem
-from qrspi.core.records import audit_trail as trail
+from qrspi.core.records import audit_trail
 from qrspi.core.records.audit_trail import Line, Touched
 from qrspi.render import problems
-from qrspi.render.columns import cells_of, fitted
-from qrspi.render.safe_text import one_line
+from qrspi.render.terminal import cells_of, folded, one_line, table_row
 
 SCHEMA = "qrspi/log/v1"
 
-# Fixed, since a trail that is followed has no last row: longer cells push the others along.
-_COLUMNS = (("TIME", 20), ("WHO", 8), ("WHAT", 14), ("STEP", 11), ("ROUND", 5), ("FILES", 0))
+# Fixed widths, since a trail that is followed has no last row. A longer cell shifts those after it.
+_COLUMNS = (("TIME", 20), ("WHO", 14), ("WHAT", 14), ("STEP", 11), ("ROUND", 5), ("FILES", 0))
+_SIZES = tuple(size for _, size in _COLUMNS)
+_ANY = 10**6  # columns: a row as long as it is
 _SHORT = 12
+_FEW = 3  # files that are named where a row has no room for them
 
 
 def document(run: str, item: Line | Problem) -> dict[str, Any]:
     if isinstance(item, Problem):
         return {"schema": SCHEMA, "run": run, "kind": "warning", **problems.warning(item)}
-    return {"schema": SCHEMA, "run": run, "kind": "entry", **trail.render(item)}
+    return {"schema": SCHEMA, "run": run, "kind": "entry", **audit_trail.render(item)}
 
 
 def head(width: int) -> str:
@@ -31,25 +33,45 @@ def head(width: int) -> str:
 def lines(line: Line, width: int, *, files: bool = False) -> list[str]:
     """A row; with `files`, below it each file with what it was and is, and what was said."""
     number = "-" if line.round is None else str(line.round)
-    listed = str(len(line.files)) if files else ", ".join(item.path for item in line.files)
-    cells = (line.time, line.actor, _event(line), line.step or "-", number, listed or "-")
-    row = _row(tuple(map(one_line, cells)), width)
+    cells = (line.time, _who(line), _event(line), line.step or "-", number)
+    begun = tuple(map(one_line, cells))
     if not files:
-        return [row]
+        return _with_files(begun, line.files, width)
+    row = _row((*begun, str(len(line.files))), width)
     said = (() if line.outcome in ("done", "") else (line.outcome,)) + line.notes
     return [row, *map(_file, line.files), *(f"  {one_line(text)}" for text in said)]
 
 
+def _with_files(begun: tuple[str, ...], files: tuple[Touched, ...], width: int) -> list[str]:
+    """Files stand below a row that has no room for them: cut off they would say nothing."""
+    row = _row((*begun, ", ".join(one_line(item.path) for item in files) or "-"), _ANY)
+    if cells_of(row) <= width:
+        return [row]
+    below = folded((f"    {_listed(files)}",), width) if files else ()
+    return [_row((*begun, ""), width), *below]
+
+
+def _listed(files: tuple[Touched, ...]) -> str:
+    more = len(files) - _FEW
+    named = ", ".join(one_line(item.path) for item in files[:_FEW])
+    return f"{named} and {more} more" if more > 0 else named
+
+
+def _who(line: Line) -> str:
+    """The person who decided it; what follows by itself is the engine's, whoever called it."""
+    name = line.who or ("qrspi" if line.actor in ("cli", "web") else line.actor)
+    most = dict(_COLUMNS)["WHO"]
+    return name if len(name) <= most else f"{name[: most - 1]}…"
+
+
 def _event(line: Line) -> str:
-    """A thing that was not finished says so in a word; `--json` and `--files` say why."""
+    """One word says that something was not finished; `--json` and `--files` say why."""
     word = line.outcome.partition(":")[0]
     return line.event if word in ("done", "") else f"{line.event} ({word})"
 
 
 def _row(cells: tuple[str, ...], width: int) -> str:
-    sizes = (size for _, size in _COLUMNS)
-    padded = (cell + " " * (size - cells_of(cell)) for cell, size in zip(cells, sizes, strict=True))
-    return fitted("  ".join(padded).rstrip(), width)
+    return table_row(cells, _SIZES, width)
 
 
 def _file(touched: Touched) -> str:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from difflib import ndiff
-from typing import Any
+from typing import Any, Protocol
 
 from qrspi.core.config.reader import KNOWN, Config, Report
 from qrspi.core.model import Problem
 from qrspi.render import problems
-from qrspi.render.columns import table
-from qrspi.render.safe_text import one_line
+from qrspi.render.terminal import counted, one_line, table
 
 _HIDDEN = "hidden"
 
@@ -20,32 +19,26 @@ def validation(report: Report) -> dict[str, Any]:
         "schema": "qrspi/config-validate/v1",
         "ok": report.ok,
         "problems": [_problem(problem) for problem in report.problems],
-        "warnings": [problems.warning(item) for item in report.warnings],
+        "warnings": problems.warnings(report.warnings),
     }
 
 
 def _problem(problem: Problem) -> dict[str, Any]:
-    return {
-        "code": problem.code,
-        "field": problem.field,
-        "found": problem.found,
-        "expected": problem.expected,
-        "message": problem.message,
-        "options": list(problem.options),
-    }
+    names = ("code", "field", "found", "expected", "message")
+    return problems.fields(problem, *names) | {"options": list(problem.options)}
 
 
 def validation_lines(report: Report, path: str) -> list[str]:
     """Each problem with its numbered ways out."""
     lines = [line for problem in report.problems for line in (*problems.lines(problem), "")]
-    lines += [f"warning: {one_line(item.message)}" for item in report.warnings]
+    lines += problems.marked("warning", report.warnings)
     count = len(report.problems)
-    verdict = f"has {count} problem{'' if count == 1 else 's'}" if count else "is good"
+    verdict = f"has {counted(count, 'problem')}" if count else "is good"
     return [*lines, f"{one_line(path)}/config.md {verdict}."]
 
 
 def fields(config: Config) -> dict[str, Any]:
-    """Every known field; None where it is not set or no good."""
+    """Every known field; None where it is not set or cannot be used."""
     return {name: _plain(getattr(config, name), name) for name in KNOWN}
 
 
@@ -61,11 +54,10 @@ def _plain(value: Any, name: str = "") -> Any:
 
 
 def fields_page(config: Config, width: int) -> list[str]:
-    shown = fields(config)
-    rows = [row for name in KNOWN for row in _rows(name, shown[name])]
-    absent = [name for name in KNOWN if shown[name] in (None, {})]
-    wrong = [f"error: {one_line(problem.message)}" for problem in config.problems]
-    wrong += [f"warning: {one_line(problem.message)}" for problem in config.warnings]
+    values = fields(config)
+    rows = [row for name in KNOWN for row in _rows(name, values[name])]
+    absent = [name for name in KNOWN if values[name] in (None, {})]
+    wrong = problems.marked("error", config.problems) + problems.marked("warning", config.warnings)
     lines = table(("FIELD", "VALUE"), rows, width) if rows else []
     lines += ["", f"Not set: {', '.join(absent)}."] if absent and rows else []
     return [*lines, *(["", *wrong] if wrong and lines else wrong)]
@@ -86,14 +78,32 @@ def _rows(name: str, value: Any) -> Iterator[tuple[str, str]]:
             yield name, str(value)
 
 
-def changed_lines(before: bytes, after: bytes) -> list[str]:
-    """The lines that go and those that come, marked - and +."""
-    old, new = (data.decode("utf-8", "replace").splitlines() for data in (before, after))
-    return [one_line(line) for line in ndiff(old, new) if line[:1] in "-+"]
+class Edited(Protocol):
+    """A file before and after."""
+
+    @property
+    def before(self) -> bytes: ...
+    @property
+    def after(self) -> bytes: ...
 
 
-def edit_lines(changed: list[str], dry_run: bool) -> list[str]:
+def edit_document(edit: Edited, dry_run: bool) -> dict[str, Any]:
+    changed = edit.before != edit.after
+    return {"changed": changed, "lines": _changed(edit), "dry_run": dry_run}
+
+
+def edit_lines(
+    edit: Edited, dry_run: bool, file: str = "config.md", why: str = "there is nothing to change"
+) -> list[str]:
+    """Which lines of a file changed, or why none did."""
+    changed = _changed(edit)
     if not changed:
-        return ["config.md stays as it is: there is nothing to change."]
+        return [f"{one_line(file)} stays as it is: {why}."]
     verb = "Would change" if dry_run else "Changed"
-    return [f"{verb} config.md:", *(f"  {line}" for line in changed)]
+    return [f"{verb} {one_line(file)}:", *(f"  {line}" for line in changed)]
+
+
+def _changed(edit: Edited) -> list[str]:
+    """The lines that were removed and added, marked - and +."""
+    old, new = (data.decode("utf-8", "replace").splitlines() for data in (edit.before, edit.after))
+    return [one_line(line) for line in ndiff(old, new) if line[:1] in "-+"]

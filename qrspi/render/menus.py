@@ -6,41 +6,42 @@ from collections.abc import Iterable
 
 from qrspi.core.model import Held, Next
 from qrspi.core.pipeline import STEP
-from qrspi.render.safe_text import one_line, visible
+from qrspi.render.terminal import one_line, visible
 
 TITLE = "QRSPI verifier round failure"
 MOST_LINES = 12  # of one finding's message; the file has the rest
 
 
-def lines(answer: Next) -> list[str]:
-    return _failure(answer) if answer.kind == "failure" else _pause(answer)
+def lines(following: Next) -> list[str]:
+    return _failure(following) if following.kind == "failure" else _pause(following)
 
 
-def _failure(answer: Next) -> list[str]:
-    numbered = enumerate(answer.options, 1)
-    command = answer.command.removesuffix(" retry")
+def _failure(following: Next) -> list[str]:
+    numbered = enumerate(following.options, 1)
+    command = following.command.removesuffix(" retry")
     return [
         TITLE,
         "─" * len(TITLE),
-        one_line(answer.summary),
+        one_line(following.summary),
         "",
         "What would you like to do?",
         *(f"  {at}. {option.key:<5} - {option.label}" for at, option in numbered),
         "(no default; user must pick)",
         "",
-        f"Answer with `{one_line(command)} {'|'.join(o.key for o in answer.options)}`.",
+        f"Answer with `{one_line(command)} {'|'.join(o.key for o in following.options)}`.",
     ]
 
 
-def _pause(answer: Next) -> list[str]:
-    command = one_line(answer.command.removesuffix(f" {answer.missing[0]} apply"))
-    proposed = [item for item in answer.held if item.verdict == "propose"]
-    paused = [item for item in answer.held if item.verdict == "pause"]
+def _pause(following: Next) -> list[str]:
+    command = one_line(following.command.removesuffix(f" {following.missing[0]} apply"))
+    proposed = [item for item in following.held if item.verdict == "propose"]
+    paused = [item for item in following.held if item.verdict == "pause"]
+    back = any(option.key == "loop-back" for option in following.options)
     return [
-        f"Round {answer.round} of {answer.step} waits for you.",
-        f"Auto-applied: {answer.auto_applied} findings",
+        f"Round {following.round} of {following.step} waits for you.",
+        f"To be applied without asking: {following.to_apply}",
         *(_proposed(proposed, command) if proposed else ()),
-        *(line for item in paused for line in _paused(item, command)),
+        *(line for item in paused for line in _paused(item, command, can_go_back=back)),
     ]
 
 
@@ -50,12 +51,13 @@ def _proposed(items: Iterable[Held], command: str) -> list[str]:
     return ["", "Proposed, without a score that would keep them:", *shown, question]
 
 
-def _paused(item: Held, command: str) -> list[str]:
+def _paused(item: Held, command: str, *, can_go_back: bool) -> list[str]:
     words = f"{command} {one_line(item.name)}"
+    back = (f"3) Loop back to: {_targets(item)}", f"`{words} loop-back{_to(item)}`")
     ways = (
         ("1) Apply anyway", f"`{words} apply`"),
         ("2) Skip finding", f"`{words} skip`"),
-        (f"3) Loop back to: {_targets(item)}", f"`{words} loop-back{_to(item)}`"),
+        *((back,) if can_go_back else ()),
     )
     width = max(len(label) for label, _ in ways)
     return ["", *_finding(item), *(f"  {label:<{width}}  {how}" for label, how in ways)]
@@ -74,5 +76,5 @@ def _targets(item: Held) -> str:
 
 
 def _to(item: Held) -> str:
-    """Needed where it is not plain where to go."""
+    """Needed unless there is exactly one target."""
     return "" if len(item.targets) == 1 else " --to STEP"

@@ -1,19 +1,21 @@
-"""What was done to a run and where it stands now, as a document and as lines."""
+"""What was done to a run, by the engine or by a decision, and where the run stands now."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from qrspi.core.model import Next, Problem
 from qrspi.engine import Outcome
+from qrspi.handlers.changes.change_set import ChangeSet, Done
 from qrspi.handlers.jobs.job import Performed
-from qrspi.render import run_page as states
-from qrspi.render.safe_text import one_line
+from qrspi.render import problems, run_page
+from qrspi.render.terminal import one_line, table
 
 
 def document(outcome: Outcome) -> dict[str, Any]:
     return {
         "schema": "qrspi/next/v1",
-        **states.run_document(outcome.state),
+        **run_page.run_document(outcome.state),
         "performed": [performed(done) for done in outcome.performed],
     }
 
@@ -30,7 +32,7 @@ def performed(done: Performed) -> dict[str, Any]:
 
 def lines(outcome: Outcome, dry_run: bool = False) -> list[str]:
     done = [line for one in outcome.performed for line in _did(one, dry_run)]
-    return [*done, *states.notes(outcome.state), *states.next_lines(outcome.state.next)]
+    return [*done, *run_page.notes(outcome.state), *run_page.next_lines(outcome.state.next)]
 
 
 def _did(done: Performed, dry_run: bool) -> list[str]:
@@ -41,3 +43,68 @@ def _did(done: Performed, dry_run: bool) -> list[str]:
 def title(done: Performed) -> str:
     number = f" round {done.round}" if done.round else ""
     return one_line(f"{done.handler} {done.step}{number}")
+
+
+def decision_document(
+    verb: str, run: str, change: ChangeSet, done: Done | None, following: Next, **more: Any
+) -> dict[str, Any]:
+    """`done` is None after --dry-run."""
+    return {
+        "schema": f"qrspi/{verb}/v1",
+        "run": run,
+        "step": change.step,
+        "round": change.round or None,
+        **more,
+        "dry_run": done is None,
+        "changes": [
+            {"change": edit.kind, "file": edit.path, "what": edit.what} for edit in change.edits
+        ],
+        "message": change.message or None,
+        "commit": done.commit if done else None,
+        "notes": list(done.performed.notes if done else change.notes),
+        "next": run_page.next_document(following),
+    }
+
+
+def decision_lines(change: ChangeSet, done: Done | None, *, in_git: bool) -> list[str]:
+    """The files that changed; after --dry-run each change that would be made."""
+    if done:
+        return _touched(change) + ([f"  committed as {done.commit[:12]}"] if done.commit else [])
+    rows = [(edit.kind, edit.path, edit.what) for edit in change.edits]
+    drawn = [f"  {line}" for line in table(("CHANGE", "FILE", "WHAT"), rows, 1000)[1:]]
+    commit = [f"  commit: {one_line(change.message)}"] if change.message and in_git else []
+    return drawn + commit
+
+
+def _touched(change: ChangeSet) -> list[str]:
+    """Each file as it ends. One that the change both makes and removes is left out."""
+    kinds = {path: [e.kind for e in change.edits if e.path == path] for path in change.files}
+    return [
+        f"  {one_line(path)}{' (removed)' if kind[-1] == 'remove' else ''}"
+        for path, kind in kinds.items()
+        if not kind[0] != "remove" == kind[-1]
+    ]
+
+
+def went_on_document(outcome: Outcome, trouble: Problem | None) -> dict[str, Any]:
+    """How far the run went on by itself after a decision."""
+    return {
+        "performed": [performed(done) for done in outcome.performed],
+        "warnings": problems.warnings([trouble] if trouble else []),
+    }
+
+
+# What these did is not in any file that is named beside them.
+_OF_NOTE = ("merge", "ci", "run-tests")
+
+
+def _went(done: Performed) -> list[str]:
+    notes = done.notes if done.handler in _OF_NOTE else ()
+    return [f"done: {title(done)}", *(f"  {one_line(note)}" for note in notes)]
+
+
+def went_on_lines(outcome: Outcome, trouble: Problem | None) -> list[str]:
+    lines = [line for done in outcome.performed for line in _went(done)]
+    if trouble:
+        lines.append(f"warning: the decision stands, but next stopped: {one_line(trouble.message)}")
+    return lines

@@ -6,14 +6,13 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from qrspi.core.derivation.compaction_advice import checkpoint
-from qrspi.core.derivation.compaction_advice import line as compaction_line
-from qrspi.core.model import Next, Problem, RunState, StepState
+from qrspi.core.filenames import prompt_file
+from qrspi.core.model import Next, Problem, RunState, StateOfTests, StepState
 from qrspi.render import problems
-from qrspi.render.colour import Paint, plain
-from qrspi.render.columns import cells_of, fitted, table
-from qrspi.render.safe_text import one_line
+from qrspi.render.terminal import Paint, cells_of, fitted, one_line, plain, table
 
 if TYPE_CHECKING:
+    from qrspi.core.derivation.awaited_files import AwaitedFile
     from qrspi.world.runs.heartbeat import Daemon
 
 BOXES = {"pending": "[ ]", "in_progress": "[~]", "completed": "[x]"}
@@ -43,9 +42,16 @@ def run_document(state: RunState) -> dict[str, Any]:
         "closed": state.closed,
         "steps": [_step_document(step) for step in state.steps],
         "next": next_document(state.next),
-        "warnings": [problems.warning(item) for item in state.warnings],
+        "warnings": problems.warnings(state.warnings),
         "errors": [_error(item) for item in state.errors],
+        "tests": tests_document(state.tests),
     }
+
+
+def tests_document(tests: StateOfTests | None) -> dict[str, Any] | None:
+    if tests is None:
+        return None
+    return {"state": tests.state, "summary": tests.sentence, "failures": list(tests.failures)}
 
 
 def _error(problem: Problem) -> dict[str, Any]:
@@ -57,22 +63,35 @@ def _step_document(step: StepState) -> dict[str, Any]:
     return {key: value for key, value in document.items() if value is not None}
 
 
-def next_document(answer: Next) -> dict[str, Any]:
-    document: dict[str, Any] = answer._asdict()
-    document |= {
-        "step": answer.step or None,
-        "round": answer.round or None,
-        "because": list(answer.because),
-        "missing": list(answer.missing),
-        "inputs": list(answer.inputs),
-        "prompts": list(answer.prompts),
-        "options": [option._asdict() for option in answer.options],
-        "kind": answer.kind or None,
-        "held": [item._asdict() for item in answer.held],
+def _awaited(one: AwaitedFile) -> dict[str, Any]:
+    document = {"file": one.file, "kind": one.kind, "schema": one.schema}
+    return document | ({"or": one.instead} if one.instead else {})
+
+
+def next_document(following: Next) -> dict[str, Any]:
+    from qrspi.core.derivation.awaited_files import awaited
+
+    document: dict[str, Any] = {
+        "action": following.action,
+        "who": following.who,
+        "summary": following.summary,
+        "because": list(following.because),
+        "step": following.step or None,
+        "round": following.round or None,
+        "missing": [_awaited(one) for one in awaited(following)],
+        "waits_for": list(following.missing),
+        "inputs": list(following.inputs),
+        "prompts": [prompt_file(ask) for ask in (*following.asks, *following.beside)],
+        "options": [option._asdict() for option in following.options],
+        "command": following.command,
+        "kind": following.kind or None,
     }
-    if answer.kind != "pause":
-        del document["held"], document["auto_applied"]
-    if found := checkpoint(answer):
+    if following.care:
+        document["care"] = list(following.care)
+    if following.kind == "pause":
+        document["held"] = [item._asdict() for item in following.held]
+        document |= {"auto_applied": 0, "to_apply": following.to_apply}
+    if found := checkpoint(following):
         document["compaction"] = {key: text for key, text in found._asdict().items() if text}
     return document
 
@@ -89,10 +108,22 @@ def run_page(state: RunState, look: Look = PLAIN) -> list[str]:
 
 
 def notes(state: RunState, paint: Paint = plain) -> list[str]:
-    """What is wrong or odd, but for the one thing that the next action says anyway."""
+    """What is wrong or odd, except what the next action says anyway."""
     wrong = tuple(item for item in state.errors if not state.next.summary.startswith(item.message))
-    shown = [*_noted("error:", "red", wrong, paint), *warnings(state, paint)]
+    shown = [*_noted("error:", "red", wrong, paint), *warnings(state, paint), *_tests(state)]
     return [*shown, ""] if shown else []
+
+
+def _tests(state: RunState) -> list[str]:
+    """How the tests stand, unless the next action says it."""
+    tests = state.tests
+    if tests is None or tests.sentence in state.next.summary:
+        return []
+    return [tests_line(tests)]
+
+
+def tests_line(tests: StateOfTests) -> str:
+    return one_line(f"Tests: {', '.join(filter(None, (tests.state, tests.detail)))}")
 
 
 def warnings(state: RunState, paint: Paint = plain) -> list[str]:
@@ -121,31 +152,31 @@ def _step_table(steps: Iterable[StepState], look: Look) -> list[str]:
 
 def _step_row(step: StepState) -> tuple[str, ...]:
     mark = BOXES[step.progress]
-    kept = "" if step.kept is None else f"{step.kept} kept, {step.dropped or 0} dropped"
     rounds = str(step.rounds) if step.rounds else "-"
-    return (f"{mark} {step.step}", step.status, rounds, step.stage, kept)
+    return (f"{mark} {step.step}", step.standing, rounds, step.stage, step.counts)
 
 
-def next_lines(answer: Next, *, explain: bool = False, paint: Paint = plain) -> list[str]:
-    lines = [f"{paint('Next:', 'cyan')} {one_line(answer.summary)}"]
+def next_lines(following: Next, *, explain: bool = False, paint: Paint = plain) -> list[str]:
+    lines = [f"{paint('Next:', 'cyan')} {one_line(following.summary)}"]
+    lines += [f"  {one_line(line)}" for line in following.care]
     if explain:
-        lines += [f"  because {one_line(reason)}" for reason in answer.because]
-        lines += [f"  reads {one_line(name)}" for name in answer.inputs]
-        lines += [f"  needs {one_line(name)}" for name in answer.missing]
-    if answer.who == "human":
-        lines += _menu(answer)
-    if found := checkpoint(answer):
-        lines += ["", compaction_line(found)]
+        lines += [f"  because {one_line(reason)}" for reason in following.because]
+        lines += [f"  reads {one_line(name)}" for name in following.inputs]
+        lines += [f"  needs {one_line(name)}" for name in following.missing]
+    if following.who == "human":
+        lines += _menu(following)
     return lines
 
 
-def _menu(answer: Next) -> list[str]:
-    if answer.kind in ("failure", "pause"):
+def _menu(following: Next) -> list[str]:
+    if following.kind in ("failure", "pause"):
         from qrspi.render import menus
 
-        return ["", *menus.lines(answer)]
-    width = max((len(option.key) for option in answer.options if len(option.key) > 10), default=10)
-    return [f"  {option.key:<{width}} {one_line(option.label)}" for option in answer.options]
+        return ["", *menus.lines(following)]
+    if following.kind == "config":
+        return [f"  {option.key}) {one_line(option.label)}" for option in following.options]
+    width = max((10, *(len(option.key) for option in following.options)))
+    return [f"  {option.key:<{width}} {one_line(option.label)}" for option in following.options]
 
 
 def checklist(state: RunState, look: Look = PLAIN) -> list[str]:
@@ -160,8 +191,8 @@ _BOARD_COLUMNS = ("RUN", "STEP", "ROUND", "ACTION", "WAITS FOR")
 
 
 def board(states: Iterable[RunState], look: Look = PLAIN) -> list[str]:
-    """All runs: a line each, then what each waits for. Where the table has no room, the
-    line stands with its run."""
+    """All runs: a line each, then what each waits for. On a narrow terminal there is no table, and
+    each line stands below the name of its run."""
     listed = list(states)
     lines = table(_BOARD_COLUMNS, [_row(state) for state in listed], 1000)
     narrow = max(map(cells_of, lines)) > look.width
@@ -195,9 +226,7 @@ def _waits_for(state: RunState) -> str:
 _WHO = {"nobody": "nobody", "engine": "qrspi next", "agent": "agent", "human": "human"}
 
 
-def daemon_line(daemon: Daemon | None) -> str:
-    if daemon is None:
-        return "No daemon watches these runs."
+def daemon_line(daemon: Daemon) -> str:
     if not daemon.pid:
         return "A daemon watches these runs."
     return f"A daemon watches these runs: process {daemon.pid}, last look {one_line(daemon.beat)}."

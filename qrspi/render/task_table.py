@@ -6,9 +6,10 @@ from collections.abc import Iterable
 from typing import Any
 
 from qrspi.core.code_steps.task_state import TaskState
+from qrspi.handlers.tasks.clean import Left
 from qrspi.handlers.tasks.start import Started
-from qrspi.render import run_page as states
-from qrspi.render.columns import table
+from qrspi.render import run_page
+from qrspi.render.terminal import table
 
 
 def document(task: TaskState) -> dict[str, Any]:
@@ -31,7 +32,7 @@ def document(task: TaskState) -> dict[str, Any]:
         "round": task.loop.number if task.loop and task.loop.number else None,
         "outcome": task.outcome.ending if task.outcome else None,
         "reason": task.outcome.reason if task.outcome else None,
-        "next": states.next_document(task.next) if task.next else None,
+        "next": run_page.next_document(task.next) if task.next else None,
     }
 
 
@@ -66,3 +67,19 @@ def started(one: Started) -> dict[str, Any]:
 def started_line(one: Started, *, dry_run: bool) -> str:
     verb = f"would be {one.how}" if dry_run else one.how
     return f"{one.key}: {verb}: {one.start.worktree} on {one.start.branch}, from {one.start.base}"
+
+
+def left(one: Left) -> dict[str, str | None]:
+    return {
+        "worktree": one.worktree or None,
+        "branch": one.branch or None,
+        "commit": one.commit or None,
+        "because": one.keep or "it is merged",
+    }
+
+
+def left_line(one: Left, *, dry_run: bool) -> str:
+    if one.keep:
+        return f"kept: {one.words}: {one.keep}"
+    verb = "would remove" if dry_run else "removed"
+    return f"{verb}: {one.words}, at {one.commit[:12]}"

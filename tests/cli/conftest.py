@@ -6,13 +6,14 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 
 from qrspi.cli import main
+from tests.printed_commands import Watch
 
 COMMAND = Path(sys.executable).with_name("qrspi")
 NOW = "2026-05-17T09:30:00Z"
@@ -43,11 +44,24 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
+_PRINTED: set[tuple[object, ...]] = set()  # commands that were tried in this process already
+
+
 @pytest.fixture
-def qrspi(capsys: pytest.CaptureFixture[str]) -> Call:
-    """A command in this process."""
+def qrspi(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Call]:
+    """A command in this process. The commands that it prints are tried when the test is over."""
+    watch = Watch(tmp_path.resolve(), tmp_path_factory.mktemp("printed"), _PRINTED)
 
     def call(*words: str | Path) -> Result:
+        done = run(*words)
+        if os.environ.get("QRSPI_PRINTED") != "off":
+            watch.look(done.out)
+            watch.look(done.err)
+        return done
+
+    def run(*words: str | Path) -> Result:
         capsys.readouterr()
         with pytest.raises(SystemExit) as stop:
             main([str(word) for word in words])
@@ -55,7 +69,9 @@ def qrspi(capsys: pytest.CaptureFixture[str]) -> Call:
         assert isinstance(stop.value.code, int)
         return Result(stop.value.code, told.out, told.err)
 
-    return call
+    yield call
+    wrong = watch.verdicts(lambda words: run(*words)[:2])
+    assert wrong == [], "\n".join(wrong)
 
 
 @pytest.fixture

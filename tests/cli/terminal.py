@@ -17,13 +17,20 @@ from tests.cli.conftest import COMMAND
 class Terminal:
     """`qrspi` with a terminal of its own; used as a context, it leaves no process behind."""
 
-    def __init__(self, *words: str | Path, columns: int = 80, **settings: str) -> None:
+    def __init__(
+        self,
+        *words: str | Path,
+        columns: int = 80,
+        rows: int = 24,
+        stdin: int | None = None,
+        **settings: str,
+    ) -> None:
         self._ours, theirs = pty.openpty()
-        termios.tcsetwinsize(theirs, (24, columns))
+        termios.tcsetwinsize(theirs, (rows, columns))
         environment = {k: v for k, v in os.environ.items() if k not in ("COLUMNS", "CI")}
         self.process = subprocess.Popen(
             [COMMAND, *words],
-            stdin=theirs,
+            stdin=theirs if stdin is None else stdin,
             stdout=theirs,
             stderr=theirs,
             env={**environment, "TERM": "xterm", **settings},

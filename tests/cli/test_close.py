@@ -35,8 +35,7 @@ def test_a_closed_run_is_not_closed_twice(run: Path, qrspi: Call) -> None:
         3,
         "",
         f"2026-05-17-user-auth is closed already since {NOW}, because: Nobody wants it.: "
-        "`qrspi reopen 2026-05-17-user-auth` takes it up again\n"
-        "  qrspi reopen 2026-05-17-user-auth\n",
+        "`qrspi reopen 2026-05-17-user-auth` takes it up again\n",
     )
 
 
@@ -49,8 +48,6 @@ def test_reopening_goes_on_where_it_was_left(run: Path, qrspi: Call) -> None:
 Reopened 2026-05-17-user-auth: closed.md removed
 
 Next: Write questions.md, then run `qrspi next 2026-05-17-user-auth`.
-
-**Compaction checkpoint: pre-handoff.** The step before is on record and a new one begins.
 """,
         "",
     )

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from qrspi.core.config.initial import initial
+from qrspi.core.config.edit import initial
 from tests import runs
 from tests.cli.conftest import Call
 
@@ -51,6 +51,12 @@ providers.acme.api_key_env             ACME_KEY
 providers.acme.transport_type          codex-broker
 providers.acme.default_headers.X-Team  hidden
 guard                                  tolerant
+approvals                              marker
+cascade                                on
+commit                                 on
+later_rounds                           all
+evidence                               any
+light_implementer                      off
 
 Not set: review_depth, review_mode, trusted_path, validators, commands, second_reviewer_model, \
 extra_reviewers, budget, gates, base_branch, feature_branch, code_path.
@@ -132,7 +138,8 @@ def test_the_pinned_shape_of_validate(run: Path, qrspi: Call) -> None:
 
 @pytest.mark.rule("CFG-02")
 def test_a_missing_config_is_the_first_problem(project: Path, qrspi: Call) -> None:
-    runs.on_disk(project, {"goals.md": b""})
+    run = runs.on_disk(project, {"goals.md": b""})
+    adopt = f"qrspi init --adopt {run}"
     result = qrspi("config", "validate", "--json")
     assert (result.code, result.json["problems"]) == (
         3,
@@ -144,8 +151,8 @@ def test_a_missing_config_is_the_first_problem(project: Path, qrspi: Call) -> No
                 "expected": "a file config.md in the run's directory",
                 "message": "config.md not found in the artifact directory.",
                 "options": [
-                    "Re-create it beside the artifacts: "
-                    "qrspi init --adopt docs/qrspi/2026-05-17-user-auth",
+                    f"Re-create it beside the artifacts: {adopt} --pipeline quick",
+                    f"The same for a run of all steps: {adopt} --pipeline full",
                     "Abort",
                 ],
             }
@@ -187,7 +194,9 @@ def test_set_keeps_comments_and_order(run: Path, qrspi: Call) -> None:
         (
             "second_reviewr true",
             2,
-            "config.md has no field `second_reviewr`; the nearest is second_reviewer\n  1) Abort\n",
+            "config.md has no field `second_reviewr`; the nearest is second_reviewer\n"
+            f"  1) Set second_reviewer instead: qrspi config set {runs.RUN} second_reviewer true\n"
+            "  2) Abort\n",
         ),
         (
             "second_reviewer",
@@ -213,13 +222,15 @@ def test_a_bad_change_changes_nothing(
 @pytest.mark.rule("CFG-15")
 def test_the_route_is_fixed_once_the_plan_is_approved(run: Path, qrspi: Call) -> None:
     (run / "plan.md").write_bytes(runs.artifact("approved"))
+    (run / "config.md").write_text(config(run).replace("approvals: recorded\n", ""))
+    back = f"qrspi rewind {runs.RUN} --to plan"
     for words in ("config set route [goals]", "route set quick"):
         assert qrspi(*words.split()) == (
             3,
             "",
             "config.md: the route is fixed once plan.md is approved; to change it, go back to "
-            "plan first: qrspi rewind --to plan\n"
-            "  1) Go back to plan, then change the route: qrspi rewind --to plan\n"
+            f"plan first: {back}\n"
+            f"  1) Go back to plan, then change the route: {back}\n"
             "  2) Abort\n",
         )
 
@@ -307,7 +318,7 @@ def test_a_route_changes_with_its_pipeline_and_budget_in_one_write(run: Path, qr
         },
     )
     (line,) = audit(run)
-    assert (line["event"], len(line["files"])) == ("route-set", 1)  # type: ignore[arg-type]
+    assert (line["event"], len(line["files"])) == ("route-set", 2)  # type: ignore[arg-type]
     assert qrspi("config", "validate").code == 0
 
 
@@ -355,7 +366,23 @@ def test_the_ways_out_work_as_they_are_printed_beside_another_run(run: Path, qrs
 @pytest.mark.rule("CFG-02")
 def test_a_config_is_made_again_as_the_menu_says(run: Path, qrspi: Call) -> None:
     (run / "config.md").unlink()
-    [first, _] = qrspi("status", "--json").json["runs"][0]["next"]["options"]
-    command = first["label"].partition(": qrspi ")[2]
-    done = qrspi(*command.split(), "--pipeline", "full", "--no-second-reviewer")
+    [_, full, _] = qrspi("status", "--json").json["runs"][0]["next"]["options"]
+    command = full["label"].partition(": qrspi ")[2]
+    done = qrspi(*command.split(), "--no-second-reviewer")
     assert (done.code, qrspi("config", "validate").code) == (0, 0)
+
+
+@pytest.mark.rule("SEC-22")
+def test_a_route_by_hand_is_told_until_a_command_confirms_it(run: Path, qrspi: Call) -> None:
+    assert qrspi("route", "set", "quick").code == 0
+    record = json.loads((run / "approvals.jsonl").read_text().splitlines()[-1])
+    assert (record["event"], record["route"].partition(":")[0]) == ("route", "quick")
+    by_command = config(run)
+    assert qrspi("route", "set", "full").code == 0
+    (run / "config.md").write_text(by_command)
+    warned = [line for line in qrspi("status").out.splitlines() if "route" in line]
+    assert len(warned) == 1 and warned[0].endswith(
+        f"put it back, or run `qrspi route set {runs.RUN} quick` to put it on record"
+    )
+    assert qrspi("route", "set", runs.RUN, "quick").code == 0
+    assert [line for line in qrspi("status").out.splitlines() if "route" in line] == []

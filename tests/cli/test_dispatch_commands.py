@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import json
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
 
+from qrspi.core.config import reader
+from qrspi.core.text import untrusted_markers
+from qrspi.render import agents
 from tests import runs
 from tests.cli.conftest import Call, Result
 from tests.cli.terminal import Terminal
@@ -25,6 +29,7 @@ def review(project: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     files = {
         "config.md": runs.config("full"),
         **runs.approved("goals", "questions", "research"),
+        **runs.on_record("goals", "questions", "research"),
         "design.md": runs.artifact(),
     }
     run = runs.on_disk(project, files)
@@ -62,8 +67,9 @@ def test_next_sends_agents_until_a_person_is_needed(review: Path, qrspi: Call) -
         "  reviews/design/round-01-scope-set.txt",
         "Next: Reviews passed clean in round 1. Read design.md, then `qrspi approve "
         f"{runs.RUN} design` or `qrspi reject {runs.RUN} design -m TEXT`.",
-        "",
-        "Before responding, consider running /compact — context may be saturated.",
+        "  Read with care: design.md is the text that round 1 reviewed; nobody has decided "
+        "about it before.",
+        "  Findings: 0 kept in round 1.",
     ]
 
 
@@ -85,6 +91,30 @@ def test_trouble_on_the_way_is_an_error_of_its_own(review: Path, qrspi: Call) ->
     assert (done.code, document["code"]) == (4, "transport-no-script")
     status = qrspi("status", "--json").json["runs"][0]
     assert (status["next"]["action"], status["next"]["round"]) == ("review", 1)
+
+
+BROKEN = """\
+import sys
+from qrspi.cli import main
+from qrspi.handlers.agents import fan_out
+obtain = fan_out.obtain
+fan_out.obtain = lambda one, context: obtain(one, context) if one.name[0] == "q" else 1 / 0
+main(sys.argv[1:])
+"""
+
+
+def test_a_bug_while_agents_work_is_one_line_and_keeps_what_came(review: Path) -> None:
+    words = [sys.executable, "-c", BROKEN, "next", "--dispatch", "--replies", "../replies"]
+    short = subprocess.run([*words, "--jobs", "1"], capture_output=True, text=True)
+    assert (short.returncode, short.stderr) == (
+        1,
+        "[transport: scripted]\n"
+        "a bug in qrspi: ZeroDivisionError: division by zero\n"
+        "  run it again with -v for the traceback\n",
+    )
+    assert (review / "reviews/design/round-01/quality-claude.clean.md").exists()
+    long = subprocess.run([*words, "-v"], capture_output=True, text=True)
+    assert (long.returncode, long.stderr.count("Traceback")) == (1, 1)
 
 
 @pytest.mark.rule("OUT-01", "SPD-02")
@@ -113,6 +143,9 @@ def test_a_rehearsal_sends_nobody(review: Path, qrspi: Call) -> None:
     before = sorted(file.as_posix() for file in review.rglob("*"))
     done = qrspi("next", "--dispatch", "--dry-run", "--replies", "../replies")
     assert (done.code, done.out.splitlines()[0]) == (0, "would do: prepare-round design round 1")
+    assert done.out.endswith(
+        f"\n\nwould send: whom the run waits for then; `qrspi next {runs.RUN}` says whom.\n"
+    )
     assert sorted(file.as_posix() for file in review.rglob("*")) == before
     qrspi("next")
     done = qrspi("next", "--dispatch", "--dry-run", "--replies", "../replies")
@@ -131,7 +164,7 @@ def test_options_that_only_matter_when_sending_are_refused_without(
     assert (done.code, done.out) == (2, "")
     assert done.err == (
         "--jobs, --max-…, --tier-override and --replies only matter with --dispatch\n"
-        "  qrspi next --dispatch\n"
+        "  qrspi next [RUN] --dispatch\n"
     )
 
 
@@ -151,16 +184,44 @@ def test_who_is_waited_for_is_listed(review: Path, qrspi: Call) -> None:
     ]
 
 
+@pytest.mark.rule("TRN-04")
+def test_what_is_wrong_with_the_log_of_dispatches_is_said(review: Path, qrspi: Call) -> None:
+    qrspi("next")
+    path = ".qrspi/dispatch/design/round-01/jobs.jsonl"
+    (review / path).write_text('{"name": 3}\nnot JSON\n')
+    done = qrspi("dispatch", "list")
+    assert len(done.out.splitlines()) == 3
+    assert done.err.splitlines() == [
+        f"warning: {path} line 1 is no record of a dispatch: it does not count, the other lines do",
+        f"warning: {path} line 2 is no JSON object: it does not count, the other lines do",
+    ]
+
+
 def test_goals_are_a_persons_to_write(project: Path, qrspi: Call) -> None:
     assert qrspi("init", "user-auth", "--pipeline", "quick", "--no-second-reviewer").code == 0
-    nobody = "The run waits for no agent now: `qrspi next` says what it waits for.\n"
+    nobody = f"The run waits for no agent now: `qrspi next {runs.RUN}` says what it waits for.\n"
     assert (qrspi("dispatch", "list").out, qrspi("dispatch", "run").out) == (nobody, nobody)
     assert qrspi("prompt", "author").code == 0
 
 
+@pytest.mark.rule("LIV-27")
+def test_prompt_alone_lists_who_may_draft_the_goals(project: Path, qrspi: Call) -> None:
+    assert qrspi("init", "user-auth", "--pipeline", "quick", "--no-second-reviewer").code == 0
+    done = qrspi("prompt")
+    assert [line.split()[0] for line in done.out.splitlines() if line] == [
+        "AGENT",
+        "author",
+        "What",
+    ]
+    assert f"`qrspi prompt {runs.RUN} author`" in done.out
+
+
 def test_nobody_is_waited_for(review: Path, qrspi: Call) -> None:
     done = qrspi("dispatch", "list")
-    assert done.out == "The run waits for no agent now: `qrspi next` says what it waits for.\n"
+    assert (
+        done.out
+        == f"The run waits for no agent now: `qrspi next {runs.RUN}` says what it waits for.\n"
+    )
     assert qrspi("dispatch", "run", "--replies", "../replies").out == done.out
     document = checked(
         qrspi("dispatch", "run", "--replies", "../replies", "--json"), "dispatch-run"
@@ -179,13 +240,14 @@ def test_one_fan_out_sends_and_stops(review: Path, qrspi: Call) -> None:
     assert qrspi("status", "--json").json["runs"][0]["next"]["action"] == "assemble"
 
 
+@pytest.mark.rule("LIV-25")
 def test_what_is_the_hosts_is_said_to_be(review: Path, qrspi: Call) -> None:
     qrspi("next")
     done = qrspi("dispatch", "run")
     assert (done.code, done.out) == (
         0,
-        "The host's to send, as config.md has no command or provider for them: quality-claude, "
-        "scope-claude.\n",
+        "Not sent, as config.md has no command or provider for them: quality-claude, "
+        "scope-claude.\n" + "".join(f"{line}\n" for line in agents.WIRES),
     )
 
 
@@ -197,6 +259,47 @@ def test_a_fan_out_can_be_rehearsed(review: Path, qrspi: Call) -> None:
         "scope-claude  reviewer-scope  claude/middle  scripted  pending"
     ]
     assert not list((review / "reviews/design/round-01").glob("*.clean.md"))
+
+
+@pytest.mark.rule("LIV-25")
+def test_the_lines_that_are_offered_are_good_lines_of_config_md() -> None:
+    blocks = "\n".join(agents.WIRES).split("\n\n")[1::2]
+    vendors = []
+    for block in blocks:
+        config = reader.read(runs.config("quick").replace(b"---\n", f"---\n{block}\n".encode(), 1))
+        assert reader.validate(config) == ((), ())
+        vendors += [*(config.commands or ()), *(config.providers or ())]
+    assert vendors == ["claude", "codex", "shop"]
+    assert max(map(len, agents.WIRES)) < 80
+
+
+@pytest.mark.rule("LIV-27")
+@pytest.mark.parametrize("words", [(), (runs.RUN,)])
+def test_without_a_tag_everybody_who_waits_is_listed(
+    review: Path, qrspi: Call, words: tuple[str, ...]
+) -> None:
+    qrspi("next")
+    assert qrspi("prompt", *words) == (
+        0,
+        "AGENT           ROLE              MODEL          WIRE  STATE\n"
+        "quality-claude  reviewer-quality  claude/large   host  pending\n"
+        "scope-claude    reviewer-scope    claude/middle  host  pending\n"
+        "\n"
+        f"What one is to be told: `qrspi prompt {runs.RUN} quality-claude`.\n",
+        "",
+    )
+    checked(qrspi("prompt", *words, "--json"), "dispatch-list")
+    assert qrspi("prompt", "quality-cluade").err.splitlines()[0] == (
+        f"run {runs.RUN} does not wait for 'quality-cluade'; it waits for quality-claude, "
+        "scope-claude; did you mean quality-claude?"
+    )
+
+
+@pytest.mark.rule("LIV-25")
+def test_sending_while_a_person_is_waited_for_would_send_nobody(review: Path, qrspi: Call) -> None:
+    qrspi("next", "--dispatch", "--replies", "../replies")
+    done = qrspi("next", "--dispatch", "--dry-run", "--replies", "../replies")
+    assert done.out.endswith("\n\nwould send: nobody, as the run does not wait for an agent.\n")
 
 
 @pytest.mark.rule("PRM-01", "OUT-02")
@@ -217,7 +320,7 @@ def test_a_prompt_that_nobody_waits_for_is_refused(review: Path, qrspi: Call) ->
         f"run {runs.RUN} does not wait for 'author'; it waits for quality-claude, scope-claude\n"
         f"  qrspi dispatch list {runs.RUN}\n"
     )
-    assert qrspi("prompt").code == 2
+    assert qrspi("prompt", "a", "b", "c").code == 2
 
 
 @pytest.mark.rule("SEC-04")
@@ -380,7 +483,8 @@ def test_budgets_stand_beside_what_was_spent(project: Path, qrspi: Call) -> None
             2,
             "'nowhere' is no step; expected one of goals, questions, research, design, phasing, "
             "ux, structure, plan, parallelize, implement, integrate, test, replan, "
-            "implement-gate, task-NN\n  qrspi spend add --step STEP\n",
+            "implement-gate, task-NN\n"
+            "  qrspi spend add [RUN] --step STEP --role ROLE --model MODEL\n",
         ),
     ],
 )
@@ -398,3 +502,10 @@ def test_a_run_may_stand_before_the_action_word(review: Path, qrspi: Call) -> No
         qrspi("spend", runs.RUN, "add", "--step", "goals", "--role", "r", "--model", "m").code == 0
     )
     assert qrspi("roles", runs.RUN, "list").code == 0
+
+
+@pytest.mark.rule("SEC-23")
+def test_a_terminal_does_not_obey_what_is_unwrapped(tmp_path: Path) -> None:
+    (tmp_path / "wrapped").write_bytes(untrusted_markers.wrap(b"\x1b[31mred\n", "notes.md"))
+    with Terminal("unwrap", tmp_path / "wrapped") as terminal:
+        terminal.until("\\x1b[31mred")

@@ -2,11 +2,12 @@ from __future__ import annotations
 
 import platform
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
 
-from tests import runs
+from tests import runs, scenes
 from tests.cli.conftest import Call
 
 MACHINE = [
@@ -37,7 +38,8 @@ def test_everything_odd_is_listed(project: Path, qrspi: Call) -> None:
         project,
         {
             "config.md": runs.config("quick", colour="blue"),
-            "approvals.jsonl": b'{"event": "approve"}\n<<<<<<< HEAD\n{"cut',
+            ".qrspi/audit.jsonl": b'{"event": "approve"}\n<<<<<<< HEAD\n{"cut',
+            "approvals.jsonl": b'{"event": "app',
             "reviews/goals/round-3/x": b"",
             "reviews/tasks/task-01/round-02/x": b"",
             ".goals.md.qrspi-0123456789abcdef.tmp": b"",
@@ -55,10 +57,10 @@ def test_everything_odd_is_listed(project: Path, qrspi: Call) -> None:
         0,
         [
             f"note    leftover: {folder}/.2026-05-17-x.qrspi-0123456789abcdef.tmp is left of a "
-            "command that was killed; the next `qrspi init` removes it",
+            "command that was killed; the next run that is started removes it",
             "note    runs: ideas is no run: it has neither config.md nor goals.md",
             "note    runs: moved is no run: it has neither config.md nor goals.md",
-            f"        qrspi init --adopt {folder}/moved",
+            f"        qrspi init --adopt {folder}/moved --pipeline quick",
             "note    runs: notes.txt is no run: it is no folder",
             "note    runs: other is no run: it is a link, which is not followed",
             "ok      daemon: none is watching",
@@ -68,9 +70,11 @@ def test_everything_odd_is_listed(project: Path, qrspi: Call) -> None:
             "directory round-NN",
             "note    2026-05-17-user-auth: reviews/tasks/task-01: round 01 is missing below "
             "round 02",
-            "note    2026-05-17-user-auth: approvals.jsonl line 2 is the conflict mark of a merge: "
-            "keep the entries of both sides and delete the mark",
-            "note    2026-05-17-user-auth: approvals.jsonl line 3 was cut off by a command that "
+            "note    2026-05-17-user-auth: approvals.jsonl line 1 was cut off by a command that "
+            "was killed: it does not count, and is kept aside when the next line is added",
+            "note    2026-05-17-user-auth: .qrspi/audit.jsonl line 2 is the conflict mark of a "
+            "merge: keep the entries of both sides and delete the mark",
+            "note    2026-05-17-user-auth: .qrspi/audit.jsonl line 3 was cut off by a command that "
             "was killed: it does not count, and is kept aside when the next line is added",
             "note    leftover: 2026-05-17-user-auth/.goals.md.qrspi-0123456789abcdef.tmp is left "
             "of a command that was killed; the next command on it removes it",
@@ -95,6 +99,22 @@ def test_what_blocks_a_run_is_a_problem(project: Path, qrspi: Call) -> None:
     )
 
 
+def test_a_record_of_decisions_that_cannot_be_read_is_one_problem(
+    project: Path, qrspi: Call
+) -> None:
+    files = {"config.md": runs.config("quick"), "approvals.jsonl": b"<<<<<<< HEAD\n{}\n"}
+    runs.on_disk(project, files)
+    result = qrspi("doctor")
+    assert (result.code, result.out.splitlines()[3:]) == (
+        3,
+        [
+            "problem 2026-05-17-user-auth: approvals.jsonl line 1 is text that is not JSON, "
+            "expected a record of a decision: correct it or restore the file",
+            "        qrspi explain 2026-05-17-user-auth",
+        ],
+    )
+
+
 def test_a_machine_without_git(project: Path, qrspi: Call, monkeypatch: pytest.MonkeyPatch) -> None:
     (project / ".git").mkdir()
     monkeypatch.setenv("PATH", "/nowhere")
@@ -109,7 +129,7 @@ def test_a_place_without_runs(tmp_path: Path, qrspi: Call, monkeypatch: pytest.M
     assert (result.code, result.out.splitlines()[2:]) == (
         0,
         [
-            "note    runs: no docs/qrspi here or in any parent: no run was started yet",
+            "note    runs: no docs/qrspi here or above in this project: no run was started yet",
             "        qrspi init SLUG --pipeline quick",
         ],
     )
@@ -132,3 +152,56 @@ def test_an_artifact_that_cannot_be_read_is_a_problem_and_a_doubtful_one_a_note(
             "approved or replan-draft; read as draft",
         ],
     )
+
+
+@pytest.mark.rule("SEC-24")
+@pytest.mark.parametrize("name", ["approvals.jsonl", ".qrspi/audit.jsonl", ".qrspi/spend.jsonl"])
+def test_an_enormous_log_is_named_and_not_read(project: Path, qrspi: Call, name: str) -> None:
+    run = runs.on_disk(project, {"config.md": runs.config("quick"), name: b""})
+    with (run / name).open("r+b") as log:
+        log.truncate(20 * 1024**3)
+    started = time.monotonic()
+    found = qrspi("doctor")
+    assert (found.code, time.monotonic() - started < 10) == (3, True)
+    assert f"{name}" in found.out and "21474836480 bytes" in found.out
+
+
+@pytest.mark.rule("LIV-28")
+def test_a_git_that_knows_nobody_is_a_problem(
+    project: Path, qrspi: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scenes.git(project, "init", "-q")
+    for role in ("AUTHOR", "COMMITTER"):
+        for key in ("NAME", "EMAIL"):
+            monkeypatch.delenv(f"GIT_{role}_{key}", raising=False)
+    scenes.git(project, "config", "user.useConfigOnly", "true")
+    runs.on_disk(project, {"config.md": runs.config("quick")})
+    result = qrspi("doctor")
+    assert result.code == 3
+    assert result.out.splitlines()[2] == (
+        "problem git: nobody told git who you are, so nothing can be committed: set user.name and "
+        "user.email in its configuration"
+    )
+
+
+@pytest.mark.rule("LIV-28")
+def test_unknown_files_and_work_trees_that_are_left_are_named(project: Path, qrspi: Call) -> None:
+    scenes.git(project, "init", "-q")
+    known = dict.fromkeys(("request.md", "roadmap.md", "future-web.md", "goals.md~"), b"x")
+    closed = {"closed.md": b"---\nreason: x\n---\n", "notes.txt": b"x"}
+    runs.on_disk(project, {"config.md": runs.config("quick")} | known | closed)
+    runs.on_disk(project, {"config.md": runs.config("quick")}, "2026-05-18-dark-mode")
+    scenes.commit_all(project)
+    for slug in ("user-auth", "dark-mode", "gone-run"):
+        place = f".worktrees/{slug}/task-01"
+        scenes.git(project, "worktree", "add", "-q", "-b", slug, place)
+    lines = qrspi("doctor").out.splitlines()
+    said = [line for line in lines if "no file that" in line or "is left" in line]
+    root = project.resolve()
+    assert said == [
+        "note    2026-05-17-user-auth: notes.txt is no file that qrspi knows, and is left alone",
+        f"note    work trees: {root}/.worktrees/gone-run/task-01 is left of no run that is here",
+        f"note    work trees: {root}/.worktrees/user-auth/task-01 is left of "
+        "2026-05-17-user-auth, which is over",
+    ]
+    assert "        qrspi task clean 2026-05-17-user-auth" in lines

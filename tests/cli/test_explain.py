@@ -10,7 +10,8 @@ from tests.cli.conftest import Call
 
 @pytest.mark.rule("FM-07")
 def test_the_reasons_and_the_files(project: Path, qrspi: Call) -> None:
-    runs.on_disk(project, {"config.md": runs.config("quick"), **runs.approved("goals")})
+    goals = runs.approved("goals") | runs.on_record("goals")
+    runs.on_disk(project, {"config.md": runs.config("quick"), **goals})
     assert qrspi("explain") == (
         0,
         """\
@@ -24,12 +25,12 @@ def test_the_reasons_and_the_files(project: Path, qrspi: Call) -> None:
 
 Next: Write questions.md, then run `qrspi next 2026-05-17-user-auth`.
 
-**Compaction checkpoint: pre-handoff.** The step before is on record and a new one begins.
-
-READ       HOW MUCH     FOUND
-config.md  all of it    there
-.          names in it  there
-goals.md   frontmatter  there
+READ               HOW MUCH     FOUND
+config.md          all of it    there
+.                  names in it  there
+goals.md           all of it    there
+approvals.jsonl    all of it    there
+reviews/questions  names in it  absent
 """,
         "",
     )
@@ -44,6 +45,7 @@ def test_what_is_wrong_with_a_config(project: Path, qrspi: Call) -> None:
         None,
         [
             {"path": "config.md", "how": "whole", "found": "there"},
+            {"path": ".", "how": "listing", "found": "there"},
             {"path": "closed.md", "how": "start", "found": "absent"},
         ],
     )

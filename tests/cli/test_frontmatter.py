@@ -60,7 +60,7 @@ def test_in_a_run_the_change_is_on_record(project: Path, qrspi: Call) -> None:
     result = qrspi("frontmatter", "set", run / "goals.md", "status", "approved")
     assert (result.code, result.err) == (
         0,
-        "No approval is on record for this: `qrspi approve` asks for one and keeps it.\n",
+        "No approval is on record for this: only the command approve records one.\n",
     )
     line = json.loads((run / ".qrspi/audit.jsonl").read_text())
     assert (line["event"], line["notes"], [file["path"] for file in line["files"]]) == (

@@ -32,6 +32,32 @@ def test_help_names_every_command(qrspi: Call) -> None:
     assert set(VERBS) - listed == set()
 
 
+@pytest.mark.rule("LIV-27")
+def test_help_begins_with_the_five_commands_of_a_day(qrspi: Call) -> None:
+    sections = qrspi("--help").out.partition("\nEvery day:\n")[2].split("\n\n")
+    assert [line.split()[0] for line in sections[0].splitlines()] == [
+        "init",
+        "status",
+        "next",
+        "prompt",
+        "approve",
+    ]
+
+
+@pytest.mark.rule("LIV-27")
+@pytest.mark.parametrize(
+    ("word", "ending"),
+    [
+        ("aprove", "; did you mean approve?"),
+        ("stauts", "; did you mean status?"),
+        ("xyzzy", ""),
+    ],
+)
+def test_a_command_that_is_spelled_wrongly(qrspi: Call, word: str, ending: str) -> None:
+    said = f"no such command {word!r}{ending}\n  qrspi --help\n"
+    assert qrspi(word) == (2, "", said)
+
+
 @pytest.mark.parametrize("words", [(), ("config",), ("round",)])
 def test_without_a_command_the_help_is_shown(qrspi: Call, words: tuple[str, ...]) -> None:
     assert qrspi(*words) == (2, "", qrspi(*words, "--help").out)

@@ -1,16 +1,19 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
 import pytest
 
+from qrspi.core.agents.roles import Role
 from qrspi.core.config.reader import read, validate
 from tests import runs
 from tests.cli.conftest import Call
 from tests.cli.terminal import Terminal
 
 ALONE = "No second model reviews (codex is not on the PATH): --second-reviewer turns it on.\n"
+TESTS = "Which command runs the tests? (none: there is none; empty: ask me later): "
 
 
 def listing(folder: Path) -> dict[str, bytes]:
@@ -36,9 +39,10 @@ Made docs/qrspi/2026-05-17-user-auth (quick pipeline, 6 steps):
   config.md
   goals.md
 
-Next: Write goals.md, then run `qrspi next 2026-05-17-user-auth`.
+Clean questions, research and plan are approved without you; `cascade: off` in \
+config.md asks you each time.
 
-Before responding, consider running /compact — context may be saturated.
+Next: Write goals.md, then run `qrspi next 2026-05-17-user-auth`.
 """,
         ALONE,
     )
@@ -56,8 +60,7 @@ def test_an_existing_directory_is_refused_and_left_as_it_is(project: Path, qrspi
     assert result == (
         3,
         "",
-        f"{run} is already there: choose another name, or adopt it with "
-        "`qrspi init SLUG --adopt DIR`\n  qrspi init SLUG --adopt DIR\n",
+        f"{run} is already there: choose another name\n  qrspi init SLUG --pipeline quick\n",
     )
     assert listing(project) == {}
 
@@ -69,8 +72,67 @@ def test_a_dry_run_says_what_would_be_made(project: Path, qrspi: Call, words: li
     result = qrspi("init", *words, "--pipeline", "full", "--no-second-reviewer", "--dry-run")
     name = {"user-auth": "user-auth", "Sign people in": "sign-people"}[words[0]]
     made = f"Would make docs/qrspi/2026-05-17-{name} (full pipeline, 11 steps):\n"
-    assert result == (0, f"{made}  config.md\n  goals.md\n", "")
+    kept = "" if words == ["user-auth"] else "  request.md\n"
+    assert result == (0, f"{made}  config.md\n  goals.md\n{kept}", "")
     assert listing(project) == {}
+
+
+@pytest.mark.rule("LIV-23")
+def test_what_somebody_wants_is_kept_and_handed_to_the_author_and_the_reviewers(
+    project: Path, qrspi: Call
+) -> None:
+    wish = "Let people delete a note\nby its number — not by its text"
+    assert qrspi("init", wish, "--pipeline", "quick", "--no-second-reviewer").code == 0
+    name = "2026-05-17-people-delete-note-number"
+    run = project / "docs/qrspi" / name
+    assert (run / "request.md").read_text() == f"{wish}\n"
+    author = qrspi("next", name, "--json").json["next"]
+    assert (author["action"], author["inputs"]) == ("author", ["request.md"])
+    (run / "goals.md").write_bytes(runs.artifact(body="# Goals\n\n## G1 Delete\n\nBy number.\n"))
+    qrspi("next", name)
+    for tag in ("quality-claude", "scope-claude"):
+        told = qrspi("prompt", name, tag).out
+        assert f"upstream_paths:\n{run}/request.md\n" in told
+    folder = run / ".qrspi/dispatch/goals"
+    assert f"upstream_paths:\n{run}/request.md\n" in (folder / "author.md").read_text()
+
+
+@pytest.mark.rule("LIV-23")
+def test_the_template_of_goals_has_the_shape_that_its_author_is_told() -> None:
+    from qrspi.core.steps.authoring import EMPTY_GOALS
+    from qrspi.world.runs import role_files
+
+    role = role_files.shipped("author-goals")
+    assert isinstance(role, Role)
+    told = re.findall(r"^- `(#[^`]*)`", role.text, re.MULTILINE)
+    parts = [" ".join(part.split()) for part in re.findall(r"\*\*([A-Z][^*]*)\*\*", role.text)]
+    headings = re.findall(r"^#.*", EMPTY_GOALS, re.MULTILINE)
+    assert [heading.replace("G1 Short name", "G1 <short name>") for heading in headings] == told
+    assert re.findall(r"\*\*(.*)\*\*", EMPTY_GOALS) == parts
+
+
+@pytest.mark.rule("LIV-24")
+def test_how_tasks_are_reviewed_can_be_said_early(project: Path, qrspi: Call) -> None:
+    words = "init user-auth --pipeline quick --no-second-reviewer --review-depth deep"
+    assert qrspi(*words.split(), "--review-mode", "loop").code == 0
+    config = read((project / "docs/qrspi/2026-05-17-user-auth/config.md").read_bytes())
+    assert (config.review_depth, config.review_mode) == ("deep", "loop")
+    assert validate(config) == ((), ())
+
+
+@pytest.mark.rule("LIV-24")
+def test_one_command_answers_the_question_how_tasks_are_reviewed(
+    project: Path, qrspi: Call
+) -> None:
+    ready = runs.approved("goals", "questions", "research", "plan")
+    run = runs.on_disk(project, {"config.md": runs.config("quick"), **ready})
+    (error,) = qrspi("status", "--json").json["runs"][0]["errors"]
+    first = error["options"][0].partition(": ")[2]
+    assert first == f"qrspi config set {runs.RUN} review_depth quick review_mode loop"
+    assert qrspi(*first.split()[1:]).code == 0
+    config = read((run / "config.md").read_bytes())
+    assert (config.review_depth, config.review_mode) == ("quick", "loop")
+    assert qrspi("status", "--json").json["runs"][0]["errors"] == []
 
 
 @pytest.mark.rule("RUN-10")
@@ -81,19 +143,19 @@ def test_a_dry_run_says_what_would_be_made(project: Path, qrspi: Call, words: li
             "auth",
             "'auth' is no slug: expected 2 to 4 lower-case words joined by hyphens, "
             "such as user-auth",
-            'qrspi init "what you want, in a few words"',
+            'qrspi init "what you want, in a few words" --pipeline quick',
         ),
         (
             "../user-auth",
             "'../user-auth' is no slug: expected 2 to 4 lower-case words joined by hyphens, "
             "such as user-auth",
-            "qrspi init user-auth",
+            "qrspi init user-auth --pipeline quick",
         ),
         (
             "日本 語",
             "no slug can be made from '日本 語': expected two words of a to z or 0 to 9 in it; "
             "name one yourself",
-            "qrspi init SLUG",
+            "qrspi init SLUG --pipeline quick",
         ),
     ],
 )
@@ -158,6 +220,9 @@ def test_the_json_says_everything(project: Path, qrspi: Call) -> None:
         "second_reviewer": True,
         "files": ["config.md", "goals.md"],
         "adopted": False,
+        "branch": None,
+        "new_branch": False,
+        "commit": None,
         "dry_run": False,
     }
     config = read((project / document["path"] / "config.md").read_bytes())
@@ -170,8 +235,8 @@ def test_the_json_says_everything(project: Path, qrspi: Call) -> None:
 
 @pytest.mark.rule("RUN-12", "RUN-02")
 def test_other_names_are_accepted_as_they_are(project: Path, qrspi: Call) -> None:
-    runs.on_disk(project, {"config.md": runs.config()}, "Sprint 7 (old)")
-    assert qrspi("status", "Sprint 7", "--json").json["runs"][0]["run"] == "Sprint 7 (old)"
+    runs.on_disk(project, {"config.md": runs.config()}, "Sprint_7.old")
+    assert qrspi("status", "Sprint_7", "--json").json["runs"][0]["run"] == "Sprint_7.old"
 
 
 def test_a_namesake_is_pointed_out(project: Path, qrspi: Call) -> None:
@@ -193,8 +258,8 @@ def test_without_a_terminal_there_is_no_second_reviewer_and_a_notice(
     assert read(config.read_bytes()).second_reviewer is False
 
 
-@pytest.mark.rule("CFG-19", "CFG-01")
-def test_on_a_terminal_both_questions_are_asked(project: Path, tmp_path: Path) -> None:
+@pytest.mark.rule("CFG-19", "CFG-01", "LIV-05")
+def test_on_a_terminal_all_questions_are_asked(project: Path, tmp_path: Path) -> None:
     path = f"{codex(tmp_path / 'bin')}:{os.defpath}"
     with Terminal("init", "user-auth", PATH=path) as terminal:
         terminal.until("Number: ")
@@ -204,10 +269,13 @@ def test_on_a_terminal_both_questions_are_asked(project: Path, tmp_path: Path) -
         screen = terminal.until("Second reviews?\n")
         terminal.until("2) Use a second model for second reviews\nNumber: ")
         terminal.type("2\n")
+        terminal.until(TESTS)
+        terminal.type("make test\n")
         assert terminal.end() == 0
     assert "Which pipeline?\n  1) quick: goals, questions" in screen
     config = read((project / "docs/qrspi/2026-05-17-user-auth/config.md").read_bytes())
     assert (config.pipeline, config.second_reviewer) == ("quick", True)
+    assert config.test_command == "make test"
 
 
 @pytest.mark.rule("CFG-19")
@@ -215,7 +283,9 @@ def test_on_a_terminal_nobody_is_asked_about_a_second_vendor_that_is_not_there(
     project: Path,
 ) -> None:
     with Terminal("init", "user-auth", "--pipeline", "quick", PATH=os.defpath) as terminal:
-        screen = terminal.until("--second-reviewer turns it on.\n")
+        screen = terminal.until("--second-reviewer turns it\n  on.\n")
+        terminal.until(TESTS)
+        terminal.type("\n")
         assert terminal.end() == 0
     assert "Second reviews?" not in screen
     config = read((project / "docs/qrspi/2026-05-17-user-auth/config.md").read_bytes())
@@ -241,9 +311,10 @@ def test_adopting_writes_a_config_beside_the_artifacts(project: Path, qrspi: Cal
 Added to docs/qrspi/brought-along (quick pipeline, 6 steps):
   config.md
 
-Next: Write research/summary.md, then run `qrspi next brought-along`.
+Clean questions, research and plan are approved without you; `cascade: off` in \
+config.md asks you each time.
 
-**Compaction checkpoint: pre-handoff.** The step before is on record and a new one begins.
+Next: Write research/summary.md, then run `qrspi next brought-along`.
 """,
         "",
     )
@@ -258,13 +329,13 @@ Next: Write research/summary.md, then run `qrspi next brought-along`.
 
 @pytest.mark.rule("ST-05")
 def test_a_folder_elsewhere_is_adopted_where_it_lies(project: Path, qrspi: Call) -> None:
-    folder = project / "old plans"
+    folder = project / "old-plans"
     folder.mkdir()
     (folder / "design.md").write_bytes(runs.artifact("approved"))
     result = qrspi("init", "other-name", "--adopt", folder, "--ux", "--no-second-reviewer")
     assert (result.code, result.err) == (
         0,
-        "The run keeps the name of its folder, old plans.\n"
+        "The run keeps the name of its folder, old-plans.\n"
         f"It lies in no docs/qrspi: name it with --root {folder}.\n",
     )
     assert result.out.startswith(f"Added to {folder} (full pipeline, 12 steps):\n  config.md\n")
@@ -276,8 +347,9 @@ def test_a_folder_elsewhere_is_adopted_where_it_lies(project: Path, qrspi: Call)
     [
         (
             {"config.md": b"", "goals.md": b""},
-            "brought-along has a config.md already: it is a run; `qrspi config validate` says "
-            "whether the config is good\n  qrspi status brought-along\n",
+            "brought-along has a config.md already: it is a run; `qrspi import "
+            "docs/qrspi/brought-along` takes in what was made elsewhere\n"
+            "  qrspi import docs/qrspi/brought-along\n",
         ),
         (
             {"notes.txt": b""},
@@ -294,3 +366,31 @@ def test_what_cannot_be_adopted_is_left_alone(
     words = ("init", "--adopt", run, "--pipeline", "quick")
     assert qrspi(*words) == (3, "", error)
     assert listing(run) == files
+
+
+@pytest.mark.rule("LIV-23")
+def test_goals_have_three_parts_and_a_type_and_the_plan_has_the_criteria() -> None:
+    from qrspi.core.steps import authoring
+    from qrspi.world.runs import role_files
+
+    goals, plan = role_files.shipped("author-goals"), role_files.shipped("author-plan")
+    assert isinstance(goals, Role) and isinstance(plan, Role)
+    assert "`Type: known-fix`" in goals.text and "`Type: exploratory`" in goals.text
+    assert "Done when" not in goals.text + authoring.EMPTY_GOALS
+    assert "## Acceptance Criteria" in plan.text
+
+
+@pytest.mark.rule("LIV-23")
+def test_the_empty_goals_of_earlier_versions_are_still_empty() -> None:
+    from qrspi.core.derivation.derive import derive
+    from qrspi.core.tree import MemoryTree
+    from tests import runs
+
+    former = (
+        "---\nstatus: draft\n---\n\n# Goals\n\nWhat this is about, and for whom.\n\n"
+        "## G1 Short name\n\n**Problem**:\n\n**Why we care**:\n\n**What we know so far**:\n\n"
+        "**Done when**:\n\n## Limits we must keep\n\n-\n\n## Not wanted\n\n-\n\n"
+        "## Open points\n\n-\n"
+    )
+    tree = MemoryTree({"config.md": runs.config(), "goals.md": former.encode()})
+    assert derive(tree).next.because == ("goals.md is still the empty draft that init wrote",)

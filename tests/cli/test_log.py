@@ -12,13 +12,15 @@ from typing import Any
 import jsonschema
 import pytest
 
-from qrspi.core.records import audit_trail as trail
+from qrspi.core.records import audit_trail
 from qrspi.core.records.audit_trail import Line, Touched
-from qrspi.world.files import json_log as applog
+from qrspi.render import audit_lines
+from qrspi.world.files import json_log
 from tests import runs
 from tests.cli.conftest import COMMAND, NOW, Call
 
 SCHEMA = json.loads(Path(__file__).parents[2].joinpath("schemas/log.schema.json").read_text())
+TRAIL = audit_trail.FILE
 OLD, NEW = "a" * 64, "b" * 64
 
 
@@ -28,11 +30,11 @@ def line(event: str = "assemble", **more: Any) -> Line:
 
 
 def write(run: Path, *lines: Line | bytes, mode: str = "ab") -> None:
-    file = run / trail.FILE
+    file = run / audit_trail.FILE
     file.parent.mkdir(exist_ok=True)
     with file.open(mode) as log:
         for item in lines:
-            log.write(applog.encode(trail.render(item)) if isinstance(item, Line) else item)
+            log.write(json_log.encode(audit_trail.render(item)) if isinstance(item, Line) else item)
 
 
 @pytest.fixture
@@ -47,22 +49,41 @@ def documents(text: str) -> list[Any]:
     return found
 
 
-@pytest.mark.rule("AUD-01")
+@pytest.mark.rule("AUD-01", "LIV-27")
 def test_a_table_of_what_was_done(run: Path, qrspi: Call) -> None:
     write(
         run,
         line("prepare-round", files=(Touched("reviews/goals/round-01.diff", None, NEW),)),
-        line("approve", actor="web", round=None, files=(Touched("goals.md", OLD, NEW),)),
+        line(
+            "approve", who="Ada Lovelace as Ada", round=None, files=(Touched("goals.md", OLD, NEW),)
+        ),
         line("commit-round", step="", files=(), outcome="stopped: why"),
     )
     assert qrspi("log") == (
         0,
-        "TIME                  WHO       WHAT            STEP         ROUND  FILES\n"
-        f"{NOW}  cli       prepare-round   goals        1      reviews/goals/round-01.diff\n"
-        f"{NOW}  web       approve         goals        -      goals.md\n"
-        f"{NOW}  cli       commit-round (stopped)  -            1      -\n",
+        "TIME                  WHO             WHAT            STEP         ROUND  FILES\n"
+        f"{NOW}  qrspi           prepare-round   goals        1      reviews/goals/round-01.diff\n"
+        f"{NOW}  Ada Lovelace …  approve         goals        -      goals.md\n"
+        f"{NOW}  qrspi           commit-round (stopped)  -            1      -\n",
         "",
     )
+
+
+@pytest.mark.rule("AUD-01", "LIV-29")
+def test_files_stand_below_a_row_without_room_for_them() -> None:
+    task = tuple(Touched(f"tasks/task-{at:02d}.md", None, NEW) for at in range(5))
+    rows = [one for item in (line(), line(files=task), line(files=())) for one in rendered(item)]
+    assert rows == [
+        f"{NOW}  qrspi           assemble        goals        1",
+        "    reviews/goals/round-01-verified.md",
+        f"{NOW}  qrspi           assemble        goals        1",
+        "    tasks/task-00.md, tasks/task-01.md, tasks/task-02.md and 2 more",
+        f"{NOW}  qrspi           assemble        goals        1      -",
+    ]
+
+
+def rendered(item: Line) -> list[str]:
+    return audit_lines.lines(item, 80)
 
 
 @pytest.mark.rule("AUD-01")
@@ -75,12 +96,12 @@ def test_each_file_with_what_it_was_and_is(run: Path, qrspi: Call) -> None:
     stopped = line("prepare-round", files=(), outcome="stopped: the disk is full")
     write(run, line("approve", files=files, notes=("a note",)), stopped)
     assert qrspi("log", "--files").out.splitlines()[1:] == [
-        f"{NOW}  cli       approve         goals        1      3",
+        f"{NOW}  qrspi           approve         goals        1      3",
         "  aaaaaaaaaaaa bbbbbbbbbbbb goals.md",
         "  aaaaaaaaaaaa -            gone.md",
         "  tasks -> phases/phase-01/tasks",
         "  a note",
-        f"{NOW}  cli       prepare-round (stopped)  goals        1      0",
+        f"{NOW}  qrspi           prepare-round (stopped)  goals        1      0",
         "  stopped: the disk is full",
     ]
 
@@ -93,15 +114,15 @@ def test_one_document_a_line(run: Path, qrspi: Call) -> None:
     entry = {"schema": "qrspi/log/v1", "run": runs.RUN, "kind": "entry"}
     assert (told.code, told.err) == (0, "")
     assert documents(told.out) == [
-        entry | trail.render(line(notes=("a note",))),
-        entry | trail.render(line("phase", files=moved)),
+        entry | audit_trail.render(line(notes=("a note",))),
+        entry | audit_trail.render(line("phase", files=moved)),
         {
             "schema": "qrspi/log/v1",
             "run": runs.RUN,
             "kind": "warning",
             "code": "malformed-line",
-            "file": trail.FILE,
-            "message": f"{trail.FILE} line 1 from the end is no JSON object: it does not count, "
+            "file": audit_trail.FILE,
+            "message": f"{TRAIL} line 1 from the end is no JSON object: it does not count, "
             "the other lines do",
         },
     ]
@@ -129,11 +150,11 @@ def test_harm_in_the_trail_is_told_and_hides_nothing(run: Path, qrspi: Call) -> 
     told = qrspi("log")
     assert [row.split()[2] for row in told.out.splitlines()[1:]] == ["one", "two"]
     assert told.err.splitlines() == [
-        f"warning: {trail.FILE} line 4 from the end is the conflict mark of a merge: keep the "
+        f"warning: {TRAIL} line 4 from the end is the conflict mark of a merge: keep the "
         "entries of both sides and delete the mark",
-        f"warning: {trail.FILE} line 3 from the end has no 'time': it is no line of the trail, "
+        f"warning: {TRAIL} line 3 from the end has no 'time': it is no line of the trail, "
         "the other lines are",
-        f"warning: {trail.FILE} line 1 from the end was cut off by a command that was killed: it "
+        f"warning: {TRAIL} line 1 from the end was cut off by a command that was killed: it "
         "does not count, and is kept aside when the next line is added",
     ]
     assert told.code == 0
@@ -143,7 +164,7 @@ def test_harm_in_the_trail_is_told_and_hides_nothing(run: Path, qrspi: Call) -> 
 def test_what_was_slipped_into_the_trail_is_shown_and_not_obeyed(run: Path, qrspi: Call) -> None:
     write(run, line("\x1b[2J", actor="a\nb", step="\u202e", files=(Touched("\x07\udcff"),)))
     assert qrspi("log").out.splitlines()[1] == (
-        f"{NOW}  a\\nb      \\x1b[2J         \\u202e       1      \\x07\\udcff"
+        f"{NOW}  a\\nb            \\x1b[2J         \\u202e       1      \\x07\\udcff"
     )
 
 
@@ -154,8 +175,8 @@ def test_nothing_yet(run: Path, qrspi: Call) -> None:
 
 
 def test_a_trail_that_is_no_file(run: Path, qrspi: Call) -> None:
-    (run / trail.FILE).mkdir(parents=True)
-    assert qrspi("log") == (4, "", f"cannot read {trail.FILE}: it is a directory\n")
+    (run / audit_trail.FILE).mkdir(parents=True)
+    assert qrspi("log") == (4, "", f"cannot read {audit_trail.FILE}: it is a directory\n")
 
 
 def test_two_ways_to_say_how_many(run: Path, qrspi: Call) -> None:
@@ -180,7 +201,7 @@ def test_lines_are_printed_as_they_come(run: Path) -> None:
 
 
 def test_a_follower_starts_at_the_first_line_or_with_the_next(run: Path) -> None:
-    write(run, line("one"), line("two"))
+    write(run, line("one", files=()), line("two", files=()))
     for words, expected in ((("--all",), ["one", "two"]), (("-n", "0"), ["three"])):
         follower = subprocess.Popen(
             [COMMAND, "log", "--follow", *words], stdout=subprocess.PIPE, text=True
@@ -189,7 +210,7 @@ def test_a_follower_starts_at_the_first_line_or_with_the_next(run: Path) -> None
             assert follower.stdout
             # Nobody knows when it has begun, so a line is added until it is seen.
             while not select.select([follower.stdout], [], [], 0.5)[0]:
-                write(run, line("three"))
+                write(run, line("three", files=()))
             assert follower.stdout.readline().startswith("TIME ")
             events = [follower.stdout.readline().split()[2] for _ in expected]
             follower.stdout.close()

@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import jsonschema
 import pytest
@@ -37,6 +38,7 @@ def snapshot(folder: Path) -> dict[str, object]:
 def test_what_can_be_done_is_done_and_what_is_needed_is_said(tmp_path: Path, qrspi: Call) -> None:
     scenes.fixed(tmp_path)
     done = qrspi("--root", tmp_path, "next")
+    at = f"qrspi --root {tmp_path}"
     assert (done.code, done.out) == (
         0,
         "done: commit-round goals round 1\n"
@@ -45,15 +47,15 @@ def test_what_can_be_done_is_done_and_what_is_needed_is_said(tmp_path: Path, qrs
         "  reviews/goals/loop.md\n"
         "done: prepare-round goals round 2\n"
         "  reviews/goals/round-02.diff\n"
+        "  reviews/goals/round-02-since.diff\n"
         "  reviews/goals/round-02/.dispatch-manifest.json\n"
         "done: write-prompts goals round 2\n"
         "  .qrspi/dispatch/goals/round-02/quality-claude.md\n"
         "  .qrspi/dispatch/goals/round-02/scope-claude.md\n"
         "Next: Send 2 reviewers of goals round 2 (quality-claude, scope-claude); each writes "
-        "into reviews/goals/round-02. One that cannot answer: "
-        f"`qrspi resolve {runs.RUN} skip|retry|stop`.\n"
-        "\n"
-        "**Compaction checkpoint: pre-fanout.** Reviewers are about to be sent in parallel.\n",
+        "into reviews/goals/round-02. "
+        f"`{at} next {runs.RUN} --dispatch` sends them all; `{at} prompt {runs.RUN} "
+        "quality-claude` prints what to tell the first.\n",
     )
     again = qrspi("--root", tmp_path, "next", "--json").json
     jsonschema.validate(again, SCHEMA)
@@ -197,25 +199,41 @@ def test_a_held_run_is_waited_for_and_its_holder_named(tmp_path: Path, process: 
 
 @pytest.mark.rule("ENG-07")
 def test_what_is_derived_can_be_deleted(tmp_path: Path, qrspi: Call) -> None:
+    """All that the engine keeps for itself but the trail, which is a record."""
     run = scenes.assembled(tmp_path)
     before = qrspi("--root", tmp_path, "status", "--json").json
+    trail = run / ".qrspi" / "audit.jsonl"
+    kept = trail.read_bytes()
     subprocess.run(["rm", "-rf", run / ".qrspi"], check=True)
+    scenes.save(trail, kept)
     qrspi("--root", tmp_path, "next")
     assert qrspi("--root", tmp_path, "status", "--json").json == before
 
 
-@pytest.mark.rule("ENG-03")
+@pytest.mark.rule("ENG-03", "SEC-18")
 def test_neither_touch_nor_a_clone_nor_the_clock_changes_the_answer(
     tmp_path: Path, qrspi: Call
 ) -> None:
-    run = scenes.assembled(tmp_path / "one")
-    before = qrspi("--root", tmp_path / "one", "status", "--json").json["runs"]
+    """The trail stays behind, so that it is the engine's commits by which a clone knows whose a
+    round is."""
+    run = scenes.clean(tmp_path / "one")
+    scenes.advance(run)
+    for decision in ("approve", "unapprove"):
+        assert qrspi("--root", tmp_path / "one", decision, "goals").code == 0
+    before = _seen(qrspi, tmp_path / "one")
+    assert before["steps"][0]["stage"] == "closed"
     for number, file in enumerate(sorted(run.rglob("*"), reverse=True)):
         os.utime(file, (number, number), follow_symlinks=False)
-    assert qrspi("--root", tmp_path / "one", "status", "--json").json["runs"] == before
+    assert _seen(qrspi, tmp_path / "one") == before
     scenes.commit_all(tmp_path / "one")
     scenes.git(tmp_path, "clone", "-q", str(tmp_path / "one"), "two")
-    assert qrspi("--root", tmp_path / "two", "status", "--json").json["runs"] == before
+    assert _seen(qrspi, tmp_path / "two") == before
+
+
+def _seen(qrspi: Call, root: Path) -> Any:
+    """Commands that are printed name the project they are about."""
+    found = qrspi("--root", root, "status", "--json").out
+    return json.loads(found.replace(str(root), "ROOT"))["runs"][0]
 
 
 @pytest.mark.rule("ENG-05")

@@ -14,6 +14,7 @@ from jsonschema import Draft202012Validator
 
 from tests import runs
 from tests.cli.conftest import COMMAND, Call, Result
+from tests.scenes import git
 
 SCHEMAS = Path(__file__).resolve().parents[2] / "schemas"
 ROUND = "reviews/goals/round-01"
@@ -28,11 +29,6 @@ def valid(result: Result) -> Any:
     schema = json.loads((SCHEMAS / f"{name}.schema.json").read_text("utf-8"))
     Draft202012Validator(schema).validate(document)
     return document
-
-
-def git(project: Path, *words: str) -> str:
-    done = subprocess.run(["git", *words], cwd=project, capture_output=True, text=True, check=True)
-    return done.stdout.strip()
 
 
 @pytest.fixture
@@ -110,7 +106,7 @@ class TestPrepare:
             3,
             "",
             "artifact goals.md is untracked — commit before reviewer dispatch\n"
-            f"  git add -- {path} && git commit -m 'Add goals.md' -- {path}\n",
+            f"  git add -- {path}\n",
         )
 
     @pytest.mark.rule("DIF-01")
@@ -166,8 +162,7 @@ class TestCheck:
                 "field": "change_type",
                 "found": "grave",
                 "expected": expected,
-                "hint": "correct it in the file, or send the reviewer again with "
-                "`qrspi resolve retry`",
+                "hint": "correct it in the file, or send the reviewer again",
                 "message": f"{file}: change_type is 'grave'; expected {expected}",
             }
         ]
@@ -181,7 +176,7 @@ class TestCheck:
             f"warning: {ROUND}/quality-claude.finding-F01.md: referenced_files cites 'goals.md' "
             "without a line range\n"
             "violation: Reviewer scope-claude produced no output\n"
-            "  send the reviewer again with `qrspi resolve retry`\n"
+            "  send the reviewer again\n"
             "Round 1 of goals: 1 violation.\n",
             "",
         )
@@ -529,7 +524,7 @@ class TestSplitAndIngest:
             3,
             "the reply of scope-claude has nothing; expected NO_FINDINGS, or findings that each "
             "begin with a line <<<FINDING-BOUNDARY>>>\n"
-            "  send the reviewer again with `qrspi resolve retry`\n",
+            "  send the reviewer again\n",
         )
 
     @pytest.mark.rule("PRF-02", "OUT-02")

@@ -108,3 +108,30 @@ def test_with_a_step_only_runs_that_can_enter_it_are_meant(three: Path) -> None:
     assert str(none.value) == (
         f"no run in {three}/docs/qrspi is ready for design: `qrspi status` says what each needs"
     )
+
+
+@pytest.mark.rule("LIV-27")
+def test_the_only_open_run_is_meant_and_the_others_come_last(project: Path, qrspi: Call) -> None:
+    closed = {"config.md": runs.config(), "closed.md": b"---\nclosed: then\n---\n"}
+    runs.on_disk(project, closed, "2026-05-16-old-idea")
+    runs.on_disk(project, {"config.md": runs.config()}, "2026-05-17-dark-mode")
+    assert qrspi("next", "--json").json["run"] == "2026-05-17-dark-mode"
+    runs.on_disk(project, {"config.md": runs.config()}, "2026-05-18-user-auth")
+    assert qrspi("next", "--json").json["options"] == [
+        "2026-05-17-dark-mode",
+        "2026-05-18-user-auth",
+        "2026-05-16-old-idea",
+    ]
+    listed = qrspi("status", "--all", "--json").json["runs"]
+    assert [run["run"] for run in listed][-1] == "2026-05-16-old-idea"
+
+
+@pytest.mark.rule("LIV-27")
+def test_a_step_that_is_spelled_wrongly(three: Path, qrspi: Call) -> None:
+    result = qrspi("approve", "gaols")
+    assert (result.code, result.err.splitlines()[0].endswith("; did you mean the step goals?")) == (
+        2,
+        True,
+    )
+    result = qrspi("approve", NAMES[0], "gaols")
+    assert (result.code, result.err.splitlines()[0].endswith("; did you mean goals?")) == (2, True)

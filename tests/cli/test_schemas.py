@@ -13,7 +13,7 @@ from jsonschema import Draft202012Validator
 from qrspi import engine
 from qrspi.cli.app import application
 from qrspi.cli.verb_table import VERBS
-from qrspi.core.config.initial import initial
+from qrspi.core.config.edit import initial
 from qrspi.handlers.jobs.job import Options
 from qrspi.world.runs.workspace import Workspace
 from tests import runs
@@ -111,6 +111,16 @@ LINES = [
     ("init", "init new-one --pipeline quick --no-second-reviewer", 0),
     ("init", "init new-one --ux --second-reviewer --dry-run", 0),
     ("init", "init --adopt docs/qrspi/2026-05-07-found-one --pipeline full --second-reviewer", 0),
+    ("import", "import docs/qrspi/2026-05-06-old-one --dry-run", 0),
+    ("import", "import docs/qrspi/2026-05-06-old-one --yes", 0),
+    ("import", "import docs/qrspi/2026-05-07-found-one", 3),
+    ("comment-add", "comment paused-one goals.md:L3 -m Why?", 0),
+    ("comment-list", "comment list paused-one", 0),
+    ("stats", "stats reviewed-one", 0),
+    ("stats", "stats --all", 0),
+    ("simulate", "simulate reviewed-one --threshold style=85 --cap 3 --verifier off", 0),
+    ("verify", "verify reviewed-one", 0),
+    ("verify", "verify broken-one", 0),
     ("next", "next fresh-one --dry-run", 0),
     ("next", "next fresh-one", 0),
     ("config-validate", "config validate fresh-one", 0),

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from qrspi.cli import plain_status as shortcut
+from qrspi.cli import plain_status
 from qrspi.cli.session import Session
-from qrspi.core.records import audit_trail as trail
+from qrspi.core.records import audit_trail
 from qrspi.core.records.audit_trail import Line
-from qrspi.world.files import json_log as applog
+from qrspi.world.files import json_log
 from tests import runs
 from tests.cli.conftest import NOW, Call
 
@@ -43,14 +43,14 @@ PLAIN = [
 
 
 LOG = b"".join(
-    applog.encode(trail.render(Line(NOW, "cli", event, "goals", 1)))
+    json_log.encode(audit_trail.render(Line(NOW, "cli", event, "goals", 1)))
     for event in ("prepare-round", "assemble", "commit-round")
 )
 
 
 @pytest.fixture
 def two_runs(project: Path) -> Path:
-    run = {"config.md": runs.config(), "goals.md": runs.artifact(), trail.FILE: LOG}
+    run = {"config.md": runs.config(), "goals.md": runs.artifact(), audit_trail.FILE: LOG}
     runs.on_disk(project, run)
     closed = {"config.md": runs.config("quick"), "closed.md": b"---\nclosed: today\n---\n"}
     runs.on_disk(project, closed, "2026-05-18-old-idea")
@@ -62,7 +62,7 @@ def test_both_ways_give_the_same_bytes(
     line: str, two_runs: Path, qrspi: Call, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     short = qrspi(*line.split())
-    monkeypatch.setattr(shortcut, "answers", lambda session, words: False)
+    monkeypatch.setattr(plain_status, "answers", lambda session, words: False)
     assert qrspi(*line.split()) == short
 
 
@@ -98,7 +98,7 @@ def test_both_ways_give_the_same_bytes(
     ],
 )
 def test_everything_else_is_for_click(line: str) -> None:
-    assert not shortcut.answers(Session(), line.split())
+    assert not plain_status.answers(Session(), line.split())
 
 
 @pytest.mark.rule("SPE-03")

@@ -62,7 +62,8 @@ def test_a_table_of_the_newest_round(run: Path, qrspi: Call) -> None:
         "quality-claude.R1-F03  medium    intent (was correctness)  -      for a person  new\n"
         "  See feedback/goals-round-01.md for the name.\n"
         "  it names a feedback file, so it counts as intent instead of correctness, and a person "
-        "decides\n",
+        "decides\n\n"
+        "Of 6 answers: 6 found in the folder.\n",
         "",
     )
 
@@ -96,6 +97,14 @@ def test_the_document(run: Path, qrspi: Call) -> None:
                 "message": TITLE,
             }
         ],
+        "answers": [
+            {"file": f"reviews/goals/round-01/{name}", "evidence": "found", "reply": ""}
+            for name in (
+                "quality-claude.finding-F01.md",
+                "quality-claude.finding-F01.score.yml",
+                "scope-claude.clean.md",
+            )
+        ],
     }
 
 
@@ -125,6 +134,8 @@ def test_findings_have_a_past(run: Path, qrspi: Call) -> None:
         "",
         "No longer found:",
         "  quality-claude.R1-F03  last seen in round 1",
+        "",
+        "Of 5 answers: 5 found in the folder.",
     ]
     assert course(qrspi("show", "goals", "--round", "1", "--json")) == [
         (1, "R1-F01", "keep", "new"),
@@ -217,3 +228,28 @@ class TestSinceApproval:
         git(project, "commit", "-q", "-m", "start")
         result = qrspi("show", "goals", "--since-approval", "--json")
         assert (result.code, valid(result)["code"]) == (3, "no-approval")
+
+
+@pytest.mark.rule("LIV-03")
+def test_an_open_round_never_reads_as_clean(project: Path, qrspi: Call) -> None:
+    place, tags = "reviews/goals/round-01", ("quality-claude", "scope-claude")
+    files = {
+        "config.md": runs.config("quick"),
+        "goals.md": runs.artifact(),
+        f"{place}/.dispatch-manifest.json": runs.manifest(tags=tags, body=runs.artifact()),
+        f"{place}/quality-claude.clean.md": runs.clean(),
+    }
+    run = runs.on_disk(project, files)
+    assert qrspi("show", "goals").out.splitlines()[2:] == [
+        "Round 1 has no findings so far.",
+        "",
+        "Still to answer: scope-claude.",
+        "",
+        "Of 1 answer: 1 found in the folder.",
+    ]
+    (run / place / "scope-claude.clean.md").write_bytes(runs.clean("scope-claude"))
+    assert qrspi("show", "goals").out.splitlines()[2:] == [
+        "Round 1 has no findings.",
+        "",
+        "Of 2 answers: 2 found in the folder.",
+    ]

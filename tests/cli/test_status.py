@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from qrspi.cli import status_answer
 from qrspi.world.runs import heartbeat
+from qrspi.world.runs.locate import RunDir
 from tests import runs
 from tests.cli.conftest import COMMAND, NOW, Call
 from tests.cli.terminal import Terminal
-
-FOOTER = "\nNo daemon watches these runs.\n"
 
 
 @pytest.fixture
@@ -21,6 +21,7 @@ def designing(project: Path) -> Path:
     files = {
         "config.md": runs.config(),
         **runs.approved("goals", "questions", "research"),
+        **runs.on_record("goals", "questions", "research"),
         "design.md": design,
         "reviews/goals/round-01/quality-claude.clean.md": runs.clean(),
         "reviews/design/round-01/.dispatch-manifest.json": runs.manifest(
@@ -41,7 +42,7 @@ STEP             STATUS    ROUNDS  STAGE      FINDINGS
 [x] goals        approved  1       closed
 [x] questions    approved  -       none
 [x] research     approved  -       none
-[~] design       draft     1       verifying  1 kept, 0 dropped
+[~] design       draft     1       verifying  1 to score
 [ ] phasing      missing   -       none
 [ ] structure    missing   -       none
 [ ] plan         missing   -       none
@@ -52,12 +53,41 @@ STEP             STATUS    ROUNDS  STAGE      FINDINGS
 
 Next: Score 1 finding of design round 1: each needs a .score.yml beside it in \
 reviews/design/round-01.
-
-**Compaction checkpoint: pre-fanout.** Verifiers are about to be sent in parallel.
-"""
-        + FOOTER,
+""",
         "",
     )
+
+
+HANDOFF = """
+**Compaction checkpoint: pre-fanout.** Verifiers are about to be sent in parallel.
+"""
+
+
+@pytest.mark.rule("LIV-26", "OUT-09")
+@pytest.mark.parametrize(
+    ("host", "words", "ending"),
+    [
+        ({"CLAUDECODE": "1"}, ["status"], HANDOFF),
+        ({"COPILOT_CLI": "1"}, ["status"], HANDOFF),
+        ({"CLAUDECODE": "1"}, ["status", "-q"], ""),
+        ({"CLAUDECODE": "1"}, ["status", "--checklist"], HANDOFF),
+        ({}, ["status"], ""),
+    ],
+)
+def test_only_a_host_that_reads_text_is_told_when_to_shed_its_context(
+    designing: Path,
+    qrspi: Call,
+    monkeypatch: pytest.MonkeyPatch,
+    host: dict[str, str],
+    words: list[str],
+    ending: str,
+) -> None:
+    plain = qrspi(*words).out
+    for name, value in host.items():
+        monkeypatch.setenv(name, value)
+    assert qrspi(*words).out == plain + ending
+    told = qrspi("status", "--json").json["runs"][0]["next"]["compaction"]
+    assert told["type"] == "pre-fanout"
 
 
 @pytest.mark.rule("OUT-08")
@@ -95,16 +125,23 @@ def test_the_document_has_the_keys_that_programs_count_on(designing: Path, qrspi
         "status": "draft",
         "rounds": 1,
         "stage": "verifying",
-        "kept": 1,
-        "dropped": 0,
+        "to_score": 1,
         "progress": "in_progress",
     }
-    assert {key: run["next"][key] for key in ("action", "who", "step", "round", "missing")} == {
+    keys = ("action", "who", "step", "round", "missing", "waits_for")
+    assert {key: run["next"][key] for key in keys} == {
         "action": "verify",
         "who": "agent",
         "step": "design",
         "round": 1,
-        "missing": ["quality-claude.finding-F01"],
+        "missing": [
+            {
+                "file": "reviews/design/round-01/quality-claude.finding-F01.score.yml",
+                "kind": "score",
+                "schema": "schemas/sidecar.schema.json",
+            }
+        ],
+        "waits_for": ["quality-claude.finding-F01"],
     }
     assert result.out.count("\n") == 1
 
@@ -127,7 +164,6 @@ reviews/design/round-01.
 2026-05-18-dark-mode
   Next: Write goals.md, then run `qrspi next 2026-05-18-dark-mode`.
 
-No daemon watches these runs.
 Changes after an approval are looked for by `qrspi status RUN` only.
 """,
         "",
@@ -145,7 +181,8 @@ def test_edits_after_approval_are_looked_for_when_one_run_is_asked_for(
     designing: Path, project: Path, qrspi: Call
 ) -> None:
     record = {"event": "approve", "step": "goals", "body_hash": "0" * 64, "round": 1}
-    (designing / "approvals.jsonl").write_text(json.dumps(record) + "\n")
+    with (designing / "approvals.jsonl").open("a") as log:
+        log.write(json.dumps(record) + "\n")
     alone = qrspi("status", "--json").json
     runs.on_disk(project, {"config.md": runs.config("quick")}, "2026-05-18-dark-mode")
     among = qrspi("status", "--json").json
@@ -170,7 +207,6 @@ def test_explained(designing: Path, qrspi: Call) -> None:
         "  because 1 finding(s) have no score yet",
         "  reads reviews/design/round-01/quality-claude.finding-F01.md",
         "  needs quality-claude.finding-F01",
-        "",
     ]
 
 
@@ -179,9 +215,10 @@ def test_explained(designing: Path, qrspi: Call) -> None:
     [
         (
             "status",
-            "No open runs in {}. Start one with `qrspi init SLUG`; `--all` shows closed ones.\n",
+            "No open runs in {}. Start one with `qrspi init SLUG --pipeline quick`; `--all` shows "
+            "closed ones.\n",
         ),
-        ("status --all", "No runs in {}. Start one with `qrspi init SLUG`.\n"),
+        ("status --all", "No runs in {}. Start one with `qrspi init SLUG --pipeline quick`.\n"),
     ],
 )
 def test_an_empty_folder(project: Path, qrspi: Call, words: str, line: str) -> None:
@@ -288,7 +325,7 @@ def test_colours_only_on_a_terminal_that_takes_them(
     with Terminal("status", **settings) as terminal:
         assert terminal.end() == 0
     assert ("\x1b[" in terminal.screen) == colours
-    assert "[~] design       draft     1       verifying  1 kept, 0 dropped" in terminal.screen
+    assert "[~] design       draft     1       verifying  1 to score" in terminal.screen
 
 
 @pytest.mark.rule("OUT-01")
@@ -300,13 +337,17 @@ def test_no_colours_when_asked(designing: Path) -> None:
 
 @pytest.mark.rule("SEC-04")
 def test_names_and_texts_cannot_move_the_cursor(project: Path, qrspi: Call) -> None:
-    name = "2026-05-17-x\x1b[2Jy\u202ez"
-    runs.on_disk(project, {"config.md": runs.config(pipeline="\x1b[31mfull\u200b")}, name)
-    shown = qrspi("status").out
-    assert "2026-05-17-x\\x1b[2Jy\\u202ez" in shown
-    assert {char for char in shown if not char.isprintable()} == {"\n"}
+    config = {"config.md": runs.config(pipeline="\x1b[31mfull\u200b")}
+    runs.on_disk(project, config)
+    runs.on_disk(project, config, "2026-05-17-x\x1b[2Jy\u202ez")
+    shown = qrspi("status")
+    assert shown.err == (
+        "'2026-05-17-x\\x1b[2Jy\\u202ez' is taken for no run: a run's name has only letters, "
+        "digits, '.', '_' and '-'\n"
+    )
+    assert {char for char in shown.out if not char.isprintable()} == {"\n"}
     document = qrspi("status", "--json")
-    assert document.json["runs"][0]["run"] == name
+    assert [run["run"] for run in document.json["runs"]] == [runs.RUN]
     assert document.out.isascii()
 
 
@@ -336,6 +377,39 @@ def test_watching_draws_in_place_on_a_terminal(designing: Path, project: Path) -
     assert "\x1b[?1049l" in terminal.screen
 
 
+@pytest.mark.rule("LIV-29")
+def test_watching_ends_with_q_and_says_so(designing: Path, project: Path) -> None:
+    with Terminal("status", "--watch") as terminal:
+        terminal.until("Press q to leave.")
+        terminal.type("x")  # any other key is not even shown
+        terminal.type("q")
+        assert terminal.end() == 0
+    rest = terminal.screen.rpartition("Press q to leave.")[2]
+    assert rest.replace(" ", "").replace("\n", "") == "\x1b[?25h\x1b[?1049l"
+
+
+@pytest.mark.rule("LIV-29")
+def test_watching_without_a_keyboard_names_the_other_way_out(
+    designing: Path, project: Path
+) -> None:
+    with Terminal("status", "--watch", stdin=subprocess.DEVNULL) as terminal:
+        terminal.until("Press Ctrl-C to leave.")
+        terminal.interrupt()
+        assert terminal.end() == 130
+
+
+@pytest.mark.rule("LIV-29")
+def test_watching_keeps_commands_in_one_line_and_its_foot_in_sight(
+    designing: Path, project: Path
+) -> None:
+    with Terminal("status", "--watch", columns=60, rows=8) as terminal:
+        screen = terminal.until("Press q to leave.")
+        terminal.type("q")
+        assert terminal.end() == 0
+    last = [line.rstrip() for line in screen.splitlines()][-3:]
+    assert last == ["…", "", "Press q to leave."]
+
+
 def test_sentences_are_broken_between_words_on_a_terminal(designing: Path, project: Path) -> None:
     with Terminal("--no-color", "status", columns=60) as terminal:
         assert terminal.end() == 0
@@ -345,15 +419,16 @@ def test_sentences_are_broken_between_words_on_a_terminal(designing: Path, proje
     ) in terminal.screen
 
 
+THREE = tuple(RunDir(name, f"/{name}") for name in "abc")
+
+
 @pytest.mark.rule("OUT-04")
 def test_progress_is_drawn_and_erased(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from qrspi.cli import progress_line as progress
-
-    monkeypatch.setattr(progress, "PATIENCE", 0.0)
-    monkeypatch.setattr(progress, "_PAUSE", 0.0)
-    assert list(progress.told("abc", "reading runs")) == ["a", "b", "c"]
+    monkeypatch.setattr(status_answer, "PATIENCE", 0.0)
+    monkeypatch.setattr(status_answer, "PAUSE", 0.0)
+    assert tuple(status_answer.counting(THREE, "reading runs")) == THREE
     erase = "\r\x1b[K"
     drawn = "".join(f"{erase}reading runs: {at} of 3" for at in range(3))
     assert capsys.readouterr() == ("", drawn + erase)
@@ -361,7 +436,5 @@ def test_progress_is_drawn_and_erased(
 
 @pytest.mark.rule("OUT-04")
 def test_quick_work_draws_nothing(capsys: pytest.CaptureFixture[str]) -> None:
-    from qrspi.cli import progress_line as progress
-
-    assert list(progress.told("abc", "reading runs")) == ["a", "b", "c"]
+    assert tuple(status_answer.counting(THREE, "reading runs")) == THREE
     assert capsys.readouterr() == ("", "")

@@ -11,7 +11,8 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from tests.cli.conftest import Call
-from tests.deliveries import finished, full
+from tests.deliveries import finished, full, quick, task
+from tests.handlers.tasks.test_delivery import TESTERS
 from tests.handlers.workshop import Workshop
 
 SCHEMAS = Path(__file__).resolve().parents[2] / "schemas"
@@ -77,11 +78,29 @@ def test_the_command_an_implementer_is_given_reaches_the_run_from_its_work_tree(
     assert (qrspi(*words).code, shop.has("reviews/tasks/task-01/report.md")) == (0, True)
 
 
+@pytest.mark.rule("LIV-13")
+def test_every_command_works_in_a_tasks_work_tree(
+    shop: Workshop, qrspi: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    qrspi("next")
+    shop.work("task-01", "a.py", "a = 1\n")
+    here = [qrspi(*words).out for words in (("status",), ("task", "list"), ("prompt", "task-01"))]
+    monkeypatch.chdir(shop.tree("task-01"))
+    there = [qrspi(*words).out for words in (("status",), ("task", "list"), ("prompt", "task-01"))]
+    assert there == here
+    assert qrspi("task", "report", RUN, "task-01", "--status", "DONE", "--commit", "HEAD").code == 0
+    assert shop.has("reviews/tasks/task-01/report.md")
+    assert qrspi("next").out.startswith("done: prepare-round task-01 round 1\n")
+    monkeypatch.chdir(shop.tree("task-01") / "docs/qrspi" / RUN)
+    assert qrspi("show", "task-01").code == 0
+    assert shop.git("status", "--porcelain", at=shop.tree("task-01")) == ""
+
+
 @pytest.mark.rule("IMP-11", "OUT-02", "OUT-10")
 def test_a_report_and_a_persons_word(shop: Workshop, qrspi: Call, tmp_path: Path) -> None:
     qrspi("next")
     commit = shop.work("task-01", "a.py", "a = 1\n")
-    words = ("task", "report", "task-01", "--status", "DONE", "--commit", commit[:10])
+    words = ("task", "report", "task-01", "--status", "done", "--commit", commit[:10])
     assert qrspi(*words, "--dry-run").out.splitlines()[:2] == [
         "Would record: task-01 is DONE",
         "  write   reviews/tasks/task-01-review.md  the report, word for word",
@@ -171,3 +190,126 @@ def test_a_replan(tmp_path: Path, qrspi: Call, monkeypatch: pytest.MonkeyPatch) 
     }
     chosen = qrspi("replan", "minor")
     assert (chosen.code, chosen.out.splitlines()[0]) == (0, "Chosen: minor replan")
+
+
+@pytest.mark.rule("LIV-14")
+def test_reviewers_of_all_tasks_that_are_ready_are_offered_together(
+    shop: Workshop, qrspi: Call
+) -> None:
+    qrspi("next")
+    for key, path in (("task-01", "a.py"), ("task-02", "b.py")):
+        shop.work(key, path, "x = 1\n")
+        shop.report(key)
+    said = checked(qrspi("next", "--json").json, "next")["next"]
+    assert said["summary"].endswith(
+        " At the same time: 1 reviewer of task-02 round 1 (spec-claude)."
+    )
+    folders = [f".qrspi/dispatch/task-0{number}/round-01" for number in (1, 2)]
+    assert said["prompts"] == [f"{folder}/spec-claude.md" for folder in folders]
+    assert all(shop.has(prompt) for prompt in said["prompts"])
+    assert [one["file"] for one in said["missing"]] == [
+        f"reviews/tasks/task-0{number}/round-01/spec-claude.finding-F01.md" for number in (1, 2)
+    ]
+    listed = qrspi("prompt", "--json").json
+    assert json.dumps(listed).count("task-02/round-01") > 0
+    second = qrspi("prompt", RUN, "task-02/spec-claude").out
+    assert second.encode() == shop.data(f"{folders[1]}/spec-claude.md")
+    shop.review("task-02", 1, ("spec-claude",))
+    tags = ("code-quality-claude", "silent-failure-claude", "security-claude")
+    assert qrspi("next", "--json").json["next"]["prompts"] == [
+        f"{folders[0]}/spec-claude.md",
+        *(f"{folders[1]}/{tag}.md" for tag in tags),
+    ]
+
+
+# cleaning up
+
+
+@pytest.fixture
+def done(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workshop:
+    """A quick run with two tasks, merged and complete."""
+    tasks = {"tasks/task-01.md": task(1), "tasks/task-02.md": task(2, needs="task-01")}
+    shop = Workshop(tmp_path.resolve() / "project", quick(tasks))
+    monkeypatch.chdir(shop.root)
+    shop.next()
+    shop.take("task-01", "a.py", "a = 1\n")
+    shop.next()
+    shop.take("task-02", "b.py", "b = 1\n")
+    shop.next()
+    shop.approve("implement")
+    shop.next()
+    shop.review("test", 1, TESTERS)
+    shop.next()
+    shop.approve("test")
+    return shop
+
+
+def tips(shop: Workshop) -> list[str]:
+    return [shop.git("rev-parse", f"qrspi/user-auth/task-0{number}") for number in (1, 2)]
+
+
+@pytest.mark.rule("LIV-15")
+def test_work_trees_and_branches_of_a_complete_run_are_removed(done: Workshop, qrspi: Call) -> None:
+    offer = (
+        "Its work trees are in .worktrees/user-auth: `qrspi task clean 2026-05-17-user-auth` "
+        "removes those that are merged."
+    )
+    for words in (("status",), ("next",)):
+        said = qrspi(*words, "--json").json
+        following = said["runs"][0]["next"] if "runs" in said else said["next"]
+        assert following["summary"].endswith(offer)
+        assert following["command"] == f"qrspi task clean {RUN}"
+    first, second = tips(done)
+    would = checked(qrspi("task", "clean", "--dry-run", "--json").json, "task-clean")
+    assert [one["branch"] for one in would["removed"]] == [
+        "qrspi/user-auth/task-01",
+        "qrspi/user-auth/task-02",
+    ]
+    assert done.tree("task-01").exists()
+    assert qrspi("task", "clean").out == (
+        "removed: .worktrees/user-auth/task-01 on qrspi/user-auth/task-01, "
+        f"at {first[:12]}\n"
+        "removed: .worktrees/user-auth/task-02 on qrspi/user-auth/task-02, "
+        f"at {second[:12]}\n"
+    )
+    assert done.branches() == ["main"]
+    assert not (done.root / ".worktrees").exists()
+    assert "task clean" not in qrspi("status").out
+    assert qrspi("task", "clean").out == "No work tree or branch of a task is left.\n"
+
+
+@pytest.mark.rule("LIV-15", "LIV-13")
+def test_what_would_be_lost_stays(
+    done: Workshop, qrspi: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done.git("branch", "qrspi/user-auth/task-02-mine")
+    (done.tree("task-01") / "mine.txt").write_text("mine\n")
+    monkeypatch.chdir(done.tree("task-02"))
+    assert qrspi("task", "clean").out == (
+        "kept: .worktrees/user-auth/task-01 on qrspi/user-auth/task-01: it has changes that are "
+        "not committed: mine.txt\n"
+        "kept: .worktrees/user-auth/task-02 on qrspi/user-auth/task-02: you stand in it\n"
+    )
+    done.work("task-01", "mine.txt", "mine\n")
+    assert qrspi("task", "clean").out.splitlines()[0].endswith("it is not merged into main")
+    monkeypatch.chdir(done.root)
+    kept = checked(qrspi("task", "clean", "--json").json, "task-clean")["kept"]
+    assert [(one["worktree"], one["because"]) for one in kept] == [
+        (".worktrees/user-auth/task-01", "it is not merged into main"),
+    ]
+    assert done.branches() == ["main", "qrspi/user-auth/task-01", "qrspi/user-auth/task-02-mine"]
+
+
+@pytest.mark.rule("LIV-15")
+def test_nothing_is_removed_while_the_run_goes_on(shop: Workshop, qrspi: Call) -> None:
+    qrspi("next")
+    result = qrspi("task", "clean")
+    assert (result.code, result.out) == (3, "")
+    assert result.err.splitlines()[0] == (
+        f"{RUN} is not complete, and its work trees are still needed: `qrspi status {RUN}` says "
+        "for what"
+    )
+    qrspi("close", RUN, "--reason", "not now")
+    shop.work("task-01", "a.py", "a = 1\n")
+    lines = qrspi("task", "clean", RUN).out.splitlines()
+    assert [line.partition(":")[0] for line in lines] == ["kept", "removed"]

@@ -13,8 +13,9 @@ import pytest
 
 from tests import quick, runs
 from tests.cli.conftest import NOW, Call
-from tests.quick import contents, place, put
-from tests.world.repos import Project
+from tests.project import Project
+from tests.quick import place, put
+from tests.runs import contents
 
 TRAIL = ".qrspi/audit.jsonl"
 
@@ -27,10 +28,10 @@ class Story:
 
     def command(self, *words: str, code: int = 0) -> list[Any]:
         """The lines that a command added, held against the files it changed."""
-        before, known = self._hashes(), len(quick.lines(self.run, TRAIL))
+        before, known = self._hashes(), len(runs.lines(self.run, TRAIL))
         told = self.qrspi(*words)
         assert told.code == code, (told.out, told.err)
-        added = quick.lines(self.run, TRAIL)[known:]
+        added = runs.lines(self.run, TRAIL)[known:]
         assert self._replayed(before, added) == self._hashes(), words
         return added
 

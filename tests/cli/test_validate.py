@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from qrspi.core.config.initial import initial
+from qrspi.core.config.edit import initial
 from tests import runs
 from tests.cli.conftest import COMMAND, Call
 from tests.users import plain_user, public

@@ -46,7 +46,7 @@ def test_a_host_is_woken_when_a_person_is_needed(tmp_path: Path) -> None:
     jsonschema.validate(document, SCHEMA)
     assert (process.returncode, document["for"], document["happened"]) == (0, "human", True)
     assert document["changed"] == ["steps", "next"]
-    assert document["next"]["command"] == f"qrspi approve {runs.RUN} goals"
+    assert document["next"]["command"] == f"qrspi --root {tmp_path} approve {runs.RUN} goals"
 
 
 @pytest.mark.rule("APV-03")
@@ -89,7 +89,8 @@ def test_nobody_is_waited_for_in_vain(tmp_path: Path, process: Call) -> None:
     assert refused == (
         3,
         "",
-        f"run {runs.RUN} is closed: nobody will be needed\n  qrspi status {runs.RUN}\n",
+        f"run {runs.RUN} is closed: nobody will be needed\n"
+        f"  qrspi --root {tmp_path} status {runs.RUN}\n",
     )
 
 
@@ -101,7 +102,8 @@ def test_a_run_that_vanishes_is_not_waited_for(tmp_path: Path) -> None:
     assert (process.returncode, out, err) == (
         4,
         "",
-        f"run {runs.RUN} is gone: it was deleted or renamed meanwhile\n  qrspi status\n",
+        f"run {runs.RUN} is gone: it was deleted or renamed meanwhile\n"
+        f"  qrspi --root {tmp_path} status\n",
     )
     shutil.rmtree(tmp_path / "elsewhere")
 

@@ -22,7 +22,7 @@ from tests import runs, scenes
 from tests.cli.conftest import Call
 from tests.daemons import Daemon
 from tests.patience import LIMIT, until
-from tests.world.repos import trap
+from tests.project import trap
 
 SCHEMA = json.loads(Path(__file__).parents[2].joinpath("schemas/watch.schema.json").read_text())
 SECOND = "2026-05-18-other-run"
@@ -109,7 +109,7 @@ def test_goals_and_design_are_never_approved_by_the_daemon(tmp_path: Path, step:
 def test_new_runs_renamed_runs_and_deleted_runs_are_noticed(tmp_path: Path) -> None:
     run = scenes.project(tmp_path)
     with Daemon(tmp_path) as daemon:
-        other = scenes.add_run(tmp_path, SECOND)
+        other = scenes.add_run(tmp_path, SECOND, by_hand=True)
         daemon.heard("failed", run=SECOND)  # its goals are in no commit yet
         scenes.commit_all(tmp_path)
         did(daemon, "prepare-round", SECOND)
@@ -204,7 +204,7 @@ def test_a_second_daemon_is_refused_and_one_shots_are_not(tmp_path: Path, proces
             5,
             "",
             f"these runs are watched already, by process {daemon.process.pid} (qrspi watch): "
-            "one daemon is enough\n  qrspi status\n",
+            f"one daemon is enough\n  qrspi --root {tmp_path} status\n",
         )
         assert process("--root", tmp_path, "next").code == 0
         told = process("--root", tmp_path, "status").out.splitlines()[-1]
@@ -298,7 +298,8 @@ def test_committing_can_be_left_to_people(tmp_path: Path) -> None:
     head = scenes.git(tmp_path, "rev-parse", "HEAD")
     with Daemon(tmp_path, "--no-commit") as daemon:
         line = waits(daemon, "human", "commit-round")
-    assert line["next"]["command"] == f"qrspi round commit {runs.RUN} goals --adopt"
+    adopt = f"qrspi --root {tmp_path} round commit {runs.RUN} goals --adopt"
+    assert line["next"]["command"] == adopt
     assert (scenes.git(tmp_path, "rev-parse", "HEAD"), (run / scenes.ANCHOR).exists()) == (
         head,
         False,
@@ -338,11 +339,12 @@ def test_what_failed_is_not_paid_for_again_by_itself(tmp_path: Path) -> None:
     run = with_agents(tmp_path, "echo no more credit >&2; exit 1")
     with Daemon(tmp_path / "project", "--dispatch", "--sweep", "0.2") as daemon:
         failed = daemon.heard("failed", run=runs.RUN)
-        assert failed["hint"] == f"qrspi next {runs.RUN} --dispatch"
+        again = f"qrspi --root {tmp_path}/project next {runs.RUN} --dispatch"
+        assert failed["hint"] == again
         before = len(list(tmp_path.glob("sent.*")))
         for number in range(3):
             scenes.save(run / "notes.md", b"%d" % number)
-        scenes.add_run(tmp_path / "project", SECOND)
+        scenes.add_run(tmp_path / "project", SECOND, by_hand=True)
         daemon.heard("failed", run=SECOND)
         assert daemon.stop() == 0
     assert len(list(tmp_path.glob("sent.*"))) == before
@@ -501,7 +503,7 @@ def test_the_log_tells_what_cannot_go_on_and_how_it_could(tmp_path: Path) -> Non
     said = [line.partition("Z ")[2] for line in daemon.text[1:]]
     assert said == [
         f"{runs.RUN}: failed: artifact goals.md is untracked — commit before reviewer dispatch\n",
-        f"{runs.RUN}:   git add -- {file} && git commit -m 'Add goals.md' -- {file}\n",
+        f"{runs.RUN}:   git -C {tmp_path} add -- {file}\n",
         "runs that failed: 1\n",
         "stopped\n",
     ]
@@ -523,7 +525,7 @@ def test_a_unit_for_systemd(tmp_path: Path) -> None:
     command = next(line for line in unit.splitlines() if line.startswith("ExecStart="))
     runs_dir = f"\"{tmp_path}/a 100%% $$odd 'place'/docs/qrspi\""
     assert command == (
-        f"ExecStart={sys.executable} -m qrspi --root {runs_dir} watch --no-commit --sweep 30 "
+        f"ExecStart={sys.executable} -I -m qrspi --root {runs_dir} watch --no-commit --sweep 30 "
         '--on-human "say \\"%%h\\"" --log-format text'
     )
     if not shutil.which("systemd-analyze"):
@@ -543,7 +545,7 @@ def test_a_unit_for_launchd(tmp_path: Path) -> None:
     words = ("watch", "--print-unit", "launchd", "--dispatch", "--sweep", "5")
     job = plistlib.loads(by_this_interpreter(project, *words).encode())
     assert job["ProgramArguments"] == [
-        *(sys.executable, "-m", "qrspi", "--root", f"{project}/docs/qrspi"),
+        *(sys.executable, "-I", "-m", "qrspi", "--root", f"{project}/docs/qrspi"),
         *("watch", "--dispatch", "--sweep", "5", "--log-format", "text"),
     ]
     assert (job["RunAtLoad"], job["KeepAlive"]) == (True, {"SuccessfulExit": False})

@@ -14,8 +14,8 @@ from qrspi.cli import boundary
 from qrspi.core.model import Problem
 from qrspi.daemon import Daemon, Report, Settings
 from qrspi.engine import Outcome
-from qrspi.world.processes.side_processes import Errands
-from qrspi.world.runs import state_cache as statecache
+from qrspi.world.processes.side_processes import SideProcesses
+from qrspi.world.runs import state_cache
 from qrspi.world.runs.locate import Root
 from qrspi.world.watch.watcher import Change, Watcher, Why
 from tests import runs, scenes
@@ -32,7 +32,7 @@ class Deaf:
         self.looks, self.full = 0, False
         folder = str(project / "docs" / "qrspi")
         self._watcher = Watcher(folder)
-        self._errands = Errands(self._watcher.wake)
+        self._errands = SideProcesses(self._watcher.wake)
         settings = Settings(Root(str(project), folder))
         self._daemon = Daemon(settings, self._watcher, self._attempt, self._errands)
 
@@ -53,7 +53,7 @@ class Deaf:
 @pytest.fixture(autouse=True)
 def settled(monkeypatch: pytest.MonkeyPatch) -> None:
     """What was written a moment ago counts as old; `tick` sees to it that it is no lie."""
-    monkeypatch.setattr(statecache, "SETTLED", -(10**9))
+    monkeypatch.setattr(state_cache, "SETTLED", -(10**9))
 
 
 def tick(folder: Path) -> None:
@@ -106,7 +106,7 @@ def swapped(run: Path) -> None:
         ),
         pytest.param(
             lambda run: shutil.rmtree(run / scenes.ROUND),
-            "prepare-round waits",
+            "prepare-round write-prompts waits",
             id="folder deleted",
         ),
         pytest.param(
@@ -142,7 +142,7 @@ def test_what_was_not_heard_is_found(
 def test_runs_that_come_and_go_unheard(project: Path) -> None:
     daemon = Deaf(project)
     daemon.look("start")
-    scenes.add_run(project, SECOND)
+    scenes.add_run(project, SECOND, by_hand=True)
     assert [(one.event, one.run) for one in daemon.look()] == [("failed", SECOND)]
     shutil.rmtree(project / "docs" / "qrspi" / SECOND)
     assert [(one.event, one.run) for one in daemon.look()] == [("gone", SECOND)]
@@ -204,7 +204,7 @@ def test_roles_of_the_project_and_the_run_are_looked_at_too(project: Path) -> No
 def test_what_changed_a_moment_ago_is_derived_again(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(statecache, "SETTLED", 3600 * 10**9)
+    monkeypatch.setattr(state_cache, "SETTLED", 3600 * 10**9)
     daemon = Deaf(project)
     daemon.look("start")
     assert (daemon.sweep(), daemon.sweep()) == (1, 1)
@@ -214,7 +214,7 @@ def test_what_changed_a_moment_ago_is_derived_again(
 def test_where_nobody_tells_of_changes_everything_is_derived(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv(statecache.SWITCH, "off")
+    monkeypatch.setenv(state_cache.SWITCH, "off")
     daemon = Deaf(project)
     daemon.look("start")
     assert (daemon.sweep(), daemon.sweep()) == (1, 1)

@@ -2,14 +2,14 @@ from __future__ import annotations
 
 import pytest
 
-from qrspi.core.recording_tree import Seen, Witness
+from qrspi.core.recording_tree import RecordingTree, Seen
 from qrspi.core.snapshot import Snapshot
 from qrspi.core.tree import Entry, Fault
 from tests import runs
 
 
 def test_everything_is_looked_at_once() -> None:
-    witness = Witness(runs.tree({"a.md": b"a", "b/c.md": b"c"}, in_git=True))
+    witness = RecordingTree(runs.tree({"a.md": b"a", "b/c.md": b"c"}, in_git=True))
     snapshot = Snapshot(witness)
     for _ in range(2):
         assert snapshot.entries("b") == (Entry("c.md", "file"),)
@@ -21,7 +21,7 @@ def test_everything_is_looked_at_once() -> None:
 
 
 def test_what_a_listing_lacks_is_absent_without_a_look() -> None:
-    witness = Witness(runs.tree({"a.md": b"a"}))
+    witness = RecordingTree(runs.tree({"a.md": b"a"}))
     snapshot = Snapshot(witness)
     snapshot.entries("")
     assert snapshot.head("gone.md") == Fault("absent")

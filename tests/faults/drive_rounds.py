@@ -9,9 +9,8 @@ from qrspi import engine
 from qrspi.core.errors import Refusal
 from qrspi.core.pipeline import subject
 from qrspi.handlers.jobs.job import Options
-from qrspi.handlers.rounds import ingest
-from qrspi.handlers.rounds import round_commands as plumbing
-from qrspi.handlers.rounds.ingest import Source
+from qrspi.handlers.rounds import printed_reply, round_commands
+from qrspi.handlers.rounds.printed_reply import Source
 from qrspi.world.runs.workspace import Workspace
 from tests import runs
 
@@ -23,12 +22,12 @@ REPLY = EDGE.join((b"", runs.finding(), runs.finding(number=2, kind="scope")))
 
 def split(workspace: Workspace) -> None:
     assert GOALS is not None
-    ingest.split(workspace, Source(GOALS, 1, "quality-claude", REPLY), Options())
+    printed_reply.split(workspace, Source(GOALS, 1, "quality-claude", REPLY), Options())
 
 
 def take_in(workspace: Workspace) -> None:
     assert GOALS is not None
-    ingest.ingest(workspace, Source(GOALS, 1, "quality-claude", REPLY), Options())
+    printed_reply.ingest(workspace, Source(GOALS, 1, "quality-claude", REPLY), Options())
 
 
 def go_on(workspace: Workspace) -> None:
@@ -38,7 +37,7 @@ def go_on(workspace: Workspace) -> None:
 
 def commit(workspace: Workspace) -> None:
     assert GOALS is not None
-    plumbing.commit(workspace, GOALS, None, Options(), False)
+    round_commands.commit(workspace, GOALS, None, Options(), False)
 
 
 COMMANDS: dict[str, Callable[[Workspace], None]] = {

@@ -20,8 +20,9 @@ from qrspi.world.runs.workspace import Workspace
 from tests import quick
 from tests.faults import drive_gate
 from tests.faults.strace import CHANGING, Point, error_points, kill_points, needs_strace, python
-from tests.quick import LOG, RECORDS, contents, lines, status
-from tests.world.repos import Project
+from tests.project import Project
+from tests.quick import LOG, RECORDS, status
+from tests.runs import contents, lines
 
 pytestmark = needs_strace
 

@@ -52,8 +52,8 @@ def start_at_a_stage(tmp_path: Path) -> Workshop:
     }
     shop = Workshop(tmp_path / "project", quick(tasks))
     shop.next()
-    shop.work("task-01", "a.py", "a = 1\n")
-    shop.work("task-02", "b.py", "b = 1\n")
+    shop.take("task-01", "a.py", "a = 1\n")
+    shop.take("task-02", "b.py", "b = 1\n")
     return shop
 
 

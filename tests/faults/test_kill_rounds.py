@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from qrspi.core.config import reader as config
+from qrspi.core.config import reader
 from qrspi.core.findings import guard
 from qrspi.world.files.run_tree import DiskTree
 from qrspi.world.runs.workspace import Workspace
@@ -16,6 +15,7 @@ from tests import runs
 from tests.faults import drive_rounds
 from tests.faults.strace import error_points, kill_points, needs_strace, python
 from tests.faults.test_kill_writes import files, filled
+from tests.scenes import git
 
 pytestmark = needs_strace
 
@@ -38,7 +38,7 @@ def seen(run: Path) -> tuple[str, ...]:
     """The findings that a reader takes from the round."""
     assert drive_rounds.GOALS is not None
     tree = DiskTree(run)
-    settings = config.read(tree.read("config.md"))
+    settings = reader.read(tree.read("config.md"))
     found = guard.read_round(tree, drive_rounds.GOALS, 1, settings, None)
     return tuple(one.finding_id for one in found.findings)
 
@@ -98,11 +98,6 @@ def fixed(tmp_path: Path) -> tuple[Path, Callable[[], None]]:
         runs.on_disk(root, done)
 
     return run, fresh
-
-
-def git(root: Path, *words: str) -> str:
-    done = subprocess.run(["git", *words], cwd=root, check=True, capture_output=True, text=True)
-    return done.stdout.strip()
 
 
 @pytest.mark.rule("CMT-02", "ENG-04")

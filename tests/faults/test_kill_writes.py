@@ -11,11 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from qrspi.world.files import json_log as applog
+from qrspi.world.files import json_log
 from qrspi.world.files.atomic_write import LEFTOVER
 from qrspi.world.files.json_log import Entry
 from qrspi.world.files.run_tree import DiskTree
 from qrspi.world.runs.workspace import Workspace
+from tests import runs
 from tests.faults import drive
 from tests.faults.strace import (
     CHANGING,
@@ -47,6 +48,7 @@ def filled(folder: Path, files: dict[str, bytes]) -> Callable[[], None]:
         for name, data in files.items():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             (folder / name).write_bytes(data)
+        runs.put_openings_on_record(folder, files)
 
     return fill
 
@@ -137,7 +139,7 @@ def test_a_torn_line_is_never_lost_and_no_entry_doubled(tmp_path: Path) -> None:
         aside = found.get("log.jsonl.torn-1")
         assert found["log.jsonl"].endswith(b'{"n"') or aside == b'{"n"', point
         drive.log(str(run))
-        entries = list(applog.read(DiskTree(run), "log.jsonl"))
+        entries = list(json_log.read(DiskTree(run), "log.jsonl"))
         assert [item.record for item in entries if isinstance(item, Entry)] == [{"n": 1}, {"n": 2}]
         assert files(run) == {
             "log.jsonl": b'{"n": 1}\n{"n": 2}\n',

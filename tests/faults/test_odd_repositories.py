@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from qrspi.core.errors import Refusal
 from tests import runs, scenes
 from tests.daemons import COMMAND, Daemon
 from tests.faults import world
@@ -65,7 +66,7 @@ def no_git(root: Path) -> Path:
     return scenes.add_run(root, runs.RUN)
 
 
-GOOD: tuple[scenes.Scene, ...] = (detached, unborn, shallow, linked, submodule, bare, no_git)
+GOOD: tuple[scenes.Scene, ...] = (unborn, shallow, linked, submodule, bare, no_git)
 
 
 @pytest.mark.rule("ENG-04", "DIF-02")
@@ -78,6 +79,18 @@ def test_next_goes_on(tmp_path: Path, scene: scenes.Scene) -> None:
     with_diff = list(run.glob("reviews/goals/*.diff"))
     assert bool(with_diff) == (scene not in (bare, no_git))
     assert world.leftovers(run) == []
+
+
+@pytest.mark.rule("LIV-12")
+def test_on_a_detached_head_next_stops_before_it_writes(tmp_path: Path) -> None:
+    run = detached(tmp_path / "project")
+    before = world.files(run)
+    with pytest.raises(Refusal) as refusal:
+        scenes.advance(run)
+    assert (refusal.value.exit_code, refusal.value.problem.code) == (3, "detached-head")
+    assert world.files(run) == before
+    scenes.git(tmp_path / "project", "switch", "-q", "-c", "feature")
+    assert scenes.advance(run).state.next.action == "review"
 
 
 @pytest.mark.rule("DMN-01")
@@ -139,9 +152,8 @@ def test_a_repository_of_another_user(tmp_path: Path) -> None:
     assert (refused.returncode, refused.stdout, refused.stderr) == (
         4,
         "",
-        f"the repository at {tmp_path}/project belongs to another user and git will not read it: "
-        f"if you trust it, run `{way_out}`\n  {way_out}\n",
+        f"{tmp_path}/project belongs to another user, and git reads no repository of somebody "
+        f"else: if you trust it, run `{way_out}`\n  {way_out}\n",
     )
-    with Daemon(tmp_path / "project") as daemon:
-        failed = [line["code"] for line in daemon.log if line["event"] == "failed"]
-        assert (failed, daemon.stop()) == (["not-owner"], 0)
+    watching = subprocess.run([*argv[:-1], "watch"], capture_output=True, text=True)
+    assert (watching.returncode, watching.stderr) == (4, refused.stderr)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import subprocess
 from collections import Counter
 from pathlib import Path
@@ -13,13 +12,15 @@ import pytest
 
 from qrspi.core.derivation.derive import derive
 from qrspi.core.errors import Halt
+from qrspi.core.model import Problem
 from qrspi.core.records import approvals
-from qrspi.world.files import json_log as applog
+from qrspi.world.files import json_log
 from qrspi.world.files.atomic_write import LEFTOVER
 from qrspi.world.files.json_log import Entry
 from qrspi.world.files.run_tree import DiskTree
 from tests import scenes
 from tests.daemons import COMMAND
+from tests.project import Project
 
 OWN = ".qrspi"
 AUDIT = f"{OWN}/audit.jsonl"
@@ -44,13 +45,11 @@ class World:
 
     def __init__(self, root: Path, scene: scenes.Scene) -> None:
         self.root = root / "project"
-        self._kept = root / "kept"
         self.run = scene(self.root)
-        shutil.copytree(self.root, self._kept, symlinks=True)
+        self._project = Project(self.root).keep()
 
     def fresh(self) -> None:
-        shutil.rmtree(self.root)
-        shutil.copytree(self._kept, self.root, symlinks=True)
+        self._project.restore()
 
     def argv(self, *words: str) -> list[str]:
         return [str(COMMAND), "--root", str(self.root), *words]
@@ -126,7 +125,7 @@ def all_whole(run: Path, *possible: Files) -> None:
 
 def entries(run: Path, log: str) -> list[Entry]:
     """Every line of a log is a whole one."""
-    found = list(applog.read(DiskTree(run), log))
+    found = list(json_log.read(DiskTree(run), log))
     assert [item for item in found if not isinstance(item, Entry)] == []
     return [item for item in found if isinstance(item, Entry)]
 
@@ -152,6 +151,7 @@ def approved_only_on_record(run: Path) -> None:
     entry of the cascade. None of them stands twice."""
     tree = DiskTree(run)
     records = approvals.read(tree.read(approvals.FILE))
+    assert not isinstance(records, Problem), records
     by_itself = {entry.record["artifact"] for entry in entries(run, CASCADES)}
     for log in (approvals.FILE, CASCADES):
         lines = [json.dumps(entry.record, sort_keys=True) for entry in entries(run, log)]

@@ -2,84 +2,34 @@
 
 from __future__ import annotations
 
-import json
-import shutil
-from collections.abc import Callable, Iterator, Mapping
-from copy import copy
-from pathlib import Path
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
 from qrspi.core.pipeline import STEP
-from qrspi.handlers.changes import change_set as moves
-from qrspi.handlers.changes.change_set import Done, Move
-from qrspi.handlers.jobs.job import Job, Options
+from qrspi.handlers.changes import change_set
+from qrspi.handlers.changes.change_set import ChangeSet
+from qrspi.handlers.jobs.job import Job
+from qrspi.world.machine import git_person
 from qrspi.world.runs.workspace import Workspace
 from tests import runs
+from tests.project import EngineProject
 from tests.runs import artifact, clean, finding, manifest
-from tests.world.repos import Project
 
 NOW = "2026-05-17T09:30:00Z"
 WHO = "Ada Example <ada@example.org>"
-Build = Callable[[Job], Move]
+USER = git_person.user()
+Build = Callable[[Job], ChangeSet]
 
 
-class Gate(Project):
-    """One run, with everything committed that it begins with."""
-
-    def __init__(self, root: Path, files: Mapping[str, bytes], *, git: bool = True) -> None:
-        super().__init__(root)
-        root.mkdir(parents=True)
-        self.run = runs.on_disk(root, files)
-        if git:
-            self.git("init", "-q", "-b", "main")
-            self.commit("start")
-        self.options = Options()
-
-    def copy(self, name: str) -> Gate:
-        """The same elsewhere: commits have the same ids there."""
-        root = self.root.with_name(f"{self.root.name}-{name}")
-        shutil.copytree(self.root, root, symlinks=True)
-        twin = copy(self)
-        twin.root, twin.run = root, root / self.run.relative_to(self.root)
-        return twin
-
-    def job(self) -> Job:
-        return moves.look(Workspace(self.run), self.options)
-
-    def make(self, build: Build) -> tuple[Move, Done]:
-        return moves.make(Workspace(self.run), self.options, "test", build)
-
+class Gate(EngineProject):
     def make_first(self, build: Build, count: int) -> int:
         """Only the first writes, as a kill would leave them; how many there are in all."""
         workspace = Workspace(self.run)
         with workspace.locked():
-            move = build(moves.look(workspace, self.options))
+            move = build(change_set.look(workspace, self.options))
             for edit in move.edits[:count]:
-                moves.write(workspace, edit)
+                change_set.write(workspace, edit)
         return len(move.edits)
-
-    def files(self) -> dict[str, bytes]:
-        return {
-            path.relative_to(self.run).as_posix(): path.read_bytes()
-            for path in sorted(self.run.rglob("*"))
-            if path.is_file() and ".qrspi" not in path.parts
-        }
-
-    def records(self) -> list[dict[str, Any]]:
-        lines = (self.run / "approvals.jsonl").read_text().splitlines()
-        return [json.loads(line) for line in lines]
-
-    def subjects(self) -> list[str]:
-        return self.git("log", "--format=%s").splitlines()
-
-    def committed(self) -> list[str]:
-        """What the last commit changed, run-relative."""
-        return sorted(
-            self.git("show", "--format=", "--name-only", "--relative", at=self.run).split()
-        )
-
-    def status_of(self, step: str) -> bytes:
-        return (self.run / STEP[step].artifact).read_bytes().split(b"\n")[1]
 
 
 class Left(NamedTuple):

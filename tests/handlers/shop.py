@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from qrspi import engine_with_agents as pilot
+from qrspi import engine_with_agents
 from qrspi.core.config.blocks import Limits
 from qrspi.core.model import Problem
 from qrspi.engine_with_agents import Driven
-from qrspi.handlers.agents import fan_out as dispatch
+from qrspi.handlers.agents import fan_out
 from qrspi.handlers.agents.dispatch_options import How, Sending
 from qrspi.handlers.agents.fan_out import FanOut
 from qrspi.handlers.jobs.job import Options
-from qrspi.world.runs.workspace import Workspace
 from tests import runs
-from tests.world.repos import trap
+from tests.project import EngineProject, trap
 
 QUESTIONS = "---\nstatus: draft\n---\n# Questions\n\n1. [codebase] Where are users kept?\n"
 NOTHING = "NO_FINDINGS\n"
@@ -38,43 +36,19 @@ class Told:
     def begun(self, names: tuple[str, ...]) -> None:
         self.names += names
 
+    def cut_off(self, run: str, calls: int) -> None: ...
+
     def ended(self, name: str, problem: Problem | None) -> None:
         if problem:
             self.failed.append(name)
 
 
-class Shop:
+class Shop(EngineProject):
     def __init__(self, root: Path, files: Mapping[str, bytes], *, git: bool = True) -> None:
-        self.root = root
+        super().__init__(root, files, git=git)
         self.replies = root.parent / "replies"
         self.replies.mkdir()
-        root.mkdir()
-        if git:
-            self.git("init", "-q", "-b", "main")
-        self.run = runs.on_disk(root, files)
-        if git:
-            self.commit("start")
         self.told = Told()
-
-    def git(self, *words: str) -> str:
-        done = subprocess.run(["git", *words], cwd=self.root, capture_output=True, text=True)
-        assert done.returncode == 0, done.stderr
-        return done.stdout.strip()
-
-    def commit(self, message: str) -> None:
-        self.git("add", "--all")
-        self.git("commit", "-q", "-m", message)
-
-    def subjects(self) -> list[str]:
-        return self.git("log", "--format=%s").splitlines()
-
-    def write(self, path: str, text: str | bytes) -> None:
-        file = self.run / path
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_bytes(text if isinstance(text, bytes) else text.encode())
-
-    def read(self, path: str) -> str:
-        return (self.run / path).read_text()
 
     def reply(self, name: str, text: str) -> None:
         """What an agent answers from the folder."""
@@ -108,36 +82,29 @@ class Shop:
     def driven(self, *, folder: bool = True, **more: Any) -> Driven:
         """As far as it goes."""
         options = Options(no_commit=more.pop("no_commit", False))
-        workspace = Workspace(str(self.run))
+        workspace = self.workspace()
         sending = self._sending(folder, more)
-        with dispatch.opened(workspace, options, sending, self.told) as desk:
-            return pilot.drive(workspace, options, desk)
+        with fan_out.opened(workspace, options, sending, self.told) as desk:
+            return engine_with_agents.drive(workspace, options, desk)
 
     def _desk(self, folder: bool, more: dict[str, Any]) -> Any:
-        workspace = Workspace(str(self.run))
+        workspace = self.workspace()
         options = Options(lock_timeout=more.pop("lock_timeout", 10.0))
-        return dispatch.opened(workspace, options, self._sending(folder, more), self.told)
+        return fan_out.opened(workspace, options, self._sending(folder, more), self.told)
 
     def _sending(self, folder: bool, more: dict[str, Any]) -> Sending:
         scripts = str(self.replies) if folder else ""
         limits = Limits(more.pop("usd", None), more.pop("tokens", None), more.pop("calls", None))
         return Sending(limits=limits, how=How(more.pop("tier", None), scripts), **more)
 
-    def job(self, place: str) -> dict[str, Any]:
+    def dispatch(self, place: str) -> dict[str, Any]:
         """The newest record of a dispatch."""
         folder, _, name = place.rpartition("/")
-        lines = self.read(f".qrspi/dispatch/{folder}/jobs.jsonl").splitlines()
-        found: dict[str, Any] = [r for r in map(json.loads, lines) if r["name"] == name][-1]
-        return found
+        lines = self.lines(f".qrspi/dispatch/{folder}/jobs.jsonl")
+        return [line for line in lines if line["name"] == name][-1]
 
     def ledger(self) -> list[dict[str, Any]]:
-        file = self.run / ".qrspi/spend.jsonl"
-        return [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
-
-    def manifest(self, step: str, number: int = 1) -> dict[str, Any]:
-        path = f"reviews/{step}/round-{number:02d}/.dispatch-manifest.json"
-        found: dict[str, Any] = json.loads(self.read(path))
-        return found
+        return self.lines(".qrspi/spend.jsonl")
 
     def statuses(self, step: str, number: int = 1) -> dict[str, str]:
         return {one["tag"]: one["status"] for one in self.manifest(step, number)["dispatches"]}

@@ -2,36 +2,31 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from qrspi import engine
 from qrspi.core.derivation.derive import derive
 from qrspi.core.model import Next
-from qrspi.core.pipeline import subject
 from qrspi.core.records.task_records import ReportStatus
-from qrspi.engine import Outcome
-from qrspi.handlers.changes import change_set as moves
-from qrspi.handlers.changes.change_set import Done, Move
+from qrspi.handlers.changes import change_set
+from qrspi.handlers.changes.change_set import ChangeSet
 from qrspi.handlers.decisions import approve
 from qrspi.handlers.decisions.approve import Consent
 from qrspi.handlers.jobs.carry_out import carry_out
-from qrspi.handlers.jobs.job import Job, Options, Performed
+from qrspi.handlers.jobs.job import Job, Performed
 from qrspi.handlers.menus import menu as resolve
 from qrspi.handlers.menus.menu import More
-from qrspi.handlers.tasks import reports as task_records
-from qrspi.world.runs.workspace import Workspace
+from qrspi.handlers.tasks import reports
 from tests import runs
 from tests.deliveries import TAGS
-from tests.world.repos import Project
+from tests.project import EngineProject, about
 
 PASSING = "exit 0\n"
 CODE = {"a.py": "a = 0\n", "test.sh": PASSING, "ci.sh": PASSING}
 
 
-class Workshop(Project):
+class Workshop(EngineProject):
     def __init__(
         self,
         root: Path,
@@ -40,20 +35,9 @@ class Workshop(Project):
         *,
         git: bool = True,
     ) -> None:
-        super().__init__(root)
-        root.mkdir(parents=True)
-        self.run = runs.on_disk(root, files)
-        for path, text in {**CODE, **(code or {})}.items():
-            (root / path).write_text(text)
-        if git:
-            self.git("init", "-q", "-b", "main")
-            self.commit("start")
-        self.options = Options()
+        super().__init__(root, files, {**CODE, **(code or {})}, git=git)
 
     # the engine
-
-    def next(self, **options: Any) -> Outcome:
-        return engine.advance(Workspace(self.run), self.options._replace(**options))
 
     def did(self, **options: Any) -> list[str]:
         """What `next` did, prompts aside."""
@@ -62,20 +46,14 @@ class Workshop(Project):
 
     @property
     def answer(self) -> Next:
-        return derive(Workspace(self.run)).next
-
-    def job(self) -> Job:
-        return moves.look(Workspace(self.run), self.options)
-
-    def make(self, build: Callable[[Job], Move]) -> tuple[Move, Done]:
-        return moves.make(Workspace(self.run), self.options, "test", build)
+        return derive(self.workspace()).next
 
     def perform(self, handler: Callable[[Job], Performed]) -> Performed:
-        workspace = Workspace(self.run)
+        workspace = self.workspace()
         with workspace.locked():
-            return carry_out(handler, moves.look(workspace, self.options))
+            return carry_out(handler, change_set.look(workspace, self.options))
 
-    def resolve(self, key: str, who: str = "") -> Move:
+    def resolve(self, key: str, who: str = "") -> ChangeSet:
         return self.make(lambda job: resolve.plan(job, key, More(who=who)))[0]
 
     def approve(self, step: str) -> None:
@@ -94,13 +72,11 @@ class Workshop(Project):
         return self.git("rev-parse", "HEAD", at=place)
 
     def report(self, key: str, commit: str = "HEAD", status: ReportStatus = "DONE") -> None:
-        self.make(lambda job: task_records.report(job, key, status, commit, "Done."))
+        self.make(lambda job: reports.report(job, key, status, commit, "Done."))
 
     def review(self, key: str, number: int, tags: tuple[str, ...] = TAGS, wrong: str = "") -> None:
         """Everybody is clean, or the first one has found something that was scored."""
-        about = subject(key)
-        assert about
-        folder = self.run / about.reviews / f"round-{number:02d}"
+        folder = self.run / about(key).reviews / f"round-{number:02d}"
         for tag in tags[1:] if wrong else tags:
             (folder / f"{tag}.clean.md").write_bytes(runs.clean(tag, number))
         if wrong:
@@ -121,16 +97,10 @@ class Workshop(Project):
         """The task is implemented, reported, and accepted by a person without a review."""
         commit = self.work(key, path, text)
         self.report(key)
-        self.make(lambda job: task_records.accept(job, key, "Looks good."))
+        self.make(lambda job: reports.accept(job, key, "Looks good."))
         return commit
 
     # what is there
-
-    def read(self, path: str) -> str:
-        return (self.run / path).read_text()
-
-    def has(self, path: str) -> bool:
-        return (self.run / path).exists()
 
     def archived(self) -> set[str]:
         """What lies in the folder of the first phase."""
@@ -142,9 +112,3 @@ class Workshop(Project):
         files = (path for path in self.run.rglob("*") if path.is_file())
         names = (path.relative_to(self.run).as_posix() for path in files)
         return {name for name in names if not name.startswith((".qrspi/", "phases/"))}
-
-    def records(self) -> list[dict[str, Any]]:
-        return [json.loads(line) for line in self.read("approvals.jsonl").splitlines()]
-
-    def branches(self) -> list[str]:
-        return self.git("for-each-ref", "--format=%(refname:short)", "refs/heads").splitlines()

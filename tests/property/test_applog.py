@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qrspi.core.model import Problem
-from qrspi.world.files import json_log as applog
+from qrspi.world.files import json_log
 from qrspi.world.files.json_log import Entry
 from qrspi.world.files.run_tree import DiskTree, opened
 
@@ -23,11 +23,11 @@ record_lists = st.lists(st.dictionaries(st.text(max_size=5), values, max_size=2)
 
 def add(folder: str, lines: bytes) -> tuple[Problem, ...]:
     with opened(folder) as directory:
-        return applog.append(directory, NAME, lines, NAME)
+        return json_log.append(directory, NAME, lines, NAME)
 
 
 def entries(folder: str) -> list[object]:
-    found = applog.read(DiskTree(folder), NAME)
+    found = json_log.read(DiskTree(folder), NAME)
     return [item.record for item in found if isinstance(item, Entry)]
 
 
@@ -35,12 +35,12 @@ def entries(folder: str) -> list[object]:
 def test_what_is_added_is_read_back(records: list[dict[str, object]]) -> None:
     with tempfile.TemporaryDirectory(dir=MEMORY) as folder:
         for record in records:
-            assert add(folder, applog.encode(record)) == ()
+            assert add(folder, json_log.encode(record)) == ()
         tree = DiskTree(folder)
-        every = list(applog.read(tree, NAME))
+        every = list(json_log.read(tree, NAME))
         assert [item.record for item in every if isinstance(item, Entry)] == records
         for count in range(len(records) + 2):
-            last = applog.tail(tree, NAME, count)
+            last = json_log.tail(tree, NAME, count)
             assert [item[1:] for item in last] == [
                 item[1:] for item in every[max(0, len(every) - count) :]
             ]
@@ -50,7 +50,7 @@ def test_what_is_added_is_read_back(records: list[dict[str, object]]) -> None:
 def test_a_cut_at_any_byte_loses_no_earlier_entry(
     records: list[dict[str, object]], at: int
 ) -> None:
-    data = b"".join(map(applog.encode, records))
+    data = b"".join(map(json_log.encode, records))
     cut = at % (len(data) + 1)
     with tempfile.TemporaryDirectory(dir=MEMORY) as folder:
         Path(folder, NAME).write_bytes(data[:cut])
@@ -64,7 +64,7 @@ def test_a_cut_at_any_byte_loses_no_earlier_entry(
 def test_any_bytes_are_read_and_none_are_lost(data: bytes, count: int) -> None:
     with tempfile.TemporaryDirectory(dir=MEMORY) as folder:
         Path(folder, NAME).write_bytes(data)
-        applog.tail(DiskTree(folder), NAME, count)
+        json_log.tail(DiskTree(folder), NAME, count)
         before = entries(folder)
         problems = add(folder, b'{"last": 1}\n')
         assert entries(folder) == [*before, {"last": 1}]

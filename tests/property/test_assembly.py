@@ -14,19 +14,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from qrspi.core.config import reader as config
+from qrspi.core.config import reader
 from qrspi.core.filenames import RoundPaths
 from qrspi.core.findings import guard, triage
 from qrspi.core.model import CHANGE_TYPES, Round, Triaged
 from qrspi.core.pipeline import subject
-from qrspi.core.rounds import verified_file as verified
+from qrspi.core.rounds import verified_file
 from tests import runs
 
 SHELL = Path(__file__).resolve().parents[2] / "bench" / "assembly.sh"
 PLAN = subject("plan")
 assert PLAN is not None
 DIRECTORY = RoundPaths(PLAN.reviews, 1).directory
-CONFIG = config.read(runs.config(second_reviewer="true"))
+CONFIG = reader.read(runs.config(second_reviewer="true"))
 TAGS = [
     f"{kind}-{vendor}"
     for kind in ("quality", "scope", "spec", "security", "goal-traceability", "test-coverage")
@@ -84,7 +84,7 @@ def triaged(found: Round) -> tuple[Triaged, ...]:
 
 def assembled(contents: dict[str, bytes]) -> bytes:
     found = read(contents)
-    return verified.assemble(found, triaged(found), "true")
+    return verified_file.assemble(found, triaged(found), "true")
 
 
 CLEANS = st.lists(st.sampled_from(TAGS), unique=True, max_size=4)
@@ -134,7 +134,7 @@ def test_the_order_of_reading_does_not_matter(
     chance.shuffle(findings)
     chance.shuffle(sentinels)
     shuffled = found._replace(findings=tuple(findings), cleans=tuple(sentinels))
-    assert verified.assemble(shuffled, triaged(shuffled), "true") == verified.assemble(
+    assert verified_file.assemble(shuffled, triaged(shuffled), "true") == verified_file.assemble(
         found, triaged(found), "true"
     )
 
@@ -146,7 +146,9 @@ def test_the_counts_add_up(entries: list[Entry], cleans: list[str]) -> None:
     judged = triaged(found)
     counts = triage.tally(found, judged)
     assert counts.kept + counts.dropped == len(entries)
-    assert counts.kept == len(verified.kept_paths(DIRECTORY, judged)) == len(triage.kept(judged))
+    assert (
+        counts.kept == len(verified_file.kept_paths(DIRECTORY, judged)) == len(triage.kept(judged))
+    )
     assert counts.scored == sum(isinstance(entry.score, int) for entry in entries)
     assert counts.failed == sum(entry.score == "VERIFY_FAILED" for entry in entries)
     assert counts.clean == len(cleans)

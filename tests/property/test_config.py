@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qrspi.core.config import edit as config_edit
+from qrspi.core.config import edit
+from qrspi.core.config import edit as routes
 from qrspi.core.config import reader as configs
-from qrspi.core.config import route as routes
-from qrspi.core.config.initial import initial
+from qrspi.core.config.edit import initial
 from qrspi.core.config.reader import KNOWN
 from qrspi.core.model import Problem, Status
 from qrspi.core.pipeline import ROUTES, STEPS
@@ -97,7 +97,7 @@ def test_every_problem_is_whole_and_an_error_or_a_warning_of_a_step(data: bytes,
 def test_a_backfill_adds_its_line_and_is_not_needed_again(data: bytes) -> None:
     config = configs.read(data)
     for field, value in configs.backfills(config)[:1]:
-        filled = config_edit.backfill(data, field, value)
+        filled = edit.backfill(data, field, value)
         assert isinstance(filled, bytes)
         after = configs.read(filled)
         assert field not in dict(configs.backfills(after))
@@ -110,7 +110,7 @@ def test_a_backfill_adds_its_line_and_is_not_needed_again(data: bytes) -> None:
 @given(configs_of_all_kinds, keys, values)
 def test_set_changes_one_field_or_nothing(data: bytes, key: str, value: str) -> None:
     before = configs.read(data)
-    result = config_edit.set_value(data, key, value)
+    result = edit.set_value(data, key, value)
     if isinstance(result, tuple):
         assert result and all(isinstance(problem, Problem) for problem in result)
         return
@@ -119,7 +119,7 @@ def test_set_changes_one_field_or_nothing(data: bytes, key: str, value: str) -> 
     assert not [problem for problem in after.problems if problem.field.partition(".")[0] == key]
     body = data[data.rindex(b"---") :]
     assert result.endswith(body)
-    assert config_edit.set_value(result, key, value) == result
+    assert edit.set_value(result, key, value) == result
 
 
 dotted = st.sampled_from(
@@ -133,7 +133,7 @@ sources = st.one_of(values, st.text(max_size=20))
 @pytest.mark.rule("CFG-16", "FM-06")
 @given(configs_of_all_kinds, dotted, sources)
 def test_set_inside_a_block_keeps_every_other_line(data: bytes, key: str, value: str) -> None:
-    result = config_edit.set_value(data, key, value)
+    result = edit.set_value(data, key, value)
     if isinstance(result, tuple):
         assert result and all(isinstance(problem, Problem) for problem in result)
         return
@@ -142,15 +142,15 @@ def test_set_inside_a_block_keeps_every_other_line(data: bytes, key: str, value:
     changed = [line for line in old if line not in new]
     assert len(changed) <= 1
     assert not changed or changed[0].startswith((top, b" "))
-    assert config_edit.set_value(result, key, value) == result
+    assert edit.set_value(result, key, value) == result
 
 
 @pytest.mark.rule("CFG-20")
 @given(configs_of_all_kinds)
 def test_migrating_twice_is_migrating_once(data: bytes) -> None:
-    first = config_edit.migrate(data)
-    assert isinstance(first, config_edit.Migration)
-    assert config_edit.migrate(first.data) == config_edit.Migration((), first.data)
+    first = edit.migrate(data)
+    assert isinstance(first, edit.Migration)
+    assert edit.migrate(first.data) == edit.Migration((), first.data)
     assert bool(first.plan) == (first.data != data)
     assert not [p for p in configs.read(first.data).problems if p.code == "field-renamed"]
 
@@ -166,14 +166,14 @@ def test_a_route_change_is_whole_or_refused(
     data: bytes, known: dict[str, Status], name: str
 ) -> None:
     config = configs.read(data)
-    result = routes.change(config, known, name, data)
+    result = routes.set_route(config, known, name, data)
     if isinstance(result, Problem):
         return
     after = configs.read(result)
     quick = name == "quick"
     assert (after.route, after.pipeline) == (ROUTES[name], "quick" if quick else "full")
     assert (after.question_budget is not None) == quick
-    assert routes.change(after, {}, name, result) == result
+    assert routes.set_route(after, {}, name, result) == result
 
 
 @pytest.mark.rule("CFG-01", "SPE-01")

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qrspi.core.model import Decision
-from qrspi.core.rounds import convergence as converge
+from qrspi.core.rounds import convergence, scope_set
 from qrspi.core.rounds.convergence import ScopeSetFile
 from qrspi.core.rounds.scope_set import FULL
 
@@ -25,9 +25,9 @@ def lines(tags: list[str] | None) -> bytes | None:
 
 def decided(previous: bytes | None, current: bytes | None, **inputs: object) -> Decision:
     files: list[ScopeSetFile] = [
-        None if data is None else converge.load(data) for data in (previous, current)
+        None if data is None else scope_set.load(data) for data in (previous, current)
     ]
-    return converge.decide(previous=files[0], current=files[1], **inputs)  # type: ignore[arg-type]
+    return convergence.decide(previous=files[0], current=files[1], **inputs)  # type: ignore[arg-type]
 
 
 INPUTS = st.fixed_dictionaries(

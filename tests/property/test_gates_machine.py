@@ -30,25 +30,24 @@ from qrspi import engine
 from qrspi.core.derivation.derive import derive
 from qrspi.core.errors import Halt, Refusal
 from qrspi.core.filenames import RoundPaths
-from qrspi.core.model import Next, RunState
+from qrspi.core.model import Next, Problem, RunState
 from qrspi.core.pipeline import STEP, prerequisites
-from qrspi.core.records import approvals
-from qrspi.core.records import step_text as bodies
+from qrspi.core.records import approvals, step_text
 from qrspi.core.steps.facts import unmet
 from qrspi.core.tree import MemoryTree
-from qrspi.handlers.changes import change_set as moves
-from qrspi.handlers.changes.change_set import Move
-from qrspi.handlers.decisions import approve, cascade, reject, rewind, unapprove
-from qrspi.handlers.decisions import decide_findings as decide
+from qrspi.handlers.changes import change_set
+from qrspi.handlers.changes.change_set import ChangeSet
+from qrspi.handlers.decisions import approve, cascade, decide_findings, reject, rewind, unapprove
 from qrspi.handlers.decisions.approve import Consent
 from qrspi.handlers.jobs.job import Job, Options, Performed
-from qrspi.handlers.menus import menu as resolve
+from qrspi.handlers.menus import menu
 from qrspi.handlers.menus.menu import More
 from qrspi.world.files.run_tree import DiskTree
 from qrspi.world.runs.workspace import Workspace
 from tests import quick, runs
-from tests.quick import LOG, RECORDS, contents, lines
-from tests.world.repos import Project
+from tests.project import Project, decided
+from tests.quick import LOG, RECORDS
+from tests.runs import contents, lines
 
 EXAMPLES = int(os.environ.get("QRSPI_EXAMPLES", "100"))
 
@@ -184,7 +183,7 @@ class Gates(RuleBasedStateMachine):
         match answer.action:
             case "author":
                 self._write_step(answer.step)
-                self._commit(*bodies.paths(DiskTree(self.run), answer.step))
+                self._commit(*step_text.paths(DiskTree(self.run), answer.step))
             case "review":
                 for tag in answer.missing:
                     self._review(data, answer, tag)
@@ -270,8 +269,8 @@ class Gates(RuleBasedStateMachine):
             assert contents(self.run) == before, refusal
             return None
 
-    def _make(self, build: Callable[[Job], Move]) -> Move | None:
-        made = self._attempt(lambda: moves.make(Workspace(self.run), Options(), "machine", build))
+    def _make(self, build: Callable[[Job], ChangeSet]) -> ChangeSet | None:
+        made = self._attempt(lambda: decided(Workspace(self.run), Options(), build))
         return made[0] if made else None
 
     def _next(self, actor: str) -> None:
@@ -298,18 +297,18 @@ class Gates(RuleBasedStateMachine):
         """Behind any of the writes of a cascade, if it comes to one."""
         with Workspace(self.run).locked() as workspace:
             self._up_to_a_cascade(workspace)
-            job = moves.look(workspace, Options())
+            job = change_set.look(workspace, Options())
             edits = cascade.plan(job).edits if job.next.kind == "cascade" else ()
             made = edits[: data.draw(st.integers(0, len(edits)))]
             for edit in made:
-                moves.write(workspace, edit)
+                change_set.write(workspace, edit)
         self._state = None
         self._killed(job.facts.step, [edit.path for edit in made])
 
     def _up_to_a_cascade(self, workspace: Workspace) -> None:
         """As `next` goes on, stopping before an approval."""
         with suppress(Refusal):
-            while moves.look(workspace, Options()).next.kind != "cascade":
+            while change_set.look(workspace, Options()).next.kind != "cascade":
                 done = engine.tick(workspace, Options())[0]
                 if done is None:
                     return
@@ -330,7 +329,7 @@ class Gates(RuleBasedStateMachine):
         answer = self.next_action
         if answer.kind == "pause":
             self._decide(data, answer)
-        elif answer.kind in resolve.MENUS:
+        elif answer.kind in menu.MENUS and answer.options and data.draw(st.booleans()):
             self._resolve(data, answer)
         elif answer.action == "approve" and data.draw(st.booleans()):
             self._approve(answer.step, data.draw(st.booleans()))
@@ -354,7 +353,7 @@ class Gates(RuleBasedStateMachine):
                     self._rewound(step)
 
     def _approve(self, step: str, unreviewed: bool) -> None:
-        job = moves.look(Workspace(self.run), Options())
+        job = change_set.look(Workspace(self.run), Options())
         missing, clean = unmet(job.facts, step), approve.standing(job, step).clean
         consent = Consent(who="Ada", unreviewed=unreviewed)
         if self._make(lambda job: approve.plan(job, step, consent)):
@@ -372,12 +371,12 @@ class Gates(RuleBasedStateMachine):
         name = data.draw(st.sampled_from(sorted(answer.missing)))
         choice = data.draw(st.sampled_from(["apply", "skip", "loop-back"]))
         if choice != "loop-back":
-            assert self._make(lambda job: decide.plan(job, [name], choice))
+            assert self._make(lambda job: decide_findings.plan(job, [name], choice))
             return
         wanted = data.draw(st.none() | st.sampled_from(self.steps))
-        job = moves.look(Workspace(self.run), Options())
-        to = self._attempt(lambda: decide.target(job, name, wanted))
-        if to and self._make(lambda job: decide.loop_back(job, name, to)):
+        job = change_set.look(Workspace(self.run), Options())
+        to = self._attempt(lambda: decide_findings.target(job, name, wanted))
+        if to and self._make(lambda job: decide_findings.loop_back(job, name, to)):
             self._rewound(to)
 
     def _resolve(self, data: st.DataObject, answer: Next) -> None:
@@ -386,7 +385,7 @@ class Gates(RuleBasedStateMachine):
         to = data.draw(st.sampled_from(self.steps)) if key == "rewind" else None
         self._remove_strangers(answer)
         before = contents(self.run)
-        if self._make(lambda job: resolve.plan(job, key, More(to))):
+        if self._make(lambda job: menu.plan(job, key, More(to))):
             if key == "retry":
                 self._sent_again(answer, before)
             if to:
@@ -440,6 +439,7 @@ class Gates(RuleBasedStateMachine):
     @invariant()
     def nothing_is_approved_without_its_record(self) -> None:
         records = approvals.read(DiskTree(self.run).read(RECORDS))
+        assert not isinstance(records, Problem), records
         for step in self.approved - self.adopted - self.unrecorded:
             newest = approvals.newest(records, step)
             assert newest is not None and newest.event == "approve", step
@@ -476,10 +476,11 @@ class Gates(RuleBasedStateMachine):
         edited = {item.file for item in self.state.warnings if item.code == "edited-after-approval"}
         tree = DiskTree(self.run)
         records = approvals.read(tree.read(RECORDS))
+        assert not isinstance(records, Problem), records
         for step in self.approved - self.unrecorded:
             newest = approvals.newest(records, step)
             if newest and newest.event == "approve":
-                same = newest.body_hash == bodies.body_hash(tree, quick.about(step))
+                same = step_text.is_unchanged(tree, quick.about(step), newest.body_hash)
                 assert same == (STEP[step].artifact not in edited), step
 
     @invariant()

@@ -9,10 +9,9 @@ from hypothesis import strategies as st
 from qrspi.core.config.reader import Config
 from qrspi.core.filenames import FindingName
 from qrspi.core.findings import guard
+from qrspi.core.findings.printed_reply import Split, split
 from qrspi.core.findings.round_files import examine
-from qrspi.core.findings.split_reply import Split, split
-from qrspi.core.findings.submission import Place, finished
-from qrspi.core.findings.violations import HINTS
+from qrspi.core.findings.submission import HINTS, Place, finished
 from qrspi.core.model import Finding, Problem, Round
 from qrspi.core.pipeline import subject
 from qrspi.core.rounds.manifest import Manifest
@@ -70,7 +69,7 @@ def test_any_names_and_any_bytes_are_answered(
 ) -> None:
     round = read(files, task=task, strict=strict)
     assert all(is_whole(problem) for problem in (*round.violations, *round.warnings))
-    everything = guard.violations(round, verifier_enabled=True)
+    everything = round.blocking
     order = list(HINTS)
     ranks = [order.index(problem.code) for problem in everything]
     assert ranks == sorted(ranks)

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qrspi.core.findings import lineage
-from qrspi.core.findings.lineage import Record, RoundFindings
+from qrspi.core.rounds import lineage
+from qrspi.core.rounds.lineage import Record, RoundFindings
 
 WORDS = st.lists(st.sampled_from("cache token queue retry upload arrow owner".split()), max_size=6)
 RECORDS = st.builds(

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qrspi.core.artifacts import branch_names as branches
 from qrspi.core.artifacts import parallelization
 from qrspi.core.artifacts.branch_map import Plan
 from qrspi.core.model import Problem
+from qrspi.core.text import branch_names
 
 FEATURE = "feature branch tip"
 Tasks = list[tuple[str, str, list[str]]]  # name, base, dependencies
@@ -145,7 +145,7 @@ PIECES = (*"ab.@{}/-~^: \\*[?\x7fé", ".lock", "HEAD")
 @given(st.lists(st.sampled_from(PIECES), min_size=1, max_size=6).map("".join))
 def test_git_takes_every_branch_name_that_is_called_safe(name: str) -> None:
     asked = subprocess.run(["git", "check-ref-format", f"refs/heads/{name}"], capture_output=True)
-    if not branches.unsafe(name):
+    if not branch_names.unsafe(name):
         assert asked.returncode == 0
     elif asked.returncode == 0:
         assert name.startswith("-") or name in ("@", "HEAD")

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from qrspi.core.findings import triage
 from qrspi.core.model import Problem
 from qrspi.core.pipeline import subject
-from qrspi.core.rounds import scope_set as scope
+from qrspi.core.rounds import scope_set
 from qrspi.core.rounds.scope_set import FULL, ScopeSet
-from tests.core.rounds import finding, round_of
+from tests.core.round_files import finding, round_of
 
 RUN = "2026-05-17-user-auth"
 TEXT = st.text(st.characters(codec="utf-8"), max_size=12)
@@ -28,7 +28,7 @@ def derived(cites: list[object], word: str, artifact: str) -> ScopeSet:
     triaged = triage.partition(read, verifier_enabled=True, skipped=False)
     reviewed = subject(word)
     assert reviewed is not None
-    return scope.derive(triaged, reviewed, RUN, artifact.encode())
+    return scope_set.derive(triaged, reviewed, RUN, artifact.encode())
 
 
 @pytest.mark.rule("SCP-01", "SCP-04")
@@ -37,7 +37,7 @@ def test_a_derived_set_reads_back_as_it_was(
     findings: list[object], word: str, artifact: str
 ) -> None:
     found = derived(findings, word, artifact)
-    assert scope.read(scope.render(3, found)) == found
+    assert scope_set.read(scope_set.render(3, found)) == found
     assert found.total == len(findings)
     assert bool(found.warnings) == (FULL in found.tags)
     assert not any("," in tag for tag in found.tags)
@@ -46,4 +46,4 @@ def test_a_derived_set_reads_back_as_it_was(
 @pytest.mark.rule("SCP-04")
 @given(st.binary())
 def test_any_bytes_are_a_set_or_a_problem(data: bytes) -> None:
-    assert isinstance(scope.read(data), ScopeSet | Problem)
+    assert isinstance(scope_set.read(data), ScopeSet | Problem)

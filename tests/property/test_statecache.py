@@ -17,8 +17,7 @@ from hypothesis import strategies as st
 from qrspi.core.derivation.derive import derive
 from qrspi.core.filenames import pause_file
 from qrspi.world.files.run_tree import DiskTree
-from qrspi.world.runs import cached_states as overview
-from qrspi.world.runs import state_cache as statecache
+from qrspi.world.runs import state_cache
 from qrspi.world.runs.locate import RunDir
 from tests import runs
 
@@ -141,7 +140,7 @@ def next_tick(root: Path) -> None:
 
 def ask(root: Path, steps: bool) -> None:
     found = [RunDir(name, str(root / name)) for name in NAMES]
-    cached = overview.states(str(root), found, in_git=False, steps=steps)
+    cached = state_cache.states(str(root), found, in_git=False, steps=steps)
     trees = [DiskTree(run.path, False) for run in found]
     assert cached == [derive(tree, thorough=False, steps=steps) for tree in trees]
 
@@ -151,8 +150,8 @@ def ask(root: Path, steps: bool) -> None:
 @given(st.lists(st.tuples(changes, st.booleans()), min_size=1, max_size=8))
 def test_no_change_is_answered_from_the_cache(asked: list[tuple[Change, bool]]) -> None:
     with pytest.MonkeyPatch.context() as patch, two_runs() as root:
-        patch.setenv(statecache.SWITCH, "on")
-        patch.setattr(statecache, "SETTLED", -(10**9))  # or nothing so young would be kept
+        patch.setenv(state_cache.SWITCH, "on")
+        patch.setattr(state_cache, "SETTLED", -(10**9))  # or nothing so young would be kept
         ask(root, True)
         for change, steps in asked:
             next_tick(root)

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qrspi.core.derivation import state_json as remembered
+from qrspi.core.derivation import state_json
 from qrspi.core.derivation.derive import derive, survey
 from qrspi.core.derivation.explanation import reasons
 from qrspi.core.model import RunState
-from qrspi.core.recording_tree import Witness
+from qrspi.core.recording_tree import RecordingTree
 from qrspi.core.tree import MemoryTree
-from qrspi.render import run_page as states
+from qrspi.render import run_page
 from tests import runs
 
 ROUND = "reviews/goals/round-01"
@@ -69,8 +69,12 @@ FULL = st.fixed_dictionaries(
 
 
 def shown(state: RunState) -> str:
-    look = states.Look(40, explain=True)
-    pages = (states.run_page(state, look), states.checklist(state, look), states.board([state]))
+    look = run_page.Look(40, explain=True)
+    pages = (
+        run_page.run_page(state, look),
+        run_page.checklist(state, look),
+        run_page.board([state]),
+    )
     return "\n".join(line for page in pages for line in page)
 
 
@@ -79,9 +83,9 @@ def shown(state: RunState) -> str:
 def test_any_bytes_have_a_state_that_can_be_shown(files: dict[str, bytes], in_git: bool) -> None:
     tree = MemoryTree(files, runs.RUN, in_git)
     state = derive(tree)
-    assert state == derive(tree) == remembered.load(json.loads(json.dumps(state)))
+    assert state == derive(tree) == state_json.load(json.loads(json.dumps(state)))
     assert {char for char in shown(state) if not char.isprintable()} <= {"\n"}
-    assert json.loads(json.dumps(states.run_document(state)))["run"] == runs.RUN
+    assert json.loads(json.dumps(run_page.run_document(state)))["run"] == runs.RUN
     if state.complete:
         assert state.next.action == "done"
 
@@ -91,7 +95,7 @@ def test_looking_once_and_looking_at_everything_agree(
     files: dict[str, bytes], in_git: bool
 ) -> None:
     tree = MemoryTree(files, runs.RUN, in_git)
-    found = survey(Witness(tree), thorough=True)
+    found = survey(RecordingTree(tree), thorough=True)
     assert found.state == derive(tree)
     assert found.state._replace(steps=()) == derive(tree, steps=False)
     assert all(reasons(found))

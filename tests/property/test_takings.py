@@ -12,7 +12,7 @@ from qrspi.core.model import Problem
 from qrspi.core.pipeline import STEP
 from qrspi.core.yaml import frontmatter
 from qrspi.core.yaml.frontmatter import Front
-from qrspi.handlers.agents import answer_files as taking
+from qrspi.handlers.agents import answer_files
 from qrspi.handlers.agents.answer_files import Draft
 from tests import runs
 
@@ -41,7 +41,7 @@ TREE = runs.tree({"plan.md": b"---\nstatus: approved\nphase_start_commit: abc\n-
 @pytest.mark.rule("PRM-07", "SEC-01")
 @given(replies)
 def test_an_author_writes_drafts_of_its_own_step_or_nothing(text: str) -> None:
-    found = taking.drafted(TREE, "plan", "plan.md", text)
+    found = answer_files.drafted(TREE, "plan", "plan.md", text)
     if isinstance(found, Problem):
         assert found.message
         return

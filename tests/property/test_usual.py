@@ -7,11 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qrspi.core.filenames import FindingName, SidecarName
-from qrspi.core.findings import exact_shape as usual
-from qrspi.core.findings import finding as findings
+from qrspi.core.findings import exact_shape, finding
 from qrspi.core.findings import score as sidecars
-from qrspi.core.findings.submission import Place, Submission, receive
-from qrspi.core.findings.violations import Notes
+from qrspi.core.findings.submission import Notes, Place, Submission, receive
 from qrspi.core.pipeline import subject
 from tests import runs
 
@@ -111,10 +109,10 @@ def test_a_finding_reads_the_same_with_care(text: str) -> None:
     submission = submitted(text, notes)
     if submission is None or notes.violations:
         return
-    glance = usual.finding(submission, NAME)
+    glance = exact_shape.finding(submission, NAME)
     notes.warnings.clear()
     if glance is not None:
-        assert findings.read_with_care(submission, NAME) == glance
+        assert finding.read(submission, NAME) == glance
         assert (notes.violations, notes.warnings) == ([], [])
 
 
@@ -143,10 +141,10 @@ def test_a_score_reads_the_same_with_care(score: str, reason: str, more: str) ->
     submission = submitted(f"score: {score}\nreason: {reason}\n{more}", notes)
     if submission is None or notes.violations:
         return
-    glance = usual.sidecar(submission, SCORE)
+    glance = exact_shape.sidecar(submission, SCORE)
     notes.warnings.clear()
     if glance is not None:
-        assert sidecars.read_with_care(submission, SCORE) == glance
+        assert sidecars.read(submission, SCORE) == glance
         assert (notes.violations, notes.warnings) == ([], [])
 
 
@@ -154,6 +152,6 @@ def test_what_reviewers_are_told_to_write_is_read_at_a_glance() -> None:
     """Or the speed of a round would be gone without anybody noticing."""
     told = runs.finding(TAG, round=3, step="plan", cites="plan.md:L3-L9, tasks/task-01.md:L4")
     submission = submitted(told.decode(), Notes())
-    assert submission and usual.finding(submission, NAME)
+    assert submission and exact_shape.finding(submission, NAME)
     score = submitted(runs.score(85).decode(), Notes())
-    assert score and usual.sidecar(score, SCORE)
+    assert score and exact_shape.sidecar(score, SCORE)

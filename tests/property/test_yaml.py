@@ -12,8 +12,7 @@ from ruamel.yaml import YAML
 from ruamel.yaml.nodes import ScalarNode, SequenceNode
 
 from qrspi.core.model import Problem
-from qrspi.core.yaml import flat_reader as flat
-from qrspi.core.yaml import reader as yaml
+from qrspi.core.yaml import reader, writer
 from qrspi.core.yaml.nodes import Document, Node, Scalar
 
 MORE = settings(max_examples=5 * settings().max_examples)
@@ -172,10 +171,10 @@ def told_by_ruamel(text: str) -> object:
 
 def agrees(text: str) -> bool:
     """The flat reader answered, and ruamel.yaml answers the same."""
-    fields = flat.read(text)
+    fields = reader.read_flat(text)
     if fields is None:
         return False
-    document = yaml.compose(text)
+    document = reader.compose(text)
     assert isinstance(document, Document), (text, document)
     assert document.fields == fields, text
     assert told_by_ruamel(text) == told(fields), text
@@ -202,7 +201,7 @@ plain_lines = st.builds("{}: {}".format, st.sampled_from(KEYS), st.sampled_from(
 @given(st.lists(plain_lines, unique_by=lambda line: line.partition(":")[0]))
 def test_the_flat_reader_answers_for_plain_fields(parts: list[str]) -> None:
     text = "\n".join(parts)
-    fields = flat.read(text)
+    fields = reader.read_flat(text)
     assert fields is not None
     assert told(fields) == [tuple(line.split(": ", 1)) for line in parts]
 
@@ -213,19 +212,19 @@ def test_the_flat_reader_answers_for_plain_fields(parts: list[str]) -> None:
 @example("a: " + "[" * 2000)
 @example("\ud800")
 def test_any_text_is_a_mapping_or_a_problem_of_one_line(text: str) -> None:
-    answer = yaml.parse(text, "x.md")
+    answer = reader.parse(text, "x.md")
     if isinstance(answer, Problem):
         place, line, column = answer.message.split(":")[:3]
         assert (place, answer.message.count("\n")) == ("x.md", 0)
         assert int(line) <= text.count("\n") + text.count("\r") + 1
         assert int(column) > 0
     else:
-        assert isinstance(yaml.compose(text.removeprefix("\ufeff")), Document)
+        assert isinstance(reader.compose(text.removeprefix("\ufeff")), Document)
 
 
 @given(near_flat)
 def test_raw_is_the_source_at_its_position(text: str) -> None:
-    fields = yaml.parse(text)
+    fields = reader.parse(text)
     rows = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
 
     def check(node: Node) -> None:
@@ -243,8 +242,8 @@ def test_raw_is_the_source_at_its_position(text: str) -> None:
 @given(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0")))
 @example("\ufeff\x85\u2028\x1b\U0001f600\U000e0001")
 def test_whatever_is_quoted_reads_back(text: str) -> None:
-    source = yaml.quote(text)
-    fields = yaml.parse(f"a: {source}\n")
+    source = writer.quote(text)
+    fields = reader.parse(f"a: {source}\n")
     assert isinstance(fields, dict)
     assert told(fields) == [("a", text)]
-    assert yaml.parse_value(source) is not None
+    assert writer.parse_value(source) is not None

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 
 class Said(NamedTuple):
@@ -63,6 +63,33 @@ def cut(body: bytes, promised: int) -> Behaviour:
 def hang_up(handler: BaseHTTPRequestHandler) -> None:
     """Ends the connection without a word."""
     handler.close_connection = True
+
+
+Part = Literal["headers", "hints", "answer", "endless", "error", "bare"]
+_OPENING: dict[Part, tuple[bytes, bytes]] = {
+    "headers": (b"HTTP/1.1 200 OK\r\nX-Long: ", b"x"),
+    "hints": (b"", b"HTTP/1.1 102 Processing\r\n\r\n"),
+    "answer": (b"HTTP/1.1 200 OK\r\nContent-Length: 99999\r\n\r\n", b" "),
+    "endless": (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", b"1\r\n \r\n"),
+    "error": (b"HTTP/1.1 503 No\r\nContent-Length: 99999\r\n\r\n", b" "),
+    # Nothing but the end of the connection says that this one is whole.
+    "bare": (b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n" + completion(), b" "),
+}
+
+
+def drip(part: Part) -> Behaviour:
+    """Sends a little now and then, for as long as somebody listens."""
+    opening, drop = _OPENING[part]
+
+    def behave(handler: BaseHTTPRequestHandler) -> None:
+        handler.close_connection = True
+        tick = threading.Event()
+        with suppress(OSError):
+            handler.wfile.write(opening)
+            while not tick.wait(0.01):
+                handler.wfile.write(drop)
+
+    return behave
 
 
 class Server(ThreadingHTTPServer):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.world.repos import Project, make
+from tests.project import Project, init
 
 NOBODY = 65534
 
@@ -30,17 +30,15 @@ def unprivileged() -> Iterator[Path]:
 
 @pytest.fixture(scope="session")
 def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    project = make(tmp_path_factory.mktemp("template"))
+    project = init(tmp_path_factory.mktemp("template"))
     (project.root / ".git" / "info").mkdir()
-    identity = ("-c", "user.name=Ada Example", "-c", "user.email=ada@example.org")
     for branch, name, text in (
         ("main", "plan.md", "".join(f"line {number}\n" for number in range(40))),
         ("feature", "notes.md", "notes\n"),
     ):
         project.git("checkout", "-q", "-B", branch)
         project.write(name, text)
-        project.git("add", "--all")
-        project.git(*identity, "commit", "-q", "-m", branch)
+        project.commit(branch)
     return project.root
 
 

@@ -2,80 +2,98 @@
 
 from __future__ import annotations
 
+from typing import NoReturn
+
 import click
 
-from qrspi import engine
-from qrspi.cli import run_words as words
-from qrspi.cli.app import Verb
-from qrspi.cli.ask_person import confirm
-from qrspi.cli.decision_command import Desk, Made, Went, a_step, declined
-from qrspi.cli.session import Session
-from qrspi.handlers.changes.change_set import Move
+from qrspi.cli import arguments
+from qrspi.cli.app import verb
+from qrspi.cli.decision_command import DecisionCommand
+from qrspi.cli.session import TEST_COMMAND, Session
+from qrspi.core.steps.review_action import AGAIN
 from qrspi.handlers.decisions import approve
-from qrspi.handlers.decisions.approve import Consent, Standing
-from qrspi.handlers.jobs.job import Job
-from qrspi.render import decisions as rendered
-from qrspi.render.safe_text import one_line
+from qrspi.handlers.decisions.approve import Consent
+from qrspi.handlers.menus import menu
+from qrspi.handlers.menus.menu import More
+from qrspi.handlers.runs import change_config
+from qrspi.handlers.runs import consent as allowing
+from qrspi.render.terminal import one_line
 
 USAGE = "qrspi approve [RUN] [STEP]"
 
 
-@click.command("approve", cls=Verb)
-@click.argument("run_and_step", nargs=-1, metavar="[RUN] [STEP]")
+@verb("approve")
+@arguments.words("[RUN] [STEP]")
 @click.option("--unreviewed", is_flag=True, help="Also when no review passed clean.")
+@arguments.failing
+@arguments.reason
+@click.option("--text", default="", metavar="HASH", help="Only if this is the text's hash still.")
 @click.option("--yes", is_flag=True, help="Ask nothing. Does not stand in for --unreviewed.")
-@click.option(
-    "--as", "who", default="", metavar="NAME", help="Who says yes; else as git knows you."
-)
-@click.option("--dry-run", is_flag=True, help="Say what would be done; change nothing.")
-@click.pass_obj
+@arguments.person("yes")
+@arguments.dry_run()
 def command(
     session: Session,
-    run_and_step: tuple[str, ...],
+    words: tuple[str, ...],
     unreviewed: bool,
+    failing: bool,
+    reason: str,
+    text: str,
     yes: bool,
     who: str,
     dry_run: bool,
 ) -> None:
     """Say yes to a step, the current one unless STEP is given, and go on at once."""
-    run, word = words.run_and_step(run_and_step, USAGE)
-    desk = Desk(session, session.run_for(run, a_step(word, USAGE)), "approve")
+    run, word = arguments.run_and_step(words, USAGE)
+    desk = DecisionCommand(session, "approve", run, arguments.a_step(word, USAGE))
+    why = arguments.reason_to_ship(failing, reason, USAGE)
+    consent = Consent(who, unreviewed, reason=why, text=text)
+    if session.interactive and not (unreviewed or failing or yes or dry_run):
+        consent = _asked(desk, word, consent)
+    if session.interactive and not (yes or dry_run):
+        _ask_for_tests(desk, word, consent)
+    with desk.deciding(dry_run=dry_run) as job:
+        step = consent.shown.step if consent.shown else approve.step_of(job, word)
+        shown = approve.standing(job, step)
+        made = desk.make(job, approve.plan(job, step, consent))
+    verb = "Approved" if made.done else "Would approve"
+    head = f"{verb} {shown.artifact}. {one_line(shown.sentence)}."
+    about = {"artifact": shown.artifact, "review": shown.review, "clean": shown.clean}
+    desk.answer_and_go_on(made, head, **about)
+
+
+def _ask_for_tests(desk: DecisionCommand, word: str | None, consent: Consent) -> None:
+    """With the plan, at the latest, it is said what runs the tests of what comes of it."""
     job = desk.look()
     step = approve.step_of(job, word)
-    shown = approve.standing(job, step)
-    consent = Consent(who, unreviewed)
-    if session.interactive and not (shown.clean or unreviewed or yes or dry_run):
-        approve.plan(job, step, consent._replace(shown=shown))  # what is refused is not asked
-        consent = consent._replace(shown=_asked(shown))
-    made = desk.decide(lambda job: _plan(job, step, consent), dry_run=dry_run)
-    _answer(desk, made, shown)
+    if step != "plan" or job.facts.config.said_of_tests:
+        return
+    approve.plan(job, step, consent)  # what is refused is not asked about
+    said = desk.session.ask(TEST_COMMAND)
+    if said:
+        key = "gates.test_command"
+        change, timeout = change_config.setting((key, said)), desk.session.lock_timeout
+        edit = change_config.perform(desk.workspace, "config set", change, timeout)
+        desk.session.note(*allowing.allow_settings(job.project, [key], edit.before, edit.after))
 
 
-def _plan(job: Job, step: str, consent: Consent) -> Move:
-    return approve.plan(job, step, consent)
+def _asked(desk: DecisionCommand, word: str | None, consent: Consent) -> Consent:
+    """Whoever approves a text that no review passed is told so first."""
+    job = desk.look()
+    shown = approve.standing(job, approve.step_of(job, word))
+    if shown.clean or shown.settled:
+        return consent
+    consent = consent._replace(shown=shown)
+    approve.plan(job, shown.step, consent)  # what is refused is not asked about
+    desk.session.note(*job.next.care)
+    question = f"{shown.sentence}. Approve {shown.artifact} all the same?"
+    if AGAIN not in job.next.options:
+        desk.confirm(f"{question} (y/n)", f"{shown.artifact} is not approved")
+    elif desk.session.choose(question, (f"No: {AGAIN.label}", "Yes: approve it as it is")) == 0:
+        _review_again(desk, consent.who)
+    return consent
 
 
-def _asked(shown: Standing) -> Standing:
-    if not confirm(f"{shown.sentence}. Approve {shown.artifact} all the same? (y/n)"):
-        raise declined(f"{shown.artifact} is not approved")
-    return shown
-
-
-def _answer(desk: Desk, made: Made, shown: Standing) -> None:
-    went = desk.go_on() if made.done else Went(engine.Outcome((), made.state))
-    document = rendered.document(
-        "approve",
-        desk.run.name,
-        made.move,
-        made.done,
-        went.outcome.state.next,
-        artifact=shown.artifact,
-        review=shown.review,
-        clean=shown.clean,
-        **rendered.went_document(went.outcome, went.trouble),
-    )
-    verb = "Approved" if made.done else "Would approve"
-    lines = [f"{verb} {shown.artifact}. {one_line(shown.sentence)}."]
-    lines += rendered.lines(made.move, made.done, in_git=desk.workspace.in_git)
-    lines += rendered.went_lines(went.outcome, went.trouble)
-    desk.session.answer(document, lines)
+def _review_again(desk: DecisionCommand, who: str) -> NoReturn:
+    made = desk.decide(lambda job: menu.plan(job, AGAIN.key, More(who=who)), dry_run=False)
+    desk.answer(made, f"Not approved. Chosen: {AGAIN.key}")
+    raise click.exceptions.Exit(0)

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import click
 
-from qrspi.cli.app import Verb
+from qrspi.cli import arguments
+from qrspi.cli.app import verb
 from qrspi.cli.session import Session
 from qrspi.core.derivation import brief
 from qrspi.core.derivation.derive import survey
-from qrspi.render.safe_text import visible
-from qrspi.world.files.run_tree import DiskTree
+from qrspi.render.terminal import visible
+from qrspi.world.runs.committed_tree import CommittedTree
 
 
-@click.command("brief", cls=Verb)
-@click.argument("run", required=False)
+@verb("brief")
+@arguments.run
 @click.option(
     "--chars",
     type=click.IntRange(min=200),
@@ -22,12 +23,12 @@ from qrspi.world.files.run_tree import DiskTree
     metavar="N",
     help="The most the page may have; whole parts are left out to fit.",
 )
-@click.pass_obj
 def command(session: Session, run: str | None, chars: int) -> None:
     """One deterministic page for a cold agent or person: where the run stands, open findings,
     decisions so far, what to do next and with which files."""
     found = session.run(run)
-    page = brief.page(survey(DiskTree(found.path), session.run_path(found), thorough=True), chars)
+    looked = survey(CommittedTree(found.path), session.run_path(found), thorough=True)
+    page = brief.page(looked, chars)
     document = {
         "schema": "qrspi/brief/v1",
         "run": found.name,

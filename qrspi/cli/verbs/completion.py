@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 from click.shell_completion import get_completion_class
 
-from qrspi.cli.app import Verb, application
+from qrspi.cli.app import application, verb
 from qrspi.cli.session import Session
 
 _WHERE = {
@@ -15,9 +15,8 @@ _WHERE = {
 }
 
 
-@click.command("completion", cls=Verb)
+@verb("completion")
 @click.argument("shell", type=click.Choice(list(_WHERE)))
-@click.pass_obj
 def command(session: Session, shell: str) -> None:
     """Print the script that completes qrspi's words.
 

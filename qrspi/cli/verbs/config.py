@@ -6,20 +6,16 @@ from collections.abc import Sequence
 
 import click
 
+from qrspi.cli import arguments
 from qrspi.cli.app import VerbGroup
 from qrspi.cli.session import Session
 from qrspi.core.config import reader as configs
-from qrspi.core.errors import Misuse
-from qrspi.core.model import Problem
 from qrspi.core.tree import CONFIG_LIMIT
-from qrspi.handlers.runs import change_config as configure
-from qrspi.handlers.runs.change_config import Change, Edit
-from qrspi.render import config_page as pages
-from qrspi.render import problems
-from qrspi.render.safe_text import one_line
+from qrspi.handlers.runs import change_config, consent
+from qrspi.render import config_page, problems
+from qrspi.render.terminal import one_line
 from qrspi.world.files.run_tree import DiskTree
 from qrspi.world.runs.locate import RunDir
-from qrspi.world.runs.workspace import Workspace
 
 
 @click.group("config", cls=VerbGroup)
@@ -31,14 +27,14 @@ def command() -> None:
 
 
 def _read(run: RunDir) -> configs.Config:
-    config = configs.read(DiskTree(run.path).read("config.md", CONFIG_LIMIT))
-    named = (configs.for_run(problem, run.name) for problem in config.problems)
+    tree = DiskTree(run.path)
+    config = configs.read(tree.read("config.md", CONFIG_LIMIT))
+    named = (configs.for_run(problem, tree) for problem in config.problems)
     return config._replace(problems=tuple(named))
 
 
-@command.command("show")
-@click.argument("run", required=False)
-@click.pass_obj
+@command.action("show")
+@arguments.run
 def show(session: Session, run: str | None) -> None:
     """Every field with its value."""
     found = session.run(run)
@@ -46,80 +42,65 @@ def show(session: Session, run: str | None) -> None:
     document = {
         "schema": "qrspi/config-show/v1",
         "run": found.name,
-        "fields": pages.fields(config),
-        "problems": [problems.violation(item) for item in config.problems],
-        "warnings": [problems.warning(item) for item in config.warnings],
+        "fields": config_page.fields(config),
+        "problems": problems.violations(config.problems),
+        "warnings": problems.warnings(config.warnings),
     }
-    session.answer(document, pages.fields_page(config, session.width))
+    session.answer(document, config_page.fields_page(config, session.width))
 
 
-@command.command("validate")
-@click.argument("run", required=False)
-@click.pass_obj
+@command.action("validate")
+@arguments.run
 def validate(session: Session, run: str | None) -> None:
     """Check every field, whatever step the run is at."""
     found = session.run(run)
     report = configs.validate(_read(found))
-    lines = pages.validation_lines(report, session.run_path(found))
-    session.answer(pages.validation(report), lines)
+    lines = config_page.validation_lines(report, session.run_path(found))
+    session.answer(config_page.validation(report), lines)
     if not report.ok:
         raise click.exceptions.Exit(3)
 
 
-@command.command("set")
-@click.argument("words", nargs=-1, metavar="[RUN] KEY VALUE")
-@click.option("--dry-run", is_flag=True, help="Say what would change; change nothing.")
-@click.pass_obj
+@command.action("set")
+@arguments.words("[RUN] KEY VALUE [KEY VALUE]...")
+@arguments.dry_run("what would change")
 def set_(session: Session, words: tuple[str, ...], dry_run: bool) -> None:
-    """Set one field. It is checked first; comments and order stay.
+    """Set a field, or several. They are checked first; comments and order stay.
 
     KEY may be dotted, as in gates.quality. VALUE is YAML: true, [goals, plan], {a: b}.
     """
-    run, key, value = _run_key_value(words)
+    run, pairs = _run_and_pairs(words)
     found = session.run(run)
-    edit = _carry_out(session, found, "config set", configure.setting(key, value), dry_run)
+    workspace, change = arguments.workspace(found.path, dry_run), change_config.setting(*pairs)
+    edit = change_config.perform(workspace, "config set", change, session.lock_timeout)
+    if not dry_run:
+        keys = [key for key, _ in pairs]
+        project = session.root.project
+        session.note(*consent.allow_settings(project, keys, edit.before, edit.after))
+    key, value = (" ".join(words) for words in zip(*pairs, strict=True))
     document = {"schema": "qrspi/config-set/v1", "run": found.name, "field": key, "value": value}
-    session.answer({**document, **_outcome(edit, dry_run)}, _lines(edit, dry_run))
+    document |= config_page.edit_document(edit, dry_run)
+    session.answer(document, config_page.edit_lines(edit, dry_run))
 
 
-def _run_key_value(words: Sequence[str]) -> tuple[str | None, str, str]:
-    match words:
-        case (key, value):
-            return None, key, value
-        case (run, key, value):
-            return run, key, value
-        case _:
-            usage = "qrspi config set [RUN] KEY VALUE"
-            text = f"{len(words)} words; expected a KEY and a VALUE, with a RUN before them or not"
-            raise Misuse(Problem("usage", text, hint=usage))
+def _run_and_pairs(words: Sequence[str]) -> tuple[str | None, list[tuple[str, str]]]:
+    if len(words) < 2:
+        usage = "qrspi config set [RUN] KEY VALUE"
+        text = f"{len(words)} words; expected a KEY and a VALUE, with a RUN before them or not"
+        raise arguments.misuse(text, hint=usage)
+    rest = words[len(words) % 2 :]
+    run = words[0] if len(words) % 2 else None
+    return run, list(zip(rest[::2], rest[1::2], strict=True))
 
 
-@command.command("migrate")
-@click.argument("run", required=False)
-@click.option("--dry-run", is_flag=True, help="Say what would change; change nothing.")
-@click.pass_obj
+@command.action("migrate")
+@arguments.run
+@arguments.dry_run("what would change")
 def migrate(session: Session, run: str | None, dry_run: bool) -> None:
     """Do what renamed fields need, and nothing else."""
     found = session.run(run)
-    edit = _carry_out(session, found, "config migrate", configure.migrating, dry_run)
+    workspace, change = arguments.workspace(found.path, dry_run), change_config.migrating
+    edit = change_config.perform(workspace, "config migrate", change, session.lock_timeout)
     document = {"schema": "qrspi/config-migrate/v1", "run": found.name, "plan": list(edit.notes)}
-    lines = [one_line(note) for note in edit.notes]
-    session.answer({**document, **_outcome(edit, dry_run)}, [*lines, *_lines(edit, dry_run)])
-
-
-def _carry_out(session: Session, run: RunDir, event: str, change: Change, dry_run: bool) -> Edit:
-    if dry_run:
-        return configure.rehearse(DiskTree(run.path), change)
-    return configure.perform(Workspace(run.path), event, change, session.lock_timeout)
-
-
-def _outcome(edit: Edit, dry_run: bool) -> dict[str, object]:
-    return {
-        "changed": edit.changed,
-        "lines": pages.changed_lines(edit.before, edit.after),
-        "dry_run": dry_run,
-    }
-
-
-def _lines(edit: Edit, dry_run: bool) -> list[str]:
-    return pages.edit_lines(pages.changed_lines(edit.before, edit.after), dry_run)
+    lines = [*map(one_line, edit.notes), *config_page.edit_lines(edit, dry_run)]
+    session.answer(document | config_page.edit_document(edit, dry_run), lines)

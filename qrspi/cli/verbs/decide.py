@@ -8,23 +8,21 @@ from typing import Literal, NamedTuple
 
 import click
 
-from qrspi.cli.app import Verb
-from qrspi.cli.decision_command import Desk, Made
-from qrspi.cli.run_words import is_subject
+from qrspi.cli import arguments
+from qrspi.cli.app import verb
+from qrspi.cli.arguments import is_subject
+from qrspi.cli.decision_command import DecisionCommand
 from qrspi.cli.session import Session
-from qrspi.cli.verbs import rewind as rewinding
-from qrspi.core.errors import Misuse
-from qrspi.core.model import Problem, Verdict
+from qrspi.core.filenames import TAG
+from qrspi.core.model import Verdict
 from qrspi.core.pipeline import STEP, subject
-from qrspi.handlers.changes.change_set import Move
-from qrspi.handlers.decisions import decide_findings as decide
+from qrspi.handlers.changes.change_set import ChangeSet
+from qrspi.handlers.decisions import decide_findings
 from qrspi.handlers.jobs.job import Job
-from qrspi.render import decisions as rendered
-from qrspi.render import run_page as states
 
 USAGE = "qrspi decide [RUN] FINDING… apply|skip|loop-back"
 CHOICES = ("apply", "skip", "loop-back")
-_FINDING = r"[A-Za-z0-9][\w-]*\.R\d+-F\d+"
+_FINDING = rf"(?:{TAG}\.)?R[0-9]+-F[0-9]+"
 
 
 class Words(NamedTuple):
@@ -48,26 +46,31 @@ def read_words(given: Sequence[str]) -> Words:
     named = [word for word in words if re.fullmatch(_FINDING, word)]
     others = words[: len(words) - len(named)] if named else words
     if named != words[len(others) :]:
-        raise Misuse(Problem("usage", f"findings come last; expected {USAGE}", hint=USAGE))
+        raise arguments.misuse(_misplaced(words), hint=USAGE)
     if choice and not named and others:
         named = [others.pop()]
     about = others.pop() if others and is_subject(others[-1]) else None
     if len(others) > 1:
-        raise Misuse(Problem("usage", f"too many words; expected {USAGE}", hint=USAGE))
+        raise arguments.misuse(f"too many words; expected {USAGE}", hint=USAGE)
     return Words(others[0] if others else None, about, tuple(named), choice)
 
 
-@click.command("decide", cls=Verb)
-@click.argument("words", nargs=-1, metavar="[RUN] FINDING… apply|skip|loop-back")
+def _misplaced(words: list[str]) -> str:
+    if not re.fullmatch(_FINDING, words[-1]):
+        return f"{words[-1]!r} is no decision; expected apply, skip or loop-back: {USAGE}"
+    return f"findings come after RUN, one beside the other; expected {USAGE}"
+
+
+@verb("decide")
+@arguments.words("[RUN] FINDING… apply|skip|loop-back")
 @click.option(
     "--all", "everything", type=click.Choice(["apply", "skip"]), help="Every undecided one."
 )
 @click.option("--proposed", type=click.Choice(["y", "n"]), help="Apply all proposed ones, or none.")
 @click.option("--to", metavar="STEP", help="Where a loop back goes.")
 @click.option("--yes", is_flag=True, help="Do not ask before a loop back.")
-@click.option("--as", "who", default="", metavar="NAME", help="Who says so; else as git knows you.")
-@click.option("--dry-run", is_flag=True, help="Say what would be done; change nothing.")
-@click.pass_obj
+@arguments.person()
+@arguments.dry_run()
 def command(
     session: Session,
     words: tuple[str, ...],
@@ -80,18 +83,22 @@ def command(
 ) -> None:
     """Apply a finding to this artifact, skip it, or go back to the artifact it is about.
 
-    A finding is named by reviewer and id, as in scope-claude.R1-F02.
+    A finding is named by reviewer and id, as in scope-claude.R1-F02; the id alone is enough
+    where only one finding that waits has it.
     """
     asked = _one_way(read_words(words), everything, proposed)
-    desk = Desk(session, session.run(asked.run), "decide")
+    desk = DecisionCommand(session, "decide", asked.run)
     if asked.choice == "loop-back":
         _loop_back(desk, asked, to, yes, who, dry_run)
         return
     if to is not None:
-        raise Misuse(Problem("usage", "--to goes with loop-back", field="--to", hint=USAGE))
+        raise arguments.misuse("--to goes with loop-back", field="--to", hint=USAGE)
     group = _group(asked, everything, proposed)
-    made = desk.decide(lambda job: _plan(job, asked, group), dry_run=dry_run)
-    _answer(desk, made, group.choice)
+    made = desk.decide(lambda job: _plan(job, asked, group, who), dry_run=dry_run)
+    decisions = dict.fromkeys(made.change.concerns, group.choice)
+    would = "" if made.done else "would be "
+    lines = [f"{name}: {would}{choice}" for name, choice in decisions.items()]
+    desk.answer(made, lines, decisions=decisions, target=None, resets=[])
 
 
 def _one_way(asked: Words, everything: str | None, proposed: str | None) -> Words:
@@ -101,7 +108,7 @@ def _one_way(asked: Words, everything: str | None, proposed: str | None) -> Word
     if sum(ways) == 1 and not stray:
         return asked
     text = "say which findings and what becomes of them, or use --all or --proposed"
-    raise Misuse(Problem("usage", text, hint=USAGE))
+    raise arguments.misuse(text, hint=USAGE)
 
 
 def _group(asked: Words, everything: str | None, proposed: str | None) -> Group:
@@ -112,48 +119,32 @@ def _group(asked: Words, everything: str | None, proposed: str | None) -> Group:
 
 
 def _here(job: Job, asked: Words) -> Job:
-    return decide.about(job, subject(asked.about) if asked.about else None)
+    return decide_findings.about(job, subject(asked.about) if asked.about else None)
 
 
-def _plan(job: Job, asked: Words, group: Group) -> Move:
+def _plan(job: Job, asked: Words, group: Group, who: str) -> ChangeSet:
     job = _here(job, asked)
-    if group.verdicts:
-        return decide.plan(job, decide.waiting(job, group.verdicts), group.choice)
-    return decide.plan(job, asked.findings, group.choice)
-
-
-def _answer(desk: Desk, made: Made, choice: str) -> None:
-    document = rendered.document(
-        "decide",
-        desk.run.name,
-        made.move,
-        made.done,
-        made.state.next,
-        decisions=dict.fromkeys(made.move.concerns, choice),
-        target=None,
-        resets=[],
-    )
-    verb = "" if made.done else "would be "
-    lines = [f"{name}: {verb}{choice}" for name in made.move.concerns]
-    lines += rendered.lines(made.move, made.done, in_git=desk.workspace.in_git)
-    desk.session.answer(document, [*lines, "", *states.next_lines(made.state.next)])
+    kinds = group.verdicts
+    given = (decide_findings.full_name(job, name) for name in asked.findings)
+    names = decide_findings.waiting(job, kinds) if kinds else tuple(given)
+    return decide_findings.plan(job, names, group.choice, who)
 
 
 def _loop_back(
-    desk: Desk, asked: Words, to: str | None, yes: bool, who: str, dry_run: bool
+    desk: DecisionCommand, asked: Words, to: str | None, yes: bool, who: str, dry_run: bool
 ) -> None:
     if len(asked.findings) != 1:
         text = "one finding at a time can be looped back"
-        raise Misuse(Problem("usage", text, field="FINDING", hint=USAGE))
+        raise arguments.misuse(text, field="FINDING", hint=USAGE)
     name = asked.findings[0]
 
-    def plan(job: Job) -> Move:
-        return decide.loop_back(_here(job, asked), name, to, who)
+    def plan(job: Job) -> ChangeSet:
+        here = _here(job, asked)
+        return decide_findings.loop_back(here, decide_findings.full_name(here, name), to, who)
 
-    move = plan(desk.look())
-    desk.session.note(f"Loop back to: {STEP[move.step].artifact}")
-    if not dry_run:
-        command = f"qrspi decide {desk.run.name} {name} loop-back --to {move.step}"
-        rewinding.confirm_rewind(desk, move, yes, command)
-    made = desk.decide(plan, dry_run=dry_run)
-    rewinding.answer(desk, made, "decide", decisions={name: "loop-back"})
+    change = plan(desk.look())
+    desk.session.note(f"Loop back to: {STEP[change.step].artifact}")
+    if not (yes or dry_run):
+        command = f"qrspi decide {desk.run.name} {name} loop-back --to {change.step}"
+        desk.confirm_rewind(change, command)
+    desk.answer_rewind(desk.decide(plan, dry_run=dry_run), decisions={name: "loop-back"})

@@ -10,15 +10,14 @@ from typing import NamedTuple
 
 import click
 
-from qrspi.cli.app import Verb
+from qrspi.cli.app import verb
 from qrspi.cli.session import Session
 from qrspi.demo import performance, story
 from qrspi.demo.narration import Beat
+from qrspi.demo.performance import Tally
 from qrspi.demo.story import Story
-from qrspi.demo.tally import Tally
-from qrspi.render.colour import Paint, painter
-from qrspi.render.safe_text import one_line
-from qrspi.world.git import scratch_repository as scratch
+from qrspi.render.terminal import Paint, one_line, painter
+from qrspi.world.git import scratch_repository
 from qrspi.world.machine import clock
 
 WIDEST = 80
@@ -27,25 +26,25 @@ _STYLES = {"engine": "cyan", "agent": "dim", "person": "yellow"}
 
 class Ending(NamedTuple):
     tally: Tally
-    folder: str | None  # None when it is gone
-    seconds: float | None  # None when the time stands still
+    folder: str | None  # None when it was removed
+    seconds: float | None  # None when the clock is set by the environment
 
 
-@click.command("demo", cls=Verb)
+@verb("demo")
 @click.option("--quick", is_flag=True, help="The short pipeline, where clean steps pass alone.")
+@click.option("--gates", is_flag=True, help="The short pipeline with its three gates on.")
 @click.option("--keep", is_flag=True, help="Leave the repository for you to look at.")
 @click.option("--pause", is_flag=True, help="Wait for Enter before each step.")
-@click.pass_obj
-def command(session: Session, quick: bool, keep: bool, pause: bool) -> None:
+def command(session: Session, quick: bool, gates: bool, keep: bool, pause: bool) -> None:
     """A whole run, from init to complete, in a repository of its own that is gone afterwards.
 
     Agents are played from a script; the commands are the real ones. Nothing of yours is touched.
     """
-    told = story.load("quick" if quick else "full")
+    told = story.load("gates" if gates else "quick" if quick else "full")
     page = _Page(session, pause and session.interactive)
     page.say((*textwrap.wrap(_opening(told), page.width), ""))
     start = time.monotonic()
-    with scratch.repository(told.slug, story.project(), keep=keep) as folder:
+    with scratch_repository.repository(story.project(), keep=keep) as folder:
         tally = page.follow(performance.play(told, folder))
     seconds = None if os.environ.get(clock.VARIABLE) else round(time.monotonic() - start, 1)
     ending = Ending(tally, folder if keep else None, seconds)
@@ -107,7 +106,7 @@ def _closing(ending: Ending) -> Iterator[str]:
     took = f", in {ending.seconds} seconds" if ending.seconds is not None else ""
     yield from ("", f"complete: {ending.tally.steps} steps{took}", "")
     for name, value in ending.tally._asdict().items():
-        if name != "steps":
+        if name != "steps" and (value or name not in Tally._field_defaults):
             yield f"  {name.replace('_', ' '):22}{value:3}"
     yield ""
     if ending.folder:
@@ -120,7 +119,7 @@ def _closing(ending: Ending) -> Iterator[str]:
 def _document(told: Story, beats: list[Beat], ending: Ending) -> dict[str, object]:
     return {
         "schema": "qrspi/demo/v1",
-        "pipeline": told.name,
+        "pipeline": told.pipeline,
         "slug": told.slug,
         "folder": ending.folder,
         "beats": [_beat(beat) for beat in beats],

@@ -4,24 +4,22 @@ from __future__ import annotations
 
 import click
 
-from qrspi.cli.app import Verb
+from qrspi.cli.app import verb
 from qrspi.cli.session import Session
-from qrspi.handlers.runs import doctor as checkup
+from qrspi.handlers.runs import doctor
 from qrspi.handlers.runs.doctor import Sign
-from qrspi.render.colour import Paint, painter
-from qrspi.render.safe_text import one_line
+from qrspi.render.terminal import Paint, one_line, painter
 
 _STYLES = {"ok": "green", "note": "yellow", "problem": "red"}
 
 
-@click.command("doctor", cls=Verb)
-@click.pass_obj
+@verb("doctor")
 def command(session: Session) -> None:
     """Look at everything the engine depends on, and say what is odd. Nothing is changed.
 
     Exit status 3 when something keeps a run from going on.
     """
-    signs = checkup.examine(session.root_if_any)
+    signs = doctor.examine(session.root_if_any)
     bad = any(sign.level == "problem" for sign in signs)
     document = {
         "schema": "qrspi/doctor/v1",

@@ -2,33 +2,40 @@
 
 from __future__ import annotations
 
-import click
-
-from qrspi.cli.app import Verb
+from qrspi.cli import arguments
+from qrspi.cli.app import verb
 from qrspi.cli.session import Session
 from qrspi.core.derivation.derive import Survey, survey
 from qrspi.core.derivation.explanation import reasons
-from qrspi.core.recording_tree import Seen, Witness
-from qrspi.render import run_page as states
-from qrspi.render.columns import table
-from qrspi.render.safe_text import one_line
-from qrspi.world.files.run_tree import DiskTree
+from qrspi.core.recording_tree import RecordingTree, Seen
+from qrspi.render import run_page
+from qrspi.render.terminal import one_line, table
+from qrspi.world.runs.committed_tree import CommittedTree
 
 
-@click.command("explain", cls=Verb)
-@click.argument("run", required=False)
-@click.pass_obj
+@verb("explain")
+@arguments.run
 def command(session: Session, run: str | None) -> None:
     """Why a run stands where it stands: each reason, and each file that was looked at for it."""
     place = session.run(run)
-    tree = Witness(DiskTree(place.path))
+    tree = RecordingTree(CommittedTree(place.path))
     found = survey(tree, session.run_path(place), thorough=True)
     session.answer(_document(found, tree.seen), _lines(found, tree.seen, session.width))
 
 
 def _document(found: Survey, seen: tuple[Seen, ...]) -> dict[str, object]:
-    shown = states.run_document(found.state)
-    kept = ("run", "path", "current_step", "complete", "closed", "next", "warnings", "errors")
+    shown = run_page.run_document(found.state)
+    kept = (
+        "run",
+        "path",
+        "current_step",
+        "complete",
+        "closed",
+        "next",
+        "warnings",
+        "errors",
+        "tests",
+    )
     return {
         "schema": "qrspi/explain/v1",
         **{key: shown[key] for key in kept},
@@ -45,7 +52,7 @@ def _lines(found: Survey, seen: tuple[Seen, ...], width: int) -> list[str]:
     where = state.current_step or ("complete" if state.complete else "config.md")
     lines = [f"{one_line(state.run)} stands at {where}", ""]
     lines += [f"  - {one_line(reason)}" for reason in reasons(found)]
-    odd = states.warnings(state)
-    lines += ["", *odd, *([""] if odd else []), *states.next_lines(state.next), ""]
+    odd = run_page.warnings(state)
+    lines += ["", *odd, *([""] if odd else []), *run_page.next_lines(state.next), ""]
     rows = [(file.path, _HOW[file.how], file.found) for file in seen]
     return [*lines, *table(("READ", "HOW MUCH", "FOUND"), rows, width)]

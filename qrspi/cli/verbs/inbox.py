@@ -4,23 +4,22 @@ from __future__ import annotations
 
 import click
 
-from qrspi.cli import status_answer as standing
-from qrspi.cli.app import Verb
+from qrspi.cli import status_answer
+from qrspi.cli.app import verb
 from qrspi.cli.session import Session
-from qrspi.core.derivation import inbox
-from qrspi.core.derivation.inbox import Item
-from qrspi.render.safe_text import one_line
+from qrspi.core.derivation import waiting
+from qrspi.core.derivation.waiting import Item
+from qrspi.render.terminal import one_line
 
 
-@click.command("inbox", cls=Verb)
+@verb("inbox")
 @click.option("--commands", is_flag=True, help="Only the commands, one a line, to edit and run.")
-@click.pass_obj
 def command(session: Session, commands: bool) -> None:
     """Everything that waits for a person, over all runs, each with the command that goes on.
 
     `qrspi inbox --commands > answers.sh` gives a file to edit: answer all of it in one go.
     """
-    found = inbox.items(standing.look(session, standing.Request()).runs)
+    found = waiting.items(status_answer.look(session, status_answer.Request()).runs)
     document = {"schema": "qrspi/inbox/v1", "items": [_document(item) for item in found]}
     session.answer(document, _commands(found) if commands else _lines(found))
 

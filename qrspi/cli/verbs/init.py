@@ -3,39 +3,65 @@
 from __future__ import annotations
 
 import os
+import re
 from typing import NamedTuple
 
 import click
 
-from qrspi.cli.app import Verb
-from qrspi.cli.session import Session
+from qrspi.cli import arguments
+from qrspi.cli.app import verb
+from qrspi.cli.session import TEST_COMMAND, Session
+from qrspi.core.config.fields import CHOICES
 from qrspi.core.config.reader import Config
 from qrspi.core.derivation.derive import derive
 from qrspi.core.errors import Misuse
-from qrspi.core.filenames import slug_of
+from qrspi.core.filenames import RUNS, slug_of
 from qrspi.core.model import Next
-from qrspi.core.text import run_slugs as slugs
+from qrspi.core.text import run_slugs, shell_words
 from qrspi.core.tree import Fault
-from qrspi.handlers.runs import start_run as begin
+from qrspi.handlers.runs import consent, run_branch, start_run
+from qrspi.handlers.runs.run_branch import Ground
 from qrspi.handlers.runs.start_run import Start
-from qrspi.render import run_page as states
-from qrspi.render.safe_text import one_line
+from qrspi.render import run_page
+from qrspi.render.terminal import one_line
 from qrspi.world.files.run_tree import DiskTree
+from qrspi.world.git import repository
 from qrspi.world.machine import clock, hosts
 from qrspi.world.runs import locate
 from qrspi.world.runs.locate import Root, RunDir
 
 
-@click.command("init", cls=Verb)
+@verb("init")
 @click.argument("slug", required=False, metavar='SLUG|"TEXT"')
-@click.option("--pipeline", type=click.Choice(["quick", "full"]), help="Six steps, or all eleven.")
+@click.option(
+    "--pipeline",
+    type=click.Choice(["quick", "full"]),
+    help="Six steps, of which clean questions, research and plan need no person; or all eleven.",
+)
 @click.option("--ux", is_flag=True, help="The full pipeline, with a step for the user experience.")
 @click.option("--second-reviewer/--no-second-reviewer", default=None, help="A second model too?")
 @click.option("--visual-fidelity", is_flag=True, help="Hold screens against their wireframes.")
+@click.option(
+    "--review-depth",
+    type=click.Choice(CHOICES["review_depth"]),
+    help="Four reviewers for each task, or up to eight. Asked at implement.",
+)
+@click.option(
+    "--review-mode",
+    type=click.Choice(CHOICES["review_mode"]),
+    help="Review a task once, or again until it is clean. Asked at implement.",
+)
+@click.option(
+    "--test-command",
+    metavar="CMD|none",
+    help="What runs the tests. Asked at the latest when the plan is approved.",
+)
 @click.option("--date", metavar="D", help="Name the run by this day instead of today.")
 @click.option("--adopt", metavar="DIR", help="Add a config.md to a folder that has artifacts.")
-@click.option("--dry-run", is_flag=True, help="Say what would be made; change nothing.")
-@click.pass_obj
+@click.option("--here", is_flag=True, help="Stay on the default branch; make none for the run.")
+@click.option("--onto", metavar="BRANCH", help="Merge tasks into it, also if it is the default.")
+@arguments.no_commit
+@arguments.dry_run("what would be made")
 def command(
     session: Session,
     slug: str | None,
@@ -43,13 +69,21 @@ def command(
     ux: bool,
     second_reviewer: bool | None,
     visual_fidelity: bool,
+    review_depth: str | None,
+    review_mode: str | None,
+    test_command: str | None,
     date: str | None,
     adopt: str | None,
+    here: bool,
+    onto: str | None,
+    no_commit: bool,
     dry_run: bool,
 ) -> None:
     """Start a run: its folder, its config.md and a first draft of goals.md.
 
-    SLUG is two to four words such as user-auth; from a TEXT of several words it is made.
+    On the default branch of a repository the run gets a branch of its own. SLUG is two to four
+    words such as user-auth; from a TEXT of several words it is made, and the TEXT itself is kept
+    as request.md.
     """
     if slug is None and adopt is None:
         raise click.UsageError('a SLUG is needed, or what you want in a few words: init "TEXT"')
@@ -60,20 +94,35 @@ def command(
         place = _adopted(session, adopt, name)
     else:
         place = _fresh(session, f"{created}-{name}")
-    start = Start(created, route, _second(session, second_reviewer), visual_fidelity)
-    begun = Begun(place, start) if dry_run else _make(session, place, start)
+    chosen = (("review_depth", review_depth), ("review_mode", review_mode))
+    start = Start(
+        created=created,
+        route=route,
+        second_reviewer=_second(session, second_reviewer),
+        visual_fidelity=visual_fidelity,
+        request=_request(slug),
+        reviews=tuple((field, value) for field, value in chosen if value),
+        test_command=_tests(session, test_command),
+        onto=_onto(place, onto),
+    )
+    ground = None if no_commit else _ground(session, place, start, here=here, ask=not dry_run)
+    begun = Begun(place, start, ground) if dry_run else _make(session, place, start, ground)
     session.answer(_document(begun), _lines(begun))
 
 
 def _slug(word: str) -> str:
-    if slugs.is_free_text(word):
-        made = slugs.from_text(word)
+    if run_slugs.is_free_text(word):
+        made = run_slugs.from_text(word)
         if made is None:
-            raise Misuse(slugs.nameless(word))
+            raise Misuse(run_slugs.nameless(word))
         return made
-    if problem := slugs.problem(word):
+    if problem := run_slugs.problem(word):
         raise Misuse(problem)
     return word
+
+
+def _request(word: str | None) -> str:
+    return word.strip() if word and run_slugs.is_free_text(word) else ""
 
 
 def _date(said: str | None) -> str:
@@ -101,10 +150,14 @@ def _route(session: Session, pipeline: str | None, ux: bool) -> str:
 def _asked_pipeline(session: Session) -> str:
     if not session.interactive:
         raise click.UsageError("the pipeline is not said: add --pipeline quick or --pipeline full")
-    from qrspi.cli.ask_person import choose
+    ways = (
+        f"quick: goals, questions, research, plan, implement, test; {_BY_ITSELF}",
+        "full: all eleven steps, each approved by a person",
+    )
+    return ("quick", "full")[session.choose("Which pipeline?", ways)]
 
-    ways = ("quick: goals, questions, research, plan, implement, test", "full: all eleven steps")
-    return ("quick", "full")[choose("Which pipeline?", ways)]
+
+_BY_ITSELF = "clean questions, research and plan are approved without you"
 
 
 def _second(session: Session, said: bool | None) -> bool:
@@ -113,17 +166,24 @@ def _second(session: Session, said: bool | None) -> bool:
         return said
     found = hosts.second_vendor(Config(), os.environ)
     if found.available and session.interactive:
-        from qrspi.cli.ask_person import choose
-
         ways = ("No second-model reviews", "Use a second model for second reviews")
-        return choose("Second reviews?", ways) == 1
+        return session.choose("Second reviews?", ways) == 1
     why = "nobody was asked" if found.available else found.why
     session.note(f"No second model reviews ({why}): --second-reviewer turns it on.")
     return False
 
 
+def _tests(session: Session, said: str | None) -> str:
+    """The command, `none`, or '' where that is asked later."""
+    if said is None:
+        return session.ask(TEST_COMMAND) if session.interactive else ""
+    if not said.strip():
+        raise click.UsageError("--test-command needs a command, or none when there is none")
+    return said.strip()
+
+
 class Place(NamedTuple):
-    """Where the run is, or will be, and how people are told."""
+    """Where the run is or will be; `shown` is its path as people read it."""
 
     name: str
     path: str
@@ -133,7 +193,7 @@ class Place(NamedTuple):
 
 def _fresh(session: Session, name: str) -> Place:
     root = session.use_new_root()
-    begin.check_free(root, name)
+    start_run.check_free(root, name)
     run = RunDir(name, f"{root.runs_dir}/{name}")
     return Place(name, run.path, session.run_path(run), root)
 
@@ -141,14 +201,41 @@ def _fresh(session: Session, name: str) -> Place:
 def _adopted(session: Session, folder: str, slug: str) -> Place:
     path = os.path.realpath(folder)
     runs_dir, _, name = path.rpartition("/")
-    project = runs_dir.removesuffix(f"/{locate.RUNS}")
-    begin.check_adoptable(DiskTree(path))
+    project = runs_dir.removesuffix(f"/{RUNS}")
+    start_run.check_adoptable(DiskTree(path))
     if slug not in ("", slug_of(name)):
-        session.note(f"The run keeps the name of its folder, {one_line(name)}.")
+        session.note(f"The run keeps the name of its folder, {name}.")
     if project == runs_dir:
-        session.note(f"It lies in no {locate.RUNS}: name it with --root {one_line(path)}.")
+        session.note(f"It lies in no {RUNS}: name it with --root {path}.")
         return Place(name, path, path)
     return Place(name, path, path.removeprefix(f"{project}/"))
+
+
+def _around(place: Place) -> str:
+    return place.root.project if place.root else place.path
+
+
+def _onto(place: Place, branch: str | None) -> str:
+    if not branch:
+        return ""
+    if repo := repository.find(_around(place)):
+        run_branch.check_there(repo, branch)
+    return branch
+
+
+def _ground(
+    session: Session, place: Place, start: Start, *, here: bool, ask: bool
+) -> Ground | None:
+    """The branch to begin on; a person at a terminal may stay on the default one. Whoever has
+    tasks merged into the branch they are on stays there."""
+    found = run_branch.survey(_around(place), place.name, here=here)
+    if found and found.here == start.onto:
+        return found._replace(new="")
+    if found is None or not found.new or not (ask and session.interactive):
+        return found
+    ways = (f"Make branch {found.new} and go there", f"Stay on {found.here}")
+    question = f"You are on {found.here}, the default branch. Where shall the run be?"
+    return found._replace(new="") if session.choose(question, ways) else found
 
 
 class Begun(NamedTuple):
@@ -156,20 +243,45 @@ class Begun(NamedTuple):
 
     place: Place
     start: Start
+    ground: Ground | None = None  # None outside git, and with --no-commit
     next: Next | None = None  # None after a dry run
+    commit: str | None = None
 
     @property
     def files(self) -> tuple[str, ...]:
-        return tuple(begin.files(self.start)) if self.place.root else (begin.CONFIG,)
+        if self.place.root:
+            return tuple(start_run.files(self.start, self.place.root.project))
+        return start_run.beside_artifacts(self.start)
 
 
-def _make(session: Session, place: Place, start: Start) -> Begun:
+def _make(session: Session, place: Place, start: Start, ground: Ground | None) -> Begun:
+    if ground:
+        run_branch.go(ground)
     if place.root:
         _tell_of_namesakes(session, place.root, place.name)
-        begin.create(place.root, place.name, start)
+        start_run.create(place.root, place.name, start)
     else:
-        begin.adopt(place.path, start, session.lock_timeout)
-    return Begun(place, start, derive(DiskTree(place.path), place.shown).next)
+        start_run.adopt(place.path, start, session.lock_timeout)
+    session.note(*consent.allow_config(_project(place), start.config(), "init"))
+    tree = DiskTree(place.path)
+    commit = run_branch.commit(ground, tree) if ground else None
+    return Begun(place, start, ground, _reachable(place, derive(tree, place.shown).next), commit)
+
+
+def _reachable(place: Place, following: Next) -> Next:
+    """What is next, with the way to a run that no search would find."""
+    if place.shown != place.path:
+        return following
+    way = shell_words.command("qrspi", "--root", place.path)
+    return following._replace(
+        summary=following.summary.replace("`qrspi ", f"`{way} "),
+        command=re.sub("^qrspi", lambda _: way, following.command),
+    )
+
+
+def _project(place: Place) -> str:
+    """As a job of the run names it."""
+    return place.path.rpartition("/")[0].removesuffix(f"/{RUNS}") or "/"
 
 
 def _tell_of_namesakes(session: Session, root: Root, name: str) -> None:
@@ -190,8 +302,11 @@ def _document(begun: Begun) -> dict[str, object]:
         "second_reviewer": begun.start.second_reviewer,
         "files": list(begun.files),
         "adopted": begun.place.root is None,
+        "branch": begun.ground.new or begun.ground.here if begun.ground else None,
+        "new_branch": bool(begun.ground and begun.ground.new),
+        "commit": begun.commit,
         "dry_run": begun.next is None,
-        "next": states.next_document(begun.next) if begun.next else None,
+        "next": run_page.next_document(begun.next) if begun.next else None,
     }
 
 
@@ -201,4 +316,16 @@ def _lines(begun: Begun) -> list[str]:
     kind = f"{start.pipeline} pipeline, {len(start.steps)} steps"
     lines = [f"{done if begun.next else would} {one_line(place.shown)} ({kind}):"]
     lines += [f"  {name}" for name in begun.files]
-    return [*lines, "", *states.next_lines(begun.next)] if begun.next else lines
+    lines += _on_branch(begun, begun.ground) if begun.ground else []
+    if start.pipeline == "quick":
+        lines += ["", f"{_BY_ITSELF.capitalize()}; `cascade: off` in config.md asks you each time."]
+    return [*lines, "", *run_page.next_lines(begun.next)] if begun.next else lines
+
+
+def _on_branch(begun: Begun, ground: Ground) -> list[str]:
+    branch = one_line(ground.new or ground.here)
+    made = f", a new branch from {one_line(ground.here)} (--here stays)" if ground.new else ""
+    if begun.next is None:
+        return [f"  to be committed on {branch}{made}"]
+    commit = f"committed as {begun.commit[:12]}" if begun.commit else "nothing new to commit"
+    return [f"  {commit} on {branch}{made}"]

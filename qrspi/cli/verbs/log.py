@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import click
 
-from qrspi.cli import log_answer as history
-from qrspi.cli.app import Verb
+from qrspi.cli import arguments, log_answer
+from qrspi.cli.app import verb
 from qrspi.cli.session import Session
 
 
-@click.command("log", cls=Verb)
-@click.argument("run", required=False)
+@verb("log")
+@arguments.run
 @click.option("--follow", "follows", is_flag=True, help="Stay, and print each line as it comes.")
 @click.option("-n", "--lines", "count", type=click.IntRange(min=0), help="How many (20).")
 @click.option("--all", "everything", is_flag=True, help="From the first line on.")
 @click.option("--files", is_flag=True, help="Each file with its hash before and after.")
-@click.pass_obj
 def command(
     session: Session,
     run: str | None,
@@ -30,5 +29,5 @@ def command(
     """
     if everything and count is not None:
         raise click.UsageError("--all and --lines cannot go together")
-    lines = history.USUAL if count is None else count
-    history.show(session, history.Request(run, follows, lines, everything, files))
+    lines = log_answer.USUAL if count is None else count
+    log_answer.show(session, log_answer.Request(run, follows, lines, everything, files))

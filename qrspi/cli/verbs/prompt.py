@@ -4,30 +4,42 @@ from __future__ import annotations
 
 import sys
 
-import click
-
-from qrspi.cli.app import Verb
+from qrspi.cli import arguments
+from qrspi.cli.app import verb
 from qrspi.cli.session import Session
 from qrspi.core.errors import Halt, Refusal
 from qrspi.core.model import Problem
-from qrspi.handlers.agents import awaited_agents as waiting
-from qrspi.render.safe_text import visible
+from qrspi.handlers.agents import awaited_agents
+from qrspi.render import agents
+from qrspi.render.terminal import visible
+from qrspi.world.runs import locate
 from qrspi.world.runs.workspace import Workspace
 
 
-@click.command("prompt", cls=Verb)
-@click.argument("words", nargs=-1, metavar="[RUN] TAG")
-@click.pass_obj
+def _who_waits(session: Session, word: str | None) -> None:
+    found = session.run(word)
+    workspace = Workspace(found.path)
+    waiting = (*awaited_agents.prompted(workspace), *awaited_agents.quality_reviewers(workspace))
+    lines = agents.awaited_lines(found.name, waiting, session.width)
+    if waiting:
+        lines += ["", f"What one is to be told: `qrspi prompt {found.name} {waiting[0].name}`."]
+    session.answer(agents.awaited_document(found.name, waiting), lines)
+
+
+@verb("prompt")
+@arguments.words("[RUN] [TAG]")
 def command(session: Session, words: tuple[str, ...]) -> None:
     """Print what an agent that the run waits for is to be told.
 
-    TAG is a reviewer's tag, or any other name that `qrspi dispatch list` shows.
+    TAG is a reviewer's tag, or any other name that the list of those who wait shows, which is
+    printed without one.
     """
-    if not 1 <= len(words) <= 2:
-        raise click.UsageError("expected [RUN] TAG")
-    *before, name = words
-    found = session.run(before[0] if before else None)
-    order = waiting.order(Workspace(found.path), name)
+    if not words or (len(words) == 1 and locate.run_named(session.root, words[0])):
+        _who_waits(session, words[0] if words else None)
+        return
+    run, name = arguments.run_and_name(words, "[RUN] TAG")
+    found = session.run(run)
+    order = awaited_agents.order(Workspace(found.path), name)
     if isinstance(order, Problem):
         raise (Refusal if order.code == "not-awaited" else Halt)(order)
     text = order.prompt.decode()
@@ -41,6 +53,6 @@ def command(session: Session, words: tuple[str, ...]) -> None:
         "model": order.model.model if order.model else None,
         "prompt": text,
     }
-    # A pipe gets the very bytes; a terminal must not obey what an artifact says.
+    # A pipe gets the text as it is; a terminal must not obey what stands in an artifact.
     shown = visible(text) if sys.stdout.isatty() else text
     session.answer(document, shown.removesuffix("\n").split("\n"))

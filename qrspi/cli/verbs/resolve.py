@@ -2,53 +2,101 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 
 import click
 
-from qrspi import engine
-from qrspi.cli.app import Verb
-from qrspi.cli.decision_command import Desk, Made, Went
-from qrspi.cli.run_words import is_subject
+from qrspi.cli import arguments
+from qrspi.cli.app import verb
+from qrspi.cli.arguments import is_subject
+from qrspi.cli.decision_command import DecisionCommand
 from qrspi.cli.session import Session
-from qrspi.cli.verbs import rewind as rewinding
-from qrspi.core.errors import Misuse
+from qrspi.core.config import reader as configs
+from qrspi.core.derivation.derive import derive
+from qrspi.core.errors import Refusal
 from qrspi.core.model import Problem
 from qrspi.core.pipeline import subject
-from qrspi.handlers.changes.change_set import Move
+from qrspi.handlers.changes.change_set import ChangeSet
 from qrspi.handlers.jobs.job import Job
-from qrspi.handlers.menus import menu as resolve
+from qrspi.handlers.menus import menu
 from qrspi.handlers.menus.menu import More
-from qrspi.render import decisions as rendered
-from qrspi.render.safe_text import one_line
+from qrspi.render.terminal import one_line
 
 USAGE = "qrspi resolve [RUN] OPTION"
 
 
-@click.command("resolve", cls=Verb)
-@click.argument("words", nargs=-1, metavar="[RUN] OPTION")
+@verb("resolve")
+@arguments.words("[RUN] OPTION")
 @click.option("--to", metavar="STEP", help="Where `rewind` goes.")
+@arguments.failing
+@arguments.reason
 @click.option("--yes", is_flag=True, help="Do not ask before a rewind.")
-@click.option("--as", "who", default="", metavar="NAME", help="Who says so; else as git knows you.")
-@click.option("--dry-run", is_flag=True, help="Say what would be done; change nothing.")
-@click.pass_obj
+@arguments.person()
+@arguments.dry_run()
 def command(
-    session: Session, words: tuple[str, ...], to: str | None, yes: bool, who: str, dry_run: bool
+    session: Session,
+    words: tuple[str, ...],
+    to: str | None,
+    failing: bool,
+    reason: str,
+    yes: bool,
+    who: str,
+    dry_run: bool,
 ) -> None:
-    """Answer the menu that a run stands at; `qrspi status` shows its options."""
+    """Answer the menu that a run stands at; `qrspi status` shows its options.
+
+    An option is named by its word or by its number.
+    """
     run, about, key = read_words(words)
-    desk = Desk(session, session.run(run), "resolve")
+    desk = DecisionCommand(session, "resolve", run)
+    is_number = key.isascii() and key.isdigit()
+    if is_number and (answer := _of_config(desk, int(key))):
+        _carried_out(session, answer, dry_run=dry_run)
+        return
+    key = menu.named(_about(desk.look(), about), int(key)) or key if is_number else key
+    more = More(to, who, _reason(key, failing, reason))
 
-    def plan(job: Job) -> Move:
-        return resolve.plan(
-            resolve.about(job, subject(about) if about else None), key, More(to, who)
-        )
+    def plan(job: Job) -> ChangeSet:
+        return menu.plan(_about(job, about), key, more)
 
-    if key == "rewind" and not dry_run:
+    if key == "rewind" and not (yes or dry_run):
         command = f"qrspi resolve {desk.run.name} rewind --to {to or 'STEP'}"
-        rewinding.confirm_rewind(desk, plan(desk.look()), yes, command)
+        desk.confirm_rewind(plan(desk.look()), command)
     made = desk.decide(plan, dry_run=dry_run)
-    _answer(desk, made, key)
+    verb = "Chosen" if made.done else "Would choose"
+    desk.answer_and_go_on(made, f"{verb}: {one_line(key)}", option=key)
+
+
+def _about(job: Job, word: str | None) -> Job:
+    return menu.about(job, subject(word) if word else None)
+
+
+def _of_config(desk: DecisionCommand, number: int) -> str:
+    """The way out of a fault in config.md that has this number; empty where there is no such
+    menu."""
+    following = derive(desk.workspace, desk.path).next
+    if following.kind != "config" or not 0 < number <= len(following.options):
+        return ""
+    return following.options[number - 1].label
+
+
+def _carried_out(session: Session, way: str, *, dry_run: bool) -> None:
+    command = configs.command_of(way)
+    if not command:
+        text = f"nothing was changed; that is left to you: {way}"
+        raise Refusal(Problem("not-offered", text, field="OPTION", found=way))
+    words = shlex.split(command)[1:]
+    group = click.get_current_context().find_root().command
+    group.main([*words, *(["--dry-run"] if dry_run else [])], obj=session, standalone_mode=False)
+
+
+def _reason(key: str, failing: bool, reason: str) -> str:
+    usage = "qrspi resolve [RUN] ship"
+    if failing and key != "ship":
+        text, hint = f"--failing goes with ship, not with {key}", f"{usage} --failing -m REASON"
+        raise arguments.misuse(text, field="--failing", found=key, expected="ship", hint=hint)
+    return arguments.reason_to_ship(failing, reason, usage)
 
 
 def read_words(words: Sequence[str]) -> tuple[str | None, str | None, str]:
@@ -63,24 +111,4 @@ def read_words(words: Sequence[str]) -> tuple[str | None, str | None, str]:
         case [run, about, key] if is_subject(about):
             return run, about, key
         case _:
-            raise Misuse(Problem("usage", f"expected {USAGE}", field="OPTION", hint=USAGE))
-
-
-def _answer(desk: Desk, made: Made, key: str) -> None:
-    """An option that approves a step goes on at once, as `approve` does."""
-    goes_on = made.done is not None and made.move.handler == "approve"
-    went = desk.go_on() if goes_on else Went(engine.Outcome((), made.state))
-    document = rendered.document(
-        "resolve",
-        desk.run.name,
-        made.move,
-        made.done,
-        went.outcome.state.next,
-        option=key,
-        **rendered.went_document(went.outcome, went.trouble),
-    )
-    verb = "Chosen" if made.done else "Would choose"
-    lines = [f"{verb}: {one_line(key)}"]
-    lines += rendered.lines(made.move, made.done, in_git=desk.workspace.in_git)
-    lines += rendered.went_lines(went.outcome, went.trouble)
-    desk.session.answer(document, lines)
+            raise arguments.misuse(f"expected {USAGE}", field="OPTION", hint=USAGE)

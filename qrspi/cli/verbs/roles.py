@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import click
 
+from qrspi.cli import arguments
 from qrspi.cli.app import VerbGroup
 from qrspi.cli.session import Session
 from qrspi.core.agents.roles import Role
 from qrspi.core.errors import Halt, Misuse
 from qrspi.core.model import Problem
-from qrspi.render.columns import table
-from qrspi.render.safe_text import visible
-from qrspi.world.runs import locate
-from qrspi.world.runs import role_files as rolefiles
+from qrspi.render.terminal import table, visible
+from qrspi.world.runs import locate, role_files
 
 
 @click.group("roles", cls=VerbGroup)
@@ -23,34 +22,30 @@ def command() -> None:
     """
 
 
-@command.command("list")
-@click.argument("run", required=False)
-@click.pass_obj
+@command.action("list")
+@arguments.run
 def list_(session: Session, run: str | None) -> None:
     """Every role with its tier and where it is read."""
     places = _places(session, run)
-    found = [_found(rolefiles.load(name, *places)) for name in rolefiles.names(*places)]
+    found = [_found(role_files.look_at(name, *places)) for name in role_files.names(*places)]
     document = {"schema": "qrspi/roles-list/v1", "roles": [_document(role) for role in found]}
     rows = [(role.name, role.tier or "-", _model(role), _origin(role, places)) for role in found]
     session.answer(document, table(("ROLE", "TIER", "MODEL", "FROM"), rows, session.width))
 
 
-@command.command("show")
-@click.argument("words", nargs=-1, metavar="[RUN] NAME")
+@command.action("show")
+@arguments.words("[RUN] NAME")
 @click.option("--shipped", is_flag=True, help="The package's, also where there is one of your own.")
-@click.pass_obj
 def show(session: Session, words: tuple[str, ...], shipped: bool) -> None:
     """One role's file, as it is read for this run.
 
     To begin one of your own: qrspi roles show --shipped NAME > .qrspi/agents/NAME.md
     """
-    if not 1 <= len(words) <= 2:
-        raise click.UsageError("expected [RUN] NAME")
-    *before, name = words
-    places = _places(session, before[0] if before else None)
-    role = _found(rolefiles.shipped(name) if shipped else rolefiles.load(name, *places))
+    run, name = arguments.run_and_name(words, "[RUN] NAME")
+    places = _places(session, run)
+    role = _found(role_files.shipped(name) if shipped else role_files.look_at(name, *places))
     document = {"schema": "qrspi/roles-show/v1", **_document(role), "text": role.text}
-    session.answer(document, visible(rolefiles.source(role)).rstrip("\n").split("\n"))
+    session.answer(document, visible(role_files.source(role)).rstrip("\n").split("\n"))
 
 
 def _places(session: Session, run: str | None) -> tuple[str, str]:
@@ -78,7 +73,7 @@ def _document(role: Role) -> dict[str, object]:
         "tier": role.tier,
         "model": role.model._asdict() if role.model else None,
         "file": role.file,
-        "shipped": rolefiles.is_shipped(role),
+        "shipped": role_files.is_shipped(role),
     }
 
 
@@ -88,6 +83,6 @@ def _model(role: Role) -> str:
 
 def _origin(role: Role, places: tuple[str, str]) -> str:
     run, project = places
-    if rolefiles.is_shipped(role):
+    if role_files.is_shipped(role):
         return "shipped"
     return "the run" if run != project and role.file.startswith(f"{run}/") else "the project"

@@ -6,23 +6,22 @@ import json
 
 import click
 
-from qrspi.cli.app import Verb
+from qrspi.cli.app import verb
 from qrspi.cli.session import Session
 from qrspi.core.errors import Misuse
 from qrspi.core.model import Problem
-from qrspi.render.columns import table
-from qrspi.world.files import shipped_schemas as schemas
+from qrspi.render.terminal import table
+from qrspi.world.files import shipped_schemas
 
 
-@click.command("schema", cls=Verb)
+@verb("schema")
 @click.argument("name", required=False)
-@click.pass_obj
 def command(session: Session, name: str | None) -> None:
     """List the schemas, or print the one named NAME."""
     if name is not None:
-        session.write(schemas.text(_known(name)))
+        session.write(shipped_schemas.text(_known(name)))
         return
-    known = {each: json.loads(schemas.text(each)) for each in schemas.names()}
+    known = {each: json.loads(shipped_schemas.text(each)) for each in shipped_schemas.names()}
     listed = [
         {"name": each, "id": schema["$id"], "title": schema["title"]}
         for each, schema in known.items()
@@ -35,7 +34,7 @@ def command(session: Session, name: str | None) -> None:
 def _known(word: str) -> str:
     """`qrspi/status/v1`, as documents call it, is `status`."""
     name = word.removeprefix("qrspi/").removesuffix("/v1")
-    names = schemas.names()
+    names = shipped_schemas.names()
     if name in names:
         return name
     from difflib import get_close_matches

@@ -2,33 +2,32 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
-from qrspi.cli.app import Verb
-from qrspi.cli.run_words import a_subject, run_and_step
+from qrspi.cli import arguments
+from qrspi.cli.app import verb
 from qrspi.cli.session import Session
 from qrspi.core.derivation.derive import survey
-from qrspi.core.errors import Refusal
 from qrspi.core.pipeline import Subject
-from qrspi.core.rounds import findings_view as showing
-from qrspi.core.rounds import loop as loops
-from qrspi.core.rounds.findings_view import Shown
-from qrspi.handlers.changes import since_approval
-from qrspi.handlers.jobs.job import Options
-from qrspi.handlers.rounds import named_round as rounds
-from qrspi.render import findings_table as pages
-from qrspi.render.safe_text import visible
+from qrspi.core.records import comments
+from qrspi.handlers.changes import review_target
+from qrspi.handlers.rounds import round_commands
+from qrspi.handlers.rounds.round_commands import Findings
+from qrspi.render import problems, rounds, run_page
+from qrspi.render.history import comments as comment_pages
+from qrspi.render.terminal import visible
 from qrspi.world.runs.workspace import Workspace
 
 USAGE = "qrspi show [RUN] [STEP] [--round N]"
 
 
-@click.command("show", cls=Verb)
-@click.argument("words", nargs=-1, metavar="[RUN] [STEP]")
-@click.option("--round", "number", type=click.IntRange(1), metavar="N", help="Not the newest.")
+@verb("show")
+@arguments.words("[RUN] [STEP]")
+@arguments.round_number()
 @click.option("--dropped", is_flag=True, help="Only what scored too low, with the verifier's word.")
 @click.option("--since-approval", is_flag=True, help="Instead: what was edited after approval.")
-@click.pass_obj
 def command(
     session: Session,
     words: tuple[str, ...],
@@ -40,53 +39,48 @@ def command(
 
     Without STEP the run's current step is shown, without --round its newest round.
     """
-    run, step = run_and_step(words, USAGE)
-    found = session.run_for(run, step)
-    workspace = Workspace(found.path)
-    subject = a_subject(step or survey(workspace).state.next.step, USAGE)
+    at = arguments.current_place(session, words, USAGE)
     if since_approval:
-        _edited(session, workspace, subject)
+        _edited(session, at.workspace, at.subject)
         return
-    shown, number = _findings(workspace, subject, number)
+    found = round_commands.findings(at.workspace, at.subject, number)
     if dropped:
-        shown = tuple(one for one in shown if one.item.verdict == "drop")
-    document = {
+        only = (one for one in found.shown if one.item.verdict == "drop")
+        found = found._replace(shown=tuple(only))
+    document: dict[str, Any] = {
         "schema": "qrspi/show/v1",
-        "run": found.name,
-        "step": subject.key,
-        "round": number or None,
-        "findings": [pages.document(one) for one in shown],
+        "run": at.run,
+        "step": at.subject.key,
+        "round": found.number or None,
+        "findings": [rounds.finding_document(one) for one in found.shown],
+        "answers": [one._asdict() for one in found.answers],
     }
-    session.answer(document, _lines(session, subject, shown, number, dropped))
+    lines = _lines(session, at.subject, found, dropped)
+    if tests := survey(at.workspace).state.tests if at.subject.key == "test" else None:
+        document["tests"] = run_page.tests_document(tests)
+        lines = [run_page.tests_line(tests), "", *lines]
+    if unread := found.unread:
+        document["unread"] = problems.violations(unread)
+        lines += ["", *problems.marked("not read", unread)]
+    if open_ := comments.open_about(at.workspace, at.subject.step):
+        document["comments"] = [comment_pages.comment_document(one) for one in open_]
+        lines += ["", *(line for one in open_ for line in comment_pages.comment_lines(one))]
+    session.answer(document, lines)
 
 
-def _findings(
-    workspace: Workspace, subject: Subject, number: int | None
-) -> tuple[tuple[Shown, ...], int]:
-    if number is None and not loops.newest(workspace, subject):
-        return (), 0
-    job = rounds.to_read(workspace, subject, number, Options())
-    loop = job.round_loop
-    if loop.round is None and loop.problem:
-        raise Refusal(loop.problem)
-    config = showing.config_of(workspace, loop, job.facts.config)
-    loop = loops.at(workspace, subject, config, loop.number)
-    return showing.findings(workspace, loop, config), loop.number
-
-
-def _lines(
-    session: Session, subject: Subject, shown: tuple[Shown, ...], number: int, dropped: bool
-) -> list[str]:
-    if not number:
+def _lines(session: Session, subject: Subject, found: Findings, dropped: bool) -> list[str]:
+    if not found.number:
         return [f"{subject.key} has no review round yet."]
-    title = f"Round {number} of {subject.key}"
+    title = rounds.title(subject.key, found.number)
     if dropped:
-        return [f"{title}, dropped findings", "", *pages.dropped_lines(shown, number)]
-    return [title, "", *pages.lines(shown, number, session.width)]
+        lines = rounds.dropped_lines(found.shown, found.number)
+        return [f"{title}, dropped findings", "", *lines]
+    lines = rounds.findings_lines(found.shown, found.number, session.width, found.silent)
+    return [title, "", *lines, *rounds.evidence_lines(found.answers)]
 
 
 def _edited(session: Session, workspace: Workspace, subject: Subject) -> None:
-    found = since_approval.look(workspace, subject)
+    found = review_target.edited_since_approval(workspace, subject)
     text = found.diff.decode(errors="replace")
     document = {
         "schema": "qrspi/show/v1",

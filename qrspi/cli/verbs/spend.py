@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import click
 
+from qrspi.cli import arguments
 from qrspi.cli.app import VerbGroup
-from qrspi.cli.run_words import a_subject
 from qrspi.cli.session import Session
 from qrspi.core.agents import spend
-from qrspi.core.agents.spend import Entry
+from qrspi.core.agents.spend import LedgerEntry
 from qrspi.handlers.agents import ledger
-from qrspi.render import spending
-from qrspi.render.safe_text import one_line
+from qrspi.render import agents, problems
 from qrspi.world.files.run_tree import DiskTree
 from qrspi.world.machine import clock
-from qrspi.world.runs.workspace import Workspace
 
 
 class _Spend(VerbGroup):
@@ -35,25 +33,21 @@ def command() -> None:
     """
 
 
-@command.command("show")
-@click.argument("run", required=False)
-@click.pass_obj
+@command.action("show")
+@arguments.run
 def show(session: Session, run: str | None) -> None:
     """The ledger in groups, then the sum, then what budgets in config.md leave."""
     found = session.run(run)
     tree = DiskTree(found.path)
     known = ledger.read(tree)
-    for problem in known.problems:
-        session.note(f"warning: {one_line(problem.message)}")
-    page = spending.page(tree, known)
-    session.answer(
-        {"schema": "qrspi/spend/v1", "run": found.name, **spending.document(page)},
-        spending.lines(page, session.width),
-    )
+    session.note(*problems.marked("warning", known.problems))
+    spent = ledger.spending(tree, known)
+    lines = agents.spending_lines(spent, session.width)
+    session.answer(agents.spending_document(found.name, spent), lines)
 
 
-@command.command("add")
-@click.argument("run", required=False)
+@command.action("add")
+@arguments.run
 @click.option("--step", required=True, help="A step, implement-gate or task-NN.")
 @click.option("--role", required=True, help="Who was sent: reviewer-quality, verifier, …")
 @click.option("--model", required=True, help="The model that answered.")
@@ -65,8 +59,7 @@ def show(session: Session, run: str | None) -> None:
 @click.option("--output-tokens", type=click.IntRange(0, 10**14), default=0, help="Tokens got.")
 @click.option("--usd", type=click.FloatRange(0, 10**12), help="What it cost, if that is known.")
 @click.option("--seconds", type=click.FloatRange(0, 10**12), default=0.0, help="How long it took.")
-@click.option("--dry-run", is_flag=True, help="Say what would be entered; enter nothing.")
-@click.pass_obj
+@arguments.dry_run("what would be entered", "enter nothing")
 def add(
     session: Session,
     /,
@@ -78,18 +71,18 @@ def add(
 ) -> None:
     """Enter what a host has spent on this run, so that budgets count it."""
     found = session.run(run)
-    subject = a_subject(step, "qrspi spend add --step STEP")
+    subject = arguments.a_subject(
+        step, "qrspi spend add [RUN] --step STEP --role ROLE --model MODEL"
+    )
     values = {"step": subject.key, "round": number or 0, "source": "host", **fields}
-    entry = Entry(**{"time": clock.now_utc(), **values})  # type: ignore[arg-type]
-    if not dry_run:
-        workspace = Workspace(found.path)
-        with workspace.locked(session.lock_timeout, "qrspi spend add"):
-            for problem in ledger.append(workspace, (entry,)):
-                session.note(f"warning: {one_line(problem.message)}")
+    entry = LedgerEntry(**{"time": clock.now_utc(), **values})  # type: ignore[arg-type]
+    workspace = arguments.workspace(found.path, dry_run)
+    with workspace.locked(session.lock_timeout, "qrspi spend add"):
+        session.note(*problems.marked("warning", ledger.append(workspace, (entry,))))
     document = {
         "schema": "qrspi/spend-add/v1",
         "run": found.name,
         "entry": spend.render(entry),
         "dry_run": dry_run,
     }
-    session.answer(document, [spending.sentence(entry, dry_run)])
+    session.answer(document, [agents.entered_line(entry, dry_run)])

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import click
 
-from qrspi.cli import status_answer as standing
-from qrspi.cli.app import Verb
+from qrspi.cli import arguments, status_answer
+from qrspi.cli.app import verb
 from qrspi.cli.session import Session
 
 
-@click.command("status", cls=Verb)
-@click.argument("run", required=False)
+@verb("status")
+@arguments.run
 @click.option("--all", "everything", is_flag=True, help="Closed runs too.")
 @click.option("--explain", is_flag=True, help="Say why, and which files were read for it.")
 @click.option("--checklist", is_flag=True, help="One line a step: [ ], [~] or [x].")
 @click.option("--watch", is_flag=True, help="Stay, and draw again whenever something changes.")
-@click.pass_obj
 def command(
     session: Session,
     run: str | None,
@@ -28,10 +27,10 @@ def command(
 
     Without RUN all open runs are shown.
     """
-    request = standing.Request(run, everything, explain, checklist)
+    request = status_answer.Request(run, everything, explain, checklist)
     if not watch:
-        standing.show(session, request)
+        status_answer.show(session, request)
         return
-    from qrspi.cli import status_watch as standing_watch
+    from qrspi.cli import status_watch
 
-    standing_watch.follow(session, request)
+    status_watch.follow(session, request)

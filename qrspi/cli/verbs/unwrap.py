@@ -2,30 +2,43 @@
 
 from __future__ import annotations
 
+import sys
 from typing import BinaryIO
 
 import click
 
-from qrspi.cli.app import Verb
-from qrspi.cli.raw_output import as_text, pour
+from qrspi.cli.app import verb
 from qrspi.cli.session import Session
 from qrspi.core.errors import Refusal
 from qrspi.core.model import Problem
-from qrspi.core.text import untrusted_markers as untrusted
+from qrspi.core.text import untrusted_markers
+from qrspi.render.terminal import visible
 
 
-@click.command("unwrap", cls=Verb)
+@verb("unwrap")
 @click.argument("file", type=click.File("rb"))
-@click.pass_obj
 def command(session: Session, file: BinaryIO) -> None:
     """Print what stands between the markers in FILE (- is stdin), byte for byte.
 
-    Anything that `qrspi wrap` would not have written is refused.
+    Anything that `qrspi wrap` would not have written is refused. On a terminal, what a terminal
+    would obey is spelt out.
     """
-    found = untrusted.unwrap(file.read())
+    found = untrusted_markers.unwrap(file.read())
     if isinstance(found, Problem):
         raise Refusal(found._replace(file=file.name))
     if session.json:
-        session.emit({"schema": "qrspi/unwrap/v1", **as_text(found)})
+        session.emit({"schema": "qrspi/unwrap/v1", **_as_text(found)})
+    elif sys.stdout.isatty():
+        session.write(visible(found.decode("utf-8", "backslashreplace")))
     else:
-        pour(found)
+        session.write_raw(found)
+
+
+def _as_text(data: bytes) -> dict[str, str]:
+    """For JSON, which has no bytes."""
+    try:
+        return {"encoding": "utf-8", "content": data.decode()}
+    except UnicodeDecodeError:
+        from base64 import b64encode
+
+        return {"encoding": "base64", "content": b64encode(data).decode()}

@@ -4,37 +4,36 @@ from __future__ import annotations
 
 import click
 
-from qrspi.cli.app import Verb
+from qrspi.cli.app import verb
 from qrspi.cli.session import Session
 from qrspi.core.errors import Misuse, Refusal
 from qrspi.core.model import Problem
-from qrspi.handlers.runs import validate_files as validation
+from qrspi.handlers.runs import validate_files
 from qrspi.handlers.runs.validate_files import Checked
-from qrspi.render import file_checks as checks
+from qrspi.render import problems
 from qrspi.world.runs import locate
 
 
-@click.command("validate", cls=Verb)
+@verb("validate")
 @click.argument("paths", nargs=-1, required=True, metavar="PATH…")
-@click.pass_obj
 def command(session: Session, paths: tuple[str, ...]) -> None:
     """Check files of a run, each by its kind: config, artifacts, tasks, findings, scores and more.
 
     A folder stands for every file of a run below it. The name of a run will do too.
     """
     checked = [item for path in paths for item in _checked(session, path)]
-    session.answer(checks.document(checked), checks.lines(checked))
+    session.answer(problems.files_document(checked), problems.files_lines(checked))
     if any(item.problems for item in checked):
         raise click.exceptions.Exit(3)
 
 
 def _checked(session: Session, path: str) -> list[Checked]:
-    found = validation.check(path)
+    found = validate_files.check(path)
     if [(item.kind, item.problems[0].code) for item in found if item.problems] == [
         ("other", "absent")
     ]:
         run = _run(session, path)
-        found = validation.check(run) if run else found
+        found = validate_files.check(run) if run else found
     if not found:
         message = f"{path} holds no file of a run: expected a run, a part of one, or a file"
         raise Misuse(Problem("nothing-to-check", message, file=path))

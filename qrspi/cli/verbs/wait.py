@@ -6,20 +6,21 @@ from typing import Any, get_args
 
 import click
 
-from qrspi.cli.app import Verb
+from qrspi.cli import arguments
+from qrspi.cli.app import verb
 from qrspi.cli.session import Session
-from qrspi.core.derivation import wait_conditions as waiting
-from qrspi.core.derivation.wait_conditions import Awaited
+from qrspi.core.derivation import waiting
+from qrspi.core.derivation.waiting import Awaited
 from qrspi.core.errors import Refusal
 from qrspi.core.model import Problem, RunState
-from qrspi.render import run_page as states
+from qrspi.render import run_page
 from qrspi.world.runs import heartbeat
 
-TIME_OVER = 124  # as of timeout(1)
+TIME_OVER = 124  # as timeout(1) has it
 
 
-@click.command("wait", cls=Verb)
-@click.argument("run", required=False)
+@verb("wait")
+@arguments.run
 @click.option(
     "--for",
     "awaited",
@@ -31,15 +32,14 @@ TIME_OVER = 124  # as of timeout(1)
 @click.option(
     "--timeout", type=click.FloatRange(min=0), metavar="S", help="Seconds; then exit 124."
 )
-@click.pass_obj
 def command(session: Session, run: str | None, awaited: Awaited, timeout: float | None) -> None:
     """Block until a person or an agent is needed, or until the run stands otherwise than now."""
     # Imported here: watchdog is for commands that stay.
-    from qrspi.world.watch import watched_run as vigil
+    from qrspi.world.watch import watcher
 
     found = session.run(run)
     before: RunState | None = None
-    for now in vigil.states(found, session.run_path(found), timeout):
+    for now in watcher.states(found, session.run_path(found), timeout):
         if waiting.in_vain(awaited, now):
             raise Refusal(_in_vain(now))
         if waiting.happened(awaited, before or now, now):
@@ -55,7 +55,7 @@ _FOR = {"human": "a person is needed", "agent": "an agent is needed", "change": 
 
 
 def _begun(session: Session, awaited: Awaited, state: RunState) -> RunState:
-    """From here on nothing is missed."""
+    """The state that later ones are compared with: no change after it is missed."""
     if session.verbose or session.progress:
         session.note(f"waiting for {state.run} until {_FOR[awaited]}")
     if state.next.who == "engine" and heartbeat.daemon(session.root.runs_dir) is None:
@@ -80,7 +80,7 @@ def _answer(
         "for": awaited,
         "happened": reached,
         "changed": list(waiting.changed(before, now)),
-        **states.run_document(now),
+        **run_page.run_document(now),
     }
     late = [] if reached else ["Nothing happened in time."]
-    session.answer(document, [*late, *states.next_lines(now.next)])
+    session.answer(document, [*late, *run_page.next_lines(now.next)])

@@ -7,7 +7,6 @@ import os
 import shlex
 import shutil
 import signal
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -15,15 +14,17 @@ from typing import TYPE_CHECKING
 
 import click
 
-from qrspi.cli.app import Verb
+from qrspi.cli import arguments
+from qrspi.cli.app import verb
 from qrspi.cli.boundary import attempt
 from qrspi.cli.session import Session
-from qrspi.render.service_units import UNITS
+from qrspi.render import daemon as rendered
 from qrspi.world.machine import clock
+from qrspi.world.processes import own_command
 
 if TYPE_CHECKING:
     from qrspi.daemon import Report
-    from qrspi.world.processes.side_processes import Errand
+    from qrspi.world.processes.side_processes import SideProgram
     from qrspi.world.watch.watcher import Watcher
 
 HOOK_SECONDS = 60.0
@@ -31,9 +32,9 @@ HOOK_SECONDS = 60.0
 _STOPPING = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
-@click.command("watch", cls=Verb)
+@verb("watch")
 @click.option("--dispatch", is_flag=True, help="Also send the agents that runs wait for.")
-@click.option("--no-commit", is_flag=True, help="Leave committing to you.")
+@arguments.no_commit
 @click.option("--poll", is_flag=True, help="Look every second instead of listening for events.")
 @click.option(
     "--sweep",
@@ -47,8 +48,9 @@ _STOPPING = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 @click.option(
     "--log-format", type=click.Choice(["text", "json"]), default="text", show_default=True
 )
-@click.option("--print-unit", type=click.Choice(list(UNITS)), help="Print a unit file, and end.")
-@click.pass_obj
+@click.option(
+    "--print-unit", type=click.Choice(list(rendered.UNITS)), help="Print a unit file, and end."
+)
 def command(
     session: Session,
     dispatch: bool,
@@ -68,10 +70,10 @@ def command(
         flags = {"--dispatch": dispatch, "--no-commit": no_commit, "--poll": poll}
         given = {"--sweep": f"{sweep:g}", "--on-human": on_human, "--log-format": log_format}
         argv = _argv(session, flags, given)
-        session.write(UNITS[print_unit](argv, session.root.project))
+        session.write(rendered.UNITS[print_unit](argv, session.root.project))
         return
     _must_be_there(hook)
-    # Imported here: watchdog is the daemon's alone, and a unit is printed without it.
+    # Imported here: only the daemon needs watchdog; a unit is printed without it.
     from qrspi.daemon import Settings, watch
     from qrspi.handlers.jobs.job import Options
     from qrspi.world.git import command as git
@@ -99,17 +101,17 @@ def _words(command: str | None) -> tuple[str, ...]:
 
 
 def _must_be_there(hook: tuple[str, ...]) -> None:
-    """Better now than at the first question, when nobody is looking."""
+    """Refused at the start: at the first question nobody may be looking."""
     if hook and shutil.which(hook[0]) is None:
         text = f"there is no command {hook[0]!r}"
         raise click.BadParameter(text, param_hint="--on-human")
 
 
 def _argv(session: Session, flags: dict[str, bool], given: dict[str, str | None]) -> list[str]:
-    """This very command, for a supervisor that knows neither our PATH nor where we stand."""
+    """This command, for a supervisor that knows neither our PATH nor our directory."""
     only = session.root.only
     root = f"{session.root.runs_dir}/{only}" if only else session.root.runs_dir
-    words = [sys.executable, "-m", "qrspi", "--root", root, "watch"]
+    words = [*own_command.words(), "--root", root, "watch"]
     words += [flag for flag, on in flags.items() if on]
     return words + [word for name, value in given.items() if value for word in (name, value)]
 
@@ -124,21 +126,18 @@ def _stopped_by_signals(watcher: Watcher) -> Iterator[None]:
             signal.signal(sign, handler)
 
 
-def _errand(hook: tuple[str, ...], report: Report) -> Errand:
+def _errand(hook: tuple[str, ...], report: Report) -> SideProgram:
     from qrspi.daemon import HOOK
-    from qrspi.render import daemon_log as watchlog
-    from qrspi.world.processes.side_processes import Errand
+    from qrspi.world.processes.side_processes import SideProgram
 
-    given = json.dumps(watchlog.document(report, clock.now_utc()))
-    return Errand(HOOK, report.run, hook, given.encode() + b"\n", HOOK_SECONDS)
+    given = json.dumps(rendered.document(report, clock.now_utc()))
+    return SideProgram(HOOK, report.run, hook, given.encode() + b"\n", HOOK_SECONDS)
 
 
 def _log(session: Session, report: Report, watcher: Watcher) -> None:
-    from qrspi.render import daemon_log as watchlog
-
-    place = watchlog.Place(watcher.folder, os.getpid(), watcher.manner)
+    place = rendered.Place(watcher.folder, os.getpid(), watcher.manner)
     now = clock.now_utc()
     if session.json:
-        session.emit(watchlog.document(report, now, place))
+        session.emit(rendered.document(report, now, place))
     else:
-        session.show(watchlog.lines(report, now, place))
+        session.show(rendered.lines(report, now, place))

@@ -6,25 +6,25 @@ from typing import BinaryIO
 
 import click
 
-from qrspi.cli.app import Verb
-from qrspi.cli.raw_output import pour
+from qrspi.cli.app import verb
 from qrspi.cli.session import Session
-from qrspi.core.text import untrusted_markers as untrusted
+from qrspi.core.text import untrusted_markers
 
 
-@click.command("wrap", cls=Verb)
+@verb("wrap")
 @click.argument("file", type=click.File("rb"))
 @click.option("--id", "name", required=True, metavar="NAME", help="Letters, digits, . _ / and -.")
-@click.pass_obj
 def command(session: Session, file: BinaryIO, name: str) -> None:
     """Print FILE (- is stdin) between the markers that prompts use for untrusted text.
 
-    Bytes that are no text, or that hold a marker themselves, are encoded as base64.
+    Both markers carry NAME and a hash of what stands between them. Bytes that are no text, or that
+    hold a marker themselves, are encoded as base64.
     """
-    wrapped = untrusted.wrap(file.read(), name)
+    wrapped = untrusted_markers.wrap(file.read(), name)
     if session.json:
         encoded = wrapped.partition(b"\n")[0].endswith(b" encoding=base64>>>")
-        document = {"schema": "qrspi/wrap/v1", "id": name, "encoded": encoded}
+        marker = wrapped.partition(b" id=")[2].partition(b">>>")[0].split(b" ")[0].decode()
+        document = {"schema": "qrspi/wrap/v1", "id": name, "marker": marker, "encoded": encoded}
         session.emit({**document, "text": wrapped.decode()})
     else:
-        pour(wrapped)
+        session.write_raw(wrapped)

@@ -28,6 +28,11 @@ class Record(NamedTuple):
     broker_job: str = ""  # under which the broker knows it
     second_try: bool = False  # the answer is that of the trusted model, and not judged again
     files: Mapping[str, str] = {}  # while taking: what each file was, by its hash
+    answer: str = ""  # sha256 of what came back; '' until then
+
+    def is_answered_by(self, reply: bytes) -> bool:
+        """Whether these bytes are what came back. Others were put there by somebody else."""
+        return self.answer == hashlib.sha256(reply).hexdigest()
 
 
 def job_id(run: str, step: str, round: int, name: str, prompt: bytes) -> str:
@@ -61,4 +66,9 @@ def read(document: Mapping[str, Any]) -> Record | None:
         state=document["state"],
         second_try=document.get("second_try") is True,
         files={str(key): str(value) for key, value in files.items()},
+        answer=_text(document.get("answer")),
     )
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""

@@ -1,4 +1,4 @@
-"""Which model a role is sent to: a tier, then the table in config.md, and never a neighbour."""
+"""Which model a role is sent to: its tier, looked up in config.md. No other tier stands in."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def _second(config: Config, tier: _Tier) -> Route | Problem:
         "second reviewer",
         field="second_reviewer_model",
         expected="{vendor: …, model: …}",
-        hint="qrspi config set second_reviewer_model '{vendor: …, model: …}'",
+        hint="qrspi config set second_reviewer_model '{vendor: VENDOR, model: MODEL}'",
     )
 
 
@@ -143,7 +143,7 @@ def _looked_up(config: Config, tier: _Tier, role: Role) -> Route | Problem:
         field=f"model_routing.{tier.name}",
         found="none",
         expected="{vendor: …, model: …}",
-        hint=f"qrspi config set model_routing.{tier.name} '{{vendor: …, model: …}}'",
+        hint=f"qrspi config set model_routing.{tier.name} '{{vendor: VENDOR, model: MODEL}}'",
     )
 
 

@@ -1,12 +1,13 @@
-"""What agents answer: the text, what it cost, and every way in which an answer is none."""
+"""What agents answer: the text, what it cost, and each way in which an answer can fail."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
-from typing import Any, Literal, NamedTuple
+from collections.abc import Callable
+from typing import Literal, NamedTuple
 
-from qrspi.core.model import Problem
+from qrspi.core.model import Code, Problem
+from qrspi.core.records.json_fields import Object, nested, string
 
 Kind = Literal["text", "claude-json", "codex-jsonl", "openai-chat-completions"]
 LIMIT = 8 * 1024 * 1024
@@ -26,11 +27,8 @@ class Reply(NamedTuple):
     model: str = ""
 
 
-Object = Mapping[str, Any]
-
-
 def parse(kind: Kind, data: bytes, limit: int = LIMIT) -> Reply | Problem:
-    """A whole answer, or why it is none. Half an answer is none."""
+    """The whole answer, or why there is none. Half an answer counts as none."""
     text = _decoded(data, limit)
     return text if isinstance(text, Problem) else _whole(_READERS[kind](text))
 
@@ -82,7 +80,7 @@ def _claude(text: str) -> Reply | Problem:
         return _failed("reply-cut-off", "no event of type result", "one at the end")
     if fault := _claude_fault(result):
         return fault
-    return Reply(_string(result, "result"), _claude_usage(result), _claude_model(events, result))
+    return Reply(string(result, "result"), _claude_usage(result), _claude_model(events, result))
 
 
 def _claude_events(text: str) -> list[Object] | Problem:
@@ -112,7 +110,7 @@ def _claude_fault(result: Object) -> Problem | None:
 
 
 def _claude_usage(result: Object) -> Usage:
-    counts = _object(result, "usage")
+    counts = nested(result, "usage")
     # What went through the cache is counted apart from input_tokens.
     inputs = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
     spent = sum(_count(counts, name) for name in inputs)
@@ -121,8 +119,8 @@ def _claude_usage(result: Object) -> Usage:
 
 def _claude_model(events: list[Object], result: Object) -> str:
     started = next((event for event in events if event.get("subtype") == "init"), {})
-    models = list(_object(result, "modelUsage"))
-    return _string(started, "model") or (models[0] if len(models) == 1 else "")
+    models = list(nested(result, "modelUsage"))
+    return string(started, "model") or (models[0] if len(models) == 1 else "")
 
 
 def _claude_cost(text: str) -> Usage:
@@ -143,7 +141,7 @@ def _codex(text: str) -> Reply | Problem:
     if isinstance(events, Problem):
         return events
     if failed := _last(events, "turn.failed"):
-        said = _shown(_object(failed, "error").get("message"))
+        said = _shown(nested(failed, "error").get("message"))
         return _failed("reply-failed", f"turn.failed: {said}", "turn.completed")
     if _last(events, "turn.completed") is None:
         return _failed("reply-cut-off", "no event turn.completed", "one at the end")
@@ -151,8 +149,8 @@ def _codex(text: str) -> Reply | Problem:
 
 
 def _codex_text(events: list[Object]) -> str:
-    items = (_object(event, "item") for event in events if event.get("type") == "item.completed")
-    return next(reversed([_string(item, "text") for item in items if _is_message(item)]), "")
+    items = (nested(event, "item") for event in events if event.get("type") == "item.completed")
+    return next(reversed([string(item, "text") for item in items if _is_message(item)]), "")
 
 
 def _is_message(item: Object) -> bool:
@@ -161,7 +159,7 @@ def _is_message(item: Object) -> bool:
 
 def _codex_usage(events: list[Object]) -> Usage:
     # The cache's share is within input_tokens here, and a later turn's figures within the last.
-    counts = _object(_last(events, "turn.completed") or {}, "usage")
+    counts = nested(_last(events, "turn.completed") or {}, "usage")
     return Usage(_count(counts, "input_tokens"), _count(counts, "output_tokens"))
 
 
@@ -182,12 +180,12 @@ def _chat(text: str) -> Reply | Problem:
     choice = _first_choice(body)
     if fault := _chat_fault(choice.get("finish_reason")):
         return fault
-    content = _string(_object(choice, "message"), "content")
-    return Reply(content, _chat_usage(body), _string(body, "model"))
+    content = string(nested(choice, "message"), "content")
+    return Reply(content, _chat_usage(body), string(body, "model"))
 
 
 def _error(body: Object) -> object:
-    return _object(body, "error").get("message") or body["error"]
+    return nested(body, "error").get("message") or body["error"]
 
 
 def _first_choice(body: Object) -> Object:
@@ -199,12 +197,12 @@ def _first_choice(body: Object) -> Object:
 def _chat_fault(reason: object) -> Problem | None:
     if reason == "stop":
         return None
-    code = "reply-failed" if reason in ("content_filter", "tool_calls") else "reply-cut-off"
+    code: Code = "reply-failed" if reason in ("content_filter", "tool_calls") else "reply-cut-off"
     return _failed(code, f"finish_reason {_shown(reason)}", "stop")
 
 
 def _chat_usage(body: Object) -> Usage:
-    counts = _object(body, "usage")
+    counts = nested(body, "usage")
     return Usage(_count(counts, "prompt_tokens"), _count(counts, "completion_tokens"))
 
 
@@ -258,16 +256,6 @@ def _last(events: list[Object], kind: str) -> Object | None:
     return next((event for event in reversed(events) if event.get("type") == kind), None)
 
 
-def _object(holder: Object, key: str) -> Object:
-    value = holder.get(key)
-    return value if isinstance(value, dict) else {}
-
-
-def _string(holder: Object, key: str) -> str:
-    value = holder.get(key)
-    return value if isinstance(value, str) else ""
-
-
 _MOST = 10**15  # beyond any bill, and safe to add up
 
 
@@ -294,7 +282,7 @@ def _shown(value: object) -> str:
     return words if len(words) <= _SHOWN else f"{words[:_SHOWN]}…"
 
 
-def _failed(code: str, found: str, expected: str) -> Problem:
+def _failed(code: Code, found: str, expected: str) -> Problem:
     return Problem(
         code, f"reply: found {found}, expected {expected}", found=found, expected=expected
     )

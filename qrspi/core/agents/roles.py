@@ -9,9 +9,8 @@ from typing import NamedTuple
 from qrspi.core.config.model_tiers import TIERS, Model
 from qrspi.core.filenames import TAG
 from qrspi.core.model import Problem
-from qrspi.core.pipeline import Subject
 from qrspi.core.yaml import frontmatter
-from qrspi.core.yaml.reader import Node, Scalar
+from qrspi.core.yaml.nodes import Node, Scalar
 
 LIMIT = 256 * 1024
 
@@ -42,11 +41,15 @@ _PARTS: dict[str, _Parts] = {
     "author": _Parts(("untrusted-data", "artifact-rules"), "artifact-file", "artifact-print"),
     "fixer": _Parts(("untrusted-data",), "fixes-file", "fixes-print"),
     "implementer": _Parts(("untrusted-data",), "task-report", ""),
+    "implementer-light": _Parts(("untrusted-data",), "task-report", ""),
     "tagger": _Parts(("untrusted-data",), "scope-set-file", "scope-set-print"),
     "quality-reviewer": _Parts(("untrusted-data",), "", ""),
 }
+# Their answers are put on record by others: a path would tell them what the run is about.
+_RESEARCH = _Parts(("untrusted-data", "artifact-rules"), "answer-print", "answer-print")
 _GIVEN = "given-print"  # whoever prints may be unable to open a file
-_SHARED = {name for kind in _PARTS.values() for name in (*kind.before, kind.writes, kind.prints)}
+_KINDS = (*_PARTS.values(), _RESEARCH)
+_SHARED = {name for kind in _KINDS for name in (*kind.before, kind.writes, kind.prints)}
 SHARED: tuple[str, ...] = tuple(sorted(_SHARED - {""} | {_GIVEN}))
 
 
@@ -72,15 +75,14 @@ def for_tag(tag: str) -> str:
     return "reviewer-" + _VENDOR.sub("", tag)
 
 
+def for_task(*, light: bool) -> str:
+    return "implementer-light" if light else "implementer"
+
+
 def for_author(step: str, *, question: bool = False) -> str:
     if step == "research":
         return "author-research-question" if question else "author-research-summary"
     return f"author-{step}"
-
-
-def section_of(subject: Subject) -> str:
-    """The word a role's `## Step:` sections use for what is under review."""
-    return "task" if subject.is_task else subject.key
 
 
 def parse(data: bytes, name: str, file: str) -> Role | Problem:
@@ -99,7 +101,13 @@ def parse(data: bytes, name: str, file: str) -> Role | Problem:
 def _checked(fields: Mapping[str, Node], text: str, name: str, file: str) -> Role | Problem:
     if fault := _fault(fields, text, name):
         return _bad(file, *fault)
-    return Role(name, frontmatter.text(fields, "tier"), _model(fields.get("model")), text, file)
+    return Role(
+        name=name,
+        tier=frontmatter.text(fields, "tier"),
+        model=_model(fields.get("model")),
+        text=text,
+        file=file,
+    )
 
 
 def _fault(fields: Mapping[str, Node], text: str, name: str) -> tuple[str, str, str] | None:
@@ -138,7 +146,8 @@ def _bad(file: str, field: str, found: str, expected: str) -> Problem:
 def compose(role: Role, shared: Mapping[str, str], *, prints: bool, section: str = "") -> str:
     """Contract, role, hand-in. How to hand in comes last: where the role's text says
     otherwise, the later word wins."""
-    parts = _PARTS[kind_of(role.name)]
+    researches = role.name.startswith("author-research")
+    parts = _RESEARCH if researches else _PARTS[kind_of(role.name)]
     last = parts.prints if prints else parts.writes
     after = (_GIVEN, last) if prints and last else (last,)
     texts = (
@@ -156,6 +165,15 @@ _STEP = re.compile(r"## Step: *(.+)")
 def for_section(text: str, section: str) -> str:
     """The text with only those `## Step: a, b` sections that name this one."""
     return "".join(part for part in _SECTION.split(text) if _concerns(part, section)).strip()
+
+
+def step_rules(text: str, section: str) -> str:
+    """Only those sections: what is said about this one step. A role with no such sections has one
+    step, and all of it is about that."""
+    parts = [part for part in _SECTION.split(text) if _STEP.match(part)]
+    if not parts:
+        return text.strip()
+    return "".join(part for part in parts if _concerns(part, section)).strip()
 
 
 def _concerns(part: str, section: str) -> bool:

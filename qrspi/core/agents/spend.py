@@ -6,13 +6,13 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from qrspi.core.config.blocks import Limits
-from qrspi.core.model import Problem
+from qrspi.core.model import Code, Problem
 
 FILE = ".qrspi/spend.jsonl"
 _MOST = 10**15
 
 
-class Entry(NamedTuple):
+class LedgerEntry(NamedTuple):
     """One line of the ledger: a call, or what a host reports of several."""
 
     time: str
@@ -27,7 +27,7 @@ class Entry(NamedTuple):
     output_tokens: int = 0
     usd: float | None = None  # None: nobody said
     seconds: float = 0.0
-    outcome: str = "done"  # done, failed, late
+    outcome: str = "done"  # done, failed, late, interrupted
     source: str = "dispatch"  # or host
     job: str = ""
     attempt: int = 1
@@ -53,11 +53,11 @@ class Group(NamedTuple):
     model: str
 
 
-def render(entry: Entry) -> dict[str, object]:
+def render(entry: LedgerEntry) -> dict[str, object]:
     return {**entry._asdict(), "round": entry.round or None}
 
 
-def entry(record: Mapping[str, Any], line: int = 0) -> Entry | Problem:
+def entry(record: Mapping[str, Any], line: int = 0) -> LedgerEntry | Problem:
     """A line of the ledger, read. A line that says less than who and what is not counted."""
     values: dict[str, Any] = {key: record.get(key, "") for key in _TEXTS}
     values |= {key: record.get(key) or 0 for key in _COUNTS}
@@ -65,7 +65,7 @@ def entry(record: Mapping[str, Any], line: int = 0) -> Entry | Problem:
     for key, value in values.items():
         if not _fits(key, value):
             return _bad(line, key)
-    return Entry(**values)
+    return LedgerEntry(**values)
 
 
 _TEXTS = ("time", "step", "role", "model", "vendor", "name", "outcome", "source", "job")
@@ -87,29 +87,29 @@ def _bad(line: int, field: str) -> Problem:
         f"{FILE}: line {line} has no proper '{field}' and is not counted",
         file=FILE,
         field=field,
-        expected="an entry as `qrspi spend add` writes it",
+        expected="an entry as spend add writes it",
     )
 
 
-def total(entries: Iterable[Entry]) -> Totals:
+def total(entries: Iterable[LedgerEntry]) -> Totals:
     summed = Totals()
     for one in entries:
         summed = add(summed, one)
     return summed
 
 
-def add(totals: Totals, one: Entry) -> Totals:
+def add(totals: Totals, one: LedgerEntry) -> Totals:
     return Totals(
-        totals.calls + one.calls,
-        totals.input_tokens + one.input_tokens,
-        totals.output_tokens + one.output_tokens,
-        totals.usd + (one.usd or 0.0),
-        totals.seconds + one.seconds,
-        totals.unpriced + (one.calls if one.usd is None else 0),
+        calls=totals.calls + one.calls,
+        input_tokens=totals.input_tokens + one.input_tokens,
+        output_tokens=totals.output_tokens + one.output_tokens,
+        usd=totals.usd + (one.usd or 0.0),
+        seconds=totals.seconds + one.seconds,
+        unpriced=totals.unpriced + (one.calls if one.usd is None else 0),
     )
 
 
-def grouped(entries: Iterable[Entry]) -> tuple[tuple[Group, Totals], ...]:
+def grouped(entries: Iterable[LedgerEntry]) -> tuple[tuple[Group, Totals], ...]:
     """Per step, round, role and model. Steps as they first came up; agents that were sent at
     once end in any order, and are listed by name."""
     found: dict[Group, Totals] = {}
@@ -129,21 +129,22 @@ class Bound(NamedTuple):
 
 def reached(bound: Bound, spent: Totals) -> Problem | None:
     """Why the next call is not made; None while every limit leaves room for one."""
-    pairs = (
-        ("calls", bound.limits.calls, spent.calls),
-        ("tokens", bound.limits.tokens, spent.tokens),
-        ("usd", bound.limits.usd, spent.usd),
+    limits: tuple[tuple[Code, float | None, float], ...] = (
+        ("budget-calls", bound.limits.calls, spent.calls),
+        ("budget-tokens", bound.limits.tokens, spent.tokens),
+        ("budget-usd", bound.limits.usd, spent.usd),
     )
-    for what, limit, used in pairs:
+    for code, limit, used in limits:
         if limit is not None and used >= limit:
-            return _stop(what, bound.whose, limit, used)
+            return _stop(code, bound.whose, limit, used)
     return None
 
 
-def _stop(what: str, whose: str, limit: float, used: float) -> Problem:
+def _stop(code: Code, whose: str, limit: float, used: float) -> Problem:
+    what = code.removeprefix("budget-")
     said = f"{used:.4f} of {limit:.4f} USD" if what == "usd" else f"{used:g} of {limit:g} {what}"
     return Problem(
-        f"budget-{what}",
+        code,
         f"stopped before the next call: {whose} is reached, {said} spent",
         field=what,
         found=f"{used:g}",

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from qrspi.core import trust
 from qrspi.core.agents.replies import Kind
 from qrspi.core.config.reader import Config
+from qrspi.core.trust import Named
 
 if TYPE_CHECKING:
     from qrspi.core.config.vendors import Command, Provider
@@ -29,11 +31,19 @@ class Means(NamedTuple):
     reply: Kind = "text"
     provider: Provider | None = None
     command: Command | None = None
+    vendor: str = ""
+
+    @property
+    def named(self) -> Named | None:
+        """What the user has to allow before anybody is sent so."""
+        if self.provider:
+            return trust.address(self.vendor, self.provider)
+        return trust.program(self.vendor, self.command) if self.command else None
 
     @property
     def prints(self) -> bool:
-        """Whoever the engine sends by itself answers in print, whether it could write or not:
-        one contract for all, and no file is written by anybody but the engine."""
+        """Every agent that the engine itself sends prints its answer, even one that could write
+        files: there is one contract for all, and only the engine writes."""
         return self.transport != "host"
 
 
@@ -48,7 +58,7 @@ def means(vendor: str, config: Config) -> Means:
             if provider.transport_type == "openai-chat-completions"
             else "text"
         )
-        return Means(provider.transport_type, kind, provider=provider)
+        return Means(provider.transport_type, kind, provider=provider, vendor=vendor)
     if command := (config.commands or {}).get(vendor):
-        return Means("command", command.reply, command=command)
+        return Means("command", command.reply, command=command, vendor=vendor)
     return HOST

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Literal, NamedTuple
 
-from qrspi.core.artifacts import branch_names as branches
-from qrspi.core.artifacts import file_overlap as overlap
-from qrspi.core.artifacts import task_file as tasks
-from qrspi.core.model import Problem
+from qrspi.core.artifacts import task_file
+from qrspi.core.filenames import STAGE, TASK, task_named
+from qrspi.core.model import Code, Problem
+from qrspi.core.text import branch_names as branches
 from qrspi.core.text import headings
 from qrspi.core.text.tables import Line, Row, tables
 
@@ -35,7 +35,6 @@ class Stage(NamedTuple):
     name: str
     branch: str
     parts: tuple[str, ...]  # tasks and stages, in the order they are merged
-    created_before: str = ""
     line: int = 0
 
 
@@ -46,6 +45,7 @@ class Needs(NamedTuple):
     dependencies: tuple[str, ...]
     files: tuple[str, ...]
     line: int = 0
+    unread: tuple[str, ...] = ()  # words in place of files
 
 
 class Plan(NamedTuple):
@@ -88,7 +88,12 @@ _STAGE_COMMITS = _Wanted(
     "Stage Commits", (("stage branch",), ("composition",), ("created before",)), required=False
 )
 _ANALYSIS = _Wanted(
-    "Dependency Analysis", (("task",), ("dependencies", "depends on"), ("files", "target files"))
+    "Dependency Analysis",
+    (
+        ("task",),
+        ("dependencies", "depends on", "logical deps"),
+        ("files", "target files", "key files"),
+    ),
 )
 _Sections = Mapping[str, tuple[Line, ...]]
 
@@ -153,26 +158,24 @@ def _column_missing(wanted: _Wanted, place: int, columns: tuple[str, ...]) -> Pr
     return Problem("column-missing", message, FILE, f"{wanted.title}.{column}", found, column)
 
 
-_TASK = re.compile(r"(task-\d{2,9}[a-z]?)(?:\s*[:(–—].*)?")
-_TASK_TIP = re.compile(r"(task-\d{2,9}[a-z]?) tip")
-_STAGE = re.compile(r"(?:[^/\s]+/)*(stage-after-W\d{1,9})")
+_STAGE = re.compile(rf"(?:[^/\s]+/)*({STAGE})")
 
 
 def _plain(cell: str) -> str:
     return " ".join(cell.replace("`", "").replace("**", "").split())
 
 
-def _problem(code: str, row: Row, what: str, found: str, expected: str, field: str) -> Problem:
+def _problem(code: Code, row: Row, what: str, found: str, expected: str, field: str) -> Problem:
     message = f"{at(row.number)}: {what} is '{found}'; expected {expected}"
     return Problem(code, message, FILE, field, found, expected)
 
 
 def _task(row: Row, problems: list[Problem]) -> str:
     text = _plain(row.cells[0])
-    match = _TASK.fullmatch(text)
-    if not match:
+    key = task_named(text)
+    if not key:
         problems.append(_problem("bad-task-name", row, "Task", text, "task-NN", "Task"))
-    return match[1] if match else ""
+    return key or ""
 
 
 def _branches(rows: Iterable[Row], problems: list[Problem]) -> Iterator[Branch]:
@@ -191,9 +194,9 @@ def _branches(rows: Iterable[Row], problems: list[Problem]) -> Iterator[Branch]:
 def _base(text: str) -> Base | None:
     if text == "feature branch tip":
         return Base("feature")
-    if match := _TASK_TIP.fullmatch(text):
-        return Base("task", match[1])
-    return Base("stage", text) if re.fullmatch(r"stage-after-W\d{1,9}", text) else None
+    if text.endswith(" tip") and (task := task_named(text.removesuffix(" tip"))):
+        return Base("task", task)
+    return Base("stage", text) if re.fullmatch(STAGE, text) else None
 
 
 def _unsafe(row: Row, name: str, owner: str) -> Iterator[Problem]:
@@ -205,7 +208,7 @@ def _unsafe(row: Row, name: str, owner: str) -> Iterator[Problem]:
 
 def _stages(rows: Iterable[Row], problems: list[Problem]) -> Iterator[Stage]:
     for row in rows:
-        branch, composition, before = map(_plain, row.cells)
+        branch, composition, _ = map(_plain, row.cells)
         match = _STAGE.fullmatch(branch)
         if not match:
             known = "stage-after-W<N>"
@@ -220,25 +223,28 @@ def _stages(rows: Iterable[Row], problems: list[Problem]) -> Iterator[Stage]:
             problems.append(
                 _problem("bad-composition", row, what, composition, form, "Composition")
             )
-        yield Stage(match[1], branch, parts, before, row.number)
+        yield Stage(match[1], branch, parts, row.number)
 
 
-_PART = re.compile(r"task-\d{2,9}[a-z]?|stage-after-W\d{1,9}")
+_PART = re.compile(rf"{TASK}|{STAGE}")
 _BETWEEN = re.compile(r"[\s,+&()]+")
 _FILLING = frozenset({"", "merge", "of", "and", "tip", "tips"})
 
 
 def _parts(text: str) -> tuple[str, ...]:
     """The named tips. Words such as `all` or `task-01 through task-09` name nobody: no parts."""
-    words = [word for word in _BETWEEN.split(text) if word.casefold() not in _FILLING]
-    names = [word.rpartition("/")[2] for word in words]
+    joined = re.sub(r"\b([Tt]ask) (?=[0-9])", r"\1-", text)
+    words = [word for word in _BETWEEN.split(joined) if word.casefold() not in _FILLING]
+    names = [task_file.dependency(word.rpartition("/")[2]) for word in words]
     return tuple(dict.fromkeys(names)) if all(map(_PART.fullmatch, names)) else ()
 
 
 def _analysis(rows: Iterable[Row], problems: list[Problem]) -> Iterator[Needs]:
     for row in rows:
         if task := _task(row, problems):
-            words = (tasks.dependency(word) for word in tasks.items(row.cells[1]))
-            files = (overlap.normal(file) for file in tasks.items(row.cells[2]))
+            words = (task_file.dependency(word) for word in task_file.items(row.cells[1]))
+            listed = task_file.items(row.cells[2])
+            unread = tuple(filter(task_file.is_unread, listed))
+            files = (task_file.plain_path(file) for file in listed if file not in unread)
             needs = tuple(dict.fromkeys(words))
-            yield Needs(task, needs, tuple(dict.fromkeys(files)), row.number)
+            yield Needs(task, needs, tuple(dict.fromkeys(files)), row.number, unread)

@@ -33,7 +33,7 @@ def cycles(needs: Needs) -> tuple[tuple[str, ...], ...]:
 
 
 def _cycle_from(start: str, needs: Needs, stuck: set[str], visited: set[str]) -> tuple[str, ...]:
-    """Whoever is stuck has a need that is stuck, so the walk meets itself or an earlier one."""
+    """Each stuck name has a need that is stuck, so the walk meets itself or an earlier one."""
     path: dict[str, None] = {}
     name = start
     while name not in visited:

@@ -6,16 +6,17 @@ tasks of one wave touch the same file.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from functools import lru_cache
 
-from qrspi.core.artifacts import branch_map
-from qrspi.core.artifacts import branch_names as branches
-from qrspi.core.artifacts import dependency_order as precedence
-from qrspi.core.artifacts import file_overlap as overlap
+from qrspi.core.artifacts import branch_map, dependency_order
 from qrspi.core.artifacts.branch_map import FILE, Base, Branch, Plan, at
-from qrspi.core.artifacts.task_file import Task, sort_key, task_path
-from qrspi.core.model import Problem
+from qrspi.core.artifacts.task_file import Task, plain_path, task_path
+from qrspi.core.filenames import task_order
+from qrspi.core.model import Code, Problem
+from qrspi.core.text import branch_names
 
 BASELINE = "task-00"
 
@@ -32,9 +33,9 @@ def read(data: bytes) -> Plan | tuple[Problem, ...]:
 def waves(plan: Plan) -> tuple[tuple[str, ...], ...]:
     """The tasks that can be worked on together, wave by wave."""
     stages = {stage.name for stage in plan.stages}
-    depths = precedence.depths(_graph(plan), weightless=stages)
+    depths = dependency_order.depths(_graph(plan), weightless=stages)
     found: dict[int, list[str]] = {}
-    for name in sorted(depths.keys() - stages, key=sort_key):
+    for name in sorted(depths.keys() - stages, key=task_order):
         found.setdefault(depths[name], []).append(name)
     return tuple(tuple(found[depth]) for depth in sorted(found))
 
@@ -48,8 +49,8 @@ def parents(plan: Plan, task: str) -> tuple[str, ...]:
         return (branch.base.name,)
     tips = {branch.task: () for branch in plan.branches}
     stages = {stage.name: stage.parts for stage in plan.stages}
-    merged = precedence.behind(branch.base.name, {**tips, **stages})
-    return tuple(sorted(merged - stages.keys(), key=sort_key))
+    merged = dependency_order.behind(branch.base.name, {**tips, **stages})
+    return tuple(sorted(merged - stages.keys(), key=task_order))
 
 
 def batch(plan: Plan, tasks: Mapping[str, Task], phase: int) -> tuple[str, ...]:
@@ -79,13 +80,23 @@ def without_file(plan: Plan, keys: Collection[str]) -> tuple[Problem, ...]:
 
 def warnings(plan: Plan, tasks: Mapping[str, Task]) -> tuple[Problem, ...]:
     """What is allowed and looks like a mistake."""
-    return (*_other_files(plan, tasks), *_base_without_dependency(plan))
+    return (*_unread(plan), *_other_files(plan, tasks), *_base_without_dependency(plan))
+
+
+def _unread(plan: Plan) -> Iterator[Problem]:
+    for needs in plan.analysis:
+        for words in needs.unread:
+            message = (
+                f"{at(needs.line)}: Files of {needs.task} has '{words}', which names no file; "
+                "whether two tasks touch the same file cannot be seen there"
+            )
+            yield Problem("files-unread", message, FILE, "Files", words, "every file by its path")
 
 
 def _other_files(plan: Plan, tasks: Mapping[str, Task]) -> Iterator[Problem]:
     for needs in plan.analysis:
         task = tasks.get(needs.task)
-        own = {overlap.normal(file) for file in task.target_files} if task else set()
+        own = {plain_path(file) for file in task.target_files} if task else set()
         if task and own and own != set(needs.files):
             only_here = ", ".join(sorted(set(needs.files) - own)) or "nothing"
             only_there = ", ".join(sorted(own - set(needs.files))) or "nothing"
@@ -99,7 +110,7 @@ def _other_files(plan: Plan, tasks: Mapping[str, Task]) -> Iterator[Problem]:
 def _base_without_dependency(plan: Plan) -> Iterator[Problem]:
     graph = _starts(plan)
     for needs in plan.analysis:
-        contained = precedence.behind(needs.task, graph) if needs.dependencies else ()
+        contained = dependency_order.behind(needs.task, graph) if needs.dependencies else ()
         for name in needs.dependencies:
             if name not in contained:
                 message = (
@@ -126,7 +137,7 @@ def _graph(plan: Plan) -> dict[str, tuple[str, ...]]:
 
 
 def _cycles(plan: Plan) -> Iterator[Problem]:
-    for path in precedence.cycles(_graph(plan)):
+    for path in dependency_order.cycles(_graph(plan)):
         shown = " → ".join((*path, path[0]))
         message = f"{FILE}: {path[0]} waits for itself: {shown}"
         yield Problem("cycle", message, FILE, "Base", shown)
@@ -136,7 +147,7 @@ def _overlaps(plan: Plan) -> Iterator[Problem]:
     files = {needs.task: needs.files for needs in plan.analysis}
     for number, wave in enumerate(waves(plan), start=1):
         touched = {task: files.get(task, ()) for task in wave}
-        for file, names in overlap.overlaps(touched):
+        for file, names in overlaps(touched):
             listed = f"{', '.join(names[:-1])} and {names[-1]}"
             message = f"{FILE}: {listed} are in one wave (wave {number}) and touch {file}"
             hint = f"start {names[1]} from '{names[0]} tip'"
@@ -144,7 +155,7 @@ def _overlaps(plan: Plan) -> Iterator[Problem]:
 
 
 def _after_baseline(plan: Plan) -> Plan:
-    """A repaired baseline comes first: who would start from the feature branch starts from it."""
+    """The repair of the baseline comes first: tasks start from it, not from the feature branch."""
     if not plan.branch(BASELINE):
         return plan
     moved = (
@@ -184,8 +195,8 @@ def _name_clashes(plan: Plan) -> Iterator[Problem]:
         if count > 1:
             message = f"{FILE}: branch '{name}' is given {count} times; expected one each"
             yield Problem("duplicate-branch", message, FILE, "Branch", name)
-    safe = [name for name in names if not branches.unsafe(name)]
-    for outer, inner in branches.nested(safe):
+    safe = [name for name in names if not branch_names.unsafe(name)]
+    for outer, inner in branch_names.nested(safe):
         message = f"{FILE}: branch '{inner}' cannot exist beside branch '{outer}'; rename one"
         yield Problem("nested-branch", message, FILE, "Branch", inner)
 
@@ -210,7 +221,7 @@ def _unknown(plan: Plan) -> Iterator[Problem]:
                 yield _nobody("unknown-dependency", needs.line, what, name)
 
 
-def _nobody(code: str, line: int, what: str, name: str) -> Problem:
+def _nobody(code: Code, line: int, what: str, name: str) -> Problem:
     message = f"{at(line)}: {what} names {name}, which has no row under '## Branch Map'"
     if name.startswith("stage-"):
         message = f"{at(line)}: {what} names {name}, which has no row under '## Stage Commits'"
@@ -236,6 +247,58 @@ def _one_sided(plan: Plan) -> Iterator[Problem]:
         ("Dependency Analysis", mapped, analysed),
         ("Branch Map", analysed, mapped),
     ):
-        for task in sorted(there.keys() - here.keys(), key=sort_key):
+        for task in sorted(there.keys() - here.keys(), key=task_order):
             message = f"{at(there[task])}: {task} has no row under '## {title}'"
             yield Problem("row-missing", message, FILE, title, task, "a row")
+
+
+# Files that two tasks both want to change
+
+
+def overlaps(touched: Mapping[str, tuple[str, ...]]) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Each path that several touch, with who does: `src/*.py` and `src/` are many paths."""
+    owners: dict[str, set[str]] = {}
+    for name, paths in touched.items():
+        for path in paths:
+            owners.setdefault(path, set()).add(name)
+    split = {path: path.split("/") for path in owners}
+    for pattern in filter(_is_pattern, tuple(owners)):
+        for path in owners:
+            if _covers(_pattern(pattern), split[path]):
+                owners[path] |= owners[pattern]
+    for path in sorted(owners):
+        if len(owners[path]) > 1:
+            yield path, tuple(name for name in touched if name in owners[path])
+
+
+def _is_pattern(path: str) -> bool:
+    return "*" in path or path.endswith("/")
+
+
+def _pattern(path: str) -> list[str]:
+    """A folder stands for all below it."""
+    return (f"{path}**" if path.endswith("/") else path).split("/")
+
+
+def _covers(pattern: list[str], path: list[str]) -> bool:
+    """`*` stays within one part of a path, `**` stands for any number of parts."""
+    reached = {0}  # how many parts of the path may have been used up
+    for part in pattern:
+        if part == "**":
+            reached = set(range(min(reached), len(path) + 1))
+        else:
+            fits = _part(part).fullmatch
+            reached = {at + 1 for at in reached if at < len(path) and fits(path[at])}
+        if not reached:
+            return False
+    return len(path) in reached
+
+
+@lru_cache(256)
+def _part(pattern: str) -> re.Pattern[str]:
+    """Each fixed piece at its first place, once and for all: no name makes this slow."""
+    first, *rest = map(re.escape, re.split(r"\*+", pattern))
+    if not rest:
+        return re.compile(first)
+    middle = "".join(f"(?>.*?{piece})" for piece in rest[:-1] if piece)
+    return re.compile(f"{first}{middle}.*{rest[-1]}", re.DOTALL)

@@ -3,16 +3,30 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from itertools import count
 
-from qrspi.core.text import headings
+from qrspi.core.text import headings, tables
+from qrspi.core.text.tables import Line
 
-_PHASE = re.compile(r"phase[ \t]+([1-9]\d{0,5})\b.*", re.IGNORECASE)
+_H3 = re.compile(r" {0,3}###[ \t]+(.*?)[ \t#]*$")
+_PHASE = re.compile(r"phase[ \t]+([1-9][0-9]{0,5})\b.*", re.IGNORECASE)
 
 
 def numbers(phasing: bytes) -> tuple[int, ...]:
-    """The N of its `## Phase N` headings, in order, each once."""
-    found = (number_of(span.title) for span in headings.read(phasing).spans)
-    return tuple(sorted({number for number in found if number}))
+    """The N of its `## Phase N` headings, in order, each once; also of `### Phase N` below
+    `## Phases`."""
+    sections = headings.read(phasing)
+    found = {number_of(span.title) for span in sections.spans}
+    if span := sections.named("phases"):
+        lines = phasing.decode(errors="replace").split("\n")[span.start : span.end]
+        found |= {number_of(title) for title in _below(lines)}
+    return tuple(sorted(number for number in found if number))
+
+
+def _below(lines: list[str]) -> Iterator[str]:
+    matches = (_H3.match(line.text) for line in tables.shown(map(Line, count(1), lines)))
+    return (match[1] for match in matches if match)
 
 
 def number_of(title: str) -> int | None:

@@ -1,15 +1,20 @@
-"""The questions of questions.md, and which of them research is sent to answer."""
+"""The questions of questions.md: which of them research is sent to answer, and which of those
+still have no answer file."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Container, Iterator
 from itertools import count
 from typing import NamedTuple
 
 from qrspi.core.config.reader import Config
+from qrspi.core.filenames import research_file
 from qrspi.core.model import Problem
 from qrspi.core.text.tables import Line, shown
+from qrspi.core.tree import Fault, Tree, entries
 from qrspi.core.yaml import frontmatter
+from qrspi.core.yaml.nodes import Scalar
 
 ARTIFACT = "questions.md"
 UNTAGGED = "hybrid"  # look in the code and on the web: nothing is ruled out
@@ -26,8 +31,7 @@ class Question(NamedTuple):
 
     @property
     def file(self) -> str:
-        """Run-relative: where its answer goes."""
-        return f"research/{self.name}.md"
+        return research_file(self.name)
 
 
 class Research(NamedTuple):
@@ -110,3 +114,71 @@ def _untagged(question: Question) -> Problem:
         field=f"question {question.number}",
         expected="[codebase], [web] or [hybrid]",
     )
+
+
+class Inquiry(NamedTuple):
+    open: tuple[Question, ...] = ()
+    left: tuple[Question, ...] = ()  # beyond the budget: nobody is sent
+    warnings: tuple[Problem, ...] = ()
+
+    @property
+    def not_dispatched(self) -> tuple[str, ...]:
+        """The sentence that lists them, if there are any."""
+        if not self.left:
+            return ()
+        names = ", ".join(question.name for question in self.left)
+        return (f"not dispatched, as question_budget in config.md is used up: {names}",)
+
+
+_NAMED = re.compile(rb"\b[Qq](?:uestion)?[ -]?0{0,3}([1-9][0-9]{0,3})\b")
+
+
+def named(tree: Tree, config: Config, words: bytes) -> tuple[Question, ...]:
+    """Those that somebody's words are about: `q02-web`, `Q2`, `question 2`."""
+    data = tree.read(ARTIFACT)
+    if isinstance(data, Fault):
+        return ()
+    numbers = {int(found) for found in _NAMED.findall(words)}
+    return tuple(one for one in research(parse(data)[0], config).sent if one.number in numbers)
+
+
+def inquiry(tree: Tree, config: Config, again: Container[str] = ()) -> Inquiry:
+    """What is still to be answered: `again` are names of answers that were sent back."""
+    data = tree.read(ARTIFACT)
+    if isinstance(data, Fault):
+        return Inquiry()
+    asked, warnings = parse(data)
+    planned = research(asked, config)
+    unanswered = tuple(question for question in planned.sent if _is_open(tree, question))
+    together = _answered_together(tree) if unanswered else frozenset()
+    still = tuple(question for question in unanswered if question.number not in together)
+    returned = {question for question in planned.sent if question.name in again}
+    due = tuple(question for question in planned.sent if question in {*still, *returned})
+    return Inquiry(due, planned.left, warnings)
+
+
+_SEVERAL = re.compile(r"q(\d{1,4})-q(\d{1,4})(?:-.*)?\.md")
+
+
+def _answered_together(tree: Tree) -> frozenset[int]:
+    """The questions that one file answers with others: `q01-q26-codebase.md`, or a list in it."""
+    found: set[int] = set()
+    for entry in entries(tree, "research"):
+        if match := _SEVERAL.fullmatch(entry.name):
+            found.update(range(int(match[1]), int(match[2]) + 1))
+        elif entry.kind == "file" and entry.name.startswith("q"):
+            found.update(_listed(tree.head(f"research/{entry.name}")))
+    return frozenset(found)
+
+
+def _listed(head: bytes | Fault) -> Iterator[int]:
+    ids = frontmatter.fields(head).get("question_ids", ())
+    for one in () if isinstance(ids, (Scalar, dict)) else ids:
+        digits = one.text.lstrip("Qq") if isinstance(one, Scalar) else ""
+        if digits.isdecimal() and len(digits) < 5:
+            yield int(digits)
+
+
+def _is_open(tree: Tree, question: Question) -> bool:
+    found = tree.head(question.file)
+    return isinstance(found, Fault) and found.kind == "absent"

@@ -8,11 +8,10 @@ from typing import NamedTuple
 
 from qrspi.core import filenames
 from qrspi.core.model import Problem, Status
-from qrspi.core.pipeline import task_key
 from qrspi.core.text.tables import Line, shown
-from qrspi.core.tree import Entry, Fault, Tree
+from qrspi.core.tree import Entry, Fault, Tree, entries
 from qrspi.core.yaml import frontmatter
-from qrspi.core.yaml.reader import Node, Scalar
+from qrspi.core.yaml.nodes import Node, Scalar
 
 ADVISED = ("enforcement", "allowed_files", "constraints")
 
@@ -38,17 +37,20 @@ class Task(NamedTuple):
         return task_path(self.key)
 
 
+# What changes words or settings and no behaviour of code
+LIGHT_TYPES = ("text", "docs", "config")
+
+
+def is_light(head: bytes | Fault) -> bool:
+    return frontmatter.text(frontmatter.fields(head), "task_type") in LIGHT_TYPES
+
+
+def plain_path(path: str) -> str:
+    return path.removeprefix("./")
+
+
 def task_path(key: str) -> str:
     return f"tasks/{key}.md"
-
-
-def sort_key(key: str) -> tuple[int, str]:
-    """task-9 before task-10 before task-10a; anything else after them, by name."""
-    match = _KEY.fullmatch(key)
-    return (int(match[1]), match[2]) if match else (10**9, key)
-
-
-_KEY = re.compile(r"task-(\d{1,9})([a-z]?)")
 
 
 def read_all(tree: Tree) -> tuple[dict[str, Task], tuple[Problem, ...]]:
@@ -67,19 +69,17 @@ def read_all(tree: Tree) -> tuple[dict[str, Task], tuple[Problem, ...]]:
 def keys(tree: Tree) -> tuple[str, ...]:
     """The keys of the task files. Other names in the folder never count."""
     names = (filenames.task_file_key(entry.name) for entry in _files(tree, "tasks"))
-    return tuple(sorted((key for key in names if key), key=sort_key))
+    return tuple(sorted((key for key in names if key), key=filenames.task_order))
 
 
 def _files(tree: Tree, path: str) -> Iterator[Entry]:
-    entries = tree.entries(path)
-    if not isinstance(entries, Fault):
-        yield from (entry for entry in entries if entry.kind == "file")
+    return (entry for entry in entries(tree, path) if entry.kind == "file")
 
 
 def read(content: bytes | Fault, key: str) -> Task | Problem:
     file = task_path(key)
     if isinstance(content, Fault):
-        detail = content.detail or content.kind
+        detail = content.reason
         return Problem("task-unreadable", f"{file} cannot be read: {detail}", file, found=detail)
     front = frontmatter.read(content, file)
     if isinstance(front, Problem):
@@ -89,18 +89,20 @@ def read(content: bytes | Fault, key: str) -> Task | Problem:
     if isinstance(phase, Problem):
         return phase
     lines = _lines(content[front.body :] if front else content)
+    needs = _listed(fields, "dependencies", lines, "Dependencies")
+    files = _listed(fields, "target_files", lines, "Target files")
     return Task(
-        key,
-        _title(lines),
-        frontmatter.status(content, file)[0],
-        phase,
-        tuple(_listed(fields, "target_files", lines, "Target files")),
-        tuple(map(dependency, _listed(fields, "dependencies", lines, "Dependencies"))),
-        _visual_check(fields.get("visual_fidelity_check")),
+        key=key,
+        title=_title(lines),
+        status=frontmatter.status(content, file)[0],
+        phase=phase,
+        target_files=tuple(file for file in files if not is_unread(file)),
+        dependencies=tuple(map(dependency, needs)),
+        visual_check=_visual_check(fields.get("visual_fidelity_check")),
     )
 
 
-_NUMBER = re.compile(r"[1-9]\d{0,5}")
+_NUMBER = re.compile(r"[1-9][0-9]{0,5}")
 
 
 def _phase(fields: Mapping[str, Node], file: str) -> int | Problem | None:
@@ -149,24 +151,49 @@ def _texts(node: Node) -> Iterator[str]:
 
 _REMARK = re.compile(r"\([^()]*\)")
 _QUOTED = re.compile(r"`([^`]+)`")
+_BETWEEN = re.compile(r"(?:[,;]|<br */?>)(?![^{}]*\})")  # not inside of {a,b}
+_BRACES = re.compile(r"\{([^{}]*,[^{}]*)\}")
+_MORE = re.compile(r"\+ *[0-9]+\b|\.\.\.|…|\b(?:more|others|etc)\b", re.IGNORECASE)
 NOTHING = frozenset({"", "none", "n/a", "-", "–", "—"})
+_MOST = 256  # that a cell can come to
 
 
 def items(text: str) -> tuple[str, ...]:
-    """`a.py` (new), b.py → a.py, b.py. What stands in parentheses is a remark."""
-    parts = map(_item, _REMARK.sub("", text).split(","))
-    return tuple(part for part in parts if part.casefold() not in NOTHING)
+    """`a.py` (new), b.py; c/{d,e}.py → a.py, b.py, c/d.py, c/e.py. What stands in parentheses is
+    a remark."""
+    parts = (item for part in _BETWEEN.split(_REMARK.sub("", text)) for item in _items(part))
+    whole = (each for part in parts for each in _expanded(part))
+    return tuple(part for part in whole if part.casefold() not in NOTHING)
 
 
-def _item(part: str) -> str:
-    quoted = _QUOTED.search(part)
-    return (quoted[1] if quoted else part).strip()
+def _items(part: str) -> Iterator[str]:
+    """What is between back-ticks, and behind it words that say that there is more."""
+    quoted = _QUOTED.findall(part)
+    yield from (one.strip() for one in quoted or [part])
+    rest = _QUOTED.sub("", part).strip()
+    if quoted and _MORE.search(rest):
+        yield rest
+
+
+def _expanded(path: str) -> list[str]:
+    done = [path]
+    while len(done) < _MOST and (match := _BRACES.search(done[0])):
+        ways = [way.strip() for way in match[1].split(",")]
+        done = [one.replace(match[0], way, 1) for one in done for way in ways]
+    return done
+
+
+def is_unread(file: str) -> bool:
+    """Whether words stand where a file was to be named, as in `+2 more`."""
+    return _MORE.search(file) is not None and not _PATH.search(file)
+
+
+_PATH = re.compile(r"[\w)\]}*]/|/[\w*]|\w\.\w")
 
 
 def dependency(word: str) -> str:
     """People write `Task 1` for task-01; what names no task stays as it is written."""
-    number = re.sub(r"(?i)^task[ \t]+", "", word)
-    return task_key(number) or word
+    return filenames.task_named(word) or filenames.task_key(word) or word
 
 
 def _visual_check(node: Node | None) -> VisualCheck | None:
@@ -202,7 +229,9 @@ def unsaid(head: bytes | Fault, file: str) -> Problem | None:
 def quick_batch(tasks: Iterable[Task]) -> tuple[str, ...]:
     """Without a parallelization: every approved task but the repair of the baseline."""
     approved = (task.key for task in tasks if task.status == "approved")
-    return tuple(sorted((key for key in approved if not is_baseline(key)), key=sort_key))
+    return tuple(
+        sorted((key for key in approved if not is_baseline(key)), key=filenames.task_order)
+    )
 
 
 def is_baseline(key: str) -> bool:

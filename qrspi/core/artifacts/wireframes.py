@@ -1,4 +1,4 @@
-"""What design, phasing and plan must say of wireframes in a run that is held to them.
+"""What design, phasing and plan must say about wireframes in a run that requires them.
 
 A run says so with `visual_fidelity_required: true`. Whether a phase or a task draws anything
 is read from what it says of itself: `UI: no` and `ui: false` settle it.
@@ -10,8 +10,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
-from qrspi.core.artifacts import phases
-from qrspi.core.artifacts import task_file as tasks
+from qrspi.core.artifacts import phases, task_file
 from qrspi.core.artifacts.task_file import Task
 from qrspi.core.model import Problem
 from qrspi.core.pipeline import Subject
@@ -19,7 +18,6 @@ from qrspi.core.text import headings
 from qrspi.core.text.tables import Line, shown
 from qrspi.core.tree import Fault, Tree
 from qrspi.core.yaml import frontmatter
-from qrspi.core.yaml.frontmatter import Front
 
 if TYPE_CHECKING:
     from qrspi.core.config.reader import Config
@@ -102,7 +100,7 @@ def _draws(lines: list[str]) -> bool:
 
 
 def _plan(tree: Tree) -> Iterator[Problem]:
-    for task in tasks.read_all(tree)[0].values():
+    for task in task_file.read_all(tree)[0].values():
         if task.visual_check is None and _is_drawn(task, tree.head(task.file)):
             what = "a task of the user interface has no visual_fidelity_check"
             expected = "visual_fidelity_check in its frontmatter, or 'ui: false'"
@@ -110,8 +108,7 @@ def _plan(tree: Tree) -> Iterator[Problem]:
 
 
 def _is_drawn(task: Task, head: bytes | Fault) -> bool:
-    front = None if isinstance(head, Fault) else frontmatter.read(head)
-    said = frontmatter.text(front.fields, "ui") if isinstance(front, Front) else None
+    said = frontmatter.text(frontmatter.fields(head), "ui")
     if said is not None:
         return said.lower() not in _NO
     drawn = any(name.rpartition(".")[2].lower() in _DRAWN for name in task.target_files)

@@ -6,17 +6,15 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from qrspi.core import filenames
-from qrspi.core.artifacts import dependency_order as precedence
-from qrspi.core.artifacts import parallelization
-from qrspi.core.artifacts import task_file as tasks
+from qrspi.core.artifacts import dependency_order, parallelization, task_file
 from qrspi.core.artifacts.branch_map import FILE, Base, Branch, Needs, Plan, Stage
-from qrspi.core.artifacts.task_file import Task, sort_key, task_path
-from qrspi.core.filenames import FixRound
+from qrspi.core.artifacts.task_file import Task, task_path
+from qrspi.core.filenames import FixRound, task_order
 from qrspi.core.model import Problem
 from qrspi.core.pipeline import is_full, subject
 from qrspi.core.records import baseline
-from qrspi.core.steps.facts import Facts, entries
-from qrspi.core.tree import Fault, Tree
+from qrspi.core.steps.facts import Facts
+from qrspi.core.tree import Fault, Tree, entries
 
 FEATURE = "feature branch tip"
 
@@ -56,7 +54,7 @@ class Batch(NamedTuple):
 
 def read(facts: Facts) -> Batch:
     """The phase's tasks. What is wrong with any of them is wrong with the batch."""
-    known, unreadable = tasks.read_all(facts.tree)
+    known, unreadable = task_file.read_all(facts.tree)
     found = _mapped(facts, known) if is_full(facts.route) else _unmapped(facts, known)
     keys = {item.key for item in found.items}
     bad = tuple(one for one in unreadable if one.file.rpartition("/")[2][:-3] in keys)
@@ -67,7 +65,7 @@ def _mapped(facts: Facts, known: Mapping[str, Task]) -> Batch:
     """Every task of the Branch Map that belongs to the phase."""
     data = facts.tree.read(FILE)
     if isinstance(data, Fault):
-        text = f"{FILE} cannot be read: {data.detail or data.kind}"
+        text = f"{FILE} cannot be read: {data.reason}"
         return Batch(problems=(Problem("unreadable", text, FILE),))
     plan = parallelization.read(data)
     if not isinstance(plan, Plan):
@@ -76,7 +74,7 @@ def _mapped(facts: Facts, known: Mapping[str, Task]) -> Batch:
     return Batch(
         _items(plan, keys, known),
         plan,
-        parallelization.without_file(plan, tasks.keys(facts.tree)),
+        parallelization.without_file(plan, task_file.keys(facts.tree)),
         parallelization.warnings(plan, known),
     )
 
@@ -99,19 +97,19 @@ def _item(
     assert branch is not None
     needs = dict.fromkeys((*parallelization.parents(plan, key), *waits))
     return Item(
-        key,
-        task_path(key),
-        task.title if task else "",
-        wave,
-        branch.name,
-        branch.base,
-        tuple(need for need in needs if need in wanted),
+        key=key,
+        file=task_path(key),
+        title=task.title if task else "",
+        wave=wave,
+        branch=branch.name,
+        base=branch.base,
+        needs=tuple(need for need in needs if need in wanted),
     )
 
 
 def _unmapped(facts: Facts, known: Mapping[str, Task]) -> Batch:
     """Without a parallelization: every approved task, each from the tips it depends on."""
-    keys = tasks.quick_batch(known.values())
+    keys = task_file.quick_batch(known.values())
     repair = parallelization.BASELINE
     first = known.get(repair)
     if first and first.status == "approved" and baseline.is_repaired(facts.tree):
@@ -120,7 +118,7 @@ def _unmapped(facts: Facts, known: Mapping[str, Task]) -> Batch:
     problems = tuple(_unknown(key, name, needs) for key in keys for name in needs[key])
     if found := tuple(problem for problem in problems if problem):
         return Batch(problems=found)
-    if circles := precedence.cycles(needs):
+    if circles := dependency_order.cycles(needs):
         return Batch(problems=tuple(map(_circle, circles)))
     plan = _plan(needs, repair in keys)
     return Batch(_items(plan, keys, known), plan)
@@ -144,7 +142,7 @@ def _plan(needs: Mapping[str, tuple[str, ...]], repaired: bool) -> Plan:
     """What a person would have written under Branch Map, had the route asked for one."""
     first = Base("task", parallelization.BASELINE) if repaired else Base("feature")
     branches, stages = [], []
-    for key in sorted(needs, key=sort_key):
+    for key in sorted(needs, key=task_order):
         direct = _direct(key, needs)
         base = first if key != parallelization.BASELINE else Base("feature")
         if len(direct) == 1:
@@ -158,21 +156,21 @@ def _plan(needs: Mapping[str, tuple[str, ...]], repaired: bool) -> Plan:
 
 
 def _direct(key: str, needs: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
-    """Its dependencies without those that another of them contains."""
-    inside = {name for need in needs[key] for name in precedence.behind(need, needs)}
-    return tuple(sorted(set(needs[key]) - inside, key=sort_key))
+    """Its dependencies, without those that another of them depends on anyway."""
+    inside = {name for need in needs[key] for name in dependency_order.behind(need, needs)}
+    return tuple(sorted(set(needs[key]) - inside, key=task_order))
 
 
 _ORDER = ("integration", "ci", "test")
 
 
 def fix_rounds(tree: Tree) -> tuple[FixRound, ...]:
-    """The folders of repairs that hold one, oldest first within a kind."""
+    """The folders of repairs that are not empty, oldest first within a kind."""
     found = (
         filenames.fix_round(entry.name) for entry in entries(tree, "fixes") if entry.kind == "dir"
     )
     rounds = sorted((one for one in found if one), key=lambda one: (_ORDER.index(one.kind), one[1]))
-    return tuple(one for one in rounds if tasks.fix_batch(tree, one))
+    return tuple(one for one in rounds if task_file.fix_batch(tree, one))
 
 
 def next_fix_round(tree: Tree, kind: str) -> FixRound:
@@ -184,9 +182,9 @@ def repairs(tree: Tree, rounds: Iterable[FixRound] | None = None) -> Batch:
     """The tasks in `fixes/`, each from the tip of the feature branch."""
     items, problems = [], []
     for fixes in fix_rounds(tree) if rounds is None else rounds:
-        for file in tasks.fix_batch(tree, fixes):
+        for file in task_file.fix_batch(tree, fixes):
             key = file.removeprefix("fixes/").removesuffix(".md")
-            read = tasks.read(tree.read(file), key)
+            read = task_file.read(tree.read(file), key)
             if subject(key) is None:
                 problems.append(_bad_name(file))
             elif isinstance(read, Problem):

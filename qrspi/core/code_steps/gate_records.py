@@ -6,16 +6,16 @@ write around it stays. In a record without marks, which somebody else wrote, it 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Literal, NamedTuple
 
 from qrspi.core.code_steps.task_state import TaskState
 from qrspi.core.model import Problem
+from qrspi.core.records.decisions import UNRECORDED
 from qrspi.core.text.tables import Line, tables
 from qrspi.core.tree import Fault
-from qrspi.core.yaml import frontmatter
-from qrspi.core.yaml.frontmatter import Front
-from qrspi.core.yaml.reader import quote
+from qrspi.core.yaml import frontmatter, writer
+from qrspi.core.yaml.writer import quote
 
 BEGIN = "<!-- counted by qrspi: begin -->"
 END = "<!-- counted by qrspi: end -->"
@@ -49,7 +49,7 @@ def drafted(
     else:
         text = now.rstrip() + b"\n\n" + marked(block).encode()
     for key, value in fields.items():
-        changed = frontmatter.set_field(text, key, _scalar(value))
+        changed = writer.set_field(text, key, _scalar(value))
         if isinstance(changed, Problem):
             return changed
         text = changed
@@ -75,10 +75,8 @@ def counted(data: bytes | Fault) -> str | None:
 
 def fields(data: bytes | Fault) -> dict[str, str]:
     """The scalars of a record's frontmatter."""
-    front = None if isinstance(data, Fault) else frontmatter.read(data)
-    if not isinstance(front, Front):
-        return {}
-    texts = {key: frontmatter.text(front.fields, key) for key in front.fields}
+    nodes = frontmatter.fields(data)
+    texts = {key: frontmatter.text(nodes, key) for key in nodes}
     return {key: text for key, text in texts.items() if text is not None}
 
 
@@ -89,22 +87,62 @@ def table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
 
 
 def _cell(text: str) -> str:
-    """Titles come from agents: one line, and no cell of their own."""
+    """Titles come from agents: each becomes one line and cannot begin a cell."""
     shown = "".join(char if char.isprintable() else " " for char in text)
     return " ".join(shown.split()).replace("|", "\\|")[:300]
+
+
+def quoted(words: str) -> str:
+    """What somebody said, as lines that nothing else on a page looks like."""
+    return "\n".join(f"> {_line(line)}".rstrip() for line in words.strip().splitlines())
+
+
+def unquoted(data: bytes | Fault) -> str:
+    lines = (counted(data) or "").splitlines()
+    return "\n".join(line[1:].removeprefix(" ") for line in lines if line.startswith(">"))
+
+
+def _line(text: str) -> str:
+    shown = "".join(char if char.isprintable() else " " for char in text)
+    return shown.replace("<!--", "<!-")
+
+
+def around(data: bytes | Fault) -> bytes:
+    """The text without what was counted, white space aside: what people wrote."""
+    if isinstance(data, Fault):
+        return b""
+    body = frontmatter.body(data)
+    before, begin, rest = body.partition(BEGIN.encode())
+    _, end, after = rest.partition(END.encode())
+    return b" ".join((before + after if begin and end else body).split())
 
 
 def implementation(states: Iterable[TaskState]) -> str:
     done = tuple(states)
     rows = [_row(task) for task in done]
     head = ("Task", "Title", "State", "Branch", "Commit", "Rounds")
-    words = [
-        f"- {task.key} ({task.state}): {_cell(task.outcome.reason)}"
-        for task in done
-        if task.outcome
-    ]
-    issues = "\n".join(["\n\n## Decided by a person\n", *words]) if words else ""
-    return table(head, rows) + issues
+    decided = [task for task in done if task.outcome and task.decided]
+    claimed = [task for task in done if task.outcome and not task.decided]
+    return (
+        table(head, rows)
+        + _concerns(done)
+        + _section("Decided by a person", decided)
+        + _section(f"Said by outcome files; {UNRECORDED}", claimed)
+    )
+
+
+def _concerns(tasks: Iterable[TaskState]) -> str:
+    said = [f"{task.key}:\n\n{quoted(task.concerns)}" for task in tasks if task.concerns]
+    return "\n\n".join(["\n\n## Concerns of implementers", *said]) if said else ""
+
+
+def _section(title: str, tasks: Iterable[TaskState]) -> str:
+    words = [f"- {task.key} ({task.state}): {_reason(task)}" for task in tasks]
+    return "\n".join([f"\n\n## {title}\n", *words]) if words else ""
+
+
+def _reason(task: TaskState) -> str:
+    return _cell(task.outcome.reason) if task.outcome else ""
 
 
 def _row(task: TaskState) -> tuple[str, ...]:
@@ -129,20 +167,19 @@ def merges_block(merges: Iterable[Merge]) -> str:
 
 def merges(data: bytes | Fault) -> tuple[Merge, ...]:
     """The merges that a record lists, one row for each task: the newest."""
+    read = (_merge(cells) for cells in rows(data, MERGES))
+    return tuple({merge.key: merge for merge in read if merge}.values())
+
+
+def rows(data: bytes | Fault, head: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    """The rows of the tables between the marks that have these columns."""
     lines = (counted(data) or "").splitlines()
-    found: dict[str, Merge] = {}
     for one in tables(map(Line, range(1, len(lines) + 1), lines)):
-        if one.columns == tuple(name.casefold() for name in MERGES):
-            for row in one.rows:
-                merge = _merge(row.cells)
-                if merge:
-                    found[merge.key] = merge
-    return tuple(found.values())
+        if one.columns == tuple(name.casefold() for name in head):
+            yield from (row.cells for row in one.rows if len(row.cells) == len(head))
 
 
 def _merge(cells: tuple[str, ...]) -> Merge | None:
-    if len(cells) != len(MERGES):
-        return None
     key, branch, tip, commit, result = cells
     for known in ("merged", "contained", "conflict"):
         if result == known:

@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
-from qrspi.core.code_steps import batch
-from qrspi.core.code_steps import gate_records as gaterecords
-from qrspi.core.code_steps import task_choice as workload
-from qrspi.core.code_steps import task_state as taskstate
+from qrspi.core.code_steps import (
+    batch,
+    gate_records,
+    merge_target,
+    task_bases,
+    task_choice,
+    task_state,
+)
 from qrspi.core.code_steps.batch import Batch
 from qrspi.core.code_steps.task_state import TaskState
-from qrspi.core.model import Next, Option, Problem
-from qrspi.core.pipeline import STEP, is_full
-from qrspi.core.records import baseline, feedback
+from qrspi.core.model import Next, NextKind, Option, Problem
+from qrspi.core.pipeline import STEP, is_full, subject_of
+from qrspi.core.records import baseline
+from qrspi.core.records.decisions import UNRECORDED
 from qrspi.core.rounds import loop as loops
 from qrspi.core.rounds.loop import Loop
-from qrspi.core.steps import after_round as gate
-from qrspi.core.steps import authoring
-from qrspi.core.steps import review_action as reviewing
+from qrspi.core.steps import after_round, authoring, next_actions, review_action
 from qrspi.core.steps.facts import Answer, Facts, artifact_status
 from qrspi.core.tree import Fault
 
 RERUN = "reviews/integration/rerun.md"  # a person wants all tasks reviewed together
 BATCH_OPTIONS = (
-    Option("continue", "approve implementation.md and go on"),
     Option("rerun-reviews", "have all tasks reviewed together"),
     Option("fix", "send implementers again for what is still open"),
     Option("stop", "leave everything as it is"),
@@ -38,25 +40,36 @@ def answer(facts: Facts) -> tuple[Answer, tuple[Problem, ...]]:
         return Answer(blocked_by(facts, (bad,))), ()
     match facts.step:
         case "integrate":
-            from qrspi.core.code_steps import integrate as integration
+            from qrspi.core.code_steps import integrate
 
-            return integration.answer(facts)
+            return integrate.answer(facts)
         case "test":
-            from qrspi.core.code_steps import test as testing
+            from qrspi.core.code_steps import test
 
-            return testing.answer(facts)
+            return test.answer(facts)
         case _:
-            return _implement(facts)
+            return _gated(facts, *_implement(facts))
+
+
+def _gated(
+    facts: Facts, answer: Answer, warnings: tuple[Problem, ...]
+) -> tuple[Answer, tuple[Problem, ...]]:
+    if not facts.config.has_checkpoints:
+        return answer, warnings
+    from qrspi.core.gates.checkpoints import checkpoint_gate
+
+    then, odd = checkpoint_gate.before(facts, answer)
+    return then, warnings + odd
 
 
 def _no_repository(facts: Facts) -> Next:
     why = f"{facts.step} needs a git repository with the code, and the run is in none"
     return Next(
-        "blocked",
-        "human",
-        f"{why}: make one with `git init`, or name it with `qrspi config set {facts.run} code_path "
-        "DIR`.",
-        (why,),
+        action="blocked",
+        who="human",
+        summary=f"{why}: make one with `git init`, or name it with `qrspi config set {facts.run} "
+        "code_path DIR`.",
+        because=(why,),
         step=facts.step,
         missing=("a git repository",),
         command="git init",
@@ -72,48 +85,67 @@ def _implement(facts: Facts) -> tuple[Answer, tuple[Problem, ...]]:
     if taken and not taken.passed and taken.choice == "pending":
         return Answer(_failing_baseline(facts, taken)), found.warnings
     states = working(facts, found)
-    chosen = workload.pick(facts, states) or _batch_gate(facts, found)
-    return chosen, found.warnings + (chosen.loop.warnings if chosen.loop else ())
+    if not facts.config.said_of_tests and not any(map(_is_begun, states)):
+        return Answer(_ask_for_tests(facts)), found.warnings
+    chosen = task_choice.pick(facts, states) or _batch_gate(facts, found)
+    older = tuple(
+        task_bases.warning(task.key, task.start, task.moved)
+        for task in states
+        if task.start and task.moved and task.state == "implementing"
+    )
+    return chosen, found.warnings + older + (chosen.loop.warnings if chosen.loop else ())
+
+
+def _is_begun(task: TaskState) -> bool:
+    """Here or elsewhere."""
+    return bool(task.start) or task.state == "imported" or task.terminal
+
+
+def _ask_for_tests(facts: Facts) -> Next:
+    """Before the first task: whoever implements one is told what runs the tests."""
+    setting = f"qrspi config set {facts.run} gates.test_command CMD"
+    return Next(
+        action="decide",
+        who="human",
+        summary=f"Which command runs the tests? Say it with `{setting}`, with none in place of "
+        "CMD when nothing runs them.",
+        because=("config.md has no gates.test_command, and nobody has said that there is none",),
+        step=facts.step,
+        command=setting,
+        kind="test-command",
+    )
 
 
 def blocked_by(facts: Facts, problems: tuple[Problem, ...]) -> Next:
-    more = f" (+{len(problems) - 1} more)" if len(problems) > 1 else ""
-    return Next(
-        "blocked",
-        "human",
-        f"{problems[0].message}{more}. Correct it, then run `qrspi next {facts.run}`.",
-        tuple(problem.message for problem in problems),
-        step=facts.step,
-        missing=tuple(dict.fromkeys(problem.file for problem in problems)),
-        command=f"qrspi task list {facts.run}",
-        kind="plan",
-    )
+    answer = next_actions.blocked_by(facts, "plan", problems)
+    return answer._replace(command=f"qrspi task list {facts.run}")
 
 
 def working(facts: Facts, found: Batch) -> tuple[TaskState, ...]:
     """What is worked on: the batch, or on a quick run in a fix round the repairs of that round."""
     if is_full(facts.route):
-        return taskstate.survey(facts, found.items)
+        return task_state.survey(facts, found.items)
     for fixes in reversed(batch.fix_rounds(facts.tree)):
-        states = taskstate.survey(facts, batch.repairs(facts.tree, (fixes,)).items)
+        states = task_state.survey(facts, batch.repairs(facts.tree, (fixes,)).items)
         if not all(task.terminal for task in states):
             return states
-    return taskstate.survey(facts, found.items)
+    return task_state.survey(facts, found.items)
 
 
 def everything(facts: Facts, found: Batch) -> tuple[TaskState, ...]:
     """The tasks of the phase and, on a quick run, the repairs as well."""
     fixes = () if is_full(facts.route) else batch.repairs(facts.tree).items
-    return taskstate.survey(facts, (*found.items, *fixes))
+    return task_state.survey(facts, (*found.items, *fixes))
 
 
 def _failing_baseline(facts: Facts, taken: baseline.Baseline) -> Next:
     why = f"the tests failed before the first task (exit {taken.exit}, {baseline.LOG})"
     return Next(
-        "decide",
-        "human",
-        f"The baseline is not green: {why}. `qrspi resolve {facts.run} auto-fix|proceed|stop`.",
-        (why,),
+        action="decide",
+        who="human",
+        summary=f"The baseline is not green: {why}. `qrspi resolve {facts.run} "
+        "auto-fix|proceed|stop`.",
+        because=(why,),
         step=facts.step,
         inputs=(baseline.FILE, baseline.LOG),
         options=baseline.OPTIONS,
@@ -127,17 +159,17 @@ def _batch_gate(facts: Facts, found: Batch) -> Answer:
     artifact = STEP["implement"].artifact
     data = facts.tree.read(artifact)
     loop = loops.evaluate(
-        facts.tree, taskstate.subject_of("implement-gate"), facts.config, facts.base
+        facts.tree, subject_of("implement-gate"), facts.config, facts.base, facts.records
     )
-    if needs_draft(data, gaterecords.implementation(states)):
+    if needs_draft(data, gate_records.implementation(states)):
         return Answer(draft(facts, artifact, "draft-implementation"), loop)
-    if rejected := rejected_by(facts, data):
+    if rejected := authoring.rejected_by(facts, data):
         return Answer(sent_back(facts, rejected), loop)
     if loop.stage in _OPEN:
-        return Answer(reviewing.from_loop(facts, loop), loop)
-    if gaterecords.fields(facts.tree.read(RERUN)).get("after") == str(loop.highest):
-        asked = loop._replace(stage="abandoned", because=("a person asked for it at the gate",))
-        return Answer(reviewing.from_loop(facts, asked)._replace(kind="rerun-reviews"), loop)
+        return Answer(review_action.from_loop(facts, loop), loop)
+    if gate_records.fields(facts.tree.read(RERUN)).get("after") == str(loop.highest):
+        because = (f"{RERUN} asks for it",)
+        return Answer(review_action.prepare_next(facts, loop, because, kind="rerun-reviews"), loop)
     return Answer(_ask(facts, states, loop), loop)
 
 
@@ -145,40 +177,24 @@ def needs_draft(data: bytes | Fault, block: str) -> bool:
     """Whether the record is missing, or does not say what is counted now."""
     if isinstance(data, Fault):
         return data.kind == "absent"
-    there = gaterecords.counted(data)
+    there = gate_records.counted(data)
     return there is not None and there != block.strip()
 
 
-def draft(facts: Facts, artifact: str, kind: str) -> Next:
-    return Next(
-        "author",
-        "engine",
-        f"Write down in {artifact} what was done: run `qrspi next {facts.run}`.",
-        (f"{artifact} does not say what is counted now",),
-        step=facts.step,
-        missing=(artifact,),
-        command=f"qrspi next {facts.run}",
-        kind=kind,
-    )
-
-
-def rejected_by(facts: Facts, artifact: bytes | Fault) -> str:
-    """The newest feedback, while the record is still the one it rejects."""
-    if "feedback" not in facts.names or isinstance(artifact, Fault):
-        return ""
-    path = authoring.newest_feedback(facts.tree, facts.step)
-    data = facts.tree.read(path) if path else Fault("absent")
-    return path if not isinstance(data, Fault) and feedback.quotes(data, artifact) else ""
+def draft(facts: Facts, artifact: str, kind: NextKind) -> Next:
+    what = f"Write down in {artifact} what was done"
+    because = (f"{artifact} does not say what is counted now",)
+    return next_actions.by_engine(facts, "author", kind, what, because, missing=(artifact,))
 
 
 def sent_back(facts: Facts, path: str) -> Next:
     artifact = STEP[facts.step].artifact
     return Next(
-        "author",
-        "agent",
-        f"{artifact} was rejected: put right what {path} says and report the tasks it is about "
-        f"again (`qrspi task report {facts.run} TASK`), or answer it in {artifact}.",
-        (f"{artifact} is still the text that {path} rejects",),
+        action="author",
+        who="agent",
+        summary=f"{artifact} was rejected: put right what {path} says and report the tasks it is "
+        f"about again (`qrspi task report {facts.run} TASK`), or answer it in {artifact}.",
+        because=(f"{artifact} is still the text that {path} rejects",),
         step=facts.step,
         inputs=(artifact, path),
         command=f"qrspi task list {facts.run}",
@@ -189,23 +205,59 @@ def sent_back(facts: Facts, path: str) -> Next:
 def _review(loop: Loop) -> str:
     if loop.stage == "fixing":
         return f"A review of them together found {loop.kept} thing(s) in round {loop.number}"
-    return gate.review_status(loop)[0]
+    return after_round.review_status(loop)[0]
+
+
+def _continuing(facts: Facts, states: tuple[TaskState, ...]) -> str:
+    """What follows the yes is said before it is given."""
+    keys = ", ".join(task.key for task in states if task.reviewed)
+    if not keys:
+        return "approve implementation.md; there is nothing to merge"
+    if merge_target.is_unnamed(facts):
+        return f"approve implementation.md; then say which branch to merge {keys} into"
+    into = merge_target.known(facts) or "the branch you are on"
+    return f"approve implementation.md, and merge {keys} into {into}"
+
+
+def _batch_options(facts: Facts, states: tuple[TaskState, ...], loop: Loop) -> tuple[Option, ...]:
+    """What is recommended comes first: going on, or what a review that is not clean asks for."""
+    options = (Option("continue", _continuing(facts, states)), *BATCH_OPTIONS)
+    if not loop.number or after_round.review_status(loop)[1] or loop.settled:
+        return options
+    first = "fix" if loop.stage == "fixing" else "rerun-reviews"
+    return tuple(sorted(options, key=lambda option: option.key != first))
+
+
+def _unseen(states: tuple[TaskState, ...]) -> tuple[str, ...]:
+    """What was reviewed by nobody, as only a person can look at it."""
+    loops_of = (task.loop for task in states if task.loop)
+    found = [line for loop in loops_of for line in after_round.unseen(loop)]
+    more = (f"There are {len(found) - 3} more such files",) if len(found) > 3 else ()
+    return (*found[:3], *more)
 
 
 def _ask(facts: Facts, states: tuple[TaskState, ...], loop: Loop) -> Next:
-    counts = {state: sum(task.state == state for task in states) for state in taskstate.TERMINAL}
+    counts = {state: sum(task.state == state for task in states) for state in task_state.TERMINAL}
     listed = ", ".join(f"{count} {state}" for state, count in counts.items() if count)
     review = f" {_review(loop)}." if loop.number else ""
+    keys = ", ".join(task.key for task in states if task.outcome and not task.decided)
+    options = _batch_options(facts, states, loop)
+    ways = "|".join(option.key for option in options)
+    claimed = f" Of {keys} only a file says so; {UNRECORDED}." if keys else ""
+    doubted = ", ".join(task.key for task in states if task.concerns)
+    concerns = f" Who implemented {doubted} has concerns." if doubted else ""
+    concerns += "".join(f" {line}." for line in _unseen(states))
     return Next(
-        "approve",
-        "human",
-        f"Every task has come to its end ({listed or 'there was none'}).{review} Read "
-        f"implementation.md, then `qrspi resolve {facts.run} continue|rerun-reviews|fix|stop`.",
-        (f"{len(states)} task(s): {listed or 'none'}",),
+        action="approve",
+        who="human",
+        summary=f"Every task has come to its end ({listed or 'there was none'})."
+        f"{claimed}{concerns}{review} Read "
+        f"implementation.md, then `qrspi resolve {facts.run} {ways}`.",
+        because=(f"{len(states)} task(s): {listed or 'none'}",),
         step=facts.step,
         round=loop.number,
         inputs=("implementation.md",),
-        options=BATCH_OPTIONS,
-        command=f"qrspi resolve {facts.run} continue",
+        options=options,
+        command=f"qrspi resolve {facts.run} {options[0].key}",
         kind="batch",
     )

@@ -5,19 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from qrspi.core.code_steps import batch
-from qrspi.core.code_steps import gate_records as gaterecords
-from qrspi.core.code_steps import implement as delivery
-from qrspi.core.code_steps import task_choice as workload
-from qrspi.core.code_steps import task_state as taskstate
+from qrspi.core.code_steps import (
+    batch,
+    gate_records,
+    implement,
+    merge_target,
+    task_choice,
+    task_state,
+)
 from qrspi.core.code_steps.gate_records import Merge
 from qrspi.core.code_steps.task_state import TaskState
+from qrspi.core.filenames import round_name
 from qrspi.core.model import Next, Problem
-from qrspi.core.pipeline import STEP
+from qrspi.core.pipeline import STEP, subject_of
 from qrspi.core.records import approvals
 from qrspi.core.rounds import loop as loops
 from qrspi.core.rounds.loop import Loop
-from qrspi.core.steps import review_action as reviewing
+from qrspi.core.steps import authoring, next_actions, review_action
 from qrspi.core.steps.facts import Answer, Facts
 from qrspi.core.tree import Tree
 
@@ -48,14 +52,14 @@ class Work(NamedTuple):
 
 def work(facts: Facts) -> Work:
     found, fixes = batch.read(facts), batch.repairs(facts.tree)
-    tasks = taskstate.survey(facts, found.items)
+    tasks = task_state.survey(facts, found.items)
     problems = found.problems + fixes.problems
-    return Work(tasks, taskstate.survey(facts, fixes.items), problems, found.warnings)
+    return Work(tasks, task_state.survey(facts, fixes.items), problems, found.warnings)
 
 
 def recorded(tree: Tree) -> tuple[Merge, ...]:
     """Every merge of the phase, whichever step made it."""
-    return tuple(one for path in RECORDS for one in gaterecords.merges(tree.read(path)))
+    return tuple(one for path in RECORDS for one in gate_records.merges(tree.read(path)))
 
 
 def pending(tree: Tree, wanted: Iterable[TaskState]) -> tuple[TaskState, ...]:
@@ -66,21 +70,21 @@ def pending(tree: Tree, wanted: Iterable[TaskState]) -> tuple[TaskState, ...]:
 def answer(facts: Facts) -> tuple[Answer, tuple[Problem, ...]]:
     found = work(facts)
     if found.problems:
-        return Answer(delivery.blocked_by(facts, found.problems)), ()
+        return Answer(implement.blocked_by(facts, found.problems)), ()
     if unfinished := tuple(task for task in found.tasks if not task.terminal):
         return Answer(_not_implemented(facts, unfinished)), found.warnings
-    chosen = workload.pick(facts, found.repairs) or _merged(facts, found)
+    chosen = task_choice.pick(facts, found.repairs) or _merged(facts, found)
     return chosen, found.warnings + (chosen.loop.warnings if chosen.loop else ())
 
 
 def _not_implemented(facts: Facts, unfinished: tuple[TaskState, ...]) -> Next:
     keys = tuple(task.key for task in unfinished)
     return Next(
-        "blocked",
-        "human",
-        f"{facts.step} cannot start: {', '.join(keys)} have not come to their end; go back with "
-        f"`qrspi rewind {facts.run} --to implement`.",
-        tuple(f"{task.key} is {task.state}" for task in unfinished),
+        action="blocked",
+        who="human",
+        summary=f"{facts.step} cannot start: {', '.join(keys)} have not come to their end; go "
+        f"back with `qrspi rewind {facts.run} --to implement`.",
+        because=tuple(f"{task.key} is {task.state}" for task in unfinished),
         step=facts.step,
         missing=keys,
         command=f"qrspi rewind {facts.run} --to implement",
@@ -89,59 +93,57 @@ def _not_implemented(facts: Facts, unfinished: tuple[TaskState, ...]) -> Next:
 
 
 def _merged(facts: Facts, found: Work) -> Answer:
-    if open_merges := merge_next(facts, found, RECORDS[0]):
-        return Answer(open_merges)
+    if pending(facts.tree, found.wanted) or RECORDS[0] not in facts.names:
+        return Answer(merge_next(facts, found, RECORDS[0]))
     data = facts.tree.read(RECORDS[0])
-    if rejected := delivery.rejected_by(facts, data):
-        return Answer(delivery.sent_back(facts, rejected))
-    loop = loops.evaluate(facts.tree, taskstate.subject_of("integrate"), facts.config, facts.base)
+    if rejected := authoring.rejected_by(facts, data):
+        return Answer(implement.sent_back(facts, rejected))
+    loop = loops.evaluate(
+        facts.tree, subject_of("integrate"), facts.config, facts.base, facts.records
+    )
     if loop.stage == "fixing":
         return Answer(repair_next(facts, loop, found.repairs, "integration"), loop)
-    then = reviewing.from_loop(facts, loop)
+    then = review_action.from_loop(facts, loop)
     if then.kind == "approve":
         then = _ci(facts) or then._replace(because=(*then.because, *ci_words(facts)))
     return Answer(then, loop)
 
 
-def merge_next(facts: Facts, found: Work, record: str) -> Next | None:
-    """The merges that are open, or the record of them; None when both are there."""
+def merge_next(facts: Facts, found: Work, record: str) -> Next:
+    """The merges that are open, or else the record of them."""
     keys = tuple(task.key for task in pending(facts.tree, found.wanted))
-    if not keys and record in facts.names:
-        return None
-    what = f"Merge {', '.join(keys)} into the feature branch" if keys else f"Draft {record}"
-    return Next(
+    if keys and merge_target.is_unnamed(facts):
+        return merge_target.ask(facts, keys)
+    into = merge_target.known(facts) or "the feature branch"
+    what = f"Merge {', '.join(keys)} into {into}" if keys else f"Draft {record}"
+    because = tuple(f"{key} is finished and not merged" for key in keys)
+    return next_actions.by_engine(
+        facts,
         "author",
-        "engine",
-        f"{what}: run `qrspi next {facts.run}`.",
-        tuple(f"{key} is finished and not merged" for key in keys) or (f"{record} is missing",),
-        step=facts.step,
+        "merge",
+        what,
+        because or (f"{record} is missing",),
         missing=keys or (record,),
-        command=f"qrspi next {facts.run}",
-        kind="merge",
     )
 
 
 def repair_name(number: int) -> str:
-    """How the repair that settles a review round is called."""
-    return f"review-round-{number:02d}"
+    """The name of the repair that settles a review round."""
+    return f"review-{round_name(number)}"
 
 
 def repair_next(facts: Facts, loop: Loop, repairs: tuple[TaskState, ...], kind: str) -> Next:
-    """Findings about code are settled by a task of their own, which has ended when we come here."""
+    """Findings about code are settled by a task of their own. One that is open comes first."""
     name = f"/{repair_name(loop.number)}"
     there = any(
         task.key.startswith(kind) and task.key.endswith(name) and task.terminal for task in repairs
     )
-    answer = reviewing.from_loop(facts, loop._replace(stage="committing"))
     if there:
         because = (f"the repair of round {loop.number} has come to its end",)
-        return answer._replace(kind="settle-repairs", because=because)
-    return answer._replace(
-        action="apply-fixes",
-        kind="write-repairs",
-        summary=f"Make a task of the findings of round {loop.number} of {loop.subject.key}: run "
-        f"`qrspi next {facts.run}`.",
-        because=loop.because,
+        return review_action.commit_next(facts, loop, because, "settle-repairs")
+    what = f"Make a task of the findings of round {loop.number} of {loop.subject.key}"
+    return review_action.unprepared(facts, loop) or next_actions.by_engine(
+        facts, "apply-fixes", "write-repairs", what, loop=loop
     )
 
 
@@ -158,24 +160,20 @@ def _ci(facts: Facts) -> Next | None:
     gates = facts.config.gates
     if gates is None or not gates.ci_command:
         return None
-    known = gaterecords.fields(facts.tree.read(RECORDS[0]))
+    known = gate_records.fields(facts.tree.read(RECORDS[0]))
     now = (str(len(recorded(facts.tree))), str(resets(facts, facts.step)))
     if "ci_exit" in known and (known.get("ci_merges"), known.get("ci_resets")) == now:
         return None
-    return Next(
-        "author",
-        "engine",
-        f"Run the CI command over the merged branch: run `qrspi next {facts.run}`.",
-        ("gates.ci_command in config.md has not run over what is merged now",),
-        step=facts.step,
-        missing=("reviews/ci",),
-        command=f"qrspi next {facts.run}",
-        kind="ci",
+    what = "Run the CI command over the merged branch"
+    because = (
+        "gates.ci_command in config.md has not run over what is merged now",
+        f"the command is {gates.ci_command}",
     )
+    return next_actions.by_engine(facts, "author", "ci", what, because, missing=("reviews/ci",))
 
 
 def ci_words(facts: Facts) -> tuple[str, ...]:
-    known = gaterecords.fields(facts.tree.read(STEP["integrate"].artifact))
+    known = gate_records.fields(facts.tree.read(STEP["integrate"].artifact))
     if "ci_exit" not in known:
         return ()
     passed = known["ci_exit"] == "0"

@@ -3,26 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from qrspi.core.code_steps import reviewer_tiers as tiers
+from qrspi.core import reviewers
+from qrspi.core.code_steps import task_bases
 from qrspi.core.code_steps.batch import Item
-from qrspi.core.model import Next, Option, Problem
-from qrspi.core.pipeline import Subject, subject
-from qrspi.core.records import approvals
-from qrspi.core.records import task_records as taskfiles
-from qrspi.core.records.task_records import ENDINGS, Outcome, Reopened, Report, Start
+from qrspi.core.code_steps.task_bases import Moved
+from qrspi.core.model import Ask, Next, Option, Problem
+from qrspi.core.pipeline import subject_of
+from qrspi.core.records import approvals, decisions, import_record, task_records
+from qrspi.core.records.approvals import Record
+from qrspi.core.records.task_records import ENDINGS, Outcome, Refused, Reopened, Report, Start
 from qrspi.core.rounds import loop as loops
+from qrspi.core.rounds import round_list
 from qrspi.core.rounds.loop import Loop
-from qrspi.core.steps import review_action as reviewing
+from qrspi.core.steps import after_round, next_actions, review_action
 from qrspi.core.steps.facts import Facts
+
+if TYPE_CHECKING:
+    from qrspi.core.gates.quality.quality_gate import Standing
 
 FIX_CYCLES = 3
 
 State = Literal[
-    "waiting",  # for a commit of a task it builds on
+    "waiting",  # until a task it builds on is reviewed
     "ready",  # to be started
-    "stuck",  # a task it builds on ended without a commit
+    "imported",  # it was worked on elsewhere: a person takes it as it is, or begins it again
+    "held",  # could start, had its text a PASS
+    "refused",  # its branch or work tree is somebody else's
+    "stuck",  # a task it builds on was left out
     "implementing",
     "blocked",  # says its implementer
     "reviewing",
@@ -48,8 +57,11 @@ class TaskState(NamedTuple):
     start: Start | None = None
     report: Report | None = None
     outcome: Outcome | None = None
+    decided: Record | None = None  # who ended it, on record
     reopened: Reopened | None = None
     loop: Loop | None = None
+    held_by: Standing | None = None  # why the quality gate does not let it start
+    moved: tuple[Moved, ...] = ()  # what it is built on has changed since it was started
 
     @property
     def key(self) -> str:
@@ -67,15 +79,25 @@ class TaskState(NamedTuple):
         return "" if self.report.commit == self.start.base_commit else self.report.commit
 
     @property
+    def reviewed(self) -> str:
+        """The commit that others may build on; '' while it is not clean or accepted."""
+        return self.commit if self.terminal and self.state != "skipped-by-user" else ""
+
+    @property
+    def concerns(self) -> str:
+        """What its implementer doubts about the commit that it reported."""
+        said = self.report if self.report and self.report.status == "DONE_WITH_CONCERNS" else None
+        return said.text if said else ""
+
+    @property
     def cycle(self) -> int:
-        """Which time an implementer is at it."""
+        """How often an implementer was sent, this time included."""
         return (self.loop.number if self.loop else 0) + 1
 
     @property
-    def prompt(self) -> str:
-        """Run-relative: what its implementer is told. The name is not that of another's."""
-        name = self.key.replace("/", "-")
-        return f".qrspi/dispatch/{self.key}/cycle-{self.cycle:02d}/implementer-{name}.md"
+    def ask(self) -> Ask:
+        """What its implementer is asked for."""
+        return Ask("implement", self.key, self.cycle)
 
     @property
     def findings(self) -> tuple[str, ...]:
@@ -88,35 +110,44 @@ class TaskState(NamedTuple):
         return (*sent_back, *own)
 
 
-def subject_of(key: str) -> Subject:
-    found = subject(key)
-    assert found is not None
-    return found
-
-
 def survey(facts: Facts, items: Iterable[Item]) -> tuple[TaskState, ...]:
     """The items come wave by wave, so whatever one builds on is known before it."""
     found: dict[str, TaskState] = {}
     for item in items:
         found[item.key] = evaluate(facts, item, found)
-    return tuple(found.values())
+    return _gated(facts, tuple(found.values()))
+
+
+def _gated(facts: Facts, states: tuple[TaskState, ...]) -> tuple[TaskState, ...]:
+    gates = facts.config.gates
+    if gates is None or gates.quality == "off":
+        return states
+    from qrspi.core.code_steps import held_tasks
+
+    return held_tasks.gated(facts, states)
 
 
 def evaluate(facts: Facts, item: Item, earlier: Mapping[str, TaskState]) -> TaskState:
     tree, key = facts.tree, item.key
-    start, report = taskfiles.start(tree, key), taskfiles.report(tree, key)
-    outcome, reopened = taskfiles.outcome(tree, key), taskfiles.reopened(tree, key)
+    start, report = task_records.start(tree, key), task_records.report(tree, key)
+    outcome, reopened = task_records.outcome(tree, key), task_records.reopened(tree, key)
     for record in (start, report, outcome, reopened):
         if isinstance(record, Problem):
             return _broken(facts, item, record)
-    task = TaskState(item, "ready", (), None, start, report, outcome, reopened)  # type: ignore[arg-type]
+    assert not (isinstance(start, Problem) or isinstance(report, Problem))
+    assert not (isinstance(outcome, Problem) or isinstance(reopened, Problem))
+    task = TaskState(item, "ready", start=start, report=report, outcome=outcome, reopened=reopened)
     if task.outcome:
-        why = (f"a person decided so: {task.outcome.reason}",)
-        return task._replace(state=task.outcome.ending, because=why, loop=_loop(facts, key))
+        return _ended(facts, task, task.outcome)
+    if task.start is None and import_record.FILE in facts.names:
+        from qrspi.core.code_steps import imported_tasks
+
+        if imported_tasks.was_worked_on(facts, key):
+            return imported_tasks.standing(facts, task)
     if task.start is None:
         return _before_start(facts, task, earlier)
     if task.report is None:
-        return _implementing(facts, task, "nobody has reported yet")
+        return _unreported(facts, task, task.start, earlier)
     if not task.report.done:
         return _undecided(facts, task, "blocked", f"{key} is blocked, says its implementer")
     if not task.commit:
@@ -124,60 +155,89 @@ def evaluate(facts: Facts, item: Item, earlier: Mapping[str, TaskState]) -> Task
     return _reviewed(facts, task, task.report.commit)
 
 
+def _ended(facts: Facts, task: TaskState, outcome: Outcome) -> TaskState:
+    decided = decisions.of_task(facts.records, task.key, outcome.ending)
+    because = (decisions.ended(outcome, decided),)
+    loop = _loop(facts, task.key)
+    return task._replace(state=outcome.ending, because=because, loop=loop, decided=decided)
+
+
 def _broken(facts: Facts, item: Item, problem: Problem) -> TaskState:
-    answer = Next(
-        "blocked",
-        "human",
-        f"{problem.message}. Correct it, then run `qrspi next {facts.run}`.",
-        (problem.message,),
-        step=item.key,
-        missing=(problem.file,),
-        command=f"qrspi next {facts.run}",
-        kind="invalid",
-    )
+    answer = next_actions.blocked_by(facts, "invalid", (problem,))._replace(step=item.key)
     return TaskState(item, "broken", (problem.message,), answer)
 
 
 def _before_start(facts: Facts, task: TaskState, earlier: Mapping[str, TaskState]) -> TaskState:
-    open_needs = [
-        earlier[need] for need in task.item.needs if need in earlier and not earlier[need].commit
-    ]
-    lost = [need.key for need in open_needs if need.terminal]
-    if lost:
+    needs = [earlier[need] for need in task.item.needs if need in earlier]
+    if lost := [need for need in needs if need.terminal and not need.reviewed]:
         return _stuck(facts, task, lost[0])
-    if open_needs:
-        why = tuple(f"{need.key} has no commit yet" for need in open_needs)
+    if waits := [need for need in needs if not need.reviewed]:
+        why = tuple(f"{need.key} is not reviewed yet: it is {need.state}" for need in waits)
         return task._replace(state="waiting", because=why)
-    because = (f"{task.key} can start from the {task.item.base_words}",)
-    return task._replace(state="ready", because=because, next=start_next(facts, (task,)))
+    if refused := task_records.refused(facts.tree, task.key):
+        return _refused(facts, task, refused)
+    return _ready(facts, task, (f"{task.key} can start from the {task.item.base_words}",))
+
+
+def _ready(facts: Facts, task: TaskState, because: tuple[str, ...]) -> TaskState:
+    task = task._replace(state="ready", because=because)
+    return task._replace(next=start_next(facts, (task,)))
+
+
+def _refused(facts: Facts, task: TaskState, refused: Refused) -> TaskState:
+    """A person makes room; the other tasks go on."""
+    again = f"qrspi task start {facts.run} {task.key}"
+    why = f"{task.key} could not be started: {refused.reason}"
+    answer = Next(
+        action="blocked",
+        who="human",
+        summary=f"{why}. Then run `{again}`.",
+        because=(why,),
+        step=task.key,
+        inputs=(task_records.refused_file(task.key),),
+        command=refused.hint or again,
+        kind="precondition",
+    )
+    return task._replace(state="refused", because=(why,), next=answer)
 
 
 def start_next(facts: Facts, ready: tuple[TaskState, ...]) -> Next:
     keys = tuple(task.key for task in ready)
-    return Next(
+    return next_actions.by_engine(
+        facts,
         "dispatch-tasks",
-        "engine",
-        f"Make branches and work trees for {', '.join(keys)}: run `qrspi next {facts.run}`.",
-        tuple(f"{task.key} can start from the {task.item.base_words}" for task in ready),
-        step=facts.step,
+        "start-tasks",
+        f"Make branches and work trees for {', '.join(keys)}",
+        tuple(reason for task in ready for reason in task.because),
         missing=keys,
         inputs=tuple(task.item.file for task in ready),
-        command=f"qrspi next {facts.run}",
-        kind="start-tasks",
     )
 
 
-def _stuck(facts: Facts, task: TaskState, lost: str) -> TaskState:
-    why = f"{task.key} builds on {lost}, which ended without a commit"
+def _unreported(
+    facts: Facts, task: TaskState, start: Start, earlier: Mapping[str, TaskState]
+) -> TaskState:
+    """What a task builds on may change until somebody works on it: then it is started again."""
+    reviewed = {key: other.reviewed for key, other in earlier.items() if other.reviewed}
+    task = task._replace(moved=task_bases.moved(task.item, start, reviewed))
+    if task.moved and not task_bases.is_told(start, task.moved):
+        return _ready(facts, task, tuple(one.words for one in task.moved))
+    return _implementing(facts, task, "nobody has reported yet")
+
+
+def _stuck(facts: Facts, task: TaskState, lost: TaskState) -> TaskState:
+    what = "was left out" if lost.state == "skipped-by-user" else "ended without a commit"
+    why = f"{task.key} builds on {lost.key}, which {what}"
+    skip = f"qrspi task skip {facts.run} {task.key} --reason TEXT"
     answer = Next(
-        "decide",
-        "human",
-        f"{why}: leave it out with `qrspi task skip {facts.run} {task.key} --reason TEXT`, or give "
-        f"it another base in the plan (`qrspi rewind {facts.run} --to plan`).",
-        (why,),
+        action="decide",
+        who="human",
+        summary=f"{why}: leave it out with `{skip}`, or give it another base in the plan "
+        f"(`qrspi rewind {facts.run} --to plan`).",
+        because=(why,),
         step=task.key,
         options=OPTIONS[1:],
-        command=f"qrspi task skip {facts.run} {task.key} --reason TEXT",
+        command=skip,
         kind="task",
     )
     return task._replace(state="stuck", because=(why,), next=answer)
@@ -193,30 +253,33 @@ def implement_next(facts: Facts, tasks: tuple[TaskState, ...]) -> Next:
     places = ", ".join(f"{task.key} in {task.start.worktree}" for task in tasks if task.start)
     several = len(tasks) > 1
     who, each = ("implementers", "Each") if several else ("an implementer", "It")
-    name = "TASK" if several else tasks[0].key
-    report = f"qrspi task report {facts.run} {name} --status DONE --commit SHA"
+    report = _report(facts, "TASK" if several else tasks[0].key)
     return Next(
-        "dispatch-tasks",
-        "agent",
-        f"Send {who}: {places}. {each} ends with `{report}`.",
-        tuple(reason for task in tasks for reason in task.because),
+        action="dispatch-tasks",
+        who="agent",
+        summary=f"Send {who}: {places}. {each} ends with `{report}`.",
+        because=tuple(reason for task in tasks for reason in task.because),
         step=facts.step if several else tasks[0].key,
         missing=tuple(task.key for task in tasks),
         inputs=tuple(path for task in tasks for path in (task.item.file, *task.findings)),
-        prompts=tuple(task.prompt for task in tasks),
-        command=f"qrspi task report {facts.run} {tasks[0].key} --status DONE --commit SHA",
+        asks=tuple(task.ask for task in tasks),
+        command=_report(facts, tasks[0].key),
         kind="implement",
     )
+
+
+def _report(facts: Facts, task: str) -> str:
+    return f"qrspi task report {facts.run} {task} --status DONE --commit SHA"
 
 
 def _undecided(facts: Facts, task: TaskState, state: State, why: str) -> TaskState:
     command = f"qrspi task accept {facts.run} {task.key} --reason TEXT"
     answer = Next(
-        "decide",
-        "human",
-        f"{why}. `{command}` takes it as it is, `task skip` leaves it out; a new report of its "
-        "implementer goes on.",
-        (why,),
+        action="decide",
+        who="human",
+        summary=f"{why}. `{command}` takes it as it is, `task skip` leaves it out; a new report "
+        "of its implementer goes on.",
+        because=(why,),
         step=task.key,
         round=task.loop.number if task.loop else 0,
         inputs=(task.item.file, *task.findings),
@@ -245,7 +308,7 @@ def _reviewed(facts: Facts, task: TaskState, commit: str) -> TaskState:
 
 def _loop(facts: Facts, key: str) -> Loop:
     base = approvals.loop_base(facts.records, key)
-    return loops.evaluate(facts.tree, subject_of(key), facts.config, base)
+    return loops.evaluate(facts.tree, subject_of(key), facts.config, base, facts.records)
 
 
 def _saw(loop: Loop) -> str:
@@ -254,9 +317,7 @@ def _saw(loop: Loop) -> str:
 
 
 def _in_loop(facts: Facts, task: TaskState, loop: Loop) -> TaskState:
-    answer = reviewing.from_loop(facts, _in_tiers(loop))
-    if answer.action == "assemble":
-        answer = answer._replace(kind="assemble-task")
+    answer = review_action.from_loop(facts, _in_tiers(loop))
     state: State = "undecided" if answer.who == "human" else "reviewing"
     return task._replace(state=state, because=answer.because, next=answer)
 
@@ -265,7 +326,7 @@ def _in_tiers(loop: Loop) -> Loop:
     """Later reviewers are not sent before earlier ones have written."""
     if loop.stage != "reviewing" or loop.round is None:
         return loop
-    due = tiers.due(loop.round.silent_tags)
+    due = reviewers.due(loop.round.silent_tags)
     later = len(loop.round.silent_tags) - len(due)
     because = tuple(f"{tag} has written nothing yet" for tag in due)
     if later:
@@ -275,33 +336,34 @@ def _in_tiers(loop: Loop) -> Loop:
 
 def _rounds_used(facts: Facts, task: TaskState) -> int:
     """The task's rounds since it was last sent back by a person."""
-    since = task.reopened.round if task.reopened else 0
-    return sum(number > since for number in loops.rounds(facts.tree, subject_of(task.key)))
+    since = max(
+        task.reopened.round if task.reopened else 0,
+        import_record.last(facts.tree, subject_of(task.key).reviews),
+    )
+    return sum(number > since for number in round_list.rounds(facts.tree, subject_of(task.key)))
 
 
 def _fixing(facts: Facts, task: TaskState, loop: Loop, commit: str) -> TaskState:
     if _saw(loop) != commit:
-        answer = reviewing.from_loop(facts, loop._replace(stage="committing"))
         because = (f"{task.key} reported a new commit since round {loop.number}",)
-        answer = answer._replace(kind="settle-task", because=because)
+        answer = review_action.commit_next(facts, loop, because, "settle-task")
         return task._replace(state="fixing", because=because, next=answer)
     if _rounds_used(facts, task) > FIX_CYCLES:
         return _undecided(facts, task, "undecided", _used_up(task, loop))
-    answer = reviewing.from_loop(facts, loop)
-    start = task.start
-    assert start is not None
-    findings = len(loop.to_apply)
-    summary = (
-        f"Send an implementer for {task.key} again, in {start.worktree}: {findings} finding(s) of "
-        f"round {loop.number} to settle. It ends with `qrspi task report {facts.run} {task.key} "
-        "--status DONE --commit SHA`."
-    )
-    answer = answer._replace(
-        summary=summary,
-        prompts=(task.prompt,),
-        missing=(),
-        command=f"qrspi task report {facts.run} {task.key} --status DONE --commit SHA",
-        kind="implement",
+    assert task.start is not None
+    report = _report(facts, task.key)
+    answer = review_action.unprepared(facts, loop) or next_actions.about_round(
+        facts,
+        loop,
+        "apply-fixes",
+        "agent",
+        "implement",
+        f"Send an implementer for {task.key} again, in {task.start.worktree}: "
+        f"{len(loop.to_apply)} finding(s) of round {loop.number} to settle. It ends with "
+        f"`{report}`.",
+        inputs=review_action.to_fix(loop),
+        asks=(task.ask,),
+        command=report,
     )
     return task._replace(state="fixing", because=loop.because, next=answer)
 
@@ -318,7 +380,7 @@ def _closed(facts: Facts, task: TaskState, loop: Loop, commit: str) -> TaskState
     if not loop.fresh:
         return _implementing(facts, task, f"{task.item.file} changed since round {loop.number}")
     if not loop.to_apply:
-        why = f"Round {loop.number} of {task.key} was skipped, or all its findings were"
+        why = f"{task.key}: {after_round.review_status(loop)[0]}"
         return _undecided(facts, task, "undecided", why)
     if _rounds_used(facts, task) > FIX_CYCLES:
         return _undecided(facts, task, "undecided", _used_up(task, loop))
@@ -334,5 +396,5 @@ def _unreviewed(facts: Facts, task: TaskState, loop: Loop) -> TaskState:
         )
         return _undecided(facts, task, "undecided", why)
     because = (f"{task.key} reported a commit that no round has looked at",)
-    answer = reviewing.from_loop(facts, loop._replace(stage="abandoned", because=because))
+    answer = review_action.prepare_next(facts, loop, because)
     return task._replace(state="reviewing", because=because, next=answer)

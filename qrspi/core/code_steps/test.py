@@ -2,102 +2,152 @@
 
 from __future__ import annotations
 
-from qrspi.core.code_steps import implement as delivery
-from qrspi.core.code_steps import integrate as integration
-from qrspi.core.code_steps import pull_request as pullrequest
-from qrspi.core.code_steps import task_choice as workload
-from qrspi.core.code_steps import task_state as taskstate
-from qrspi.core.code_steps import test_results as testresults
+from typing import NamedTuple
+
+from qrspi.core.code_steps import (
+    gate_records,
+    implement,
+    integrate,
+    pull_request,
+    task_choice,
+    test_results,
+    test_standing,
+)
 from qrspi.core.code_steps.integrate import Work
 from qrspi.core.code_steps.test_results import Results
 from qrspi.core.filenames import round_name
-from qrspi.core.model import Next, Option, Problem
-from qrspi.core.pipeline import is_full
+from qrspi.core.model import Next, NextKind, Option, Problem, StateOfTests
+from qrspi.core.pipeline import is_full, subject_of
+from qrspi.core.records import approvals, feedback
+from qrspi.core.records.approvals import Record
 from qrspi.core.rounds import loop as loops
 from qrspi.core.rounds.loop import Loop
-from qrspi.core.steps import after_round as gate
-from qrspi.core.steps import review_action as reviewing
+from qrspi.core.steps import after_round, next_actions, review_action
 from qrspi.core.steps.facts import Answer, Facts
 
-RECORD = integration.RECORDS[1]
-OPTIONS = (
-    Option("ship", "take it as it is"),
-    Option("fix", "have it repaired"),
-)
+RECORD = integrate.RECORDS[1]
+SHIP = Option("ship", "take it as it is")
+SHIP_FAILING = Option("ship", "take it as it is, with --failing -m REASON")
+REVIEW = Option("review", "send the reviewers all the same")
+AGAIN = Option("review", "have it reviewed again, until it is clean (recommended)")
+RERUN = Option("rerun", "run the tests again")
+TO_PLAN = Option("fix", "go back to the plan: it, its tasks and what was made return to draft")
+REPAIR = Option("fix", "have a task repair what fails")
+LEAVE = Option("leave", "live with it; shipping it needs a reason")
 
 
 def answer(facts: Facts) -> tuple[Answer, tuple[Problem, ...]]:
-    found = integration.work(facts)
+    found = integrate.work(facts)
     if found.problems:
-        return Answer(delivery.blocked_by(facts, found.problems)), ()
-    chosen = workload.pick(facts, found.repairs) or _tested(facts, found)
+        return Answer(implement.blocked_by(facts, found.problems)), ()
+    chosen = task_choice.pick(facts, found.repairs) or _tested(facts, found)
     return chosen, found.warnings + (chosen.loop.warnings if chosen.loop else ())
 
 
 def _tested(facts: Facts, found: Work) -> Answer:
-    if integration.pending(facts.tree, found.wanted):
-        return Answer(_merge(facts, found))
-    results = testresults.newest(facts.tree)
-    if then := _run(facts, results):
+    if integrate.pending(facts.tree, found.wanted):
+        return Answer(integrate.merge_next(facts, found, RECORD))
+    results = test_results.newest(facts.tree)
+    loop = loops.evaluate(facts.tree, subject_of("test"), facts.config, facts.base, facts.records)
+    if then := _run(facts, results, loop):
         return Answer(then)
+    tests = test_standing.state(facts, results)
+    chosen = _judged(facts, found, Judged(results, tests, loop))
+    because = dict.fromkeys((tests.sentence, *chosen.next.because))
+    return chosen._replace(tests=tests, next=chosen.next._replace(because=tuple(because)))
+
+
+class Judged(NamedTuple):
+    """What the step's next action depends on."""
+
+    results: Results | None
+    tests: StateOfTests
+    loop: Loop
+
+
+def _judged(facts: Facts, found: Work, seen: Judged) -> Answer:
+    results, _, loop = seen
+    if path := unanswered(facts):
+        return Answer(_rejected(facts, path, seen))
     if results and is_full(facts.route) and (then := _each_failure(facts, found, results)):
         return Answer(then)
-    loop = loops.evaluate(facts.tree, taskstate.subject_of("test"), facts.config, facts.base)
     if loop.stage == "fixing" and is_full(facts.route):
-        return Answer(integration.repair_next(facts, loop, found.repairs, "test"), loop)
-    then = reviewing.from_loop(facts, loop)
-    if loop.stage != "fixing" and then.kind != "approve":
-        return Answer(then, loop)
-    text = facts.tree.read(pullrequest.FILE)
-    if delivery.needs_draft(text, pullrequest.block(facts, found.in_order, results)):
-        return Answer(delivery.draft(facts, pullrequest.FILE, "draft-pull-request"), loop)
-    return Answer(_gate(facts, loop, results, then), loop)
+        return Answer(integrate.repair_next(facts, loop, found.repairs, "test"), loop)
+    then = review_action.from_loop(facts, loop)
+    passed = seen.tests.state == "passed"
+    stops = then.action == "prepare-round" and not test_standing.is_settled(facts, results)
+    if stops and not passed:
+        return _at_gate(facts, seen, before_reviewers=True)
+    if loop.stage == "fixing" or then.kind == "approve":
+        return _at_gate(facts, seen)
+    if not passed and then.action in ("prepare-round", "review", "verify"):
+        then = then._replace(summary=f"{seen.tests.sentence}. {then.summary}")
+    return Answer(then, loop)
 
 
-def pull_request(facts: Facts) -> str:
-    found = integration.work(facts)
-    return pullrequest.block(facts, found.in_order, testresults.newest(facts.tree))
-
-
-def _merge(facts: Facts, found: Work) -> Next:
-    then = integration.merge_next(facts, found, RECORD)
-    assert then is not None
-    return then
-
-
-def _run(facts: Facts, results: Results | None) -> Next | None:
-    """The tests, unless they ran over exactly what is merged now."""
-    gates = facts.config.gates
-    if gates is None or not gates.test_command:
-        return None if RECORD in facts.names else _by_hand(facts)
-    now = (len(integration.recorded(facts.tree)), integration.resets(facts, "test"))
-    if results and RECORD in facts.names and (results.merges, results.resets) == now:
+def _run(facts: Facts, results: Results | None, loop: Loop) -> Next | None:
+    """The tests, unless it is known how they stand over exactly what is merged now."""
+    if results and RECORD in facts.names and test_standing.is_current(facts, results):
         return None
+    file = test_results.results_file(test_results.highest(facts.tree) + 1)
+    if facts.config.test_command:
+        what = "Run the tests over the feature branch"
+        because = (_why_run(facts, results), f"the command is {facts.config.test_command}")
+        return next_actions.by_engine(facts, "author", "run-tests", what, because, missing=(file,))
+    if RECORD in facts.names and results is None and loop.number > facts.base:
+        return None  # written by somebody, and reviewed as it is
+    what = f"Write down in {RECORD} that the tests were not run"
+    kind: NextKind = "draft-test-results"
+    why = (test_standing.state(facts, None).sentence,)
+    return next_actions.by_engine(facts, "author", kind, what, why, missing=(file,))
+
+
+def _why_run(facts: Facts, results: Results | None) -> str:
+    if results and results.then == "rerun":
+        return "a person wants the tests run again"
+    if results and results.command and results.command != facts.config.test_command:
+        return "gates.test_command in config.md is another one than the tests were run with"
+    return "gates.test_command in config.md has not run over what is merged now"
+
+
+def unanswered(facts: Facts) -> str:
+    """The feedback that test-results.md was rejected with, unless somebody has answered it there
+    or went back to an earlier step."""
+    newest = next((one for one in reversed(facts.records) if _sends_back(one)), None)
+    if newest is None or newest.event != "reject":
+        return ""
+    rejected = feedback.previous(facts.tree.read(newest.feedback))
+    same = gate_records.around(facts.tree.read(RECORD)) == gate_records.around(rejected)
+    return newest.feedback if same else ""
+
+
+def _sends_back(record: Record) -> bool:
+    return record.event in ("rewind", "phase") or (record.event, record.step) == ("reject", "test")
+
+
+def _rejected(facts: Facts, path: str, seen: Judged) -> Next:
+    record = approvals.newest(facts.records, "test")
+    by = f" by {test_results.shown(record.person)}" if record and record.person else ""
+    on = f" on {record.when[:10]}" if record and record.when else ""
     return Next(
-        "author",
-        "engine",
-        f"Run the tests over the feature branch: run `qrspi next {facts.run}`.",
-        ("gates.test_command in config.md has not run over what is merged now",),
+        action="author",
+        who="agent",
+        summary=f"{RECORD} was rejected{by}{on}, see {path}. {seen.tests.sentence}. Answer the "
+        f"feedback in {RECORD}, outside of what is counted there, then run `qrspi next "
+        f"{facts.run}`; or go back to the plan with `qrspi resolve {facts.run} fix`.",
+        because=(f"{RECORD} says nothing about {path} yet",),
         step=facts.step,
-        missing=(testresults.results_file(testresults.highest(facts.tree) + 1),),
+        inputs=(RECORD, path),
+        options=_options(facts, seen, TO_PLAN),
         command=f"qrspi next {facts.run}",
-        kind="run-tests",
+        kind="test-rejected",
     )
 
 
-def _by_hand(facts: Facts) -> Next:
-    why = "config.md names no gates.test_command, so the engine cannot run the tests"
-    return Next(
-        "author",
-        "agent",
-        f"Run the tests and write {RECORD}; or set gates.test_command in config.md, then run "
-        f"`qrspi next {facts.run}`.",
-        (why,),
-        step=facts.step,
-        missing=(RECORD,),
-        command=f"qrspi next {facts.run}",
-        kind="author",
-    )
+def _options(facts: Facts, seen: Judged, *others: Option) -> tuple[Option, ...]:
+    """With another run, where there is something to run."""
+    first, *rest = others
+    return (first, *([RERUN] if facts.config.test_command else []), *rest)
 
 
 def _each_failure(facts: Facts, found: Work, results: Results) -> Next | None:
@@ -105,61 +155,104 @@ def _each_failure(facts: Facts, found: Work, results: Results) -> Next | None:
     if results.pending:
         return _ask_about(facts, results)
     if results.to_fix and not any(task.key.endswith(repair_of(results)) for task in found.repairs):
-        return Next(
-            "apply-fixes",
-            "engine",
-            f"Make a task of {len(results.to_fix)} failure(s): run `qrspi next {facts.run}`.",
-            (f"{results.sentence}; a person chose to have some repaired",),
-            step=facts.step,
-            command=f"qrspi next {facts.run}",
-            kind="write-repairs",
-        )
+        what = f"Make a task of {len(results.to_fix)} failure(s)"
+        because = ("they are marked to be repaired",)
+        return next_actions.by_engine(facts, "apply-fixes", "write-repairs", what, because)
     return None
 
 
 def repair_of(results: Results) -> str:
-    """The end of the key of the repair that a run of the tests led to."""
+    """The end of the key of the repair that this run of the tests led to."""
     return f"/failures-{round_name(results.number)}"
 
 
 def _ask_about(facts: Facts, results: Results) -> Next:
     first = results.pending[0]
-    decided = len(results.failures) - len(results.pending)
-    where = f"failure {decided + 1} of {len(results.failures)}"
+    new = results.new
+    where = f"failure {len(new) - len(results.pending) + 1} of {len(new)}"
+    sentence = test_standing.described(results).sentence
     return Next(
-        "decide",
-        "human",
-        f"{results.sentence}. {where[:1].upper()}{where[1:]}: {first.name}. `qrspi resolve "
-        f"{facts.run} ship` lives with it, `fix` has it repaired.",
-        (f"{where} is undecided",),
+        action="decide",
+        who="human",
+        summary=f"{sentence}. {where[:1].upper()}{where[1:]}: {test_results.shown(first.name)}. "
+        f"`qrspi resolve {facts.run} fix` has it repaired, `leave` lives with it.",
+        because=(f"{where} is undecided",),
         step=facts.step,
         missing=tuple(one.name for one in results.pending),
-        inputs=(testresults.results_file(results.number), testresults.log_file(results.number)),
-        options=OPTIONS,
+        inputs=(test_results.results_file(results.number), test_results.log_file(results.number)),
+        options=(REPAIR, LEAVE, RERUN),
         command=f"qrspi resolve {facts.run} fix",
         kind="test-failure",
     )
 
 
-def _gate(facts: Facts, loop: Loop, results: Results | None, then: Next) -> Next:
-    """On a quick run the gate is ship or fix; else an approval like any other."""
-    sentence = results.sentence if results else "The tests were run by hand"
-    if is_full(facts.route):
-        return then._replace(
-            summary=f"{sentence}. {then.summary}", because=(sentence, *then.because)
-        )
-    review = gate.review_status(loop)[0]
-    kept = f" with {loop.kept} open finding(s)" if loop.stage == "fixing" else ""
+def _at_gate(facts: Facts, seen: Judged, *, before_reviewers: bool = False) -> Answer:
+    text = facts.tree.read(pull_request.FILE)
+    if implement.needs_draft(text, pull_request.text(facts, seen.loop)):
+        draft = implement.draft(facts, pull_request.FILE, "draft-pull-request")
+        return Answer(draft, seen.loop)
+    against = test_standing.objections(seen.tests, seen.loop)
+    if against or before_reviewers:
+        return Answer(_objected(facts, seen, against, before_reviewers), seen.loop)
+    return Answer(_passed(facts, seen), seen.loop)
+
+
+def _passed(facts: Facts, seen: Judged) -> Next:
+    """The tests passed and no finding is open; reviews may still have come to nothing."""
+    review, clean = after_round.review_status(seen.loop)
+    ship, again = (f"qrspi resolve {facts.run} {key}" for key in ("ship", "review"))
+    reviewed = clean or seen.loop.settled
+    menu = (SHIP, TO_PLAN) if reviewed else (AGAIN, SHIP, TO_PLAN)
+    first = "Read" if reviewed else f"`{again}` has it reviewed again (recommended). Or read"
+    summary = f"{seen.tests.sentence}. {review}. {first} {RECORD}, then `{ship}`, or `fix`, which "
+    then = _gate(facts, seen, menu, ship if reviewed else again, (review,))
+    return then._replace(action="approve", summary=f"{summary}goes back to the plan.")
+
+
+def _objected(facts: Facts, seen: Judged, against: tuple[str, ...], before_reviewers: bool) -> Next:
+    """Nothing passes here unless a person says why."""
+    repairs = repairs_failures(facts, seen.results)
+    menu = (REPAIR if repairs else TO_PLAN, *([REVIEW] if before_reviewers else []), SHIP_FAILING)
+    review = "Nobody has reviewed this yet" if before_reviewers else _review(seen.loop)
+    fix = f"qrspi resolve {facts.run} fix"
+    where = "has a task repair it" if repairs else "goes back to the plan"
+    sentences = (*against, *([review] if review not in against else []))
+    summary = f"{'. '.join(sentences)}. `{fix}` {where}."
+    if seen.tests.state == "not-run":
+        summary += f" {_how_to_run(facts)}"
+    return _gate(facts, seen, menu, fix, (*against, review))._replace(summary=summary)
+
+
+def _how_to_run(facts: Facts) -> str:
+    return (
+        f"`qrspi config set {facts.run} gates.test_command CMD` has them run. Did you run them by "
+        f"hand? `qrspi test report {facts.run} --passed -m TEXT`, or --failed."
+    )
+
+
+def repairs_failures(facts: Facts, results: Results | None) -> bool:
+    """On a full run what fails is repaired by a task of its own."""
+    return is_full(facts.route) and results is not None and bool(results.new)
+
+
+def _review(loop: Loop) -> str:
+    if loop.stage == "fixing":
+        return f"Reviewers found {len(loop.to_apply)} thing(s) in round {loop.number}"
+    return after_round.review_status(loop)[0]
+
+
+def _gate(
+    facts: Facts, seen: Judged, menu: tuple[Option, ...], command: str, because: tuple[str, ...]
+) -> Next:
     return Next(
-        "approve",
-        "human",
-        f"{sentence}. {review}{kept}. Read {RECORD}, then `qrspi resolve {facts.run} ship`, or "
-        f"`fix`, which goes back to the plan.",
-        (sentence, review),
+        action="decide",
+        who="human",
+        summary="",
+        because=because,
         step=facts.step,
-        round=loop.number,
-        inputs=(RECORD, "pull-request.md"),
-        options=OPTIONS,
-        command=f"qrspi resolve {facts.run} ship",
+        round=seen.loop.number,
+        inputs=(RECORD, pull_request.FILE),
+        options=_options(facts, seen, *menu),
+        command=command,
         kind="test",
     )

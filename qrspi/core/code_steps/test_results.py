@@ -1,25 +1,32 @@
-"""What a run of the tests said: `reviews/test/round-NN-results.md`, and the failures it names."""
+"""What is known of the tests: `reviews/test/round-NN-results.md`, and the failures it names.
+
+Such a page is written when the engine ran the tests, when somebody reported that they did, and
+when nobody ran any.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, get_args
 
-from qrspi.core.code_steps import gate_records as gaterecords
+from qrspi.core.code_steps import gate_records
+from qrspi.core.code_steps.gate_records import Merge
 from qrspi.core.filenames import round_name, round_number
-from qrspi.core.steps.facts import entries
-from qrspi.core.text.tables import Line, tables
-from qrspi.core.tree import Tree
-from qrspi.core.yaml.reader import quote
+from qrspi.core.model import TestState
+from qrspi.core.tree import Tree, entries
+from qrspi.core.yaml.writer import quote
 
 FOLDER = "reviews/test"
 KNOWN = f"{FOLDER}/baseline-failures.md"
 TIMED_OUT = 124
 MOST_FAILURES = 200
+FIRST_NAMES = 3
+NAME_LENGTH = 80
 
-Choice = Literal["pending", "ship", "fix", "known"]
-_CHOICES: tuple[Choice, ...] = ("pending", "ship", "fix", "known")
+Choice = Literal["pending", "leave", "fix", "known"]
+Then = Literal["", "review", "rerun"]
+_CHOICES: tuple[Choice, ...] = get_args(Choice)
 _COLUMNS = ("#", "Failure", "Choice")
 
 
@@ -30,17 +37,24 @@ class Failure(NamedTuple):
 
 class Results(NamedTuple):
     number: int
-    command: str
+    command: str  # as config.md named it then; '' when it named none
     commit: str
-    exit: int
+    exit: int | None = None  # of the command; None when the engine did not run it
     merges: int = 0  # how many branches were merged by then
     resets: int = 0  # how often the step was sent back by then
     failures: tuple[Failure, ...] = ()
     time: str = ""
+    merged: str = ""  # which branches, at which commits; '' where it was not kept yet
+    reporter: str = ""  # who ran them by hand
+    reported: TestState = "not-run"  # what they say
+    words: str = ""  # in their words
+    then: Then = ""  # what a person wants now: reviewers all the same, or another run
 
     @property
-    def passed(self) -> bool:
-        return self.exit == 0
+    def state(self) -> TestState:
+        if self.exit is None:
+            return self.reported if self.reporter else "not-run"
+        return "failed" if self.exit else "passed"
 
     @property
     def pending(self) -> tuple[Failure, ...]:
@@ -51,21 +65,73 @@ class Results(NamedTuple):
         return tuple(one for one in self.failures if one.choice == "fix")
 
     @property
-    def sentence(self) -> str:
-        if self.passed:
-            return "The tests passed"
+    def new(self) -> tuple[Failure, ...]:
+        """The failures that were not there before the first task."""
+        return tuple(one for one in self.failures if one.choice != "known")
+
+    @property
+    def detail(self) -> str:
+        """What there is to say besides the state; why they were not run is said elsewhere."""
+        if self.reporter:
+            on = f" on {self.time[:10]}" if self.time else ""
+            return f"run by hand, as {person(self.reporter)} reported{on}"
+        if self.state != "failed":
+            return ""
         if self.exit == TIMED_OUT:
-            return "The tests did not end in time"
-        new = [one for one in self.failures if one.choice != "known"]
-        known = len(self.failures) - len(new)
-        listed = f"{len(new)} new, {known} known before" if known else f"{len(new)}"
-        return f"The tests failed (exit {self.exit}; failures: {listed})"
+            return "they did not end in time"
+        return _counted(self)
 
     def chosen(self, choice: Choice) -> Results:
         """The first failure that nobody has decided about, decided."""
         first = self.pending[0]
         decided = (one._replace(choice=choice) if one is first else one for one in self.failures)
         return self._replace(failures=tuple(decided))
+
+    @property
+    def all_to_fix(self) -> Results:
+        decided = (
+            one if one.choice == "known" else one._replace(choice="fix") for one in self.failures
+        )
+        return self._replace(failures=tuple(decided))
+
+
+def _counted(found: Results) -> str:
+    known = len(found.failures) - len(found.new)
+    if not found.new:
+        return f"{_failures(known)}, known from before ({_first_names(found.failures)})"
+    word = "new failure" if known else "failure"
+    before = f", {known} known from before" if known else ""
+    return f"{_failures(len(found.new), word)} ({_first_names(found.new)}){before}"
+
+
+def _failures(count: int, word: str = "failure") -> str:
+    return f"{count} {word}{'' if count == 1 else 's'}"
+
+
+def _first_names(failures: tuple[Failure, ...]) -> str:
+    first = [shown(one.name) for one in failures[:FIRST_NAMES]]
+    return ", ".join((*first, "…") if len(failures) > FIRST_NAMES else first)
+
+
+def shown(name: str) -> str:
+    """A name that a program or a person gave, as part of a sentence: on one line, not too long,
+    and no command."""
+    plain = "".join(char if char.isprintable() and char != "`" else " " for char in name)
+    line = " ".join(plain.split())
+    return line if len(line) <= NAME_LENGTH else f"{line[:NAME_LENGTH]}…"
+
+
+def person(who: str) -> str:
+    """Somebody's name in a sentence, without their address."""
+    name, _, rest = who.partition(" <")
+    called = rest.partition("> as ")[2]
+    return shown(f"{name} as {called}" if called else name or who)
+
+
+def merged(merges: Iterable[Merge]) -> str:
+    """What the tests run over: each task with the commit at which it was merged last."""
+    made = sorted((one.key, one.tip[:12]) for one in merges if one.result != "conflict")
+    return ", ".join(f"{key} {tip}" for key, tip in made)
 
 
 def results_file(number: int) -> str:
@@ -76,50 +142,71 @@ def log_file(number: int) -> str:
     return f"{FOLDER}/{round_name(number)}.log"
 
 
-def render(found: Results) -> bytes:
-    head = (
-        f"---\nround: {found.number}\ncommand: {quote(found.command)}\ncommit: {found.commit}\n"
-        f"exit: {found.exit}\nmerges: {found.merges}\nresets: {found.resets}\n"
-        f"time: {quote(found.time)}\n---\n"
-    )
-    text = gaterecords.marked(summary(found))
+def render(found: Results, sentence: str) -> bytes:
+    lines = [
+        f"round: {found.number}",
+        f"state: {found.state}",
+        f"command: {quote(found.command)}",
+        f"commit: {found.commit}",
+        *([] if found.exit is None else [f"exit: {found.exit}"]),
+        f"merges: {found.merges}",
+        *([f"merged: {quote(found.merged)}"] if found.merged else []),
+        f"resets: {found.resets}",
+        f"time: {quote(found.time)}",
+        *([f"reported_by: {quote(found.reporter)}"] if found.reporter else []),
+        *([f"then: {found.then}"] if found.then else []),
+    ]
+    text = gate_records.marked(summary(found, sentence))
+    head = "".join(f"{line}\n" for line in ("---", *lines, "---"))
     return f"{head}\n# Test results, round {found.number:02d}\n\n{text}".encode()
 
 
-def summary(found: Results) -> str:
+def summary(found: Results, sentence: str) -> str:
+    """The part of a page that is counted."""
     rows = [(str(at), one.name, one.choice) for at, one in enumerate(found.failures, start=1)]
-    listed = f"\n\n{gaterecords.table(_COLUMNS, rows)}" if rows else ""
-    return f"{found.sentence}. Output: {log_file(found.number)}.{listed}"
+    output = "" if found.exit is None else f" Output: {log_file(found.number)}."
+    words = gate_records.quoted(found.words)
+    listed = gate_records.table(_COLUMNS, rows) if rows else ""
+    parts = (f"State: {found.state}", f"{sentence}.{output}", words, listed)
+    return "\n\n".join(part for part in parts if part)
 
 
 def read(tree: Tree, number: int) -> Results | None:
     """None when there is none, or none that can be understood: the tests are then run again."""
     data = tree.read(results_file(number))
-    found = gaterecords.fields(data)
-    counts = [found.get(key, "") for key in ("exit", "merges", "resets")]
-    if not all(count.isdecimal() and len(count) < 6 for count in counts):
+    found = gate_records.fields(data)
+    status, merges, resets = (found.get(key, "") for key in ("exit", "merges", "resets"))
+    if not all(count.isdecimal() and len(count) < 6 for count in (status or "0", merges, resets)):
         return None
-    status, merges, resets = map(int, counts)
+    reporter, state = found.get("reported_by", ""), found.get("state", "")
+    if not status and state not in (("passed", "failed") if reporter else ("not-run",)):
+        return None
+    rows = gate_records.rows(data, _COLUMNS)
     return Results(
-        number,
-        found.get("command", ""),
-        found.get("commit", ""),
-        status,
-        merges,
-        resets,
-        failures=tuple(_failures(gaterecords.counted(data) or "")),
+        number=number,
+        command=found.get("command", ""),
+        commit=found.get("commit", ""),
+        exit=int(status) if status else None,
+        merges=int(merges),
+        resets=int(resets),
+        failures=tuple(_failure(name, choice) for _, name, choice in rows),
         time=found.get("time", ""),
+        merged=found.get("merged", ""),
+        reporter="" if status else reporter,
+        reported=_reported(state) if reporter and not status else "not-run",
+        words=gate_records.unquoted(data),
+        then=next((word for word in get_args(Then) if word == found.get("then")), ""),
     )
 
 
-def _failures(block: str) -> Iterable[Failure]:
-    lines = block.splitlines()
-    for one in tables(map(Line, range(1, len(lines) + 1), lines)):
-        if one.columns == tuple(name.casefold() for name in _COLUMNS):
-            for row in one.rows:
-                if len(row.cells) == len(_COLUMNS):
-                    known = (choice for choice in _CHOICES if choice == row.cells[2])
-                    yield Failure(row.cells[1], next(known, _CHOICES[0]))
+def _reported(state: str) -> TestState:
+    return "passed" if state == "passed" else "failed"
+
+
+def _failure(name: str, choice: str) -> Failure:
+    """What is left as it is used to be called shipped."""
+    said = "leave" if choice == "ship" else choice
+    return Failure(name, next((known for known in _CHOICES if known == said), _CHOICES[0]))
 
 
 def newest(tree: Tree) -> Results | None:

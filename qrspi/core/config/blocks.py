@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar, cast
 
 from qrspi.core.config.fields import Faults, Fields, is_string, items, number, string, whole_number
 from qrspi.core.config.model_tiers import model, unknown_keys
-from qrspi.core.config.problems import invalid, unknown_key
-from qrspi.core.config.vendors import commands, mapping, one_of, one_way_per_vendor, providers
+from qrspi.core.config.problems import invalid, lacking, listed, setting, unknown_key, unshown
 from qrspi.core.filenames import TAG
 from qrspi.core.pipeline import STEP, subject
 from qrspi.core.yaml.nodes import Node, Scalar
@@ -24,6 +23,7 @@ Quality = Literal["off", "cache-only", "live", "live-cache-aware"]
 
 QUALITY = ("off", "cache-only", "live", "live-cache-aware")
 SWITCH = ("off", "on")
+GATES = {"quality": QUALITY, "audit": SWITCH, "checkpoints": SWITCH}
 DENSITY_FLOOR = 0.05
 
 
@@ -66,12 +66,17 @@ def attach(config: Config, fields: Fields, faults: Faults) -> Config:
         faults.extend(found)
         return None if found else value
 
-    one_way_per_vendor(fields, faults)
+    if "providers" in fields or "commands" in fields:
+        from qrspi.core.config import vendors  # most runs reach no vendor by themselves
+
+        vendors.one_way_per_vendor(fields, faults)
+        config = config._replace(
+            providers=block("providers", vendors.providers),
+            commands=block("commands", vendors.commands),
+        )
     return config._replace(
-        providers=block("providers", providers),
         trusted_path=block("trusted_path", _trusted_path),
         validators=block("validators", _validators),
-        commands=block("commands", commands),
         second_reviewer_model=block(
             "second_reviewer_model",
             lambda node, found: model(node, "second_reviewer_model", found),
@@ -80,6 +85,30 @@ def attach(config: Config, fields: Fields, faults: Faults) -> Config:
         budget=block("budget", _budget),
         gates=block("gates", _gates),
     )
+
+
+def mapping(node: Node, field: str, faults: Faults, expected: str) -> dict[str, Node]:
+    if isinstance(node, dict):
+        return node
+    secret = field.partition(".")[0] == "providers"
+    faults.append(
+        unshown(field, "is not a block", expected) if secret else invalid(field, node, expected)
+    )
+    return {}
+
+
+def one_of(
+    block: dict[str, Node], field: str, allowed: tuple[str, ...], faults: Faults
+) -> str | None:
+    node = block.get(field.rpartition(".")[2])
+    if node is None:
+        faults.append(lacking(field, listed(allowed)))
+    elif isinstance(node, Scalar) and node.text in allowed:
+        return node.text
+    else:
+        ways = (setting(field, value) for value in allowed)
+        faults.append(invalid(field, node, listed(allowed), *ways))
+    return None
 
 
 def _trusted_path(node: Node, faults: Faults) -> tuple[str, ...]:
@@ -154,16 +183,19 @@ def _gates(node: Node, faults: Faults) -> Gates:
     block = mapping(node, "gates", faults, "a block with the gates to turn on")
     unknown_keys(block, "gates", Gates._fields, faults)
 
-    def chosen(key: str, allowed: tuple[str, ...]) -> str:
-        return (one_of(block, f"gates.{key}", allowed, faults) if key in block else None) or "off"
-
     def command(key: str) -> str | None:
         return string(block[key], f"gates.{key}", faults, "a command") if key in block else None
 
     return Gates(
-        cast(Quality, chosen("quality", QUALITY)),
-        chosen("audit", SWITCH) == "on",
-        chosen("checkpoints", SWITCH) == "on",
-        command("test_command"),
-        command("ci_command"),
+        quality=cast(Quality, _gate(block, "quality", faults)),
+        audit=_gate(block, "audit", faults) == "on",
+        checkpoints=_gate(block, "checkpoints", faults) == "on",
+        test_command=command("test_command"),
+        ci_command=command("ci_command"),
     )
+
+
+def _gate(block: dict[str, Node], key: str, faults: Faults) -> str:
+    if key not in block:
+        return "off"
+    return one_of(block, f"gates.{key}", GATES[key], faults) or "off"

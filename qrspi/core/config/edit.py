@@ -1,12 +1,24 @@
-"""Changes to config.md that commands make: set, migrate, backfill. Bytes in, bytes out."""
+"""What commands write into config.md: all of it, one field, the route, what is renamed or missing.
+Bytes in, bytes out."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from typing import NamedTuple
 
-from qrspi.core.config import edit_text as config_text
+from qrspi.core.config import edit_text
 from qrspi.core.config.fields import BUDGET_DEFAULT
-from qrspi.core.config.problems import ABORT, FILE, quoted, renamed, unreadable, written
+from qrspi.core.config.model_tiers import USUAL, USUAL_TIER, flow
+from qrspi.core.config.problems import (
+    ABORT,
+    FILE,
+    listed,
+    quoted,
+    renamed,
+    unreadable,
+    written,
+)
 from qrspi.core.config.reader import (
     BACKFILLS,
     BLOCKS,
@@ -17,10 +29,10 @@ from qrspi.core.config.reader import (
     nearest,
     read,
 )
-from qrspi.core.model import Problem
-from qrspi.core.pipeline import Subject
-from qrspi.core.yaml import frontmatter
-from qrspi.core.yaml import reader as yaml
+from qrspi.core.model import Problem, Status
+from qrspi.core.pipeline import ORDER, ROUTABLE, ROUTES, STEP, Subject
+from qrspi.core.text import shell_words
+from qrspi.core.yaml import frontmatter, writer
 from qrspi.core.yaml.nodes import Scalar
 
 PARTED = (BLOCKS | {"model_routing"}) - {"trusted_path"}
@@ -39,13 +51,30 @@ def set_value(
         return before.problems
     if refusal := _refusal(key, value, before, plan_approved):
         return (refusal,)
-    edited = config_text.put(data, tuple(key.split(".")), _source(key, value))
+    edited = edit_text.put(data, tuple(key.split(".")), _source(key, value))
     if key == "pipeline" and before.pipeline is None and not isinstance(edited, Problem):
         edited = with_budget(edited, value)
     if isinstance(edited, Problem):
         return (edited,)
     new = _introduced(before, read(edited), key)
-    return tuple(problem._replace(hint=_hint(problem, key)) for problem in new) or edited
+    return tuple(_as_typed(problem, key, value) for problem in new) or edited
+
+
+def _as_typed(problem: Problem, key: str, value: str) -> Problem:
+    """The fault is in the command, not in the file: nothing is there to be removed by hand."""
+    block, _, part = key.rpartition(".")
+    if problem.field == key and f"Remove {quoted(key)} from {FILE} by hand" in problem.options:
+        near = nearest(part, re.findall(r"\w+", problem.expected.rpartition(" only ")[2]))
+        return problem._replace(options=_instead(f"{block}.{near}" if near else "", value))
+    return problem._replace(hint=_hint(problem, key))
+
+
+def _instead(near: str, value: str) -> tuple[str, ...]:
+    """The same command with the name that was probably meant."""
+    if not near or near in PARTED:
+        return (ABORT,)
+    words = shell_words.command("qrspi", "config", "set", near, value)
+    return (f"Set {near} instead: {words}", ABORT)
 
 
 def _hint(problem: Problem, key: str) -> str:
@@ -62,18 +91,19 @@ def _refusal(key: str, value: str, config: Config, plan_approved: bool) -> Probl
     if key == "codex_reviews":
         return renamed(Scalar(value, value, 0, 0))
     if top not in KNOWN:
-        return _unknown_key(key, nearest(top))
+        return _unknown_key(key, nearest(top), value)
     if "" in parts or (parts and top not in PARTED):
-        return _unknown_key(key, top)
+        return _unknown_key(key, top, value)
     if plan_approved and key == "route" and config.route is not None:
         return route_locked()
     return None
 
 
-def _unknown_key(key: str, near: str) -> Problem:
+def _unknown_key(key: str, near: str, value: str) -> Problem:
     message = f"{FILE} has no field {quoted(key)}"
     message += f"; the nearest is {near}" if near else f"; expected one of {', '.join(KNOWN)}"
-    return Problem("field-unknown", message, FILE, key, key, near, options=(ABORT,))
+    options = _instead(near, value)
+    return Problem("field-unknown", message, FILE, key, key, near, options=options)
 
 
 def route_locked() -> Problem:
@@ -92,16 +122,16 @@ def _source(key: str, value: str) -> str:
     """A text is quoted where it needs it; everything else is YAML as the user gave it."""
     block, _, leaf = key.rpartition(".")
     is_text = leaf in TEXTS or block.endswith(".default_headers")
-    return yaml.quote(value) if is_text else value.strip()
+    return writer.quote(value) if is_text else value.strip()
 
 
 def with_budget(data: bytes, pipeline: str) -> bytes | Problem:
     """question_budget as the pipeline wants it: there on quick, gone on full."""
     match pipeline:
         case "full":
-            return frontmatter.remove_field(data, "question_budget", FILE)
+            return writer.remove_field(data, "question_budget", FILE)
         case "quick" if _lacks_budget(data):
-            return frontmatter.set_field(data, "question_budget", str(BUDGET_DEFAULT), FILE)
+            return writer.set_field(data, "question_budget", str(BUDGET_DEFAULT), FILE)
         case _:
             return data
 
@@ -135,16 +165,16 @@ def migrate(data: bytes) -> Migration | Problem:
         return Migration((), data)
     if new is None:
         step = f"rename codex_reviews to second_reviewer, keeping its value {written(old)}"
-        changed = config_text.rename(data, "codex_reviews", "second_reviewer")
+        changed = edit_text.rename(data, "codex_reviews", "second_reviewer")
     else:
         step = f"remove codex_reviews ({written(old)}); second_reviewer stays {written(new)}"
-        changed = frontmatter.remove_field(data, "codex_reviews", FILE)
+        changed = writer.remove_field(data, "codex_reviews", FILE)
     return changed if isinstance(changed, Problem) else Migration((f"{FILE}: {step}",), changed)
 
 
 def backfill(data: bytes, field: str, value: str) -> bytes | Problem:
     """The missing field as the last line inside the frontmatter."""
-    return frontmatter.set_field(data, field, value, FILE)
+    return writer.set_field(data, field, value, FILE)
 
 
 _VISUAL_STEPS = ("goals", "design", "phasing", "plan")
@@ -176,3 +206,132 @@ def write_back_failed(field: str, detail: str = "") -> Problem:
         hint=detail,
         options=("Resolve what kept it from being written, then run the command again", ABORT),
     )
+
+
+# The route
+
+
+def template_of(route: tuple[str, ...]) -> str | None:
+    return next((name for name, steps in ROUTES.items() if steps == route), None)
+
+
+def set_route(
+    config: Config, statuses: Mapping[str, Status], name: str, data: bytes
+) -> bytes | Problem:
+    """The new bytes of config.md: route, pipeline and question_budget together."""
+    if name not in ROUTES:
+        return _unknown_route(name)
+    if is_unusable(config):
+        return config.problems[0]
+    return _route_refusal(config, statuses, name) or _with_route(data, name)
+
+
+def _unknown_route(name: str) -> Problem:
+    names = tuple(ROUTES)
+    message = f"there is no route {quoted(name)}; expected {listed(names)}"
+    return Problem("unknown-route", message, field="route", found=name, expected=listed(names))
+
+
+def _route_refusal(config: Config, statuses: Mapping[str, Status], name: str) -> Problem | None:
+    """A route that is missing or bad can always be repaired."""
+    if config.route is not None and statuses.get("plan") == "approved":
+        return route_locked()
+    lost = [
+        step for step in ROUTABLE if statuses.get(step) == "approved" and step not in ROUTES[name]
+    ]
+    return _would_lose(tuple(lost), name) if lost else None
+
+
+def _would_lose(steps: tuple[str, ...], name: str) -> Problem:
+    artifacts = listed(tuple(STEP[step].artifact for step in steps), "and")
+    verb = "is" if len(steps) == 1 else "are"
+    back = f"qrspi rewind --to {min(steps, key=ORDER.__getitem__)}"
+    return Problem(
+        "route-would-lose",
+        f"{FILE}: {artifacts} {verb} approved and no part of the {name} route; "
+        f"to change to it, go back first: {back}",
+        FILE,
+        "route",
+        found=", ".join(steps),
+        expected=f"no approved step outside the {name} route",
+        hint=back,
+        options=("Keep the route as it is", f"Go back, then change the route: {back}", ABORT),
+    )
+
+
+def _with_route(data: bytes, name: str) -> bytes | Problem:
+    pipeline = "quick" if name == "quick" else "full"
+    changed = edit_text.put_words(data, "route", ROUTES[name])
+    if not isinstance(changed, Problem):
+        changed = edit_text.put(changed, ("pipeline",), pipeline)
+    if not isinstance(changed, Problem):
+        changed = with_budget(changed, pipeline)
+    if isinstance(changed, Problem):
+        return changed
+    return next((bad for bad in read(changed).problems if bad.field in _ROUTE_FIELDS), changed)
+
+
+_ROUTE_FIELDS = ("route", "pipeline", "question_budget")
+
+
+# A new run
+
+
+def initial(
+    created: str,
+    route: str,
+    *,
+    second_reviewer: bool,
+    visual_fidelity_required: bool = False,
+    recorded: bool = True,
+    test_command: str = "",
+) -> bytes:
+    """`route` is the name of a template: quick, full or full-ux. Without `recorded`, artifacts
+    that were approved before the run had records stay approved."""
+    pipeline = "quick" if route == "quick" else "full"
+    lines = [
+        "---",
+        f"created: {created}",
+        "# quick or full; only quick has a question_budget, the most research questions at once",
+        f"pipeline: {pipeline}",
+        "# whether a second model reviews too",
+        f"second_reviewer: {_flag(second_reviewer)}",
+        "# the steps of this run, in order; change it with: qrspi route set",
+        "route:",
+        *(f"  - {step}" for step in ROUTES[route]),
+        "# score each finding, and drop the weak ones",
+        "verifier_enabled: true",
+        "# narrow later rounds to what is still in question",
+        "scope_tagger_enabled: true",
+        *(_RECORDED if recorded else ()),
+        *(_CASCADE if pipeline == "quick" else ()),
+        "# hold screens against their wireframes",
+        f"visual_fidelity_required: {_flag(visual_fidelity_required)}",
+        *([f"question_budget: {BUDGET_DEFAULT}"] if pipeline == "quick" else []),
+        *(_tests(test_command) if test_command else ()),
+        "# the model for each tier; a tier that is none is never used",
+        "model_routing:",
+        *(f"  {tier}: {flow(row)}" for tier, row in USUAL.items()),
+        f"  default_tier: {USUAL_TIER}",
+        "---",
+    ]
+    return "".join(f"{line}\n" for line in lines).encode()
+
+
+_RECORDED = (
+    "# approved is only what a person, or a clean round of a quick run, approved on record",
+    "approvals: recorded",
+)
+_CASCADE = (
+    "# clean questions, research and plan are approved without a person; off: always ask one",
+    "cascade: on",
+)
+
+
+def _tests(command: str) -> tuple[str, ...]:
+    said = "# what runs the tests at the end; none when nothing does"
+    return (said, "gates:", f"  test_command: {writer.quote(command)}")
+
+
+def _flag(value: bool) -> str:
+    return "true" if value else "false"

@@ -12,8 +12,7 @@ from typing import NamedTuple, TypeAlias
 from qrspi.core.config.fields import is_string, items
 from qrspi.core.config.problems import ABORT, FILE, quoted, unreadable
 from qrspi.core.model import Problem
-from qrspi.core.yaml import frontmatter
-from qrspi.core.yaml import reader as yaml
+from qrspi.core.yaml import frontmatter, reader, writer
 from qrspi.core.yaml.nodes import Document, Entry, Node, Scalar
 
 Path: TypeAlias = tuple[str, ...]
@@ -23,7 +22,7 @@ Shape: TypeAlias = str | tuple["Shape", ...]
 
 def put(data: bytes, path: Path, source: str) -> bytes | Problem:
     """The field set to `source`, YAML for one line; added when it is absent."""
-    value = yaml.parse_value(source)
+    value = writer.parse_value(source)
     if value is None:
         message = f"{FILE}: what {'.'.join(path)} should become is not one YAML value on one line"
         return Problem("field-invalid", message, FILE, ".".join(path), expected="one YAML value")
@@ -56,25 +55,13 @@ def rename(data: bytes, key: str, new: str) -> bytes | Problem:
 
 
 def _change(
-    data: bytes,
-    path: Path,
-    edit: Callable[[str, str], str | None],
-    meant: Callable[[Mapped], Mapped],
+    data: bytes, path: Path, edit: writer.Change, meant: Callable[[Mapped], Mapped]
 ) -> bytes | Problem:
     front = frontmatter.read(data, FILE)
     if not isinstance(front, frontmatter.Front):
         return front or unreadable(f"{FILE}:1:1: no frontmatter")
-    newline = "\r\n" if data[: front.start].endswith(b"\r\n") else "\n"
-    text = edit(data[front.start : front.end].decode(), newline)
-    if text is None:
-        return _not_in_place(path)
-    block = text.encode()
-    changed = data[: front.start] + block + data[front.end :]
-    after = frontmatter.read(changed, FILE)
-    if not isinstance(after, frontmatter.Front) or after.end != front.start + len(block):
-        return _not_in_place(path)
-    same = _shape(after.fields) == _shape(meant(front.fields))
-    return changed if same else _not_in_place(path)
+    changed = writer.rewritten(data, front, edit, meant(front.fields), _shape)
+    return changed or _not_in_place(path)
 
 
 def _not_in_place(path: Path) -> Problem:
@@ -127,7 +114,7 @@ class _Place(NamedTuple):
 
 def _place(text: str, start: int, end: int) -> _Place | None:
     column = start - text.rfind("\n", 0, start) - 1
-    document = yaml.compose(" " * column + text[start:end], FILE, first_line=2)
+    document = reader.compose(" " * column + text[start:end], FILE, first_line=2)
     if isinstance(document, Problem):
         return None
     return _Place(document, start, end, start - column)
@@ -147,7 +134,7 @@ def _put(text: str, place: _Place | None, path: Path, source: str, newline: str)
 
 def _flow(path: Path, source: str) -> str:
     for key in reversed(path):
-        source = f"{{{yaml.quote(key)}: {source}}}"
+        source = f"{{{writer.quote(key)}: {source}}}"
     return source
 
 
@@ -165,7 +152,7 @@ def _add(text: str, place: _Place, path: Path, source: str, newline: str) -> str
     if not place.document.block:
         empty = not place.document.entries
         at = text.index("{", place.start) + 1 if empty else place.last
-        item = f"{yaml.quote(key)}: {_flow(rest, source)}"
+        item = f"{writer.quote(key)}: {_flow(rest, source)}"
         return f"{text[:at]}{'' if empty else ', '}{item}{text[at:]}"
     at = place.end if place.start == 0 else _line_end(text, place.last)
     lines = _lines(place.document.column, path, source)
@@ -179,7 +166,7 @@ def _line_end(text: str, at: int) -> int:
 
 def _lines(column: int, path: Path, source: str) -> list[str]:
     indents = [" " * (column + 2 * depth) for depth in range(len(path))]
-    lines = [f"{indent}{yaml.quote(key)}:" for indent, key in zip(indents, path, strict=True)]
+    lines = [f"{indent}{writer.quote(key)}:" for indent, key in zip(indents, path, strict=True)]
     lines[-1] += f" {source}"
     return lines
 

@@ -44,6 +44,12 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "scope_tagger_enabled": BOOLEAN,
     "visual_fidelity_required": BOOLEAN,
     "guard": ("tolerant", "strict"),
+    "approvals": ("recorded", "marker"),
+    "cascade": ("on", "off"),
+    "commit": ("on", "off"),
+    "later_rounds": ("all", "raisers"),
+    "evidence": ("any", "dispatched"),
+    "light_implementer": ("on", "off"),
 }
 
 
@@ -138,11 +144,14 @@ def branch(fields: Fields, field: str, faults: Faults) -> str | None:
     """What git takes for a branch; whether it exists is git's to say."""
     if field not in fields:
         return None
+    from qrspi.core.text import branch_names
+
     expected = "the name of a branch"
     name = string(fields[field], field, faults, expected)
-    if name is None or not re.search(r"^[-/.]|[/.]$|\.lock$|//|\.\.|@\{|[ ~^:?*\[\\]", name):
+    reason = branch_names.unsafe(name) if name else ""
+    if not reason:
         return name
-    faults.append(invalid(field, fields[field], expected))
+    faults.append(invalid(field, fields[field], expected, why=f"which has {reason}"))
     return None
 
 

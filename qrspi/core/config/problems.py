@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from qrspi.core.model import Problem
+from qrspi.core.tree import Tree
 from qrspi.core.yaml.nodes import Node, Scalar
 
 FILE = "config.md"
@@ -59,8 +60,10 @@ def _invalid(message: str, field: str, found: str, expected: str, *ways: str) ->
 
 
 def by_hand(field: str) -> tuple[str, ...]:
+    from qrspi.core.text.shell_words import quoted
+
     return (
-        f"Correct it: qrspi config set {field} VALUE",
+        f"Correct it: qrspi config set {quoted(field)} VALUE",
         f"Edit {FILE} by hand, then check it: qrspi config validate",
     )
 
@@ -95,14 +98,30 @@ def menu(problem: Problem) -> str:
     return "\n".join((problem.message, *ways)) + "\n"
 
 
-_ABOUT_A_RUN = re.compile(r"qrspi (config|route) (set|validate|migrate)(?=$| )")
+_ABOUT_A_RUN = re.compile(
+    r"qrspi (?:(?:config|route) (?:set|validate|migrate)|rewind)(?=$|`| (?!\[RUN\]))"
+)
 
 
-def for_run(problem: Problem, run: str) -> Problem:
-    """The ways out as they work where there are several runs."""
-    named = (_ABOUT_A_RUN.sub(lambda found: f"{found[0]} {run}", way) for way in problem.options)
-    placed = (way.replace("--adopt DIR", f"--adopt docs/qrspi/{run}") for way in named)
-    return problem._replace(options=tuple(placed))
+def for_run(problem: Problem, run: Tree) -> Problem:
+    """The ways out as they work where there are several runs, from wherever they are read."""
+    from qrspi.core.text.shell_words import quoted
+
+    def named(text: str) -> str:
+        said = _ABOUT_A_RUN.sub(lambda found: f"{found[0]} {run.name}", text)
+        return said.replace("--adopt DIR", f"--adopt {quoted(run.place)}")
+
+    return problem._replace(
+        message=named(problem.message),
+        hint=named(problem.hint),
+        options=tuple(map(named, problem.options)),
+    )
+
+
+def command_of(way: str) -> str:
+    """The command that a way out ends with, where nothing is left for a person to fill in."""
+    found = re.search(r"(?:^|: )(qrspi [^`]*)$", way)
+    return found[1] if found and not re.search(r"\b[A-Z]{2,}\b|…", found[1]) else ""
 
 
 def unreadable(reason: str, *ways: str) -> Problem:
@@ -116,12 +135,16 @@ def not_found() -> Problem:
         f"{FILE} not found in the artifact directory.",
         FILE,
         expected=f"a file {FILE} in the run's directory",
-        options=("Re-create it beside the artifacts: qrspi init --adopt DIR", ABORT),
+        options=(
+            "Re-create it beside the artifacts: qrspi init --adopt DIR --pipeline quick",
+            "The same for a run of all steps: qrspi init --adopt DIR --pipeline full",
+            ABORT,
+        ),
     )
 
 
 def other_version(node: Node) -> Problem:
-    """The run was made by another qrspi: what its files mean is not ours to say."""
+    """The run was made by another version, and this one cannot tell what its files mean."""
     return invalid(
         "schema_version",
         node,

@@ -4,7 +4,7 @@ Nothing that affects behaviour is filled in: a field that is absent or bad is No
 `problems_for` says whether the step at hand may go on without it.
 """
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -13,6 +13,7 @@ from qrspi.core.config.model_tiers import Model as Model
 from qrspi.core.config.model_tiers import default_tier, model_routing
 from qrspi.core.config.problems import (
     FILE,
+    missing,
     not_found,
     other_version,
     quoted,
@@ -20,6 +21,7 @@ from qrspi.core.config.problems import (
     unreadable,
     written,
 )
+from qrspi.core.config.problems import command_of as command_of
 from qrspi.core.config.problems import for_run as for_run
 from qrspi.core.config.problems import menu as menu
 from qrspi.core.model import Problem
@@ -36,8 +38,9 @@ VERSION = "schema_version"  # 1 where it is not said
 KNOWN = tuple(
     """created pipeline second_reviewer route review_depth review_mode verifier_enabled
     scope_tagger_enabled visual_fidelity_required question_budget model_routing default_tier
-    providers trusted_path validators commands second_reviewer_model extra_reviewers guard budget
-    gates base_branch feature_branch code_path""".split()
+    providers trusted_path validators commands second_reviewer_model extra_reviewers guard approvals
+    cascade budget gates base_branch feature_branch code_path commit
+    later_rounds evidence light_implementer""".split()
 )
 BLOCKS = frozenset(
     """providers trusted_path validators commands second_reviewer_model extra_reviewers budget
@@ -50,6 +53,7 @@ BACKFILLS = {
     "visual_fidelity_required": "false",
 }
 SUGGESTION_LIMIT = 20
+NO_TESTS = "none"  # an answer: no command runs tests here
 
 
 class Config(NamedTuple):
@@ -72,13 +76,45 @@ class Config(NamedTuple):
     second_reviewer_model: Model | None = None
     extra_reviewers: Mapping[str, tuple[str, ...]] = {}
     guard: str = "tolerant"
+    approvals: str = "marker"  # recorded: an approval counts only with its record
+    cascade: str = "on"  # off: a quick run asks a person at every step
     budget: "Budget | None" = None
     gates: "Gates | None" = None
     base_branch: str | None = None
     feature_branch: str | None = None
     code_path: str | None = None
+    commit: str = "on"  # off: people commit, as with --no-commit
+    later_rounds: str = "all"  # raisers: from the third on those with findings, and one more
+    evidence: str = "any"  # dispatched: only answers that the engine sent for count
+    light_implementer: str = "off"  # on: tasks of text and configuration go to a role of their own
     problems: tuple[Problem, ...] = ()
     warnings: tuple[Problem, ...] = ()
+
+    @property
+    def test_command(self) -> str:
+        """What runs the tests; '' when there is nothing, or nobody has said."""
+        said = self.said_of_tests
+        return "" if said == NO_TESTS else said
+
+    @property
+    def said_of_tests(self) -> str:
+        """The command, `none`, or '' when nobody has answered."""
+        return (self.gates.test_command if self.gates else None) or ""
+
+    @property
+    def verifies(self) -> bool:
+        """Whether findings are scored: also where nobody has said so yet."""
+        return self.verifier_enabled is not False
+
+    @property
+    def tags_scope(self) -> bool:
+        """Whether later rounds may be narrowed: also where nobody has said so yet."""
+        return self.scope_tagger_enabled is not False
+
+    @property
+    def has_checkpoints(self) -> bool:
+        """Whether implementers ask for review while they work."""
+        return self.gates is not None and self.gates.checkpoints
 
 
 _DATED = b"---\ncreated: "
@@ -87,15 +123,15 @@ _SOME_DAY = b"2000-01-01\n"
 
 
 def read(content: bytes | Fault) -> Config:
-    """The runs of a project differ in the day they were begun on, and seldom in anything else: a
-    good config is read once for all of them. That is an eighth of the time of `status --all`."""
+    """The configs of a project's runs seldom differ in anything but the day, so a good one is read
+    once for all of them. This saves an eighth of the time of `status --all`."""
     day = _day(content)
     if isinstance(content, Fault) or not day:
         return _read(content)
     alike = _read(_DATED + _SOME_DAY + content[_DAY.stop + 1 :])
     if alike.problems or alike.warnings:
         return _read(content)
-    return Config(day, *alike[1:])
+    return alike._replace(created=day)
 
 
 def _day(content: bytes | Fault) -> str:
@@ -114,9 +150,9 @@ def _read(content: bytes | Fault) -> Config:
     faults: list[Problem] = []
     config = _values(front, faults)
     if not BLOCKS.isdisjoint(front):
-        from qrspi.core.config import blocks as config_blocks
+        from qrspi.core.config import blocks
 
-        config = config_blocks.attach(config, front, faults)
+        config = blocks.attach(config, front, faults)
     faults.sort(key=_place)
     return config._replace(problems=tuple(faults), warnings=_unknown(front))
 
@@ -146,7 +182,7 @@ def _fault(fault: Fault) -> str:
         case "too-large":
             return f"{FILE} is larger than {CONFIG_LIMIT // 1024} KiB"
         case _:
-            return f"{FILE} cannot be read: {fault.detail or 'no reason given'}"
+            return f"{FILE} cannot be read: {fault.reason}"
 
 
 def _not_utf8(content: bytes) -> Problem | None:
@@ -177,9 +213,15 @@ def _values(front: dict[str, Node], faults: list[Problem]) -> Config:
         model_routing=model_routing(front, faults),
         default_tier=default_tier(front, faults),
         guard=fields.choice(front, "guard", faults) or "tolerant",
+        approvals=fields.choice(front, "approvals", faults) or "marker",
+        cascade=fields.choice(front, "cascade", faults) or "on",
         base_branch=fields.branch(front, "base_branch", faults),
         feature_branch=fields.branch(front, "feature_branch", faults),
         code_path=fields.path(front, "code_path", faults),
+        commit=fields.choice(front, "commit", faults) or "on",
+        later_rounds=fields.choice(front, "later_rounds", faults) or "all",
+        evidence=fields.choice(front, "evidence", faults) or "any",
+        light_implementer=fields.choice(front, "light_implementer", faults) or "off",
     )
 
 
@@ -218,28 +260,33 @@ def unknown_field(name: str) -> Problem:
     return Problem("field-unknown", message, FILE, name, name, near)
 
 
-def nearest(name: str) -> str:
+def nearest(name: str, names: Sequence[str] = ()) -> str:
+    """The field, or the one of `names`, that was probably meant."""
+    among = names or KNOWN
     if len(name) > 64:
         return ""
     # Imported here: it costs a cold start 2 ms, and few configs have an unknown field.
     from difflib import get_close_matches
 
-    longer = (known for known in KNOWN if known.startswith(f"{name}_"))
-    return next(iter(get_close_matches(name, KNOWN, 1, cutoff=0.7)), next(longer, ""))
+    longer = (known for known in among if known.startswith(f"{name}_"))
+    return next(iter(get_close_matches(name, among, 1, cutoff=0.7)), next(longer, ""))
 
 
 # Which step needs what
 
 _EVERY_STEP = frozenset(
-    """schema_version route model_routing default_tier second_reviewer guard verifier_enabled
-    scope_tagger_enabled""".split()
+    """schema_version route model_routing default_tier second_reviewer guard approvals
+    verifier_enabled scope_tagger_enabled commit later_rounds evidence""".split()
 )
 _USED_BY: dict[str, frozenset[str]] = {
     "pipeline": frozenset(("goals", "plan", "parallelize")),
     "question_budget": frozenset(("goals", "plan", "parallelize")),
+    "cascade": frozenset(("questions", "research", "plan")),
     "review_depth": frozenset(("implement",)),
     "review_mode": frozenset(("implement",)),
+    "light_implementer": frozenset(("implement",)),
     "visual_fidelity_required": frozenset(("goals", "design", "phasing", "plan", "implement")),
+    "gates": frozenset(("plan", "implement", "integrate", "test")),
 }
 
 
@@ -272,10 +319,26 @@ def _unanswered(config: Config) -> tuple[Problem, ...]:
         return ()
     bad = {problem.field for problem in config.problems}
     unset = {"review_depth": config.review_depth, "review_mode": config.review_mode}
-    return tuple(
-        fields.missing_choice(field)
-        for field, value in unset.items()
-        if value is None and field not in bad
+    asked = [field for field, value in unset.items() if value is None and field not in bad]
+    if len(asked) == len(unset):
+        return (_how_tasks_are_reviewed(),)
+    return tuple(map(fields.missing_choice, asked))
+
+
+def _how_tasks_are_reviewed() -> Problem:
+    """Both at once, as one question: neither tells a person anything without the other."""
+    four, eight = "Four reviewers for each task", "Up to eight reviewers, at about twice the cost"
+    ways = (
+        (f"{four}, again after each change until it is clean (recommended)", "quick", "loop"),
+        (f"{four}, once: the cheapest", "quick", "single"),
+        (f"{eight}, again after each change until it is clean", "deep", "loop"),
+        (f"{eight}, once", "deep", "single"),
+    )
+    command = "qrspi config set review_depth {} review_mode {}"
+    options = tuple(f"{what}: {command.format(depth, mode)}" for what, depth, mode in ways)
+    expected = "how many review each task (quick or deep), and how often (single or loop)"
+    return missing("review_depth", expected, *options)._replace(
+        message=f"config.md: review_depth and review_mode are missing; expected {expected}"
     )
 
 

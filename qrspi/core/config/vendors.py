@@ -9,9 +9,10 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Literal, NamedTuple, cast
 
+from qrspi.core.config.blocks import mapping, one_of
 from qrspi.core.config.fields import Faults, Fields, is_string, items, number
 from qrspi.core.config.model_tiers import unknown_keys
-from qrspi.core.config.problems import FILE, invalid, lacking, listed, quoted, setting, unshown
+from qrspi.core.config.problems import FILE, invalid, lacking, listed, quoted, unshown
 from qrspi.core.yaml.nodes import Node, Scalar
 
 Transport = Literal["openai-chat-completions", "codex-broker"]
@@ -19,6 +20,7 @@ Reply = Literal["text", "claude-json", "codex-jsonl"]
 
 TRANSPORTS = ("openai-chat-completions", "codex-broker")
 REPLIES = ("text", "claude-json", "codex-jsonl")
+ADDRESS = "an address that starts with https://, or with http:// for this machine itself"
 TIMEOUT = 600.0
 TIMEOUT_LIMIT = 86400
 
@@ -45,16 +47,6 @@ def one_way_per_vendor(fields: Fields, faults: Faults) -> None:
             reason = f"stands beside providers.{vendor}, two ways to one vendor"
             way = f"Remove commands.{vendor} or providers.{vendor} from {FILE} by hand"
             faults.append(unshown(f"commands.{vendor}", reason, "one of the two", way))
-
-
-def mapping(node: Node, field: str, faults: Faults, expected: str) -> dict[str, Node]:
-    if isinstance(node, dict):
-        return node
-    secret = field.partition(".")[0] == "providers"
-    faults.append(
-        unshown(field, "is not a block", expected) if secret else invalid(field, node, expected)
-    )
-    return {}
 
 
 def providers(node: Node, faults: Faults) -> dict[str, Provider]:
@@ -95,20 +87,34 @@ def _leaf(field: str) -> str:
 
 
 def _base_url(block: dict[str, Node], field: str, faults: Faults) -> str | None:
-    expected = "an address that starts with http:// or https://"
     node = block.get("base_url")
     if node is None:
-        faults.append(lacking(field, expected))
+        faults.append(lacking(field, ADDRESS))
     elif not isinstance(node, Scalar):
-        faults.append(unshown(field, "is not a text", expected))
-    elif re.fullmatch(r"(?i)https?://[^\s/?#@\\]+([/?][^\s#@\\]*)?", node.text):
+        faults.append(unshown(field, "is not a text", ADDRESS))
+    elif is_private(node.text):
         return node.text
     elif "@" in node.text:
         reason = "holds a user name or a key, which is not shown here"
-        faults.append(unshown(field, reason, f"{expected}, with the key in the environment"))
+        faults.append(unshown(field, reason, f"{ADDRESS}, with the key in the environment"))
+    elif _PLAIN.match(node.text):
+        faults.append(invalid(field, node, ADDRESS, why="which would get the key in clear"))
     else:
-        faults.append(invalid(field, node, expected))
+        faults.append(invalid(field, node, ADDRESS))
     return None
+
+
+_PLAIN = re.compile(r"(?i)http://")
+_ENCRYPTED = re.compile(r"(?i)https://[^\s/?#@\\]+([/?][^\s#@\\]*)?")
+_LOOPBACK = re.compile(
+    r"(?i)http://(localhost|127(\.(0|[1-9][0-9]{0,2})){3}|\[::1\])(:[0-9]{1,5})?([/?][^\s#@\\]*)?"
+)
+
+
+def is_private(url: str) -> bool:
+    """Nobody on the way to it reads what it is sent. Of the ways to write this machine's own
+    address only the usual ones count: what reads the others may not agree on what they mean."""
+    return bool(_ENCRYPTED.fullmatch(url) or _LOOPBACK.fullmatch(url))
 
 
 def _api_key_env(block: dict[str, Node], field: str, faults: Faults) -> str | None:
@@ -208,17 +214,3 @@ def _timeout(block: dict[str, Node], field: str, faults: Faults) -> float:
         faults.append(invalid(field, block["timeout"], expected))
         return TIMEOUT
     return seconds
-
-
-def one_of(
-    block: dict[str, Node], field: str, allowed: tuple[str, ...], faults: Faults
-) -> str | None:
-    node = block.get(_leaf(field))
-    if node is None:
-        faults.append(lacking(field, listed(allowed)))
-    elif isinstance(node, Scalar) and node.text in allowed:
-        return node.text
-    else:
-        ways = (setting(field, value) for value in allowed)
-        faults.append(invalid(field, node, listed(allowed), *ways))
-    return None

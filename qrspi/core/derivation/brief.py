@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from qrspi.core.derivation.derive import Survey
+from qrspi.core.filenames import prompt_file
 from qrspi.core.model import RunState, Triaged
 from qrspi.core.pipeline import STEP
 from qrspi.core.records.approvals import Record
@@ -48,9 +49,11 @@ def _parts(survey: Survey) -> tuple[Part, ...]:
     found = (
         Part(f"{state.run}: what is next", _now(state)),
         Part("Open findings", _findings(survey)),
+        Part("Open comments", _comments(survey)),
         Part("Files to read", _files(state)),
         Part("Where each step stands", _steps(state)),
         Part("Decisions so far", _decisions(survey)),
+        Part("Gates", _gates(survey)),
         Part("Warnings", tuple(f"- {item.message}" for item in (*state.errors, *state.warnings))),
     )
     return tuple(part for part in found if part.lines)
@@ -58,7 +61,8 @@ def _parts(survey: Survey) -> tuple[Part, ...]:
 
 def _now(state: RunState) -> tuple[str, ...]:
     answer = state.next
-    lines = [answer.summary, *(f"- because {reason}" for reason in answer.because)]
+    lines = [answer.summary, *(f"- {line}" for line in answer.care)]
+    lines += [f"- because {reason}" for reason in answer.because]
     lines += [f"- `{option.key}`: {option.label}" for option in answer.options]
     return (*lines, f"- run `{answer.command}`") if answer.command else tuple(lines)
 
@@ -81,14 +85,29 @@ def _finding(item: Triaged) -> str:
     return f"- {finding.name} ({finding.severity}, {finding.effective_type}): {first}"
 
 
+def _comments(survey: Survey) -> tuple[str, ...]:
+    facts = survey.facts
+    if facts is None or "feedback" not in facts.names:
+        return ()
+    from qrspi.core.records import comments
+
+    found = (one for step in facts.route for one in comments.open_about(facts.tree, step))
+    return tuple(f"- {one.comment.id} {one.cited}: {_first(one.comment.message)}" for one in found)
+
+
+def _first(text: str) -> str:
+    return text.strip().partition("\n")[0]
+
+
 def _files(state: RunState) -> tuple[str, ...]:
-    names = dict.fromkeys((*state.next.inputs, *state.next.prompts))
+    asks = (*state.next.asks, *state.next.beside)
+    names = dict.fromkeys((*state.next.inputs, *map(prompt_file, asks)))
     return tuple(f"- {state.path}/{name}" if state.path else f"- {name}" for name in names)
 
 
 def _steps(state: RunState) -> tuple[str, ...]:
     return tuple(
-        f"- {step.step}: {step.status}" + (f", rounds: {step.rounds}" if step.rounds else "")
+        f"- {step.step}: {step.standing}" + (f", rounds: {step.rounds}" if step.rounds else "")
         for step in state.steps
     )
 
@@ -96,6 +115,17 @@ def _steps(state: RunState) -> tuple[str, ...]:
 def _decisions(survey: Survey) -> tuple[str, ...]:
     records = survey.facts.records if survey.facts else ()
     return tuple(_record(record) for record in reversed(records))
+
+
+def _gates(survey: Survey) -> tuple[str, ...]:
+    """What the gates on plans and tasks have said, where one is on."""
+    facts = survey.facts
+    if facts is None or facts.config.gates is None or not facts.tasks:
+        return ()
+    from qrspi.core.gates import gates_brief
+
+    found = gates_brief.lines(facts.tree, facts.config.gates, facts.tasks)
+    return tuple(f"- {line}" for line in found)
 
 
 def _record(record: Record) -> str:

@@ -34,7 +34,7 @@ def checkpoint(answer: Next) -> Compaction | None:
 
 
 def line(found: Compaction) -> str:
-    """What a person reads."""
+    """The same for an agent that reads text."""
     if found.type == "piggyback":
         return ADVICE
     reason = found.description.partition(": ")[2].partition(". ")[0]

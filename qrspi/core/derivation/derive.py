@@ -6,28 +6,34 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from qrspi.core.config import reader as configs
 from qrspi.core.config.reader import Config
-from qrspi.core.filenames import rounds_in
+from qrspi.core.filenames import RUNS, rounds_in
 from qrspi.core.model import Next, Option, Problem, Progress, RunState, Stage, StepState
-from qrspi.core.pipeline import MARKER, STEP
+from qrspi.core.pipeline import CLOSED, MARKER, STEP, subject_of
 from qrspi.core.snapshot import Snapshot
 from qrspi.core.steps.facts import (
     Answer,
     Facts,
+    approval_of,
+    approved_tests,
+    changed_since,
     current_step,
-    entries,
     gather,
+    rerouted,
+    shipped,
     stale_approvals,
     status_of,
     unmet,
+    unproven,
 )
-from qrspi.core.tree import CONFIG_LIMIT, Fault, Tree
+from qrspi.core.tree import CONFIG_LIMIT, Fault, Tree, entries
 
 if TYPE_CHECKING:
     from qrspi.core.rounds.loop import Loop
 
 
 class Survey(NamedTuple):
-    """A derivation with what it was derived from; no facts when the route is unusable."""
+    """A derivation with what it was derived from; no facts when nothing can be decided: the route
+    is unusable, or nobody knows what was decided so far."""
 
     state: RunState
     facts: Facts | None = None
@@ -37,23 +43,35 @@ class Survey(NamedTuple):
 def derive(tree: Tree, path: str = "", *, thorough: bool = True, steps: bool = True) -> RunState:
     """`thorough` also hashes approved bodies and scans the tasks, for warnings only. Without
     `steps` the reviews of steps that are done are not counted: nothing depends on them."""
-    return survey(Snapshot(tree), path, thorough=thorough, steps=steps).state
+    found = survey(Snapshot(tree), path, thorough=thorough, steps=steps, ask_git=thorough)
+    return found.state
 
 
-def survey(tree: Tree, path: str = "", *, thorough: bool = False, steps: bool = True) -> Survey:
+def survey(
+    tree: Tree,
+    path: str = "",
+    *,
+    thorough: bool = False,
+    steps: bool = True,
+    ask_git: bool = True,
+) -> Survey:
     config = configs.read(tree.read("config.md", CONFIG_LIMIT))
     if config.route is None:
         return Survey(_unusable(tree, path, config))
-    facts, doubts = gather(tree, config, config.route)
+    facts, doubts = gather(tree, config, config.route, ask_git=ask_git)
     step = current_step(facts)
     facts = facts._replace(step=step or "")
     errors = _named(tree, configs.problems_for(config, step)) if step else ()
-    answer, extra = _answer(facts, errors)
+    unread = (facts.unread,) if facts.unread else ()
+    answer, extra = (Answer(_undecidable(facts, *unread)), ()) if unread else _answer(facts, errors)
     broken = _broken(facts, doubts)
     warnings = tuple(item for item in doubts if item not in broken)
     warnings += configs.warnings_for(config, step or "") + stale_approvals(facts) + extra
+    if facts.claims:
+        warnings += unproven(facts)
+    warnings += rerouted(facts)
     if thorough:
-        warnings += _thorough(facts)
+        warnings += tuple(one for one in _thorough(facts) if one not in warnings)
     state = RunState(
         run=tree.name,
         path=path,
@@ -61,28 +79,20 @@ def survey(tree: Tree, path: str = "", *, thorough: bool = False, steps: bool = 
         route=facts.route,
         phase=facts.phase,
         current_step=step,
-        complete=step is None,
+        complete=step is None and not unread,
         steps=_steps(facts, answer) if steps else (),
         next=answer.next,
         warnings=warnings,
-        errors=errors + broken,
-        closed="closed.md" in facts.names,
+        errors=unread + errors + broken + _faults(answer),
+        closed=CLOSED in facts.names,
+        checkpoints=answer.checkpoints,
+        tests=answer.tests if step else approved_tests(facts),
     )
-    return Survey(state, facts, answer.loop)
+    return Survey(state, None if unread else facts, answer.loop)
 
 
 def _unusable(tree: Tree, path: str, config: Config) -> RunState:
     errors = _named(tree, config.problems)
-    first = errors[0]
-    answer = Next(
-        "blocked",
-        "human",
-        first.message,
-        tuple(error.message for error in errors),
-        options=tuple(Option(str(at), text) for at, text in enumerate(first.options, 1)),
-        command=f"qrspi config validate {tree.name}",
-        kind="config",
-    )
     return RunState(
         run=tree.name,
         path=path,
@@ -92,9 +102,9 @@ def _unusable(tree: Tree, path: str, config: Config) -> RunState:
         current_step=None,
         complete=False,
         steps=(),
-        next=answer,
+        next=_blocked_by_config(tree, errors),
         errors=errors,
-        closed=not isinstance(tree.head("closed.md"), Fault),
+        closed=not isinstance(tree.head(CLOSED), Fault),
     )
 
 
@@ -104,27 +114,34 @@ def _broken(facts: Facts, doubts: tuple[Problem, ...]) -> tuple[Problem, ...]:
     return tuple(item for item in doubts if item.file in invalid)
 
 
+def _faults(answer: Answer) -> tuple[Problem, ...]:
+    """All that is wrong with what agents wrote, when that is what is to be done about."""
+    if answer.next.kind != "fix-files" or not (answer.loop and answer.loop.round):
+        return ()
+    return answer.loop.round.violations
+
+
 def _named(tree: Tree, problems: tuple[Problem, ...]) -> tuple[Problem, ...]:
-    return tuple(configs.for_run(problem, tree.name) for problem in problems)
+    return tuple(configs.for_run(problem, tree) for problem in problems)
 
 
 def _answer(facts: Facts, errors: tuple[Problem, ...]) -> tuple[Answer, tuple[Problem, ...]]:
-    # What a step needs of the review rules is imported with the first run that has a step.
-    from qrspi.core.derivation import step_action as progress
+    # Imported by the first run that has a step: a finished run needs no review rules.
+    from qrspi.core.derivation import step_action
 
     if not facts.step:
         return Answer(_done(facts)), ()
     if MARKER in facts.names and (then := _replanning(facts)):
         return Answer(then), ()
     if errors:
-        return Answer(_blocked_by_config(facts, errors)), ()
+        return Answer(_blocked_by_config(facts.tree, errors)._replace(step=facts.step)), ()
     if missing := unmet(facts, facts.step):
         return Answer(_blocked_by_need(facts, missing)), ()
-    return progress.answer(facts)
+    return step_action.answer(facts)
 
 
 def _replanning(facts: Facts) -> Next | None:
-    """A phase that is being put away is put away first: meanwhile its records are on the move."""
+    """A phase that is being put away comes first: until it is, its records are on the move."""
     from qrspi.core.steps import replanning
 
     return replanning.answer(facts)
@@ -132,30 +149,71 @@ def _replanning(facts: Facts) -> Next | None:
 
 def _done(facts: Facts) -> Next:
     because = (f"every artifact of the route is approved ({len(facts.route)} steps)",)
-    return Next("done", "nobody", "The run is complete; nothing is left to do.", because)
-
-
-def _blocked_by_config(facts: Facts, errors: tuple[Problem, ...]) -> Next:
-    first = errors[0]
     return Next(
-        "blocked",
-        "human",
-        first.message,
-        tuple(error.message for error in errors),
+        action="done",
+        who="nobody",
+        summary=f"The run is complete{_although(facts)}; nothing is left to do.",
+        because=because,
+    )
+
+
+def _although(facts: Facts) -> str:
+    """What a person shipped it with all the same."""
+    approval, tests = shipped(facts), approved_tests(facts)
+    if approval is None or not approval.reason:
+        return ""
+    if tests is None or tests.state == "passed":
+        return ", shipped with findings that are not settled"
+    return f", shipped although {tests.sentence[:1].lower()}{tests.sentence[1:]}"
+
+
+def _undecidable(facts: Facts, problem: Problem) -> Next:
+    return Next(
+        action="blocked",
+        who="human",
+        summary=f"{problem.message}, then run `qrspi status {facts.run}`.",
+        because=(problem.message,),
         step=facts.step,
-        options=tuple(Option(str(at), text) for at, text in enumerate(first.options, 1)),
-        command=f"qrspi config validate {facts.run}",
+        missing=(problem.file,),
+        command=problem.hint,
+        kind="records",
+    )
+
+
+def _blocked_by_config(tree: Tree, errors: tuple[Problem, ...]) -> Next:
+    first, take = errors[0], f"qrspi import {RUNS}/{tree.name}"
+    elsewhere = _made_elsewhere(tree, errors)
+    ways = (f"Take the run in, which was made elsewhere: {take}",) if elsewhere else ()
+    answers = filter(None, map(configs.command_of, (*ways, *first.options)))
+    return Next(
+        action="blocked",
+        who="human",
+        summary=f"{first.message}. `{take}` takes the run in." if elsewhere else first.message,
+        because=tuple(error.message for error in errors),
+        options=tuple(Option(str(at), text) for at, text in enumerate((*ways, *first.options), 1)),
+        command=next(answers, "") or f"qrspi config validate {tree.name}",
         kind="config",
     )
+
+
+def _made_elsewhere(tree: Tree, errors: tuple[Problem, ...]) -> bool:
+    """What no command of this engine leaves: a field that was renamed, rounds without one for
+    models."""
+    from qrspi.core.records import import_record
+
+    names = {entry.name for entry in entries(tree, "")}
+    retired = any(error.code == "field-renamed" for error in errors)
+    bare = any(error.field == "model_routing" and not error.found for error in errors)
+    return import_record.FILE not in names and (retired or (bare and "reviews" in names))
 
 
 def _blocked_by_need(facts: Facts, missing: tuple[str, ...]) -> Next:
     listed = ", ".join(missing)
     return Next(
-        "blocked",
-        "human",
-        f"{facts.step} cannot start: approve {listed} first.",
-        tuple(f"{facts.step} needs {name}, which is not approved" for name in missing),
+        action="blocked",
+        who="human",
+        summary=f"{facts.step} cannot start: approve {listed} first.",
+        because=tuple(f"{facts.step} needs {name}, which is not approved" for name in missing),
         step=facts.step,
         missing=missing,
         command=f"qrspi explain {facts.run}",
@@ -178,34 +236,57 @@ def _step_state(facts: Facts, step: str, reviewed: frozenset[str], answer: Answe
     rounds = _rounds(facts, step) if there else 0
     stage: Stage = "closed" if rounds else "none"
     progress: Progress = "completed" if status == "approved" else "pending"
-    kept, dropped = None, None
     if step == facts.step:
         progress, loop = "in_progress", answer.loop
         stage = loop.stage if loop else stage
-        kept, dropped = (loop.kept, loop.dropped) if loop and loop.round else (None, None)
-    return StepState(step, about.artifact, status, rounds, stage, kept, dropped, progress)
+    found = StepState(
+        step=step,
+        artifact=about.artifact,
+        status=status,
+        rounds=rounds,
+        stage=stage,
+        progress=progress,
+        approval=approval_of(facts, step),
+    )
+    return _with_counts(found, answer.loop) if step == facts.step else found
+
+
+def _with_counts(state: StepState, loop: Loop | None) -> StepState:
+    """Who has answered, then what is to be scored, then what is kept: each once it is known."""
+    if loop is None or loop.round is None:
+        return state
+    if loop.stage == "reviewing":
+        asked = len(loop.round.expected_tags)
+        return state._replace(asked=asked, answered=asked - len(loop.round.silent_tags))
+    if loop.stage == "verifying":
+        return state._replace(to_score=len(loop.round.unscored))
+    return state._replace(kept=loop.kept, dropped=loop.dropped)
 
 
 def _rounds(facts: Facts, step: str) -> int:
-    """Two steps keep their rounds in one folder; there the manifests say whose each is."""
+    """Two steps keep their rounds in one folder; the manifests say which round belongs to which."""
     if step not in ("implement", "integrate"):
         return len(rounds_in(entries(facts.tree, STEP[step].reviews)))
-    from qrspi.core.pipeline import subject
-    from qrspi.core.rounds import loop
+    from qrspi.core.rounds import round_list
 
-    about = subject("implement-gate" if step == "implement" else step)
-    return len(loop.rounds(facts.tree, about)) if about else 0
+    about = subject_of("implement-gate" if step == "implement" else step)
+    return len(round_list.rounds(facts.tree, about))
 
 
 def _thorough(facts: Facts) -> tuple[Problem, ...]:
-    """Each is imported by the first run that has something for it to look at."""
-    found: tuple[Problem, ...] = ()
-    if facts.tasks:
-        from qrspi.core.artifacts import task_file as tasks
+    found = () if facts.claims else unproven(facts)
+    if ".qrspi" in facts.names or "reviews" in facts.names:
+        from qrspi.core.records import vanished
 
-        found += tasks.scan(facts.tree)
-    if facts.records:
-        from qrspi.core.steps import changed_since_approval as freshness
+        found += vanished.from_run(facts.tree)
+    if not facts.tasks:
+        return found + changed_since(facts)
+    # Imported by the first run that has tasks.
+    from qrspi.core.artifacts import task_file
 
-        found += freshness.changed_since(facts)
-    return found
+    found += task_file.scan(facts.tree) + changed_since(facts)
+    if ".qrspi" not in facts.names:
+        return found
+    from qrspi.core.gates.quality import quality_gate
+
+    return found + quality_gate.waiting(facts.tree, facts.tasks)

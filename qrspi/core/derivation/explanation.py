@@ -7,20 +7,21 @@ from collections.abc import Iterator
 from qrspi.core.derivation.derive import Survey
 from qrspi.core.pipeline import MARKER, STEP, prerequisites
 from qrspi.core.rounds.loop import Loop
-from qrspi.core.steps.facts import Facts, unmet
+from qrspi.core.steps.facts import Facts, approval_of, unmet
 
 
 def reasons(found: Survey) -> tuple[str, ...]:
     """A line each, in the order in which they were decided."""
     if found.facts is None:
         return found.state.next.because
-    lines = [*_step(found.facts), *(_loop(found.loop) if found.loop else ())]
+    loop = _loop(found.loop) if found.loop else ()
+    lines = [*_step(found.facts), *loop, *_gates(found.facts)]
     return tuple(dict.fromkeys((*lines, *found.state.next.because)))
 
 
 def _step(facts: Facts) -> Iterator[str]:
     yield f"the route in config.md is {', '.join(facts.route)}"
-    approved = [STEP[step].artifact for step in facts.route if facts.statuses[step] == "approved"]
+    approved = [_approved(facts, s) for s in facts.route if facts.statuses[s] == "approved"]
     yield f"approved: {', '.join(approved)}" if approved else "nothing is approved yet"
     if not facts.step:
         yield f"nothing of the route is left, and there is no {MARKER}"
@@ -33,13 +34,22 @@ def _step(facts: Facts) -> Iterator[str]:
     yield from _needs(facts)
 
 
+def _gates(facts: Facts) -> tuple[str, ...]:
+    if facts.config.gates is None or not facts.tasks:
+        return ()
+    from qrspi.core.gates import gates_brief
+
+    return gates_brief.lines(facts.tree, facts.config.gates, facts.tasks)
+
+
+def _approved(facts: Facts, step: str) -> str:
+    by_engine = approval_of(facts, step) == "engine"
+    return f"{STEP[step].artifact}{' (by the engine)' if by_engine else ''}"
+
+
 def _needs(facts: Facts) -> Iterator[str]:
-    needs = (
-        [STEP[need].artifact for need in prerequisites(facts.step, facts.route)]
-        if facts.step
-        else []
-    )
-    if needs:
+    steps = prerequisites(facts.step, facts.route) if facts.step else ()
+    if needs := [STEP[need].artifact for need in steps]:
         missing = unmet(facts, facts.step)
         state = f"not approved: {', '.join(missing)}" if missing else "all approved"
         yield f"{facts.step} needs {', '.join(needs)}: {state}"

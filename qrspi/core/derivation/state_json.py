@@ -1,17 +1,16 @@
-"""A run's state out of JSON, for the cache of `status`. Records are tuples, and JSON writes those
-as lists; the types of their fields say what was what."""
+"""A run's state read back from JSON, for the cache of `status`. JSON writes records, which are
+tuples, as lists; the types of the fields say which list is what."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
+from types import UnionType
 from typing import Any, get_args, get_origin
 
 from qrspi.core.model import RunState
 
 Build = Callable[[Any], Any]
-
-
 _STEPS = RunState._fields.index("steps")
 
 
@@ -29,12 +28,15 @@ def load(value: Any, *, steps: bool = True) -> RunState | None:
 
 @cache
 def _builder(kind: Any) -> Build | None:
-    """What makes a value of this type from JSON's; None when JSON's own will do."""
+    """What builds a value of this type from JSON's; None when JSON's own value will do."""
     if hasattr(kind, "_fields"):
         return _record(kind)
     if get_origin(kind) is tuple:
         inner = _builder(get_args(kind)[0])
         return (lambda items: tuple(map(inner, items))) if inner else tuple
+    if get_origin(kind) is UnionType:  # a record, or None
+        either = _builder(get_args(kind)[0])
+        return (lambda item: None if item is None else either(item)) if either else None
     return None
 
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from qrspi.core.model import Next, Option, Problem
-from qrspi.core.pipeline import CODE_STEPS, STEP, Subject, subject
+from qrspi.core.model import Next, NextKind, Option, Problem
+from qrspi.core.pipeline import CODE_STEPS, STEP, Subject, subject_of
 from qrspi.core.rounds import loop as loops
-from qrspi.core.steps import authoring
-from qrspi.core.steps import review_action as reviewing
+from qrspi.core.steps import authoring, review_action
 from qrspi.core.steps.facts import Answer, Facts, artifact_status
 
 REPLAN_OPTIONS = (
@@ -19,17 +18,29 @@ def answer(facts: Facts) -> tuple[Answer, tuple[Problem, ...]]:
     """What the current step needs next, and what was odd on the way."""
     if facts.step == "replan":
         return Answer(_replan(facts)), ()
+    found, warnings = _of_step(facts)
+    return _at_gate(facts, found), warnings
+
+
+def _of_step(facts: Facts) -> tuple[Answer, tuple[Problem, ...]]:
     if facts.step in CODE_STEPS:
-        from qrspi.core.code_steps import implement as delivery
+        from qrspi.core.code_steps import implement
 
-        return delivery.answer(facts)
-    return reviewed(facts, _subject(facts.step))
+        return implement.answer(facts)
+    return reviewed(facts, subject_of(facts.step))
 
 
-def _subject(word: str) -> Subject:
-    found = subject(word)
-    assert found is not None
-    return found
+GATES: tuple[NextKind, ...] = ("approve", "loop-again", "cap", "batch", "test")
+
+
+def _at_gate(facts: Facts, found: Answer) -> Answer:
+    """Whoever decides is told what to read with care."""
+    if found.next.kind not in GATES or found.loop is None:
+        return found
+    from qrspi.core.steps import read_with_care
+
+    care = read_with_care.lines(facts, found.loop)
+    return found._replace(next=found.next._replace(care=care))
 
 
 def reviewed(facts: Facts, about: Subject) -> tuple[Answer, tuple[Problem, ...]]:
@@ -38,8 +49,33 @@ def reviewed(facts: Facts, about: Subject) -> tuple[Answer, tuple[Problem, ...]]
         return Answer(_invalid(facts)), ()
     if why := authoring.needed(facts):
         return Answer(authoring.asked(facts, why)), ()
-    loop = loops.evaluate(facts.tree, about, facts.config, facts.base)
-    return Answer(reviewing.from_loop(facts, loop), loop), loop.warnings
+    loop = loops.evaluate(facts.tree, about, facts.config, facts.base, facts.records)
+    told = _with_texts(facts, _audited(facts, review_action.from_loop(facts, loop)))
+    return Answer(told, loop), loop.warnings
+
+
+def _audited(facts: Facts, answer: Next) -> Next:
+    """A plan is audited before it is approved, by whomever."""
+    gates = facts.config.gates
+    if facts.step != "plan" or gates is None or not gates.audit:
+        return answer
+    if answer.kind not in ("approve", "cascade"):
+        return answer
+    from qrspi.core.gates.audit import audit_gate
+
+    return audit_gate.before_approval(facts.tree, answer)
+
+
+def _with_texts(facts: Facts, answer: Next) -> Next:
+    """Who is asked to approve a plan reads which of its tasks nobody could be handed yet."""
+    gates = facts.config.gates
+    if facts.step != "plan" or gates is None or gates.quality == "off":
+        return answer
+    if answer.kind != "approve":
+        return answer
+    from qrspi.core.gates.quality import quality_gate
+
+    return quality_gate.before_approval(facts.tree, facts.tasks, answer)
 
 
 def _invalid(facts: Facts) -> Next:
@@ -48,10 +84,10 @@ def _invalid(facts: Facts) -> Next:
     why = problem.message if problem else f"{artifact} cannot be read"
     remedy = (problem.hint if problem else "") or "correct it"
     return Next(
-        "blocked",
-        "human",
-        f"{why}: {remedy}, then run `qrspi next {facts.run}`.",
-        (why,),
+        action="blocked",
+        who="human",
+        summary=f"{why}: {remedy}, then run `qrspi next {facts.run}`.",
+        because=(why,),
         step=facts.step,
         missing=(artifact,),
         command=f"qrspi validate {facts.run}",
@@ -61,11 +97,11 @@ def _invalid(facts: Facts) -> Next:
 
 def _replan(facts: Facts) -> Next:
     return Next(
-        "replan",
-        "human",
-        f"Phase {facts.phase} is done and another follows: say how the plan changes with "
+        action="replan",
+        who="human",
+        summary=f"Phase {facts.phase} is done and another follows: say how the plan changes with "
         f"`qrspi replan minor {facts.run}` or `qrspi replan major {facts.run} --to STEP`.",
-        ("replan-pending.md is there",),
+        because=("replan-pending.md is there",),
         step="replan",
         options=REPLAN_OPTIONS,
         command=f"qrspi replan minor {facts.run}",

@@ -6,13 +6,14 @@ from collections.abc import Mapping
 
 from qrspi.core.filenames import CleanName, clean_file
 from qrspi.core.findings.submission import (
+    Page,
     Submission,
     check_reviewer,
     check_round,
     is_number,
+    listed,
     written,
 )
-from qrspi.core.findings.violations import Page, listed
 from qrspi.core.model import Clean, Problem
 from qrspi.core.yaml import frontmatter
 from qrspi.core.yaml.frontmatter import Front
@@ -30,6 +31,15 @@ _OTHER_WORDS: dict[str, tuple[str, ...]] = {
 
 def render(tag: str, number: int) -> bytes:
     return f"---\nreviewer: {tag}\nround: {number}\nfindings: 0\n---\n".encode()
+
+
+LINES, CHARACTERS = 5, 300
+
+
+def remark(found: Clean) -> str:
+    """What a sentinel says besides that nothing was found; '' when that is little or nothing."""
+    text = frontmatter.body(found.data).decode("utf-8", "replace").strip()
+    return text if len(text.splitlines()) > LINES or len(text) > CHARACTERS else ""
 
 
 def read(submission: Submission, name: CleanName) -> Clean | None:

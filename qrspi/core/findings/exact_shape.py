@@ -1,8 +1,8 @@
 """Findings and scores in the very shape that reviewers are told to write, read at a glance.
 
-Nearly every file has it, and a round has a thousand of them. What these patterns match holds no
-doubt: the careful readers would give the same record and would have nothing to note. Anything
-else, if only in another order, is None here and theirs to read.
+Nearly every file has this shape, and a round may have a thousand files. Where these patterns match,
+the careful readers would give the same record and note nothing. Anything else, even fields in
+another order, gives None here and is left to them.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ _FINDING = (
     rf"referenced_files: \[({_CITED}(?:, {_CITED})*)\]\n"
     rf"artifact: ([a-z][a-z0-9-]*)\nround: ([0-9]{{1,6}})\nreviewer: ({TAG})\n{_MODEL}---\n"
 )
-_SIDECAR = rf"score: ([0-9]{{1,3}}|VERIFY_FAILED)\nreason: ([A-Za-z][^\n:#]*)\n{_MODEL}"
+_VERIFIER = _MODEL.replace("actual_model", "verified_by")
+_SIDECAR = rf"score: ([0-9]{{1,3}}|VERIFY_FAILED)\nreason: ([A-Za-z][^\n:#]*)\n{_MODEL}{_VERIFIER}"
 
 
 def finding(submission: Submission, name: FindingName) -> Finding | None:
@@ -44,17 +45,17 @@ def finding(submission: Submission, name: FindingName) -> Finding | None:
     if not message or text.find("\nfinding", 4) > 0 or "\nid" in text or "feedback/" in text:
         return None
     return Finding(
-        name.tag,
-        name.number,
-        submission.name,
-        finding_id,
-        severity,
-        kind,
-        kind,
-        tuple(cited.split(", ")),
-        message,
-        submission.data,
-        model or "",
+        tag=name.tag,
+        number=name.number,
+        file=submission.name,
+        finding_id=finding_id,
+        severity=severity,
+        change_type=kind,
+        effective_type=kind,
+        referenced_files=tuple(cited.split(", ")),
+        message=message,
+        data=submission.data,
+        actual_model=model or "",
     )
 
 
@@ -62,14 +63,14 @@ def sidecar(submission: Submission, name: SidecarName) -> Sidecar | None:
     match = re.fullmatch(_SIDECAR, submission.text) if name.extension == "score.yml" else None
     if not match:
         return None
-    score, reason, model = match.groups()
+    score, reason, model, verifier = match.groups()
     if not reason.isprintable() or (score != "VERIFY_FAILED" and int(score) > 100):
         return None
     return Sidecar(
-        submission.name,
-        None if score == "VERIFY_FAILED" else int(score),
-        " ".join(reason.split()),
-        submission.data,
-        "",
-        model or "unknown",
+        file=submission.name,
+        score=None if score == "VERIFY_FAILED" else int(score),
+        reason=" ".join(reason.split()),
+        data=submission.data,
+        actual_model=model or "unknown",
+        verified_by=verifier or "",
     )

@@ -7,21 +7,21 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple, TypeVar
 
 from qrspi.core.filenames import FindingName
-from qrspi.core.findings import exact_shape as usual
 from qrspi.core.findings.submission import (
     REVIEWER_NAMES,
+    Page,
     Place,
     Submission,
     check_reviewer,
     check_round,
+    listed,
     proper_key,
+    shown,
     written,
 )
-from qrspi.core.findings.violations import Page, listed, shown
-from qrspi.core.model import CHANGE_TYPES, SEVERITIES, ChangeType, Finding, Problem
+from qrspi.core.model import CHANGE_TYPES, SEVERITIES, ChangeType, Finding, Problem, Severity
 from qrspi.core.text import citations
-from qrspi.core.yaml import frontmatter
-from qrspi.core.yaml import lenient_reader as unquoted
+from qrspi.core.yaml import frontmatter, lenient_reader
 from qrspi.core.yaml.frontmatter import Front
 from qrspi.core.yaml.frontmatter import text as text_of
 from qrspi.core.yaml.nodes import Node, Scalar
@@ -47,17 +47,12 @@ class _Sheet(NamedTuple):
 
 def read(submission: Submission, name: FindingName) -> Finding | None:
     """None, with the reasons noted as violations, when a field of the finding is not there."""
-    return usual.finding(submission, name) or read_with_care(submission, name)
-
-
-def read_with_care(submission: Submission, name: FindingName) -> Finding | None:
-    """Whatever its shape."""
     sheet = _sheet(submission, name.tag)
     if sheet is None:
         return None
     _look_for_more_findings(sheet)
     finding_id = _finding_id(sheet)
-    severity = _one_of(sheet, "severity", SEVERITIES)
+    severity = _severity(sheet)
     change_type = _one_of(sheet, "change_type", CHANGE_TYPES)
     referenced = _referenced_files(sheet)
     message = _message(sheet)
@@ -106,7 +101,7 @@ def _sheet(submission: Submission, tag: str) -> _Sheet | None:
 
 
 def _body(submission: Submission, front: Front) -> str:
-    """In a text without other characters than ASCII's, offsets of bytes are offsets of letters."""
+    """In pure ASCII text, an offset in bytes is an offset in characters."""
     if len(submission.text) == len(submission.data):
         return submission.text[front.body :]
     return submission.data[front.body :].decode()
@@ -114,11 +109,11 @@ def _body(submission: Submission, front: Front) -> str:
 
 def _loose_sheet(submission: Submission, tag: str, problem: Problem) -> _Sheet | None:
     page = submission.page
-    source = unquoted.block(submission.data)
-    loose = unquoted.read(source, _DECIDING) if source else None
+    source = lenient_reader.block(submission.data)
+    loose = lenient_reader.read(source, _DECIDING) if source else None
     if loose is None:
         page.unreadable_yaml(problem)
-        if source and unquoted.keys(source).count("finding_id") > 1:
+        if source and lenient_reader.keys(source).count("finding_id") > 1:
             _combined("finding_id stands twice in the frontmatter", page)
         return None
     page.unquoted(loose)
@@ -210,6 +205,23 @@ def _compare_round(match: re.Match[str], sheet: _Sheet) -> None:
         )
 
 
+# How other tools weigh findings
+_WEIGHTS: dict[str, Severity] = {
+    **dict.fromkeys(("blocker", "blocking", "critical", "major"), "high"),
+    **dict.fromkeys(("minor", "info", "nit", "advisory"), "low"),
+}
+
+
+def _severity(sheet: _Sheet) -> Severity | None:
+    said = (text_of(sheet.fields, "severity") or "").lower()
+    if not sheet.place.elsewhere or said not in _WEIGHTS:
+        return _one_of(sheet, "severity", SEVERITIES)
+    read_as = _WEIGHTS[said]
+    text = f"severity is '{said}'; read as {read_as}"
+    sheet.page.slip("bad_enum", text, field="severity", found=said, expected=listed(SEVERITIES))
+    return read_as
+
+
 Word = TypeVar("Word", bound=str)
 
 
@@ -285,7 +297,7 @@ def _check_audit_fields(sheet: _Sheet) -> None:
 
 
 def _stands_in(field: str, fields: Mapping[str, Node]) -> bool:
-    """Whether it is read in the place of a field that is not there."""
+    """Whether it is read in place of a missing field."""
     return any(
         field in names and field == next(name for name in names if name in fields)
         for names in (_ID_NAMES, REVIEWER_NAMES)

@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from qrspi.core import reviewers as matrix
-from qrspi.core.filenames import Dropping, RoundFile, RoundPaths, parse_round_file
-from qrspi.core.findings import engine_files as enginefiles
-from qrspi.core.findings import score as sidecars
-from qrspi.core.findings import visual_excuse as visual
-from qrspi.core.findings.engine_files import Judgement
-from qrspi.core.findings.round_files import Intake, tag_of
-from qrspi.core.findings.submission import Place
-from qrspi.core.findings.violations import HINTS, Notes, in_order, shown
-from qrspi.core.model import SCORED_TYPES, Finding, Problem, Round, Sidecar
+from qrspi.core import reviewers
+from qrspi.core.filenames import (
+    Dropping,
+    RoundFile,
+    RoundPaths,
+    clean_file,
+    finding_file,
+    parse_round_file,
+    sidecar_file,
+)
+from qrspi.core.findings.round_files import Judgement, RoundFiles, tag_of
+from qrspi.core.findings.submission import FAILED, HINTS, Notes, Place, in_order, shown
+from qrspi.core.model import SCORED_TYPES, Code, Finding, Problem, Round, Sidecar
 from qrspi.core.pipeline import Subject
 from qrspi.core.pipeline import subject as subject_named
 from qrspi.core.tree import ROUND_FILES_LIMIT, Entry, Fault, Tree
@@ -25,23 +28,37 @@ if TYPE_CHECKING:
 
 
 def read_round(
-    tree: Tree, subject: Subject, number: int, config: Config, manifest: Manifest | None
+    tree: Tree,
+    subject: Subject,
+    number: int,
+    config: Config,
+    manifest: Manifest | None,
+    *,
+    elsewhere: bool = False,
 ) -> Round:
-    """What is only missing (an output, a score, a score that failed) is no violation yet:
-    `violations` adds it, and a round that is still awaited is told apart by it."""
+    """What is only missing (an output, a score, a score that failed) is no violation: it keeps
+    the round from being assembled, and tells one that is still awaited. Files of a round that was
+    made `elsewhere` may have other names."""
     reviewed = _reviewed(subject, manifest)
     expected = _expected(tree, reviewed, config, manifest)
     paths = RoundPaths(subject.reviews, number)
     notes = Notes(strict=config.guard == "strict")
-    files = _files(tree, paths, notes)
-    if files is None:
-        return _unread(number, expected, paths, notes)
-    intake = Intake(tree, paths, Place(reviewed, number), notes)
-    intake.take_all(files)
-    _compare(intake, matrix.routed_tags(reviewed, config) | frozenset(expected))
-    recorded = manifest.engine_files if manifest else None
-    judgement = enginefiles.judge(intake.engine_files, recorded, number)
-    return _round(reviewed, intake, judgement, expected, paths, notes)
+    listed = _listed(tree, paths, notes, elsewhere=elsewhere)
+    if listed is None:
+        found = in_order(notes.violations)
+        unread = Round(number, (), {}, (), expected, found, directory=paths.directory)
+        return unread._replace(blocking=found)
+    files = RoundFiles(tree, paths, Place(reviewed, number, elsewhere), notes)
+    files.take_all(listed)
+    _compare(files, reviewers.routed_tags(reviewed, config) | frozenset(expected))
+    if files.unknown:
+        # Nearly every round has only names that it knows.
+        from qrspi.core.findings import near_names
+
+        near_names.note(files, expected)
+    judgement = _judgement(files, manifest)
+    round = _round(files, judgement, expected, notes)
+    return round._replace(blocking=_blocking(round, config.verifies))
 
 
 def _reviewed(subject: Subject, manifest: Manifest | None) -> Subject:
@@ -53,23 +70,33 @@ def _reviewed(subject: Subject, manifest: Manifest | None) -> Subject:
 def _expected(
     tree: Tree, subject: Subject, config: Config, manifest: Manifest | None
 ) -> tuple[str, ...]:
-    if manifest:
-        return manifest.expected_tags
-    return matrix.expected_tags(subject, config, visual=visual.is_expected(tree, subject, config))
+    return manifest.expected_tags if manifest else due(tree, subject, config, manifest)
 
 
-def _files(tree: Tree, paths: RoundPaths, notes: Notes) -> list[tuple[Entry, RoundFile]] | None:
+def due(tree: Tree, subject: Subject, config: Config, manifest: Manifest | None) -> tuple[str, ...]:
+    """Who must review, by the matrix and config.md alone."""
+    # Imported here: a round that was prepared says who is expected.
+    from qrspi.core.findings import visual_excuse
+
+    reviewed = _reviewed(subject, manifest)
+    visual = visual_excuse.is_expected(tree, reviewed, config)
+    return reviewers.expected_tags(reviewed, config, visual=visual)
+
+
+def _listed(
+    tree: Tree, paths: RoundPaths, notes: Notes, *, elsewhere: bool
+) -> list[tuple[Entry, RoundFile]] | None:
     """None, with a violation noted, when the round is not to be read at all."""
     page = notes.about(paths.directory)
     entries = tree.entries(paths.directory)
     if isinstance(entries, Fault):
         if entries.kind == "absent":
             return []
-        code = "not_a_file" if entries.kind == "not-a-file" else "unreadable"
-        found = entries.detail or entries.kind
+        code: Code = "not_a_file" if entries.kind == "not-a-file" else "unreadable"
+        found = entries.reason
         page.violation(code, f"cannot be listed ({found})", found=found, expected="a directory")
         return None
-    named = [(entry, parse_round_file(entry.name)) for entry in entries]
+    named = [(entry, parse_round_file(entry.name, elsewhere=elsewhere)) for entry in entries]
     files = [pair for pair in named if not isinstance(pair[1], Dropping)]
     if len(files) <= ROUND_FILES_LIMIT:
         return files
@@ -79,38 +106,37 @@ def _files(tree: Tree, paths: RoundPaths, notes: Notes) -> list[tuple[Entry, Rou
     return None
 
 
-def _unread(number: int, expected: tuple[str, ...], paths: RoundPaths, notes: Notes) -> Round:
-    return Round(
-        number, (), {}, (), expected, in_order(notes.violations), directory=paths.directory
-    )
+def _judgement(files: RoundFiles, manifest: Manifest | None) -> Judgement:
+    if not files.engine_files:
+        return Judgement()
+    from qrspi.core.findings import visual_excuse
+
+    recorded = manifest.engine_files if manifest else None
+    return visual_excuse.judge(files.engine_files, recorded, files.place.number)
 
 
 def _round(
-    reviewed: Subject,
-    intake: Intake,
-    judgement: Judgement,
-    expected: tuple[str, ...],
-    paths: RoundPaths,
-    notes: Notes,
+    files: RoundFiles, judgement: Judgement, expected: tuple[str, ...], notes: Notes
 ) -> Round:
-    found = sorted(intake.findings, key=lambda one: (one.tag, one.number, one.file))
-    scored = {one.stem: intake.sidecars.get(one.stem) for one in found}
-    heard = {*intake.finding_files.values(), *intake.clean_files.values(), *judgement.excused}
+    found = sorted(files.findings, key=lambda one: (one.tag, one.number, one.file))
+    scored = {one.stem: files.sidecars.get(one.stem) for one in found}
+    heard = {*files.finding_files.values(), *files.clean_files.values(), *judgement.excused}
+    heard |= reviewers.optional_tags(files.place.subject)  # sent or not, they are never missing
     awaited = dict.fromkeys((*expected, *sorted(judgement.doubted)))
-    heard |= matrix.optional_tags(reviewed)  # sent or not, they are never missing
     return Round(
-        number=paths.number,
+        number=files.place.number,
         findings=tuple(found),
         sidecars={stem: sidecar for stem, sidecar in scored.items() if sidecar},
-        cleans=tuple(sorted(intake.cleans, key=lambda one: (one.tag, one.file))),
+        cleans=tuple(sorted(files.cleans, key=lambda one: (one.tag, one.file))),
         expected_tags=expected,
         violations=in_order(notes.violations),
         warnings=tuple(notes.warnings),
         silent_tags=tuple(tag for tag in awaited if tag not in heard),
-        unscored=tuple(one.stem for one in found if _needs_score(one, intake.scoring)),
-        unfinished=tuple(intake.unfinished),
-        directory=paths.directory,
+        unscored=tuple(one.stem for one in found if _needs_score(one, files.scoring)),
+        unfinished=tuple(files.unfinished),
+        directory=files.directory,
         bypasses=judgement.bypasses,
+        splits=files.splits,
     )
 
 
@@ -118,21 +144,21 @@ def _needs_score(finding: Finding, scoring: Mapping[str, list[str]]) -> bool:
     return finding.effective_type in SCORED_TYPES and finding.stem not in scoring
 
 
-def _compare(intake: Intake, routed: frozenset[str]) -> None:
+def _compare(files: RoundFiles, routed: frozenset[str]) -> None:
     """What shows only when the files are put side by side."""
-    _note_repeated_ids(intake)
-    _note_doubtful_scores(intake)
-    _note_contradictions(intake)
-    _note_strangers(intake, routed)
+    _note_repeated_ids(files)
+    _note_doubtful_scores(files)
+    _note_contradictions(files)
+    _note_strangers(files, routed)
 
 
-def _note_repeated_ids(intake: Intake) -> None:
+def _note_repeated_ids(files: RoundFiles) -> None:
     first: dict[str, str] = {}
-    for finding in intake.findings:
+    for finding in files.findings:
         other = first.setdefault(finding.name, finding.file)
         if other != finding.file:
             found = shown(finding.finding_id)
-            intake.page(finding.file).violation(
+            files.page(finding.file).violation(
                 "duplicate_finding_id",
                 f"finding_id is '{found}', as in {other}; expected an id of its own",
                 field="finding_id",
@@ -141,38 +167,46 @@ def _note_repeated_ids(intake: Intake) -> None:
             )
 
 
-def _note_doubtful_scores(intake: Intake) -> None:
-    for stem, names in intake.scoring.items():
+def _note_doubtful_scores(files: RoundFiles) -> None:
+    for stem, names in files.scoring.items():
         if len(names) > 1:
             both = " and ".join(names)
-            intake.page(names[0]).violation(
+            files.page(names[0]).violation(
                 "ambiguous_sidecar",
                 f"one finding has the sidecars {both}; expected one",
                 found=both,
                 expected="one sidecar for each finding",
             )
-        if stem not in intake.finding_files:
+        if stem not in files.finding_files:
             text = f"there is no finding {stem}.md; the score is left alone"
-            intake.page(names[0]).warning("orphan_sidecar", text, expected=f"{stem}.md")
+            files.page(names[0]).warning("orphan_sidecar", text, expected=f"{stem}.md")
 
 
-def _note_contradictions(intake: Intake) -> None:
-    with_findings = frozenset(intake.finding_files.values())
-    for name, tag in intake.clean_files.items():
+def _note_contradictions(files: RoundFiles) -> None:
+    with_findings = frozenset(files.finding_files.values())
+    for name, tag in files.clean_files.items():
         if tag in with_findings:
             text = f"says clean beside findings of {tag}; the findings count"
-            intake.page(name).warning("contradictory_clean", text, found=name)
+            files.page(name).warning("contradictory_clean", text, found=name)
 
 
-def _note_strangers(intake: Intake, routed: frozenset[str]) -> None:
+def _note_strangers(files: RoundFiles, routed: frozenset[str]) -> None:
+    if files.place.elsewhere:
+        return
     expected = f"one of {', '.join(sorted(routed))}"
-    for name, tag in intake.tags():
+    for name, tag in files.tags():
         if tag not in routed:
-            text = f"'{tag}' does not review here; expected {expected}"
-            intake.page(name).violation("unrouted_tag", text, found=tag, expected=expected)
+            # Nearly every round has only the files of its reviewers.
+            from qrspi.core.findings import near_names
+
+            # `spec-claude` is another reviewer than `scope-claude`, not a slip.
+            meant = near_names.nearest(tag, routed, 0.9)
+            hint = near_names.hint(name, meant and name.replace(tag, meant, 1))
+            text = f"'{tag}' does not review here; expected {expected}{hint}"
+            files.page(name).violation("unrouted_tag", text, found=tag, expected=expected)
 
 
-def violations(round: Round, *, verifier_enabled: bool) -> tuple[Problem, ...]:
+def _blocking(round: Round, verifier_enabled: bool) -> tuple[Problem, ...]:
     """Everything that keeps the round from being assembled, what is missing included."""
     found = [*round.violations, *(_missing_output(round, tag) for tag in round.silent_tags)]
     if verifier_enabled:
@@ -203,7 +237,7 @@ def _missing_output(round: Round, tag: str) -> Problem:
         f"Reviewer {tag} produced no output",
         file=round.directory,
         found=tag,
-        expected=f"{tag}.finding-F01.md or {tag}.clean.md",
+        expected=f"{finding_file(tag, 1)} or {clean_file(tag)}",
         hint=HINTS["missing_output"],
     )
 
@@ -214,7 +248,7 @@ def _missing_sidecar(round: Round, finding: Finding) -> Problem:
         f"Sidecar missing for finding {finding.name}",
         file=f"{round.directory}/{finding.file}",
         found=finding.name,
-        expected=f"{finding.stem}.score.yml",
+        expected=sidecar_file(finding.stem),
         hint=HINTS["missing_sidecar"],
     )
 
@@ -222,10 +256,10 @@ def _missing_sidecar(round: Round, finding: Finding) -> Problem:
 def _verify_failed(round: Round, finding: Finding, sidecar: Sidecar) -> Problem:
     return Problem(
         "verify_failed",
-        f"Verifier returned {sidecars.FAILED} for finding {finding.name}",
+        f"Verifier returned {FAILED} for finding {finding.name}",
         file=f"{round.directory}/{sidecar.file}",
         field="score",
-        found=sidecars.FAILED,
+        found=FAILED,
         expected="a whole number from 0 to 100",
         hint=HINTS["verify_failed"],
     )

@@ -11,6 +11,7 @@ from qrspi.core.filenames import (
     Dropping,
     EngineName,
     FindingName,
+    Rejected,
     RoundFile,
     RoundPaths,
     SidecarName,
@@ -19,11 +20,8 @@ from qrspi.core.filenames import (
     is_safe,
 )
 from qrspi.core.findings import clean as sentinels
-from qrspi.core.findings import finding as findings
-from qrspi.core.findings import score as sidecars
-from qrspi.core.findings.engine_files import EngineFile
-from qrspi.core.findings.submission import Place, Submission, receive
-from qrspi.core.findings.violations import Notes, Page, in_order, shown
+from qrspi.core.findings import exact_shape
+from qrspi.core.findings.submission import Notes, Page, Place, Submission, in_order, receive, shown
 from qrspi.core.model import Clean, Finding, Problem, Sidecar
 from qrspi.core.tree import FINDING_LIMIT, Entry, Fault, Tree
 
@@ -35,19 +33,40 @@ def tag_of(file: RoundFile) -> str:
             return file.tag
         case SidecarName():
             return file.stem.partition(".")[0]
-        case SplitMarker() | Dropping() | Unknown():
+        case SplitMarker() | Rejected() | Dropping() | Unknown():
             return ""
         case _:
             assert_never(file)
 
 
-class Intake:
+Submitted = FindingName | CleanName | SidecarName
+Handed = Finding | Clean | Sidecar | None
+
+
+class EngineFile(NamedTuple):
+    """One that only the engine writes."""
+
+    name: str
+    kind: EngineName
+    data: bytes
+    page: Page
+
+
+class Judgement(NamedTuple):
+    """What the engine's own files of a round amount to."""
+
+    excused: frozenset[str] = frozenset()  # tags that were rightly not sent
+    doubted: frozenset[str] = frozenset()  # tags whose excuse is not believed
+    bypasses: tuple[tuple[str, bytes], ...] = ()  # records still to be written
+
+
+class RoundFiles:
     """What was found, file by file. A file that vanished since it was listed was never there."""
 
     def __init__(self, tree: Tree, paths: RoundPaths, place: Place, notes: Notes) -> None:
         self._tree = tree
-        self._directory = paths.directory
-        self._place = place
+        self.directory = paths.directory
+        self.place = place
         self._notes = notes
         self.findings: list[Finding] = []
         self.cleans: list[Clean] = []
@@ -57,10 +76,13 @@ class Intake:
         self.clean_files: dict[str, str] = {}  # tags by name, good or bad
         self.engine_files: list[EngineFile] = []
         self.unfinished: list[str] = []
+        self.unknown: list[str] = []
+        self.splits: tuple[str, ...] = ()
 
     def take_all(self, files: Sequence[tuple[Entry, RoundFile]]) -> None:
         """While a split is under way its tag counts as having handed in nothing."""
-        split = {file.tag for _, file in files if isinstance(file, SplitMarker)}
+        split = {file.tag: entry.kind for entry, file in files if isinstance(file, SplitMarker)}
+        self.splits = tuple(tag for tag, kind in split.items() if kind == "file")
         for entry, file in files:
             if not split or tag_of(file) not in split:
                 self._take(entry, file)
@@ -68,29 +90,22 @@ class Intake:
     def _take(self, entry: Entry, file: RoundFile) -> None:
         page = self.page(entry.name)
         match file:
-            case FindingName():
-                self._finding(entry, file, page)
-            case CleanName():
-                self._clean(entry, file, page)
-            case SidecarName():
-                self._sidecar(entry, file, page)
+            case FindingName() | CleanName() | SidecarName():
+                self._submission(entry, file, page)
             case EngineName():
                 self._engine_file(entry, file, page)
             case Unknown():  # every name that the grammar knows is a safe one
-                if not is_safe(entry.name):
-                    text = "the name has characters other than letters, digits and . _ -"
-                    found = shown(entry.name)
-                    page.violation("bad_name", text, found=found, expected="[A-Za-z0-9._-]")
-                elif entry.name.endswith(".md"):
-                    text = "not a name that a round knows; the file is left alone"
-                    page.warning("unknown_file", text, found=entry.name)
-            case SplitMarker() | Dropping():
+                if is_safe(entry.name):
+                    self.unknown.append(entry.name)
+                else:
+                    _note_unsafe(entry.name, page)
+            case SplitMarker() | Rejected() | Dropping():
                 pass
             case _:
                 assert_never(file)
 
     def page(self, name: str) -> Page:
-        return self._notes.about(f"{self._directory}/{name}")
+        return self._notes.about(f"{self.directory}/{name}")
 
     def tags(self) -> Iterator[tuple[str, str]]:
         """File names with the tags they stand for; a score stands or falls with its finding."""
@@ -101,32 +116,37 @@ class Intake:
             if stem not in self.finding_files:
                 yield names[0], stem.partition(".")[0]
 
-    def _finding(self, entry: Entry, name: FindingName, page: Page) -> None:
+    def _submission(self, entry: Entry, name: Submitted, page: Page) -> None:
         data = self._open(entry, page)
         if data is None:
             return
-        self.finding_files[entry.name.removesuffix(".md")] = name.tag
-        submission = self._receive(entry, data, page)
-        if submission and (finding := findings.read(submission, name)):
-            self.findings.append(finding)
+        match name:
+            case FindingName():
+                self.finding_files[entry.name.removesuffix(".md")] = name.tag
+            case CleanName():
+                self.clean_files[entry.name] = name.tag
+            case SidecarName():
+                self.scoring[name.stem].append(entry.name)
+        if not isinstance(data, Fault):
+            self._keep(name, self._parsed(entry, name, data, page))
 
-    def _clean(self, entry: Entry, name: CleanName, page: Page) -> None:
-        data = self._open(entry, page)
-        if data is None:
-            return
-        self.clean_files[entry.name] = name.tag
-        submission = self._receive(entry, data, page)
-        if submission and (clean := sentinels.read(submission, name)):
-            self.cleans.append(clean)
+    def _keep(self, name: Submitted, record: Handed) -> None:
+        match record:
+            case Finding():
+                self.findings.append(record)
+            case Clean():
+                self.cleans.append(record)
+            case Sidecar():
+                assert isinstance(name, SidecarName)
+                self.sidecars.setdefault(name.stem, record)
 
-    def _sidecar(self, entry: Entry, name: SidecarName, page: Page) -> None:
-        data = self._open(entry, page)
-        if data is None:
-            return
-        self.scoring[name.stem].append(entry.name)
-        submission = self._receive(entry, data, page)
-        if submission and (sidecar := sidecars.read(submission, name)):
-            self.sidecars.setdefault(name.stem, sidecar)
+    def _parsed(self, entry: Entry, name: Submitted, data: bytes, page: Page) -> Handed:
+        submission = receive(entry.name, data, self.place, page)
+        if submission is None:
+            return None
+        if submission.data != data:
+            self.unfinished.append(entry.name)
+        return parse(submission, name)
 
     def _engine_file(self, entry: Entry, name: EngineName, page: Page) -> None:
         if not name.tag:  # the manifest and the list of kept findings: rebuilt, never read here
@@ -147,13 +167,32 @@ class Intake:
             note_fault(page, data)
         return data
 
-    def _receive(self, entry: Entry, data: bytes | Fault, page: Page) -> Submission | None:
-        if isinstance(data, Fault):
-            return None
-        submission = receive(entry.name, data, self._place, page)
-        if submission and submission.data != data:
-            self.unfinished.append(entry.name)
-        return submission
+
+def parse(submission: Submission, name: Submitted) -> Handed:
+    """None, with the reasons noted, when the file is not what its name says. Nearly all have the
+    exact shape; the careful readers are imported by the first that has not."""
+    match name:
+        case FindingName():
+            if found := exact_shape.finding(submission, name):
+                return found
+            from qrspi.core.findings import finding
+
+            return finding.read(submission, name)
+        case SidecarName():
+            if scored := exact_shape.sidecar(submission, name):
+                return scored
+            from qrspi.core.findings import score
+
+            return score.read(submission, name)
+        case CleanName():
+            return sentinels.read(submission, name)
+        case _:
+            assert_never(name)
+
+
+def _note_unsafe(name: str, page: Page) -> None:
+    text = "the name has characters other than letters, digits and . _ -"
+    page.violation("bad_name", text, found=shown(name), expected="[A-Za-z0-9._-]")
 
 
 _KINDS = {
@@ -183,33 +222,20 @@ def note_fault(page: Page, fault: Fault) -> None:
 
 
 class Examined(NamedTuple):
-    record: Finding | Clean | Sidecar | None
+    record: Handed
     violations: tuple[Problem, ...]
     warnings: tuple[Problem, ...]
 
 
 def examine(
-    name: FindingName | CleanName | SidecarName,
-    file: str,
-    data: bytes,
-    place: Place,
-    *,
-    strict: bool = False,
+    name: Submitted, file: str, data: bytes, place: Place, *, strict: bool = False
 ) -> Examined:
     """One file by itself, as the round `place` would read it. `file` is its path, for messages."""
     notes = Notes(strict=strict)
     page = notes.about(file)
-    record: Finding | Clean | Sidecar | None = None
+    record: Handed = None
     if len(data) > FINDING_LIMIT:
         note_fault(page, Fault("too-large", str(len(data))))
     elif submission := receive(file.rpartition("/")[2], data, place, page):
-        match name:
-            case FindingName():
-                record = findings.read(submission, name)
-            case CleanName():
-                record = sentinels.read(submission, name)
-            case SidecarName():
-                record = sidecars.read(submission, name)
-            case _:
-                assert_never(name)
+        record = parse(submission, name)
     return Examined(record, in_order(notes.violations), tuple(notes.warnings))

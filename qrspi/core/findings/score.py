@@ -5,19 +5,14 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from qrspi.core.filenames import SidecarName
-from qrspi.core.findings import exact_shape as usual
-from qrspi.core.findings.submission import Submission, written
-from qrspi.core.findings.violations import Page, shown
-from qrspi.core.model import Problem, Sidecar
-from qrspi.core.yaml import frontmatter
-from qrspi.core.yaml import lenient_reader as unquoted
-from qrspi.core.yaml import reader as yaml
+from qrspi.core.filenames import SidecarName, sidecar_file
+from qrspi.core.findings.submission import FAILED, Page, Submission, shown, written
+from qrspi.core.model import Code, Problem, Sidecar
+from qrspi.core.yaml import frontmatter, lenient_reader, reader
 from qrspi.core.yaml.frontmatter import Front
 from qrspi.core.yaml.frontmatter import text as text_of
 from qrspi.core.yaml.nodes import Node
 
-FAILED = "VERIFY_FAILED"
 _EXPECTED = f"a whole number from 0 to 100, or {FAILED}"
 _SCORE = re.compile(r"[0-9]{1,3}")
 _SCORE_NAMES = ("score", "verifier_score")
@@ -30,14 +25,9 @@ class _Content(NamedTuple):
 
 def read(submission: Submission, name: SidecarName) -> Sidecar | None:
     """None, with a violation noted, when there is no score in it."""
-    return usual.sidecar(submission, name) or read_with_care(submission, name)
-
-
-def read_with_care(submission: Submission, name: SidecarName) -> Sidecar | None:
-    """Whatever its shape."""
     page = submission.page
     if name.extension == "verifier.md":
-        _slip(page, "bad_name", f"a sidecar named .{name.extension}", f"{name.stem}.score.yml")
+        _slip(page, "bad_name", f"a sidecar named .{name.extension}", sidecar_file(name.stem))
     content = _content(submission, name)
     if isinstance(content, Problem):
         _refuse(submission, content)
@@ -52,10 +42,11 @@ def read_with_care(submission: Submission, name: SidecarName) -> Sidecar | None:
         data=submission.data,
         defect_class=text_of(content.fields, "defect_class") or "",
         actual_model=text_of(content.fields, "actual_model") or "unknown",
+        verified_by=text_of(content.fields, "verified_by") or "",
     )
 
 
-def _slip(page: Page, code: str, found: str, expected: str, field: str = "") -> None:
+def _slip(page: Page, code: Code, found: str, expected: str, field: str = "") -> None:
     text = f"{found}; expected {expected}; it is read"
     page.slip(code, text, field=field, found=found, expected=expected)
 
@@ -71,17 +62,17 @@ def _content(submission: Submission, name: SidecarName) -> _Content | Problem:
         if name.extension == "score.md":
             _slip(page, "malformed_yaml", "a .score.md without frontmatter", "frontmatter")
         return _from_yaml(submission.text, page)
-    source = unquoted.block(submission.data)
+    source = lenient_reader.block(submission.data)
     return _loosely(source, page, front) if source else front
 
 
 def _from_yaml(text: str, page: Page) -> _Content | Problem:
-    fields = yaml.parse(text, page.file)
+    fields = reader.parse(text, page.file)
     return _loosely(text, page, fields) if isinstance(fields, Problem) else _Content(fields)
 
 
 def _loosely(text: str, page: Page, problem: Problem) -> _Content | Problem:
-    loose = unquoted.read(text, frozenset(_SCORE_NAMES))
+    loose = lenient_reader.read(text, frozenset(_SCORE_NAMES))
     if loose is None:
         return problem
     page.unquoted(loose)
@@ -89,7 +80,7 @@ def _loosely(text: str, page: Page, problem: Problem) -> _Content | Problem:
 
 
 def _refuse(submission: Submission, problem: Problem) -> None:
-    keys = unquoted.keys(unquoted.block(submission.data) or submission.text)
+    keys = lenient_reader.keys(lenient_reader.block(submission.data) or submission.text)
     times = sum(keys.count(key) for key in _SCORE_NAMES)
     if times > 1:
         _repeated(submission.page, times)

@@ -1,13 +1,132 @@
-"""A file that a reviewer or verifier handed in, and what holds for every one of them."""
+"""A file that a reviewer or verifier handed in: what holds for every one of them, and what there is
+to say against it. The codes stand here in the order in which violations are reported."""
+
+from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
-from qrspi.core.findings.violations import STRUCTURE, Page
+from qrspi.core.model import Code, Problem
 from qrspi.core.pipeline import Subject
 from qrspi.core.yaml.frontmatter import text as text_of
 from qrspi.core.yaml.nodes import Node
+
+if TYPE_CHECKING:
+    from qrspi.core.yaml.lenient_reader import Loose
+
+_AGAIN = "correct it in the file, or send the reviewer again"
+_VERIFY_AGAIN = "send the verifier again"
+_TAKE_AWAY = "move the file out of the round directory"
+
+# In the order in which violations are reported.
+HINTS: dict[Code, str] = {
+    "missing_output": "send the reviewer again",
+    "malformed_yaml": _AGAIN,
+    "missing_field": _AGAIN,
+    "bad_enum": _AGAIN,
+    "bad_finding_id": _AGAIN,
+    "duplicate_finding_id": "give each finding of a reviewer an id of its own",
+    "reviewer_mismatch": _AGAIN,
+    "round_mismatch": _AGAIN,
+    "unrouted_tag": "move the file away, or name the tag under extra_reviewers in config.md",
+    "combined_findings": "put each finding into a file of its own",
+    "forged_boundary": "indent the line with other text, or send the reviewer again",
+    "bad_sentinel": _AGAIN,
+    "score_unparseable": _VERIFY_AGAIN,
+    "ambiguous_sidecar": "keep one of them and move the others away",
+    "too_large": "shorten or split it, or send the reviewer again",
+    "bad_name": "rename the file, or move it out of the round directory",
+    "not_a_file": "put a regular file in its place",
+    "unreadable": "make the file readable",
+    "foreign_engine_file": _TAKE_AWAY,
+    "not_dispatched": "have it made again with `qrspi resolve retry`",
+    "missing_sidecar": _VERIFY_AGAIN,
+    "verify_failed": _VERIFY_AGAIN,
+}
+_RANK = {code: at for at, code in enumerate(HINTS)}
+
+
+def in_order(problems: Iterable[Problem]) -> tuple[Problem, ...]:
+    return tuple(sorted(problems, key=lambda problem: (_RANK[problem.code], problem.file)))
+
+
+def listed(words: Sequence[str]) -> str:
+    """`low, medium or high`."""
+    return " or ".join(filter(None, (", ".join(words[:-1]), words[-1])))
+
+
+STRUCTURE = "a list or a mapping"
+FAILED = "VERIFY_FAILED"  # a verifier's word that it could not give a score
+_SHOWN = 80
+
+
+def shown(text: str) -> str:
+    """What somebody wrote, on one line and not too long."""
+    line = " ".join(text[: 4 * _SHOWN].split())
+    return f"{line[:_SHOWN]}…" if len(line) > _SHOWN else line
+
+
+class Notes:
+    """What there is to say about a round's files. Violations block, warnings do not; a slip
+    that leaves the meaning whole is one or the other, as the run's config says."""
+
+    def __init__(self, *, strict: bool = False) -> None:
+        self._strict = strict
+        self.violations: list[Problem] = []
+        self.warnings: list[Problem] = []
+
+    def about(self, file: str) -> Page:
+        return Page(self, file)
+
+    def slips(self) -> list[Problem]:
+        return self.violations if self._strict else self.warnings
+
+
+class Page:
+    """The notes about one file."""
+
+    def __init__(self, notes: Notes, file: str) -> None:
+        self._notes = notes
+        self.file = file
+
+    def violation(
+        self, code: Code, text: str, *, field: str = "", found: str = "", expected: str = ""
+    ) -> None:
+        self._notes.violations.append(self._problem(code, text, field, found, expected))
+
+    def slip(
+        self, code: Code, text: str, *, field: str = "", found: str = "", expected: str = ""
+    ) -> None:
+        self._notes.slips().append(self._problem(code, text, field, found, expected))
+
+    def warning(
+        self, code: Code, text: str, *, field: str = "", found: str = "", expected: str = ""
+    ) -> None:
+        self._notes.warnings.append(self._problem(code, text, field, found, expected))
+
+    def wrong(self, code: Code, field: str, found: str, expected: str) -> None:
+        what = found if found == STRUCTURE else f"'{shown(found)}'"
+        text = f"{field} is {what}; expected {expected}"
+        self.violation(code, text, field=field, found=shown(found), expected=expected)
+
+    def missing(self, field: str, expected: str) -> None:
+        text = f"{field} is missing; expected {expected}"
+        self.violation("missing_field", text, field=field, expected=expected)
+
+    def unreadable_yaml(self, problem: Problem) -> None:
+        self._notes.violations.append(
+            problem._replace(code="malformed_yaml", hint=HINTS["malformed_yaml"])
+        )
+
+    def unquoted(self, loose: Loose) -> None:
+        for key in loose.unquoted:
+            text = f"{key} has a colon or a quote and is not quoted; it is read as written"
+            self.slip("malformed_yaml", text, field=key, expected="a quoted string")
+
+    def _problem(self, code: Code, text: str, field: str, found: str, expected: str) -> Problem:
+        hint = HINTS.get(code, "")
+        return Problem(code, f"{self.file}: {text}", self.file, field, found, expected, hint)
 
 
 class Place(NamedTuple):
@@ -15,6 +134,7 @@ class Place(NamedTuple):
 
     subject: Subject
     number: int
+    elsewhere: bool = False  # nobody here sent whoever wrote it
 
 
 class Submission(NamedTuple):
@@ -54,7 +174,7 @@ _BOUNDARY = r"<!--[ \t]*@@(?:FINDING|SCORE|CLEAN|ESCALATED)[ \t]*:"
 def _look_for_boundaries(text: str, page: Page) -> None:
     if "@@" not in text:
         return
-    # splitlines knows more line ends than a newline: whatever reads the assembled file might too.
+    # splitlines knows more line ends than the newline, as may whoever reads the assembled file.
     for number, line in enumerate(text.splitlines(), 1):
         if match := re.match(_BOUNDARY, line.lstrip()):
             page.violation(
@@ -125,7 +245,7 @@ def check_round(fields: Mapping[str, Node], number: int, page: Page) -> None:
 
 
 def is_number(text: str | None, number: int) -> bool:
-    """`3`, `03`: how often a zero stands before it does not matter."""
+    """`3` and `03` are the same number."""
     digits = text or ""
     return digits.isascii() and digits.isdigit() and (digits.lstrip("0") or "0") == str(number)
 

@@ -42,7 +42,7 @@ def _judge(
     if passed:
         return "keep", because
     if skipped:
-        return "propose", f"{because}, and a person chose to go on without scores"
+        return "propose", f"{because}, and the round goes on without scores"
     if sidecar is None or sidecar.score is None:
         return "keep", f"{because}, so it is kept"
     return "drop", because
@@ -92,54 +92,3 @@ def tally(round: Round, triaged: Iterable[Triaged]) -> Tally:
 
 def kept(triaged: Iterable[Triaged]) -> tuple[Triaged, ...]:
     return tuple(one for one in triaged if one.verdict != "drop")
-
-
-class Dropped(NamedTuple):
-    """A finding the threshold took out, and all that led to it."""
-
-    finding: Finding
-    score: int
-    threshold: int
-    reason: str  # the verifier's own words
-
-    @property
-    def short_by(self) -> int:
-        return self.threshold - self.score
-
-
-def dropped(
-    round: Round,
-    triaged: Iterable[Triaged],
-    thresholds: Mapping[ChangeType, int] = THRESHOLDS,
-) -> tuple[Dropped, ...]:
-    return tuple(
-        Dropped(
-            one.finding,
-            one.score,
-            thresholds[one.finding.effective_type],
-            round.sidecars[one.finding.stem].reason,
-        )
-        for one in triaged
-        if one.verdict == "drop" and one.score is not None
-    )
-
-
-class Shortfall(NamedTuple):
-    """How close to the threshold one reviewer's dropped findings of one type fell."""
-
-    change_type: ChangeType
-    tag: str
-    findings: int
-    nearest: int
-    widest: int
-
-
-def shortfalls(findings: Iterable[Dropped]) -> tuple[Shortfall, ...]:
-    gaps: dict[tuple[ChangeType, str], list[int]] = {}
-    for one in findings:
-        key = (one.finding.effective_type, one.finding.tag)
-        gaps.setdefault(key, []).append(one.short_by)
-    return tuple(
-        Shortfall(kind, tag, len(short), min(short), max(short))
-        for (kind, tag), short in sorted(gaps.items())
-    )

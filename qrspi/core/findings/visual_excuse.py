@@ -1,19 +1,22 @@
-"""The visual reviewer: when it is expected, and whether what excuses it is to be believed."""
+"""The visual reviewer: when it is expected, why it is not sent, and whether what excuses it is to
+be believed. Only the engine writes such excuses; whoever else does wants to leave it out."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from qrspi.core.findings.violations import listed, shown
-from qrspi.core.pipeline import Subject
-from qrspi.core.tree import Fault, Tree
+from qrspi.core import reviewers
+from qrspi.core.findings.round_files import EngineFile, Judgement
+from qrspi.core.findings.submission import listed, shown
+from qrspi.core.tree import Tree
 from qrspi.core.yaml import frontmatter
-from qrspi.core.yaml.frontmatter import Front
 from qrspi.core.yaml.nodes import Node, Scalar
 
 if TYPE_CHECKING:
+    from qrspi.core.artifacts.task_file import VisualCheck
     from qrspi.core.config.reader import Config
+    from qrspi.core.pipeline import Subject
 
 SkipReason = Literal[
     "visual_fidelity_required_false",
@@ -34,9 +37,8 @@ def is_expected(tree: Tree, subject: Subject, config: Config) -> bool:
     """Whether the task asks for the visual reviewer and the run lets it."""
     if not subject.is_task or config.visual_fidelity_required is not True:
         return False
-    head = tree.head(subject.artifact)
-    front = None if isinstance(head, Fault) else frontmatter.read(head, subject.artifact)
-    return isinstance(front, Front) and not _is_empty(front.fields.get("visual_fidelity_check"))
+    fields = frontmatter.fields(tree.head(subject.artifact))
+    return not _is_empty(fields.get("visual_fidelity_check"))
 
 
 def _is_empty(node: Node | None) -> bool:
@@ -50,7 +52,7 @@ def skip_sentinel(reason: SkipReason, *, path_filtered: bool) -> bytes:
 
 def fault_in_skip(data: bytes, *, beside_filtered: bool) -> str | None:
     """What is wrong with a skip sentinel, as a sentence; None when it is to be believed."""
-    fields = _fields(data)
+    fields = frontmatter.fields(data)
     reason = frontmatter.text(fields, "skip_reason")
     if reason not in SKIP_REASONS:
         known = ", ".join(SKIP_REASONS)
@@ -66,16 +68,11 @@ def fault_in_skip(data: bytes, *, beside_filtered: bool) -> str | None:
 
 def fault_in_filtered(data: bytes) -> str | None:
     """The same for a record of filtered paths."""
-    fields = _fields(data)
+    fields = frontmatter.fields(data)
     if frontmatter.text(fields, "path_encoding") in ENCODINGS:
         return None
     known = listed(ENCODINGS)
     return f"Path record contains {_value(fields, 'path_encoding')}. Recognized values: {known}."
-
-
-def _fields(data: bytes) -> Mapping[str, Node]:
-    front = frontmatter.read(data)
-    return front.fields if isinstance(front, Front) else {}
 
 
 def _value(fields: Mapping[str, Node], key: str) -> str:
@@ -126,3 +123,123 @@ def record(bypass: Bypass, round_number: int, attempt: int) -> tuple[str, bytes]
         "",
     )
     return f"{bypass.tag}.bypass-attempt-{attempt:02d}.md", "\n".join(lines).encode()
+
+
+class Dropped(NamedTuple):
+    """A path that a task names and that no reviewer is shown."""
+
+    path: str
+    reason: str
+
+
+class Sifted(NamedTuple):
+    """What is left of a task's paths after each was looked for."""
+
+    wireframes: tuple[str, ...] = ()
+    screenshots: tuple[str, ...] = ()
+    dropped: tuple[Dropped, ...] = ()
+
+
+def skip_reason(required: bool, check: VisualCheck | None, sifted: Sifted) -> SkipReason | None:
+    """None when the reviewer is sent."""
+    if not required:
+        return "visual_fidelity_required_false"
+    if check is None:
+        return "missing_visual_fidelity_check"
+    if not sifted.wireframes:
+        return "empty_wireframe_paths"
+    return None if sifted.screenshots else "empty_screenshot_paths"
+
+
+def engine_files(why: SkipReason | None, sifted: Sifted) -> Mapping[str, bytes]:
+    """The engine's own files of the round, by name."""
+    tag = reviewers.visual_tag()
+    filtered = bool(sifted.dropped)
+    files = {}
+    if filtered:
+        files[f"{tag}.path-filtered.md"] = path_record(sifted.dropped)
+    if why:
+        files[f"{tag}.skipped.md"] = skip_sentinel(why, path_filtered=filtered)
+    return files
+
+
+def path_record(dropped: tuple[Dropped, ...]) -> bytes:
+    """Every dropped path with its reason. One path that could close its markers makes all of
+    them base64, since the record has one encoding."""
+    # Nothing else of this module needs them.
+    import base64
+
+    from qrspi.core.text import untrusted_markers
+
+    encoded = any(untrusted_markers.has_marker(item.path) for item in dropped)
+    parts = [f"---\npath_encoding: {'base64' if encoded else 'literal'}\n---\n".encode()]
+    for at, item in enumerate(dropped, 1):
+        path = item.path.encode("utf-8", "backslashreplace")
+        shown = base64.b64encode(path) if encoded else path
+        wrapped = untrusted_markers.wrap(shown, f"path-{at:02d}", "UNTRUSTED-PATH")
+        parts.append(f"\n{at}. {item.reason}\n\n".encode() + wrapped)
+    return b"".join(parts)
+
+
+def judge(
+    files: list[EngineFile], recorded: Mapping[str, str] | None, round_number: int
+) -> Judgement:
+    """`recorded` are the hashes that the round's manifest keeps; None without a manifest."""
+    own = [file for file in files if _is_own(file, recorded)]
+    faults = _faults(files)
+    skips = [file for file in files if file.name == f"{reviewers.visual_tag()}.skipped.md"]
+    believed = [file for file in skips if file in own and file.name not in faults]
+    return Judgement(
+        excused=frozenset(file.kind.tag for file in believed),
+        doubted=frozenset(file.kind.tag for file in skips if file not in believed),
+        bypasses=_records(files, own, faults, round_number),
+    )
+
+
+def _is_own(file: EngineFile, recorded: Mapping[str, str] | None) -> bool:
+    """Whether the engine wrote it, as far as the round can tell."""
+    if recorded is None:
+        text = "only the engine writes this file, and the round has no manifest to say that it did"
+        file.page.warning("foreign_engine_file", text, found=file.name)
+        return True
+    if recorded.get(file.name) == digest(file.data):
+        return True
+    file.page.violation(
+        "foreign_engine_file",
+        "only the engine writes this file, and the round's manifest does not record it like this",
+        found=file.name,
+        expected="a file that the round's manifest records",
+    )
+    return False
+
+
+def _faults(files: list[EngineFile]) -> dict[str, str]:
+    """By file name: why an excuse is not to be believed."""
+    tag = reviewers.visual_tag()
+    by_name = {file.name: file for file in files}
+    skip = by_name.get(f"{tag}.skipped.md")
+    filtered = by_name.get(f"{tag}.path-filtered.md")
+    faults: dict[str, str] = {}
+    beside = filtered is not None
+    if skip and (fault := fault_in_skip(skip.data, beside_filtered=beside)):
+        faults[skip.name] = fault
+    if filtered and (fault := fault_in_filtered(filtered.data)):
+        faults[filtered.name] = fault
+    for name, fault in faults.items():
+        by_name[name].page.warning("bypass_attempt", fault, found=name)
+    return faults
+
+
+def _records(
+    files: list[EngineFile], own: list[EngineFile], faults: Mapping[str, str], round_number: int
+) -> tuple[tuple[str, bytes], ...]:
+    attempts = [file.kind.number for file in files if file.kind.kind == "bypass-attempt"]
+    written = [file.data for file in own if file.kind.kind == "bypass-attempt"]
+    bypasses = (
+        Bypass(file.kind.tag, file.page.file, file.data, faults[file.name])
+        for file in files
+        if file.name in faults
+    )
+    fresh = [bypass for bypass in bypasses if not is_recorded(bypass, written)]
+    first = max(attempts, default=0) + 1
+    return tuple(record(one, round_number, at) for at, one in enumerate(fresh, first))

@@ -1,18 +1,28 @@
-"""The record of what people decided about steps: approvals.jsonl, one object a line.
+"""The record of what people decided: approvals.jsonl, one object a line.
 
 A record names the step, the hash its body had and its highest round. What it reset
 besides (a rewind resets several steps) stands in `resets`. The newest record of a step
-tells a rewound step from a command that was killed half way.
+tells a rewound step from a command that was killed half way. What was decided about a finding,
+a menu, a task or the whole run stands in the same file, and changes no step by itself.
+
+What cannot be read is never taken for a decision that nobody made: it is a Problem. A line is
+appended in one write, so a kill can leave the beginning of a last line, without its newline.
+That one says nothing: its command did not end, and is run again. The next append keeps it aside.
 """
 
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
+from qrspi.core.model import Problem
 from qrspi.core.tree import Fault
 
 FILE = "approvals.jsonl"
+CASCADES = "cascade-audit.log"  # what a quick run approved by itself
 LIMIT = 64 * 1024 * 1024
 RESETTING = ("reject", "unapprove", "rewind", "phase")
+ABOUT_STEPS = ("approve", "replan", *RESETTING)
+CASCADE = "cascade"  # the surface of what a quick run approved by itself
+_OBJECTIONS = ("reject", "unapprove", "rewind")
 
 
 class Mark(NamedTuple):
@@ -24,24 +34,44 @@ class Mark(NamedTuple):
 
 
 class Record(NamedTuple):
-    event: str  # approve, reject, unapprove, rewind, phase
+    event: str  # one of ABOUT_STEPS; or decide, resolve, task, close, reopen, test-…
     step: str
     body_hash: str
     round: int
-    who: str = ""
+    who: str = ""  # as git signs
     when: str = ""
     surface: str = ""
     resets: tuple[Mark, ...] = ()
-    note: str = ""
+    note: str = ""  # words for people; nothing is decided by them
+    feedback: str = ""  # of a reject: the file with the reasons
+    finding: str = ""  # of a rewind: the finding that a loop back is made for
+    replan: str = ""  # between two phases: minor, or major, which is a rewind
+    phase: int = 0  # the one that is put away
+    user: str = ""  # as the machine knows them
+    named: str = ""  # who they said they are: `as` in the file
+    option: str = ""  # what was chosen of what was offered
+    file: str = ""  # where the decision stands as well, run-relative
+    file_hash: str = ""  # its sha256 with the decision in it; '' when it is removed
+    tests: str = ""  # of test's approval: passed, failed, not-run
+    route: str = ""  # of the run, when a step was decided about: pipeline and steps
+    reason: str = ""  # of test's approval: why, although tests or findings speak against it
+
+    @property
+    def person(self) -> str:
+        """As sentences name them: without an address, and never by their own word alone."""
+        name = self.who.partition(" <")[0] or self.user
+        return f"{name} as {self.named}" if name and self.named else name
 
     def mark(self, step: str) -> Mark | None:
         """What this record says of `step`, if anything."""
+        if self.event not in ABOUT_STEPS:
+            return None
         if step == self.step:
             return Mark(self.step, self.body_hash, self.round)
         return next((mark for mark in self.resets if mark.step == step), None)
 
 
-class Entry(NamedTuple):
+class NewestRecord(NamedTuple):
     """A step's newest record, as far as it concerns that step."""
 
     event: str
@@ -49,6 +79,10 @@ class Entry(NamedTuple):
     round: int
     when: str = ""
     who: str = ""
+    person: str = ""  # as sentences name them
+    feedback: str = ""
+    named: str = ""
+    surface: str = ""
 
 
 def render(record: Record) -> bytes:
@@ -56,63 +90,198 @@ def render(record: Record) -> bytes:
 
     document: dict[str, Any] = record._asdict()
     document["resets"] = [mark._asdict() for mark in record.resets]
-    if not record.resets:
-        del document["resets"]
-    if not record.note:
-        del document["note"]
+    for key in _IF_SAID:
+        if not document[key]:
+            del document[key]
+    if record.named:
+        document["as"] = document.pop("named")
     return (json.dumps(document, ensure_ascii=False) + "\n").encode()
 
 
-def read(content: bytes | Fault) -> tuple[Record, ...]:
-    """Every well-formed record in order. A torn or foreign line says nothing."""
+_IF_SAID = (
+    *("resets", "note", "feedback", "finding", "replan", "phase"),
+    *("user", "named", "option", "file", "file_hash", "tests", "route", "reason"),
+)
+
+
+def read(content: bytes | Fault) -> tuple[Record, ...] | Problem:
+    """Every record in order, or the first thing that keeps them from being known."""
     if isinstance(content, Fault):
-        return ()
-    return tuple(record for line in content.split(b"\n") if (record := _line(line)))
+        return _unreadable(content, FILE, "the record of decisions") or ()
+    *lines, tail = content.split(b"\n")
+    records: list[Record] = []
+    for number, line in enumerate((*lines, b"" if _is_torn(tail) else tail), 1):
+        found = _line(line) if line.strip() else None
+        if isinstance(found, str):
+            return _bad_line(number, found)
+        if found:
+            records.append(found)
+    return tuple(records)
 
 
-def _line(line: bytes) -> Record | None:
+def route_text(pipeline: str | None, route: Iterable[str] | None) -> str:
+    """A route as records have it; '' where config.md has none."""
+    return f"{pipeline or ''}: {' '.join(route)}" if route else ""
+
+
+def newest_on_a_route(records: Iterable[Record]) -> Record | None:
+    """Records about steps say on which route they were made, and so does a change by command."""
+    return next((record for record in reversed(tuple(records)) if record.route), None)
+
+
+def lost(place: str) -> Problem:
+    """Git has the record of decisions, and the run does not: nobody knows what was decided."""
+    from qrspi.core.text.shell_words import command
+
+    restore = command("git", "-C", place, "checkout", "HEAD", "--", FILE)
+    text = f"{FILE}: the record of decisions is gone, and git has it: restore it with `{restore}`"
+    expected = "the file that git has"
+    return Problem("record-gone", text, FILE, found="absent", expected=expected, hint=restore)
+
+
+def no_cascades(fault: Fault) -> Problem | None:
+    """Why nobody knows what a quick run approved by itself; None when it approved nothing."""
+    return _unreadable(fault, CASCADES, "the log of approvals without a person")
+
+
+def _unreadable(fault: Fault, file: str, what: str) -> Problem | None:
+    expected = "a regular file"
+    match fault.kind:
+        case "absent":
+            return None
+        case "unreadable":
+            found, expected = f"unreadable ({fault.detail})", "a readable file"
+        case "not-a-file":
+            found = f"a {fault.detail}"
+        case "too-large":
+            found, expected = f"of {fault.detail} bytes", f"at most {LIMIT} bytes"
+    text = f"{file}: {what} is {found}, expected {expected}: put it right"
+    return Problem("unreadable", text, file, found=found, expected=expected)
+
+
+def _is_torn(tail: bytes) -> bool:
+    """Whether a write that was cut off leaves this behind the last newline. An object is whole."""
+    if not tail or not (tail.startswith(_BEGINNING) or _BEGINNING.startswith(tail)):
+        return False
+    import json
+
+    try:
+        json.loads(tail)
+    except (ValueError, RecursionError):
+        return True
+    return False
+
+
+_BEGINNING = b'{"event": "'  # of every line that `render` makes
+
+
+def _bad_line(number: int, found: str) -> Problem:
+    expected = "a record of a decision"
+    text = f"{FILE} line {number} is {found}, expected {expected}: correct it or restore the file"
+    return Problem("bad-record", text, FILE, f"line {number}", found, expected)
+
+
+def _line(line: bytes) -> Record | str:
+    """A record, or what the line is instead."""
     import json  # 2 ms of a cold start, which a run without records need not pay
 
     try:
         document = json.loads(line)
     except (ValueError, RecursionError):
-        return None
-    mark = _mark(document)
-    if mark is None or not isinstance(document.get("event"), str):
-        return None
-    resets = document.get("resets")
-    marks = (_mark(item) for item in resets) if isinstance(resets, list) else ()
-    return Record(
-        document["event"],
-        *mark,
-        who=_text(document, "who"),
-        when=_text(document, "when"),
-        surface=_text(document, "surface"),
-        resets=tuple(item for item in marks if item),
-        note=_text(document, "note"),
-    )
+        return "text that is not JSON"
+    if not isinstance(document, dict):
+        return f"a JSON {type(document).__name__}"
+    return _record(document)
 
 
-def _mark(item: Any) -> Mark | None:
-    if not isinstance(item, dict):
-        return None
-    step, body_hash, number = item.get("step"), item.get("body_hash"), item.get("round")
-    if isinstance(step, str) and isinstance(body_hash, str) and isinstance(number, int):
-        return Mark(step, body_hash, number)
-    return None
+_TEXTS = (
+    *("who", "when", "surface", "note", "feedback", "finding", "replan"),
+    *("user", "option", "file", "file_hash", "tests", "route", "reason"),
+)
 
 
-def _text(document: dict[str, Any], key: str) -> str:
-    value = document.get(key)
-    return value if isinstance(value, str) else ""
+def _record(document: dict[str, Any]) -> Record | str:
+    texts = {key: document.get(key, "") for key in _TEXTS}
+    named = document.get("as", "")
+    for key, value in {"event": document.get("event"), **texts, "as": named}.items():
+        if not isinstance(value, str):
+            return f"without a proper '{key}'"
+    mark, resets = _mark(document), document.get("resets", [])
+    if isinstance(mark, str):
+        return mark
+    if not isinstance(resets, list):
+        return "without a proper 'resets'"
+    marks = tuple(map(_mark, resets))
+    good = tuple(one for one in marks if isinstance(one, Mark))
+    if good != marks:
+        return "without a proper 'resets'"
+    phase = document.get("phase", 0)
+    if type(phase) is not int:
+        return "without a proper 'phase'"
+    record = Record(document["event"], *mark, **texts, resets=good, phase=phase, named=named)
+    return _in_fields(record)
 
 
-def newest(records: Iterable[Record], step: str) -> Entry | None:
+def _in_fields(record: Record) -> Record:
+    """Records used to say in their note what has a field now."""
+    note = record.note
+    match record.event:
+        case "reject" if note.startswith("feedback/"):
+            return record._replace(feedback=note)
+        case "rewind" if note == "replan major":
+            return record._replace(replan="major")
+        case "rewind" if note.startswith("loop back for "):
+            return record._replace(finding=note.removeprefix("loop back for "))
+        case "phase" if (number := note.removeprefix("phase ")).isdecimal():
+            return record._replace(phase=int(number))
+        case _:
+            return record
+
+
+def _mark(item: Any) -> Mark | str:
+    """One step, or what is wrong about it."""
+    found = item if isinstance(item, dict) else {}
+    for key, kind in (("step", str), ("body_hash", str), ("round", int)):
+        if type(found.get(key)) is not kind:
+            return f"without a proper '{key}'"
+    return Mark(*(found[key] for key in Mark._fields))
+
+
+def newest(records: Iterable[Record], step: str) -> NewestRecord | None:
     found = None
     for record in records:
         if mark := record.mark(step):
-            found = Entry(record.event, mark.body_hash, mark.round, record.when, record.who)
+            found = NewestRecord(
+                event=record.event,
+                body_hash=mark.body_hash,
+                round=mark.round,
+                when=record.when,
+                who=record.who,
+                person=record.person,
+                feedback=record.feedback,
+                named=record.named,
+                surface=record.surface,
+            )
     return found
+
+
+def last_approval(records: Iterable[Record], step: str) -> NewestRecord | None:
+    """The approval of a step that nothing has taken back since."""
+    found = newest(records, step)
+    return found if found and found.event == "approve" else None
+
+
+def is_objected_to(records: Iterable[Record], step: str) -> bool:
+    """Whether a person took a step back, and no person has approved it since."""
+    objected = False
+    for record in records:
+        if record.mark(step) is None:
+            continue
+        if record.event in _OBJECTIONS:
+            objected = True
+        elif record.event == "approve" and record.surface != CASCADE:
+            objected = False
+    return objected
 
 
 def loop_base(records: Iterable[Record], step: str) -> int:

@@ -1,13 +1,18 @@
-"""The engine's audit trail, read back. It explains what was changed; nothing is decided on it."""
+"""The engine's audit trail, read back. It explains what was changed, and proves what the engine
+wrote itself: a file is the engine's when a line has its hash."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from qrspi.core.model import Problem
+from qrspi.core.records.json_fields import items, string, whole
+from qrspi.core.tree import Fault, Tree
 
 FILE = ".qrspi/audit.jsonl"
+LIMIT = 64 * 1024 * 1024
 
 
 class Touched(NamedTuple):
@@ -17,6 +22,15 @@ class Touched(NamedTuple):
     before: str | None = None  # sha256
     after: str | None = None
     moved_to: str = ""
+
+
+class Answer(NamedTuple):
+    """What an agent said, and what became of it."""
+
+    agent: str
+    reply: str  # sha256 of the very bytes
+    files: tuple[str, ...] = ()  # run-relative
+    job: str = ""  # '' when the engine did not ask
 
 
 class Line(NamedTuple):
@@ -30,6 +44,9 @@ class Line(NamedTuple):
     files: tuple[Touched, ...] = ()
     outcome: str = ""
     notes: tuple[str, ...] = ()
+    who: str = ""  # of a decision: the person who made it
+    opened: str = ""  # of a round that was opened: what its manifest says, as a hash
+    answers: tuple[Answer, ...] = ()  # that were taken in
 
 
 def render(line: Line) -> dict[str, Any]:
@@ -42,6 +59,9 @@ def render(line: Line) -> dict[str, Any]:
         "files": [_rendered(touched) for touched in line.files],
         "outcome": line.outcome,
         "notes": list(line.notes),
+        **({"who": line.who} if line.who else {}),
+        **({"opened": line.opened} if line.opened else {}),
+        **({"answers": [one._asdict() for one in line.answers]} if line.answers else {}),
     }
 
 
@@ -55,16 +75,18 @@ def read(record: Mapping[str, Any], number: int) -> Line | Problem:
     for key in ("time", "actor", "event"):
         if not isinstance(record.get(key), str):
             return _foreign(number, key)
-    number_of_round = record.get("round")
     return Line(
         time=record["time"],
         actor=record["actor"],
         event=record["event"],
-        step=_text(record.get("step")),
-        round=number_of_round if type(number_of_round) is int else None,
-        files=tuple(_touched(item) for item in _list(record.get("files"), dict)),
-        outcome=_text(record.get("outcome")),
-        notes=tuple(_list(record.get("notes"), str)),
+        step=string(record, "step"),
+        round=whole(record, "round"),
+        files=tuple(map(_touched, items(record, "files", dict))),
+        outcome=string(record, "outcome"),
+        notes=items(record, "notes", str),
+        who=string(record, "who"),
+        opened=string(record, "opened"),
+        answers=tuple(map(_answer, items(record, "answers", dict))),
     )
 
 
@@ -80,13 +102,71 @@ def _foreign(number: int, key: str) -> Problem:
 
 
 def _touched(item: Mapping[str, Any]) -> Touched:
-    before, after = (_text(item.get(key)) or None for key in ("before", "after"))
-    return Touched(_text(item.get("path")), before, after, _text(item.get("moved_to")))
+    before, after = (string(item, key) or None for key in ("before", "after"))
+    return Touched(string(item, "path"), before, after, string(item, "moved_to"))
 
 
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else ""
+def _answer(item: Mapping[str, Any]) -> Answer:
+    agent, reply, job = (string(item, key) for key in ("agent", "reply", "job"))
+    return Answer(agent, reply, items(item, "files", str), job)
 
 
-def _list(value: Any, kind: type) -> list[Any]:
-    return [item for item in value if isinstance(item, kind)] if isinstance(value, list) else []
+def lines(tree: Tree) -> tuple[Line, ...]:
+    """Every line that is one, in order; a trail of enormous size tells nothing."""
+    data = tree.read(FILE, LIMIT)
+    return () if isinstance(data, Fault) else tuple(_parsed(data.split(b"\n")))
+
+
+def paths(tree: Tree, start: str) -> frozenset[str]:
+    """Every path that begins like this and that any line names; no line is parsed for it."""
+    data = tree.read(FILE, LIMIT)
+    if isinstance(data, Fault):
+        return frozenset()
+    found = re.findall(rb'"path": "(' + re.escape(start.encode()) + rb'[^"\\\\]*)"', data)
+    return frozenset(one.decode(errors="replace") for one in found)
+
+
+def about(tree: Tree, path: str) -> tuple[Line, ...]:
+    """The lines that name files whose paths begin like this, and those that move any."""
+    data = tree.read(FILE, LIMIT)
+    if isinstance(data, Fault):
+        return ()
+    found = (line for line in data.split(b"\n") if path.encode() in line or b'"moved_to"' in line)
+    return tuple(_parsed(found))
+
+
+def wrote(tree: Tree, path: str, hashes: Iterable[str]) -> bool:
+    """Whether a line says that the engine opened a round, or wrote a file, with one of these
+    hashes. They are looked for before anything is parsed, which keeps `status` quick."""
+    data = tree.read(FILE, LIMIT)
+    if isinstance(data, Fault):
+        return False
+    wanted = tuple(hashes)
+    lines = (line for one in wanted for line in _parsed(_lines_with(data, one.encode())))
+    return any(line.opened in wanted or _has(line, path, wanted) for line in lines)
+
+
+def _has(line: Line, path: str, hashes: tuple[str, ...]) -> bool:
+    return any(touched.path == path and touched.after in hashes for touched in line.files)
+
+
+def _lines_with(data: bytes, text: bytes) -> Iterator[bytes]:
+    at = data.find(text)
+    while at >= 0:
+        end = data.find(b"\n", at)
+        end = len(data) if end < 0 else end
+        yield data[data.rfind(b"\n", 0, at) + 1 : end]
+        at = data.find(text, end)
+
+
+def _parsed(found: Iterable[bytes]) -> Iterator[Line]:
+    import json  # 2 ms of a cold start
+
+    for number, text in enumerate(found, 1):
+        try:
+            document = json.loads(text)
+        except (ValueError, RecursionError):
+            continue
+        line = read(document, number) if isinstance(document, dict) else None
+        if isinstance(line, Line):
+            yield line

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal, NamedTuple, get_args
+from typing import Literal, NamedTuple, cast, get_args
 
 from qrspi.core.model import Option
 from qrspi.core.tree import Fault, Tree
 from qrspi.core.yaml import frontmatter
-from qrspi.core.yaml.frontmatter import Front
-from qrspi.core.yaml.reader import quote
+from qrspi.core.yaml.writer import quote
 
 FILE = "reviews/baseline.md"
 LOG = "reviews/baseline.log"
@@ -53,20 +52,14 @@ def listed(failures: Sequence[str]) -> str:
 def read(tree: Tree) -> Baseline | None:
     """None when there is none, or none that can be understood: it is then taken again."""
     data = tree.read(FILE)
-    front = None if isinstance(data, Fault) else frontmatter.read(data, FILE)
-    if isinstance(data, Fault) or not isinstance(front, Front):
+    fields = frontmatter.fields(data)
+    said = {key: frontmatter.text(fields, key) or "" for key in ("commit", "command", "time")}
+    status, choice = (frontmatter.text(fields, key) or "" for key in ("exit", "choice"))
+    if isinstance(data, Fault) or choice not in get_args(Choice):
         return None
-    status, choice = (frontmatter.text(front.fields, key) or "" for key in ("exit", "choice"))
-    if not status.isdecimal() or len(status) > 3 or choice not in get_args(Choice):
+    if not status.isdecimal() or len(status) > 3:
         return None
-    return Baseline(
-        frontmatter.text(front.fields, "commit") or "",
-        frontmatter.text(front.fields, "command") or "",
-        int(status),
-        choice,  # type: ignore[arg-type]  # narrowed by the membership test
-        frontmatter.text(front.fields, "time") or "",
-        names(data),
-    )
+    return Baseline(**said, exit=int(status), choice=cast(Choice, choice), failures=names(data))
 
 
 def names(data: bytes) -> tuple[str, ...]:

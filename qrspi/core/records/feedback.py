@@ -2,46 +2,77 @@
 
 from __future__ import annotations
 
-from qrspi.core.filenames import feedback_file, round_number
+from collections.abc import Mapping
+
+from qrspi.core.filenames import feedback_file, feedback_number, research_file
 from qrspi.core.pipeline import STEP
-from qrspi.core.tree import Fault, Tree
+from qrspi.core.tree import Fault, Tree, entries
 from qrspi.core.yaml import frontmatter
+from qrspi.core.yaml.nodes import Scalar
 
 LIMIT = 1024 * 1024
 _PREVIOUS = b"\n## Previous Artifact\n"
 
 
-def render(step: str, number: int, words: bytes, artifact: bytes) -> bytes:
-    return opening(step, number, words) + artifact
+Answers = Mapping[str, str]  # of research: the name of each that is asked for again, its hash
 
 
-def opening(step: str, number: int, words: bytes) -> bytes:
+def render(
+    step: str, number: int, words: bytes, artifact: bytes, answers: Answers | None = None
+) -> bytes:
+    return opening(step, number, words, answers) + artifact
+
+
+def opening(step: str, number: int, words: bytes, answers: Answers | None = None) -> bytes:
     """Everything but the artifact. The words stand below the frontmatter, so whatever they
     look like is text."""
-    head = f"---\nstep: {step}\nround: {number}\nrejected_artifact: {STEP[step].artifact}\n---\n"
+    lines = ["asks_again:\n"] if answers else []
+    lines += [f"  {name}: {known}\n" for name, known in (answers or {}).items()]
+    head = (
+        f"---\nstep: {step}\nround: {number}\nrejected_artifact: {STEP[step].artifact}\n"
+        f"{''.join(lines)}---\n"
+    )
     line_end = b"" if words.endswith(b"\n") else b"\n"
     return head.encode() + b"\n## User Feedback\n\n" + words + line_end + _PREVIOUS + b"\n"
 
 
 def newest(tree: Tree, step: str) -> int:
-    """How often the step was rejected: the number of its newest feedback, 0 when there is none."""
-    entries = tree.entries("feedback")
-    names = () if isinstance(entries, Fault) else tuple(entry.name for entry in entries)
-    return max((number for name in names if (number := _number(name, step))), default=0)
+    """The number of the step's newest feedback, 0 when there is none."""
+    numbers = (feedback_number(entry.name, step) for entry in entries(tree, "feedback"))
+    return max((number for number in numbers if number), default=0)
 
 
-def _number(name: str, step: str) -> int | None:
-    fits = name.startswith(f"{step}-round-") and name.endswith(".md")
-    return round_number(name[len(step) + 1 : -len(".md")]) if fits else None
+def following(tree: Tree, step: str, reviewed: int) -> int:
+    """The number of the next feedback: that of the round it answers, unless that has one."""
+    return max(newest(tree, step) + 1, reviewed)
 
 
-def says(tree: Tree, step: str, number: int, words: bytes) -> bool:
+def asked_again(tree: Tree, step: str) -> frozenset[str]:
+    """The answers that the newest feedback asks for again and that are still what they were."""
+    number = newest(tree, step)
+    data = tree.read(feedback_file(step, number), LIMIT) if number else Fault("absent")
+    named = frontmatter.fields(data).get("asks_again")
+    if not isinstance(named, dict):
+        return frozenset()
+    known = {name: node.text for name, node in named.items() if isinstance(node, Scalar)}
+    return frozenset(name for name, value in known.items() if answer_hash(tree, name) == value)
+
+
+def answer_hash(tree: Tree, name: str) -> str:
+    """'' for one that is not there."""
+    data = tree.read(research_file(name))
+    import hashlib  # only research that was sent back needs it
+
+    return "" if isinstance(data, Fault) else hashlib.sha256(data).hexdigest()
+
+
+def says(tree: Tree, step: str, number: int, words: bytes, answers: Answers | None = None) -> bool:
     """Whether that feedback has these very words about the very text that is there."""
     data = tree.read(feedback_file(step, number)) if number else Fault("absent")
     artifact = tree.read(STEP[step].artifact)
     if isinstance(data, Fault) or isinstance(artifact, Fault):
         return False
-    return data.startswith(opening(step, number, words)) and quotes(data, artifact)
+    return data.startswith(opening(step, number, words, answers)) and quotes(data, artifact)
 
 
 def quotes(data: bytes, artifact: bytes) -> bool:
@@ -52,6 +83,11 @@ def quotes(data: bytes, artifact: bytes) -> bool:
     whole = _without_line_ends(data)
     _, found, front = whole[: len(whole) - len(body)].rpartition(_PREVIOUS)
     return whole.endswith(body) and bool(found) and not frontmatter.body(front.removeprefix(b"\n"))
+
+
+def previous(data: bytes | Fault) -> bytes | Fault:
+    """The text that this feedback rejects."""
+    return data if isinstance(data, Fault) else data.rpartition(_PREVIOUS)[2].lstrip(b"\n")
 
 
 def _without_line_ends(text: bytes) -> bytes:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from qrspi.core.filenames import is_dropping
 from qrspi.core.pipeline import STEP, Subject
-from qrspi.core.tree import Fault, Tree
+from qrspi.core.tree import Fault, Tree, entries
 from qrspi.core.yaml import frontmatter
 
 
@@ -14,8 +14,7 @@ def companions(tree: Tree, step: str) -> tuple[str, ...]:
     for pattern in STEP[step].companions:
         folder, _, name = pattern.rpartition("/")
         first, _, last = name.partition("*")
-        entries = tree.entries(folder)
-        for entry in () if isinstance(entries, Fault) else entries:
+        for entry in entries(tree, folder):
             if entry.kind == "file" and _fits(entry.name, first, last, name):
                 found.append(f"{folder}/{entry.name}" if folder else entry.name)
     return tuple(sorted(found))
@@ -44,15 +43,55 @@ def paths(tree: Tree, step: str) -> tuple[str, ...]:
     return (STEP[step].artifact, *companions(tree, step))
 
 
+VERSION = "v2:"  # before it, a hash was over the bodies alone
+
+
 def body_hash(tree: Tree, subject: Subject) -> str:
-    """The hash approvals and manifests keep of a step's text; '' when there is no artifact."""
-    files = (subject.artifact,) if subject.is_task else paths(tree, subject.step)
-    bodies = []
-    for path in files:
+    """The hash approvals and manifests keep of a step's text: the names and contents of its files,
+    but for the fields that the engine sets. '' when there is no artifact."""
+    files = _files(tree, subject)
+    if not files:
+        return ""
+    parts = (part for path, data in files.items() for part in (path.encode(), _text(path, data)))
+    return VERSION + frontmatter.body_hash(parts)
+
+
+def is_unchanged(tree: Tree, subject: Subject, known: str) -> bool:
+    """Whether the text is the one that had this hash, of whichever version."""
+    if known.startswith(VERSION):
+        return body_hash(tree, subject) == known
+    files = _files(tree, subject)
+    return bool(files) and frontmatter.body_hash(map(frontmatter.body, files.values())) == known
+
+
+def _files(tree: Tree, subject: Subject) -> dict[str, bytes]:
+    """The artifact, then its companions as far as they can be read; nothing without an artifact."""
+    names = (subject.artifact,) if subject.is_task else paths(tree, subject.step)
+    found: dict[str, bytes] = {}
+    for path in names:
         data = tree.read(path)
-        if isinstance(data, Fault):
-            if path == files[0]:
-                return ""
-            continue
-        bodies.append(frontmatter.body(data))
-    return frontmatter.body_hash(bodies)
+        if not isinstance(data, Fault):
+            found[path] = _authored(path, data)
+        elif path == names[0]:
+            return {}
+    return found
+
+
+def _text(path: str, data: bytes) -> bytes:
+    """The frontmatter, but for what the engine sets, then the body."""
+    more = CI_FIELDS if path == STEP["integrate"].artifact else ()
+    return frontmatter.without(data, (*ENGINE_FIELDS, *more)) + b"\0" + frontmatter.body(data)
+
+
+ENGINE_FIELDS = ("status", "phase_start_commit", "feature_branch", "quality_verdict")
+# Written into integration.md when the CI command has run: its review does not begin again.
+CI_FIELDS = ("ci_exit", "ci_log", "ci_merges", "ci_resets")
+
+
+def _authored(path: str, data: bytes) -> bytes:
+    """What a quality review left in a task is no part of its text."""
+    if path.startswith("tasks/") and b"\n--- Quality Review Findings " in data:
+        from qrspi.core.text import findings_block
+
+        data = findings_block.without(data)
+    return data

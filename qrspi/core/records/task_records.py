@@ -6,12 +6,14 @@ import re
 from collections.abc import Mapping
 from typing import Literal, NamedTuple, TypeVar, cast, get_args
 
+from qrspi.core.filenames import WORKTREES, is_safe, slug_of
 from qrspi.core.model import Problem
+from qrspi.core.text import branch_names
 from qrspi.core.tree import Fault, Tree
 from qrspi.core.yaml import frontmatter
 from qrspi.core.yaml.frontmatter import Front
 from qrspi.core.yaml.nodes import Node
-from qrspi.core.yaml.reader import quote
+from qrspi.core.yaml.writer import quote
 
 ReportStatus = Literal["DONE", "DONE_WITH_CONCERNS", "BLOCKED"]
 Ending = Literal["accepted-with-issues", "skipped-by-user"]
@@ -30,10 +32,20 @@ class Start(NamedTuple):
     worktree: str  # relative to the root of the code repository
     feature_branch: str = ""
     time: str = ""
+    built_on: str = ""  # tasks and their reviewed commits: `task-01 SHA, task-02 SHA`
+    stays_without: str = ""  # newer ones of them, which it was not moved to, as it had begun
+
+
+class Refused(NamedTuple):
+    """Why a task could not be started, while others could."""
+
+    reason: str
+    hint: str = ""
+    time: str = ""
 
 
 class Report(NamedTuple):
-    """An implementer's word."""
+    """What an implementer reported."""
 
     status: ReportStatus
     commit: str  # '' only when blocked
@@ -52,6 +64,7 @@ class Outcome(NamedTuple):
     reason: str
     who: str = ""
     time: str = ""
+    named: str = ""  # who they said they are: `as` in the file
 
 
 class Reopened(NamedTuple):
@@ -69,6 +82,10 @@ def folder(key: str) -> str:
 
 def start_file(key: str) -> str:
     return f"{folder(key)}/start.md"
+
+
+def refused_file(key: str) -> str:
+    return f"{folder(key)}/not-started.md"
 
 
 def report_file(key: str) -> str:
@@ -92,6 +109,11 @@ def render_start(key: str, start: Start) -> bytes:
     return _rendered({"task": key, **start._asdict()})
 
 
+def render_refused(key: str, refused: Refused) -> bytes:
+    fields = {"task": key, **refused._asdict()}
+    return _rendered(fields, str(fields.pop("reason")))
+
+
 def render_report(key: str, report: Report) -> bytes:
     fields = {"task": key, **report._asdict()}
     return _rendered(fields, str(fields.pop("text")))
@@ -99,8 +121,9 @@ def render_report(key: str, report: Report) -> bytes:
 
 def render_outcome(key: str, outcome: Outcome) -> bytes:
     fields = outcome._asdict()
-    reason = str(fields.pop("reason"))
-    return _rendered({"task": key, "outcome": fields.pop("ending"), **fields}, reason)
+    reason, named = str(fields.pop("reason")), fields.pop("named")
+    head = {"task": key, "outcome": fields.pop("ending"), **fields, "as": named}
+    return _rendered(head, reason)
 
 
 def render_reopened(key: str, reopened: Reopened) -> bytes:
@@ -124,14 +147,39 @@ def start(tree: Tree, key: str) -> Start | Problem | None:
     if page is None or isinstance(page, Problem):
         return page
     found = Start(
-        page.text("branch"),
-        page.text("base"),
-        page.commit("base_commit"),
-        page.text("worktree"),
-        page.optional("feature_branch"),
-        page.optional("time"),
+        branch=page.branch("branch"),
+        base=page.text("base"),
+        base_commit=page.commit("base_commit"),
+        worktree=page.one_of("worktree", places(tree.name, key)),
+        feature_branch=page.branch("feature_branch", required=False),
+        time=page.optional("time"),
+        built_on=page.optional("built_on"),
+        stays_without=page.optional("stays_without"),
     )
     return page.fault or found
+
+
+def commits_of(text: str) -> dict[str, str]:
+    """Tasks and commits as a record lists them; what is none of that is left out."""
+    pairs = (part.split() for part in text.split(","))
+    return {pair[0]: pair[1] for pair in pairs if len(pair) == 2 and _COMMIT.fullmatch(pair[1])}
+
+
+def listed(commits: Mapping[str, str]) -> str:
+    return ", ".join(f"{key} {commit}" for key, commit in commits.items())
+
+
+def refused(tree: Tree, key: str) -> Refused | None:
+    """One that cannot be read stops nothing: the task is tried again."""
+    page = _page(tree, refused_file(key))
+    if page is None or isinstance(page, Problem) or not page.body:
+        return None
+    return Refused(page.body, page.optional("hint"), page.optional("time"))
+
+
+def places(run: str, key: str) -> tuple[str, ...]:
+    """Where a task's work tree can be: a record that leads elsewhere is not followed."""
+    return tuple(f"{WORKTREES}/{folder}/{key}" for folder in dict.fromkeys((slug_of(run), run)))
 
 
 def report(tree: Tree, key: str) -> Report | Problem | None:
@@ -148,32 +196,37 @@ def outcome(tree: Tree, key: str) -> Outcome | Problem | None:
     if page is None or isinstance(page, Problem):
         return page
     ending = page.one_of("outcome", ENDINGS)
-    found = Outcome(ending, page.body, page.optional("who"), page.optional("time"))
-    return page.fault or found
+    who, time, named = (page.optional(key) for key in ("who", "time", "as"))
+    return page.fault or Outcome(ending, page.body, who, time, named)
 
 
 def reopened(tree: Tree, key: str) -> Reopened | Problem | None:
     page = _page(tree, reopened_file(key))
     if page is None or isinstance(page, Problem):
         return page
-    number = page.optional("round")
-    findings = tuple(
-        line.removeprefix("- ") for line in page.body.splitlines() if line.startswith("- ")
-    )
+    named = (line.removeprefix("- ") for line in page.body.splitlines() if line.startswith("- "))
+    findings = tuple(path for path in named if _is_review(path))
     found = Reopened(
         page.optional("commit"),
-        int(number) if number.isdecimal() and len(number) < 6 else 0,
+        frontmatter.number(page.fields, "round"),
         findings,
         page.optional("time"),
     )
     return page.fault or found
 
 
+def _is_review(path: str) -> bool:
+    """Whether a line of a record names a file of the run's reviews, and says nothing else."""
+    return path.startswith("reviews/") and all(
+        is_safe(part) and part.strip(".") for part in path.split("/")
+    )
+
+
 T = TypeVar("T", bound=str)
 
 
 class _Page:
-    """One record's fields; the first that is not as written remembers why."""
+    """One record's fields. The first that is wrong becomes its fault."""
 
     def __init__(self, file: str, fields: Mapping[str, Node], body: str) -> None:
         self.file = file
@@ -188,6 +241,12 @@ class _Page:
         found = self.optional(key)
         if not found:
             self._blame(key, "missing", "a text")
+        return found
+
+    def branch(self, key: str, *, required: bool = True) -> str:
+        found = self.text(key) if required else self.optional(key)
+        if why := branch_names.unsafe(found):
+            self._blame(key, f"a name with {why}", "the name of a branch")
         return found
 
     def commit(self, key: str) -> str:
@@ -214,7 +273,7 @@ def _page(tree: Tree, file: str) -> _Page | Problem | None:
     if isinstance(data, Fault):
         if data.kind == "absent":
             return None
-        found = data.detail or data.kind
+        found = data.reason
         return Problem("unreadable", f"{file} cannot be read: {found}", file, found=found)
     front = frontmatter.read(data, file)
     if isinstance(front, Problem):

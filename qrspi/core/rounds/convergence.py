@@ -6,7 +6,7 @@ import re
 from typing import NamedTuple
 
 from qrspi.core.model import Decision, Problem
-from qrspi.core.rounds import scope_set as scope
+from qrspi.core.rounds import scope_set
 from qrspi.core.rounds.scope_set import FULL, ScopeSet
 from qrspi.core.tree import Fault
 
@@ -96,7 +96,7 @@ _EARLY = (
 def _absent(number: int, previous: ScopeSetFile, current: ScopeSetFile) -> tuple[str, ...]:
     """One line when a set is not there, whichever rule decides; a bad one is named as well."""
     bad = tuple(
-        scope.malformed_line(at, file.message)
+        scope_set.malformed_line(at, file.message)
         for at, file in ((number - 1, previous), (number, current))
         if isinstance(file, Problem)
     )
@@ -132,18 +132,9 @@ def flag_persists(number: int) -> str:
     )
 
 
-def load(content: bytes | Fault) -> ScopeSetFile:
-    """A scope set as convergence takes it: absent and unreadable are not the same."""
-    if not isinstance(content, Fault):
-        return scope.read(content)
-    if content.kind == "absent":
-        return None
-    return Problem("bad_scope_set", f"{content.kind} {content.detail}".strip())
-
-
 def tags(data: bytes) -> tuple[str, ...]:
     """The tag lines of a scope set, each once, in the order they stand."""
-    return scope.tag_lines(data.decode(errors="replace"))
+    return scope_set.tag_lines(data.decode(errors="replace"))
 
 
 _SHA = re.compile(rb"([0-9a-f]{40})\s*")

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 
 from qrspi.core.filenames import is_safe, round_name
-from qrspi.core.findings.violations import shown
+from qrspi.core.findings.submission import shown
 from qrspi.core.model import Problem
+from qrspi.core.records.approvals import Record
+from qrspi.core.records.decisions import UNRECORDED
 from qrspi.core.text import headings
-from qrspi.core.yaml import reader as yaml
+from qrspi.core.yaml import reader
 from qrspi.core.yaml.nodes import Node, Scalar
 
 LINES_LIMIT = 30
@@ -20,14 +22,20 @@ _NUMBERS = ("representative_score", "threshold")
 _OPENING = re.compile(r"^(```+|~~~+)[ \t]*(?:ya?ml)?[ \t]*\n", re.MULTILINE)
 
 
-def nothing_applied(number: int, names: Sequence[str] = ()) -> bytes:
-    """For a round whose findings were all skipped by a person."""
-    lines = [f"- {name}: skipped by a person" for name in names[:_LISTED]]
-    if more := len(names) - len(lines):
+def nothing_applied(number: int, skipped: Mapping[str, Record | None]) -> bytes:
+    """For a round whose findings were all skipped, each with the record of that."""
+    lines = [_skipped(name, record) for name, record in skipped.items()][:_LISTED]
+    if more := len(skipped) - len(lines):
         lines.append(f"- and {more} more")
     text = ["", *lines] if lines else []
     head = [f"# Round {number:02d} dispositions", "", "Nothing was applied."]
     return "".join(f"{line}\n" for line in (*head, *text)).encode()
+
+
+def _skipped(name: str, record: Record | None) -> str:
+    if record is None:
+        return f"- {name}: skip, says the pause file; {UNRECORDED}"
+    return f"- {name}: skipped by {' '.join(record.person.split())}"
 
 
 def problems(data: bytes, file: str, number: int) -> tuple[Problem, ...]:
@@ -74,7 +82,7 @@ def _observations(text: str, line: int, file: str, number: int) -> Iterator[Prob
     if not fenced:
         yield _problem(file, f"no fenced YAML under '## {SECTION}'", "a fenced observations: list")
         return
-    fields = yaml.parse(fenced[1], file, first_line=line + fenced[0])
+    fields = reader.parse(fenced[1], file, first_line=line + fenced[0])
     if isinstance(fields, Problem):
         yield fields._replace(code="bad_dispositions")
         return

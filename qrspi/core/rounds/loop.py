@@ -1,31 +1,27 @@
-"""Where a review loop stands: the newest round's stage, derived from its files.
+"""Where a review loop stands: its newest round, read in the order of a finding's journey.
 
-`closed` is tested first, then the stages from top to bottom; the first that holds wins.
+`evaluate` takes the round through manifest, guard, triage and pause file, and then names its
+stage: `closed` is tested first, then the stages from top to bottom; the first that holds wins.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from qrspi.core.config.reader import Config
-from qrspi.core.filenames import RoundPaths, is_dropping, looks_like_round, pause_file, rounds_in
-from qrspi.core.model import Problem, Round, Stage, Triaged
-from qrspi.core.pipeline import Subject
-from qrspi.core.records import step_text as bodies
+from qrspi.core.filenames import RoundPaths, pause_file
+from qrspi.core.model import Code, Problem, Round, Stage, Triaged
+from qrspi.core.pipeline import CODE_STEPS, Subject
+from qrspi.core.records import decisions, step_text
+from qrspi.core.records.approvals import Record
+from qrspi.core.records.decisions import RoundDecisions
 from qrspi.core.rounds import manifest as manifests
+from qrspi.core.rounds import opening as openings
 from qrspi.core.rounds import pause_file as pauses
+from qrspi.core.rounds import round_list
 from qrspi.core.rounds.manifest import Manifest
+from qrspi.core.rounds.opening import Opening
 from qrspi.core.rounds.pause_file import Pause
-from qrspi.core.tree import Entry, Fault, Tree
-
-
-class Failure(NamedTuple):
-    """One reason for the failure menu."""
-
-    diagnostic: str
-    code: str
-    skippable: bool
-    tag: str = ""
-    file: str = ""
+from qrspi.core.tree import Fault, Tree, exists
 
 
 class Loop(NamedTuple):
@@ -39,12 +35,27 @@ class Loop(NamedTuple):
     round: Round | None = None
     triaged: tuple[Triaged, ...] = ()
     pause: Pause | None = None
-    skipped: bool = False  # a person chose to go on without scores
+    skipped: bool = False  # it goes on without scores, says the file that a person's word leaves
     clean: bool = False
     fresh: bool = False  # the text is the one this round reviewed
-    failures: tuple[Failure, ...] = ()
+    failures: tuple[Problem, ...] = ()  # what puts the round before the failure menu
     problem: Problem | None = None  # why nothing can be said of the round
     warnings: tuple[Problem, ...] = ()
+    verified: bytes = b""  # of the verified file, as soon as the round can be assembled
+    decided: RoundDecisions = RoundDecisions()  # what people decided about it, on record
+    opening: Opening = "opened"  # whether the engine opened it, by its records
+
+    @property
+    def is_proven(self) -> bool:
+        return self.opening in ("opened", "adopted")
+
+    imported: bool = False  # made elsewhere: unproven, and never clean
+    choice: str = ""  # what is to become of it, as its import says
+
+    @property
+    def taken_over(self) -> bool:
+        """Its findings are scored and applied, although nobody here asked for them."""
+        return self.imported and self.choice == "take-over"
 
     @property
     def kept(self) -> int:
@@ -53,6 +64,47 @@ class Loop(NamedTuple):
     @property
     def dropped(self) -> int:
         return sum(item.verdict == "drop" for item in self.triaged)
+
+    @property
+    def unrecorded(self) -> tuple[str, ...]:
+        """The findings that the pause file decides and no record does."""
+        made = self.pause.decisions.items() if self.pause else ()
+        return tuple(
+            name
+            for name, choice in made
+            if choice != "pending" and not self.decided.proves(name, choice)
+        )
+
+    @property
+    def settled(self) -> bool:
+        """Whether a person decided about each finding that was kept, and wants none applied."""
+        if self.stage != "closed" or self.pause is None or self.to_apply or not self.kept:
+            return False
+        if not self.is_proven:
+            return False
+        return not self.pause.undecided and not self.unrecorded
+
+    @property
+    def answered(self) -> tuple[str, ...]:
+        """Those who wrote something for the round, well or badly."""
+        if self.round is None:
+            return ()
+        found, clean = self.round.findings, self.round.cleans
+        return tuple(sorted({one.tag for one in found} | {one.tag for one in clean}))
+
+    @property
+    def is_renewable(self) -> bool:
+        """Nobody has looked at the text yet, which changed after the round was opened; or nothing
+        proves that it was, as when a kill came between its manifest and the trail."""
+        waits = self.stage == "reviewing" and self.round is not None and not self.answered
+        stale = self.is_outdated or not self.is_proven
+        return waits and stale and not (self.round and self.round.unfinished)
+
+    @property
+    def is_outdated(self) -> bool:
+        """Of a text that people write; code steps tell by their commits."""
+        written = not self.subject.is_task and self.subject.step not in CODE_STEPS
+        return written and self.manifest is not None and not self.fresh
 
     @property
     def to_apply(self) -> tuple[Triaged, ...]:
@@ -65,276 +117,290 @@ class Loop(NamedTuple):
         )
 
 
-SHARED = "reviews/integration"
-SKIPPABLE = ("missing_output", "missing_sidecar", "verify_failed", "bad_scope_set")
+# What a person may go on without.
+SKIPPABLE: tuple[Code, ...] = (
+    "missing_output",
+    "missing_sidecar",
+    "verify_failed",
+    "bad_scope_set",
+)
 
 
-def rounds(tree: Tree, subject: Subject) -> tuple[int, ...]:
-    """The subject's rounds that hold something, in order."""
-    return tuple(reversed(tuple(_own(tree, subject))))
-
-
-def newest(tree: Tree, subject: Subject) -> int:
-    """The last of them, without a look at those before it; 0 when there is none."""
-    return next(_own(tree, subject), 0)
-
-
-def highest(tree: Tree, subject: Subject) -> int:
-    """The highest round in the directory, whoever's it is; 0 when there is none."""
-    return next(_descending(tree, subject), 0)
-
-
-def _own(tree: Tree, subject: Subject) -> Iterator[int]:
-    numbers = _descending(tree, subject)
-    if subject.reviews != SHARED:
-        return numbers
-    return (number for number in numbers if not is_of_another(tree, subject, number))
-
-
-def is_of_another(tree: Tree, subject: Subject, number: int) -> bool:
-    """A directory shared by two subjects is told apart by the manifests."""
-    return subject.reviews == SHARED and _owner(tree, subject, number) != subject.key
-
-
-def _descending(tree: Tree, subject: Subject) -> Iterator[int]:
-    entries = tree.entries(subject.reviews)
-    numbers = () if isinstance(entries, Fault) else rounds_in(entries)
-    return (number for number in reversed(numbers) if _holds(tree, subject, number))
-
-
-def _holds(tree: Tree, subject: Subject, number: int) -> bool:
-    entries = tree.entries(RoundPaths(subject.reviews, number).directory)
-    return isinstance(entries, Fault) or any(not is_dropping(entry.name) for entry in entries)
-
-
-def _owner(tree: Tree, subject: Subject, number: int) -> str:
-    path = RoundPaths(subject.reviews, number).manifest
-    found = manifests.read(tree.read(path, manifests.LIMIT), path)
-    return found.step if isinstance(found, Manifest) else "integrate"
-
-
-def evaluate(tree: Tree, subject: Subject, config: Config, base: int = 0) -> Loop:
+def evaluate(
+    tree: Tree, subject: Subject, config: Config, base: int = 0, records: Iterable[Record] = ()
+) -> Loop:
     """The stage of the subject's newest round. Rounds up to `base` belong to an earlier loop."""
     outline = _outline(tree, subject)
-    number = newest(tree, subject) if subject.reviews == SHARED else outline.highest
-    if number:
-        return _with_stage(tree, _read_one(tree, outline, config, number), config, base)
+    if number := round_list.newest(tree, subject):
+        records = tuple(records)
+        loop = _decided(_read(tree, outline, config, number, records), records)
+        return _with_stage(tree, loop, config, base)
     return outline._replace(because=(f"there is no review round in {subject.reviews}",))
 
 
-def at(tree: Tree, subject: Subject, config: Config, number: int, base: int = 0) -> Loop:
+def at(
+    tree: Tree,
+    subject: Subject,
+    config: Config,
+    number: int,
+    base: int = 0,
+    records: Iterable[Record] = (),
+) -> Loop:
     """One round of the subject, the newest or not; one that a later round follows is closed."""
-    loop = _read_one(tree, _outline(tree, subject), config, number)
-    if number < newest(tree, subject):
-        return loop._replace(stage="closed", because=("a later round follows",))
+    outline, newest = _outline(tree, subject), round_list.newest(tree, subject)
+    records = tuple(records)
+    if number < newest:
+        return _followed(tree, outline, config, number, records)
+    loop = _decided(_read(tree, outline, config, number, records), records)
     return _with_stage(tree, loop, config, base)
 
 
-def _read_one(tree: Tree, outline: Loop, config: Config, number: int) -> Loop:
-    paths = RoundPaths(outline.subject.reviews, number)
-    return _read(tree, outline._replace(number=number, paths=paths), config)
+def each(tree: Tree, subject: Subject, config: Config, numbers: Iterable[int]) -> Iterator[Loop]:
+    """Several rounds as `at` tells of them, with one look at which there are."""
+    outline, newest = _outline(tree, subject), round_list.newest(tree, subject)
+    for number in numbers:
+        if number < newest:
+            yield _followed(tree, outline, config, number, ())
+        else:
+            yield at(tree, subject, config, number)
+
+
+def _followed(
+    tree: Tree, outline: Loop, config: Config, number: int, records: tuple[Record, ...]
+) -> Loop:
+    loop = _decided(_read(tree, outline, config, number, None), records)
+    later = "closed by a later round" if loop.imported else "a later round follows"
+    return loop._replace(stage="closed", because=(later,))
+
+
+def _decided(loop: Loop, records: Iterable[Record]) -> Loop:
+    """Only what somebody decided, or seems to have, is looked up."""
+    if not (loop.skipped or loop.pause or loop.imported):
+        return loop
+    return loop._replace(decided=decisions.of_round(records, loop.subject.key, loop.number))
 
 
 def _outline(tree: Tree, subject: Subject) -> Loop:
-    return Loop(subject, highest=highest(tree, subject), warnings=odd_names(tree, subject))
+    highest = round_list.highest(tree, subject)
+    return Loop(subject, highest=highest, warnings=round_list.odd_names(tree, subject))
 
 
-def odd_names(tree: Tree, subject: Subject) -> tuple[Problem, ...]:
-    entries = tree.entries(subject.reviews)
-    if isinstance(entries, Fault):
-        return ()
-    numbers = rounds_in(entries)
-    good = {RoundPaths("", number).directory[1:] for number in numbers}
-    odd = [
-        Problem(
-            "odd-round-name",
-            f"{subject.reviews}/{entry.name} is not a round: expected a directory round-NN",
-            file=f"{subject.reviews}/{entry.name}",
-        )
-        for entry in entries
-        if looks_like_round(entry.name) and entry.name not in good
-    ]
-    return (*odd, *_gaps(subject, numbers))
-
-
-def _gaps(subject: Subject, numbers: tuple[int, ...]) -> tuple[Problem, ...]:
-    """One line a gap, however wide: a stray `round-9999` must not flood the page."""
-    problems = []
-    for before, after in zip((0, *numbers), numbers, strict=False):
-        first, last = before + 1, after - 1
-        if first <= last:
-            which = (
-                f"round {first:02d} is" if first == last else f"rounds {first:02d}-{last:02d} are"
-            )
-            text = f"{subject.reviews}: {which} missing below round {after:02d}"
-            problems.append(Problem("round-gap", text, file=subject.reviews))
-    return tuple(problems)
-
-
-def _read(tree: Tree, loop: Loop, config: Config) -> Loop:
-    """Everything the newest round's files say, before a stage is named."""
+def _read(
+    tree: Tree, outline: Loop, config: Config, number: int, records: tuple[Record, ...] | None
+) -> Loop:
+    """Everything that the round's files say, before a stage is named. Without records nobody asks
+    who opened it: a round that others followed is history."""
     # Only a run with a round pays for reading findings.
     from qrspi.core.findings import guard, triage
 
-    path = loop.paths.manifest
-    manifest = manifests.read(tree.read(path, manifests.LIMIT), path)
+    paths = RoundPaths(outline.subject.reviews, number)
+    loop = outline._replace(number=number, paths=paths)
+    data = tree.read(paths.manifest, manifests.LIMIT)
+    manifest = manifests.read(data, paths.manifest)
+    elsewhere = not isinstance(manifest, Manifest) and _is_imported(tree, paths)
     if isinstance(manifest, Problem):
-        return loop._replace(problem=manifest)
-    read = guard.read_round(tree, loop.subject, loop.number, config, manifest)
-    skipped = _is_there(tree, loop.paths.skipped)
-    verifier = config.verifier_enabled is not False
+        if not (elsewhere or manifests.is_other(manifest)):
+            return loop._replace(problem=manifest)
+        loop = loop if elsewhere else loop._replace(warnings=(*loop.warnings, manifest))
+        manifest = None
+    if manifest and records is not None and not isinstance(data, Fault):
+        opening = openings.of(tree, paths.manifest, data, manifest, records)
+        loop = loop._replace(opening=opening)
+    if manifest and not loop.is_proven:
+        whole = manifest._replace(expected_tags=_due(tree, loop, config, manifest, records or ()))
+        less = not set(whole.expected_tags) <= set(manifest.expected_tags)
+        loop = loop._replace(opening="tampered" if less else "unproven")
+        manifest = whole
+    if manifest and records is not None:
+        from qrspi.core.records import vanished
+
+        gone = vanished.from_round(tree, paths.directory)
+        lost = vanished.in_the_way(gone, paths.directory)
+        loop = loop._replace(warnings=(*loop.warnings, *gone), problem=lost)
+    read = guard.read_round(tree, loop.subject, number, config, manifest, elsewhere=elsewhere)
+    if config.evidence == "dispatched" and records is not None:
+        from qrspi.core.rounds import answers
+
+        read = answers.only_dispatched(tree, read)
+    skipped = exists(tree, paths.skipped)
+    verifier = config.verifies
     triaged = triage.partition(read, verifier_enabled=verifier, skipped=skipped)
-    pause_path = pause_file(loop.subject.key, loop.number)
+    pause_path = pause_file(loop.subject.key, number)
     pause = pauses.read(tree.read(pause_path), pause_path)
-    return loop._replace(
+    loop = loop._replace(
         manifest=manifest,
         round=read,
         skipped=skipped,
         triaged=triaged,
         pause=pauses.of_round(pause, triaged) if isinstance(pause, Pause) else None,
-        problem=pause if isinstance(pause, Problem) else None,
+        problem=pause if isinstance(pause, Problem) else loop.problem,
         fresh=_is_fresh(tree, loop.subject, manifest),
         warnings=loop.warnings + read.warnings,
     )
+    return _taken_in(tree, loop) if elsewhere else loop
+
+
+def _is_imported(tree: Tree, paths: RoundPaths) -> bool:
+    # Every round of the engine's own has a manifest.
+    from qrspi.core.records import import_record
+
+    return import_record.lists(tree, paths)
+
+
+def _taken_in(tree: Tree, loop: Loop) -> Loop:
+    from qrspi.core.rounds import imported_round
+
+    return imported_round.taken_in(tree, loop)
+
+
+def _due(
+    tree: Tree, loop: Loop, config: Config, manifest: Manifest, records: tuple[Record, ...]
+) -> tuple[str, ...]:
+    """Whom matrix, config.md and earlier rounds name, whatever the manifest says."""
+    from qrspi.core.findings import guard
+    from qrspi.core.rounds import later_rounds
+
+    tags = guard.due(tree, loop.subject, config, manifest)
+    base = later_rounds.base(loop.subject, records)
+    return later_rounds.choose(tree, loop.subject, config, tags, loop.number, base).tags
 
 
 def _is_fresh(tree: Tree, subject: Subject, manifest: Manifest | None) -> bool:
-    return manifest is not None and manifest.body_hash == bodies.body_hash(tree, subject)
-
-
-def _is_there(tree: Tree, path: str) -> bool:
-    found = tree.head(path)
-    return not (isinstance(found, Fault) and found.kind == "absent")
+    return manifest is not None and step_text.is_unchanged(tree, subject, manifest.body_hash)
 
 
 def _with_stage(tree: Tree, loop: Loop, config: Config, base: int) -> Loop:
+    if loop.imported and not loop.taken_over:
+        from qrspi.core.rounds import imported_round
+
+        return imported_round.with_stage(tree, loop)
+    disposed = exists(tree, loop.paths.dispositions)
+    if disposed and (not tree.in_git or exists(tree, loop.paths.anchor)):
+        return loop._replace(stage="closed", because=("its dispositions are on record",))
     if loop.problem:
         return loop._replace(stage="guarded", because=(loop.problem.message,))
-    disposed = _is_there(tree, loop.paths.dispositions)
-    anchored = not tree.in_git or _is_there(tree, loop.paths.anchor)
-    if disposed and anchored:
-        return loop._replace(stage="closed", because=("its dispositions are on record",))
-    if _is_there(tree, loop.paths.flag) or _left_by_loop_back(loop):
+    loop = _review_stage(tree, loop, config)
+    if exists(tree, loop.paths.flag) or _left_by_loop_back(loop):
         return loop._replace(stage="abandoned", because=("a loop back left this round",))
-    loop = _review_stage(tree, loop, config) or _fix_stage(loop, disposed)
+    loop = _fix_stage(loop, disposed) if loop.stage == "none" else loop
     if loop.number <= base and loop.stage != "closed":
         return loop._replace(stage="abandoned", because=("it belongs to an earlier loop",))
-    return loop
+    if not (loop.is_proven or loop.is_renewable):
+        return loop._replace(stage="guarded", clean=False, because=(_unproven(loop),))
+    return _with_word_on_changes(loop)
+
+
+def _unproven(loop: Loop) -> str:
+    """Of an open round, and of one that would read as clean."""
+    if loop.opening == "tampered":
+        return f"{loop.paths.manifest} is not as qrspi wrote it, and leaves reviewers out"
+    return f"{loop.paths.manifest} is on no record of qrspi, so nobody knows who was sent"
+
+
+def _with_word_on_changes(loop: Loop) -> Loop:
+    """Until findings are applied, nobody changes the text on behalf of the round."""
+    early = loop.stage in ("reviewing", "guarded", "verifying")
+    if not (early and loop.is_outdated and loop.answered):
+        return loop
+    artifact, names = loop.subject.artifact, ", ".join(loop.answered)
+    text = (
+        f"{artifact} has changed since round {loop.number} was opened: what {names} wrote is about "
+        "the earlier text and does not count as a review of this one; another round will follow"
+    )
+    return loop._replace(warnings=(*loop.warnings, Problem("text-changed", text, artifact)))
 
 
 def _left_by_loop_back(loop: Loop) -> bool:
     return loop.pause is not None and "loop-back" in loop.pause.decisions.values()
 
 
-def _review_stage(tree: Tree, loop: Loop, config: Config) -> Loop | None:
-    """The stages up to `scored`; None when the round is assembled."""
+def _review_stage(tree: Tree, loop: Loop, config: Config) -> Loop:
+    """The stages up to `scored`; `none` when everything is assembled."""
     read = loop.round
     assert read is not None
-    loop = loop._replace(failures=failures(tree, loop, config))
-    if read.silent_tags and not loop.skipped:
-        return loop._replace(stage="reviewing", because=_silent(read.silent_tags))
+    loop = loop._replace(failures=_failures(tree, loop, config))
     if read.violations:
-        first = f"{len(read.violations)} thing(s) in the round break its contract"
-        return loop._replace(stage="guarded", because=(first, read.violations[0].message))
-    verifying = config.verifier_enabled is not False and not loop.skipped
-    if verifying and read.unscored:
+        return loop._replace(stage="guarded", because=tuple(v.message for v in read.violations))
+    if read.silent_tags and not loop.skipped:
+        silent = tuple(f"{tag} has written nothing yet" for tag in read.silent_tags)
+        return loop._replace(stage="reviewing", because=silent)
+    if read.unscored and config.verifies and not loop.skipped:
         count = len(read.unscored)
         return loop._replace(stage="verifying", because=(f"{count} finding(s) have no score yet",))
+    loop = loop._replace(verified=_verified(loop, read, config))
     if loop.failures and not loop.skipped:
-        return loop._replace(stage="failed", because=(loop.failures[0].diagnostic,))
-    if stale := _stale(tree, loop, config):
-        return loop._replace(stage="scored", because=(stale,))
-    return None
+        return loop._replace(stage="failed", because=(loop.failures[0].message,))
+    if unwritten := _unwritten(tree, loop, config):
+        return loop._replace(stage="scored", because=(unwritten,))
+    return loop
 
 
-def _silent(tags: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(f"{tag} has written nothing yet" for tag in tags)
+def _failures(tree: Tree, loop: Loop, config: Config) -> tuple[Problem, ...]:
+    """In the guard's order; scores that failed are one line together."""
+    assert loop.round is not None
+    found = [item for item in loop.round.blocking if item.code != "verify_failed"]
+    if failed := len(loop.round.blocking) - len(found):
+        line = f"Verifier returned VERIFY_FAILED for {failed} findings"
+        found.append(Problem("verify_failed", line))
+    if bad := _bad_scope_set(tree, loop, config):
+        found.append(bad)
+    return tuple(item for item in found if not (loop.skipped and item.code in SKIPPABLE))
 
 
-def failures(tree: Tree, loop: Loop, config: Config) -> tuple[Failure, ...]:
-    """Everything that puts the round before the failure menu, in the guard's order."""
-    from qrspi.core.findings import guard
-
-    if loop.round is None:
-        return ()
-    verifier = config.verifier_enabled is not False and not loop.skipped
-    found = [_failure(item) for item in guard.violations(loop.round, verifier_enabled=verifier)]
-    failed = [item for item in found if item.code == "verify_failed"]
-    others = [item for item in found if item.code != "verify_failed"]
-    if failed and not loop.skipped:
-        line = f"Verifier returned VERIFY_FAILED for {len(failed)} findings"
-        others.append(Failure(line, "verify_failed", True))
-    if bad := bad_scope_set(tree, loop, config):
-        others.append(Failure(bad, "bad_scope_set", True, file=loop.paths.scope_set))
-    return tuple(item for item in others if not (loop.skipped and item.skippable))
+def keeps_scope_set(subject: Subject, config: Config) -> bool:
+    return config.tags_scope and subject.key != "test"
 
 
-def _failure(problem: Problem) -> Failure:
-    from qrspi.core.findings import guard
-
-    tag = guard.blamed(problem)
-    return Failure(problem.message, problem.code, problem.code in SKIPPABLE, tag, problem.file)
-
-
-def tags_scope(loop: Loop, config: Config) -> bool:
-    return config.scope_tagger_enabled is not False and loop.subject.key != "test"
-
-
-def bad_scope_set(tree: Tree, loop: Loop, config: Config) -> str:
-    """Why the round's scope set cannot be used; '' when it can or when there is none."""
-    if not tags_scope(loop, config):
-        return ""
+def _bad_scope_set(tree: Tree, loop: Loop, config: Config) -> Problem | None:
+    """Why the round's scope set cannot be used; None when it can or when there is none."""
+    if not keeps_scope_set(loop.subject, config) or loop.imported:
+        return None
     data = tree.read(loop.paths.scope_set)
-    if isinstance(data, Fault):
-        if data.kind == "absent":
-            return ""
-        reason = f"{data.kind} {data.detail}".strip()
-    else:
-        from qrspi.core.rounds import scope_set as scope
+    if isinstance(data, Fault) and data.kind == "absent":
+        return None
+    from qrspi.core.rounds import scope_set
 
-        read = scope.read(data)
-        if not isinstance(read, Problem):
-            return ""
-        reason = read.message
-    return f"Scope-tagger emitted malformed scope-set for round {loop.number:02d}: {reason}"
+    found = scope_set.load(data)
+    return scope_set.malformed(loop.paths, found) if isinstance(found, Problem) else None
 
 
-def _stale(tree: Tree, loop: Loop, config: Config) -> str:
+def _verified(loop: Loop, read: Round, config: Config) -> bytes:
+    from qrspi.core.rounds import verified_file
+
+    enabled = "true" if config.verifies else "false"
+    return verified_file.assemble(read, loop.triaged, enabled)
+
+
+def _unwritten(tree: Tree, loop: Loop, config: Config) -> str:
     """What the engine has still to write for this round; '' when nothing."""
-    data = tree.read(loop.paths.verified)
-    if isinstance(data, Fault) or data != assembled(loop, config):
+    if not _is_written(loop, tree.read(loop.paths.verified)):
         return "the verified file is missing or stale"
-    if tags_scope(loop, config) and scope_set_is_stale(tree, loop):
+    if keeps_scope_set(loop.subject, config) and _lacks_scope_set(tree, loop):
         return "the scope set is missing or stale"
     if pauses.waiting(loop.triaged) and loop.pause is None:
         return "findings wait for a person and the pause file is not written"
     return ""
 
 
-def assembled(loop: Loop, config: Config) -> bytes:
-    from qrspi.core.rounds import verified_file as verified
-
-    assert loop.round is not None
-    enabled = "false" if config.verifier_enabled is False else "true"
-    return verified.assemble(loop.round, loop.triaged, enabled)
+def _is_written(loop: Loop, verified: bytes | Fault) -> bool:
+    """What came with a round from elsewhere stays as it is."""
+    return verified == loop.verified or (loop.imported and isinstance(verified, bytes))
 
 
-def scope_set_is_stale(tree: Tree, loop: Loop) -> bool:
+def _lacks_scope_set(tree: Tree, loop: Loop) -> bool:
     data = tree.read(loop.paths.scope_set)
-    if isinstance(data, Fault):
-        return True
-    from qrspi.core.rounds import scope_set as scope
+    if isinstance(data, Fault) or loop.imported:
+        return isinstance(data, Fault)
+    from qrspi.core.rounds import scope_set
 
-    read = scope.read(data)
-    return not isinstance(read, Problem) and scope.is_stale(read, loop.kept)
+    found = scope_set.read(data)
+    return not isinstance(found, Problem) and scope_set.is_stale(found, loop.kept)
 
 
 def _fix_stage(loop: Loop, disposed: bool) -> Loop:
-    read = loop.round
-    assert read is not None
     if loop.kept == 0:
-        clean = not loop.skipped and not read.silent_tags
-        word = "no finding was kept" if clean else "a person chose to go on without reviews"
+        word = f"{loop.paths.skipped} is there" if loop.skipped else "no finding was kept"
+        clean = not (loop.skipped or loop.imported)
         return loop._replace(stage="closed", clean=clean, because=(word,))
     if loop.pause and loop.pause.undecided:
         names = ", ".join(loop.pause.undecided)
@@ -343,8 +409,3 @@ def _fix_stage(loop: Loop, disposed: bool) -> Loop:
         count = len(loop.to_apply)
         return loop._replace(stage="fixing", because=(f"{count} finding(s) are to be applied",))
     return loop._replace(stage="committing", because=("the round's work is not on record yet",))
-
-
-def entries_or_none(tree: Tree, path: str) -> tuple[Entry, ...]:
-    found = tree.entries(path)
-    return () if isinstance(found, Fault) else found

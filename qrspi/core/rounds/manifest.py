@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from qrspi.core.model import Problem
+from qrspi.core.model import Problem, Unseen
 from qrspi.core.tree import Fault
 
 LIMIT = 4 * 1024 * 1024
@@ -47,6 +47,8 @@ class Manifest(NamedTuple):
     engine_files: Mapping[str, str] = {}  # name → sha256 of what the engine wrote there
     anyway: bool = False
     commit: str = ""  # the reported commit, for a task
+    chosen: str = ""  # why not everybody is sent
+    unseen: tuple[Unseen, ...] = ()  # files that no reviewer can read as text
 
 
 def render(manifest: Manifest) -> bytes:
@@ -63,8 +65,16 @@ def render(manifest: Manifest) -> bytes:
         "expected_tags": list(manifest.expected_tags),
         "dispatches": [_rendered_dispatch(item) for item in manifest.dispatches],
         "engine_files": dict(sorted(manifest.engine_files.items())),
+        **({"unseen": [one._asdict() for one in manifest.unseen]} if manifest.unseen else {}),
     }
+    if manifest.chosen:
+        document["chosen"] = manifest.chosen
     return (json.dumps(document, indent=2, ensure_ascii=False) + "\n").encode()
+
+
+def as_opened(manifest: Manifest) -> Manifest:
+    """What does not change while its agents are sent."""
+    return manifest._replace(dispatches=())
 
 
 def _rendered_choice(choice: RefChoice) -> dict[str, Any]:
@@ -105,11 +115,12 @@ def _rendered_dispatch(item: Dispatch) -> dict[str, Any]:
 
 
 def read(content: bytes | Fault, file: str = "") -> Manifest | Problem | None:
-    """None when there is no manifest; a Problem when there is one that cannot be read."""
+    """None when there is no manifest; a Problem when there is one that cannot be read, or whose
+    JSON is of another shape."""
     if isinstance(content, Fault):
         if content.kind == "absent":
             return None
-        return _bad(file, f"{content.kind} {content.detail}".strip())
+        return _bad(file, content.reason)
     import json  # 2 ms of a cold start, which a run without rounds need not pay
 
     try:
@@ -126,19 +137,28 @@ def _bad(file: str, found: str) -> Problem:
         file=file,
         found=found,
         expected="a dispatch manifest",
-        hint="restore it from git, or move the round's folder away",
+        hint="restore it from git",
     )
+
+
+def is_other(problem: Problem) -> bool:
+    """Whether it can be read and is another tool's: as good as none, but for a warning."""
+    return problem.code == "manifest-shape"
+
+
+def _other(file: str, found: str) -> Problem:
+    return _bad(file, found)._replace(code="manifest-shape")
 
 
 def _checked(document: Any, file: str) -> Manifest | Problem:
     if not isinstance(document, dict):
-        return _bad(file, f"a JSON {type(document).__name__}")
+        return _other(file, f"a JSON {type(document).__name__}")
     for key, kind in (("step", str), ("round", int), ("body_hash", str), ("expected_tags", list)):
         if not isinstance(document.get(key), kind):
-            return _bad(file, f"without a proper '{key}'")
+            return _other(file, f"without a proper '{key}'")
     tags = document["expected_tags"]
     if not all(isinstance(tag, str) for tag in tags):
-        return _bad(file, "without a proper 'expected_tags'")
+        return _other(file, "without a proper 'expected_tags'")
     return Manifest(
         step=document["step"],
         round=document["round"],
@@ -149,6 +169,17 @@ def _checked(document: Any, file: str) -> Manifest | Problem:
         engine_files=_texts(document.get("engine_files")),
         anyway=document.get("anyway") is True,
         commit=_text(document.get("commit")),
+        chosen=_text(document.get("chosen")),
+        unseen=_read_unseen(document.get("unseen")),
+    )
+
+
+def _read_unseen(value: Any) -> tuple[Unseen, ...]:
+    found = (item for item in (value if isinstance(value, list) else []) if isinstance(item, dict))
+    return tuple(
+        Unseen(_text(item.get("path")), size, _text(item.get("sha256")))
+        for item in found
+        if type(size := item.get("size")) is int
     )
 
 

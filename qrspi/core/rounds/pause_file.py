@@ -4,9 +4,11 @@ from collections.abc import Iterable, Mapping
 from typing import Literal, NamedTuple, get_args
 
 from qrspi.core.model import Finding, Problem, Triaged
+from qrspi.core.pipeline import STEP
+from qrspi.core.records import step_text
 from qrspi.core.tree import Fault
 from qrspi.core.yaml import frontmatter
-from qrspi.core.yaml.reader import Scalar
+from qrspi.core.yaml.nodes import Node, Scalar
 
 Choice = Literal["pending", "apply", "skip", "loop-back"]
 CHOICES: tuple[str, ...] = get_args(Choice)
@@ -14,6 +16,7 @@ CHOICES: tuple[str, ...] = get_args(Choice)
 
 class Pause(NamedTuple):
     decisions: Mapping[str, Choice]  # by finding name, in the order of the round
+    all_of_them: Choice = "pending"  # what a file from elsewhere says of them all at once
 
     @property
     def undecided(self) -> tuple[str, ...]:
@@ -32,7 +35,7 @@ def render(step: str, number: int, triaged: Iterable[Triaged]) -> bytes:
     decisions = "".join(f"  {item.finding.name}: pending\n" for item in held)
     head = f"---\nstep: {step}\nround: {number}\ndecisions:\n{decisions}---\n"
     title = f"\n# Round {number:02d} of {step} waits for a person\n\n"
-    count = f"Auto-applied: {applied} findings\n"
+    count = f"To be applied without asking: {applied}\n"
     return (head + title + count + "".join(map(_section, held))).encode(errors="backslashreplace")
 
 
@@ -64,11 +67,19 @@ def read(content: bytes | Fault, file: str) -> Pause | Problem | None:
     if isinstance(front, Problem):
         return front
     decisions = front.fields.get("decisions") if front else None
+    if front and decisions is None and (said := _resolution(front.fields)):
+        return Pause({}, said)
     if isinstance(decisions, Scalar) and not decisions.text:
         return Pause({})
     if not isinstance(decisions, dict):
         return _bad(file, "no list of decisions")
     return _checked(decisions, file)
+
+
+def _resolution(fields: Mapping[str, Node]) -> Choice | None:
+    """Other tools decide about a whole round: `status: resolved`, `resolution: skip`."""
+    said = frontmatter.text(fields, "resolution")
+    return next((one for one in get_args(Choice) if one == said), None)
 
 
 def _checked(decisions: Mapping[str, object], file: str) -> Pause | Problem:
@@ -97,7 +108,8 @@ def _bad(file: str, found: str, field: str = "decisions") -> Problem:
 def of_round(pause: Pause, triaged: Iterable[Triaged]) -> Pause:
     """The decisions that matter now: a finding that came after the file was written waits like
     the others, and one that is gone waits no longer."""
-    now: dict[str, Choice] = {item.finding.name: "pending" for item in waiting(triaged)}
+    said = pause.all_of_them
+    now: dict[str, Choice] = {item.finding.name: said for item in waiting(triaged)}
     made = {name: choice for name, choice in pause.decisions.items() if choice != "pending"}
     return Pause(now | made)
 
@@ -138,3 +150,42 @@ def _not_editable(file: str) -> Problem:
     message = f"{file}: the decisions cannot be changed and the rest be kept as it is written"
     hint = "write one `<tag>.<id>: pending` a line below `decisions:`"
     return Problem("not-editable", f"{message}; {hint}", file, "decisions", hint=hint)
+
+
+def upstream(route: tuple[str, ...], step: str) -> tuple[str, ...]:
+    """The steps before `step`. A finding about questions can only be about goals, one about
+    research about goals or questions, and so on down the route."""
+    return route[: route.index(step)] if step in route else route
+
+
+def targets(finding: Finding, steps: tuple[str, ...], run: str) -> tuple[str, ...]:
+    """Those of the steps whose text the finding cites, the earliest first. One is the target;
+    among several a person chooses."""
+    cited = {_owner(entry, steps, run) for entry in finding.referenced_files}
+    return tuple(step for step in steps if step in cited)
+
+
+def _owner(entry: str, steps: tuple[str, ...], run: str) -> str | None:
+    # A run without a pause need not know how files are cited.
+    from qrspi.core.text import citations
+
+    citation = citations.parse(entry)
+    path = _inside_run(citation.path, run) if citation else None
+    if path is None:
+        return None
+    return next((step for step in steps if _belongs(path, step)), None)
+
+
+def _belongs(path: str, step: str) -> bool:
+    return path == STEP[step].artifact or step_text.is_companion(step, path)
+
+
+def _inside_run(path: str, run: str) -> str | None:
+    """Reviewers cite `goals.md`, `docs/qrspi/<run>/goals.md` and whole absolute paths."""
+    parts = [part for part in path.split("/") if part not in ("", ".")]
+    if ".." in parts:
+        return None
+    if run in parts:
+        at = len(parts) - parts[::-1].index(run)
+        return "/".join(parts[at:])
+    return None if path.startswith("/") else "/".join(parts)

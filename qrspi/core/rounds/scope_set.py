@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
-from qrspi.core.filenames import round_name
+from qrspi.core.filenames import RoundPaths, round_name
 from qrspi.core.findings.submission import finished
 from qrspi.core.model import Finding, Problem, Triaged
 from qrspi.core.pipeline import Subject
@@ -125,7 +125,7 @@ def _section_tag(
     if isinstance(line, _Fallback):
         return line
     if isinstance(sections, Fault):
-        return _Fallback(f"{name} cannot be read ({sections.detail or sections.kind})")
+        return _Fallback(f"{name} cannot be read ({sections.reason})")
     if not sections.spans:
         return _Fallback(f"{name} has no H2 heading")
     held = sections.holding(line)
@@ -230,12 +230,28 @@ def _malformed(reason: str, found: str) -> Problem:
     )
 
 
+def load(content: bytes | Fault) -> ScopeSet | Problem | None:
+    """None when there is none: absent and unreadable are not the same."""
+    if not isinstance(content, Fault):
+        return read(content)
+    if content.kind == "absent":
+        return None
+    return Problem("bad_scope_set", content.reason)
+
+
+def malformed(paths: RoundPaths, problem: Problem) -> Problem:
+    """The same as the failure menu says it."""
+    return problem._replace(
+        message=malformed_line(paths.number, problem.message), file=paths.scope_set
+    )
+
+
 def malformed_line(number: int, reason: str) -> str:
     return f"Scope-tagger emitted malformed scope-set for round {number:02d}: {reason}"
 
 
 def is_stale(scope_set: ScopeSet, kept: int) -> bool:
-    """Only its own count speaks: a set without one, from elsewhere, stands."""
+    """Judged by its own count alone: a set without one came from elsewhere and stands."""
     return scope_set.total is not None and scope_set.total != kept
 
 

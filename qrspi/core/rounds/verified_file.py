@@ -67,6 +67,12 @@ def recorded_verifier(data: bytes) -> str | None:
     return match[1].decode(errors="replace") if match else None
 
 
+def says_clean(data: bytes) -> bool:
+    """Whether nothing was kept when it was assembled."""
+    head = data.partition(b"\n---\n")[0]
+    return b"\nkept: 0\n" in head + b"\n"
+
+
 def kept_paths(directory: str, triaged: Iterable[Triaged]) -> tuple[str, ...]:
     """Run-relative paths of the kept findings, in the order of the verified file."""
     findings = (one.finding for one in triaged if one.verdict != "drop")

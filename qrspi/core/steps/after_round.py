@@ -1,21 +1,22 @@
 """What follows a closed round: the human gate, another round, or a question."""
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from qrspi.core.config.reader import Config
 from qrspi.core.filenames import RoundPaths, loop_choice
-from qrspi.core.model import Problem
 from qrspi.core.pipeline import Subject
 from qrspi.core.records import approvals
-from qrspi.core.rounds import caps
+from qrspi.core.records.decisions import UNRECORDED
 from qrspi.core.rounds import loop as loops
-from qrspi.core.rounds.caps import Cap
+from qrspi.core.rounds import round_list
 from qrspi.core.rounds.loop import Loop
+from qrspi.core.rounds.round_list import Cap
 from qrspi.core.steps.facts import Facts
 from qrspi.core.tree import Fault, Tree
 from qrspi.core.yaml import frontmatter
 
 CASCADING = ("questions", "research", "plan")
+UNASKED = "recommended default, nobody was asked"  # how `loop.md` says who chose
 
 
 class Choice(NamedTuple):
@@ -23,52 +24,69 @@ class Choice(NamedTuple):
 
     mode: str = ""  # present, loop, or '' when nobody was asked yet
     caps_from: int = 0
+    again_after: int = 0  # the round after which a person wanted another one
 
 
 class Gate(NamedTuple):
-    """`then` is approve, prepare, ask (the question after round 1), cap or cascade."""
-
-    then: str
+    # ask: present, or loop on? ask-again: the same, of a person and nobody else
+    then: Literal["approve", "prepare", "ask", "ask-again", "cap", "cascade"]
     review: str  # how reviews stand, in the words a person reads
     clean: bool = False
     cap: Cap | None = None
 
 
 def read_choice(tree: Tree, subject: Subject) -> Choice:
-    data = tree.head(loop_choice(subject.reviews))
-    front = None if isinstance(data, Fault) else frontmatter.read(data)
-    if front is None or isinstance(front, Problem):
-        return Choice()
-    mode = frontmatter.text(front.fields, "mode") or ""
-    since = frontmatter.text(front.fields, "caps_from") or "0"
+    fields = frontmatter.fields(tree.head(loop_choice(subject.reviews)))
+    mode = frontmatter.text(fields, "mode") or ""
     known = mode if mode in ("present", "loop") else ""
-    return Choice(known, int(since) if since.isdecimal() and len(since) < 6 else 0)
+    return Choice(known, *(frontmatter.number(fields, key) for key in Choice._fields[1:]))
 
 
 def review_status(loop: Loop) -> tuple[str, bool]:
     """The sentence that goes with every approval, and whether it says clean."""
     number = loop.number
+    if loop.imported and loop.stage == "closed":
+        return _from_elsewhere(loop), False
     unproven = loop.manifest is None and (loop.clean or loop.kept == 0)
     if not number or loop.stage != "closed" or unproven:
         return "Not reviewed", False
+    if not loop.is_proven:
+        return f"Round {number} is unproven: no record says that qrspi opened it", False
     if loop.clean and loop.fresh:
         return f"Reviews passed clean in round {number}", True
     if loop.clean:
         return f"Reviews passed clean in round {number}; the text is not re-verified since", False
     if loop.kept == 0:
-        return f"Round {number} was skipped by a person", False
+        return _without_findings(loop), False
     found = f"Reviews found issues in round {number}"
-    if not loop.to_apply:
+    if loop.settled:
         return f"{found} which were skipped by a person", False
+    if not loop.to_apply:
+        by = "a dispositions file" if not loop.unrecorded else "a pause file"
+        return f"{found}, closed by {by}; {UNRECORDED}", False
     if loop.fresh:
         return f"{found}; the text was not changed", False
     return f"{found} which were fixed but not re-verified", False
 
 
+def _from_elsewhere(loop: Loop) -> str:
+    from qrspi.core.rounds import imported_round
+
+    return imported_round.sentence(loop)
+
+
+def _without_findings(loop: Loop) -> str:
+    """A round that nothing is kept of and that is not clean: somebody went on without it."""
+    if loop.skipped and "skip" in loop.decided.menu:
+        return f"Round {loop.number} was skipped by a person"
+    how = f"skipped by {loop.paths.skipped}" if loop.skipped else "closed by a dispositions file"
+    return f"Round {loop.number} was {how}; {UNRECORDED}"
+
+
 def standing(facts: Facts, loop: Loop) -> tuple[str, bool]:
-    """The same for a step that somebody approves, whatever stage it is at. What it was built on
-    may have changed since a rewind, so a review from before it says nothing; and while a round
-    is open, the one before it has the last word, unless that was clean."""
+    """The same for a step that somebody approves at any stage. A review from before a rewind says
+    nothing, since what the step was built on may have changed. While a round is open, the round
+    before it has the last word, unless that one was clean."""
     entry = approvals.newest(facts.records, facts.step)
     if entry and entry.event == "rewind" and loop.number <= facts.base:
         return "Not reviewed", False
@@ -84,77 +102,137 @@ def is_open(loop: Loop) -> bool:
 
 def _before(facts: Facts, loop: Loop) -> Loop | None:
     """The round before the open one, if it belongs to the same loop."""
-    own = (number for number in loops.rounds(facts.tree, loop.subject) if number < loop.number)
+    own = (number for number in round_list.rounds(facts.tree, loop.subject) if number < loop.number)
     number = max(own, default=0)
     if number <= facts.base:
         return None
-    before = loops.at(facts.tree, loop.subject, facts.config, number)
+    before = loops.at(facts.tree, loop.subject, facts.config, number, records=facts.records)
     return before._replace(clean=before.kept == 0 and not before.skipped)
 
 
-def after_closed(tree: Tree, loop: Loop, config: Config, base: int) -> Gate:
+def after_closed(facts: Facts, loop: Loop) -> Gate:
     """The decision at the end of a closed round."""
+    tree, base = facts.tree, facts.base
     review, clean = review_status(loop)
     if loop.number <= base and not loop.fresh:
         return Gate("prepare", review)  # another text, in a new loop
+    if loop.imported:
+        return Gate("prepare", review)  # nobody here has looked at the text
     if clean:
-        fires = cascades(tree, loop, config, base)
+        fires = cascades(facts, loop)
         return Gate("cascade" if fires else "approve", review, True)
     if loop.clean:
         return Gate("prepare", review)
+    choice = read_choice(tree, loop.subject)
+    if base < loop.number == choice.again_after:
+        return Gate("prepare", review)
     if loop.fresh or not loop.to_apply:
         return Gate("approve", review)
-    choice = read_choice(tree, loop.subject)
     if not choice.mode:
         return Gate("ask", review)
     if choice.mode == "present":
         return Gate("approve", review)
-    cap = caps.reached(caps.counted(tree, loop.subject, max(base, choice.caps_from)))
+    if _goes_no_further(facts, loop, choice):
+        return Gate("ask-again", review)
+    from qrspi.core.records import import_record
+
+    since = max(base, choice.caps_from, import_record.last(tree, loop.subject.reviews))
+    cap = round_list.cap(tree, loop.subject, since)
     return Gate("cap", review, cap=cap) if cap else Gate("prepare", review)
 
 
-def cascades(tree: Tree, loop: Loop, config: Config, base: int) -> bool:
+def _goes_no_further(facts: Facts, loop: Loop, choice: Choice) -> bool:
+    """What a quick run approves by itself, it corrects by itself once: if the second round keeps
+    findings too, a person says how it goes on."""
+    second = facts.base + 2
+    answered = max(choice.again_after, choice.caps_from)
+    cascading = facts.config.pipeline == "quick" and loop.subject.key in CASCADING
+    return cascading and loop.number >= second > answered
+
+
+def cascades(facts: Facts, loop: Loop) -> bool:
     """Whether a clean round may approve its step without a person. The count of kept
-    findings is the one just taken from the files, never what a file says of itself."""
-    read = loop.round
+    findings is the one just taken from the files, never what a file says of itself. A person
+    who took the step back wants to see it again."""
+    read, config = loop.round, facts.config
     return (
         config.pipeline == "quick"
+        and config.cascade == "on"
         and loop.subject.key in CASCADING
         and loop.stage == "closed"
         and loop.clean
         and loop.fresh
         and loop.kept == 0
         and loop.manifest is not None
+        and loop.opening == "opened"
         and (loop.manifest.step, loop.manifest.round) == (loop.subject.key, loop.number)
         and loop.pause is None
         and not loop.skipped
-        and _early_enough(tree, loop, base)
+        and _early_enough(facts, loop)
+        and not approvals.is_objected_to(facts.records, loop.subject.key)
         and read is not None
         and _all_sent_and_answered(loop, config)
         and not any(warning.code == "unknown_file" for warning in read.warnings)
+        and not remarks(loop)
+        and not _has_imported(facts, loop)
+        and not loop.manifest.unseen
+    )
+
+
+def _has_imported(facts: Facts, loop: Loop) -> bool:
+    from qrspi.core.records import import_record
+
+    return import_record.last(facts.tree, loop.subject.reviews) > 0
+
+
+_SHOWN = 300
+
+
+def _quoted(text: str) -> str:
+    """On one line, without the marks that the engine's own commands stand in."""
+    line = " ".join(text.split()).replace("`", "'").replace('"', "'")
+    return line if len(line) <= _SHOWN else f"{line[:_SHOWN]}…"
+
+
+def remarks(loop: Loop) -> tuple[str, ...]:
+    """What reviewers who found nothing say at length: a person reads it before anything passes."""
+    from qrspi.core.findings import clean
+
+    said = ((one, clean.remark(one)) for one in (loop.round.cleans if loop.round else ()))
+    return tuple(
+        f'{loop.paths.directory}/{one.file} says besides: "{_quoted(text)}"'
+        for one, text in said
+        if text
+    )
+
+
+def unseen(loop: Loop) -> tuple[str, ...]:
+    """Files that changed and that no reviewer could read: only a person can look at them."""
+    found = loop.manifest.unseen if loop.manifest else ()
+    return tuple(
+        f"No reviewer could read '{_quoted(one.path)}', which is "
+        + (f"binary ({one.size} bytes, sha256 {_quoted(one.sha256)})" if one.sha256 else "deleted")
+        for one in found
     )
 
 
 def _all_sent_and_answered(loop: Loop, config: Config) -> bool:
-    """Everybody the matrix names was sent and has written: of the manifest's own list only what
-    it leaves out is believed."""
-    from qrspi.core import reviewers as matrix
+    """Whether everybody that the matrix names was sent and has written. The manifest's own list
+    counts only for what it leaves out."""
+    from qrspi.core import reviewers
 
     assert loop.round is not None and loop.manifest is not None
     wrote = {finding.tag for finding in loop.round.findings}
     wrote |= {clean.tag for clean in loop.round.cleans}
     return wrote & set(loop.manifest.expected_tags) >= set(
-        matrix.expected_tags(loop.subject, config)
+        reviewers.expected_tags(loop.subject, config)
     )
 
 
-def _early_enough(tree: Tree, loop: Loop, base: int) -> bool:
+def _early_enough(facts: Facts, loop: Loop) -> bool:
     """Round 1 of the loop, or round 2 when round 1's findings were fixed."""
+    base = facts.base
     if loop.number == base + 2:
         first = RoundPaths(loop.subject.reviews, base + 1)
-        return not isinstance(tree.head(first.dispositions), Fault)
+        return not isinstance(facts.tree.head(first.dispositions), Fault)
     return loop.number == base + 1
-
-
-def rationale(number: int, base: int) -> str:
-    return "initial-clean" if number - base == 1 else "first-fix-clean"

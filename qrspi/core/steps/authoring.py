@@ -2,20 +2,78 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from qrspi.core.filenames import feedback_file
-from qrspi.core.model import Next
-from qrspi.core.pipeline import STEP, prerequisites, subject
-from qrspi.core.records import approvals, feedback
-from qrspi.core.records import step_text as bodies
-from qrspi.core.steps import skeleton
+from qrspi.core.model import Ask, Next
+from qrspi.core.pipeline import STEP, subject_of, upstream
+from qrspi.core.records import approvals, feedback, step_text
+from qrspi.core.records.approvals import NewestRecord
+from qrspi.core.rounds import round_list
 from qrspi.core.steps.facts import Facts
 from qrspi.core.tree import Fault, Tree
 from qrspi.core.yaml import frontmatter
 
 if TYPE_CHECKING:
-    from qrspi.core.artifacts.open_questions import Inquiry
+    from qrspi.core.artifacts.questions import Inquiry, Question
+
+# What `init` writes before a person has said anything, in the shape that its author is told.
+EMPTY_GOALS = """---
+status: draft
+---
+
+# Goals
+
+What this is about, and for whom.
+
+## G1 Short name
+
+Type: known-fix or exploratory
+
+**Problem**:
+
+**Why we care**:
+
+**What we know so far**:
+
+## Limits we must keep
+
+-
+
+## Not wanted
+
+-
+
+## Open points
+
+-
+"""
+# What earlier versions wrote
+_WITH_CRITERIA = EMPTY_GOALS.replace("Type: known-fix or exploratory\n\n", "").replace(
+    "## Limits", "**Done when**:\n\n## Limits"
+)
+_HEADINGS = b"""
+# Goals
+
+Say in plain words what should be true when this run is done.
+
+## What we want
+
+-
+
+## Why we care
+
+-
+
+## What we know so far
+
+-
+
+## Limits we must keep
+
+-
+"""
 
 
 def needed(facts: Facts) -> tuple[str, ...]:
@@ -26,25 +84,59 @@ def needed(facts: Facts) -> tuple[str, ...]:
     data = facts.tree.read(artifact)
     if isinstance(data, Fault):
         return ()
-    if facts.step == "goals" and _same_text(data, skeleton.GOALS.encode()):
+    if facts.step == "goals" and _is_empty_draft(data):
         return (f"{artifact} is still the empty draft that init wrote",)
-    if path := _rejected_as_is(facts, data):
+    if path := rejected_by(facts, data):
         return (f"{artifact} is still the text that {path} rejects",)
     entry = approvals.newest(facts.records, facts.step)
+    about = subject_of(facts.step)
     returned = entry is not None and entry.event in ("rewind", "phase")
-    if entry and returned and entry.body_hash == _hash(facts):
+    if entry and returned and step_text.is_unchanged(facts.tree, about, entry.body_hash):
         return (f"{artifact} was returned to draft and has not changed since",)
     return ()
 
 
-def _hash(facts: Facts) -> str:
-    about = subject(facts.step)
-    assert about is not None
-    return bodies.body_hash(facts.tree, about)
+def _is_empty_draft(goals: bytes) -> bool:
+    text = frontmatter.text_of(goals)
+    drafts = (EMPTY_GOALS, _WITH_CRITERIA)
+    return text in (*(frontmatter.text_of(draft.encode()) for draft in drafts), _HEADINGS)
 
 
-def _same_text(one: bytes, other: bytes) -> bool:
-    return frontmatter.text_of(one) == frontmatter.text_of(other)
+_RETURNS = {"reject": "rejected", "rewind": "returned to draft", "unapprove": "taken back"}
+
+
+def returned(facts: Facts) -> str:
+    """Who sent the text back and when, ahead of what is asked for now; '' when nobody did."""
+    entry = approvals.newest(facts.records, facts.step)
+    word = _RETURNS.get(entry.event) if entry else ""
+    if entry is None or not word:
+        return ""
+    read = f": read {entry.feedback}" if entry.feedback else ""
+    return f"{STEP[facts.step].artifact} was {word}{_signed(entry)}{read}. "
+
+
+def _signed(entry: NewestRecord) -> str:
+    by = f" by {entry.person}" if entry.person else ""
+    return f"{by} on {entry.when[:10]}" if entry.when else by
+
+
+def _to_write(facts: Facts) -> str:
+    """What is asked of the author, after what became of an earlier text. Only where one was
+    reviewed or decided about is git asked for it."""
+    artifact, entry = STEP[facts.step].artifact, approvals.newest(facts.records, facts.step)
+    if facts.statuses.get(facts.step) != "missing":
+        return f"{returned(facts)}Write {artifact}"
+    if entry:
+        word = {"approve": "approved", **_RETURNS}.get(entry.event, "")
+        before = f"was {word}{_signed(entry)}" if word else ""
+    else:
+        reviewed = round_list.newest(facts.tree, subject_of(facts.step))
+        before = f"was reviewed in round {reviewed}" if reviewed else ""
+    if not before:
+        return f"Write {artifact}"
+    command = facts.tree.to_restore(artifact)
+    back = f"bring it back with `{command}`, or write it anew" if command else "write it anew"
+    return f"{artifact}, which {before}, is gone: {back}"
 
 
 def newest_feedback(tree: Tree, step: str) -> str:
@@ -53,9 +145,9 @@ def newest_feedback(tree: Tree, step: str) -> str:
     return feedback_file(step, number) if number else ""
 
 
-def _rejected_as_is(facts: Facts, artifact: bytes) -> str:
+def rejected_by(facts: Facts, artifact: bytes | Fault) -> str:
     """The newest feedback, when the artifact is the very text it quotes as rejected."""
-    if "feedback" not in facts.names:
+    if "feedback" not in facts.names or isinstance(artifact, Fault):
         return ""
     path = newest_feedback(facts.tree, facts.step)
     data = facts.tree.read(path) if path else Fault("absent")
@@ -65,43 +157,67 @@ def _rejected_as_is(facts: Facts, artifact: bytes) -> str:
 def asked(facts: Facts, why: tuple[str, ...]) -> Next:
     if facts.step == "research":
         # Only a run at its research pays for reading questions.
-        from qrspi.core.artifacts.open_questions import inquiry
+        from qrspi.core.artifacts.questions import inquiry
 
-        found = inquiry(facts.tree, facts.config)
+        again = feedback.asked_again(facts.tree, "research") if "feedback" in facts.names else ()
+        found = inquiry(facts.tree, facts.config, again)
         if found.open:
-            return _answers(facts, why, found)
+            return _answers(facts, why, found, again)
         why += found.not_dispatched
-    artifact = STEP[facts.step].artifact
-    inputs = [STEP[need].artifact for need in prerequisites(facts.step, facts.route)]
+    inputs = [*upstream(facts.step, facts.route, facts.names)]
     if "feedback" in facts.names and (path := newest_feedback(facts.tree, facts.step)):
         inputs.append(path)
+    if "feedback" in facts.names:
+        inputs += _comments(facts)
     return Next(
-        "author",
-        "human" if facts.step == "goals" else "agent",
-        f"Write {artifact}, then run `qrspi next {facts.run}`.",
-        why,
+        action="author",
+        who="human" if facts.step == "goals" else "agent",
+        summary=f"{_to_write(facts)}, then run `qrspi next {facts.run}`.",
+        because=why,
         step=facts.step,
         inputs=tuple(inputs),
-        prompts=(f".qrspi/dispatch/{facts.step}/author.md",),
+        asks=(Ask("author", facts.step),),
         command=f"qrspi next {facts.run}",
         kind="author",
     )
 
 
-def _answers(facts: Facts, why: tuple[str, ...], found: Inquiry) -> Next:
+def _why_open(count: str, asked: tuple[Question, ...], again: Collection[str]) -> tuple[str, ...]:
+    returned = [question.name for question in asked if question.name in again]
+    if not returned:
+        return (f"{count} have no answer yet",)
+    names = ", ".join(returned)
+    return (f"the feedback names {names}, and the answer is still what it was",)
+
+
+def _comments(facts: Facts) -> tuple[str, ...]:
+    """The page of what people say about lines of the text, while something of it is open."""
+    from qrspi.core.records import comments
+
+    open_ = comments.open_about(facts.tree, facts.step)
+    return (comments.page_file(facts.step),) if open_ else ()
+
+
+def _answers(facts: Facts, why: tuple[str, ...], found: Inquiry, again: Collection[str]) -> Next:
     """One author for each question; the summary is written when all have answered."""
     files = tuple(question.file for question in found.open)
+    sent_back = newest_feedback(facts.tree, facts.step) if "feedback" in facts.names else ""
+    first = found.open[0].name
     count = f"{len(files)} question{'s' if len(files) > 1 else ''}"
     return Next(
-        "author",
-        "agent",
-        f"Answer {count} of questions.md, each in a file of its own ({', '.join(files)}), "
-        f"then run `qrspi next {facts.run}`.",
-        (*why, f"{count} have no answer yet", *found.not_dispatched),
+        action="author",
+        who="agent",
+        summary=f"{returned(facts)}Answer {count} of questions.md, each in a file of its own "
+        f"({', '.join(files)}), then run `qrspi next {facts.run}`. "
+        f"`qrspi prompt {facts.run} {first}` prints what to tell the first; what an "
+        "agent prints goes into its file.",
+        because=(*why, *_why_open(count, found.open, again), *found.not_dispatched),
         step=facts.step,
         missing=files,
-        inputs=("questions.md",),
-        prompts=tuple(f".qrspi/dispatch/research/{question.name}.md" for question in found.open),
+        inputs=("questions.md", *((sent_back,) if sent_back else ())),
+        asks=tuple(
+            Ask("research-question", facts.step, target=question.name) for question in found.open
+        ),
         command=f"qrspi next {facts.run}",
         kind="author",
     )

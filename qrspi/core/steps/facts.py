@@ -1,4 +1,5 @@
-"""What a run's files say before anything is decided: statuses, records, prerequisites."""
+"""What a run's files say before anything is decided: statuses, records, prerequisites, and
+approvals that no longer fit."""
 
 from __future__ import annotations
 
@@ -7,11 +8,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from qrspi.core.config.reader import Config
 from qrspi.core.filenames import phase_number, task_file_key
-from qrspi.core.model import Next, Problem, Status
+from qrspi.core.model import TEST_STATES, CheckpointRow, Next, Problem, StateOfTests, Status
 from qrspi.core.pipeline import MARKER, STEP, is_full, needs_tasks, prerequisites
-from qrspi.core.records import approvals
+from qrspi.core.records import approvals, approved_texts
 from qrspi.core.records.approvals import Record
-from qrspi.core.tree import Entry, Fault, Tree
+from qrspi.core.records.approved_texts import Approval, Claim
+from qrspi.core.tree import Fault, Tree, entries
 from qrspi.core.yaml import frontmatter
 
 if TYPE_CHECKING:
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Facts(NamedTuple):
-    """What was read before a step's own question is asked."""
+    """What is read before the current step is looked at."""
 
     tree: Tree
     config: Config
@@ -30,6 +32,8 @@ class Facts(NamedTuple):
     names: frozenset[str]  # what the run directory holds
     phase: int
     step: str = ""
+    unread: Problem | None = None  # why nobody knows what was decided
+    claims: Mapping[str, Claim] = {}  # drafts that say approved, by step
 
     @property
     def base(self) -> int:
@@ -45,12 +49,16 @@ class Answer(NamedTuple):
 
     next: Next
     loop: Loop | None = None
+    checkpoints: tuple[CheckpointRow, ...] = ()
+    tests: StateOfTests | None = None
 
 
-def gather(tree: Tree, config: Config, route: tuple[str, ...]) -> tuple[Facts, tuple[Problem, ...]]:
-    """Statuses of every artifact of the route, with what was odd about them."""
-    listing = tree.entries("")
-    names = frozenset(() if isinstance(listing, Fault) else (entry.name for entry in listing))
+def gather(
+    tree: Tree, config: Config, route: tuple[str, ...], *, ask_git: bool = True
+) -> tuple[Facts, tuple[Problem, ...]]:
+    """Statuses of every artifact of the route, with what was odd about them. Without `ask_git`
+    a record of decisions that was removed is not missed."""
+    names = frozenset(entry.name for entry in entries(tree, ""))
     statuses: dict[str, Status] = {}
     warnings: list[Problem] = []
     for step in route:
@@ -58,9 +66,51 @@ def gather(tree: Tree, config: Config, route: tuple[str, ...]) -> tuple[Facts, t
         if problem:
             warnings.append(problem)
     tasks = task_statuses(tree) if "tasks" in names else {}
-    records = approvals.read(tree.read(approvals.FILE)) if approvals.FILE in names else ()
+    decided = _decided(tree, names)
+    if decided == () and ask_git and _is_lost(tree, names, statuses):
+        decided = approvals.lost(tree.place)
+    unread, records = (decided, ()) if isinstance(decided, Problem) else (None, decided)
     phase = _phase(tree) if "phases" in names else 1
-    return Facts(tree, config, route, statuses, tasks, records, names, phase), tuple(warnings)
+    facts = Facts(tree, config, route, statuses, tasks, records, names, phase, unread=unread)
+    return believed(facts), tuple(warnings)
+
+
+def _is_lost(tree: Tree, names: frozenset[str], statuses: Mapping[str, Status]) -> bool:
+    """Whether git has the record of decisions that is not there. A run about which nobody can
+    have decided anything is not worth a question to git."""
+    decided = "approved" in statuses.values() or not names.isdisjoint(_TRACES)
+    return decided and approvals.FILE not in names and tree.knows(approvals.FILE)
+
+
+_TRACES = ("feedback", "phases", approvals.CASCADES)
+
+
+def believed(facts: Facts) -> Facts:
+    """Where approvals are recorded, an approved text without its record is a draft."""
+    if facts.config.approvals != "recorded" or facts.unread:
+        return facts
+    said = [step for step, status in facts.statuses.items() if status == "approved"]
+    found = (approved_texts.claim(facts.tree, facts.records, step) for step in said)
+    claims = {item.step: item for item in found if item}
+    statuses: dict[str, Status] = {**facts.statuses, **dict.fromkeys(claims, "draft")}
+    return facts._replace(statuses=statuses, claims=claims)
+
+
+def _decided(tree: Tree, names: frozenset[str]) -> tuple[Record, ...] | Problem:
+    """What people decided. What a quick run approved by itself must be readable as well."""
+    if approvals.CASCADES in names:
+        log = tree.read(approvals.CASCADES, approvals.LIMIT)
+        problem = approvals.no_cascades(log) if isinstance(log, Fault) else None
+        if problem:
+            return _for_run(problem, tree)
+    if approvals.FILE not in names:
+        return ()
+    found = approvals.read(tree.read(approvals.FILE, approvals.LIMIT))
+    return _for_run(found, tree) if isinstance(found, Problem) else found
+
+
+def _for_run(problem: Problem, tree: Tree) -> Problem:
+    return problem._replace(hint=f"qrspi status {tree.name}")
 
 
 def artifact_status(
@@ -80,11 +130,6 @@ def task_statuses(tree: Tree) -> dict[str, Status]:
     return found
 
 
-def entries(tree: Tree, path: str) -> tuple[Entry, ...]:
-    found = tree.entries(path)
-    return () if isinstance(found, Fault) else found
-
-
 def _phase(tree: Tree) -> int:
     done = [phase_number(entry.name) for entry in entries(tree, "phases") if entry.kind == "dir"]
     return len([number for number in done if number]) + 1
@@ -98,8 +143,21 @@ def current_step(facts: Facts) -> str | None:
     return open_steps[0] if open_steps else None
 
 
+def shipped(facts: Facts) -> Record | None:
+    """The approval of test, if that is the newest word about it."""
+    newest = next((one for one in reversed(facts.records) if one.mark("test")), None)
+    return newest if newest and newest.event == "approve" else None
+
+
+def approved_tests(facts: Facts) -> StateOfTests | None:
+    """How the tests stood when a person approved them; None when that was not recorded."""
+    approval = shipped(facts)
+    known = next((one for one in TEST_STATES if approval and approval.tests == one), None)
+    return StateOfTests(known) if known else None
+
+
 def stale_approvals(facts: Facts) -> tuple[Problem, ...]:
-    """Approved artifacts that stand behind the step the run is at."""
+    """Approved artifacts of steps that come after the current one."""
     if facts.step not in facts.route:
         return ()
     later = facts.route[facts.route.index(facts.step) + 1 :]
@@ -112,6 +170,64 @@ def stale_approvals(facts: Facts) -> tuple[Problem, ...]:
         for step in later
         if facts.statuses[step] == "approved"
     )
+
+
+def changed_since(facts: Facts) -> tuple[Problem, ...]:
+    """Bodies that changed after their approval, and what was approved on top of them."""
+    claims = [step for step, claim in facts.claims.items() if claim.known]
+    approved = [s for s in facts.route if facts.statuses[s] == "approved" or s in claims]
+    if not facts.records or not approved:
+        return ()
+    edited = [_edited(facts, step) for step in approved if is_edited(facts, step)]
+    return (*edited, *_upstream_changed(facts, approved))
+
+
+def is_edited(facts: Facts, step: str) -> bool:
+    """Whether the text is another than the one that was approved."""
+    known = approvals.last_approval(facts.records, step)
+    return known is not None and not approved_texts.is_text(facts.tree, step, known.body_hash)
+
+
+def _edited(facts: Facts, step: str) -> Problem:
+    command = f"qrspi unapprove {facts.run} {step}"
+    show = f"`qrspi show {facts.run} {step} --since-approval` shows how, "
+    in_commits = facts.tree.in_git and facts.config.commit != "off"
+    return Problem(
+        "edited-after-approval",
+        f"{STEP[step].artifact} changed after it was approved; {show if in_commits else ''}"
+        f"`{command}` makes it a draft again",
+        file=STEP[step].artifact,
+        hint=command,
+    )
+
+
+def _upstream_changed(facts: Facts, approved: list[str]) -> list[Problem]:
+    problems = []
+    for at, step in enumerate(approved):
+        seen = _hashes_before(facts.records, step)
+        changed = [
+            up
+            for up in approved[:at]
+            if up in seen and not approved_texts.is_text(facts.tree, up, seen[up])
+        ]
+        if changed:
+            names = ", ".join(STEP[up].artifact for up in changed)
+            text = f"{STEP[step].artifact} was approved before {names} changed"
+            problems.append(Problem("upstream-changed", text, file=STEP[step].artifact))
+    return problems
+
+
+def _hashes_before(records: tuple[Record, ...], step: str) -> dict[str, str]:
+    """The hashes that earlier steps were approved with when `step` was approved last."""
+    seen: dict[str, str] = {}
+    at_approval: dict[str, str] = {}
+    for record in records:
+        if record.event != "approve":
+            continue
+        if record.step == step:
+            at_approval = dict(seen)
+        seen[record.step] = record.body_hash
+    return at_approval
 
 
 def unmet(facts: Facts, step: str) -> tuple[str, ...]:
@@ -130,7 +246,40 @@ def unmet(facts: Facts, step: str) -> tuple[str, ...]:
 
 def status_of(facts: Facts, step: str) -> Status:
     known = facts.statuses.get(step)
-    return known or artifact_status(facts.tree, step, facts.names)[0]
+    if known:
+        return known
+    statuses: dict[str, Status] = {step: artifact_status(facts.tree, step, facts.names)[0]}
+    return believed(facts._replace(statuses=statuses)).statuses[step]
+
+
+def approval_of(facts: Facts, step: str) -> Approval | None:
+    """Who approved a step; None when it neither is approved nor says so."""
+    if step in facts.claims:
+        return "claimed"
+    approved = status_of(facts, step) == "approved"
+    return approved_texts.approval(facts.records, step) if approved else None
+
+
+def rerouted(facts: Facts) -> tuple[Problem, ...]:
+    """A route that is not the one of the newest decision."""
+    pipeline, record = facts.config.pipeline or "", approvals.newest_on_a_route(facts.records)
+    if record is None or record.route == approvals.route_text(pipeline, facts.route):
+        return ()
+    # Imported here: most routes stay as they are.
+    from qrspi.core.records import route_record
+
+    left = [step for step in STEP if step not in facts.route]
+    settled = any(artifact_status(facts.tree, step)[0] == "approved" for step in (*left, "plan"))
+    found = route_record.changed_by_hand(record, pipeline, facts.route, facts.run, free=not settled)
+    return (found,)
+
+
+def unproven(facts: Facts) -> tuple[Problem, ...]:
+    """Texts that say approved, and whose approval is not on record."""
+    if facts.config.approvals == "recorded":
+        return tuple(approved_texts.problem(facts.run, claim) for claim in facts.claims.values())
+    said = [step for step in facts.route if approval_of(facts, step) == "unrecorded"]
+    return approved_texts.unrecorded(facts.run, said)
 
 
 def _unmet_tasks(facts: Facts, step: str) -> list[str]:

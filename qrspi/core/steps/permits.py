@@ -6,11 +6,11 @@ from qrspi.core.config import reader as configs
 from qrspi.core.model import Next, Problem
 from qrspi.core.pipeline import CODE_STEPS, STEP, prerequisites
 from qrspi.core.rounds.loop import Loop
-from qrspi.core.rounds.loop_back import targets, upstream
-from qrspi.core.steps.facts import Facts, artifact_status, status_of, unmet
+from qrspi.core.rounds.pause_file import targets, upstream
+from qrspi.core.steps.facts import Facts, artifact_status, is_edited, status_of, unmet
 
-# Goals say what is wanted and design says which way was chosen: nobody but a person, at a
-# place where a person sits, says yes to them.
+# Goals say what is wanted, and design says which way was chosen: only a person approves them, and
+# only where people sit.
 PERSONAL = ("goals", "design")
 SURFACES: dict[str, frozenset[str]] = {
     "cli": frozenset(STEP),
@@ -47,7 +47,7 @@ def reject(facts: Facts, answer: Next, step: str) -> Problem | None:
 
 def unapprove(facts: Facts, step: str) -> Problem | None:
     status = status_of(facts, step)
-    if status == "approved":
+    if status == "approved" or step in facts.claims:
         return None
     listed = ", ".join(approved(facts)) or "none"
     return Problem(
@@ -62,7 +62,7 @@ def unapprove(facts: Facts, step: str) -> Problem | None:
 
 
 def rewind(facts: Facts, target: str) -> Problem | None:
-    """Back to a step that is approved: every other one has nothing to be taken back."""
+    """Only to an approved step: of any other there is nothing to take back."""
     if target not in facts.route:
         return _not_in_route(facts, target)
     status = facts.statuses[target]
@@ -126,16 +126,18 @@ def loop_back(facts: Facts, loop: Loop, name: str, to: str | None) -> str | Prob
     steps = upstream(facts.route, loop.subject.step)
     item = next(item for item in loop.triaged if item.finding.name == name)
     if item.verdict == "propose":
-        return _only_applied(facts, name)
+        return _only_applied(facts, name, "is proposed, not paused")
+    if not steps:
+        return _only_applied(facts, name, f"is about {loop.subject.step}, the first step")
     if to is not None:
         return to if to in steps else _not_upstream(facts, loop, to, steps)
     cited = targets(item.finding, steps, facts.run)
     return cited[0] if len(cited) == 1 else _ambiguous(facts, name, cited, steps)
 
 
-def _only_applied(facts: Facts, name: str) -> Problem:
+def _only_applied(facts: Facts, name: str, why: str) -> Problem:
     hint = f"qrspi decide {facts.run} {name} apply|skip"
-    text = f"{name} is proposed, not paused: it is applied or skipped"
+    text = f"{name} {why}: it is applied or skipped"
     return Problem("not-to-loop-back", text, found="loop-back", expected="apply, skip", hint=hint)
 
 
@@ -207,13 +209,18 @@ def _wrong_surface(facts: Facts, step: str, surface: str) -> Problem | None:
 
 
 def _bad_config(facts: Facts, step: str) -> Problem | None:
-    return next(iter(configs.problems_for(facts.config, step)), None)
+    found = next(iter(configs.problems_for(facts.config, step)), None)
+    return configs.for_run(found, facts.tree) if found else None
 
 
 def _approved_already(facts: Facts, answer: Next, step: str) -> Problem | None:
     if status_of(facts, step) != "approved":
         return None
     artifact = STEP[step].artifact
+    if is_edited(facts, step):
+        back = f"qrspi unapprove {facts.run} {step}"
+        text = f"{artifact} was approved with another text: take that back first, with `{back}`"
+        return Problem("already-approved", text, file=artifact, hint=back)
     text = f"{artifact} is approved already: {now(answer)}"
     return Problem("already-approved", text, file=artifact, hint=answer.command)
 
@@ -257,7 +264,7 @@ def _needs_others(facts: Facts, step: str) -> Problem | None:
 
 def _at_work(facts: Facts, answer: Next, step: str) -> Problem | None:
     """One task done is not the batch done, whatever a record beside it says."""
-    if step not in CODE_STEPS or answer.action == "approve":
+    if step not in CODE_STEPS or answer.action == "approve" or answer.kind == "test":
         return None
     artifact = STEP[step].artifact
     text = f"{step} is not ready to be approved: {now(answer)}"

@@ -8,16 +8,15 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from qrspi.core.model import Next
+from qrspi.core.model import Next, NextKind
 from qrspi.core.pipeline import MARKER
 from qrspi.core.records.approvals import Record
+from qrspi.core.steps import next_actions
 from qrspi.core.steps.facts import Facts
 from qrspi.core.text import headings
-from qrspi.core.tree import Fault, Tree
+from qrspi.core.tree import Tree
 from qrspi.core.yaml import frontmatter
 
-MINOR = "replan minor"
-MAJOR = "replan major"
 TARGETS = ("goals", "design", "phasing", "structure", "plan")
 
 
@@ -37,7 +36,7 @@ def course(facts: Facts) -> Course:
                 found = Course()
             case "replan":
                 found = found._replace(minor=True)
-            case "rewind" if record.note == MAJOR:
+            case "rewind" if record.replan == "major":
                 found = found._replace(major=record)
             case "phase":
                 found = found._replace(archiving=True)
@@ -46,11 +45,7 @@ def course(facts: Facts) -> Course:
 
 def finished_phase(tree: Tree) -> int:
     """The phase that the marker says is done; 0 when it does not say."""
-    data = tree.head(MARKER)
-    front = None if isinstance(data, Fault) else frontmatter.read(data)
-    fields = front.fields if isinstance(front, frontmatter.Front) else {}
-    number = frontmatter.text(fields, "phase") or ""
-    return int(number) if number.isdecimal() and len(number) < 6 else 0
+    return frontmatter.number(frontmatter.fields(tree.head(MARKER)), "phase")
 
 
 def answer(facts: Facts) -> Next | None:
@@ -70,17 +65,10 @@ def under_way(facts: Facts) -> Next | None:
     return None
 
 
-def _finish(facts: Facts, kind: str, what: str) -> Next:
-    return Next(
-        "replan",
-        "engine",
-        f"{what}: run `qrspi next {facts.run}`.",
-        ("a person chose so, and it is not finished",),
-        step="replan",
-        missing=(MARKER,),
-        command=f"qrspi next {facts.run}",
-        kind=kind,
-    )
+def _finish(facts: Facts, kind: NextKind, what: str) -> Next:
+    because = ("a person chose so, and it is not finished",)
+    answer = next_actions.by_engine(facts, "replan", kind, what, because, missing=(MARKER,))
+    return answer._replace(step="replan")
 
 
 def _edit(facts: Facts) -> Next | None:
@@ -89,13 +77,14 @@ def _edit(facts: Facts) -> Next | None:
         return None
     if facts.statuses.get("plan") != "replan-draft":
         return None
-    approve = f"qrspi approve {facts.run} plan"
+    approve = f"qrspi approve {facts.run} plan --unreviewed"  # reviews are over by then
     proposed = ", as replan.md proposes" if "replan.md" in facts.names else ""
     return Next(
-        "replan",
-        "agent",
-        f"Change plan.md and tasks/ for the next phase{proposed}; then a person runs `{approve}`.",
-        ("the plan is open for the next phase (replan-draft)",),
+        action="replan",
+        who="agent",
+        summary=f"Change plan.md and tasks/ for the next phase{proposed}; then a person runs "
+        f"`{approve}`.",
+        because=("the plan is open for the next phase (replan-draft)",),
         step="replan",
         inputs=tuple(name for name in ("replan.md", "plan.md") if name in facts.names),
         missing=("plan.md",),

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from qrspi.core.model import Action, Held, Next, Option, Problem, Who
-from qrspi.core.rounds.caps import Cap
-from qrspi.core.rounds.loop import Failure, Loop
-from qrspi.core.steps import after_round as gate
+from typing import assert_never
+
+from qrspi.core.model import Ask, AskKind, Held, Next, NextKind, Option, Problem, Round
+from qrspi.core.records import approvals
+from qrspi.core.rounds import pause_file
+from qrspi.core.rounds.loop import SKIPPABLE, Loop
+from qrspi.core.rounds.round_list import Cap
+from qrspi.core.steps import after_round, authoring
 from qrspi.core.steps.after_round import Gate
 from qrspi.core.steps.facts import Facts
+from qrspi.core.steps.next_actions import about_round, blocked_by, by_engine
 from qrspi.core.tree import Fault
 
 FAILURE_OPTIONS = (
@@ -19,6 +24,7 @@ LOOP_OPTIONS = (
     Option("present", "Present for review"),
     Option("loop", "Loop until clean (recommended)"),
 )
+AGAIN = Option("loop", "have it reviewed again, until it is clean (recommended)")
 PAUSE_OPTIONS = (
     Option("apply", "apply the finding to this artifact"),
     Option("skip", "leave the artifact as it is"),
@@ -32,342 +38,374 @@ CAP_OPTIONS = (
 
 
 def from_loop(facts: Facts, loop: Loop) -> Next:
-    """The next action that a review loop's stage asks for."""
-    if loop.number and loop.manifest is None and loop.stage not in ("closed", "abandoned"):
-        return _no_manifest(facts, loop)
     match loop.stage:
         case "none" | "abandoned":
-            return _prepare(facts, loop, loop.because)
+            return prepare_next(facts, loop, loop.because)
+        case "closed":
+            gate = after_round.after_closed(facts, loop)
+            return _after(facts, loop, gate)
+        case _ if loop.imported and not loop.taken_over:
+            return _left_open(facts, loop)
+        case _ if blocked := unprepared(facts, loop):
+            return blocked
+        case "reviewing" if loop.is_renewable:
+            return _renew(facts, loop)
         case "reviewing":
             return _review(facts, loop)
+        case "guarded" if loop.round and loop.round.violations:
+            return _fix_files(facts, loop, loop.round)
+        case "guarded" if loop.problem:
+            return blocked_by(facts, "records", (loop.problem,), loop)
         case "guarded" | "failed":
             return _failure(facts, loop)
         case "verifying":
             return _verify(facts, loop)
         case "scored":
-            return _mechanical(facts, loop, "assemble", "Assemble")
+            kind: NextKind = "assemble-task" if loop.subject.is_task else ""
+            return by_engine(facts, "assemble", kind, _of_round("Assemble", loop), loop=loop)
         case "paused":
             return _pause(facts, loop)
         case "fixing":
             return _fix(facts, loop)
         case "committing":
-            return _bad_dispositions(facts, loop) or _mechanical(
-                facts, loop, "commit-round", "Put on record"
-            )
-        case "closed":
-            return _after(
-                facts, loop, gate.after_closed(facts.tree, loop, facts.config, facts.base)
-            )
+            return commit_next(facts, loop)
+        case _:
+            assert_never(loop.stage)
 
 
-def _next(
-    facts: Facts,
-    loop: Loop,
-    action: Action,
-    who: Who,
-    summary: str,
-    *,
-    because: tuple[str, ...] = (),
-    number: int = 0,
-    missing: tuple[str, ...] = (),
-    inputs: tuple[str, ...] = (),
-    prompts: tuple[str, ...] = (),
-    options: tuple[Option, ...] = (),
-    command: str = "",
-    kind: str = "",
+def prepare_next(facts: Facts, loop: Loop, because: tuple[str, ...], kind: NextKind = "") -> Next:
+    """A new round. A run that is held to its wireframes sends no reviewers to a text that names
+    none."""
+    number = loop.highest + 1
+    if facts.config.visual_fidelity_required:
+        from qrspi.core.artifacts import wireframes
+
+        if missing := wireframes.missing(facts.tree, loop.subject, facts.config):
+            return blocked_by(facts, "wireframes", missing, loop)
+    if loop.subject.key == "plan":
+        from qrspi.core.artifacts import plan_tasks
+
+        if missing := plan_tasks.without_file(facts.tree):
+            return blocked_by(facts, "plan-tasks", missing, loop)
+    if loop.subject.key in ("questions", "research"):
+        from qrspi.core.steps import isolation
+
+        if found := isolation.breaches(facts.tree, loop.subject):
+            return blocked_by(facts, "isolation", found, loop)
+    what = f"{_taken_back(facts)}Prepare round {number} of {loop.subject.key}"
+    answer = by_engine(facts, "prepare-round", kind, what, because, loop=loop)
+    return answer._replace(round=number)
+
+
+def _renew(facts: Facts, loop: Loop) -> Next:
+    artifact = loop.subject.artifact
+    why = f"{artifact} has changed since the round was opened, and nobody has answered yet"
+    if not loop.is_proven:
+        why = f"{loop.paths.manifest} is on no record, and nobody has answered yet"
+    return by_engine(facts, "prepare-round", "", _of_round("Renew", loop), (why,), loop=loop)
+
+
+def commit_next(
+    facts: Facts, loop: Loop, because: tuple[str, ...] = (), kind: NextKind = ""
 ) -> Next:
-    return Next(
-        action,
-        who,
-        summary,
-        because or loop.because,
-        loop.subject.key,
-        number or loop.number,
-        missing,
-        inputs,
-        prompts,
-        options,
-        command or f"qrspi next {facts.run}",
-        kind,
-    )
+    """The open round is put on record, unless what was said about its findings is unreadable."""
+    from qrspi.core.rounds import dispositions
+
+    if blocked := unprepared(facts, loop):
+        return blocked
+    path = loop.paths.dispositions
+    data = facts.tree.read(path)
+    bad = () if isinstance(data, Fault) else dispositions.problems(data, path, loop.number)
+    if bad:
+        return blocked_by(facts, "dispositions", bad, loop)
+    what = _of_round("Put on record", loop)
+    return by_engine(facts, "commit-round", kind, what, because, loop=loop)
 
 
 def _count(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
-def _mechanical(facts: Facts, loop: Loop, action: Action, verb: str) -> Next:
-    summary = f"{verb} round {loop.number} of {loop.subject.key}: run `qrspi next {facts.run}`."
-    return _next(facts, loop, action, "engine", summary)
+def _of_round(verb: str, loop: Loop) -> str:
+    return f"{verb} round {loop.number} of {loop.subject.key}"
 
 
-def _prepare(facts: Facts, loop: Loop, because: tuple[str, ...]) -> Next:
-    if facts.config.visual_fidelity_required and (unbound := _unbound(facts, loop)):
-        return unbound
-    number = loop.highest + 1
-    summary = f"Prepare round {number} of {loop.subject.key}: run `qrspi next {facts.run}`."
-    return _next(facts, loop, "prepare-round", "engine", summary, number=number, because=because)
+def unprepared(facts: Facts, loop: Loop) -> Next | None:
+    """What is to be done about an open round without a readable manifest of the engine's."""
+    fine = loop.is_proven or loop.is_renewable
+    if loop.imported or (loop.manifest is not None and fine):
+        return None
+    from qrspi.core.steps import doubtful_rounds
+
+    return doubtful_rounds.unprepared(facts, loop)
 
 
-def _unbound(facts: Facts, loop: Loop) -> Next | None:
-    """A run that is held to its wireframes sends no reviewers to a text that names none."""
-    from qrspi.core.artifacts import wireframes
+def _left_open(facts: Facts, loop: Loop) -> Next:
+    from qrspi.core.steps import doubtful_rounds
 
-    missing = wireframes.missing(facts.tree, loop.subject, facts.config)
-    return _blocked(facts, loop, missing, "wireframes") if missing else None
+    return doubtful_rounds.left_open(facts, loop)
 
 
-def _bad_dispositions(facts: Facts, loop: Loop) -> Next | None:
-    from qrspi.core.rounds import dispositions
-
-    path = loop.paths.dispositions
-    data = facts.tree.read(path)
-    bad = () if isinstance(data, Fault) else dispositions.problems(data, path, loop.number)
-    return _blocked(facts, loop, bad, "dispositions") if bad else None
-
-
-def _blocked(facts: Facts, loop: Loop, problems: tuple[Problem, ...], kind: str) -> Next:
-    more = f" (+{len(problems) - 1} more)" if len(problems) > 1 else ""
-    return _next(
-        facts,
-        loop,
-        "blocked",
-        "human",
-        f"{problems[0].message}{more}. Correct it, then run `qrspi next {facts.run}`.",
-        because=tuple(problem.message for problem in problems),
-        missing=tuple(dict.fromkeys(problem.file for problem in problems)),
-        kind=kind,
-    )
-
-
-def _no_manifest(facts: Facts, loop: Loop) -> Next:
-    folder = loop.paths.directory
-    said = f"precondition-violation: {folder} holds files but was never prepared; move it away"
-    why = f"{folder} has no manifest, so nobody knows who was sent"
-    if loop.problem and loop.problem.file == loop.paths.manifest:
-        said = f"precondition-violation: {loop.problem.message}; {loop.problem.hint}"
-        why = f"{loop.problem.file} cannot be read, so nobody knows who was sent"
-    return _next(
-        facts,
-        loop,
-        "blocked",
-        "human",
-        f"{said}, then run `qrspi next {facts.run}`.",
-        because=(why,),
-        kind="precondition",
-    )
-
-
-def prompt_path(loop: Loop, tag: str) -> str:
-    return f".qrspi/dispatch/{loop.subject.key}/{loop.paths.directory.rpartition('/')[2]}/{tag}.md"
+def _asks(loop: Loop, kind: AskKind, targets: tuple[str, ...]) -> tuple[Ask, ...]:
+    return tuple(Ask(kind, loop.subject.key, loop.number, target) for target in targets)
 
 
 def _review(facts: Facts, loop: Loop) -> Next:
     assert loop.round is not None
     missing = loop.round.silent_tags
+    asks = _asks(loop, "review", missing)
     count = _count(len(missing), "reviewer")
-    return _next(
+    return about_round(
         facts,
         loop,
         "review",
         "agent",
+        "failure",
         f"Send {count} of {loop.subject.key} round {loop.number} ({', '.join(missing)}); each "
-        f"writes into {loop.paths.directory}. One that cannot answer: `qrspi resolve {facts.run} "
-        "skip|retry|stop`.",
+        f"writes into {loop.paths.directory}. {_ways(facts, asks)}",
         missing=missing,
-        prompts=tuple(prompt_path(loop, tag) for tag in missing),
+        asks=asks,
         inputs=(loop.subject.artifact,),
         options=FAILURE_OPTIONS,
-        kind="failure",
+    )
+
+
+def _ways(facts: Facts, asks: tuple[Ask, ...]) -> str:
+    """How agents are sent: by the engine, or by whoever hands them their prompts."""
+    agents = "the agent" if len(asks) == 1 else "them all"
+    return (
+        f"`qrspi next {facts.run} --dispatch` sends {agents}; `qrspi prompt {facts.run} "
+        f"{asks[0].name}` prints what to tell {'it' if len(asks) == 1 else 'the first'}."
     )
 
 
 def _verify(facts: Facts, loop: Loop) -> Next:
     assert loop.round is not None
     missing = loop.round.unscored
-    return _next(
+    return about_round(
         facts,
         loop,
         "verify",
         "agent",
+        "failure",
         f"Score {_count(len(missing), 'finding')} of {loop.subject.key} round {loop.number}: "
         f"each needs a .score.yml beside it in {loop.paths.directory}.",
         missing=missing,
-        prompts=tuple(prompt_path(loop, f"verify-{stem}") for stem in missing),
+        asks=_asks(loop, "verify", missing),
         inputs=tuple(f"{loop.paths.directory}/{stem}.md" for stem in missing),
         options=FAILURE_OPTIONS,
-        kind="failure",
     )
 
 
-def diagnostic(failures: tuple[Failure, ...]) -> str:
+def diagnostic(failures: tuple[Problem, ...]) -> str:
     """The one line of the failure menu."""
     if not failures:
         return ""
     more = f" (+{len(failures) - 1} more)" if len(failures) > 1 else ""
-    return failures[0].diagnostic + more
+    return failures[0].message + more
 
 
 def _failure(facts: Facts, loop: Loop) -> Next:
-    line = diagnostic(loop.failures) or (loop.problem.message if loop.problem else "")
-    skippable = bool(loop.failures) and all(item.skippable for item in loop.failures)
+    line = diagnostic(loop.failures)
+    skippable = bool(loop.failures) and all(item.code in SKIPPABLE for item in loop.failures)
     options = FAILURE_OPTIONS if skippable else FAILURE_OPTIONS[1:]
-    return _next(
+    command = f"qrspi resolve {facts.run} retry"
+    return about_round(
+        facts, loop, "decide", "human", "failure", line, options=options, command=command
+    )
+
+
+def _fix_files(facts: Facts, loop: Loop, read: Round) -> Next:
+    """Whoever wrote it puts it right; those who wrote nothing yet are not kept waiting."""
+    faults = _count(len(read.violations), "fault")
+    others = f"; {', '.join(read.silent_tags)} may be sent meanwhile" if read.silent_tags else ""
+    return about_round(
         facts,
         loop,
-        "decide",
-        "human",
-        line,
-        options=options,
-        command=f"qrspi resolve {facts.run} retry",
-        kind="failure",
+        "review",
+        "agent",
+        "fix-files",
+        f"{faults} in what was written for {loop.subject.key} round {loop.number}: whoever wrote "
+        f"it corrects it{others}. To have it made again: `qrspi resolve {facts.run} retry`.",
+        missing=read.silent_tags,
+        asks=_asks(loop, "review", read.silent_tags),
+        inputs=tuple(dict.fromkeys(fault.file for fault in read.violations)),
+        options=FAILURE_OPTIONS[1:],
     )
 
 
 def _pause(facts: Facts, loop: Loop) -> Next:
     assert loop.pause is not None
     names = loop.pause.undecided
-    held = _held(facts, loop, names)
-    answer = _next(
+    options = pause_options(facts, loop)
+    decide = f"qrspi decide {facts.run} FINDING"
+    back = f", or `{decide} loop-back --to STEP`" if options == PAUSE_OPTIONS else ""
+    answer = about_round(
         facts,
         loop,
         "decide",
         "human",
+        "pause",
         f"{_count(len(names), 'finding')} of {loop.subject.key} round {loop.number} for you to "
-        f"decide: `qrspi decide {facts.run} FINDING apply|skip|loop-back`.",
+        f"decide: `{decide} apply|skip`{back}.",
         missing=names,
-        options=PAUSE_OPTIONS,
+        options=options,
         command=f"qrspi decide {facts.run} {names[0]} apply",
-        kind="pause",
     )
-    applied = sum(item.verdict == "keep" for item in loop.triaged)
-    return answer._replace(held=held, auto_applied=applied)
+    agreed = sum(item.verdict == "keep" for item in loop.triaged)
+    return answer._replace(held=_held(facts, loop, names), to_apply=agreed)
+
+
+def pause_options(facts: Facts, loop: Loop) -> tuple[Option, ...]:
+    """From the first step there is nowhere to go back to, and what is only proposed stays here."""
+    names = loop.pause.undecided if loop.pause else ()
+    paused = any(item.verdict == "pause" and item.finding.name in names for item in loop.triaged)
+    back = paused and pause_file.upstream(facts.route, loop.subject.step)
+    return PAUSE_OPTIONS if back else PAUSE_OPTIONS[:-1]
 
 
 def _held(facts: Facts, loop: Loop, names: tuple[str, ...]) -> tuple[Held, ...]:
-    from qrspi.core.rounds import loop_back as loopback
-
-    steps = loopback.upstream(facts.route, loop.subject.step)
+    steps = pause_file.upstream(facts.route, loop.subject.step)
     return tuple(
         Held(
-            item.finding.name,
-            item.verdict,
-            item.finding.severity,
-            item.finding.effective_type,
-            item.because,
-            item.finding.referenced_files,
-            item.finding.message,
-            loopback.targets(item.finding, steps, facts.run),
+            name=item.finding.name,
+            verdict=item.verdict,
+            severity=item.finding.severity,
+            change_type=item.finding.effective_type,
+            because=item.because,
+            cites=item.finding.referenced_files,
+            message=item.finding.message,
+            targets=pause_file.targets(item.finding, steps, facts.run),
         )
         for item in loop.triaged
         if item.finding.name in names
     )
 
 
+def to_fix(loop: Loop) -> tuple[str, ...]:
+    """What whoever fixes reads: the verified file, then the findings to apply."""
+    findings = (f"{loop.paths.directory}/{item.finding.file}" for item in loop.to_apply)
+    return (loop.paths.verified, *findings)
+
+
 def _fix(facts: Facts, loop: Loop) -> Next:
-    inputs = tuple(f"{loop.paths.directory}/{item.finding.file}" for item in loop.to_apply)
-    return _next(
+    return about_round(
         facts,
         loop,
         "apply-fixes",
         "agent",
-        f"Apply {_count(len(inputs), 'finding')} to {loop.subject.artifact} and say what was "
-        f"done in {loop.paths.dispositions}.",
-        inputs=(loop.paths.verified, *inputs),
+        "fix",
+        f"Apply {_count(len(loop.to_apply), 'finding')} to {loop.subject.artifact} and say what "
+        f"was done in {loop.paths.dispositions}.",
+        inputs=to_fix(loop),
         missing=(loop.paths.dispositions,),
-        prompts=(prompt_path(loop, "fixer"),),
-        kind="fix",
+        asks=(Ask("fix", loop.subject.key, loop.number),),
     )
 
 
-def _after(facts: Facts, loop: Loop, verdict: Gate) -> Next:
-    match verdict.then:
+def _after(facts: Facts, loop: Loop, gate: Gate) -> Next:
+    match gate.then:
+        case "approve":
+            return _approve(facts, loop, gate)
         case "prepare":
-            return _prepare(facts, loop, (*loop.because, verdict.review))
-        case "cascade":
-            return _cascade(facts, loop, verdict)
+            return prepare_next(facts, loop, (*loop.because, gate.review))
         case "ask":
-            return _ask(facts, loop, verdict)
+            return _ask(facts, loop, gate)
+        case "ask-again":
+            return _ask_again(facts, loop, gate)
         case "cap":
-            return _cap(facts, loop, verdict)
+            return _cap(facts, loop, gate)
+        case "cascade":
+            what = f"{gate.review}, and a quick run approves a clean {loop.subject.key} by itself"
+            return by_engine(facts, "approve", "cascade", what, (gate.review,), loop=loop)
         case _:
-            return _approve(facts, loop, verdict)
+            assert_never(gate.then)
 
 
-def _approve(facts: Facts, loop: Loop, verdict: Gate) -> Next:
-    return _next(
+def _taken_back(facts: Facts) -> str:
+    """A text that is as it was when its approval was taken back says who did that."""
+    entry = approvals.newest(facts.records, facts.step)
+    return authoring.returned(facts) if entry and entry.event == "unapprove" else ""
+
+
+def _approve(facts: Facts, loop: Loop, gate: Gate) -> Next:
+    """Where no review and no person has settled it, another review is offered first, and the
+    flag that says so is named."""
+    settled = gate.clean or (loop.settled and loop.fresh)
+    again = f"qrspi resolve {facts.run} loop"
+    first = "" if settled else f" `{again}` has it reviewed again (recommended)."
+    remarks = (*after_round.remarks(loop), *after_round.unseen(loop))
+    said = "".join(f" {remark}." for remark in remarks)
+    command = f"qrspi approve {facts.run} {loop.subject.key}{'' if settled else ' --unreviewed'}"
+    return about_round(
         facts,
         loop,
         "approve",
         "human",
-        f"{verdict.review}. Read {loop.subject.artifact}, then `qrspi approve {facts.run} "
-        f"{loop.subject.key}` or `qrspi reject {facts.run} {loop.subject.key} -m TEXT`.",
-        because=(verdict.review,),
+        "approve",
+        f"{_taken_back(facts)}{gate.review}.{said}{first} {'Read' if settled else 'Or read'} "
+        f"{loop.subject.artifact}, then `{command}` or `qrspi reject {facts.run} "
+        f"{loop.subject.key} -m TEXT`.",
+        because=(gate.review, *remarks),
         inputs=(loop.subject.artifact,),
-        command=f"qrspi approve {facts.run} {loop.subject.key}",
-        kind="approve",
+        options=() if settled else (AGAIN,),
+        command=command if settled else again,
     )
 
 
-def _cascade(facts: Facts, loop: Loop, verdict: Gate) -> Next:
-    summary = (
-        f"{verdict.review}, and a quick run approves a clean {loop.subject.key} by itself: "
-        f"run `qrspi next {facts.run}`."
-    )
-    return _next(
-        facts, loop, "approve", "engine", summary, because=(verdict.review,), kind="cascade"
-    )
-
-
-def _ask(facts: Facts, loop: Loop, verdict: Gate) -> Next:
-    return _next(
+def _ask(facts: Facts, loop: Loop, gate: Gate) -> Next:
+    return about_round(
         facts,
         loop,
         "decide",
         "human",
-        f"{verdict.review}. 1) Present for review 2) Loop until clean (recommended): "
+        "loop",
+        f"{gate.review}. 1) Present for review 2) Loop until clean (recommended): "
         f"`qrspi resolve {facts.run} loop`.",
-        because=(verdict.review, "nobody has said yet how this loop goes on"),
+        because=(gate.review, "nobody has said yet how this loop goes on"),
         options=LOOP_OPTIONS,
         command=f"qrspi resolve {facts.run} loop",
-        kind="loop",
     )
 
 
-def _cap(facts: Facts, loop: Loop, verdict: Gate) -> Next:
-    from qrspi.core.rounds import escape_report as escape
+def _ask_again(facts: Facts, loop: Loop, gate: Gate) -> Next:
+    """The second round of a quick run: nobody takes a default here."""
+    why = "a quick run corrects by itself once, and the next round kept findings too"
+    asked = _ask(facts, loop, gate)
+    return asked._replace(
+        summary=f"{gate.review}; {why}. 1) Present for review 2) Loop until clean (recommended): "
+        f"`{asked.command}`.",
+        because=(gate.review, why),
+        kind="loop-again",
+    )
 
-    assert verdict.cap is not None
-    if verdict.cap.escape and not escape.is_written(facts.tree, loop):
-        return _escape(facts, loop, verdict.cap)
-    outlook = escape.outlook(facts.tree, loop, facts.config, facts.base)
-    return _next(
+
+def _cap(facts: Facts, loop: Loop, gate: Gate) -> Next:
+    from qrspi.core.rounds import finding_history
+
+    assert gate.cap is not None
+    if gate.cap.escape and not finding_history.escape_is_written(facts.tree, loop):
+        return _escape(facts, loop, gate.cap)
+    outlook = finding_history.outlook(facts.tree, loop, facts.config, facts.base)
+    return about_round(
         facts,
         loop,
         "decide",
         "human",
-        f"The review loop of {loop.subject.key} stops here: {verdict.cap.reason}; it is "
+        "cap",
+        f"The review loop of {loop.subject.key} stops here: {gate.cap.reason}; it is "
         f"{outlook.word}. `qrspi resolve {facts.run} present|continue|rewind`.",
-        because=(verdict.cap.reason, verdict.review, f"{outlook.word}: {outlook.because}"),
+        because=(gate.cap.reason, gate.review, f"{outlook.word}: {outlook.because}"),
         options=CAP_OPTIONS,
         command=f"qrspi resolve {facts.run} present",
-        kind="cap",
     )
 
 
 def _escape(facts: Facts, loop: Loop, cap: Cap) -> Next:
     """What is unresolved is written down before anybody is asked."""
-    summary = (
+    what = (
         f"The review loop of {loop.subject.key} stops here: {cap.reason}. Write down what is "
-        f"unresolved: run `qrspi next {facts.run}`."
+        "unresolved"
     )
-    return _next(
-        facts,
-        loop,
-        "decide",
-        "engine",
-        summary,
-        because=(cap.reason,),
-        options=CAP_OPTIONS,
-        kind="escape",
-    )
+    answer = by_engine(facts, "decide", "escape", what, (cap.reason,), loop=loop)
+    return answer._replace(options=CAP_OPTIONS)

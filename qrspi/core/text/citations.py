@@ -1,6 +1,8 @@
-"""What a finding cites: `path`, `path:12`, `path:12-20`, `path:L12-L20`, and prose ranges."""
+"""What a finding cites: `path`, `path:12`, `path:12-20`, `path:L12-L20`, and prose ranges. And how
+well a research text is sourced: inline references over words."""
 
 import re
+from itertools import count
 from typing import NamedTuple
 
 
@@ -84,3 +86,53 @@ def without_quotes(text: str) -> str:
         elif mark[2] == "END" and source == opened:
             at, opened = mark.end(), None
     return " ".join((*kept, text[at:]))
+
+
+DENSITY_FLOOR = 0.05
+
+
+class Density(NamedTuple):
+    references: int
+    words: int
+
+    @property
+    def value(self) -> float:
+        return self.references / self.words if self.words else 0.0
+
+
+# The list at the end that `[3]` points to: where references lead, not references.
+_DEFINITION = r" {0,3}\[\^?[^\]]{1,80}\]:"
+_LINK = r"\[[^\[\]\n]{0,500}\]\([^()\s]{1,2000}(?:[ \t]\"[^\"\n]{0,200}\")?\)"
+_URL = r"https?://[^\s<>()\[\]`]+"
+_NUMBER = r"\[\^?\d{1,4}\]"
+_CITED_LINES = r":(L?)\d{1,7}(?:-L?\d{1,7})?(?!\w)"
+# A path is sought backwards from its lines, and not far: searching forwards from every
+# character of a long run of names takes the square of its length.
+_NAME = r"[\w./@+-]{1,200}\Z"
+_A_FILES = r"/|\.[A-Za-z]\w{0,9}\Z"
+
+
+def density(data: bytes) -> Density:
+    """Code in fences and the list of sources count neither way."""
+    # Imported here: findings cite too, and need neither.
+    from qrspi.core.text.tables import Line, shown
+    from qrspi.core.yaml import frontmatter
+
+    text = frontmatter.body(data).decode(errors="replace")
+    lines = (line.text for line in shown(map(Line, count(1), text.splitlines())))
+    prose = "\n".join(line for line in lines if not re.match(_DEFINITION, line))
+    words = sum(1 for word in prose.split() if any(map(str.isalnum, word)))
+    return Density(_references(prose), words)
+
+
+def _references(prose: str) -> int:
+    total = 0
+    for pattern in (_LINK, _URL, _NUMBER):
+        prose, found = re.subn(pattern, " ", prose)
+        total += found
+    return total + sum(_is_path(prose, match) for match in re.finditer(_CITED_LINES, prose))
+
+
+def _is_path(prose: str, lines: re.Match[str]) -> bool:
+    name = re.search(_NAME, prose[max(0, lines.start() - 200) : lines.start()])
+    return name is not None and bool(lines[1] or re.search(_A_FILES, name[0]))

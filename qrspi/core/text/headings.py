@@ -29,6 +29,11 @@ class Sections(NamedTuple):
         at = bisect_right(self.spans, line, key=lambda span: span.start)
         return self.spans[at - 1] if at and line <= self.lines else None
 
+    def named(self, title: str) -> Span | None:
+        """The first of this name, in whichever case, with or without a colon."""
+        spans = (span for span in self.spans if span.title.rstrip(":").casefold() == title)
+        return next(spans, None)
+
 
 def read(data: bytes) -> Sections:
     """The H2 headings of the document itself: not of its quotes, lists, fences or comments."""

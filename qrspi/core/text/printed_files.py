@@ -32,7 +32,7 @@ def files(reply: str, artifact: str, allowed: Iterable[str]) -> tuple[Printed, .
 
 
 def unfenced(reply: str, start: str = "---") -> str:
-    """Models like to put a fence around the whole, however they are asked not to."""
+    """Models like to put a fence around everything, even when they are asked not to."""
     fenced = _FENCED.fullmatch(reply.strip())
     return fenced[1] if fenced and fenced[1].startswith(start) else reply
 

@@ -1,4 +1,4 @@
-"""Keys that must not be repeated: what looks like one is taken out of a text."""
+"""Secret keys: whatever looks like one is taken out of a text."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 
 GONE = "[redacted]"
-SHORTEST = 12  # a shorter value of a variable nobody named is as likely a word
+SHORTEST = 12  # a shorter value may just as well be an ordinary word
 
 _LIKELY = re.compile(
     r"""(?x)

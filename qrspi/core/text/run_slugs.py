@@ -10,6 +10,7 @@ from qrspi.core.model import Problem
 
 FEWEST, MOST = 2, 4
 LONGEST = 60
+_IN_WORDS = '"what you want, in a few words"'
 EXPECTED = "2 to 4 lower-case words joined by hyphens, such as user-auth"
 
 # Words that say nothing about the subject, and verbs that nearly every request begins with.
@@ -42,7 +43,9 @@ def _words(text: str) -> list[str]:
     # A single word may be several, as in userAuth; in a sentence it is a name, as in GitHub.
     apart = text if is_free_text(text) else re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", text)
     plain = unicodedata.normalize("NFKD", apart.casefold()).encode("ascii", "ignore").decode()
-    found = re.findall(r"[a-z0-9]+", re.sub(r"['`]", "", plain))
+    # e-mail is one word.
+    whole = re.sub(r"['`]|(?<=\b[a-z])-(?=[a-z]{2})", "", plain)
+    found = re.findall(r"[a-z0-9]+", whole)
     return list(dict.fromkeys(word for word in found if len(word) < LONGEST // FEWEST))
 
 
@@ -67,7 +70,7 @@ def problem(slug: str) -> Problem | None:
         field="SLUG",
         found=slug,
         expected=EXPECTED,
-        hint=f"qrspi init {near}" if near else 'qrspi init "what you want, in a few words"',
+        hint=f"qrspi init {near or _IN_WORDS} --pipeline quick",
     )
 
 
@@ -80,5 +83,5 @@ def nameless(text: str) -> Problem:
         field="SLUG",
         found=text,
         expected=EXPECTED,
-        hint="qrspi init SLUG",
+        hint="qrspi init SLUG --pipeline quick",
     )

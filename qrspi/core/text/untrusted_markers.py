@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import hashlib
 import re
 import unicodedata
 from collections.abc import Iterable
@@ -13,8 +14,10 @@ from typing import Literal
 from qrspi.core.errors import Misuse
 from qrspi.core.model import Problem
 
-Family = Literal["UNTRUSTED-ARTIFACT", "UNTRUSTED-PATH", "UNTRUSTED-SCOPE-HINT"]
+Family = Literal["UNTRUSTED-ARTIFACT", "UNTRUSTED-PATH", "UNTRUSTED-SCOPE-HINT", "UNTRUSTED-VALUE"]
 
+# A text may try very many ends at once; with 96 bits none of them is its own.
+_HASH_LENGTH = 24
 _ID = re.compile(r"[A-Za-z0-9._/-]+")
 _NOT_ID = re.compile(r"[^A-Za-z0-9._/-]+")
 _START = re.compile(
@@ -22,12 +25,28 @@ _START = re.compile(
 )
 
 
-def wrap(data: bytes, id: str, family: Family = "UNTRUSTED-ARTIFACT") -> bytes:
+def wrap(data: bytes, name: str, family: Family = "UNTRUSTED-ARTIFACT") -> bytes:
     """The bytes between markers on lines of their own; `unwrap` gives them back exactly."""
     encoded = _must_encode(data)
     content = base64.b64encode(data) if encoded else data
-    start, end = _markers(id, family, encoded)
+    start, end = _markers(marker_id(name, content), family, encoded)
     return b"".join((start.encode(), b"\n", content, b"\n", end.encode(), b"\n"))
+
+
+def marker_id(name: str, content: bytes) -> str:
+    """The name with a hash of what stands between the markers. A text cannot hold its own hash, so
+    nothing in it is its end, whatever it looks like; and the same text has the same id always."""
+    if not _ID.fullmatch(name):
+        raise Misuse(
+            Problem(
+                "bad-id",
+                f"id: found {name!r}, expected only letters, digits and any of . _ / -",
+                field="id",
+                found=name,
+                expected="letters, digits and any of . _ / -",
+            )
+        )
+    return f"{name}-{hashlib.sha256(content).hexdigest()[:_HASH_LENGTH]}"
 
 
 @lru_cache(maxsize=16)
@@ -36,11 +55,11 @@ def _must_encode(data: bytes) -> bool:
     return not _is_text(data) or has_marker(data.decode())
 
 
-def wrap_inline(text: str, id: str, family: Family) -> str:
+def wrap_inline(text: str, name: str, family: Family) -> str:
     """The same within one line, where even a line break would be a way out."""
     encoded = has_marker(text) or len(text.splitlines()) > 1 or text.endswith(_LINE_ENDS)
     content = base64.b64encode(text.encode()).decode() if encoded else text
-    start, end = _markers(id, family, encoded)
+    start, end = _markers(marker_id(name, content.encode()), family, encoded)
     return f"{start}{content}{end}"
 
 
@@ -65,7 +84,15 @@ def unwrap(data: bytes) -> bytes | Problem:
     if not rest.endswith(b"\n" + end):
         return _malformed("no matching end marker on the last line", end.decode())
     content = rest[: -len(end) - 1]
-    return _decoded(content) if start[3] else _literal(content)
+    found = _decoded(content) if start[3] else _literal(content)
+    if isinstance(found, Problem) or _is_own(start[2].decode(), content):
+        return found
+    return _malformed("an id that is not of this text", "a name, a hyphen and the text's hash")
+
+
+def _is_own(id: str, content: bytes) -> bool:
+    name = id[: -_HASH_LENGTH - 1]
+    return bool(name) and id == marker_id(name, content)
 
 
 def source_id(name: str) -> str:
@@ -122,16 +149,6 @@ def _is_text(data: bytes) -> bool:
 
 
 def _markers(id: str, family: Family, encoded: bool) -> tuple[str, str]:
-    if not _ID.fullmatch(id):
-        raise Misuse(
-            Problem(
-                "bad-id",
-                f"id: found {id!r}, expected only letters, digits and any of . _ / -",
-                field="id",
-                found=id,
-                expected="letters, digits and any of . _ / -",
-            )
-        )
     encoding = " encoding=base64" if encoded else ""
     return f"<<<{family}-START id={id}{encoding}>>>", f"<<<{family}-END id={id}>>>"
 

@@ -8,19 +8,15 @@ from qrspi.core.artifacts import parallelization
 from qrspi.core.artifacts import task_file as taskfiles
 from qrspi.core.artifacts.branch_map import Plan
 from qrspi.core.config import reader as configs
-from qrspi.core.findings import round_files as intake
+from qrspi.core.findings import round_files
 from qrspi.core.findings.submission import Place
 from qrspi.core.model import Problem
 from qrspi.core.pipeline import Subject, subject
-from qrspi.core.rounds import convergence as converge
-from qrspi.core.rounds import dispositions
+from qrspi.core.rounds import convergence, dispositions, pause_file, scope_set
 from qrspi.core.rounds import manifest as manifests
-from qrspi.core.rounds import pause_file as pauses
-from qrspi.core.rounds import scope_set as scope
 from qrspi.core.tree import BODY_LIMIT, CONFIG_LIMIT, FINDING_LIMIT, Fault
 from qrspi.core.validation.file_kinds import FileKind, Kind
 from qrspi.core.yaml import frontmatter
-from qrspi.core.yaml.frontmatter import Front
 
 
 class Inspected(NamedTuple):
@@ -60,7 +56,7 @@ def inspect(found: FileKind, file: str, content: bytes | Fault, strict: bool = F
         case "anchor":
             return _one(_anchor(content, file))
         case "pause":
-            pause = pauses.read(content, file)
+            pause = pause_file.read(content, file)
             return _one(pause if isinstance(pause, Problem) else None)
         case "loop-choice":
             return _one(_loop_choice(content, file))
@@ -82,7 +78,7 @@ def unopened(file: str, fault: Fault) -> Problem:
             message = f"{file} is too large to be read ({fault.detail} bytes)"
             return Problem("too-large", message, file, found=fault.detail)
         case "unreadable":
-            return Problem("unreadable", f"{file} cannot be read: {fault.detail}", file)
+            return Problem("unreadable", f"{file} cannot be read: {fault.reason}", file)
         case _:
             assert_never(fault.kind)
 
@@ -139,7 +135,7 @@ def _in_file(message: str, file: str) -> str:
 def _submission(found: FileKind, file: str, content: bytes, strict: bool) -> Inspected:
     assert found.name is not None
     place = Place(found.subject or _own_subject(content), found.number or _own_round(content))
-    examined = intake.examine(found.name, file, content, place, strict=strict)
+    examined = round_files.examine(found.name, file, content, place, strict=strict)
     if found.subject:
         return Inspected(examined.violations, examined.warnings)
     known = (item for item in examined.warnings if item.field not in ("artifact", "round"))
@@ -156,8 +152,7 @@ def _astray(file: str) -> tuple[Problem, ...]:
 
 
 def _own_field(content: bytes, field: str) -> str:
-    front = frontmatter.read(content)
-    return (frontmatter.text(front.fields, field) or "") if isinstance(front, Front) else ""
+    return frontmatter.text(frontmatter.fields(content), field) or ""
 
 
 def _own_subject(content: bytes) -> Subject:
@@ -173,14 +168,14 @@ def _own_round(content: bytes) -> int:
 
 
 def _scope_set(content: bytes, file: str) -> Problem | None:
-    read = scope.read(content)
+    read = scope_set.read(content)
     if not isinstance(read, Problem):
         return None
     return read._replace(message=f"{file}: {read.message}", file=file)
 
 
 def _anchor(content: bytes, file: str) -> Problem | None:
-    if converge.anchor(content):
+    if convergence.anchor(content):
         return None
     expected = "the full id of one commit on a line of its own"
     return Problem("bad-anchor", f"{file}: expected {expected}", file, expected=expected)

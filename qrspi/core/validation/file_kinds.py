@@ -6,12 +6,16 @@ from __future__ import annotations
 from typing import Literal, NamedTuple
 
 from qrspi.core.filenames import (
+    ANCHOR,
+    DISPOSITIONS,
+    SCOPE_SET,
     CleanName,
     EngineName,
     FindingName,
     SidecarName,
     fix_round,
     parse_round_file,
+    paused_round,
     round_number,
     task_file_key,
 )
@@ -45,9 +49,9 @@ class FileKind(NamedTuple):
 
 
 _BESIDE: dict[str, Kind] = {
-    "-scope-set.txt": "scope-set",
-    "-dispositions.md": "dispositions",
-    "-commit.txt": "anchor",
+    SCOPE_SET: "scope-set",
+    DISPOSITIONS: "dispositions",
+    ANCHOR: "anchor",
 }
 _SINGLE: dict[str, Kind] = {
     "config.md": "config",
@@ -82,8 +86,8 @@ def _by_folder(parent: str, name: str) -> Kind:
 def _in_reviews(parts: list[str], name: str) -> FileKind | None:
     if number := round_number(parts[-2]) if len(parts) > 1 else None:
         return _in_round(name, _reviewed(parts[:-2]), number)
-    if pause := _pause(name):
-        return pause
+    if paused := paused_round(name):
+        return FileKind("pause", subject(paused[0]), paused[1])
     for suffix, kind in _BESIDE.items():
         if number := round_number(name.removesuffix(suffix)) if name.endswith(suffix) else None:
             return FileKind(kind, _reviewed(parts[:-1]), number)
@@ -118,9 +122,3 @@ def _reviewed(parts: list[str]) -> Subject | None:
             return subject(step)
         case _:
             return None
-
-
-def _pause(name: str) -> FileKind | None:
-    key, found, rest = name.partition("-loop-pause-")
-    number = round_number(rest.removesuffix(".md")) if found and rest.endswith(".md") else None
-    return FileKind("pause", subject(key), number) if number else None

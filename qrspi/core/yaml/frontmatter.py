@@ -1,16 +1,16 @@
-"""Frontmatter: split it from the body, read it, set one field and keep every other byte."""
+"""Frontmatter: split it from the body, and read it."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import re
+from collections.abc import Collection, Iterable, Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
-from qrspi.core.model import Problem, Status
+from qrspi.core.model import Code, Problem, Status
 from qrspi.core.tree import FRONTMATTER_LIMIT, Fault
-from qrspi.core.yaml import edit as yaml_edit
-from qrspi.core.yaml import reader as yaml
-from qrspi.core.yaml.nodes import Document, Node, Scalar, shown
+from qrspi.core.yaml import reader
+from qrspi.core.yaml.nodes import Node, Scalar, shown
 
-_BOM = b"\xef\xbb\xbf"
+BOM = b"\xef\xbb\xbf"
 _HEAD = FRONTMATTER_LIMIT + 64  # what Tree.head gives at most
 _STATUSES: Mapping[str, Status] = {
     f"{quote}{word}{quote}": word
@@ -43,7 +43,7 @@ def _block(data: bytes) -> _Block | str | None:
         end = data.find(b"\n---", 3, FRONTMATTER_LIMIT)
         if end > 0 and data[end + 4 : end + 5] == b"\n":
             return _Block(4, end + 1, end + 5)
-    start = _behind_marker(data, len(_BOM) if data.startswith(_BOM) else 0)
+    start = _behind_marker(data, len(BOM) if data.startswith(BOM) else 0)
     if start is None:
         return None
     end = start - 1
@@ -73,9 +73,9 @@ def read(data: bytes, file: str = "") -> Front | Problem | None:
     if block is None:
         return None
     if isinstance(block, str):
-        return _invalid(yaml.problem(block, file, 1, 1))
-    text = yaml.decode(data[block.start : block.end], file, first_line=2)
-    fields = yaml.parse(text, file, first_line=2) if isinstance(text, str) else text
+        return _invalid(reader.problem(block, file, 1, 1))
+    text = reader.decode(data[block.start : block.end], file, first_line=2)
+    fields = reader.parse(text, file, first_line=2) if isinstance(text, str) else text
     return _invalid(fields) if isinstance(fields, Problem) else Front(fields, *block)
 
 
@@ -83,10 +83,29 @@ def _invalid(problem: Problem) -> Problem:
     return problem._replace(code="invalid-frontmatter")
 
 
+def fields(content: bytes | Fault) -> Mapping[str, Node]:
+    """For a caller to whom frontmatter that cannot be read says nothing."""
+    front = None if isinstance(content, Fault) else read(content)
+    return front.fields if isinstance(front, Front) else {}
+
+
+def filled(fields: Mapping[str, Node], key: str) -> str:
+    """The text of a field; '' also for a null, which somebody is still to fill."""
+    found = fields.get(key)
+    is_null = isinstance(found, Scalar) and found.plain and found.text in ("null", "~", "Null")
+    return "" if is_null else text(fields, key) or ""
+
+
 def text(fields: Mapping[str, Node], key: str) -> str | None:
     """The scalar's content; None when it is absent or not a scalar."""
     node = fields.get(key)
     return node.text if isinstance(node, Scalar) else None
+
+
+def number(fields: Mapping[str, Node], key: str) -> int:
+    """A number of up to five digits; 0 when the field is none."""
+    digits = text(fields, key) or ""
+    return int(digits) if digits.isascii() and digits.isdigit() and len(digits) < 6 else 0
 
 
 def status(content: bytes | Fault, file: str) -> tuple[Status, Problem | None]:
@@ -106,8 +125,8 @@ _USUAL = 4096  # bytes; a larger block is read once, since ruamel.yaml may take 
 @lru_cache(maxsize=256)  # most artifacts of most runs say `status: approved` and nothing else
 def _plain_status(source: bytes) -> Status | None:
     """The status that this block has beyond doubt."""
-    text = yaml.decode(source)
-    fields = yaml.parse(text, first_line=2) if isinstance(text, str) else text
+    text = reader.decode(source)
+    fields = reader.parse(text, first_line=2) if isinstance(text, str) else text
     node = None if isinstance(fields, Problem) else fields.get("status")
     if not isinstance(text, str) or not isinstance(node, Scalar):
         return None
@@ -151,7 +170,7 @@ def _status_without_bytes(fault: Fault, file: str) -> tuple[Status, Problem | No
             message = f"{file}: not a regular file{detail}"
             return "invalid", Problem("not-a-file", message, file, hint="put a file in its place")
         case "unreadable" | "too-large":
-            message = f"{file}: cannot be read{detail}"
+            message = f"{file}: cannot be read ({fault.reason})"
             return "invalid", Problem("unreadable", message, file, hint="make it readable")
 
 
@@ -162,7 +181,7 @@ def _unknown_status(node: Scalar, file: str, remark: str = "") -> Problem:
     return _doubt("unknown-status", f"status is {value}{remark}", file, where, found)
 
 
-def _doubt(code: str, what: str, file: str, where: str = "", found: str = "") -> Problem:
+def _doubt(code: Code, what: str, file: str, where: str = "", found: str = "") -> Problem:
     message = f"{file}{where}: {what}, expected {_EXPECTED}; read as draft"
     return Problem(code, message, file, field="status", found=found, expected=_EXPECTED)
 
@@ -173,95 +192,39 @@ def _look_alike(found: str) -> str:
     return f" with the character U+{ord(odd):04X}" if odd else ""
 
 
-def set_field(data: bytes, key: str, value: str, file: str = "") -> bytes | Problem:
-    """`value` is YAML source for one line. A new key becomes the last line of the block."""
-    node = yaml.parse_value(value)
-    if node is None:
-        return _bad_value(key, value, "one YAML value on one line", file)
-
-    def change(source: str, document: Document, newline: str) -> str:
-        return yaml_edit.put(source, document, key, value, newline)
-
-    return _changed(data, key, node, change, file)
-
-
-def set_lines(data: bytes, key: str, lines: Sequence[str], file: str = "") -> bytes | Problem:
-    """Sets a value that has lines of its own below the key: `["- goals", "- plan"]`."""
-    node = yaml.parse_lines(lines)
-    if node is None:
-        return _bad_value(key, "\n".join(lines), "the lines of one YAML list or mapping", file)
-
-    def change(source: str, document: Document, newline: str) -> str:
-        return yaml_edit.put_lines(source, document, key, lines, newline)
-
-    return _changed(data, key, node, change, file)
-
-
-def remove_field(data: bytes, key: str, file: str = "") -> bytes | Problem:
-    front = read(data, file)
-    if isinstance(front, Problem):
-        return front
-    if front is None or key not in front.fields:
-        return data
-
-    def change(source: str, document: Document, newline: str) -> str:
-        return yaml_edit.remove(source, document.entries[key])
-
-    return _changed(data, key, None, change, file)
-
-
-_Change = Callable[[str, Document, str], str]
-
-
-def _changed(
-    data: bytes, key: str, node: Node | None, change: _Change, file: str
-) -> bytes | Problem:
-    """The file after the change, if reading it back shows this change and no other."""
-    if _block(data) is None:
-        data = _with_block(data)
-    front = read(data, file)
-    if not isinstance(front, Front):
-        return front or _not_editable(key, file)
-    source = data[front.start : front.end].decode()
-    document = yaml.locate(source, key)
-    if isinstance(document, Problem) or not yaml_edit.is_editable(source, document, key):
-        return _not_editable(key, file)
-    newline = "\r\n" if data[: front.start].endswith(b"\r\n") else "\n"
-    changed = change(source, document, newline).encode()
-    result = data[: front.start] + changed + data[front.end :]
-    expected = {**front.fields, key: node} if node is not None else _without(front.fields, key)
-    return result if _reads_as(result, expected) else _not_editable(key, file)
-
-
-def _without(fields: Mapping[str, Node], key: str) -> dict[str, Node]:
-    return {name: value for name, value in fields.items() if name != key}
-
-
-def _reads_as(data: bytes, fields: dict[str, Node]) -> bool:
-    front = read(data)
-    return isinstance(front, Front) and yaml.written(front.fields) == yaml.written(fields)
-
-
-def _with_block(data: bytes) -> bytes:
-    rest = data.removeprefix(_BOM)
-    newline = b"\r\n" if rest.partition(b"\n")[0].endswith(b"\r") else b"\n"
-    return data[: len(data) - len(rest)] + b"---" + newline + b"---" + newline + rest
-
-
-def _bad_value(key: str, value: str, expected: str, file: str) -> Problem:
-    message = f"{file}: cannot set {key!r} to {shown(value)}, expected {expected}"
-    return Problem("invalid-value", message, file, key, value, expected)
-
-
-def _not_editable(key: str, file: str) -> Problem:
-    message = f"{file}: cannot change {key!r} and keep the rest as it is written"
-    return Problem("not-editable", message, file, key, hint="change it in an editor")
-
-
 def body(data: bytes, file: str = "") -> bytes:
     """The file without its frontmatter, whether that can be read or not."""
     block = _block(data)
-    return data[block.body :] if isinstance(block, _Block) else data.removeprefix(_BOM)
+    return data[block.body :] if isinstance(block, _Block) else data.removeprefix(BOM)
+
+
+def without(data: bytes, keys: Collection[str]) -> bytes:
+    """The frontmatter's text without the lines of these fields. A remark behind a value stays, and
+    so does a value that is more than a line: only what the engine writes itself is left out."""
+    block = _block(data)
+    if not isinstance(block, _Block):
+        return b""
+    text = _without_line_ends(data[block.start : block.end])
+    if text.lstrip().startswith(b"{"):
+        return _in_braces(text, keys)
+    field = re.compile(rb"([\"']?)(%b)\1[ \t]*:[ \t]*%b?[ \t]*(#.*)?" % (_any(keys), _VALUE))
+    lines = ((line, field.fullmatch(line)) for line in text.split(b"\n"))
+    kept = (found[4] or b"" if found else line for line, found in lines)
+    return b"\n".join(line for line in kept if line)
+
+
+_VALUE = rb"(\"[^\"]*\"|'[^']*'|[^\s#\"'\[{|>&*!][^#\"']*?)"
+
+
+def _any(keys: Collection[str]) -> bytes:
+    return "|".join(map(re.escape, keys)).encode()
+
+
+def _in_braces(text: bytes, keys: Collection[str]) -> bytes:
+    """`{status: draft, owner: ada}`: a value of such a field ends at a comma or a brace."""
+    value = rb"(\"[^\"]*\"|'[^']*'|[^\s#\"'\[{|>&*!,][^#\"',{}]*?)"
+    field = rb"([\"']?)\b(%b)\1[ \t]*:[ \t]*%b[ \t]*(,[ \t]*|(?=}))" % (_any(keys), value)
+    return re.sub(field, b"", text)
 
 
 def text_of(data: bytes) -> bytes:

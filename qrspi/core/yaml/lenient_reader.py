@@ -5,8 +5,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from qrspi.core.model import Problem
-from qrspi.core.yaml import frontmatter
-from qrspi.core.yaml import reader as yaml
+from qrspi.core.yaml import frontmatter, reader
 from qrspi.core.yaml.nodes import Node, Scalar
 
 
@@ -64,7 +63,7 @@ def read(text: str, deciding: frozenset[str]) -> Loose | None:
     if not loose or len(set(named)) < len(named):
         return None
     rest = "\n".join(line for entry in entries if entry.key not in loose for line in entry.lines)
-    fields = yaml.parse(rest)
+    fields = reader.parse(rest)
     return None if isinstance(fields, Problem) else Loose(fields | loose, tuple(loose))
 
 

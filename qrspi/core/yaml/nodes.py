@@ -1,6 +1,7 @@
 """What YAML text holds: scalars that remember how they were written, lists, mappings."""
 
-from typing import NamedTuple, TypeAlias
+import re
+from typing import Any, NamedTuple, TypeAlias
 
 
 class Scalar(NamedTuple):
@@ -48,3 +49,30 @@ def place(text: str, index: int) -> tuple[int, int]:
 def shown(text: str) -> str:
     """A piece of the source for a message: short, on one line."""
     return repr(text if len(text) <= 60 else text[:59] + "…")
+
+
+_JSON_WORDS = {
+    "": None,
+    "~": None,
+    **dict.fromkeys(("null", "Null", "NULL")),
+    **dict.fromkeys(("true", "True", "TRUE"), True),
+    **dict.fromkeys(("false", "False", "FALSE"), False),
+}
+_WHOLE = r"[-+]?[0-9]{1,15}"
+_DECIMAL = r"[-+]?(?:\.[0-9]+|[0-9]+\.[0-9]*)(?:[eE][-+]?[0-9]{1,2})?"
+
+
+def json_value(node: Node) -> Any:
+    """What the node stands for by YAML 1.2's core schema. Numbers that JSON could not hold
+    exactly stay the texts they are."""
+    if isinstance(node, dict):
+        return {key: json_value(item) for key, item in node.items()}
+    if not isinstance(node, Scalar):
+        return [json_value(item) for item in node]
+    if not node.plain:
+        return node.text
+    if node.text in _JSON_WORDS:
+        return _JSON_WORDS[node.text]
+    if re.fullmatch(_WHOLE, node.text):
+        return int(node.text)
+    return float(node.text) if re.fullmatch(_DECIMAL, node.text) else node.text

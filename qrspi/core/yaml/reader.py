@@ -1,18 +1,16 @@
 """The one door to YAML: text in, one mapping of scalars, lists and mappings out, or a Problem.
 
-Two readers stand behind it. The flat one takes what it surely understands, which is
+Two readers stand behind it. The flat one, below, takes what it surely understands, which is
 nearly every real file, in microseconds; the rest goes to ruamel.yaml.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from functools import lru_cache
 
 from qrspi.core.model import Problem
-from qrspi.core.yaml import flat_reader as flat
-from qrspi.core.yaml.nodes import Document, Entry, place
-from qrspi.core.yaml.nodes import Node as Node
-from qrspi.core.yaml.nodes import Scalar as Scalar
+from qrspi.core.yaml.nodes import Document, Node, Scalar, place
 
 
 def parse(text: str, file: str = "", *, first_line: int = 1) -> dict[str, Node] | Problem:
@@ -23,7 +21,7 @@ def parse(text: str, file: str = "", *, first_line: int = 1) -> dict[str, Node] 
     """
     if first_line == 1:
         text = text.removeprefix("\ufeff")
-    fields = flat.read(text)
+    fields = read_flat(text)
     if fields is not None:
         return fields
     document = compose(text, file, first_line=first_line)
@@ -33,11 +31,11 @@ def parse(text: str, file: str = "", *, first_line: int = 1) -> dict[str, Node] 
 def compose(text: str, file: str = "", *, first_line: int = 1) -> Document | Problem:
     """As parse, by ruamel.yaml, with the places of the fields."""
     # Imported here: ruamel.yaml costs three bare interpreters, and few files need it.
-    from qrspi.core.yaml import full_reader as yaml_events
+    from qrspi.core.yaml import full_reader
 
     try:
-        return yaml_events.read(text, begun=first_line > 1)
-    except yaml_events.Defect as defect:
+        return full_reader.read(text, begun=first_line > 1)
+    except full_reader.Defect as defect:
         return problem(defect.reason, file, defect.line + first_line - 1, defect.column)
 
 
@@ -69,84 +67,248 @@ _HINTS = {
 }
 
 
-def locate(text: str, key: str) -> Document | Problem:
-    """The document, with the place of at least this field."""
-    fields = flat.read(text)
-    if fields is None:
-        return compose(text)
-    node = fields.get(key)
-    if node is None:
-        return Document(fields, {}, block=True, column=0)
-    if not isinstance(node, Scalar) or not node.raw:
-        return compose(text)
-    return Document(fields, {key: _entry(text, node)}, block=True, column=0)
+# The flat reader
+
+_SIZE_LIMIT = 4 * 1024  # characters: too few to reach the limits on bytes and values
+_KEY_LIMIT = 128  # far below the 1024 at which YAML no longer sees a key
+_DEPTH_LIMIT = 6
+
+_INDICATORS = frozenset("-?:,[]{}#&*!|>'\"%@`")
+_NOT_PLAIN = _INDICATORS | {" "}
+_BRACKETS = frozenset("?[]{}")
+_NOT_STRINGS = frozenset("null Null NULL true True TRUE false False FALSE".split())
+
+# A list of words that nothing in YAML could take for anything else, one comma and space between;
+# compiled by `re` with the first list, since not every command reads one.
+_CALM_WORD = r"[A-Za-z0-9_./](?:[A-Za-z0-9_./:-]*[A-Za-z0-9_./-])?"
+_CALM_LIST = rf"\[{_CALM_WORD}(?:, {_CALM_WORD})*\]"
+
+_scalar = tuple.__new__  # half the time of Scalar(…), and this is the hot line
 
 
-def _entry(text: str, node: Scalar) -> Entry:
-    """Of a scalar on its key's line, as the flat reader knows them."""
-    start = 0
-    for _ in range(node.line - 1):
-        start = text.index("\n", start) + 1
-    value = start + node.column - 1
-    return Entry(start, text.index(":", start) + 1, value, value + len(node.raw))
+class _Unsure(Exception):
+    """This is for ruamel.yaml."""
 
 
-def parse_value(source: str) -> Node | None:
-    """The one value that this is when it stands behind a key, on one line."""
-    if source[:1] in ("", "|", ">") or not _is_line(source):
+def read_flat(text: str) -> dict[str, Node] | None:
+    """YAML as frontmatter nearly always is: one field a line, one-line scalars, lists of scalars,
+    mappings by indentation. None for anything that is not surely that."""
+    if len(text) > _SIZE_LIMIT:
         return None
-    document = locate(f"x: {source}\n", "x")
-    if isinstance(document, Problem) or len(document.fields) != 1:
+    lines = text.split("\r\n" if "\r" in text else "\n")
+    if not "".join(lines).isprintable():  # a tab, a lone line end, anything invisible
         return None
-    entry = document.entries["x"]
-    whole = (entry.value, entry.end) == (len("x: "), len("x: ") + len(source))
-    return document.fields["x"] if whole else None
-
-
-def parse_lines(lines: Sequence[str]) -> Node | None:
-    """The list or mapping that these are when they stand below a key."""
-    if not all(map(_is_line, lines)):
+    try:
+        return _Block(lines).mapping(0, 1)
+    except _Unsure:
         return None
-    fields = parse("".join(["x:\n", *(f"  {line}\n" for line in lines)]))
-    node = fields.get("x") if isinstance(fields, dict) and len(fields) == 1 else None
-    return None if isinstance(node, Scalar) else node
 
 
-def _is_line(text: str) -> bool:
-    return "\n" not in text and "\r" not in text
+class _Block:
+    def __init__(self, lines: list[str]) -> None:
+        self._lines = lines
+        self._next = 0
+
+    def mapping(self, indent: int, depth: int) -> dict[str, Node]:
+        """The fields at this indentation, up to the first line that is less indented."""
+        fields: dict[str, Node] = {}
+        while True:
+            if not indent:
+                self._plain_fields(fields)
+            found = self._content()
+            if found < indent:
+                return fields
+            line = self._lines[self._next]
+            self._next += 1
+            key, colon, rest = line[indent:].partition(":")
+            if key in fields or not colon or not _is_key(key):  # nor one that is indented more
+                raise _Unsure
+            value = rest.strip(" ")
+            if not value or (value[0] == "#" and rest[0] == " "):
+                fields[key] = self._below(indent, depth)
+            elif rest[0] == " ":
+                fields[key] = _one_line(line, value, self._next, indent + len(key) + 2)
+            else:
+                raise _Unsure
+
+    def _plain_fields(self, fields: dict[str, Node]) -> None:
+        """A run of the usual lines, `word: plain value` or `word: [a, b]`, without ceremony."""
+        lines = self._lines
+        for number in range(self._next, len(lines)):
+            line = lines[number]
+            if line[:1] == "#":
+                continue
+            key, _, value = line.partition(": ")
+            if key in fields or not _is_key(key):
+                break
+            if not _is_odd(value):
+                fields[key] = _scalar(Scalar, (value, value, number + 1, len(key) + 3))
+            elif value[:1] == "[" and re.fullmatch(_CALM_LIST, value):
+                fields[key] = _calm_list(value, number + 1, len(key) + 3)
+            else:
+                break
+        else:
+            number = len(lines)
+        self._next = number
+
+    def _content(self) -> int:
+        """Goes to the next line with content; its indentation, -1 at the end."""
+        lines = self._lines
+        for number in range(self._next, len(lines)):
+            line = lines[number]
+            if line and line[0] not in " #":
+                self._next = number
+                return 0
+            stripped = line.lstrip(" ")
+            if stripped and stripped[0] != "#":
+                self._next = number
+                return len(line) - len(stripped)
+        self._next = len(lines)
+        return -1
+
+    def _below(self, indent: int, depth: int) -> Node:
+        """The value of a key with nothing behind its colon."""
+        number = self._next
+        found = self._content()
+        if found >= indent and self._lines[self._next].startswith("- ", found):
+            return self._sequence(found)
+        if found <= indent:
+            return Scalar("", "", number, indent + 1)
+        if depth > _DEPTH_LIMIT:
+            raise _Unsure
+        return self.mapping(found, depth + 1)
+
+    def _sequence(self, indent: int) -> tuple[Node, ...]:
+        items: list[Node] = []
+        while True:
+            self._plain_items(indent, items)
+            found = self._content()
+            if found != indent or not self._lines[self._next].startswith("- ", indent):
+                return tuple(items)
+            line = self._lines[self._next]
+            self._next += 1
+            items.append(_one_line(line, line[indent + 2 :].strip(" "), self._next, indent + 2))
+
+    def _plain_items(self, indent: int, items: list[Node]) -> None:
+        """A run of `- plain value`."""
+        lines, dash = self._lines, " " * indent + "- "
+        for number in range(self._next, len(lines)):
+            line = lines[number]
+            value = line[indent + 2 :]
+            if not line.startswith(dash) or _is_odd(value):
+                self._next = number
+                return
+            items.append(_scalar(Scalar, (value, value, number + 1, indent + 3)))
+        self._next = len(lines)
 
 
-def written(node: Node) -> object:
-    """The node without positions: two that are written alike are equal."""
-    if isinstance(node, Scalar):
-        return node.text, node.raw
-    if isinstance(node, dict):
-        return [(key, written(value)) for key, value in node.items()]
-    return [written(item) for item in node]
+@lru_cache(maxsize=256)
+def _is_key(key: str) -> bool:
+    """A word of letters, digits, `_` and `-`, which YAML reads as a string."""
+    return (
+        key.replace("-", "_").isidentifier() and len(key) <= _KEY_LIMIT and key not in _NOT_STRINGS
+    )
 
 
-_PLAIN = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./ -")
-_NOT_STRINGS = frozenset("null true false yes no on off y n".split())
+def _is_odd(value: str) -> bool:
+    """Needs a closer look: quotes, brackets, a comment, white space around it, nothing."""
+    return (
+        not value or value[0] in _NOT_PLAIN or value[-1] in " :" or " #" in value or ": " in value
+    )
 
 
-def quote(text: str) -> str:
-    """A scalar on one line that every reader takes for this string."""
-    calm = text[:1].isalpha() and text[-1] != " " and _PLAIN.issuperset(text)
-    if calm and text.lower() not in _NOT_STRINGS:
-        return text
-    return '"' + "".join(map(_escaped, text)) + '"'
+def _calm_list(value: str, number: int, column: int) -> tuple[Node, ...]:
+    items: list[Node] = []
+    for item in value[1:-1].split(", "):
+        column += 1
+        items.append(_scalar(Scalar, (item, item, number, column)))
+        column += len(item) + 1
+    return tuple(items)
 
 
-def sentence(text: str) -> str:
-    """A line of prose as it stands, where that reads back as the very same; else quoted."""
-    node = parse_value(text)
-    plain = isinstance(node, Scalar) and node.plain and node.text == text
-    return text if plain else quote(text)
+def _one_line(line: str, value: str, number: int, start: int) -> Node:
+    """The value in the rest of the line from `start`, white space around it removed."""
+    if not value:
+        raise _Unsure
+    first = value[0]
+    if first not in _INDICATORS:
+        if " #" in value:
+            value = value[: value.index(" #")].rstrip(" ")
+        if ": " in value or value[-1] == ":":
+            raise _Unsure
+        return Scalar(value, value, number, line.index(value, start) + 1)
+    node, end = _flow(line, line.index(first, start), number)
+    rest = line[end:].lstrip(" ")
+    if rest and (rest[0] != "#" or line[end] != " "):
+        raise _Unsure
+    return node
 
 
-def _escaped(char: str) -> str:
-    if char in '"\\':
-        return "\\" + char
-    if char.isprintable():
-        return char
-    return f"\\u{ord(char):04x}" if char <= "\uffff" else f"\\U{ord(char):08x}"
+def _flow(line: str, start: int, number: int) -> tuple[Node, int]:
+    """What starts with a quote or a bracket, and where it ends."""
+    match line[start]:
+        case '"' | "'":
+            return _quoted(line, start, number)
+        case "[":
+            return _flow_sequence(line, _skip(line, start + 1), number)
+        case "{":
+            return _flow_mapping(line, _skip(line, start + 1), number)
+        case _:
+            raise _Unsure
+
+
+def _quoted(line: str, start: int, number: int) -> tuple[Scalar, int]:
+    quote = line[start]
+    end = line.find(quote, start + 1) + 1
+    raw = line[start:end]
+    if not end or "\\" in raw:
+        raise _Unsure
+    return Scalar(raw[1:-1], raw, number, start + 1), end
+
+
+def _flow_sequence(line: str, at: int, number: int) -> tuple[tuple[Node, ...], int]:
+    items: list[Node] = []
+    while not line.startswith("]", at):
+        item, at = _item(line, at, number, "]")
+        items.append(item)
+    return tuple(items), at + 1
+
+
+@lru_cache(maxsize=64)  # the models of a config: the same lines in every run of a project
+def _flow_mapping(line: str, at: int, number: int) -> tuple[dict[str, Node], int]:
+    fields: dict[str, Node] = {}
+    while not line.startswith("}", at):
+        key, colon, _ = line[at:].partition(": ")
+        if not colon or key in fields or not _is_key(key):
+            raise _Unsure
+        fields[key], at = _item(line, _skip(line, at + len(key) + 1), number, "}")
+    return fields, at + 1
+
+
+def _item(line: str, start: int, number: int, closing: str) -> tuple[Scalar, int]:
+    """A scalar, and where the next one or the closing bracket is."""
+    if line.startswith(('"', "'"), start):
+        item, end = _quoted(line, start, number)
+    else:
+        item, end = _plain_item(line, start, number, closing)
+    end = _skip(line, end)
+    if line.startswith(closing, end):
+        return item, end
+    if not line.startswith(",", end):
+        raise _Unsure
+    return item, _skip(line, end + 1)
+
+
+def _plain_item(line: str, start: int, number: int, closing: str) -> tuple[Scalar, int]:
+    close, comma = line.find(closing, start), line.find(",", start)
+    end = comma if 0 <= comma < close else close
+    raw = line[start:end].rstrip(" ")
+    if end < 0 or _is_odd(raw) or not _BRACKETS.isdisjoint(raw):
+        raise _Unsure
+    return Scalar(raw, raw, number, start + 1), end
+
+
+def _skip(line: str, at: int) -> int:
+    while line.startswith(" ", at):
+        at += 1
+    return at

@@ -6,25 +6,22 @@ import hashlib
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from qrspi.core.filenames import SidecarName, sidecar_file, slug_of
-from qrspi.core.findings import round_files as intake
-from qrspi.core.findings import split_reply as splitter
+from qrspi.core.filenames import SidecarName, sidecar_file
+from qrspi.core.findings import printed_reply, round_files
 from qrspi.core.findings.submission import Place, finished
-from qrspi.core.model import Problem
+from qrspi.core.model import Problem, Sidecar
 from qrspi.core.pipeline import STEP
-from qrspi.core.records import step_text as bodies
+from qrspi.core.records import step_text
 from qrspi.core.rounds import dispositions
-from qrspi.core.text import printed_files as printed
+from qrspi.core.text import printed_files
 from qrspi.core.text.printed_files import DISPOSITIONS, Printed
 from qrspi.core.tree import Fault, Tree
-from qrspi.core.yaml import frontmatter
-from qrspi.core.yaml.frontmatter import Front
-from qrspi.handlers.changes import engine_files as owned
+from qrspi.core.yaml import frontmatter, writer
 from qrspi.handlers.jobs.job import Job
-from qrspi.handlers.rounds import split_reply as splits
-from qrspi.world.git import commits, repository
+from qrspi.handlers.rounds import printed_reply as splits
+from qrspi.handlers.tasks import drafts
 
-# What approving wrote into an artifact; an agent that prints the text anew need not know of it.
+# Approving wrote these into the artifact; an agent that prints the text anew does not know them.
 _KEPT = ("phase_start_commit", "feature_branch")
 
 
@@ -36,7 +33,7 @@ class Taken(NamedTuple):
 
 def review(job: Job, tag: str, text: str) -> Taken | Problem:
     loop = job.round_loop
-    split = splitter.split(text.encode(), tag, loop.number)
+    split = printed_reply.split(text.encode(), tag, loop.number)
     if isinstance(split, Problem):
         return split
     splits.write(job.workspace, loop.paths, tag, split)
@@ -53,15 +50,18 @@ class Score(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
-def score(job: Job, stem: str, text: str) -> Score | Problem:
+def score(job: Job, stem: str, text: str, model: str = "") -> Score | Problem:
+    """`model` is the one that was asked, which knows its own name less surely than we do."""
     loop = job.round_loop
     path = f"{loop.paths.directory}/{sidecar_file(stem)}"
-    data = finished(printed.unfenced(text, "score").strip().encode())
-    read = intake.examine(
-        SidecarName(stem, "score.yml"), path, data, Place(loop.subject, loop.number)
-    )
+    data = finished(printed_files.unfenced(text, "score").strip().encode())
+    name, place = SidecarName(stem, "score.yml"), Place(loop.subject, loop.number)
+    read = round_files.examine(name, path, data, place)
     if read.record is None or read.violations:
         return _no_score(stem, read.violations)
+    if model and isinstance(read.record, Sidecar) and not read.record.verified_by:
+        signed = data + f"verified_by: {writer.sentence(model)}\n".encode()
+        data = signed if round_files.examine(name, path, signed, place).record else data
     return Score(sidecar_file(stem), data, tuple(warning.message for warning in read.warnings))
 
 
@@ -71,42 +71,42 @@ def _no_score(stem: str, violations: tuple[Problem, ...]) -> Problem:
 
 
 class Draft(NamedTuple):
-    """Files to be written, in order: what makes the run go on is the last one."""
+    """Files to be written, in order. The last one lets the run go on."""
 
     files: tuple[Printed, ...]
     artifact: str
-    whole: bool = False  # everything that belongs to the step was to be printed
+    whole: bool = False  # it should have all files of the step
 
 
 def drafted(tree: Tree, step: str, artifact: str, text: str) -> Draft | Problem:
     """An author's answer; `artifact` is the step's own, or the file of one question."""
     whole = artifact == STEP[step].artifact
-    files = printed.files(text, artifact, STEP[step].companions if whole else ())
+    files = printed_files.files(text, artifact, STEP[step].companions if whole else ())
     if isinstance(files, Problem):
         return files
-    forced = _forced(tree, files)
-    if isinstance(forced, Problem):
-        return forced
-    return Draft((*forced[1:], forced[0]), artifact, whole)
+    texts = _as_drafts(tree, files)
+    if isinstance(texts, Problem):
+        return texts
+    return Draft((*texts[1:], texts[0]), artifact, whole)
 
 
 def fixed(tree: Tree, job: Job, text: str) -> Draft | Problem:
     """A fixer's answer: the text, what else changed, and what was done about each finding."""
     loop = job.round_loop
     companions = () if loop.subject.is_task else STEP[loop.subject.step].companions
-    files = printed.files(text, loop.subject.artifact, (*companions, DISPOSITIONS))
+    files = printed_files.files(text, loop.subject.artifact, (*companions, DISPOSITIONS))
     if isinstance(files, Problem):
         return files
-    said = next((file for file in files if file.path == DISPOSITIONS), None)
-    if said is None:
+    printed = next((file for file in files if file.path == DISPOSITIONS), None)
+    if printed is None:
         return _no_dispositions()
-    record = Printed(loop.paths.dispositions, said.text)
-    for problem in dispositions.problems(said.text.encode(), record.path, loop.number):
+    record = Printed(loop.paths.dispositions, printed.text)
+    for problem in dispositions.problems(printed.text.encode(), record.path, loop.number):
         return problem
-    forced = _forced(tree, tuple(file for file in files if file is not said))
-    if isinstance(forced, Problem):
-        return forced
-    return Draft((*forced[1:], forced[0], record), loop.subject.artifact)
+    texts = _as_drafts(tree, tuple(file for file in files if file is not printed))
+    if isinstance(texts, Problem):
+        return texts
+    return Draft((*texts[1:], texts[0], record), loop.subject.artifact)
 
 
 def _no_dispositions() -> Problem:
@@ -115,36 +115,30 @@ def _no_dispositions() -> Problem:
     return Problem("reply-malformed", text, found="no dispositions", expected=expected)
 
 
-def _forced(tree: Tree, files: tuple[Printed, ...]) -> tuple[Printed, ...] | Problem:
+def _as_drafts(tree: Tree, files: tuple[Printed, ...]) -> tuple[Printed, ...] | Problem:
     """No agent approves anything: whatever status it printed, the text is a draft."""
-    forced = []
+    texts = []
     for file in files:
-        now = tree.read(file.path)
-        fields = {} if isinstance(now, Fault) else _fields(now, file.path)
-        status = "replan-draft" if fields.get("status") == "replan-draft" else "draft"
-        kept = {key: fields[key] for key in _KEPT if key in fields}
-        data = _with(file.text.encode(), {"status": status, **kept}, file.path)
-        if isinstance(data, Problem):
-            return data._replace(code="reply-malformed", message=f"reply: {data.message}")
-        forced.append(Printed(file.path, data.decode()))
-    return tuple(forced)
+        data = file.text.encode()
+        for key, value in _given_fields(tree, file.path).items():
+            changed = writer.set_field(data, key, value, file.path)
+            if isinstance(changed, Problem):
+                message = f"reply: {changed.message}"
+                return changed._replace(code="reply-malformed", message=message)
+            data = changed
+        texts.append(Printed(file.path, data.decode()))
+    return tuple(texts)
 
 
-def _fields(data: bytes, path: str) -> dict[str, str]:
-    front = frontmatter.read(data, path)
-    if not isinstance(front, Front):
-        return {}
-    named = ((key, frontmatter.text(front.fields, key)) for key in ("status", *_KEPT))
-    return {key: text for key, text in named if text is not None}
-
-
-def _with(data: bytes, fields: Mapping[str, str], path: str) -> bytes | Problem:
-    for key, value in fields.items():
-        changed = frontmatter.set_field(data, key, value, path)
-        if isinstance(changed, Problem):
-            return changed
-        data = changed
-    return data
+def _given_fields(tree: Tree, path: str) -> dict[str, str]:
+    """What a draft's frontmatter says, whatever was printed."""
+    before = frontmatter.fields(tree.read(path))
+    replans = frontmatter.text(before, "status") == "replan-draft"
+    kept = {key: frontmatter.text(before, key) for key in _KEPT}
+    return {
+        "status": "replan-draft" if replans else "draft",
+        **{key: value for key, value in kept.items() if value is not None},
+    }
 
 
 def put(job: Job, draft: Draft, before: Mapping[str, str]) -> Taken | Problem:
@@ -158,41 +152,39 @@ def put(job: Job, draft: Draft, before: Mapping[str, str]) -> Taken | Problem:
 
 
 def _put(job: Job, path: str, data: bytes) -> None:
-    now = job.workspace.read(path)
-    if isinstance(now, Fault):
+    there = job.workspace.read(path)
+    if isinstance(there, Fault):
         job.workspace.create(path, data)
-    elif now != data:
-        job.workspace.replace(path, now, data)
+    elif there != data:
+        job.workspace.replace(path, there, data)
 
 
 def _edited(tree: Tree, file: Printed, before: str) -> Problem | None:
-    now = tree.read(file.path)
-    if isinstance(now, Fault) and now.kind == "absent":
+    there = tree.read(file.path)
+    if isinstance(there, Fault):
+        same = there.kind == "absent"
+    else:
+        same = there == file.text.encode() or hashlib.sha256(there).hexdigest() == before
+    if same:
         return None
-    if not isinstance(now, Fault):
-        same = now == file.text.encode() or hashlib.sha256(now).hexdigest() == before
-        if same:
-            return None
     text = f"{file.path} was changed while the agent worked on it; its answer is not put over that"
     return Problem("changed-meanwhile", text, file=file.path, hint="run the same command again")
 
 
 def _left_behind(job: Job, draft: Draft) -> tuple[str, ...]:
-    """A companion of the earlier text that was not printed again is nobody's to delete."""
+    """Companions of the earlier text that were not printed again. They are not deleted."""
     written = {file.path for file in draft.files}
     if not draft.whole or len(written) == 1:
         return ()
     stale = [
-        path for path in bodies.companions(job.workspace, job.facts.step) if path not in written
+        path for path in step_text.companions(job.workspace, job.facts.step) if path not in written
     ]
     return tuple(f"{path} was there before and was not printed again: it stays" for path in stale)
 
 
-def commit(job: Job) -> None:
-    """Put a new draft on record; reviewers are only sent to text that git knows."""
-    repo = repository.find(job.workspace.path)
-    if repo is None or job.options.no_commit:
-        return
+def commit_whole(job: Job, draft: Draft) -> None:
+    """Reviewers are only sent to text that git knows. Answers to single questions wait for the
+    summary, and are committed with it."""
     step = job.facts.step
-    files = (*bodies.paths(job.workspace, step), *owned.changed(job.workspace, repo))
-    commits.commit(repo, files, f"docs(qrspi): draft {step} for {slug_of(job.run)}")
+    if draft.artifact == STEP[step].artifact:
+        drafts.commit(job, f"draft {step}", step_text.paths(job.workspace, step))

@@ -2,197 +2,171 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import assert_never
 
 from qrspi.core.agents.dispatch_record import Record, State
 from qrspi.core.agents.replies import Reply
-from qrspi.core.agents.spend import Entry
-from qrspi.core.derivation.derive import survey
+from qrspi.core.agents.spend import LedgerEntry
 from qrspi.core.errors import Halt, Refusal
-from qrspi.core.model import Problem
+from qrspi.core.filenames import research_file
+from qrspi.core.model import Ask, Problem
 from qrspi.core.pipeline import STEP
+from qrspi.core.records.audit_trail import Answer
 from qrspi.core.rounds import manifest as manifests
 from qrspi.core.rounds.manifest import Dispatch
-from qrspi.handlers.agents import answer_files as taking
-from qrspi.handlers.agents import ledger
+from qrspi.handlers.agents import answer_files, ledger
 from qrspi.handlers.agents.answer_files import Draft, Score, Taken
-from qrspi.handlers.agents.assignments import Order
+from qrspi.handlers.agents.assignments import Assignment
 from qrspi.handlers.agents.obtain_answer import Obtained
-from qrspi.handlers.jobs import audit_trail as audit
+from qrspi.handlers.changes.change_set import look
+from qrspi.handlers.jobs import carry_out
 from qrspi.handlers.jobs.job import Job, Options, Performed
-from qrspi.world.agents.dispatch_folder import Mailbox
+from qrspi.world.agents.dispatch_folder import DispatchFolder
 from qrspi.world.runs.workspace import Workspace
 
+Outcome = Taken | Problem | None  # None: nobody waits for this answer any more
 
-class Intake:
-    """What has come of one fan-out so far."""
+
+class AnswerIntake:
+    """What has come of one fan-out so far. If config.md is broken meanwhile, the command ends, and
+    the answers stay in the mailbox until it is mended."""
 
     def __init__(
         self,
         workspace: Workspace,
         options: Options,
-        box: Mailbox,
+        box: DispatchFolder,
         known: frozenset[tuple[str, int]],
     ) -> None:
         self._workspace = workspace
         self._options = options
         self._box = box
         self._known = known  # the calls that are on the ledger already
-        self.files: list[str] = []  # as they came
-        self._by_place: dict[str, tuple[str, ...]] = {}
+        self._outcomes: dict[str, Outcome] = {}  # by place
         self.notes: list[str] = []
-        self._failures: dict[str, Problem] = {}  # by place
         self.stopped: Problem | None = None
-        self._scores: dict[str, Score | Problem] = {}
-        self._taken_names: Collection[str] = ()
-
-    def _job(self) -> Job:
-        """What the run waits for now. A config.md that was broken meanwhile ends the command;
-        the answers lie in the mailbox until it is mended."""
-        found = survey(self._workspace)
-        if found.facts is None:
-            raise Refusal(*found.state.errors)
-        return Job(self._workspace, found.facts, found.loop, found.state.next, self._options)
+        self.held: tuple[str, ...] = ()
 
     @property
     def used(self) -> int:
         """How many answers were of use."""
-        return len(self._by_place)
+        return sum(isinstance(outcome, Taken) for outcome in self._outcomes.values())
 
-    def files_of(self, orders: Iterable[Order]) -> tuple[str, ...]:
+    def files_of(self, orders: Iterable[Assignment]) -> tuple[str, ...]:
         """In the order of those who were sent, whoever was the first to answer."""
-        return tuple(file for one in orders for file in self._by_place.get(one.place, ()))
+        outcomes = (self._outcomes.get(order.place) for order in orders)
+        return tuple(file for one in outcomes if isinstance(one, Taken) for file in one.files)
 
-    def failures_of(self, orders: Iterable[Order]) -> tuple[Problem, ...]:
-        return tuple(self._failures[one.place] for one in orders if one.place in self._failures)
+    def failures_of(self, orders: Iterable[Assignment]) -> tuple[Problem, ...]:
+        outcomes = ((order.label, self._outcomes.get(order.place)) for order in orders)
+        return tuple(
+            problem._replace(message=f"{label}: {problem.message}")
+            for label, problem in outcomes
+            if isinstance(problem, Problem) and not _is_budget(problem)
+        )
 
-    def put_back(self, orders: Iterable[Order], begun: Mapping[str, Record]) -> None:
-        """Those who were to be sent and were not, as a budget is reached."""
+    def put_back(self, orders: Iterable[Assignment], begun: Mapping[str, Record]) -> None:
+        """Those who were not sent after all, because a budget is reached."""
         listed = list(orders)
-        with self._workspace.locked(self._options.lock_timeout, self._options.command):
-            job = self._job()
-            mark(job, {one.name: {"status": "pending"} for one in listed})
-            places = [one.place for one in listed if one.place in begun]
+        with self._locked():
+            job = look(self._workspace, self._options)
+            mark(job, {order.name: {"status": "pending"} for order in listed})
+            places = [order.place for order in listed if order.place in begun]
             self._box.keep_all({at: begun[at]._replace(state="pending") for at in places})
 
     def take(self, batch: Sequence[Obtained]) -> list[tuple[str, Problem | None]]:
         """Whose answers they were, each with what was wrong about it."""
-        with self._workspace.locked(self._options.lock_timeout, self._options.command):
-            job = self._job()
-            before = len(self.files), len(self.notes)
-            self._write_scores(job, batch)
-            outcomes = [self._one(job, got) for got in batch]
-            self._put_on_record(job, batch, outcomes, before)
+        with self._locked():
+            job = look(self._workspace, self._options)
+            scores = _write_scores(job, batch)
+            outcomes = [self._outcome(job, got, scores) for got in batch]
+            self._put_on_record(job, list(zip(batch, outcomes, strict=True)))
         return [
             (got.order.label, outcome if isinstance(outcome, Problem) else None)
             for got, outcome in zip(batch, outcomes, strict=True)
         ]
 
-    def _write_scores(self, job: Job, batch: Sequence[Obtained]) -> None:
-        """All scores of a batch at once: a fan-out of hundreds is not to wait for hundreds of
-        syncs. One that a host has written meanwhile stands."""
-        self._scores = {
-            got.order.place: taking.score(job, got.order.target, got.reply.text)
-            for got in batch
-            if got.order.kind == "verify" and isinstance(got.reply, Reply) and _awaited(job, got)
-        }
-        good = {one.name: one.data for one in self._scores.values() if isinstance(one, Score)}
-        self._taken_names = job.workspace.create_all(_round_folder(job), good) if good else ()
+    def _locked(self) -> AbstractContextManager[object]:
+        return self._workspace.locked(self._options.lock_timeout, self._options.command)
 
-    def _one(self, job: Job, got: Obtained) -> Taken | Problem | None:
-        """None for an answer that nobody waits for any more."""
-        self.notes += got.notes
-        outcome: Taken | Problem | None = (
-            got.reply if isinstance(got.reply, Problem) else self._used(job, got, got.reply)
-        )
-        match outcome:
-            case Taken():
-                self.files += outcome.files
-                self._by_place[got.order.place] = outcome.files
-                self.notes += outcome.notes
-            case Problem() if outcome.code.startswith("budget-"):
-                self.stopped = outcome
-            case Problem():
-                self._failures[got.order.place] = _about(got.order, outcome)
-            case None:
-                self.notes.append(f"{got.order.name} answered too late: its reply is kept, unused")
-        return outcome
-
-    def _used(self, job: Job, got: Obtained, reply: Reply) -> Taken | Problem | None:
-        if got.order.kind == "implement":
+    def _outcome(self, job: Job, got: Obtained, scores: Mapping[str, Outcome]) -> Outcome:
+        if isinstance(got.reply, Problem):
+            return got.reply
+        if got.order.ask.kind == "implement":
             return _reported(job, got.order)
-        if not _awaited(job, got):
-            self._keep(got, "late")
-            return None
         try:
-            taken = self._taken(job, got, reply.text)
+            awaited = _is_awaited(job, got)
+            outcome = self._taken(job, got, got.reply.text, scores) if awaited else None
         except Halt:
             raise
         except Refusal as refusal:
-            taken = refusal.problem
-        if isinstance(taken, Problem):
-            self._keep(got, "failed", taken.message)
-        return taken
+            outcome = refusal.problem
+        if outcome is None:
+            self._keep(got, "late")
+        elif isinstance(outcome, Problem):
+            self._keep(got, "failed", outcome.message)
+        return outcome
 
-    def _taken(self, job: Job, got: Obtained, text: str) -> Taken | Problem | None:
-        match got.order.kind:
+    def _taken(self, job: Job, got: Obtained, text: str, scores: Mapping[str, Outcome]) -> Outcome:
+        ask = got.order.ask
+        match ask.kind:
             case "review":
-                return taking.review(job, got.order.target, text)
+                return answer_files.review(job, ask.target, text)
             case "verify":
-                return self._scored(job, got)
-            case "author":
-                artifact = _artifact(got.order)
-                draft = taking.drafted(job.workspace, job.facts.step, artifact, text)
+                return scores[got.order.place]
+            case "author" | "research-question":
+                draft = answer_files.drafted(job.workspace, job.facts.step, _artifact(ask), text)
             case "fix":
-                draft = taking.fixed(job.workspace, job, text)
+                draft = answer_files.fixed(job.workspace, job, text)
             case "implement":
                 return _reported(job, got.order)
+            case "quality":
+                raise ValueError("verdicts are taken in by quality_reviews")
+            case _:
+                assert_never(ask.kind)
         return draft if isinstance(draft, Problem) else self._put(job, got, draft)
-
-    def _scored(self, job: Job, got: Obtained) -> Taken | Problem | None:
-        score = self._scores[got.order.place]
-        if isinstance(score, Problem):
-            return score
-        if score.name in self._taken_names:
-            self._keep(got, "late")
-            return None
-        return Taken((f"{_round_folder(job)}/{score.name}",), notes=score.notes)
 
     def _put(self, job: Job, got: Obtained, draft: Draft) -> Taken | Problem:
         begun = got.record.state == "taking"
         before = got.record.files if begun else got.order.before
         self._box.keep(got.order.place, got.record._replace(state="taking", files=before))
-        taken = taking.put(job, draft, before)
-        if isinstance(taken, Taken) and got.order.kind == "author":
-            commit_whole(job, draft)
+        taken = answer_files.put(job, draft, before)
+        if isinstance(taken, Taken) and got.order.ask.kind == "author":
+            answer_files.commit_whole(job, draft)
         return taken
 
     def _keep(self, got: Obtained, state: State, problem: str = "") -> None:
         record = got.record._replace(state=state, problem=problem, files={})
         self._box.keep(got.order.place, record)
 
-    def _put_on_record(
-        self,
-        job: Job,
-        batch: Sequence[Obtained],
-        outcomes: Sequence[Taken | Problem | None],
-        before: tuple[int, int],
-    ) -> None:
-        pairs = list(zip(batch, outcomes, strict=True))
-        mark(
-            job, {got.order.name: {"status": _status(outcome)} for got, outcome in pairs if outcome}
-        )
+    def _put_on_record(self, job: Job, pairs: list[tuple[Obtained, Outcome]]) -> None:
+        files: list[str] = []
+        notes: list[str] = []
+        for got, outcome in pairs:
+            self._outcomes[got.order.place] = outcome
+            notes += got.notes
+            if isinstance(outcome, Taken):
+                files += outcome.files
+                notes += outcome.notes
+            elif outcome is None:
+                notes.append(f"{got.order.name} answered too late: its reply is kept, unused")
+            elif _is_budget(outcome):
+                self.stopped = outcome
+        self.notes += notes
+        mark(job, {got.order.name: {"status": _status(known)} for got, known in pairs if known})
         ledger.append(self._workspace, [one for pair in pairs for one in self._spent(*pair)])
-        files, notes = tuple(self.files[before[0] :]), tuple(self.notes[before[1] :])
-        audit.record(self._workspace, self._options.actor, performed(job, files, notes))
+        done = performed(job, tuple(files), tuple(notes))
+        done = done._replace(answers=tuple(_answers(pairs)))
+        carry_out.record(self._workspace, self._options.actor, done)
         taken = [got for got, outcome in pairs if isinstance(outcome, Taken)]
         self._box.keep_all(
             {got.order.place: got.record._replace(state="taken", files={}) for got in taken}
         )
 
-    def _spent(self, got: Obtained, outcome: Taken | Problem | None) -> list[Entry]:
+    def _spent(self, got: Obtained, outcome: Outcome) -> list[LedgerEntry]:
         fresh = [one for one in got.spent if (one.job, one.attempt) not in self._known]
-        self._known |= {(one.job, one.attempt) for one in fresh}
         if outcome is None:
             return [one._replace(outcome="late") for one in fresh]
         if isinstance(outcome, Problem) and isinstance(got.reply, Reply):
@@ -200,41 +174,67 @@ class Intake:
         return fresh
 
 
-def _reported(job: Job, order: Order) -> Taken | Problem:
+def _answers(pairs: Iterable[tuple[Obtained, Outcome]]) -> Iterator[Answer]:
+    """What came back, by its hash, for each answer that was of use."""
+    for got, outcome in pairs:
+        if isinstance(outcome, Taken) and outcome.files and isinstance(got.reply, Reply):
+            yield Answer(got.order.name, got.record.answer, outcome.files, got.record.job_id)
+
+
+def _write_scores(job: Job, batch: Sequence[Obtained]) -> dict[str, Outcome]:
+    """All scores of a batch at once, by place, so that a fan-out of hundreds does not wait for
+    hundreds of syncs. A score that a host has written meanwhile stands."""
+    scores = {
+        got.order.place: answer_files.score(
+            job,
+            got.order.ask.target,
+            got.reply.text,
+            got.order.model.model if got.order.model else "",
+        )
+        for got in batch
+        if got.order.ask.kind == "verify" and isinstance(got.reply, Reply) and _is_awaited(job, got)
+    }
+    if not scores:
+        return {}
+    folder = job.round_loop.paths.directory
+    good = {score.name: score.data for score in scores.values() if isinstance(score, Score)}
+    there_before = job.workspace.create_all(folder, good) if good else ()
+
+    def outcome(score: Score | Problem) -> Outcome:
+        if isinstance(score, Problem):
+            return score
+        late = score.name in there_before
+        return None if late else Taken((f"{folder}/{score.name}",), notes=score.notes)
+
+    return {place: outcome(score) for place, score in scores.items()}
+
+
+def _reported(job: Job, order: Assignment) -> Taken | Problem:
     """What an implementer did is in its work tree and its report; its words are only kept."""
     # Imported here: only runs that implement know of work trees.
-    from qrspi.handlers.agents import implementer_prompt as implementers
+    from qrspi.handlers.tasks import reports
 
-    if implementers.has_reported(job, order.folder):
+    waits = reports.state_of(job, order.step).next
+    if waits is None or waits.kind != "implement":
         return Taken(())
     text = f"the implementer ended without a report: `qrspi task report {job.run} {order.step}`"
     return Problem("no-report", text, expected="a report")
 
 
-def _awaited(job: Job, got: Obtained) -> bool:
-    return got.order.prompt_file in job.next.prompts
+def _is_awaited(job: Job, got: Obtained) -> bool:
+    return got.order.ask in job.next.asks
 
 
-def _round_folder(job: Job) -> str:
-    return job.round_loop.paths.directory
+def _is_budget(problem: Problem) -> bool:
+    return problem.code.startswith("budget-")
 
 
 def performed(job: Job, files: tuple[str, ...], notes: tuple[str, ...]) -> Performed:
     return Performed(f"dispatch-{job.next.action}", job.next.step, job.next.round, files, notes)
 
 
-def commit_whole(job: Job, draft: Draft) -> None:
-    """Answers to single questions wait for the summary, and are committed with it."""
-    if draft.artifact == STEP[job.facts.step].artifact:
-        taking.commit(job)
-
-
-def _artifact(order: Order) -> str:
-    return STEP[order.step].artifact if order.name == "author" else f"research/{order.name}.md"
-
-
-def _about(order: Order, problem: Problem) -> Problem:
-    return problem._replace(message=f"{order.label}: {problem.message}")
+def _artifact(ask: Ask) -> str:
+    return STEP[ask.subject].artifact if ask.kind == "author" else research_file(ask.target)
 
 
 def _status(outcome: Taken | Problem) -> str:
@@ -246,7 +246,7 @@ def mark(job: Job, changes: Mapping[str, Mapping[str, str]]) -> None:
     loop = job.loop
     if loop is None or loop.manifest is None or not changes or loop.number != job.next.round:
         return
-    known = {one.tag: one for one in loop.manifest.dispatches}
+    known = {dispatch.tag: dispatch for dispatch in loop.manifest.dispatches}
     for tag, fields in changes.items():
         known[tag] = known.get(tag, Dispatch(tag, "", "background"))._replace(**fields)
     manifest = loop.manifest._replace(dispatches=tuple(known.values()))

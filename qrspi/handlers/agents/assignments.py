@@ -5,45 +5,36 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, assert_never
 
-from qrspi.core.agents import dispatch_record as jobs
-from qrspi.core.agents import model_choice as routing
-from qrspi.core.agents import roles, transports
+from qrspi.core import reviewers
+from qrspi.core.agents import dispatch_record, model_choice, roles, transports
 from qrspi.core.agents.model_choice import Route
 from qrspi.core.agents.roles import Role
 from qrspi.core.agents.transports import Means
+from qrspi.core.config import reader as configs
 from qrspi.core.config.reader import Model
-from qrspi.core.model import Problem
-from qrspi.core.records import step_text as bodies
-from qrspi.core.text import citation_density
+from qrspi.core.filenames import dispatch_folder
+from qrspi.core.model import Ask, Problem
+from qrspi.core.pipeline import subject_of
+from qrspi.core.records import step_text
+from qrspi.core.text import citations
 from qrspi.core.tree import Fault
 from qrspi.handlers.agents.dispatch_options import AS_CONFIGURED, How
 from qrspi.handlers.jobs.job import Job
-from qrspi.handlers.rounds import expected_dispatches as lineup
 from qrspi.world.agents.dispatch_folder import SECOND_TRY
-from qrspi.world.runs import role_files as rolefiles
+from qrspi.world.runs import role_files
 
 if TYPE_CHECKING:
+    from qrspi.core.gates.quality.task_spec import Spec
     from qrspi.handlers.agents.prompt_parameters import Material
 
-Kind = Literal["review", "verify", "author", "fix", "implement"]
-
-KINDS: dict[str, Kind] = {
-    "review": "review",
-    "verify": "verify",
-    "author": "author",
-    "apply-fixes": "fix",
-}
 PROMPT_LIMIT = 8 * 1024 * 1024
 
 
-class Order(NamedTuple):
-    kind: Kind
-    name: str
-    step: str  # the review subject: a step, implement-gate, or task-NN
-    round: int
-    folder: str  # run-relative, where its prompt lies
+class Assignment(NamedTuple):
+    ask: Ask
+    round: int  # of the run's next action, to which the answer belongs
     role: Role
     route: Route | Problem  # a second reviewer's model may be unknown to us
     means: Means
@@ -51,11 +42,26 @@ class Order(NamedTuple):
     directory: str = ""  # where a program works; the project when empty
     before: Mapping[str, str] = {}  # the files an answer may replace, by their hashes now
     floor: float | None = None  # for research: how well an answer must be sourced
-    again: Order | Problem | None = None  # and who is asked when it is not
+    again: Assignment | Problem | None = None  # who is asked when it is not
+    is_second_try: bool = False
+
+    @property
+    def name(self) -> str:
+        return f"{self.ask.name}{SECOND_TRY}" if self.is_second_try else self.ask.name
+
+    @property
+    def step(self) -> str:
+        """The review subject: a step, implement-gate, a task or a repair."""
+        return self.ask.subject
+
+    @property
+    def folder(self) -> str:
+        """Run-relative: where its prompt lies."""
+        return dispatch_folder(self.ask)
 
     @property
     def place(self) -> str:
-        """Run-relative: where everything about this dispatch lies, short of an extension."""
+        """Run-relative: the path of everything about this dispatch, without its extension."""
         return f"{self.folder}/{self.name}"
 
     @property
@@ -65,19 +71,14 @@ class Order(NamedTuple):
     @property
     def label(self) -> str:
         """How people and commands name it. Every task has an implementer."""
-        return self.step if self.kind == "implement" else self.name
-
-    @property
-    def target(self) -> str:
-        """The reviewer's tag, or the stem of the finding that is scored."""
-        return self.name.removeprefix("verify-") if self.kind == "verify" else self.name
+        return self.step if self.ask.kind == "implement" else self.name
 
     @property
     def model(self) -> Model | None:
         return self.route.model if isinstance(self.route, Route) else None
 
     def job_id(self, run: str) -> str:
-        return jobs.job_id(run, self.step, self.round, self.name, self.prompt)
+        return dispatch_record.job_id(run, self.step, self.round, self.name, self.prompt)
 
 
 class Unready(NamedTuple):
@@ -87,46 +88,59 @@ class Unready(NamedTuple):
     problem: Problem
 
 
-class Orders(NamedTuple):
-    ready: tuple[Order, ...] = ()
+class Assignments(NamedTuple):
+    ready: tuple[Assignment, ...] = ()
     unready: tuple[Unready, ...] = ()
 
 
-def orders(job: Job, how: How = AS_CONFIGURED) -> Orders:
-    """One for each prompt that the next action names."""
-    kind = kind_of(job)
-    if kind is None:
-        return Orders()
-    cast = _Cast(job, how)
-    made = [_order(cast, kind, path) for path in job.next.prompts]
-    return Orders(
-        tuple(one for one in made if isinstance(one, Order)),
+def assignments(
+    job: Job, how: How = AS_CONFIGURED, drafts: Mapping[str, Spec] | None = None
+) -> Assignments:
+    """One for each agent that the next action asks; `drafts` are tasks that are in no file yet."""
+    cast = _Cast(job, how, drafts or {})
+    made = [_assigned(cast, ask) for ask in job.next.asks]
+    return Assignments(
+        tuple(one for one in made if isinstance(one, Assignment)),
         tuple(one for one in made if isinstance(one, Unready)),
     )
 
 
-def kind_of(job: Job) -> Kind | None:
-    """Findings about a task's code are settled by its implementer."""
-    return "implement" if job.next.kind == "implement" else KINDS.get(job.next.action)
-
-
 class _Cast:
-    """Roles as they are needed: two hundred verifiers share one."""
+    """Loads each role once: two hundred verifiers share one."""
 
-    def __init__(self, job: Job, how: How) -> None:
+    def __init__(self, job: Job, how: How, drafts: Mapping[str, Spec]) -> None:
         self.job = job
         self.how = how
+        self.drafts = drafts
         self._roles: dict[str, Role | Problem] = {}
 
     @cached_property
     def material(self) -> Material:
-        from qrspi.handlers.agents import prompt_parameters as composing
+        from qrspi.handlers.agents import prompt_parameters
 
-        return composing.material(self.job)
+        return prompt_parameters.material(self.job)
 
-    def role(self, name: str) -> Role | Problem:
+    def rules(self, stem: str) -> str:
+        """What the reviewer of a finding was told."""
+        role = self._role(roles.for_tag(stem.partition(".")[0]))
+        return role.text if isinstance(role, Role) else ""
+
+    def role_and_route(self, ask: Ask) -> tuple[Role, Route | Problem] | Unready:
+        role = self._role(_role_name(self.job, ask))
+        if isinstance(role, Problem):
+            return Unready(ask.name, role)
+        second = ask.kind == "review" and reviewers.is_second(ask.target)
+        config = self.job.facts.config
+        route = model_choice.resolve(role, config, tier_override=self.how.tier, second=second)
+        if isinstance(route, Problem):
+            route = configs.for_run(route, self.job.workspace)
+        if isinstance(route, Problem) and not second:
+            return Unready(ask.name, route)
+        return role, route
+
+    def _role(self, name: str) -> Role | Problem:
         if name not in self._roles:
-            self._roles[name] = rolefiles.load(name, self.job.workspace.path, self.job.project)
+            self._roles[name] = role_files.load(name, self.job.workspace.path, self.job.project)
         return self._roles[name]
 
     def means(self, route: Route | Problem, order: tuple[str, str, int]) -> Means:
@@ -139,91 +153,90 @@ class _Cast:
 
 def _scripted(folder: str, name: str, step: str, round: int) -> Means:
     # Imported here: only demonstrations answer from a folder.
-    from qrspi.world.agents import scripted_replies as scripted
+    from qrspi.world.agents import scripted_replies
     from qrspi.world.agents.request import Request
 
     asked = Request(name, step, round, b"", transports.SCRIPTED, "", "/")
-    return transports.SCRIPTED._replace(reply=scripted.kind(asked, folder))
-
-
-class _Part(NamedTuple):
-    """Who is to play what, before the lines are written."""
-
-    kind: Kind
-    folder: str
-    name: str
-    role: Role
-    route: Route | Problem
+    return transports.SCRIPTED._replace(reply=scripted_replies.kind(asked, folder))
 
 
 def unready(job: Job) -> tuple[Unready, ...]:
     """Those who cannot be told what to do; cheaper than asking for all prompts."""
-    kind = kind_of(job)
-    cast = _Cast(job, AS_CONFIGURED)
-    parts = [_part(cast, kind, path) for path in job.next.prompts] if kind else []
-    return tuple(part for part in parts if isinstance(part, Unready))
+    cast = _Cast(job, AS_CONFIGURED, {})
+    chosen = [cast.role_and_route(ask) for ask in job.next.asks]
+    return tuple(one for one in chosen if isinstance(one, Unready))
 
 
-def _order(cast: _Cast, kind: Kind, path: str) -> Order | Unready:
-    part = _part(cast, kind, path)
-    made = part if isinstance(part, Unready) else _made(cast, part)
-    return _with_second_try(cast, made) if isinstance(made, Order) else made
+def _assigned(cast: _Cast, ask: Ask) -> Assignment | Unready:
+    chosen = cast.role_and_route(ask)
+    made = chosen if isinstance(chosen, Unready) else _made(cast, ask, *chosen)
+    return _with_second_try(cast, made) if isinstance(made, Assignment) else made
 
 
-def _part(cast: _Cast, kind: Kind, path: str) -> _Part | Unready:
-    folder, _, name = path.removesuffix(".md").rpartition("/")
-    role = cast.role(_role_name(kind, name, cast.job.next.step))
-    if isinstance(role, Problem):
-        return Unready(name, role)
-    second = kind == "review" and lineup.is_second(name)
-    config = cast.job.facts.config
-    route = routing.resolve(role, config, tier_override=cast.how.tier, second=second)
-    if isinstance(route, Problem) and not second:
-        return Unready(name, route)
-    return _Part(kind, folder, name, role, route)
-
-
-def _role_name(kind: Kind, name: str, step: str) -> str:
-    match kind:
+def _role_name(job: Job, ask: Ask) -> str:
+    match ask.kind:
         case "review":
-            return roles.for_tag(name)
+            return roles.for_tag(ask.target)
         case "verify":
             return "verifier"
         case "fix":
             return "fixer"
         case "implement":
-            return "implementer"
-        case "author":
-            return roles.for_author(step, question=name != "author")
+            return roles.for_task(light=_is_light(job, ask.subject))
+        case "quality":
+            return "quality-reviewer"
+        case "author" | "research-question":
+            return roles.for_author(ask.subject, question=ask.kind == "research-question")
+        case _:
+            assert_never(ask.kind)
 
 
-def _made(cast: _Cast, part: _Part) -> Order | Unready:
-    # Imported here: who only asks whether all can be told does not tell them.
-    from qrspi.handlers.agents import implementer_prompt as implementers
-    from qrspi.handlers.agents import prompt_parameters as composing
+def _is_light(job: Job, task: str) -> bool:
+    if job.facts.config.light_implementer != "on":
+        return False
+    from qrspi.core.artifacts import task_file
 
-    job, (kind, folder, name, role, route) = cast.job, part
-    means = cast.means(route, (name, job.next.step, job.next.round))
-    actual = route.model.model if isinstance(route, Route) else ""
-    step, directory = job.next.step, ""
-    if kind == "implement":
-        # Works in a work tree, which who only prints cannot.
+    return task_file.is_light(job.workspace.head(subject_of(task).artifact))
+
+
+def _made(cast: _Cast, ask: Ask, role: Role, route: Route | Problem) -> Assignment | Unready:
+    # Imported here: whoever only asks for those that are unready needs no prompts.
+    from qrspi.handlers.agents import prompt_parameters
+
+    job = cast.job
+    means = cast.means(route, (ask.name, job.next.step, job.next.round))
+    agent = prompt_parameters.Agent(
+        role, route.model.model if isinstance(route, Route) else "", means.prints
+    )
+    directory = ""
+    if ask.kind == "implement":
+        # Works in a work tree, which an agent that only prints cannot.
         means = means if means.transport == "command" else transports.HOST
-        step, directory = implementers.place(job, folder)
-        prompt = implementers.prompt(job, folder, role, actual).encode()
+        directory = prompt_parameters.task_place(job, ask.subject)[1]
+    elif ask.kind == "quality":
+        agent = agent._replace(draft=cast.drafts.get(ask.target))
     else:
-        agent = composing.Agent(role, actual, means.prints, cast.material)
-        prompt = composing.prompt(job, kind, name, agent).encode()
+        rules = cast.rules(ask.target) if ask.kind == "verify" else ""
+        agent = agent._replace(material=cast.material, rules=rules)
+    prompt = prompt_parameters.prompt(job, ask, agent).encode()
     if len(prompt) > PROMPT_LIMIT:
-        return Unready(name, _too_long(name, len(prompt)))
-    made = Order(kind, name, step, job.next.round, folder, role, route, means, prompt, directory)
-    return made._replace(before=_before(job, kind))
+        return Unready(ask.name, _too_long(ask.name, len(prompt)))
+    return Assignment(
+        ask=ask,
+        round=job.next.round,
+        role=role,
+        route=route,
+        means=means,
+        prompt=prompt,
+        directory=directory,
+        before=_before(job) if ask.kind in ("author", "research-question", "fix") else {},
+    )
 
 
-def _before(job: Job, kind: Kind) -> dict[str, str]:
-    if kind not in ("author", "fix"):
-        return {}
-    files = {path: job.workspace.read(path) for path in bodies.paths(job.workspace, job.facts.step)}
+def _before(job: Job) -> dict[str, str]:
+    files = {
+        path: job.workspace.read(path) for path in step_text.paths(job.workspace, job.facts.step)
+    }
     return {
         path: hashlib.sha256(data).hexdigest()
         for path, data in files.items()
@@ -231,25 +244,26 @@ def _before(job: Job, kind: Kind) -> dict[str, str]:
     }
 
 
-def _with_second_try(cast: _Cast, order: Order) -> Order:
+def _with_second_try(cast: _Cast, order: Assignment) -> Assignment:
     """Research that is badly sourced is asked for once more, of the model its role names."""
-    if order.kind != "author" or order.step != "research" or not order.means.prints:
+    writes = order.ask.kind in ("author", "research-question")
+    if not writes or order.step != "research" or not order.means.prints:
         return order
     validators = cast.job.facts.config.validators
-    floor = validators.citation_density_floor if validators else citation_density.DEFAULT_FLOOR
+    floor = validators.citation_density_floor if validators else citations.DENSITY_FLOOR
     return order._replace(floor=floor, again=_again(cast, order))
 
 
-def _again(cast: _Cast, order: Order) -> Order | Problem:
-    route = routing.trusted(order.role)
+def _again(cast: _Cast, order: Assignment) -> Assignment | Problem:
+    route = model_choice.trusted(order.role)
     if isinstance(route, Problem):
         return route
-    made = _made(cast, _Part(order.kind, order.folder, order.name, order.role, route))
+    made = _made(cast, order.ask, order.role, route)
     if isinstance(made, Unready):
         return made.problem
-    name = f"{order.name}{SECOND_TRY}"
-    means = cast.means(route, (name, order.step, order.round))
-    return made._replace(name=name, means=means) if means.prints else _not_ours(route)
+    second = made._replace(is_second_try=True)
+    means = cast.means(route, (second.name, order.step, order.round))
+    return second._replace(means=means) if means.prints else _not_ours(route)
 
 
 def _not_ours(route: Route) -> Problem:
@@ -257,11 +271,14 @@ def _not_ours(route: Route) -> Problem:
     return Problem("no-model", text, file="config.md", found=route.model.vendor)
 
 
-def not_awaited(run: str, name: str, found: Orders) -> Problem:
-    listed = ", ".join(one.label for one in found.ready) or "nobody"
+def not_awaited(run: str, name: str, known: Assignments) -> Problem:
+    from qrspi.core.findings.near_names import meant
+
+    labels = [one.label for one in known.ready]
+    listed = ", ".join(labels) or "nobody"
     return Problem(
         "not-awaited",
-        f"run {run} does not wait for {name!r}; it waits for {listed}",
+        f"run {run} does not wait for {name!r}; it waits for {listed}{meant(name, labels)}",
         field="TAG",
         found=name,
         expected=listed,

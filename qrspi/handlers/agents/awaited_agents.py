@@ -1,20 +1,70 @@
-"""Who a run waits for, for those who only look."""
+"""Who a run waits for: their prompts as files, so that a host finds them ready, and how far each
+has come."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
-from qrspi.core.agents.dispatch_record import Record
 from qrspi.core.derivation.derive import survey
+from qrspi.core.filenames import task_key
 from qrspi.core.model import Problem
-from qrspi.handlers.agents.assignments import Order, Orders, not_awaited, orders
+from qrspi.handlers.agents.assignments import (
+    Assignment,
+    Assignments,
+    Unready,
+    assignments,
+    not_awaited,
+    unready,
+)
 from qrspi.handlers.agents.dispatch_options import AS_CONFIGURED, How
-from qrspi.handlers.jobs.job import Job
-from qrspi.world.agents.dispatch_folder import read_records
+from qrspi.handlers.jobs.job import Job, Options, Performed
+from qrspi.world.agents.dispatch_folder import broken_lines, read_records
 from qrspi.world.runs.workspace import Workspace
 
 
+def write_prompts(job: Job) -> Performed:
+    files = put(job, without_prompt(job))
+    return Performed("write-prompts", job.next.step, job.next.round, files)
+
+
+def without_prompt(job: Job) -> tuple[Assignment, ...]:
+    """Those whose prompt is not there, or says something else by now."""
+    ready = (one for each in _jobs(job) for one in assignments(each).ready)
+    return tuple(one for one in ready if job.workspace.read(one.prompt_file) != one.prompt)
+
+
+def _jobs(job: Job) -> tuple[Job, ...]:
+    """The run, and with it each task whose reviewers may be sent at the same time."""
+    keys = dict.fromkeys(ask.subject for ask in job.next.beside)
+    return (job, *(_of_task(job, key) for key in keys))
+
+
+def _of_task(job: Job, key: str) -> Job:
+    # Imported here: only runs that implement know of tasks.
+    from qrspi.handlers.tasks import reports
+
+    task = reports.state_of(job, key)
+    return job._replace(next=task.next or job.next, loop=task.loop)
+
+
+def put(job: Job, wanted: Sequence[Assignment]) -> tuple[str, ...]:
+    for one in wanted:
+        job.workspace.write(one.prompt_file, one.prompt)
+    return tuple(one.prompt_file for one in wanted)
+
+
+def warnings(job: Job) -> tuple[Problem, ...]:
+    """Agents that are waited for, and why there is no prompt for them."""
+    return tuple(
+        one.problem._replace(message=f"no prompt for {one.name}: {one.problem.message}")
+        for one in unready(job)
+    )
+
+
 class Waiting(NamedTuple):
+    """One of them, for those who only look."""
+
     name: str
     step: str
     round: int
@@ -28,54 +78,102 @@ class Waiting(NamedTuple):
 
 
 def line(workspace: Workspace, how: How = AS_CONFIGURED) -> tuple[Waiting, ...]:
-    """Everybody the next action names; last those who cannot be told what to do."""
+    """Everybody the run waits for; last those who cannot be told what to do."""
     job = _job(workspace)
-    if job is None or job.next.who != "agent":
-        return ()
-    found = orders(job, how)
-    blocked = tuple(_unready(job, one.name, one.problem) for one in found.unready)
-    return (*(_waiting(job, one) for one in found.ready), *blocked)
+    return _line(job, how) if job and job.next.who == "agent" else ()
 
 
-def order(workspace: Workspace, name: str) -> Order | Problem:
+def broken_logs(workspace: Workspace, awaited: Sequence[Waiting]) -> tuple[Problem, ...]:
+    """What is wrong in the logs that say how far each of them is."""
+    folders = dict.fromkeys(one.prompt_file.rpartition("/")[0] for one in awaited)
+    return tuple(
+        problem for folder in folders if folder for problem in broken_lines(workspace.path, folder)
+    )
+
+
+def prompted(workspace: Workspace) -> tuple[Waiting, ...]:
+    """Everybody who has a prompt: also who may draft what the run waits for from a person."""
+    job = _job(workspace)
+    return _line(job, AS_CONFIGURED) if job else ()
+
+
+def _line(job: Job, how: How) -> tuple[Waiting, ...]:
+    known = [(each, assignments(each, how)) for each in _jobs(job)]
+    return (
+        *(_waiting(each, one) for each, found in known for one in found.ready),
+        *(_blocked(each, one) for each, found in known for one in found.unready),
+    )
+
+
+def order(workspace: Workspace, name: str) -> Assignment | Problem:
     """What one of them is to be told."""
     job = _job(workspace)
-    found = orders(job) if job else Orders()
-    for one in found.ready:
-        if name == one.label:
+    every = [assignments(each) for each in _jobs(job)] if job else [Assignments()]
+    for one in (one for found in every for one in found.ready):
+        if name in (one.label, one.name, f"{one.step}/{one.name}"):
             return one
-    for missing in found.unready:
+    known = every[0]
+    for missing in known.unready:
         if missing.name == name:
             return missing.problem
-    return not_awaited(workspace.name, name, found)
+    return (job and _quality_reviewer(job, name)) or not_awaited(workspace.name, name, known)
+
+
+def _quality_reviewer(job: Job, name: str) -> Assignment | Problem | None:
+    """The reviewer of a task's text, whose prompt waits whatever the run waits for."""
+    key = task_key(name)
+    if key is None or key not in _unjudged(job):
+        return None
+    found = _quality_reviewers(job, (key,))
+    return found.ready[0] if found.ready else found.unready[0].problem
+
+
+def quality_reviewers(workspace: Workspace) -> tuple[Waiting, ...]:
+    """Those whose prompts wait besides what the run itself waits for."""
+    job = _job(workspace)
+    if job is None:
+        return ()
+    return tuple(_waiting(job, one) for one in _quality_reviewers(job, _unjudged(job)).ready)
+
+
+def _unjudged(job: Job) -> tuple[str, ...]:
+    # Imported here: only who has task texts reviewed needs it.
+    from qrspi.core.gates.quality import quality_gate
+
+    return quality_gate.waiting_tasks(job.workspace, job.facts.tasks)
+
+
+def _quality_reviewers(job: Job, keys: tuple[str, ...]) -> Assignments:
+    from qrspi.core.gates.quality.quality_gate import asked
+
+    asking = job.next._replace(round=0, asks=tuple(map(asked, keys)))
+    return assignments(job._replace(next=asking, loop=None))
 
 
 def _job(workspace: Workspace) -> Job | None:
     found = survey(workspace)
-    if found.facts is None:
-        return None
-    return Job(workspace, found.facts, found.loop, found.state.next)
+    return Job.of(workspace, found, Options()) if found.facts else None
 
 
-def _waiting(job: Job, one: Order) -> Waiting:
+def _waiting(job: Job, one: Assignment) -> Waiting:
     record = read_records(job.workspace.path, one.folder).get(one.name)
-    same = record is not None and record.job_id == one.job_id(job.run)
+    if record and record.job_id != one.job_id(job.run):
+        record = None  # of another question
     return Waiting(
-        one.label,
-        one.step,
-        one.round,
-        one.role.name,
-        one.model.vendor if one.model else "",
-        one.model.model if one.model else "",
-        one.means.transport,
-        one.prompt_file,
-        *_how_far(record if same else None),
+        name=one.label,
+        step=one.step,
+        round=one.round,
+        role=one.role.name,
+        vendor=one.model.vendor if one.model else "",
+        model=one.model.model if one.model else "",
+        transport=one.means.transport,
+        prompt_file=one.prompt_file,
+        state=record.state if record else "pending",
+        problem=record.problem if record else "",
     )
 
 
-def _how_far(record: Record | None) -> tuple[str, str]:
-    return (record.state, record.problem) if record else ("pending", "")
-
-
-def _unready(job: Job, name: str, problem: Problem) -> Waiting:
-    return Waiting(name, job.next.step, job.next.round, state="blocked", problem=problem.message)
+def _blocked(job: Job, one: Unready) -> Waiting:
+    return Waiting(
+        one.name, job.next.step, job.next.round, state="blocked", problem=one.problem.message
+    )

@@ -1,4 +1,4 @@
-"""How a command was asked to send agents, and whom it tells how that goes."""
+"""How a command was asked to send agents, and who is told how it goes."""
 
 from __future__ import annotations
 
@@ -36,3 +36,6 @@ class Listener(Protocol):
     def begun(self, names: tuple[str, ...]) -> None: ...
 
     def ended(self, name: str, problem: Problem | None) -> None: ...
+
+    def cut_off(self, run: str, calls: int) -> None:
+        """So many calls were under way when the command was interrupted."""

@@ -7,31 +7,41 @@ is read again then. One dispatcher at a time holds the run's mailbox.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from typing import NamedTuple, Protocol
 
+from qrspi.core import reviewers
+from qrspi.core.agents.dispatch_record import Record
 from qrspi.core.agents.model_choice import Route
 from qrspi.core.agents.transports import TRACES
 from qrspi.core.config import reader as configs
-from qrspi.core.config.reader import Config
 from qrspi.core.derivation.derive import Survey, survey
-from qrspi.core.errors import Halt, Refusal
-from qrspi.core.model import Problem
+from qrspi.core.errors import Halt, Refusal, refused
+from qrspi.core.gates.quality.task_spec import Spec
+from qrspi.core.model import Ask, Next, Problem
+from qrspi.core.text.shell_words import quoted
 from qrspi.core.tree import CONFIG_LIMIT
-from qrspi.handlers.agents import answer_intake as intaking
-from qrspi.handlers.agents import prompt_files as prompts
-from qrspi.handlers.agents import unused_answers as leftovers
-from qrspi.handlers.agents.answer_intake import Intake
-from qrspi.handlers.agents.assignments import Order, Orders, kind_of, not_awaited, orders
+from qrspi.core.trust import Named
+from qrspi.handlers.agents import answer_intake, awaited_agents, ledger, unused_answers
+from qrspi.handlers.agents.answer_intake import AnswerIntake
+from qrspi.handlers.agents.assignments import Assignment, Assignments, assignments, not_awaited
 from qrspi.handlers.agents.dispatch_options import Listener, Sending
-from qrspi.handlers.agents.ledger import Purse
-from qrspi.handlers.agents.obtain_answer import Office, begin_all, is_stored, obtain
+from qrspi.handlers.agents.ledger import Ledger, RunBudget
+from qrspi.handlers.agents.obtain_answer import (
+    FanOutContext,
+    Obtained,
+    begin_all,
+    is_stored,
+    lost_call,
+    obtain,
+)
 from qrspi.handlers.jobs.job import Job, Options, Performed
-from qrspi.handlers.rounds import expected_dispatches as lineup
-from qrspi.world.agents import dispatch_folder as mailbox
-from qrspi.world.agents.dispatch_context import Wire
-from qrspi.world.agents.executors import EXECUTORS
+from qrspi.world.agents import dispatch_folder
+from qrspi.world.agents.dispatch_context import DispatchContext
+from qrspi.world.agents.dispatch_folder import DispatchFolder
+from qrspi.world.agents.thread_pool import EXECUTORS
+from qrspi.world.consent import permits
 from qrspi.world.machine import hosts
 from qrspi.world.runs.workspace import Workspace
 
@@ -48,174 +58,265 @@ class FanOut(NamedTuple):
         return self.used > 0 and not (self.failures or self.stopped or self.held)
 
 
+class Intake(Protocol):
+    """Who takes answers in, in the order in which they come."""
+
+    stopped: Problem | None  # a limit that was reached
+    held: tuple[str, ...]  # agents that are the host's to send
+
+    def take(self, batch: Sequence[Obtained]) -> list[tuple[str, Problem | None]]: ...
+
+    def put_back(self, orders: Iterable[Assignment], begun: Mapping[str, Record]) -> None: ...
+
+
+class Errand(NamedTuple):
+    """Agents that somebody wants besides those the run waits for."""
+
+    step: str  # which budget and which folder it belongs to
+    asks: tuple[Ask, ...]
+    intake: Callable[[Workspace, Options, DispatchFolder, frozenset[tuple[str, int]]], Intake]
+    drafts: Mapping[str, Spec] = {}  # tasks that are in no file yet
+    at_once: int | None = None
+
+
 @contextmanager
 def opened(
     workspace: Workspace, options: Options, sending: Sending, listener: Listener
-) -> Iterator[Desk]:
-    """A desk to send from, until the command ends."""
+) -> Iterator[Dispatcher]:
+    """A dispatcher that holds the run's mailbox until the command ends."""
     config = configs.read(workspace.read("config.md", CONFIG_LIMIT))
-    _refuse_bad(config)
-    names = tuple(one.api_key_env for one in (config.providers or {}).values())
+    bad = [problem for problem in config.problems if problem.field.partition(".")[0] in _USED]
+    if bad:
+        raise Refusal(*(configs.for_run(one, workspace) for one in bad))
+    names = tuple(provider.api_key_env for provider in (config.providers or {}).values())
     with (
-        mailbox.held(workspace.path, options.lock_timeout, options.command) as box,
-        Wire(key_names=names, scripts=sending.how.scripts) as wire,
+        dispatch_folder.held(workspace.path, options.lock_timeout, options.command) as box,
+        DispatchContext(key_names=names, scripts=sending.how.scripts) as wire,
     ):
-        desk = Desk(workspace, options, sending, listener, box, wire, Purse(config, sending.limits))
-        desk.finish()
-        yield desk
+        dispatcher = Dispatcher(
+            workspace=workspace,
+            options=options._replace(actor="dispatch"),
+            sending=sending,
+            listener=listener,
+            box=box,
+            wire=wire,
+            budget=RunBudget(config, sending.limits),
+            noted=set(),
+        )
+        dispatcher.finish()
+        yield dispatcher
 
 
-# A field that is only a warning elsewhere: here a bad one would be a limit that does not hold,
-# or a vendor that is not the one meant.
+# Elsewhere a bad value of these fields is only a warning. Here it would be a limit that does not
+# hold, or a vendor that is not the one meant.
 _USED = frozenset(
     """model_routing default_tier providers commands trusted_path validators budget
     second_reviewer_model""".split()
 )
 
 
-def _refuse_bad(config: Config) -> None:
-    bad = [one for one in config.problems if one.field.partition(".")[0] in _USED]
-    if bad:
-        raise Refusal(bad[0], *bad[1:])
-
-
-class Desk:
+class Dispatcher(NamedTuple):
     """One command's sending: its way to the agents, and what it may still spend."""
 
-    def __init__(
-        self,
-        workspace: Workspace,
-        options: Options,
-        sending: Sending,
-        listener: Listener,
-        box: mailbox.Mailbox,
-        wire: Wire,
-        purse: Purse,
-    ) -> None:
-        self._workspace = workspace
-        self._options = options._replace(actor="dispatch")
-        self._sending = sending
-        self._listener = listener
-        self._box = box
-        self._wire = wire
-        self._purse = purse
-        self._told: set[str] = set()
+    workspace: Workspace
+    options: Options
+    sending: Sending
+    listener: Listener
+    box: DispatchFolder
+    wire: DispatchContext
+    budget: RunBudget
+    noted: set[str]  # what is said once, however many fan-outs there are
 
     def finish(self) -> None:
         """What a killed command had begun to write."""
-        with self._workspace.locked(self._options.lock_timeout, self._options.command):
-            if job := self._job(survey(self._workspace)):
-                leftovers.finish(job, self._box)
+        with self.workspace.locked(self.options.lock_timeout, self.options.command):
+            if job := self._job(survey(self.workspace)):
+                unused_answers.finish(job, self.box)
 
     def fan_out(self) -> FanOut | None:
         """Send everybody the run waits for; None when it waits for no agent that can be sent."""
-        with self._workspace.locked(self._options.lock_timeout, self._options.command):
-            job = self._job(survey(self._workspace))
-            if job is None or job.next.who != "agent" or kind_of(job) is None:
+        with self.workspace.locked(self.options.lock_timeout, self.options.command):
+            job = self._job(survey(self.workspace))
+            if job is None or job.next.who != "agent" or not job.next.asks:
                 return None
             chosen = self._chosen(job)
-            waiting = [one for one in chosen.ready if one.means.prints]
-            held = tuple(one.label for one in chosen.ready if not one.means.prints)
-            office = self._office(job)
-            intake = self._prepared(job, chosen, office)
-        self._carry_out(waiting, office, intake)
-        done = intaking.performed(job, intake.files_of(waiting), tuple(intake.notes))
-        failures = intake.failures_of(waiting)
-        return FanOut(done, failures, intake.stopped, held, intake.used)
+            ours = [order for order in chosen.ready if order.means.prints]
+            held = [order for order in chosen.ready if not order.means.prints]
+            context = self._context(job)
+            awaited_agents.put(job, held)
+            intake = self._prepared(job, ours, context)
+        self._carry_out(ours, context, intake)
+        return FanOut(
+            performed=answer_intake.performed(job, intake.files_of(ours), tuple(intake.notes)),
+            failures=intake.failures_of(ours),
+            stopped=intake.stopped,
+            held=tuple(order.label for order in held),
+            used=intake.used,
+        )
+
+    def send(self, errand: Errand) -> Intake:
+        """Send agents for something else than the run's next action, and take in what they say."""
+        with self.workspace.locked(self.options.lock_timeout, self.options.command):
+            job = self._errand_job(errand)
+            chosen = self._chosen(job, errand.drafts)
+            ours = [order for order in chosen.ready if order.means.prints]
+            held = [order for order in chosen.ready if not order.means.prints]
+            context = self._context(job)
+            awaited_agents.put(job, [order for order in held if order.name not in errand.drafts])
+            known = self._begun(job, ours, context)
+        intake = errand.intake(self.workspace, self.options, self.box, known.calls)
+        intake.held = tuple(order.label for order in held)
+        self._carry_out(ours, context, intake, errand.at_once)
+        return intake
+
+    def _errand_job(self, errand: Errand) -> Job:
+        found = survey(self.workspace)
+        if found.facts is None:
+            raise refused(*found.state.errors)
+        asking = Next("decide", "agent", "", (), step=errand.step, asks=errand.asks)
+        return Job(self.workspace, found.facts, None, asking, self.options)
 
     def _job(self, found: Survey) -> Job | None:
         if found.facts is None or found.state.closed:
             return None
-        return Job(self._workspace, found.facts, found.loop, found.state.next, self._options)
+        return Job.of(self.workspace, found, self.options)
 
-    def _chosen(self, job: Job) -> Orders:
+    def _chosen(self, job: Job, drafts: Mapping[str, Spec] | None = None) -> Assignments:
         """Whom to send. What cannot be sent stops everything before anything is paid for."""
-        found = orders(job, self._sending.how)
-        if self._sending.only:
-            found = _only(job, found, self._sending.only)
-        self._check_second(job, found)
-        if found.unready:
-            first, *more = (one.problem for one in found.unready)
-            raise Halt(first, *more)
-        return found
+        chosen = assignments(job, self.sending.how, drafts)
+        if self.sending.only:
+            chosen = _only(job, chosen, self.sending.only)
+        self._check_second(job, chosen)
+        if chosen.unready:
+            raise Halt(*(one.problem for one in chosen.unready))
+        permits.require(job.project, job.run, _named(chosen))
+        for trace in dict.fromkeys(TRACES[order.means.transport] for order in chosen.ready):
+            self.listener.note(trace)
+        for order in chosen.ready:
+            for warning in order.route.warnings if isinstance(order.route, Route) else ():
+                self._note_once(warning)
+        return chosen
 
-    def _check_second(self, job: Job, found: Orders) -> None:
-        if self._sending.how.scripts:
+    def _check_second(self, job: Job, chosen: Assignments) -> None:
+        if self.sending.how.scripts:
             return
         seen = hosts.second_vendor(job.facts.config, os.environ)
         if line := hosts.mismatch(seen, job.facts.config):
             self._note_once(line)
-        second = [one for one in found.ready if lineup.is_second(one.name)]
+        second = [one for one in chosen.ready if reviewers.is_second(one.name)]
         if second and not seen.available:
-            raise Halt(_unavailable(second[0].name, seen.why))
+            raise Halt(configs.for_run(_unavailable(second[0].name, seen.why), job.workspace))
         for one in second:
             if isinstance(one.route, Problem):
                 raise Halt(one.route)
 
     def _note_once(self, text: str) -> None:
-        if text not in self._told:
-            self._told.add(text)
-            self._listener.note(text)
+        if text not in self.noted:
+            self.noted.add(text)
+            self.listener.note(text)
 
-    def _office(self, job: Job) -> Office:
-        trusted = hosts.is_trusted(job.project, os.environ)
-        return Office(job.run, self._box, self._wire, self._purse, job.project, trusted, {})
+    def _context(self, job: Job) -> FanOutContext:
+        return FanOutContext(
+            run=job.run,
+            mailbox=self.box,
+            wire=self.wire,
+            budget=self.budget,
+            directory=job.project,
+            trusted=permits.is_trusted(job.project, os.environ),
+            begun={},
+        )
 
-    def _prepared(self, job: Job, chosen: Orders, office: Office) -> Intake:
+    def _prepared(self, job: Job, ours: list[Assignment], context: FanOutContext) -> AnswerIntake:
         """Everything that is on record before the first agent is sent."""
-        for trace in dict.fromkeys(TRACES[one.means.transport] for one in chosen.ready):
-            self._listener.note(trace)
-        for one in chosen.ready:
-            for warning in one.route.warnings if isinstance(one.route, Route) else ():
-                self._note_once(warning)
-        ours = [one for one in chosen.ready if one.means.prints]
-        prompts.put(job, tuple(one for one in chosen.ready if not one.means.prints))
-        known = leftovers.settle(job, self._box)
-        self._purse.count(job.next.step, known.entries)
-        begin_all((one for one in ours if not is_stored(one, office)), office)
-        intaking.mark(job, {one.name: _as_sent(job, one) for one in ours})
-        return Intake(self._workspace, self._options, self._box, known.calls)
+        known = self._begun(job, ours, context)
+        answer_intake.mark(job, {order.name: _as_sent(job, order) for order in ours})
+        return AnswerIntake(self.workspace, self.options, self.box, known.calls)
 
-    def _carry_out(self, waiting: list[Order], office: Office, intake: Intake) -> None:
-        self._listener.begun(tuple(one.label for one in waiting))
-        run = EXECUTORS[self._sending.executor]
+    def _begun(self, job: Job, ours: list[Assignment], context: FanOutContext) -> Ledger:
+        """What was spent before this."""
+        known = unused_answers.settle(job, self.box)
+        self.budget.count(job.next.step, known.entries)
+        begin_all((order for order in ours if not is_stored(order, context)), context)
+        return known
+
+    def _carry_out(
+        self,
+        waiting: list[Assignment],
+        context: FanOutContext,
+        intake: Intake,
+        at_once: int | None = None,
+    ) -> None:
+        self.listener.begun(tuple(one.label for one in waiting))
+        run = EXECUTORS[self.sending.executor]
         unsent = {one.place: one for one in waiting}
-        given = self._given_out(unsent, office, intake)
-        jobs = min(self._sending.jobs, len(waiting))
-        for batch in run(given, lambda order: obtain(order, office), jobs):
-            for name, problem in intake.take(batch):
-                self._listener.ended(name, problem)
-        if office.purse.blind:
+        given = self._given_out(unsent, context, intake)
+        jobs = min(at_once or self.sending.jobs, self.sending.jobs, len(waiting))
+        try:
+            with closing(run(given, lambda order: obtain(order, context), jobs)) as answers:
+                for batch in answers:
+                    for name, problem in intake.take(batch):
+                        self.listener.ended(name, problem)
+        except KeyboardInterrupt:
+            self._cut_off(waiting, unsent, context, intake)
+            raise
+        if context.budget.blind:
             self._note_once(_BLIND)
         if unsent:
-            intake.put_back(unsent.values(), office.begun)
+            intake.put_back(unsent.values(), context.begun)
+
+    def _cut_off(
+        self,
+        waiting: list[Assignment],
+        unsent: Mapping[str, Assignment],
+        context: FanOutContext,
+        intake: Intake,
+    ) -> None:
+        """Calls under way may be paid for, whatever becomes of them: they go on the ledger. What a
+        broker works on is not lost, and counts when its answer is taken."""
+        if unsent:
+            intake.put_back(unsent.values(), context.begun)
+        self.box.close()
+        sent = [order for order in waiting if order.place not in unsent]
+        with self.workspace.locked(self.options.lock_timeout, self.options.command):
+            known = ledger.read(self.workspace).calls
+            lost = [one for order in sent if (one := lost_call(order, context, known))]
+            ledger.append(self.workspace, lost)
+        self.listener.cut_off(self.workspace.name, len(lost))
 
     def _given_out(
-        self, unsent: dict[str, Order], office: Office, intake: Intake
-    ) -> Iterator[Order]:
+        self, unsent: dict[str, Assignment], context: FanOutContext, intake: Intake
+    ) -> Iterator[Assignment]:
         """Answers that are there already come first, as they cost nothing."""
-        for order in sorted(unsent.values(), key=lambda one: one.place in office.begun):
-            if order.place in office.begun and (stop := office.purse.admit()):
+        for order in sorted(unsent.values(), key=lambda one: one.place in context.begun):
+            if order.place in context.begun and (stop := context.budget.admit()):
                 intake.stopped = stop
                 return
             del unsent[order.place]
             yield order
 
 
-def _only(job: Job, found: Orders, names: tuple[str, ...]) -> Orders:
-    known = {one.label for one in found.ready} | {one.name for one in found.unready}
+def _named(chosen: Assignments) -> Iterator[Named]:
+    """All programs and addresses at once: whoever is asked twice is asked about too."""
+    for order in chosen.ready:
+        second = (order.again,) if isinstance(order.again, Assignment) else ()
+        yield from (one.means.named for one in (order, *second) if one.means.named)
+
+
+def _only(job: Job, chosen: Assignments, names: tuple[str, ...]) -> Assignments:
+    known = {one.label for one in chosen.ready} | {one.name for one in chosen.unready}
     for name in names:
         if name not in known:
-            raise Refusal(not_awaited(job.run, name, found))
-    return Orders(
-        tuple(one for one in found.ready if one.label in names),
-        tuple(one for one in found.unready if one.name in names),
+            raise Refusal(not_awaited(job.run, name, chosen))
+    return Assignments(
+        tuple(one for one in chosen.ready if one.label in names),
+        tuple(one for one in chosen.unready if one.name in names),
     )
 
 
-def _as_sent(job: Job, order: Order) -> dict[str, str]:
-    reply = f"{job.workspace.path}/{order.place}.reply"
-    split = f"qrspi split {reply} --tag {order.name} {job.run} {order.step} --round {order.round}"
+def _as_sent(job: Job, order: Assignment) -> dict[str, str]:
+    reply = quoted(f"{job.workspace.path}/{order.place}.reply")
+    about = f"{job.run} {order.step} --round {order.round}"
+    is_review = order.ask.kind == "review"
     return {
         "agent": order.role.name,
         "mode": "background",
@@ -226,7 +327,7 @@ def _as_sent(job: Job, order: Order) -> dict[str, str]:
         "prompt_file": order.prompt_file,
         "job_id": order.job_id(job.run),
         "await_cmd": f"qrspi dispatch run {job.run} --only {order.name}",
-        "split_cmd": split if order.kind == "review" else "",
+        "split_cmd": f"qrspi split {reply} --tag {order.name} {about}" if is_review else "",
     }
 
 

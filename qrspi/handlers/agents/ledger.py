@@ -1,4 +1,4 @@
-"""The ledger of what agents cost, and the purse that the next call is paid from."""
+"""The ledger of what agents cost, and the budget that the next call is paid from."""
 
 from __future__ import annotations
 
@@ -7,19 +7,23 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from qrspi.core.agents import spend
+from qrspi.core.agents.dispatch_record import Record
 from qrspi.core.agents.replies import Usage
-from qrspi.core.agents.spend import FILE, Bound, Entry, Totals
+from qrspi.core.agents.spend import FILE, Bound, Group, LedgerEntry, Totals
+from qrspi.core.config import reader as configs
 from qrspi.core.config.blocks import Budget, Limits
 from qrspi.core.config.reader import Config
 from qrspi.core.errors import Halt
 from qrspi.core.model import Problem
-from qrspi.world.files import json_log as applog
+from qrspi.core.tree import CONFIG_LIMIT
+from qrspi.world.files import json_log
 from qrspi.world.files.run_tree import DiskTree
+from qrspi.world.machine import clock
 from qrspi.world.runs.workspace import Workspace
 
 
 class Ledger(NamedTuple):
-    entries: tuple[Entry, ...] = ()
+    entries: tuple[LedgerEntry, ...] = ()
     problems: tuple[Problem, ...] = ()
 
     @property
@@ -29,19 +33,19 @@ class Ledger(NamedTuple):
 
 
 def read(tree: DiskTree) -> Ledger:
-    entries: list[Entry] = []
+    entries: list[LedgerEntry] = []
     problems: list[Problem] = []
-    for line in applog.read(tree, FILE):
-        one = line if isinstance(line, Problem) else spend.entry(line.record, line.line)
-        if isinstance(one, Problem):
-            problems.append(one)
+    for line in json_log.read(tree, FILE):
+        read = line if isinstance(line, Problem) else spend.entry(line.record, line.line)
+        if isinstance(read, Problem):
+            problems.append(read)
         else:
-            entries.append(one)
+            entries.append(read)
     return Ledger(tuple(entries), tuple(problems))
 
 
 def before_a_call(tree: DiskTree) -> Ledger:
-    """Who cannot tell what was spent spends nothing more."""
+    """When nobody can tell what was spent, nothing more is spent."""
     known = read(tree)
     for problem in known.problems:
         if problem.code == "unreadable":
@@ -50,8 +54,26 @@ def before_a_call(tree: DiskTree) -> Ledger:
     return known
 
 
-def append(workspace: Workspace, entries: Iterable[Entry]) -> tuple[Problem, ...]:
-    lines = b"".join(applog.encode(spend.render(entry)) for entry in entries)
+def entry(record: Record, step: str, round: int, usage: Usage) -> LedgerEntry:
+    """What one call cost."""
+    return LedgerEntry(
+        time=clock.now_utc(),
+        step=step,
+        round=round,
+        role=record.role,
+        model=record.model,
+        vendor=record.vendor,
+        name=record.name,
+        input_tokens=usage.input_tokens,
+        output_tokens=usage.output_tokens,
+        usd=usage.usd,
+        job=record.job_id,
+        attempt=record.attempt,
+    )
+
+
+def append(workspace: Workspace, entries: Iterable[LedgerEntry]) -> tuple[Problem, ...]:
+    lines = b"".join(json_log.encode(spend.render(entry)) for entry in entries)
     return workspace.append(FILE, lines) if lines else ()
 
 
@@ -65,10 +87,29 @@ def bounds(config: Config, command: Limits, step: str) -> tuple[Bound, Bound, Bo
     )
 
 
-class Purse:
-    """Asked before each call. Calls that are under way count as calls, since they will be made;
-    what they cost is known when they end, so that many at once can overshoot the other limits by
-    what is under way."""
+class Spending(NamedTuple):
+    groups: tuple[tuple[Group, Totals], ...]
+    total: Totals
+    budgets: tuple[tuple[Bound, Totals], ...]
+
+
+def spending(tree: DiskTree, known: Ledger) -> Spending:
+    """Budgets that config.md sets, each beside what counts against it."""
+    config = configs.read(tree.read("config.md", CONFIG_LIMIT))
+    total = spend.total(known.entries)
+    budgets: list[tuple[Bound, Totals]] = []
+    for step in ("", *dict.fromkeys(one.step for one in known.entries)):
+        _, of_run, of_step = bounds(config, Limits(), step)
+        spent = spend.total(one for one in known.entries if one.step == step) if step else total
+        bound = of_step if step else of_run
+        if bound.limits != Limits():
+            budgets.append((bound, spent))
+    return Spending(spend.grouped(known.entries), total, tuple(budgets))
+
+
+class RunBudget:
+    """Asked before each call. Calls under way count as calls at once. What they cost is known when
+    they end, so many at a time can overshoot the other limits by what is under way."""
 
     def __init__(self, config: Config, command: Limits) -> None:
         self._config = config
@@ -78,7 +119,7 @@ class Purse:
         self._under_way = 0
         self._guard = threading.Lock()
 
-    def count(self, step: str, entries: Iterable[Entry]) -> None:
+    def count(self, step: str, entries: Iterable[LedgerEntry]) -> None:
         """For one fan-out: what the run and the step have spent so far."""
         listed = tuple(entries)
         self._bounds = bounds(self._config, self._command, step)
@@ -86,7 +127,7 @@ class Purse:
         self._totals = [self._totals[0], spend.total(listed), spend.total(of_step)]
 
     def admit(self) -> Problem | None:
-        """Take the price of a call out, or say why it cannot be made."""
+        """Count a call as under way, or say why it cannot be made."""
         with self._guard:
             for bound, totals in zip(self._bounds, self._totals, strict=True):
                 counted = totals._replace(calls=totals.calls + self._under_way)
@@ -103,7 +144,7 @@ class Purse:
     def charge(self, usage: Usage) -> None:
         with self._guard:
             self._under_way -= 1
-            call = Entry("", "", 0, "", "", usd=usage.usd)
+            call = LedgerEntry("", "", 0, "", "", usd=usage.usd)
             call = call._replace(input_tokens=usage.input_tokens, output_tokens=usage.output_tokens)
             self._totals = [spend.add(totals, call) for totals in self._totals]
 

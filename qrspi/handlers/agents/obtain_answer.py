@@ -7,144 +7,162 @@ from collections.abc import Iterable
 from contextlib import AbstractContextManager, nullcontext
 from typing import NamedTuple
 
-from qrspi.core.agents import model_choice as routing
-from qrspi.core.agents import replies
+from qrspi.core.agents import model_choice, replies
 from qrspi.core.agents.dispatch_record import Record
 from qrspi.core.agents.replies import Kind, Reply, Usage
-from qrspi.core.agents.spend import Entry
-from qrspi.core.model import Problem
-from qrspi.core.text import citation_density
-from qrspi.core.text import redaction as secrets
-from qrspi.handlers.agents.assignments import Order
-from qrspi.handlers.agents.ledger import Purse
-from qrspi.world import agents
-from qrspi.world.agents.dispatch_context import Wire
-from qrspi.world.agents.dispatch_folder import Mailbox
+from qrspi.core.agents.spend import LedgerEntry
+from qrspi.core.model import AskKind, Code, Problem
+from qrspi.core.text import citations, redaction
+from qrspi.handlers.agents import ledger
+from qrspi.handlers.agents.assignments import Assignment
+from qrspi.handlers.agents.ledger import RunBudget
+from qrspi.world.agents import transports
+from qrspi.world.agents.dispatch_context import DispatchContext
+from qrspi.world.agents.dispatch_folder import DispatchFolder
 from qrspi.world.agents.request import UNMADE, Answer, Request
-from qrspi.world.machine import clock
+from qrspi.world.consent import permits
+from qrspi.world.consent.permits import Permit
+
+DRAFTING: tuple[AskKind, ...] = ("author", "research-question", "fix")
 
 
-class Office(NamedTuple):
+class FanOutContext(NamedTuple):
     """What sending takes, shared by the threads of a fan-out."""
 
     run: str
-    mailbox: Mailbox
-    wire: Wire
-    purse: Purse
+    mailbox: DispatchFolder
+    wire: DispatchContext
+    budget: RunBudget
     directory: str  # where commands run
     trusted: bool
     begun: dict[str, Record]  # by place: who is on record as sent
 
 
 class Obtained(NamedTuple):
-    order: Order
+    order: Assignment
     record: Record
     reply: Reply | Problem
-    spent: tuple[Entry, ...] = ()
+    spent: tuple[LedgerEntry, ...] = ()
     notes: tuple[str, ...] = ()
 
 
-def obtain(order: Order, office: Office) -> Obtained:
-    first = _answered(order, office)
+def obtain(order: Assignment, context: FanOutContext) -> Obtained:
+    first = _answered(order, context)
     if isinstance(first.reply, Problem) or order.floor is None or first.record.second_try:
         return first
-    density = citation_density.measure(first.reply.text.encode())
+    density = citations.density(first.reply.text.encode())
     if density.value >= order.floor:
         return first
-    found = f"{density.references} references in {density.words} words, below {order.floor:g}"
-    return _asked_again(first, found, office)
+    sparse = f"{density.references} references in {density.words} words, below {order.floor:g}"
+    return _asked_again(first, sparse, context)
 
 
-def _asked_again(first: Obtained, found: str, office: Office) -> Obtained:
-    """Sparse research is asked for once more, of the trusted model. Until that has answered, the
-    first answer stays where it is and is not paid for again."""
+def _asked_again(first: Obtained, sparse: str, context: FanOutContext) -> Obtained:
+    """Ask the trusted model once more for research with too few sources. Until it has answered,
+    the first answer stays where it is and is not paid for again."""
     again = first.order.again
     if again is None or isinstance(again, Problem):
-        return first._replace(reply=_no_second_try(first.order, found, again))
-    if not is_stored(again, office) and (stop := office.purse.admit()):
+        return first._replace(reply=_no_second_try(first.order, sparse, again))
+    if not is_stored(again, context) and (stop := context.budget.admit()):
         return first._replace(reply=stop)
-    second = _answered(again, office)
+    second = _answered(again, context)
     spent = (*first.spent, *second.spent)
     if isinstance(second.reply, Problem):
         return first._replace(reply=second.reply, spent=spent)
-    record = _replaced(first.order, second, office)
+    record = _replaced(first.order, second, context)
     note = (
-        f"{first.order.name}: {found}; asked again of {record.model}, whose answer replaces the "
+        f"{first.order.name}: {sparse}; asked again of {record.model}, whose answer replaces the "
         "first"
     )
     return Obtained(first.order, record, second.reply, spent, (note,))
 
 
-def _replaced(order: Order, second: Obtained, office: Office) -> Record:
-    """From here on the second answer stands for the first, also for whoever finds it after a
-    kill."""
+def _replaced(order: Assignment, second: Obtained, context: FanOutContext) -> Record:
+    """From here on the second answer stands for the first, even after a kill."""
     record = second.record._replace(
-        job_id=order.job_id(office.run), name=order.name, second_try=True
+        job_id=order.job_id(context.run), name=order.name, second_try=True
     )
-    office.mailbox.keep(order.place, record)
-    office.mailbox.keep(second.order.place, second.record._replace(state="taken"))
+    context.mailbox.keep(order.place, record)
+    context.mailbox.keep(second.order.place, second.record._replace(state="taken"))
     return record
 
 
-def _no_second_try(order: Order, found: str, why: Problem | None) -> Problem:
+def _no_second_try(order: Assignment, sparse: str, why: Problem | None) -> Problem:
     said = f": {why.message}" if why else ""
     return Problem(
         "no-trusted-model",
-        f"badly sourced ({found}), and there is no trusted model to ask again{said}",
+        f"badly sourced ({sparse}), and there is no trusted model to ask again{said}",
         file=order.role.file,
         field="model",
         expected="{vendor: …, model: …}",
-        hint=f"name a model in the role ({routing.own_file(order.role)}), or take such answers as "
-        "they are (qrspi config set validators.citation_density_floor 0)",
+        hint=f"name a model in the role ({model_choice.own_file(order.role)}), or take such "
+        "answers as they are (qrspi config set validators.citation_density_floor 0)",
     )
 
 
-def is_stored(order: Order, office: Office) -> bool:
-    return _stored(order, office) is not None
+def is_stored(order: Assignment, context: FanOutContext) -> bool:
+    return _stored(order, context) is not None
 
 
-def _stored(order: Order, office: Office) -> tuple[Record, bytes] | None:
-    """An answer that came and was not used: its command was killed, or could not go on."""
-    record = office.mailbox.record(order.place)
-    if record is None or not _is_open(record, order, office):
+def lost_call(
+    order: Assignment, context: FanOutContext, known: frozenset[tuple[str, int]]
+) -> LedgerEntry | None:
+    """A call that was made and whose answer nobody will hear; None for any other."""
+    record = context.mailbox.record(order.place)
+    if record is None or record.state != "sent" or record.broker_job:
         return None
-    data = office.mailbox.answer(order.place, record)
+    if (record.job_id, record.attempt) in known or is_stored(order, context):
+        return None
+    entry = ledger.entry(record, order.step, order.round, Usage())
+    return entry._replace(outcome="interrupted")
+
+
+def _stored(order: Assignment, context: FanOutContext) -> tuple[Record, bytes] | None:
+    """An answer that came and was not used: its command was killed, or could not go on."""
+    record = context.mailbox.record(order.place)
+    if record is None or not _is_open(record, order, context):
+        return None
+    data = context.mailbox.answer(order.place, record)
     return None if data is None else (record, data)
 
 
-def _is_open(record: Record, order: Order, office: Office) -> bool:
-    # While files are being written the prompt may already quote them, and so be another one.
-    return record.state == "taking" or (
-        record.state == "sent" and record.job_id == order.job_id(office.run)
-    )
+def _is_open(record: Record, order: Assignment, context: FanOutContext) -> bool:
+    if record.state == "taking":
+        # While files of a draft are being written, the prompt may already quote them and so have
+        # another id. What reviewers and verifiers say never is in that state.
+        return order.ask.kind in DRAFTING
+    return record.state == "sent" and record.job_id == order.job_id(context.run)
 
 
-def _answered(order: Order, office: Office) -> Obtained:
-    # Who was begun by this very command has no answer yet, and need not be looked up again.
-    if order.place not in office.begun and (stored := _stored(order, office)):
+def _answered(order: Assignment, context: FanOutContext) -> Obtained:
+    # What this command has begun itself has no answer yet.
+    if order.place not in context.begun and (stored := _stored(order, context)):
         record, data = stored
-        reply, usage = _weighed(record.reply, Answer(data), office)
-        return _judged(order, record, reply, (_entry(order, record, usage),), office)
-    return _sent(order, office)
+        reply, usage = _weighed(record.reply, Answer(data), context)
+        entry = ledger.entry(record, order.step, order.round, usage)
+        return _judged(order, record, reply, (entry,), context)
+    return _sent(order, context)
 
 
-def _sent(order: Order, office: Office) -> Obtained:
-    if order.place not in office.begun:
-        begin_all((order,), office)
-    record = office.begun[order.place]
-    answer = agents.send(_request(order, record, office), office.wire)
+def _sent(order: Assignment, context: FanOutContext) -> Obtained:
+    if order.place not in context.begun:
+        begin_all((order,), context)
+    record = context.begun[order.place]
+    answer = transports.send(_request(order, record, context), context.wire)
     if answer.problem and answer.problem.code in UNMADE:
-        office.purse.take_back()
-        return _judged(order, record, answer.problem, (), office)
+        context.budget.take_back()
+        return _judged(order, record, answer.problem, (), context)
     with _turn(answer):
-        answer = _captured(order, answer.whole(), office)
-        reply, usage = _weighed(order.means.reply, answer, office)
-    office.purse.charge(usage)
-    entry = _entry(order, record, usage)._replace(seconds=round(answer.seconds, 3))
-    return _judged(order, record, reply, (entry,), office)
+        answer, digest = _captured(order, answer.whole(), context)
+        record = record._replace(answer=digest)
+        reply, usage = _weighed(order.means.reply, answer, context)
+    context.budget.charge(usage)
+    entry = ledger.entry(record, order.step, order.round, usage)
+    entry = entry._replace(seconds=round(answer.seconds, 3))
+    return _judged(order, record, reply, (entry,), context)
 
 
-# A reply takes three times its size while it is read: thirty long ones are read in turn.
+# Reading a reply takes three times its size in memory, so long ones are read in turn.
 _READING = threading.RLock()
 
 
@@ -152,57 +170,62 @@ def _turn(answer: Answer) -> AbstractContextManager[object]:
     return _READING if answer.heard and answer.heard.is_long else nullcontext()
 
 
-def _captured(order: Order, answer: Answer, office: Office) -> Answer:
-    """On disk before anybody looks at it; half an answer must never pass for a whole one."""
-    answer = answer._replace(data=secrets.without(answer.data, office.wire.keys))
-    if answer.problem is None:
-        office.mailbox.capture(order.place, answer.data)
-    return answer
+def _captured(order: Assignment, answer: Answer, context: FanOutContext) -> tuple[Answer, str]:
+    """On disk, with its hash, before anybody looks at it. Half an answer must never pass for a
+    whole one."""
+    answer = answer._replace(data=redaction.without(answer.data, context.wire.keys))
+    if answer.problem is not None:
+        return answer, ""
+    return answer, context.mailbox.capture(order.place, answer.data)
 
 
-def _weighed(kind: Kind, answer: Answer, office: Office) -> tuple[Reply | Problem, Usage]:
+def _weighed(kind: Kind, answer: Answer, context: FanOutContext) -> tuple[Reply | Problem, Usage]:
     with _READING:
-        reply = _read(kind, answer, office)
+        reply = _read(kind, answer, context)
         if isinstance(reply, Reply):
             return reply, reply.usage
         return reply, replies.usage(kind, answer.data)
 
 
-# Nobody has said no: a broker may still be at work on it.
-_UNDECIDED = ("transport-interrupted", "transport-timeout")
+# Nothing has failed yet: a broker may still be at work on it.
+_UNDECIDED: tuple[Code, ...] = ("transport-interrupted", "transport-timeout")
 
 
 def _judged(
-    order: Order, record: Record, reply: Reply | Problem, spent: tuple[Entry, ...], office: Office
+    order: Assignment,
+    record: Record,
+    reply: Reply | Problem,
+    spent: tuple[LedgerEntry, ...],
+    context: FanOutContext,
 ) -> Obtained:
-    """An answer that is of no use is on record as such, or it would be found again and again."""
+    """A useless answer is recorded as failed, or it would be found again and again."""
     if isinstance(reply, Reply):
         return Obtained(order, record, reply, spent)
-    known = office.mailbox.record(order.place) or record
+    known = context.mailbox.record(order.place) or record
     if not (known.broker_job and reply.code in _UNDECIDED):
         record = known._replace(state="failed", problem=reply.message)
-        office.mailbox.keep(order.place, record)
+        context.mailbox.keep(order.place, record)
     failed = tuple(entry._replace(outcome="failed") for entry in spent)
     return Obtained(order, record, reply, failed)
 
 
-def begin_all(orders: Iterable[Order], office: Office) -> None:
-    """Write down who is sent before anybody is: a line each, and one write for all."""
+def begin_all(orders: Iterable[Assignment], context: FanOutContext) -> None:
+    """Record who is sent before anybody is: a line each, and one write for all."""
     listed = tuple(orders)
-    records = {order.place: _begun(order, office) for order in listed}
-    office.mailbox.discard(at for at, record in records.items() if not record.broker_job)
-    office.mailbox.prompts({order.place: order.prompt for order in listed})
-    office.mailbox.keep_all(records)
-    office.begun.update(records)
+    records = {order.place: _begun(order, context) for order in listed}
+    context.mailbox.discard(at for at, record in records.items() if not record.broker_job)
+    context.mailbox.prompts({order.place: order.prompt for order in listed})
+    context.mailbox.keep_all(records)
+    context.begun.update(records)
 
 
-def _begun(order: Order, office: Office) -> Record:
-    before = office.mailbox.record(order.place)
-    job = order.job_id(office.run)
+def _begun(order: Assignment, context: FanOutContext) -> Record:
+    before = context.mailbox.record(order.place)
+    job = order.job_id(context.run)
     same = before is not None and before.job_id == job
     return Record(
-        job,
-        order.name,
+        job_id=job,
+        name=order.name,
         attempt=before.attempt + 1 if before and same else 1,
         role=order.role.name,
         vendor=order.model.vendor if order.model else "",
@@ -213,31 +236,37 @@ def _begun(order: Order, office: Office) -> Record:
     )
 
 
-def _request(order: Order, record: Record, office: Office) -> Request:
+def _request(order: Assignment, record: Record, context: FanOutContext) -> Request:
     def launched(job: str) -> None:
-        office.mailbox.keep(order.place, record._replace(broker_job=job))
+        context.mailbox.keep(order.place, record._replace(broker_job=job))
 
     return Request(
-        order.name,
-        order.step,
-        order.round,
-        order.prompt,
-        order.means,
-        record.model,
-        order.directory or office.directory,
-        office.trusted,
-        office.mailbox.path,
-        result_file=office.mailbox.result_file(order.place),
+        name=order.name,
+        step=order.step,
+        round=order.round,
+        prompt=order.prompt,
+        means=order.means,
+        model=record.model,
+        directory=order.directory or context.directory,
+        permit=_permit(order, context),
+        trusted=context.trusted,
+        run=context.mailbox.path,
+        result_file=context.mailbox.result_file(order.place),
         broker_job=record.broker_job,
         launched=launched,
     )
 
 
-def _read(kind: Kind, answer: Answer, office: Office) -> Reply | Problem:
+def _permit(order: Assignment, context: FanOutContext) -> Permit | None:
+    named = order.means.named
+    return permits.permit(context.directory, context.run, named) if named else None
+
+
+def _read(kind: Kind, answer: Answer, context: FanOutContext) -> Reply | Problem:
     reply = replies.parse(kind, answer.data)
     if isinstance(reply, Problem):
         # It quotes what the agent said.
-        redacted = office.wire.redacted
+        redacted = context.wire.redacted
         reply = reply._replace(message=redacted(reply.message), found=redacted(reply.found))
     if answer.problem is None:
         return reply
@@ -245,20 +274,3 @@ def _read(kind: Kind, answer: Answer, office: Office) -> Reply | Problem:
         # A program that exits with an error may have printed a better reason than its status.
         return answer.problem._replace(message=f"{answer.problem.message}; {reply.message}")
     return answer.problem
-
-
-def _entry(order: Order, record: Record, usage: Usage) -> Entry:
-    return Entry(
-        clock.now_utc(),
-        order.step,
-        order.round,
-        order.role.name,
-        record.model,
-        record.vendor,
-        order.name,
-        input_tokens=usage.input_tokens,
-        output_tokens=usage.output_tokens,
-        usd=usage.usd,
-        job=record.job_id,
-        attempt=record.attempt,
-    )

@@ -3,64 +3,150 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, assert_never
 
+from qrspi.core import trust
 from qrspi.core.agents import prompts
-from qrspi.core.agents.prompts import Author, Fixer, Reviewer, Source, Verifier
+from qrspi.core.agents.prompts import (
+    Author,
+    Fixer,
+    Implementer,
+    Reviewer,
+    Source,
+    TaskQuality,
+    Verifier,
+)
 from qrspi.core.agents.roles import Role
-from qrspi.core.artifacts import open_questions as inquiry
+from qrspi.core.artifacts import questions
 from qrspi.core.artifacts.questions import Question
 from qrspi.core.errors import Halt
 from qrspi.core.filenames import sidecar_file
-from qrspi.core.model import Finding, Problem
-from qrspi.core.pipeline import STEP, prerequisites
-from qrspi.core.records import step_text as bodies
+from qrspi.core.model import Ask, Finding, Problem
+from qrspi.core.pipeline import STEP, upstream
+from qrspi.core.records import feedback, step_text, task_records
+from qrspi.core.rounds import rejected
+from qrspi.core.text.shell_words import quoted
 from qrspi.core.tree import Fault, Tree
 from qrspi.handlers.jobs.job import Job
-from qrspi.world.runs import role_files as rolefiles
+from qrspi.world.consent import permits
+from qrspi.world.files.run_tree import DiskTree
+from qrspi.world.runs import role_files
+
+if TYPE_CHECKING:
+    from qrspi.core.code_steps.task_state import TaskState
+    from qrspi.core.gates.quality.task_spec import Spec
+
+DIFF_LIMIT = 16 * 1024 * 1024
+CODE_FILE_LIMIT = 256 * 1024
+CODE_LIMIT = 1024 * 1024
 
 
 class Material(NamedTuple):
     """What everybody who works on a step may need: read once, however many are sent."""
 
-    text: tuple[Source, ...]  # the artifact with its companions
-    upstream: tuple[Source, ...]
-    diff: str  # its path; empty outside git, and for test
+    text: tuple[Source, ...] = ()  # the artifact with its companions
+    upstream: tuple[Source, ...] = ()
+    diff: str = ""  # its path; empty outside git
+    since: str = ""  # in a later round: the path of what changed since the one before
+    earlier: tuple[Source, ...] = ()  # in a later round: what became of each finding so far
     worktree: str = ""  # of a task
     code: tuple[Source, ...] = ()
+    concerns: tuple[Source, ...] = ()  # of the task's implementer
 
 
 def material(job: Job) -> Material:
-    needs = prerequisites(job.facts.step, job.facts.route)
-    upstream = _sources(job.workspace, (STEP[need].artifact for need in needs))
-    found = Material(_sources(job.workspace, _text_paths(job)), upstream, _diff(job))
-    if job.loop is None or not job.loop.subject.is_task:
-        return found
-    # Imported here: only runs that implement know of work trees.
-    from qrspi.handlers.agents import subject_code
+    given = Material(
+        text=_sources(job.workspace, _text_paths(job)),
+        upstream=_sources(job.workspace, _made_from(job, job.facts.step)),
+        diff=_diff(job, job.loop.paths.diff) if job.loop else "",
+        since=_diff(job, job.loop.paths.since) if job.loop else "",
+        earlier=_earlier(job),
+    )
+    if job.facts.step == "test":
+        from qrspi.handlers.agents import test_evidence
 
-    folder = subject_code.worktree(job)
-    return found._replace(worktree=folder, code=subject_code.sources(job, folder))
+        given = given._replace(upstream=(*given.upstream, *test_evidence.shown(job)))
+    if job.loop is None or not job.loop.subject.is_task:
+        return given
+    task, folder = task_place(job, job.loop.subject.key)
+    said = (task_records.report_file(task.key),) if task.concerns else ()
+    return given._replace(
+        worktree=folder, code=_code(job, folder), concerns=_sources(job.workspace, said)
+    )
+
+
+def task_place(job: Job, key: str) -> tuple[TaskState, str]:
+    """A task and its work tree, which is '' before the task was started."""
+    # Imported here: only runs that implement know of work trees.
+    from qrspi.handlers.tasks import reports
+
+    task = reports.state_of(job, key)
+    return task, reports.worktree(job, task)
+
+
+def _code(job: Job, folder: str) -> tuple[Source, ...]:
+    """The files that the round's diff is about: whole, as far as there is room for them, the
+    others by name. An agent with a file system opens those; one without knows what it did not
+    see."""
+    diff = job.workspace.read(job.round_loop.paths.diff, DIFF_LIMIT)
+    names = () if isinstance(diff, Fault) or not folder else files_in(diff)
+    tree = DiskTree(folder)
+    shown, left_out, room = [], [], CODE_LIMIT
+    for name in names:
+        data = tree.read(name, min(CODE_FILE_LIMIT, room))
+        if isinstance(data, Fault):
+            left_out.append(name)
+        else:
+            shown.append(Source(name, data))
+            room -= len(data)
+    if left_out:
+        shown.append(Source("files-not-shown", "\n".join(left_out).encode()))
+    return tuple(shown)
 
 
 class Agent(NamedTuple):
     role: Role
     model: str
-    prints: bool  # what it may need is in the prompt, and what it hands in is printed
-    material: Material
+    prints: bool  # it opens no files: all it needs is in the prompt, and it prints what it makes
+    material: Material = Material()
+    draft: Spec | None = None  # a task that is in no file yet
+    rules: str = ""  # for a verifier: the role of the reviewer whose finding it is
 
 
-def prompt(job: Job, kind: str, name: str, agent: Agent) -> str:
-    parts = rolefiles.shared_parts()
-    match kind:
+def files_in(diff: bytes) -> tuple[str, ...]:
+    """Which files a diff is about, as far as they are there afterwards: names relative to the
+    repository's root. Names that git puts in quotes are left out."""
+    names: list[str] = []
+    heading = False
+    for line in diff.split(b"\n"):
+        # A line of a file's text never starts so: it has a sign before it.
+        if line.startswith(b"diff --git "):
+            heading = True
+        elif line.startswith(b"@@"):
+            heading = False
+        elif heading and line.startswith(b"+++ b/"):
+            # A name with a space has a tab behind it.
+            names.append(line[6:].removesuffix(b"\t").decode("utf-8", "replace"))
+    return tuple(dict.fromkeys(names))
+
+
+def prompt(job: Job, ask: Ask, agent: Agent) -> str:
+    parts = role_files.shared_parts()
+    match ask.kind:
         case "review":
-            return prompts.reviewer_prompt(_reviewer(job, name, agent), parts)
+            return prompts.reviewer_prompt(_reviewer(job, ask.target, agent), parts)
         case "verify":
-            return prompts.verifier_prompt(_verifier(job, name, agent), parts)
+            return prompts.verifier_prompt(_verifier(job, ask.target, agent), parts)
         case "fix":
             return prompts.fixer_prompt(_fixer(job, agent), parts)
+        case "author" | "research-question":
+            return prompts.author_prompt(_author(job, ask.target, agent), parts)
+        case "implement":
+            return prompts.implementer_prompt(_implementer(job, ask.subject, agent), parts)
+        case "quality":
+            return prompts.task_quality_prompt(_task_quality(job, ask.target, agent), parts)
         case _:
-            return prompts.author_prompt(_author(job, name, agent), parts)
+            assert_never(ask.kind)
 
 
 def _reviewer(job: Job, tag: str, agent: Agent) -> Reviewer:
@@ -75,33 +161,44 @@ def _reviewer(job: Job, tag: str, agent: Agent) -> Reviewer:
         step=loop.subject.key,
         round=loop.number,
         round_subdir=_absolute(job, loop.paths.directory),
-        body=given.code or given.text,
+        body=(*(given.code or given.text), *given.concerns),
         body_name="subject_code" if about_code else "artifact_body",
         artifact_path=_absolute(job, loop.subject.artifact),
         diff_file_path=given.diff,
-        upstream_paths=_upstream_paths(job, agent),
+        since_diff_path=given.since,
+        earlier=given.earlier,
+        upstream_paths=_upstream_paths(job),
         upstream=upstream if agent.prints else (),
         worktree=given.worktree,
         scope_hint=choice.scope_hint if choice and choice.narrow else (),
+        rejected=rejected.told(job.workspace, loop.paths, tag),
         actual_model=agent.model,
         prints=agent.prints,
     )
 
 
-def _verifier(job: Job, name: str, agent: Agent) -> Verifier:
+def _verifier(job: Job, stem: str, agent: Agent) -> Verifier:
     loop = job.round_loop
-    finding = _finding(job, name.removeprefix("verify-"))
+    finding = _finding(job, stem)
     path = f"{loop.paths.directory}/{finding.file}"
-    sources = (*_sources(job.workspace, (path,)), *agent.material.text)
+    given = agent.material
+    about = (*given.text, *given.code, *given.concerns, *given.upstream)
+    sources = (*_sources(job.workspace, (path,)), *about)
+    companions = (_absolute(job, one) for one in _text_paths(job) if one != loop.subject.artifact)
     return Verifier(
         role=agent.role,
+        step=loop.subject.key,
+        rules=agent.rules,
         finding=finding.name,
         finding_file_path=_absolute(job, path),
         sidecar_path=_absolute(job, f"{loop.paths.directory}/{sidecar_file(finding.stem)}"),
         artifact_path=_absolute(job, loop.subject.artifact),
-        diff_file_path=agent.material.diff,
-        upstream_paths=_upstream_paths(job, agent),
-        sources=(*sources, *agent.material.upstream) if agent.prints else (),
+        companion_paths=tuple(companions),
+        worktree=given.worktree,
+        diff_file_path=given.diff,
+        upstream_paths=_upstream_paths(job),
+        sources=sources if agent.prints else (),
+        rejected=rejected.told(job.workspace, loop.paths, finding.stem),
         actual_model=agent.model,
         prints=agent.prints,
     )
@@ -126,44 +223,95 @@ def _fixer(job: Job, agent: Agent) -> Fixer:
         verified_path=_absolute(job, loop.paths.verified),
         dispositions_path=_absolute(job, loop.paths.dispositions),
         finding_file_paths=tuple(_absolute(job, path) for path in files),
-        upstream_paths=_upstream_paths(job, agent),
+        upstream_paths=_upstream_paths(job),
         sources=(*sources, *agent.material.upstream) if agent.prints else (),
         actual_model=agent.model,
         prints=agent.prints,
     )
 
 
-def _author(job: Job, name: str, agent: Agent) -> Author:
+def _author(job: Job, asked: str, agent: Agent) -> Author:
     step, config = job.facts.step, job.facts.config
-    question = None if name == "author" else _question(job, name)
-    feedback = tuple(path for path in job.next.inputs if path.startswith("feedback/"))
+    question = _question(job, asked) if asked else None
+    said = tuple(path for path in job.next.inputs if path.startswith("feedback/"))
+    # Nobody who looks for facts is shown the run's folder, which has the goals beside them.
+    prints = agent.prints or step == "research"
     return Author(
         role=agent.role,
         step=step,
         run_dir=_absolute(job, ""),
         artifact_path=_absolute(job, question.file if question else STEP[step].artifact),
-        upstream_paths=_upstream_paths(job, agent),
-        feedback_paths=tuple(_absolute(job, path) for path in feedback),
+        upstream_paths=_upstream_paths(job),
+        feedback_paths=tuple(_absolute(job, path) for path in said),
         pipeline=config.pipeline or "",
         phase=job.facts.phase,
         question=question,
         question_budget=config.question_budget,
         visual_fidelity_required=config.visual_fidelity_required is True,
-        sources=_for_author(job, agent, feedback) if agent.prints and not question else (),
+        sources=_for_author(job, agent, question, said) if prints else (),
         actual_model=agent.model,
-        prints=agent.prints,
+        prints=prints,
     )
 
 
+def _test_command(job: Job) -> str:
+    """An agent runs it when it is told of it, so the user must have allowed it."""
+    line = job.facts.config.test_command
+    if not line:
+        return ""
+    named = trust.shell("gates.test_command", line)
+    return permits.permit(job.project, job.run, named).named.text
+
+
+def _implementer(job: Job, key: str, agent: Agent) -> Implementer:
+    task, worktree = task_place(job, key)
+    assert task.start is not None  # nobody is sent to a task without a work tree
+    run = job.workspace.path
+    told = job.workspace.read(task.item.file)
+    return Implementer(
+        role=agent.role,
+        task=key,
+        task_file_path=_absolute(job, task.item.file),
+        worktree=worktree,
+        branch=task.start.branch,
+        base=task.start.base_commit,
+        # A work tree has a copy of docs/qrspi of its own, or none: the run is named by its place.
+        report_command=f"qrspi --root {quoted(run)} task report {job.run} {key} --status DONE "
+        "--commit SHA",
+        cycle=task.cycle,
+        test_command=_test_command(job),
+        finding_file_paths=tuple(_absolute(job, path) for path in task.findings),
+        upstream_paths=_upstream_paths(job),
+        sources=() if isinstance(told, Fault) else (Source(task.item.file, told),),
+        actual_model=agent.model,
+        orchestration_db=_database(job, key),
+    )
+
+
+def _database(job: Job, key: str) -> str:
+    """Where an implementer asks for review while it works; '' for a task without a row there."""
+    if not job.facts.config.has_checkpoints or key not in job.facts.tasks:
+        return ""
+    from qrspi.core.gates.checkpoints.checkpoint_tables import FILE
+
+    return _absolute(job, FILE)
+
+
 def _question(job: Job, name: str) -> Question:
-    asked = inquiry.inquiry(job.workspace, job.facts.config)
+    again = feedback.asked_again(job.workspace, "research")
+    asked = questions.inquiry(job.workspace, job.facts.config, again)
     return next(question for question in asked.open if question.name == name)
 
 
-def _for_author(job: Job, agent: Agent, feedback: tuple[str, ...]) -> tuple[Source, ...]:
-    """What an author works from; its own earlier text too, which may only have to be mended."""
+def _for_author(
+    job: Job, agent: Agent, question: Question | None, said: tuple[str, ...]
+) -> tuple[Source, ...]:
+    """What an author works from, its own earlier text too: it may only need mending. Whoever
+    answers a question for the first time sees nothing but the question."""
+    if question:
+        return _sources(job.workspace, (question.file, *said)) if said else ()
     given = agent.material
-    return (*given.upstream, *given.text, *_sources(job.workspace, feedback))
+    return (*given.upstream, *given.text, *_sources(job.workspace, said))
 
 
 def _text_paths(job: Job) -> tuple[str, ...]:
@@ -171,33 +319,67 @@ def _text_paths(job: Job) -> tuple[str, ...]:
     loop = job.loop
     if loop and loop.subject.is_task:
         return (loop.subject.artifact,)
-    return bodies.paths(job.workspace, job.facts.step)
+    return step_text.paths(job.workspace, job.facts.step)
 
 
-def _upstream_paths(job: Job, agent: Agent) -> tuple[str, ...]:
-    run = _absolute(job, "")
-    return prompts.upstream_paths(job.facts.step, job.facts.route, run, agent.role)
+def _upstream_paths(job: Job) -> tuple[str, ...]:
+    made_from = _made_from(job, job.facts.step)
+    if job.facts.step == "test":
+        from qrspi.handlers.agents import test_evidence
+
+        made_from = (*made_from, *test_evidence.paths(job))
+    return prompts.upstream_paths(made_from, _absolute(job, ""))
 
 
-def _diff(job: Job) -> str:
-    if job.loop is None:
-        return ""
-    path = job.loop.paths.diff
+def _made_from(job: Job, step: str) -> tuple[str, ...]:
+    found = upstream(step, job.facts.route, job.facts.names)
+    if step != "test":
+        return found
+    criteria = (path for path in step_text.paths(job.workspace, "plan") if path not in found)
+    return (*found, *criteria)
+
+
+def _earlier(job: Job) -> tuple[Source, ...]:
+    loop = job.loop
+    if loop is None or loop.number < 2 or loop.stage not in ("reviewing", "guarded"):
+        return ()
+    # Imported here: only a later round has findings before it.
+    from qrspi.core.rounds import finding_history, later_rounds
+
+    base = later_rounds.base(loop.subject, job.facts.records)
+    lines = finding_history.fates(job.workspace, loop, job.facts.config, base)
+    text = "".join(f"- {line}\n" for line in lines)
+    return (Source("earlier-findings", text.encode(errors="replace")),) if lines else ()
+
+
+def _diff(job: Job, path: str) -> str:
     size = job.workspace.size(path)
     return "" if isinstance(size, Fault) else _absolute(job, path)
 
 
 def _sources(tree: Tree, paths: Iterable[str]) -> tuple[Source, ...]:
-    found = []
+    sources = []
     for path in paths:
         data = tree.read(path)
         if not isinstance(data, Fault):
-            found.append(Source(path, data))
+            sources.append(Source(path, data))
         elif data.kind != "absent":
-            text = f"{path} cannot be read: {data.detail or data.kind}"
+            text = f"{path} cannot be read: {data.reason}"
             raise Halt(Problem("unreadable", text, file=path))
-    return tuple(found)
+    return tuple(sources)
 
 
 def _absolute(job: Job, path: str) -> str:
     return f"{job.workspace.path}/{path}" if path else job.workspace.path
+
+
+def _task_quality(job: Job, key: str, agent: Agent) -> TaskQuality:
+    # Imported here: only who has task texts reviewed needs them.
+    from qrspi.core.gates.quality import quality_gate, task_spec
+    from qrspi.handlers.gates import project_tree
+
+    spec = agent.draft or quality_gate.read_spec(job.workspace, key)
+    if isinstance(spec, Problem):
+        raise Halt(spec)
+    text = task_spec.told(spec, project_tree.root(job))
+    return TaskQuality(agent.role, key, (Source(key, text.encode()),), agent.model)

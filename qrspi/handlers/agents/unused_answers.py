@@ -1,31 +1,40 @@
-"""What a dispatcher finds when it opens its desk: answers that a killed command never used."""
+"""Answers that a killed command never used, as the next command finds them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from qrspi.core.agents import replies
 from qrspi.core.agents.dispatch_record import Record, State
-from qrspi.core.agents.spend import Entry
-from qrspi.core.filenames import round_number, sidecar_file
-from qrspi.core.findings import split_reply as splitter
-from qrspi.core.model import Problem
+from qrspi.core.agents.spend import LedgerEntry
+from qrspi.core.filenames import (
+    DISPATCH,
+    SidecarName,
+    dispatch_folder,
+    parse_round_file,
+    round_number,
+    sidecar_file,
+)
+from qrspi.core.findings import printed_reply
+from qrspi.core.model import Ask, Problem
 from qrspi.core.pipeline import STEP
-from qrspi.core.tree import Fault
-from qrspi.handlers.agents import answer_files as taking
-from qrspi.handlers.agents import ledger
-from qrspi.handlers.agents.answer_intake import commit_whole
+from qrspi.core.records.audit_trail import Answer
+from qrspi.core.tree import entries
+from qrspi.handlers.agents import answer_files, ledger
 from qrspi.handlers.agents.ledger import Ledger
-from qrspi.handlers.jobs.job import Job
-from qrspi.world.agents.dispatch_folder import FOLDER, SECOND_TRY, Mailbox
-from qrspi.world.machine import clock
+from qrspi.handlers.jobs import carry_out
+from qrspi.handlers.jobs.job import Job, Performed
+from qrspi.world.agents.dispatch_folder import SECOND_TRY, DispatchFolder
+from qrspi.world.files.atomic_write import sha256
+from qrspi.world.runs.workspace import Change
 
 
-def finish(job: Job, box: Mailbox) -> None:
-    """A draft whose files were being written: all of them, and their commit."""
+def finish(job: Job, box: DispatchFolder) -> None:
+    """Write and commit the rest of a draft whose files were being written."""
     if not job.facts.step:
         return
-    place = f"{FOLDER}/{job.facts.step}/author"
+    place = _place(Ask("author", job.facts.step))
     record = box.record(place)
     if record is None or record.state != "taking":
         return
@@ -38,72 +47,109 @@ def _finished(job: Job, record: Record, data: bytes) -> State:
     if isinstance(reply, Problem):
         return "failed"
     step = job.facts.step
-    draft = taking.drafted(job.workspace, step, STEP[step].artifact, reply.text)
-    if isinstance(draft, Problem) or isinstance(taking.put(job, draft, record.files), Problem):
+    draft = answer_files.drafted(job.workspace, step, STEP[step].artifact, reply.text)
+    taken = draft if isinstance(draft, Problem) else answer_files.put(job, draft, record.files)
+    if isinstance(draft, Problem) or isinstance(taken, Problem):
         return "late"  # somebody has gone on with the text meanwhile
-    commit_whole(job, draft)
+    answer_files.commit_whole(job, draft)
     return "taken"
 
 
-def settle(job: Job, box: Mailbox) -> Ledger:
+def settle(job: Job, box: DispatchFolder) -> Ledger:
     """Put on the ledger what was paid and not written down, and close what nobody waits for."""
     known = ledger.before_a_call(job.workspace)
-    awaited = {path.removesuffix(".md") for path in job.next.prompts}
-    entries: list[Entry] = []
-    for place, record in _unused(job, box):
-        if place.removesuffix(SECOND_TRY) in awaited:
+    awaited = {f"{_place(ask)}{end}" for ask in job.next.asks for end in ("", SECOND_TRY)}
+    paid: list[LedgerEntry] = []
+    for unused in _unused(job, box):
+        if unused.place in awaited:
             continue
-        state: State = "taken" if _is_answered(job, place, record) else "late"
-        if (record.job_id, record.attempt) not in known.calls:
-            entries.append(_entry(job, place, record, box, state))
-        box.keep(place, record._replace(state=state))
-    ledger.append(job.workspace, entries)
-    return known._replace(entries=(*known.entries, *entries))
+        state: State = "taken" if _is_answered(job, unused) else "late"
+        if (unused.record.job_id, unused.record.attempt) not in known.calls:
+            usage = replies.usage(unused.record.reply, box.reply(unused.place) or b"")
+            entry = ledger.entry(unused.record, job.next.step, unused.round, usage)
+            paid.append(entry._replace(outcome="late") if state == "late" else entry)
+        if state == "taken":
+            _put_on_record(job, box, unused)
+        box.keep(unused.place, unused.record._replace(state=state))
+    ledger.append(job.workspace, paid)
+    return known._replace(entries=(*known.entries, *paid))
 
 
-def _unused(job: Job, box: Mailbox) -> Iterator[tuple[str, Record]]:
-    for place in _places(job, f"{FOLDER}/{job.next.step}"):
+class _Unused(NamedTuple):
+    place: str
+    round: int
+    record: Record
+
+
+def _place(ask: Ask) -> str:
+    return f"{dispatch_folder(ask)}/{ask.name}"
+
+
+def _unused(job: Job, box: DispatchFolder) -> Iterator[_Unused]:
+    for place, number in _places(job, f"{DISPATCH}/{job.next.step}"):
         record = box.record(place)
-        if record and record.state == "sent" and box.reply(place) is not None:
-            yield place, record
+        if record and record.state == "sent" and box.answer(place, record) is not None:
+            yield _Unused(place, number, record)
 
 
-def _places(job: Job, folder: str) -> Iterator[str]:
-    entries = job.workspace.entries(folder)
-    for entry in () if isinstance(entries, Fault) else entries:
+def _places(job: Job, folder: str, number: int = 0) -> Iterator[tuple[str, int]]:
+    """Each place with a reply, and the round that the reply is for."""
+    for entry in entries(job.workspace, folder):
         path = f"{folder}/{entry.name}"
         if entry.kind == "dir":
-            yield from _places(job, path)
+            yield from _places(job, path, round_number(entry.name) or 0)
         elif entry.name.endswith(".reply"):
-            yield path.removesuffix(".reply")
+            yield path.removesuffix(".reply"), number
 
 
-def _is_answered(job: Job, place: str, record: Record) -> bool:
+def _is_answered(job: Job, unused: _Unused) -> bool:
     """Whether the newest round has the files that this answer would have become."""
     loop = job.loop
-    if loop is None or round_number(place.split("/")[-2]) != loop.number:
+    if loop is None or unused.round != loop.number:
         return False
-    entries = job.workspace.entries(loop.paths.directory)
-    listed = () if isinstance(entries, Fault) else entries
-    stem = record.name.removeprefix("verify-")
-    scored = any(entry.name == sidecar_file(stem) for entry in listed)
-    return scored or bool(splitter.files_of(listed, record.name))
+    listed = entries(job.workspace, loop.paths.directory)
+    scored = {_scorer(entry.name) for entry in listed}
+    name = unused.record.name
+    return name in scored or bool(printed_reply.files_of(listed, name))
 
 
-def _entry(job: Job, place: str, record: Record, box: Mailbox, state: str) -> Entry:
-    usage = replies.usage(record.reply, box.reply(place) or b"")
-    return Entry(
-        clock.now_utc(),
-        job.next.step,
-        round_number(place.split("/")[-2]) or 0,
-        record.role,
-        record.model,
-        record.vendor,
-        record.name,
-        input_tokens=usage.input_tokens,
-        output_tokens=usage.output_tokens,
-        usd=usage.usd,
-        outcome="late" if state == "late" else "done",
-        job=record.job_id,
-        attempt=record.attempt,
-    )
+def _put_on_record(job: Job, box: DispatchFolder, unused: _Unused) -> None:
+    """A kill came between the files of an answer and the trail. Only files that are what the
+    answer becomes were dispatched."""
+    record = unused.record
+    reply = replies.parse(record.reply, box.answer(unused.place, record) or b"")
+    made = () if isinstance(reply, Problem) else _files(job, record, reply.text)
+    good = tuple((path, data) for path, data in made if job.workspace.read(path) == data)
+    for path, data in good:
+        job.workspace.changes.append(Change(path, None, sha256(data)))
+    paths = tuple(path for path, _ in good)
+    event = f"dispatch-{'verify' if _is_score(record) else 'review'}"
+    done = Performed(event, job.next.step, unused.round, paths)
+    done = done._replace(answers=(Answer(record.name, record.answer, paths, record.job_id),))
+    carry_out.record(job.workspace, job.options.actor, done)
+
+
+def _files(job: Job, record: Record, text: str) -> tuple[tuple[str, bytes], ...]:
+    folder = job.round_loop.paths.directory
+    if _is_score(record):
+        score = answer_files.score(job, record.name.removeprefix(_VERIFIER), text, record.model)
+        return () if isinstance(score, Problem) else ((f"{folder}/{score.name}", score.data),)
+    split = printed_reply.split(text.encode(), record.name, job.round_loop.number)
+    if isinstance(split, Problem):
+        return ()
+    return tuple((f"{folder}/{name}", data) for name, data in split.files)
+
+
+_VERIFIER = Ask("verify", "").name
+
+
+def _is_score(record: Record) -> bool:
+    return record.name.startswith(_VERIFIER)
+
+
+def _scorer(file: str) -> str:
+    """The name of the verifier whose score this file is; '' for any other file."""
+    known = parse_round_file(file)
+    if not isinstance(known, SidecarName) or file != sidecar_file(known.stem):
+        return ""
+    return Ask("verify", "", target=known.stem).name

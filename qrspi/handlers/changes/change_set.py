@@ -6,26 +6,29 @@ list, so whoever builds one puts first what lets the same command, run again, fi
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import suppress
+import hashlib
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import Literal, NamedTuple, assert_never
 
+from qrspi.core.config import reader as configs
 from qrspi.core.derivation.derive import survey
 from qrspi.core.errors import Halt, Refusal
 from qrspi.core.filenames import is_dropping, slug_of
 from qrspi.core.model import Problem
-from qrspi.core.pipeline import STEP, subject
-from qrspi.core.records import step_text as bodies
-from qrspi.core.steps.facts import entries
-from qrspi.core.tree import Fault, Tree
-from qrspi.core.yaml import frontmatter
-from qrspi.handlers.changes import engine_files as owned
-from qrspi.handlers.changes import review_target as target
-from qrspi.handlers.jobs import audit_trail as audit
+from qrspi.core.pipeline import STEP, subject_of
+from qrspi.core.records import approvals, step_text
+from qrspi.core.records.approvals import Mark, Record
+from qrspi.core.rounds import opening, round_list
+from qrspi.core.tree import CONFIG_LIMIT, Fault, Tree, entries
+from qrspi.core.yaml import frontmatter, writer
+from qrspi.handlers.changes import engine_files, review_target
+from qrspi.handlers.jobs.carry_out import half_on_record, record
 from qrspi.handlers.jobs.job import Job, Options, Performed
 from qrspi.world.git import commits, repository
 from qrspi.world.git.commits import Committed
 from qrspi.world.git.repository import Repo
+from qrspi.world.machine import clock, git_person
 from qrspi.world.runs.workspace import Workspace
 
 
@@ -35,9 +38,10 @@ class Edit(NamedTuple):
     what: str  # in words
     data: bytes = b""
     old: bytes = b""  # what is replaced
+    who: str = ""  # of a line about a decision: who made it
 
 
-class Move(NamedTuple):
+class ChangeSet(NamedTuple):
     handler: str
     step: str
     round: int
@@ -58,55 +62,43 @@ class Done(NamedTuple):
     commit: str | None = None
 
 
-Builder = Callable[[Job], Move]
-
-
 def look(workspace: Workspace, options: Options) -> Job:
     """The run as it stands, to decide about."""
-    found = survey(workspace)
-    if found.facts is None:
-        raise Refusal(*found.state.errors)
-    return Job(workspace, found.facts, found.loop, found.state.next, options)
+    return Job.of(workspace, survey(workspace), options)
 
 
-def make(workspace: Workspace, options: Options, verb: str, build: Builder) -> tuple[Move, Done]:
-    """Decide and write under the run's lock; what was seen before it was held does not count."""
+@contextmanager
+def deciding(workspace: Workspace, options: Options, verb: str) -> Iterator[Job]:
+    """The run, held until what is decided about it is carried out; what was seen before it was
+    held does not count."""
     with workspace.locked(options.lock_timeout, f"qrspi {verb}"):
-        job = look(workspace, options)
-        move = build(job)
-        return move, carry_out(job, move)
+        yield look(workspace, options)
 
 
-def carry_out(job: Job, move: Move) -> Done:
+def carry_out(job: Job, change: ChangeSet) -> Done:
     """On a locked run. The trail is written before the commit, which a hook may refuse."""
-    repo = _repository(job, move)
+    repo = _repository(job, change)
     if repo:
-        commits.check_ready(repo, move.handler)
-    done = _written(job, move)
-    commit = _commit(job, move, repo) if repo else None
-    if move.otherwise and not move.edits and commit is None:
-        raise Refusal(move.otherwise)
+        commits.check_ready(repo, change.handler)
+    done = _written(job, change)
+    commit = _commit(job, change, repo) if repo else None
+    if change.otherwise and not change.edits and commit is None:
+        raise Refusal(change.otherwise)
     return Done(done, commit)
 
 
-def _written(job: Job, move: Move) -> Performed:
-    done = Performed(move.handler, move.step, move.round, move.files, move.notes)
-    try:
-        torn = [problem for edit in move.edits for problem in write(job.workspace, edit)]
-    except Refusal as refusal:
-        # A disk that is full is said once, in the words of what it stopped.
-        with suppress(Refusal):
-            if job.workspace.changes:
-                outcome = f"stopped: {refusal.problem.message}"
-                audit.record(job.workspace, job.options.actor, done, outcome)
-        raise
-    done = done._replace(notes=(*move.notes, *(problem.message for problem in torn)))
-    audit.record(job.workspace, job.options.actor, done)
+def _written(job: Job, change: ChangeSet) -> Performed:
+    done = Performed(change.handler, change.step, change.round, change.files, change.notes)
+    with half_on_record(job, done):
+        torn = [problem for edit in change.edits for problem in write(job.workspace, edit)]
+    done = done._replace(notes=(*change.notes, *(problem.message for problem in torn)))
+    who = next((edit.who for edit in change.edits if edit.who), "")
+    record(job.workspace, job.options.actor, done, who=who)
     return done
 
 
-def _repository(job: Job, move: Move) -> Repo | None:
-    if not move.message or job.options.no_commit:
+def _repository(job: Job, change: ChangeSet) -> Repo | None:
+    if not change.message or not job.commits:
         return None
     return repository.find(job.workspace.path)
 
@@ -129,39 +121,138 @@ def write(workspace: Workspace, edit: Edit) -> tuple[Problem, ...]:
     return ()
 
 
-def _commit(job: Job, move: Move, repo: Repo) -> str | None:
-    files = (*move.covers, *owned.changed(job.workspace, repo))
-    done = commits.commit(repo, files, move.message)
+def _commit(job: Job, change: ChangeSet, repo: Repo) -> str | None:
+    files = (*change.covers, *engine_files.changed(job.workspace))
+    done = commits.commit(repo, files, change.message, _signature(job, change))
     if isinstance(done, Committed):
         return done.commit
-    if not move.edits:
+    if not change.edits:
         commits.catch_up(repo, files)
     return None
+
+
+def _signature(job: Job, change: ChangeSet) -> tuple[str, ...]:
+    """A round that is committed with the decision about its text stays the engine's in a clone."""
+    loop = job.loop
+    if loop is None or loop.opening != "opened" or loop.subject.reviews not in change.covers:
+        return ()
+    return opening.signature(job.workspace, loop.paths)
 
 
 def message(verb: str, step: str, run: str) -> str:
     return f"docs(qrspi): {verb} {step} for {slug_of(run)}"
 
 
+def mark(tree: Tree, step: str) -> Mark:
+    """The step's text and its highest round, as they are now."""
+    about = subject_of(step)
+    return Mark(step, step_text.body_hash(tree, about), round_list.highest(tree, about))
+
+
+def on_record(job: Job, decided: Record, named: str = "") -> Edit:
+    """What was decided, with who decides it, when and where. A name that is given stands beside
+    what git and the machine say, never in its place."""
+    return all_on_record(job, (decided,), named)
+
+
+def all_on_record(job: Job, decided: Iterable[Record], named: str = "") -> Edit:
+    """Several decisions of one person in one write."""
+    return signed(job.workspace, job.options.actor, decided, named)
+
+
+def signed(workspace: Workspace, surface: str, decided: Iterable[Record], named: str = "") -> Edit:
+    """The same about a run of which nothing else need be known."""
+    who, user, now = git_person.at(workspace.path), git_person.user(), clock.now_utc()
+    routed = (on_route(workspace, one) for one in decided)
+    records = [
+        one._replace(who=who, user=user, named=named, when=now, surface=surface) for one in routed
+    ]
+    by = _beside(who, named)
+    what = ", ".join(f"{_what(record)} by {by}" for record in records)
+    data = b"".join(map(approvals.render, records))
+    return Edit("append", approvals.FILE, what, data, who=records[0].person)
+
+
+def on_route(tree: Tree, record: Record) -> Record:
+    """With the route of the run, so that a later change of it by hand is seen."""
+    if record.route or record.event not in approvals.ABOUT_STEPS:
+        return record
+    config = configs.read(tree.read("config.md", CONFIG_LIMIT))
+    return record._replace(route=approvals.route_text(config.pipeline, config.route))
+
+
+def _beside(who: str, named: str) -> str:
+    return f"{who} as {named}" if named else who
+
+
+def decider(job: Job, named: str = "") -> str:
+    """Who decides, in one text."""
+    return _beside(git_person.at(job.workspace.path), named)
+
+
+def _what(record: Record) -> str:
+    parts = (record.event, record.step, record.finding, record.option)
+    return " ".join(part for part in parts if part)
+
+
+def on_record_for(job: Job, decided: Record, who: str) -> Edit:
+    """What nobody at a keyboard decides, in the name of who it goes back to."""
+    decided = on_route(job.workspace, decided)
+    record = decided._replace(who=who, when=clock.now_utc(), surface=job.options.actor)
+    what = f"{record.event} {record.step} by {record.who}"
+    return Edit("append", approvals.FILE, what, approvals.render(record))
+
+
+def decision(job: Job, event: str, key: str, number: int, edit: Edit | None = None) -> Record:
+    """A decision about a round, a task or the run, and the file that it stands in as well."""
+    subject = subject_of(key) if key else None
+    text = step_text.body_hash(job.workspace, subject) if subject else ""
+    digest = hashlib.sha256(edit.data).hexdigest() if edit and edit.kind != "remove" else ""
+    return Record(event, key, text, number, file=edit.path if edit else "", file_hash=digest)
+
+
+def is_newest_record(job: Job, event: str, about: Mark) -> bool:
+    """Whether the step's newest record says just this, left by a command that was killed after it
+    was written."""
+    entry = approvals.newest(job.facts.records, about.step)
+    if entry is None or (entry.event, entry.round) != (event, about.round):
+        return False
+    return entry.body_hash == about.body_hash or (
+        about == mark(job.workspace, about.step)
+        and step_text.is_unchanged(job.workspace, subject_of(about.step), entry.body_hash)
+    )
+
+
+def is_newest_record_of(job: Job, event: str, about: Mark, named: str) -> bool:
+    """And says it of whoever is here: nobody's yes stands in for another's."""
+    entry = approvals.newest(job.facts.records, about.step)
+    mine = (git_person.at(job.workspace.path), named)
+    same = entry is not None and (entry.who, entry.named) == mine
+    return same and is_newest_record(job, event, about)
+
+
 def set_fields(tree: Tree, path: str, fields: dict[str, str], what: str) -> Edit | None:
     """Frontmatter fields of a file that people edit too; None when it has them already."""
     data = tree.read(path)
     if isinstance(data, Fault):
-        text = f"cannot read {path}: {data.detail or data.kind}"
+        text = f"cannot read {path}: {data.reason}"
         raise Halt(Problem("unreadable", text, file=path))
-    changed = data
+    changed = with_fields(data, fields, path)
+    return None if changed == data else Edit("replace", path, what, changed, data)
+
+
+def with_fields(data: bytes, fields: dict[str, str], path: str) -> bytes:
     for key, value in fields.items():
-        edited = frontmatter.set_field(changed, key, value, path)
+        edited = writer.set_field(data, key, value, path)
         if isinstance(edited, Problem):
             raise Refusal(edited)
-        changed = edited
-    return None if changed == data else Edit("replace", path, what, changed, data)
+        data = edited
+    return data
 
 
 def to_draft(tree: Tree, step: str) -> tuple[Edit, ...]:
     """The step's artifact first, since it is what gates; then what was approved with it."""
-    paths = (STEP[step].artifact, *(tasks(tree) if step == "plan" else ()))
-    found = (_draft(tree, path) for path in paths)
+    found = (_draft(tree, path) for path in approved_together(tree, step))
     return tuple(edit for edit in found if edit)
 
 
@@ -171,8 +262,13 @@ def _draft(tree: Tree, path: str) -> Edit | None:
     return set_fields(tree, path, {"status": "draft"}, "status: draft")
 
 
-def tasks(tree: Tree) -> tuple[str, ...]:
-    """Every `tasks/task-*.md`: they are approved and taken back with their plan."""
+def approved_together(tree: Tree, step: str) -> tuple[str, ...]:
+    """The step's artifact, and with a plan its tasks."""
+    return (STEP[step].artifact, *(task_files(tree) if step == "plan" else ()))
+
+
+def task_files(tree: Tree) -> tuple[str, ...]:
+    """Every `tasks/task-*.md`."""
     named = (
         entry
         for entry in entries(tree, "tasks")
@@ -185,10 +281,13 @@ def tasks(tree: Tree) -> tuple[str, ...]:
 
 def texts(job: Job, step: str) -> tuple[str, ...]:
     """The artifact and its companions; in git also a companion that was deleted."""
-    about = subject(step)
-    assert about is not None
+    about = subject_of(step)
     repo = repository.find(job.workspace.path)
-    return target.files(job.workspace, about, repo) if repo else bodies.paths(job.workspace, step)
+    return (
+        review_target.files(job.workspace, about, repo)
+        if repo
+        else step_text.paths(job.workspace, step)
+    )
 
 
 def committed_status(job: Job, path: str) -> str:
@@ -206,5 +305,13 @@ def is_behind(job: Job, path: str) -> bool:
     return commits.lags(repo, [path])
 
 
+def lacks_commit(job: Job, path: str, *, approved: bool) -> bool:
+    """Whether git does not know yet, or not whole, that an artifact is approved or a draft."""
+    if not in_git(job):
+        return False
+    known = committed_status(job, path) == "approved"
+    return known != approved or is_behind(job, path)
+
+
 def in_git(job: Job) -> bool:
-    return repository.find(job.workspace.path) is not None and not job.options.no_commit
+    return repository.find(job.workspace.path) is not None and job.commits

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from shlex import quote
 from typing import NamedTuple
 
 from qrspi.core.errors import Refusal
 from qrspi.core.filenames import slug_of
 from qrspi.core.model import Problem
-from qrspi.core.records import task_records as taskfiles
+from qrspi.core.records import task_records
 from qrspi.core.records.task_records import Start
-from qrspi.core.steps.facts import entries
-from qrspi.core.tree import Tree
-from qrspi.handlers.changes import review_target as target
+from qrspi.core.text.shell_words import quoted
+from qrspi.core.tree import Tree, entries
+from qrspi.core.yaml import frontmatter
 from qrspi.handlers.jobs.job import Job
+from qrspi.world.consent import permits
 from qrspi.world.files.run_tree import DiskTree
-from qrspi.world.git import repository, worktrees
+from qrspi.world.git import branches, refs, repository, worktrees
 from qrspi.world.git.repository import Repo
 from qrspi.world.runs import locate
 
@@ -25,8 +27,18 @@ class Workplace(NamedTuple):
     feature: str  # the branch that everything ends up on
     tip: str
 
-    def branch(self, key: str) -> str:
-        """The name of a task's branch, or of a stage, that the plan does not name."""
+    def branch(self, key: str, named: str = "") -> str:
+        """The branch of a task or a stage: as the plan names it, else by the usual name."""
+        return branches.spelled(self.repo, named or self._usual(key))
+
+    def branches(self, key: str, named: str = "") -> tuple[str, ...]:
+        """What `branch` can have given when other branches were there."""
+        return (
+            *branches.spellings(named or self._usual(key)),
+            *branches.spellings(self._usual(key)),
+        )
+
+    def _usual(self, key: str) -> str:
         return f"qrspi/{self.folder}/{key}"
 
     def worktree(self, key: str) -> str:
@@ -37,8 +49,30 @@ class Workplace(NamedTuple):
         return f"{worktrees.FOLDER}/{self.folder}/{key}"
 
 
+def repository_or_none(job: Job) -> Repo | None:
+    """`code_path` in config.md, else the repository that the run is in."""
+    return repository.find(code_folder(job) or job.workspace.path)
+
+
+def code_folder(job: Job) -> str | None:
+    """Where `code_path` in config.md leads; outside the project only by its user's leave."""
+    place = job.facts.config.code_path
+    if not place:
+        return None
+    if outside := permits.folder_outside(job.project, place):
+        permits.require(job.project, job.run, (outside,))
+    return place if place.startswith("/") else f"{job.project}/{place}"
+
+
+def feature_branch(job: Job, repo: Repo) -> str | None:
+    """As configured, else as recorded when the plan was approved, else where one stands."""
+    fields = frontmatter.fields(job.workspace.head("plan.md"))
+    recorded = frontmatter.filled(fields, "feature_branch")
+    return job.facts.config.feature_branch or recorded or repository.branch(repo)
+
+
 def repository_of(job: Job) -> Repo:
-    repo = target.code_repository(job)
+    repo = repository_or_none(job)
     if repo:
         return repo._replace(path=repo.root)
     where = job.facts.config.code_path or "the run"
@@ -51,7 +85,7 @@ def repository_of(job: Job) -> Repo:
 
 def find(job: Job) -> Workplace:
     repo = repository_of(job)
-    feature = target.feature_branch(job, repo)
+    feature = feature_branch(job, repo)
     if feature is None:
         text = (
             f"HEAD of {repo.root} is on no branch, and nothing says which branch the tasks end up "
@@ -68,8 +102,8 @@ def find(job: Job) -> Workplace:
 
 
 def folder(job: Job) -> str:
-    """The slug, or the whole name where another run has the same slug. What a run has begun
-    with it keeps."""
+    """The slug, or the whole name where another run has the same slug. A run keeps the one that it
+    began with."""
     if kept := _kept(job.workspace, "reviews/tasks"):
         return kept
     slug = slug_of(job.run)
@@ -84,9 +118,9 @@ def _kept(tree: Tree, path: str) -> str:
         if entry.kind != "dir":
             continue
         key = f"{path}/{entry.name}".removeprefix("reviews/tasks/")
-        start = taskfiles.start(tree, key)
+        start = task_records.start(tree, key)
         if isinstance(start, Start):
-            return start.worktree.split("/")[1] if start.worktree.count("/") > 1 else ""
+            return start.worktree.split("/")[1]
     return ""
 
 
@@ -94,9 +128,10 @@ def checked_out(found: Workplace, verb: str) -> None:
     """Merges and commands happen in the work tree, so it must be the feature branch's."""
     here = repository.branch(found.repo)
     if here != found.feature:
+        switch = f"git -C {quoted(found.repo.root)} switch {quoted(found.feature)}"
         text = (
             f"{found.repo.root} is on {here or 'no branch'}, not on the feature branch "
-            f"{found.feature}: `git switch {found.feature}` there, then {verb} again"
+            f"{found.feature}: `{switch}`, then {verb} again"
         )
         raise Refusal(
             Problem(
@@ -105,20 +140,30 @@ def checked_out(found: Workplace, verb: str) -> None:
                 found.repo.root,
                 found=here or "",
                 expected=found.feature,
-                hint=f"git -C {found.repo.root} switch {found.feature}",
+                hint=switch,
             )
         )
+
+
+def named(job: Job, found: Workplace, verb: str) -> None:
+    """Nothing is merged into the default branch that nobody named it for."""
+    default = refs.default_branch(found.repo)
+    if found.feature != default or job.facts.config.feature_branch == default:
+        return
+    onto = f"qrspi next {job.run} --onto {quote(default)}"
+    text = (
+        f"tasks are merged into {default}, the default branch, only when a person has named it: "
+        f"`{onto}`; or make a branch for them with `git switch -c feature/{slug_of(job.run)}` and "
+        f"name that one, then {verb} again"
+    )
+    raise Refusal(Problem("branch-not-named", text, "config.md", "feature_branch", hint=onto))
 
 
 def clean(job: Job, found: Workplace, verb: str) -> None:
     """Files of runs do not count: the engine itself is writing them."""
     runs = job.workspace.path.rpartition("/")[0]
     inside = f"{runs}/".removeprefix(f"{found.repo.root}/")
-    changed = [
-        name
-        for name in worktrees.dirty(found.repo)
-        if not (name.startswith(inside) and inside != f"{runs}/")
-    ]
+    changed = [name for name in worktrees.dirty(found.repo) if not name.startswith(inside)]
     if changed:
         more = f" and {len(changed) - 1} more" if len(changed) > 1 else ""
         text = (
@@ -126,7 +171,9 @@ def clean(job: Job, found: Workplace, verb: str) -> None:
             f"{more}): commit or put them away, then {verb} again"
         )
         raise Refusal(
-            Problem("dirty-work-tree", text, changed[0], hint=f"git -C {found.repo.root} status")
+            Problem(
+                "dirty-work-tree", text, changed[0], hint=f"git -C {quoted(found.repo.root)} status"
+            )
         )
 
 
@@ -135,10 +182,9 @@ def unstaged(found: Workplace, verb: str) -> None:
     if not (names := worktrees.staged(found.repo)):
         return
     more = f" and {len(names) - 1} more" if len(names) > 1 else ""
+    unstage = f"git -C {quoted(found.repo.root)} restore --staged -- ."
     text = (
         f"a change is staged in {found.repo.root} ({names[0]}{more}), and git merges nothing as "
-        f"long as there is one: commit it, or unstage it with `git restore --staged`, then {verb} "
-        "again"
+        f"long as there is one: commit it, or unstage it with `{unstage}`, then {verb} again"
     )
-    hint = f"git -C {found.repo.root} restore --staged -- ."
-    raise Refusal(Problem("staged-change", text, names[0], hint=hint))
+    raise Refusal(Problem("staged-change", text, names[0], hint=unstage))

@@ -1,61 +1,49 @@
-"""Files with the engine's own names that have changed: every engine commit takes them along,
-so that a fresh clone derives the same state."""
+"""Files with the engine's own names that have changed, and config.md: every engine commit takes
+them along, so that a fresh clone derives the same state."""
 
 from __future__ import annotations
 
-import re
+from collections.abc import Sequence
 
-from qrspi.core.config.reader import BACKFILLS
-from qrspi.core.pipeline import MARKER
+from qrspi.core.filenames import is_own_at_top, is_own_review
+from qrspi.core.pipeline import CLOSED, MARKER
 from qrspi.core.records.approvals import FILE as APPROVALS
-from qrspi.core.steps.cascade_log import FILE as CASCADES
-from qrspi.core.tree import Fault, Tree
-from qrspi.world.git import commits
-from qrspi.world.git.repository import Repo
+from qrspi.core.steps.cascade import FILE as CASCADES
+from qrspi.core.tree import Tree, entries
+from qrspi.handlers.jobs.job import Job
+from qrspi.world.git import commits, repository
+from qrspi.world.git.commits import Committed
 from qrspi.world.runs.workspace import Workspace
 
-_TOP = re.compile(r"cascade-clean-.+\.md|(?:approvals\.jsonl|cascade-audit\.log)\.torn-\d+")
-_OWN = re.compile(
-    r"(?:start|report|outcome|reopened|rerun|baseline|baseline-failures)\.md|baseline\.log"
-    r"|.+-review\.md|round-\d{2,}(?:\.log|-results\.md|\.diff|-verified\.md|-scope-set\.txt"
-    r"|-commit\.txt|-verifier-disabled\.md|-backward-loop\.flag|-ingested-.+\.txt)"
-    r"|loop\.md|.+-loop-(?:pause|escape)-round-\d{2,}\.md"
-)
-_ALWAYS = (APPROVALS, CASCADES, MARKER, "closed.md")
+_ALWAYS = ("config.md", APPROVALS, CASCADES, MARKER, CLOSED)
 
 
-def changed(workspace: Workspace, repo: Repo) -> tuple[str, ...]:
+def changed(workspace: Workspace) -> tuple[str, ...]:
     """Names to give to git, which takes those that differ from HEAD."""
-    config = ("config.md",) if _only_backfilled(workspace, repo) else ()
-    return (*_ALWAYS, *_top(workspace), *_reviews(workspace, "reviews"), *config)
+    return (*_ALWAYS, *_top(workspace), *_reviews(workspace, "reviews"))
+
+
+def commit(job: Job, paths: Sequence[str], message: str) -> str | None:
+    """Together with them; the commit. Outside git, when a person commits, and where HEAD has
+    all of it, there is none."""
+    repo = repository.find(job.workspace.path)
+    if repo is None or not job.commits:
+        return None
+    files = (*paths, *changed(job.workspace))
+    done = commits.commit(repo, files, f"docs(qrspi): {message}")
+    return done.commit if isinstance(done, Committed) else None
 
 
 def _top(tree: Tree) -> list[str]:
-    entries = tree.entries("")
-    return [
-        entry.name
-        for entry in (() if isinstance(entries, Fault) else entries)
-        if _TOP.fullmatch(entry.name)
-    ]
+    return [entry.name for entry in entries(tree, "") if is_own_at_top(entry.name)]
 
 
 def _reviews(tree: Tree, folder: str) -> list[str]:
-    entries = tree.entries(folder)
     found: list[str] = []
-    for entry in () if isinstance(entries, Fault) else entries:
+    for entry in entries(tree, folder):
         path = f"{folder}/{entry.name}"
         if entry.kind == "dir" and not entry.name.startswith("round-"):
             found += _reviews(tree, path)
-        elif entry.kind == "file" and _OWN.fullmatch(entry.name):
+        elif entry.kind == "file" and is_own_review(entry.name):
             found.append(path)
     return found
-
-
-def _only_backfilled(workspace: Workspace, repo: Repo) -> bool:
-    """Whether config.md differs from HEAD by lines that the engine wrote back, and nothing else."""
-    now, then = workspace.read("config.md"), commits.content(repo, "HEAD", "config.md")
-    if isinstance(now, Fault) or then is None or now == then:
-        return False
-    added = {f"{field}: {value}".encode() for field, value in BACKFILLS.items()}
-    old = then.split(b"\n")
-    return [line for line in now.split(b"\n") if line in old or line.strip() not in added] == old

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import os
+import re
 from typing import NamedTuple, assert_never
 
 from qrspi.core.errors import Refusal
 from qrspi.core.filenames import slug_of
 from qrspi.core.model import Decision, Problem
-from qrspi.core.pipeline import STEP, Subject
-from qrspi.core.records import step_text as bodies
-from qrspi.core.tree import Fault
+from qrspi.core.pipeline import STEP, Subject, subject_of
+from qrspi.core.records import approvals, step_text, task_records
+from qrspi.core.records.task_records import Report, Start
+from qrspi.core.rounds.manifest import Manifest
+from qrspi.core.tree import MemoryTree
 from qrspi.core.yaml import frontmatter
-from qrspi.handlers.changes import task_target as task_round
+from qrspi.handlers.changes import code_repository
 from qrspi.handlers.jobs.job import Job
-from qrspi.world.git import diffs, refs, repository, worktrees
+from qrspi.world.git import commits, diffs, refs, repository, worktrees
 from qrspi.world.git.diffs import DiffResult
 from qrspi.world.git.refs import Ref
 from qrspi.world.git.repository import Repo, Tracked
@@ -35,15 +38,17 @@ class Branch(NamedTuple):
     repo: Repo
     tip: str  # the commit that is reviewed
     base: Ref
+    doubt: str = ""  # what a record says differently from git
+    without: str = ""  # a folder that nobody is to review, from the root
 
 
 Target = Files | Branch
 
 
 def find(job: Job, subject: Subject) -> Target | None:
-    """None where there is nothing to compare: outside git, and for `test`."""
+    """None where there is nothing to compare: outside git."""
     if subject.key == "test":
-        return None
+        return _merged(job)
     if subject.is_task:
         return _task(job, subject)
     if subject.key == "integrate":
@@ -56,55 +61,127 @@ def files(workspace: Workspace, subject: Subject, repo: Repo) -> tuple[str, ...]
     """The artifact and its companions. One that was deleted belongs to the change too."""
     if subject.is_task:
         return (subject.artifact,)
-    there = bodies.paths(workspace, subject.step)
+    there = step_text.paths(workspace, subject.step)
     folders = {pattern.rpartition("/")[0] or "." for pattern in STEP[subject.step].companions}
     entries = repository.tracked(repo, sorted(folders)) if folders else ()
     run = repo.from_root(".")
     known = (os.path.relpath(entry.name, run) for entry in entries)
-    gone = {name for name in known if bodies.is_companion(subject.step, name)} - set(there)
+    gone = {name for name in known if step_text.is_companion(subject.step, name)} - set(there)
     return (*there, *sorted(gone))
 
 
-def code_repository(job: Job) -> Repo | None:
-    """`code_path` in config.md, else the repository that the run is in."""
-    place = job.facts.config.code_path or job.workspace.path
-    return repository.find(place if place.startswith("/") else f"{job.project}/{place}")
-
-
-def feature_branch(job: Job, repo: Repo) -> str | None:
-    """As configured, else as recorded when the plan was approved, else where one stands."""
-    head = job.workspace.head("plan.md")
-    front = None if isinstance(head, Fault) else frontmatter.read(head)
-    fields = front.fields if isinstance(front, frontmatter.Front) else {}
-    recorded = frontmatter.text(fields, "feature_branch")
-    return job.facts.config.feature_branch or recorded or repository.branch(repo)
-
-
 def _feature(job: Job) -> Branch | None:
-    repo = code_repository(job)
+    repo = code_repository.repository_or_none(job)
     if repo is None:
         return None
-    name = feature_branch(job, repo) or "HEAD"
+    name = code_repository.feature_branch(job, repo) or "HEAD"
     tip = refs.resolve(repo, name)
     if tip is None:
         text = f"the feature branch {name} has no commit: there is nothing to review"
         raise Refusal(Problem("nothing-to-review", text, field="feature_branch", found=name))
     base = refs.base_branch(repo, job.facts.config.base_branch)
-    return Branch(repo, tip, _parting(repo, tip, base))
+    return Branch(repo, tip, _parting(repo, tip, base), without=_runs_in(repo, job))
+
+
+def _merged(job: Job) -> Branch | None:
+    """What the tests ran over. On the base branch itself, what was made since the plan was
+    approved, and not all that there ever was."""
+    found = _feature(job)
+    if found is None or found.base != refs.empty_tree(found.repo):
+        return found
+    plan = frontmatter.fields(job.workspace.head(STEP["plan"].artifact))
+    said = frontmatter.text(plan, "phase_start_commit") or ""
+    start = refs.resolve(found.repo, said) if _COMMIT.fullmatch(said) else None
+    return found._replace(base=Ref(said[:12], start)) if start else found
+
+
+_COMMIT = re.compile("[0-9a-f]{40,64}")
+
+
+def _runs_in(repo: Repo, job: Job) -> str:
+    """Where the runs are, if they are in the repository with the code: their files were reviewed
+    step by step, and are more than all the code."""
+    runs = job.workspace.path.rpartition("/")[0]
+    inside = os.path.relpath(os.path.realpath(runs), repo.root)
+    return "" if inside.startswith("..") or inside == "." else inside
 
 
 def _task(job: Job, subject: Subject) -> Branch | None:
-    repo = code_repository(job)
-    said = task_round.known(job, subject) if repo else None
+    repo = code_repository.repository_or_none(job)
+    said = _reported(job, subject) if repo else None
     if repo and said:
-        return Branch(*task_round.look(job, repo, subject.key, *said))
+        return _reported_branch(job, repo, subject.key, *said)
     work = _work_tree(job, subject, repo) if repo else None
     tip = refs.head(work) if work else None
     if repo is None or work is None or tip is None:
         return None
-    feature = feature_branch(job, repo)
+    feature = code_repository.feature_branch(job, repo)
     start = Ref(feature, refs.resolve(repo, feature)) if feature else None
     return Branch(work, tip, _parting(work, tip, start))
+
+
+def _reported(job: Job, subject: Subject) -> tuple[Start, Report] | None:
+    """None when the engine did not start the task, or nothing was reported of it."""
+    start = task_records.start(job.workspace, subject.key)
+    report = task_records.report(job.workspace, subject.key)
+    for record in (start, report):
+        if isinstance(record, Problem):
+            raise Refusal(record)
+    if isinstance(start, Start) and isinstance(report, Report) and report.done:
+        return start, report
+    return None
+
+
+def _started_tree(job: Job, repo: Repo, key: str, start: Start) -> Repo:
+    path = worktrees.checked_place(repo, start.worktree)
+    if found := worktrees.at(repo, path):
+        return found
+    again = f"qrspi task start {job.run} {key}"
+    text = f"the work tree of {key} is not at {path}: make it again with `{again}`"
+    raise Refusal(Problem("no-work-tree", text, path, expected="a work tree", hint=again))
+
+
+def _reported_branch(job: Job, repo: Repo, key: str, start: Start, report: Report) -> Branch:
+    """The work tree, the commit in it, and what it is compared with; refused while the work
+    tree is not what was reported, or is what the task began with."""
+    work = _started_tree(job, repo, key, start)
+    head = refs.head(work) or ""
+    if head != report.commit:
+        raise Refusal(_other_head(job, key, start, report, head))
+    from qrspi.handlers.changes import task_base
+
+    base, doubt = task_base.find(job, key, start, head)
+    if head == base:
+        raise Refusal(_nothing_new(job, key, start))
+    return Branch(work, head, Ref(base, base), doubt)
+
+
+def _other_head(job: Job, key: str, start: Start, report: Report, head: str) -> Problem:
+    again = f"qrspi task report {job.run} {key} --status DONE --commit {head[:12]}"
+    return Problem(
+        "head-differs",
+        f"{key}: HEAD of {start.worktree} is {head[:12]}, but {report.commit[:12]} was reported; "
+        f"check that commit out there, or report this one: `{again}`",
+        file=start.worktree,
+        field="commit",
+        found=head,
+        expected=report.commit,
+        hint=again,
+    )
+
+
+def _nothing_new(job: Job, key: str, start: Start) -> Problem:
+    report = f"qrspi task report {job.run} {key} --status DONE --commit SHA"
+    return Problem(
+        "nothing-to-review",
+        f"{key}: HEAD of {start.worktree} is the commit the task started from; send its "
+        f"implementer again, who ends with `{report}`",
+        file=start.worktree,
+        field="commit",
+        found=start.base_commit,
+        expected="a commit of its own",
+        hint=report,
+    )
 
 
 def _work_tree(job: Job, subject: Subject, repo: Repo) -> Repo | None:
@@ -160,7 +237,57 @@ def emit(job: Job, target: Target, file: str, decision: Decision) -> DiffResult:
             run = job.workspace.path
             return diffs.emit(target.repo, run, file, chosen, target.paths, target.entries)
         case Branch():
-            return diffs.emit_branch(target.repo, job.workspace.path, file, chosen, target.tip)
+            run, left_out = job.workspace.path, target.without
+            return diffs.emit_branch(target.repo, run, file, chosen, target.tip, left_out)
+        case _:
+            assert_never(target)
+
+
+class Reviewed(NamedTuple):
+    """A commit that has the text of an earlier round, and the files of it there."""
+
+    ref: Ref
+    paths: tuple[str, ...] = ()
+
+
+def last_reviewed(job: Job, target: Target, before: Manifest) -> Reviewed | None:
+    """Where git has what the round before looked at; None when that was never committed."""
+    match target:
+        case Branch():
+            commit = refs.resolve(target.repo, before.commit) if before.commit else None
+            return Reviewed(Ref(commit, commit)) if commit else None
+        case Files():
+            about = subject_of(before.step)
+            for commit in commits.touching(target.repo, target.paths, _LOOKED_THROUGH):
+                text = _text_in(target.repo, commit, about)
+                if step_text.is_unchanged(MemoryTree(text), about, before.body_hash):
+                    return Reviewed(Ref(commit, commit), tuple(text))
+            return None
+        case _:
+            assert_never(target)
+
+
+_LOOKED_THROUGH = 20  # commits: between two rounds there are few
+
+
+def _text_in(repo: Repo, commit: str, about: Subject) -> dict[str, bytes]:
+    names = [
+        name
+        for name in commits.names(repo, commit)
+        if name == about.artifact or step_text.is_companion(about.step, name)
+    ]
+    found = ((name, commits.content(repo, commit, name)) for name in names)
+    return {name: data for name, data in found if data is not None}
+
+
+def emit_since(job: Job, target: Target, file: str, known: Reviewed) -> DiffResult:
+    run = job.workspace.path
+    match target:
+        case Files():
+            paths = tuple(dict.fromkeys((*target.paths, *known.paths)))
+            return diffs.emit(target.repo, run, file, known.ref, paths, target.entries)
+        case Branch():
+            return diffs.emit_branch(target.repo, run, file, known.ref, target.tip)
         case _:
             assert_never(target)
 
@@ -169,3 +296,26 @@ def no_work_tree(job: Job, subject: Subject) -> Refusal:
     start = f"qrspi task start {job.run} {subject.key}"
     text = f"{subject.key} has no work tree with a commit to review: start it with `{start}`"
     return Refusal(Problem("nothing-to-review", text, expected="a commit to review", hint=start))
+
+
+class Edited(NamedTuple):
+    commit: str
+    diff: bytes
+
+
+def edited_since_approval(workspace: Workspace, subject: Subject) -> Edited:
+    repo = repository.find(workspace.path)
+    if repo is None:
+        raise _incomparable(workspace.name, subject, "the run is not in a git repository")
+    line = f"docs(qrspi): approve {subject.step} for {slug_of(workspace.name)}"
+    paths = files(workspace, subject, repo)
+    # Where the text said approved before it was, its record is all that the commit changes.
+    commit = commits.find(repo, (line,), paths=(*paths, approvals.FILE))
+    if commit is None:
+        raise _incomparable(workspace.name, subject, "no commit of this branch approves it")
+    return Edited(commit, diffs.text(repo, Ref(commit, commit), paths))
+
+
+def _incomparable(run: str, subject: Subject, why: str) -> Refusal:
+    text = f"{subject.artifact} of {run} cannot be compared with its approval: {why}"
+    return Refusal(Problem("no-approval", text, file=subject.artifact, hint=f"qrspi log {run}"))

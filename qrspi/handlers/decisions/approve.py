@@ -9,24 +9,27 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from qrspi.core.artifacts import phases
 from qrspi.core.errors import Refusal
 from qrspi.core.model import Problem
-from qrspi.core.pipeline import STEP, subject
-from qrspi.core.records import step_text as bodies
+from qrspi.core.pipeline import MARKER, STEP, subject_of
+from qrspi.core.records import step_text
+from qrspi.core.records.approvals import ABOUT_STEPS, Record
 from qrspi.core.rounds import loop as loops
-from qrspi.core.steps import after_round as gate
-from qrspi.core.steps import authoring, permits
+from qrspi.core.rounds import round_list
+from qrspi.core.steps import after_round, authoring, permits
 from qrspi.core.steps.facts import status_of
 from qrspi.core.tree import Fault
-from qrspi.core.yaml import frontmatter
-from qrspi.core.yaml import reader as yaml
-from qrspi.handlers.changes import approval_lines as records
-from qrspi.handlers.changes import change_set as moves
-from qrspi.handlers.changes import review_target as target
-from qrspi.handlers.changes.change_set import Edit, Move
-from qrspi.handlers.decisions import phase_marker as phases
+from qrspi.core.yaml import frontmatter, writer
+from qrspi.handlers.changes import change_set, code_repository
+from qrspi.handlers.changes.change_set import ChangeSet, Edit
+from qrspi.handlers.decisions import ship
+from qrspi.handlers.gates import audit, quality_approval
+from qrspi.handlers.gates.quality_approval import Approved
 from qrspi.handlers.jobs.job import Job
 from qrspi.world.git import refs, repository
+from qrspi.world.git.repository import Repo
+from qrspi.world.machine import clock
 
 
 class Standing(NamedTuple):
@@ -38,6 +41,7 @@ class Standing(NamedTuple):
     clean: bool
     body_hash: str
     doubts: tuple[str, ...] = ()  # why the engine would rather have it written again
+    settled: bool = False  # a person decided about all that was found, and wants none applied
 
     @property
     def sentence(self) -> str:
@@ -49,7 +53,7 @@ def step_of(job: Job, word: str | None) -> str:
     commit, which comes first."""
     if word:
         return word
-    last = job.facts.records[-1] if job.facts.records else None
+    last = next((r for r in reversed(job.facts.records) if r.event in ABOUT_STEPS), None)
     if last and last.event == "approve" and lacks_commit(job, last.step):
         return last.step
     if job.facts.step == "replan":
@@ -62,16 +66,28 @@ def step_of(job: Job, word: str | None) -> str:
 
 
 def standing(job: Job, step: str) -> Standing:
-    about = subject(step)
-    assert about is not None
+    about = subject_of(step)
     facts = job.facts._replace(step=step)
     loop = job.loop if job.loop and job.loop.subject == about else None
-    loop = loop or loops.evaluate(facts.tree, about, facts.config, facts.base)
-    review, clean = gate.standing(facts, loop)
-    left = (f"round {loop.number} is not finished",) if gate.is_open(loop) else ()
+    loop = loop or loops.evaluate(facts.tree, about, facts.config, facts.base, facts.records)
+    review, clean = after_round.standing(facts, loop)
+    left = (f"round {loop.number} is not finished",) if after_round.is_open(loop) else ()
     doubts = (*left, *authoring.needed(facts))
-    text = bodies.body_hash(facts.tree, about)
-    return Standing(step, STEP[step].artifact, review, clean and not doubts, text, doubts)
+    text = step_text.body_hash(facts.tree, about)
+    settled = loop.settled and loop.fresh and review == after_round.review_status(loop)[0]
+    return Standing(
+        step=step,
+        artifact=STEP[step].artifact,
+        review=review,
+        clean=clean and not doubts,
+        body_hash=text,
+        doubts=doubts,
+        settled=settled and not doubts,
+    )
+
+
+def _flag(now: Standing) -> str:
+    return "" if now.clean or now.settled else "unreviewed"
 
 
 class Consent(NamedTuple):
@@ -80,72 +96,128 @@ class Consent(NamedTuple):
     who: str = ""
     unreviewed: bool = False
     shown: Standing | None = None
+    reason: str = ""  # why test is approved although tests or findings speak against it
+    text: str = ""  # the hash, or its beginning, of the one text that is meant
 
 
 CLEAN_ONLY = Consent()
 
 
-def plan(job: Job, step: str, consent: Consent = CLEAN_ONLY) -> Move:
+def plan(job: Job, step: str, consent: Consent = CLEAN_ONLY) -> ChangeSet:
     problem = permits.approve(job.facts, job.next, step, job.options.actor)
     if problem and problem.code == "already-approved" and lacks_commit(job, step):
-        return _move(job, step, (), problem)
+        return _change(job, step, (), problem)
     if problem := problem or _disagreement(job, step, consent):
         raise Refusal(problem)
-    about = records.mark(job.workspace, step)
-    known = records.is_newest(job, "approve", about, records.person(job, consent.who))
-    record = () if known else (records.line(job, "approve", about, consent.who),)
-    return _move(job, step, (*record, *statuses(job, step)), None)
+    about = change_set.mark(job.workspace, step)
+    known = change_set.is_newest_record_of(job, "approve", about, consent.who)
+    approval = Record("approve", *about, option=_flag(standing(job, step)))
+    if step == "test":
+        approval = ship.on_record(job, approval, consent.reason)
+    record = () if known else (change_set.on_record(job, approval, consent.who),)
+    told = ship.told(job, consent.who, consent.reason) if step == "test" else ()
+    change = _change(job, step, (*record, *told, *statuses(job, step)), None)
+    return change._replace(notes=notes(job, step))
 
 
 def statuses(job: Job, step: str) -> tuple[Edit, ...]:
     """What makes a step approved: with a plan its tasks first, and the step's own mark last."""
-    edits = _tasks(job) if step == "plan" else []
-    edits += phases.announce(job) if step == "test" else []
+    edits = list(_plan_gates(job)) if step == "plan" else []
+    edits += _phase_marker(job) if step == "test" else []
     edits += [edit for edit in (_artifact(job, step),) if edit]
     return tuple(edits)
 
 
+def _phase_marker(job: Job) -> list[Edit]:
+    """The marker that calls for a replan, to be there before the last step is approved; none
+    after the last phase, and none where phases were never planned."""
+    phasing = job.workspace.read(STEP["phasing"].artifact)
+    if isinstance(phasing, Fault) or phases.is_last(phasing, job.facts.phase):
+        return []
+    if MARKER in job.facts.names:
+        return []
+    text = f"---\nphase: {job.facts.phase}\ntimestamp: {clock.now_utc()}\n---\n"
+    what = f"phase {job.facts.phase} is done and another follows"
+    return [Edit("create", MARKER, what, text.encode())]
+
+
+def _plan_gates(job: Job) -> tuple[Edit, ...]:
+    """The tasks, once the audit has nothing against the plan."""
+    if problem := audit.objection(job):
+        raise Refusal(problem)
+    return _approved_tasks(job).edits
+
+
+def _approved_tasks(job: Job) -> Approved:
+    if not quality_approval.is_on(job):
+        return Approved(tuple(_tasks(job)), ())
+    for path in change_set.task_files(job.workspace):
+        _refuse_invalid(job, path)
+    return quality_approval.approved(job, change_set.task_files(job.workspace))
+
+
+def notes(job: Job, step: str) -> tuple[str, ...]:
+    """What is said about the tasks that are approved with their plan, and after the last step."""
+    if step == "test":
+        return (ship.how_to_send(job),)
+    if step == "plan":
+        return (*_approved_tasks(job).notes, ship.tests_later(job.facts))
+    return ()
+
+
 def _disagreement(job: Job, step: str, consent: Consent) -> Problem | None:
+    ships = step == "test" or consent.reason
+    if ships and (problem := ship.refusal(job, step, consent.reason)):
+        return problem
     now = standing(job, step)
     command = f"qrspi approve {job.run} {step}"
     if consent.shown and consent.shown != now:
         text = f"{now.artifact} or its reviews changed while you were asked: look at it again"
         return Problem("changed-meanwhile", text, file=now.artifact, hint=command)
-    if now.clean or consent.unreviewed or consent.shown:
+    if not _is_meant(now.body_hash, consent.text):
+        text = f"{now.artifact} is another text than the one you saw: look at it again"
+        found = now.body_hash.removeprefix(step_text.VERSION)
+        return Problem(
+            "changed-meanwhile", text, now.artifact, "--text", found, consent.text, command
+        )
+    accepts = consent.unreviewed or consent.shown or consent.reason
+    if now.clean or now.settled or accepts:
         return None
-    hint = f"{command} --unreviewed"
+    waits = job.next.action != "approve" and job.next.command
     return Problem(
         "not-reviewed",
         f"{now.sentence}: {now.artifact} is approved all the same only with --unreviewed",
         file=now.artifact,
         found=now.review,
         expected="a clean review",
-        hint=hint,
+        hint=waits or f"{command} --unreviewed",
     )
+
+
+def _is_meant(found: str, meant: str) -> bool:
+    version = step_text.VERSION
+    return found.removeprefix(version).startswith(meant.removeprefix(version))
 
 
 def lacks_commit(job: Job, step: str) -> bool:
-    """Approved here, by a record that fits the text, and not, or not whole, in git."""
-    artifact = STEP[step].artifact
+    """Approved here, by a record that fits the text, but not yet, or not wholly, in git."""
     return (
-        moves.in_git(job)
+        change_set.in_git(job)
         and status_of(job.facts, step) == "approved"
-        and records.is_newest(job, "approve", records.mark(job.workspace, step))
-        and (moves.committed_status(job, artifact) != "approved" or moves.is_behind(job, artifact))
+        and change_set.is_newest_record(job, "approve", change_set.mark(job.workspace, step))
+        and change_set.lacks_commit(job, STEP[step].artifact, approved=True)
     )
 
 
-def _move(job: Job, step: str, edits: tuple[Edit, ...], otherwise: Problem | None) -> Move:
-    about = subject(step)
-    assert about is not None
-    return Move(
-        "approve",
-        step,
-        loops.highest(job.workspace, about),
-        edits,
-        moves.message("approve", step, job.run),
-        covered(job, step),
-        otherwise,
+def _change(job: Job, step: str, edits: tuple[Edit, ...], otherwise: Problem | None) -> ChangeSet:
+    return ChangeSet(
+        handler="approve",
+        step=step,
+        round=round_list.highest(job.workspace, subject_of(step)),
+        edits=edits,
+        message=change_set.message("approve", step, job.run),
+        covers=covered(job, step),
+        otherwise=otherwise,
     )
 
 
@@ -159,38 +231,42 @@ _WITH_CODE = {
 
 def covered(job: Job, step: str) -> tuple[str, ...]:
     """The artifact, its companions and its review files."""
-    return (*moves.texts(job, step), STEP[step].reviews, *_WITH_CODE.get(step, ()))
+    return (*change_set.texts(job, step), STEP[step].reviews, *_WITH_CODE.get(step, ()))
 
 
 def _tasks(job: Job) -> list[Edit]:
-    found = [_task(job, path) for path in moves.tasks(job.workspace)]
+    found = [_task(job, path) for path in change_set.task_files(job.workspace)]
     return [edit for edit in found if edit]
 
 
-def _task(job: Job, path: str) -> Edit | None:
+def _refuse_invalid(job: Job, path: str) -> None:
     status, problem = frontmatter.status(job.workspace.head(path), path)
     if status == "invalid" and problem:
         text = f"{problem.message}; correct it before the plan is approved"
         raise Refusal(problem._replace(message=text))
-    return moves.set_fields(job.workspace, path, {"status": "approved"}, "status: approved")
+
+
+def _task(job: Job, path: str) -> Edit | None:
+    _refuse_invalid(job, path)
+    return change_set.set_fields(job.workspace, path, {"status": "approved"}, "status: approved")
 
 
 def _artifact(job: Job, step: str) -> Edit | None:
     fields = _phase_start(job) if step == "plan" else {}
     fields["status"] = "approved"
     words = ", ".join(f"{key}: {value}" for key, value in fields.items())
-    return moves.set_fields(job.workspace, STEP[step].artifact, fields, words)
+    return change_set.set_fields(job.workspace, STEP[step].artifact, fields, words)
 
 
 def _phase_start(job: Job) -> dict[str, str]:
     """Where the code stood when this phase's plan was approved, and on which branch. A plan
     that is approved again within the phase keeps its start."""
-    repo = target.code_repository(job)
+    repo = code_repository.repository_or_none(job)
     if repo is None:
         return {}
     fields: dict[str, str] = {}
     if branch := repository.branch(repo):
-        fields["feature_branch"] = yaml.quote(branch)
+        fields["feature_branch"] = _onto(job, repo, branch)
     new_phase = job.facts.statuses["plan"] == "replan-draft"
     commit = refs.head(repo)
     if commit and (new_phase or not _recorded_start(job)):
@@ -198,9 +274,14 @@ def _phase_start(job: Job) -> dict[str, str]:
     return fields
 
 
+def _onto(job: Job, repo: Repo, here: str) -> str:
+    """The default branch is recorded only when a person has named it; else it is left open."""
+    named = job.facts.config.feature_branch
+    if named is None and here == refs.default_branch(repo):
+        return "null"
+    return writer.quote(here)
+
+
 def _recorded_start(job: Job) -> str:
-    head = job.workspace.head(STEP["plan"].artifact)
-    front = None if isinstance(head, Fault) else frontmatter.read(head)
-    if not isinstance(front, frontmatter.Front):
-        return ""
-    return frontmatter.text(front.fields, "phase_start_commit") or ""
+    fields = frontmatter.fields(job.workspace.head(STEP["plan"].artifact))
+    return frontmatter.filled(fields, "phase_start_commit")

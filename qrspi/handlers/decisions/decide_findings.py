@@ -9,13 +9,15 @@ from qrspi.core.errors import Refusal
 from qrspi.core.filenames import pause_file
 from qrspi.core.model import Problem, Verdict
 from qrspi.core.pipeline import Subject
+from qrspi.core.records.approvals import ABOUT_STEPS
 from qrspi.core.rounds import loop as loops
 from qrspi.core.rounds import pause_file as pauses
 from qrspi.core.rounds.loop import Loop
 from qrspi.core.rounds.pause_file import Choice
 from qrspi.core.steps import permits
 from qrspi.core.tree import Fault
-from qrspi.handlers.changes.change_set import Edit, Move
+from qrspi.handlers.changes import change_set
+from qrspi.handlers.changes.change_set import ChangeSet, Edit
 from qrspi.handlers.decisions import rewind
 from qrspi.handlers.jobs.job import Job
 
@@ -25,7 +27,7 @@ def about(job: Job, subject: Subject | None) -> Job:
     if subject is None or (job.loop and job.loop.subject == subject):
         return job
     base = 0 if subject.is_task else job.facts._replace(step=subject.step).base
-    loop = loops.evaluate(job.workspace, subject, job.facts.config, base)
+    loop = loops.evaluate(job.workspace, subject, job.facts.config, base, job.facts.records)
     return job._replace(loop=loop)
 
 
@@ -46,14 +48,27 @@ def waiting(job: Job, verdicts: Iterable[Verdict] = ("pause", "propose")) -> tup
     return names
 
 
-def plan(job: Job, names: Iterable[str], choice: Literal["apply", "skip"]) -> Move:
+def full_name(job: Job, word: str) -> str:
+    """The undecided finding that an id alone names; the word itself when that is none or several,
+    so that the refusal tells which there are."""
+    pause = job.loop.pause if job.loop else None
+    named = [name for name in (pause.undecided if pause else ()) if name.endswith(f".{word}")]
+    return named[0] if len(named) == 1 else word
+
+
+def plan(
+    job: Job, names: Iterable[str], choice: Literal["apply", "skip"], named: str = ""
+) -> ChangeSet:
     chosen = tuple(dict.fromkeys(names))
     problems = (permits.decide(job.next, job.loop, name) for name in chosen)
     if problem := next(filter(None, problems), None):
         raise Refusal(problem)
     loop = job.round_loop
     edit = _edit(job, loop, chosen, choice)
-    return Move("decide", loop.subject.key, loop.number, (edit,), concerns=chosen)
+    key, number = loop.subject.key, loop.number
+    about = change_set.decision(job, "decide", key, number, edit)._replace(option=choice)
+    line = change_set.all_on_record(job, [about._replace(finding=name) for name in chosen], named)
+    return ChangeSet("decide", key, number, (line, edit), concerns=chosen)
 
 
 def _edit(job: Job, loop: Loop, names: tuple[str, ...], choice: Choice) -> Edit:
@@ -82,11 +97,11 @@ def target(job: Job, name: str, to: str | None) -> str:
 
 def _begun(job: Job, name: str) -> str:
     """The target of an unfinished loop back for this finding; '' when there is none."""
-    last = job.facts.records[-1] if job.facts.records else None
-    if last is None or last.event != "rewind" or rewind.made_for(last) != name:
+    last = next((r for r in reversed(job.facts.records) if r.event in ABOUT_STEPS), None)
+    if last is None or last.event != "rewind" or last.finding != name:
         return ""
     return last.step if rewind.half_done(job, last.step) else ""
 
 
-def loop_back(job: Job, name: str, to: str | None, who: str = "") -> Move:
+def loop_back(job: Job, name: str, to: str | None, who: str = "") -> ChangeSet:
     return rewind.plan(job, target(job, name, to), who, name)._replace(handler="loop-back")

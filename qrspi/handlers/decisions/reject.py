@@ -6,43 +6,58 @@ that names it, the same command takes it for its own.
 
 from __future__ import annotations
 
+from qrspi.core.artifacts import questions
 from qrspi.core.errors import Halt, Refusal
 from qrspi.core.filenames import feedback_file
 from qrspi.core.model import Problem
 from qrspi.core.pipeline import STEP
 from qrspi.core.records import approvals, feedback
+from qrspi.core.records.approvals import Record
+from qrspi.core.records.feedback import Answers
 from qrspi.core.steps import permits
 from qrspi.core.tree import Fault
-from qrspi.handlers.changes import approval_lines as records
-from qrspi.handlers.changes import change_set as moves
-from qrspi.handlers.changes.change_set import Edit, Move
+from qrspi.handlers.changes import change_set
+from qrspi.handlers.changes.change_set import ChangeSet, Edit
 from qrspi.handlers.jobs.job import Job
 from qrspi.world.git import commits, repository
 
 
-def plan(job: Job, step: str, words: bytes, who: str = "") -> Move:
+def plan(job: Job, step: str, words: bytes, who: str = "") -> ChangeSet:
     if problem := permits.reject(job.facts, job.next, step) or _no_words(job, step, words):
         raise Refusal(problem)
     number = feedback.newest(job.workspace, step)
-    again = feedback.says(job.workspace, step, number, words)
-    number += not again
+    answers = _named_answers(job, step, words)
+    again = feedback.says(job.workspace, step, number, words, answers)
+    about = change_set.mark(job.workspace, step)
+    number = number if again else feedback.following(job.workspace, step, about.round)
     path = feedback_file(step, number)
-    about = records.mark(job.workspace, step)
-    known = any(record.event == "reject" and record.note == path for record in job.facts.records)
+    known = any(
+        record.event == "reject" and record.feedback == path for record in job.facts.records
+    )
+    record = Record("reject", *about, feedback=path)
     edits = [
-        *([] if again else [_feedback(job, step, number, words)]),
-        *([] if known else [records.line(job, "reject", about, who, note=path)]),
-        *(moves.to_draft(job.workspace, step) if job.facts.step != "replan" else ()),
+        *([] if again else [_feedback(job, step, number, words, answers)]),
+        *([] if known else [change_set.on_record(job, record, who)]),
+        *(change_set.to_draft(job.workspace, step) if job.facts.step != "replan" else ()),
     ]
-    return _move(job, step, tuple(edits), about.round, path)
+    return _change(job, step, tuple(edits), about.round, path)
 
 
-def _feedback(job: Job, step: str, number: int, words: bytes) -> Edit:
+def _named_answers(job: Job, step: str, words: bytes) -> Answers:
+    """Of research: the answers to the questions that the words name are asked for again."""
+    if step != "research":
+        return {}
+    named = questions.named(job.workspace, job.facts.config, words)
+    hashes = {one.name: feedback.answer_hash(job.workspace, one.name) for one in named}
+    return {name: known for name, known in hashes.items() if known}
+
+
+def _feedback(job: Job, step: str, number: int, words: bytes, answers: Answers) -> Edit:
     artifact = job.workspace.read(STEP[step].artifact)
     if isinstance(artifact, Fault):
-        text = f"cannot read {STEP[step].artifact}: {artifact.detail or artifact.kind}"
+        text = f"cannot read {STEP[step].artifact}: {artifact.reason}"
         raise Halt(Problem("unreadable", text, file=STEP[step].artifact))
-    data = feedback.render(step, number, words, artifact)
+    data = feedback.render(step, number, words, artifact, answers)
     return Edit("create", feedback_file(step, number), "the words, and the text they reject", data)
 
 
@@ -57,7 +72,7 @@ def _no_words(job: Job, step: str, words: bytes) -> Problem | None:
     return Problem("empty-feedback", text, expected="words", hint=hint)
 
 
-def _move(job: Job, step: str, edits: tuple[Edit, ...], number: int, path: str) -> Move:
+def _change(job: Job, step: str, edits: tuple[Edit, ...], number: int, path: str) -> ChangeSet:
     artifact = STEP[step].artifact
     said = Problem(
         "already-rejected",
@@ -65,12 +80,18 @@ def _move(job: Job, step: str, edits: tuple[Edit, ...], number: int, path: str) 
         file=path,
         hint=f"qrspi next {job.run}",
     )
-    tasks = moves.tasks(job.workspace) if step == "plan" else ()
-    message = moves.message("reject", step, job.run)
-    covers = (path, artifact, *tasks)
-    if edits or not _is_committed(job, path):
-        return Move("reject", step, number, edits, message, covers, said, (path,))
-    raise Refusal(said)
+    if not edits and _is_committed(job, path):
+        raise Refusal(said)
+    return ChangeSet(
+        handler="reject",
+        step=step,
+        round=number,
+        edits=edits,
+        message=change_set.message("reject", step, job.run),
+        covers=(path, *change_set.approved_together(job.workspace, step)),
+        otherwise=said,
+        concerns=(path,),
+    )
 
 
 def _is_committed(job: Job, path: str) -> bool:
@@ -78,4 +99,4 @@ def _is_committed(job: Job, path: str) -> bool:
     if repo is None:
         return True
     there = commits.content(repo, "HEAD", path) is not None
-    return there and not moves.is_behind(job, approvals.FILE)
+    return there and not change_set.is_behind(job, approvals.FILE)

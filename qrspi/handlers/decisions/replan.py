@@ -6,24 +6,23 @@ round. Either way what a kill leaves says what is left to do.
 
 from __future__ import annotations
 
-from qrspi.core.artifacts import task_file as tasks
+from qrspi.core.artifacts import task_file
 from qrspi.core.errors import Misuse, Refusal
 from qrspi.core.model import Problem
 from qrspi.core.pipeline import MARKER, STEP
 from qrspi.core.records.approvals import Mark, Record
 from qrspi.core.steps import replanning
 from qrspi.core.steps.facts import status_of
-from qrspi.core.steps.replanning import MAJOR, MINOR, TARGETS
+from qrspi.core.steps.replanning import TARGETS
 from qrspi.core.tree import Fault
-from qrspi.handlers.changes import approval_lines as records
-from qrspi.handlers.changes import change_set as moves
-from qrspi.handlers.changes.change_set import Edit, Move
+from qrspi.handlers.changes import change_set
+from qrspi.handlers.changes.change_set import ChangeSet, Edit
 from qrspi.handlers.jobs.job import Job, Performed
 
 REPLAN = STEP["replan"].artifact
 
 
-def minor(job: Job, who: str = "") -> Move:
+def minor(job: Job, who: str = "") -> ChangeSet:
     """plan.md and the tasks still to be done are opened; a person approves them again."""
     _check(job)
     course = replanning.course(job.facts)
@@ -31,10 +30,16 @@ def minor(job: Job, who: str = "") -> Move:
         raise Refusal(_chosen(job))
     _refuse_unknown_scope(job)
     opened = [edit for path in _remaining(job) if (edit := _opened(job, path))]
-    record = records.line(job, "replan", records.mark(job.workspace, "plan"), who, note=MINOR)
-    edits = (*opened, record)
-    message = moves.message("replan", "plan", job.run)
-    return Move("replan-minor", "replan", 0, edits, message, tuple(edit.path for edit in opened))
+    record = Record("replan", *change_set.mark(job.workspace, "plan"), replan="minor")
+    edits = (*opened, change_set.on_record(job, record, who))
+    return ChangeSet(
+        handler="replan-minor",
+        step="replan",
+        round=0,
+        edits=edits,
+        message=change_set.message("replan", "plan", job.run),
+        covers=tuple(edit.path for edit in opened),
+    )
 
 
 def _check(job: Job) -> None:
@@ -64,8 +69,8 @@ def _refuse_unknown_scope(job: Job) -> None:
 def _remaining(job: Job) -> tuple[str, ...]:
     """The tasks of later phases, then the plan: what is finished is not opened."""
     done = frozenset(finished(job))
-    keys = (key for key in tasks.keys(job.workspace) if key not in done)
-    return (*(tasks.task_path(key) for key in keys), STEP["plan"].artifact)
+    keys = (key for key in task_file.keys(job.workspace) if key not in done)
+    return (*(task_file.task_path(key) for key in keys), STEP["plan"].artifact)
 
 
 def finished(job: Job) -> tuple[str, ...]:
@@ -78,10 +83,12 @@ def finished(job: Job) -> tuple[str, ...]:
 
 
 def _opened(job: Job, path: str) -> Edit | None:
-    return moves.set_fields(job.workspace, path, {"status": "replan-draft"}, "status: replan-draft")
+    return change_set.set_fields(
+        job.workspace, path, {"status": "replan-draft"}, "status: replan-draft"
+    )
 
 
-def major(job: Job, to: str, who: str = "") -> Move:
+def major(job: Job, to: str, who: str = "") -> ChangeSet:
     """The target returns to draft, then every later step; the marker goes last."""
     if to not in TARGETS:
         listed = ", ".join(TARGETS)
@@ -97,10 +104,9 @@ def major(job: Job, to: str, who: str = "") -> Move:
         raise Refusal(Problem("not-in-route", text, "", "--to", to, listed))
     if course.major:
         return _rest(job, course.major, ())
-    marks = tuple(records.mark(job.workspace, step) for step in _later(job, to))
-    line = records.line(job, "rewind", marks[0], who, resets=marks, note=MAJOR)
-    record = Record("rewind", *marks[0], resets=marks, note=MAJOR)
-    return _rest(job, record, (line,))
+    marks = tuple(change_set.mark(job.workspace, step) for step in _later(job, to))
+    record = Record("rewind", *marks[0], resets=marks, replan="major")
+    return _rest(job, record, (change_set.on_record(job, record, who),))
 
 
 def _later(job: Job, to: str) -> tuple[str, ...]:
@@ -108,19 +114,23 @@ def _later(job: Job, to: str) -> tuple[str, ...]:
     return tuple(step for step in after if status_of(job.facts, step) != "missing")
 
 
-def _rest(job: Job, record: Record, first: tuple[Edit, ...]) -> Move:
+def _rest(job: Job, record: Record, first: tuple[Edit, ...]) -> ChangeSet:
     marks: tuple[Mark, ...] = record.resets
-    resets = [edit for mark in marks for edit in moves.to_draft(job.workspace, mark.step)]
+    resets = [edit for mark in marks for edit in change_set.to_draft(job.workspace, mark.step)]
     edits = (*first, *resets, Edit("remove", MARKER, "the choice is carried out"))
-    message = moves.message("replan to", record.step, job.run)
-    covers = (*(STEP[mark.step].artifact for mark in marks), *moves.tasks(job.workspace), MARKER)
-    return Move("replan-major", record.step, record.round, edits, message, covers)
+    message = change_set.message("replan to", record.step, job.run)
+    covers = (
+        *(STEP[mark.step].artifact for mark in marks),
+        *change_set.task_files(job.workspace),
+        MARKER,
+    )
+    return ChangeSet("replan-major", record.step, record.round, edits, message, covers)
 
 
 def handle(job: Job) -> Performed:
     """What a killed `replan major` left to do."""
     course = replanning.course(job.facts)
     assert course.major is not None  # this was derived from it
-    done = moves.carry_out(job, _rest(job, course.major, ())).performed
+    done = change_set.carry_out(job, _rest(job, course.major, ())).performed
     job.workspace.changes.clear()  # they are on record
     return done

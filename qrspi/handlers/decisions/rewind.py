@@ -14,31 +14,34 @@ from qrspi.core.records.approvals import Mark, Record
 from qrspi.core.rounds import pause_file as pauses
 from qrspi.core.rounds.loop import Loop
 from qrspi.core.steps import permits
-from qrspi.core.steps.facts import entries
-from qrspi.core.tree import Fault
-from qrspi.handlers.changes import approval_lines as records
-from qrspi.handlers.changes import change_set as moves
-from qrspi.handlers.changes.change_set import Edit, Move
+from qrspi.core.tree import Fault, entries
+from qrspi.handlers.changes import change_set
+from qrspi.handlers.changes.change_set import ChangeSet, Edit
 from qrspi.handlers.jobs.job import Job
 from qrspi.handlers.rounds import loop_choice as choose_loop
 
 
-def plan(job: Job, target: str, who: str = "", finding: str = "") -> Move:
+def plan(job: Job, target: str, who: str = "", finding: str = "") -> ChangeSet:
     """`finding` is the one that a loop back is made for."""
     if unfinished := half_done(job, target):
         return _rest(job, unfinished)
     if problem := permits.rewind(job.facts, target):
         raise Refusal(problem)
     steps = permits.reset_by_rewind(job.facts, target)
-    marks = tuple(records.mark(job.workspace, step) for step in steps)
-    note = f"loop back for {finding}" if finding else ""
-    record = records.line(job, "rewind", marks[0], who, resets=marks, note=note)
-    return _move(job, marks, (record, *_leave_round(job, finding)), _resets(job, marks))
+    marks = tuple(change_set.mark(job.workspace, step) for step in steps)
+    record = Record("rewind", *marks[0], resets=marks, finding=finding)
+    left = _leave_round(job, finding)
+    line = change_set.all_on_record(job, (*_about_finding(job, finding, left), record), who)
+    return _change(job, marks, (line, *left), _resets(job, marks))
 
 
-def made_for(record: Record) -> str:
-    """The finding that a loop back was made for; '' for a plain rewind."""
-    return record.note.removeprefix("loop back for ")
+def _about_finding(job: Job, finding: str, left: tuple[Edit, ...]) -> tuple[Record, ...]:
+    """Of a loop back also what became of the finding."""
+    if not finding or job.loop is None:
+        return ()
+    edit = next((edit for edit in left if edit.data), None)
+    about = change_set.decision(job, "decide", job.loop.subject.key, job.loop.number, edit)
+    return (about._replace(finding=finding, option="loop-back"),)
 
 
 def half_done(job: Job, target: str) -> Record | None:
@@ -57,34 +60,31 @@ def half_done(job: Job, target: str) -> Record | None:
 def _is_meant(job: Job, record: Record, step: str) -> bool:
     """Whether the record is the step's newest and about the text that it has."""
     named = any(mark.step == step for mark in record.resets)
-    return named and records.is_newest(job, "rewind", records.mark(job.workspace, step))
-
-
-def _tasks_left(job: Job, record: Record) -> bool:
-    return _is_meant(job, record, "plan") and bool(moves.to_draft(job.workspace, "plan"))
-
-
-def _lacks_commit(job: Job, record: Record) -> bool:
-    if not moves.in_git(job):
-        return False
-    meant = (mark.step for mark in record.resets if _is_meant(job, record, mark.step))
-    return any(
-        moves.committed_status(job, artifact) == "approved" or moves.is_behind(job, artifact)
-        for artifact in (STEP[step].artifact for step in meant)
+    return named and change_set.is_newest_record(
+        job, "rewind", change_set.mark(job.workspace, step)
     )
 
 
-def _rest(job: Job, record: Record) -> Move:
+def _tasks_left(job: Job, record: Record) -> bool:
+    return _is_meant(job, record, "plan") and bool(change_set.to_draft(job.workspace, "plan"))
+
+
+def _lacks_commit(job: Job, record: Record) -> bool:
+    meant = (mark.step for mark in record.resets if _is_meant(job, record, mark.step))
+    return any(change_set.lacks_commit(job, STEP[step].artifact, approved=False) for step in meant)
+
+
+def _rest(job: Job, record: Record) -> ChangeSet:
     """Until the target is reset, the round that is left is the current step's."""
     at_target = job.facts.statuses[record.step] == "draft"
-    left = () if at_target else _leave_round(job, made_for(record))
+    left = () if at_target else _leave_round(job, record.finding)
     marks = tuple(mark for mark in record.resets if _is_meant(job, record, mark.step))
-    return _move(job, record.resets, left, _resets(job, marks))
+    return _change(job, record.resets, left, _resets(job, marks))
 
 
 def _resets(job: Job, marks: tuple[Mark, ...]) -> tuple[Edit, ...]:
     """The target first: from then on the run stands there."""
-    return tuple(edit for mark in marks for edit in moves.to_draft(job.workspace, mark.step))
+    return tuple(edit for mark in marks for edit in change_set.to_draft(job.workspace, mark.step))
 
 
 def open_round(job: Job) -> Loop | None:
@@ -125,35 +125,31 @@ def _forget_cap(job: Job) -> tuple[Edit, ...]:
     return (Edit("write", loop_choice(reviews), f"caps_from: {number}", data),)
 
 
-def _move(
+def _change(
     job: Job, marks: tuple[Mark, ...], first: tuple[Edit, ...], resets: tuple[Edit, ...]
-) -> Move:
-    target = marks[0].step
-    return Move(
-        "rewind",
-        target,
-        marks[0].round,
-        (*first, *resets),
-        moves.message("rewind to", target, job.run),
-        (*_covered(job, marks), *_left(job)),
-        permits.rewind(job.facts, target),
-        tuple(edit.path for edit in resets),
+) -> ChangeSet:
+    tree, target = job.workspace, marks[0].step
+    steps = (mark.step for mark in marks)
+    artifacts = (path for step in steps for path in change_set.approved_together(tree, step))
+    return ChangeSet(
+        handler="rewind",
+        step=target,
+        round=marks[0].round,
+        edits=(*first, *resets),
+        message=change_set.message("rewind to", target, job.run),
+        covers=(*artifacts, *_left(job)),
+        otherwise=permits.rewind(job.facts, target),
+        concerns=tuple(edit.path for edit in resets),
     )
 
 
-def _covered(job: Job, marks: tuple[Mark, ...]) -> tuple[str, ...]:
-    artifacts = [STEP[mark.step].artifact for mark in marks]
-    if any(mark.step == "plan" for mark in marks):
-        artifacts += moves.tasks(job.workspace)
-    return tuple(artifacts)
-
-
 def _left(job: Job) -> tuple[str, ...]:
-    """What there is of rounds that were left: a clone must find them left, not absent."""
+    """The files of rounds that were left: a clone must find those rounds left, not absent."""
     now = open_round(job)
     paths = {now.paths} if now else set()
     for step in job.facts.route:
         names = (entry.name for entry in entries(job.workspace, STEP[step].reviews))
         numbers = (flagged_round(name) for name in names)
         paths |= {RoundPaths(STEP[step].reviews, number) for number in numbers if number}
-    return tuple(file for found in sorted(paths) for file in (found.directory, found.diff))
+    files = ((found.directory, found.diff, found.since) for found in sorted(paths))
+    return tuple(file for group in files for file in group)

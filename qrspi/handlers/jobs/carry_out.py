@@ -1,29 +1,72 @@
-"""Carry one thing out and put it on record, also when it could not be finished."""
+"""Carry one thing out and put it on record, also when it could not be finished.
+
+The trail explains what the engine changed, and proves what it wrote itself.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 
 from qrspi.core.errors import Refusal
-from qrspi.handlers.jobs import audit_trail as audit
+from qrspi.core.records import audit_trail
+from qrspi.core.records.audit_trail import FILE, Line, Touched
 from qrspi.handlers.jobs.job import Job, Performed
+from qrspi.world.files import json_log
+from qrspi.world.machine import clock
+from qrspi.world.runs.workspace import Workspace
 
 Handler = Callable[[Job], Performed]
 
 
 def carry_out(handler: Handler, job: Job) -> Performed:
     job.workspace.changes.clear()
-    try:
+    half = Performed(job.next.action, job.next.step or job.facts.step, job.next.round)
+    with half_on_record(job, half):
         done = handler(job)
+    record(job.workspace, job.options.actor, done)
+    return done
+
+
+@contextmanager
+def half_on_record(job: Job, half: Performed) -> Iterator[None]:
+    """What a refusal leaves half done is put on record as that."""
+    try:
+        yield
     except Refusal as refusal:
-        step, number = job.next.step or job.facts.step, job.next.round
-        half = Performed(job.next.action, step, number)
-        # A disk that is full is said once, in the words of what it stopped.
+        # A full disk is reported once, in the words of what it stopped.
         with suppress(Refusal):
             if job.workspace.changes:
                 outcome = f"stopped: {refusal.problem.message}"
-                audit.record(job.workspace, job.options.actor, half, outcome)
+                record(job.workspace, job.options.actor, half, outcome)
         raise
-    audit.record(job.workspace, job.options.actor, done)
-    return done
+
+
+def record(
+    workspace: Workspace, actor: str, done: Performed, outcome: str = "done", who: str = ""
+) -> None:
+    """One line for one thing done; nothing when nothing changed since the last line."""
+    if workspace.changes:
+        tell(workspace, actor, done, outcome, who)
+
+
+def tell(
+    workspace: Workspace, actor: str, done: Performed, outcome: str = "done", who: str = ""
+) -> None:
+    """The same for what changed no file that has a hash, as a row of a database."""
+    changes = tuple(workspace.changes)
+    workspace.changes.clear()
+    line = Line(
+        time=clock.now_utc(),
+        actor=actor,
+        event=done.handler,
+        step=done.step,
+        round=done.round or None,
+        files=tuple(Touched(*change) for change in changes),
+        outcome=outcome,
+        notes=done.notes,
+        who=who,
+        opened=done.opened,
+        answers=done.answers,
+    )
+    workspace.append(FILE, json_log.encode(audit_trail.render(line)))

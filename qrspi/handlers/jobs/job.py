@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from qrspi.core.derivation.derive import Survey
+from qrspi.core.errors import refused
 from qrspi.core.model import Next
+from qrspi.core.records.audit_trail import Answer
 from qrspi.core.rounds.loop import Loop
 from qrspi.core.steps.facts import Facts
 from qrspi.world.runs.workspace import Workspace
@@ -21,13 +24,18 @@ class Options(NamedTuple):
     dry_run: bool = False  # the workspace only remembers what is written; git is left alone
     thorough: bool = False  # the state given back also tells of edits after approval
     ask: bool = False  # a person is there to answer; without, defaults are taken and recorded
-    asked: bool = False  # `present` is what a person answered
+    asked: str = ""  # the `question` that `present` is a person's answer to
     sends: bool = False  # this command sends agents itself, and writes their prompts as it does
 
     @property
     def command(self) -> str:
         """How others are told who holds the run."""
-        return "qrspi next" if self.actor == "cli" else f"qrspi {self.actor}"
+        return {"cli": "qrspi next", "web": "qrspi ui"}.get(self.actor, f"qrspi {self.actor}")
+
+
+def question(answer: Next) -> str:
+    """What a person is asked, told from every other question."""
+    return f"{answer.kind} {answer.step} {answer.round}"
 
 
 class Job(NamedTuple):
@@ -39,6 +47,13 @@ class Job(NamedTuple):
     next: Next
     options: Options = Options()
 
+    @classmethod
+    def of(cls, workspace: Workspace, found: Survey, options: Options) -> Job:
+        """Refused while nothing can be decided about the run."""
+        if found.facts is None:
+            raise refused(*found.state.errors)
+        return cls(workspace, found.facts, found.loop, found.state.next, options)
+
     @property
     def run(self) -> str:
         return self.facts.run
@@ -48,6 +63,16 @@ class Job(NamedTuple):
         """The folder that docs/qrspi is in; for a run kept elsewhere, the one around it."""
         around = self.workspace.path.rpartition("/")[0]
         return around.removesuffix("/docs/qrspi") or "/"
+
+    @property
+    def commits(self) -> bool:
+        """Whether the engine commits what it does; else a person does."""
+        return not self.options.no_commit and self.facts.config.commit == "on"
+
+    @property
+    def is_answered(self) -> bool:
+        """Whether a person has answered what is asked now."""
+        return self.options.asked == question(self.next)
 
     @property
     def round_loop(self) -> Loop:
@@ -63,3 +88,5 @@ class Performed(NamedTuple):
     round: int = 0
     files: tuple[str, ...] = ()  # run-relative
     notes: tuple[str, ...] = ()  # one-line diagnostics for people
+    opened: str = ""  # of a round that was opened: what its manifest says, as a hash
+    answers: tuple[Answer, ...] = ()  # that were taken in

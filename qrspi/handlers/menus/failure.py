@@ -13,40 +13,43 @@ from qrspi.core.filenames import (
     parse_round_file,
     split_marker,
 )
+from qrspi.core.findings import guard
 from qrspi.core.model import Problem
 from qrspi.core.rounds import manifest as manifests
-from qrspi.core.rounds.loop import Failure, Loop
-from qrspi.core.steps import review_action as reviewing
-from qrspi.core.steps.facts import entries
-from qrspi.core.yaml import reader as yaml
-from qrspi.handlers.changes.change_set import Edit, Move
+from qrspi.core.rounds import rejected
+from qrspi.core.rounds.loop import Loop
+from qrspi.core.steps import review_action
+from qrspi.core.tree import entries
+from qrspi.core.yaml import writer
+from qrspi.handlers.changes.change_set import ChangeSet, Edit
 from qrspi.handlers.jobs.job import Job
-from qrspi.handlers.menus.menu import More
+from qrspi.handlers.menus.menu import More, stop
 from qrspi.world.machine import clock
 
 
-def plan(job: Job, key: str, more: More) -> Move:
+def plan(job: Job, key: str, more: More) -> ChangeSet:
     loop = job.round_loop
-    build = {"skip": _skip, "retry": _retry, "stop": _stop}[key]
-    return build(job, loop)
+    match key:
+        case "skip":
+            return _skip(job, loop)
+        case "retry":
+            return _retry(job, loop)
+        case _:
+            note = f"nothing was changed; everything is left in {loop.paths.directory}"
+            return stop(loop.subject.key, loop.number, note)
 
 
-def _stop(job: Job, loop: Loop) -> Move:
-    note = f"nothing was changed; everything is left in {loop.paths.directory}"
-    return Move("stop", loop.subject.key, loop.number, (), notes=(note,))
-
-
-def _skip(job: Job, loop: Loop) -> Move:
+def _skip(job: Job, loop: Loop) -> ChangeSet:
     """For this round only; config.md stays as it is."""
     count = sum(isinstance(kind, FindingName) for _, kind in _files(job, loop))
-    reason = reviewing.diagnostic(loop.failures)
+    reason = review_action.diagnostic(loop.failures)
     text = (
-        f"---\ntimestamp: {clock.now_utc()}\nreason: {yaml.sentence(reason)}\n"
+        f"---\ntimestamp: {clock.now_utc()}\nreason: {writer.sentence(reason)}\n"
         f"finding_count: {count}\n---\n"
     )
     what = "go on without scores, this round only"
     edit = Edit("create", loop.paths.skipped, what, text.encode(errors="backslashreplace"))
-    return Move("skip", loop.subject.key, loop.number, (edit,))
+    return ChangeSet("skip", loop.subject.key, loop.number, (edit,))
 
 
 def _files(job: Job, loop: Loop) -> Iterator[tuple[str, RoundFile]]:
@@ -55,11 +58,13 @@ def _files(job: Job, loop: Loop) -> Iterator[tuple[str, RoundFile]]:
             yield f"{loop.paths.directory}/{entry.name}", parse_round_file(entry.name)
 
 
-def _retry(job: Job, loop: Loop) -> Move:
-    """Nobody ever sees half of a reviewer's files: while a marker is there, they count as none,
-    and the next command takes away what a kill left of them."""
+def _retry(job: Job, loop: Loop) -> ChangeSet:
+    """What is removed is kept under another name first. Nobody ever sees half of a reviewer's
+    files: while the marker is there, none of them counts, and the next command removes what a kill
+    has left."""
     tags, stems = _reviewers(loop), _verifiers(loop)
     removed = [path for path, kind in _files(job, loop) if _is_theirs(kind, tags, stems)]
+    kept = _kept(job, loop, removed)
     codes = {failure.code for failure in loop.failures}
     if "bad_scope_set" in codes:
         removed.append(loop.paths.scope_set)
@@ -70,23 +75,32 @@ def _retry(job: Job, loop: Loop) -> Move:
     markers = [f"{loop.paths.directory}/{split_marker(tag)}" for tag in marked]
     edits = (
         *pending,
+        *kept,
         *(Edit("write", path, "its files count as none") for path in markers),
         *(Edit("remove", path, "to be made again") for path in removed),
         *(Edit("remove", path, "its files are gone") for path in markers),
     )
-    return Move("retry", loop.subject.key, loop.number, edits, notes=_sent(tags, stems))
+    return ChangeSet("retry", loop.subject.key, loop.number, edits, notes=_sent(tags, stems))
+
+
+def _kept(job: Job, loop: Loop, removed: list[str]) -> tuple[Edit, ...]:
+    if not removed or loop.round is None:
+        return ()
+    why = rejected.reasons(loop.round)
+    copies = rejected.copies(job.workspace, loop.paths, removed, why)
+    return tuple(Edit("create", path, "kept", data) for path, data in copies.items())
 
 
 def _tag(path: str) -> str:
-    """The reviewer that a file, or the marker of one, is of."""
+    """The reviewer to whom a file or a marker belongs."""
     return path.rpartition("/")[2].removeprefix(".").partition(".")[0]
 
 
 def _reviewers(loop: Loop) -> frozenset[str]:
     """Those whose own output is missing or cannot be read, and who can be sent again."""
     expected = loop.round.expected_tags if loop.round else ()
-    found = (failure.tag for failure in loop.failures if not _is_sidecar(failure))
-    return frozenset(tag for tag in found if tag in expected)
+    blamed = (guard.blamed(failure) for failure in loop.failures if not _is_sidecar(failure))
+    return frozenset(tag for tag in blamed if tag in expected)
 
 
 def _verifiers(loop: Loop) -> frozenset[str]:
@@ -97,7 +111,7 @@ def _verifiers(loop: Loop) -> frozenset[str]:
     return frozenset(failed | {name.stem for name in names if isinstance(name, SidecarName)})
 
 
-def _is_sidecar(failure: Failure) -> bool:
+def _is_sidecar(failure: Problem) -> bool:
     kind = parse_round_file(failure.file.rpartition("/")[2])
     return failure.code == "missing_sidecar" or isinstance(kind, SidecarName)
 
@@ -133,8 +147,8 @@ def _sent(tags: frozenset[str], stems: frozenset[str]) -> tuple[str, ...]:
 
 
 def _by_hand(loop: Loop) -> Problem:
-    line = reviewing.diagnostic(loop.failures) or (loop.problem.message if loop.problem else "")
-    first = loop.round.violations[0] if loop.round and loop.round.violations else loop.problem
+    line = review_action.diagnostic(loop.failures)
+    first = loop.round.violations[0] if loop.round and loop.round.violations else None
     hint = first.hint if first else ""
     text = f"{line}: nobody can be sent again for this"
     return Problem("not-to-retry", text, first.file if first else "", hint=hint)

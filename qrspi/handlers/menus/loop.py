@@ -1,17 +1,67 @@
-"""The question after the first round: present for review, or loop until clean."""
+"""How a review loop goes on: the question after its first round, the one where it would end
+without a clean round, and the one at its cap."""
 
 from __future__ import annotations
 
+from qrspi.core.errors import Refusal
 from qrspi.core.filenames import loop_choice
-from qrspi.handlers.changes.change_set import Edit, Move
+from qrspi.core.model import Problem
+from qrspi.core.rounds.pause_file import upstream
+from qrspi.handlers.changes.change_set import ChangeSet, Edit
+from qrspi.handlers.decisions import rewind
 from qrspi.handlers.jobs.job import Job
 from qrspi.handlers.menus.menu import More
-from qrspi.handlers.rounds import loop_choice as choose_loop
+from qrspi.handlers.rounds import loop_choice as choices
 
 
-def plan(job: Job, key: str, more: More) -> Move:
+def choose(job: Job, key: str, more: More) -> ChangeSet:
+    """Present for review, or loop until clean."""
+    edit = _remember(job, {"mode": key, "chosen": "by a person"}, f"mode: {key}")
+    loop = job.round_loop
+    return ChangeSet("choose-loop", loop.subject.key, loop.number, (edit,))
+
+
+def again(job: Job, key: str, more: More) -> ChangeSet:
+    """Another round, and on until one is clean; or none."""
     loop = job.round_loop
     fields = {"mode": key, "chosen": "by a person"}
-    data = choose_loop.text(job.workspace, loop.subject.reviews, fields)
-    edit = Edit("write", loop_choice(loop.subject.reviews), f"mode: {key}", data)
-    return Move("choose-loop", loop.subject.key, loop.number, (edit,))
+    if key == "loop":
+        fields["again_after"] = str(loop.number)
+    edit = _remember(job, fields, f"mode: {key}")
+    return ChangeSet("choose-loop", loop.subject.key, loop.number, (edit,))
+
+
+def at_cap(job: Job, key: str, more: More) -> ChangeSet:
+    """End the loop, let it go on, or go back. What is unresolved is written down first."""
+    owed = (choices.escape_edit(job),) if job.next.kind == "escape" else ()
+    if key == "rewind":
+        change = rewind.plan(job, _target(job, more.to), more.who)
+        return change._replace(edits=(*owed, *change.edits))
+    loop = job.round_loop
+    name, value = ("mode", "present") if key == "present" else ("caps_from", str(loop.number))
+    edit = _remember(job, {name: value}, f"{name}: {value}")
+    return ChangeSet(f"cap-{key}", loop.subject.key, loop.number, (*owed, edit))
+
+
+def _remember(job: Job, fields: dict[str, str], what: str) -> Edit:
+    reviews = job.round_loop.subject.reviews
+    data = choices.text(job.workspace, reviews, fields)
+    return Edit("write", loop_choice(reviews), what, data)
+
+
+def _target(job: Job, to: str | None) -> str:
+    steps = upstream(job.facts.route, job.round_loop.subject.step)
+    if to in steps and to is not None:
+        return to
+    listed = ", ".join(steps) or "none"
+    what = f"{to} is no earlier step" if to else "say where to go back to"
+    raise Refusal(
+        Problem(
+            "target-needed",
+            f"{what}: --to is one of {listed}",
+            field="--to",
+            found=to or "",
+            expected=listed,
+            hint=f"qrspi resolve {job.run} rewind --to STEP",
+        )
+    )

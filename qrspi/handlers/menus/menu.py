@@ -1,6 +1,6 @@
 """Answers to menus that are not about one finding.
 
-A menu is named by `Next.kind`. Each has a module here with `plan(job, key, more) -> Move`; a new
+A menu is named by `Next.kind`. Each has a function that makes a change set of the key chosen; a new
 menu is a line in MENUS, and its keys are the options that the derivation offers.
 """
 
@@ -11,68 +11,117 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from qrspi.core.errors import Refusal
-from qrspi.core.model import Problem
+from qrspi.core.model import NextKind, Problem
 from qrspi.core.pipeline import Subject
-from qrspi.core.steps import permits
-from qrspi.core.steps import review_action as reviewing
-from qrspi.handlers.changes.change_set import Move
-from qrspi.handlers.decisions import decide_findings as decide
+from qrspi.core.records import approvals
+from qrspi.core.records.approvals import Record
+from qrspi.core.steps import permits, review_action
+from qrspi.handlers.changes import change_set
+from qrspi.handlers.changes.change_set import ChangeSet
+from qrspi.handlers.decisions import decide_findings
 from qrspi.handlers.jobs.job import Job
 
-MENUS = {
-    "failure": "menus.failure",
-    "loop": "menus.loop",
-    "cap": "menus.cap",
-    "escape": "menus.cap",
-    "baseline": "menus.baseline",
-    "batch": "menus.batch",
-    "test": "menus.tests",
-    "test-failure": "menus.tests",
+# The module, imported when its menu is answered, and the function in it.
+MENUS: dict[NextKind, tuple[str, str]] = {
+    "failure": ("failure", "plan"),
+    "fix-files": ("failure", "plan"),
+    "loop": ("loop", "choose"),
+    "loop-again": ("loop", "again"),
+    "approve": ("loop", "again"),
+    "cap": ("loop", "at_cap"),
+    "escape": ("loop", "at_cap"),
+    "imported-round": ("imported_round", "plan"),
+    "baseline": ("tests", "at_baseline"),
+    "batch": ("batch", "plan"),
+    "test": ("tests", "at_gate"),
+    "test-failure": ("tests", "about_failure"),
+    "quality": ("quality", "plan"),
+    "test-rejected": ("tests", "at_gate"),
 }
-ELSEWHERE = {
+ELSEWHERE: dict[NextKind, str] = {
+    "config": "config.md is to be put right: say the number of one of the ways that status lists",
+    "audit-rejected": "the audit rejects the plan: change its text, or reject it with your reasons",
     "pause": "findings wait, and each is decided by its own name",
     "approve": "a text waits for a yes or a no: approve it, or reject it",
     "task": "a task waits: take it with task accept, or leave it with task skip, with a reason",
+    "checkpoint-task": "a task asks for review: answer it with checkpoint review",
+    "checkpoint-cap": "a task was reviewed too often: answer it with checkpoint review --anyway",
+    "test-command": "say what runs the tests: config set RUN gates.test_command CMD, or none",
+    "onto": "say which branch the tasks are merged into: next RUN --onto BRANCH",
     "replan": "say how the plan changes: replan minor, or replan major --to STEP",
 }
 
 
 class More(NamedTuple):
-    """What besides its key an option may need."""
+    """What an option may need besides its key."""
 
     to: str | None = None
     who: str = ""
+    reason: str = ""  # why something is shipped although tests or findings speak against it
 
 
-Plan = Callable[[Job, str, More], Move]
+Plan = Callable[[Job, str, More], ChangeSet]
 
 
 def about(job: Job, subject: Subject | None) -> Job:
     """The same for another subject than the one that is next, such as one of several tasks."""
-    if subject is None or (job.loop and job.loop.subject == subject):
+    other = decide_findings.about(job, subject)
+    if other is job:
         return job
-    here = decide.about(job, subject)
-    facts = job.facts._replace(step=subject.step)
-    return here._replace(next=reviewing.from_loop(facts, here.round_loop))
+    facts = job.facts._replace(step=other.round_loop.subject.step)
+    return other._replace(next=review_action.from_loop(facts, other.round_loop))
 
 
-def plan(job: Job, key: str, more: More) -> Move:
+def named(job: Job, number: int) -> str:
+    """The key of the option that has this number where the menu is shown; empty if none has."""
+    options = job.next.options
+    return options[number - 1].key if 0 < number <= len(options) else ""
+
+
+def plan(job: Job, key: str, more: More) -> ChangeSet:
     """What the option does. Only what the derivation offers now can be chosen."""
     if problem := objection(job, key):
         raise Refusal(problem)
-    module = importlib.import_module(f"qrspi.handlers.{MENUS[job.next.kind]}")
-    build: Plan = module.plan
-    return build(job, key, more)
+    name, function = MENUS[job.next.kind]
+    build: Plan = getattr(importlib.import_module(f"qrspi.handlers.menus.{name}"), function)
+    return _on_record(job, key, more, build(job, key, more))
+
+
+def _on_record(job: Job, key: str, more: More, change: ChangeSet) -> ChangeSet:
+    """The choice has a line of its own, ahead of what it does. Whoever stops decides nothing."""
+    if not change.edits:
+        return change
+    written = (edit for edit in change.edits if edit.path != approvals.FILE)
+    step, number = job.next.step or job.facts.step, job.next.round
+    about = change_set.decision(job, "resolve", step, number, next(written, None))
+    decided = about._replace(option=key)
+    if _is_told(job, decided._replace(named=more.who)):
+        return change
+    return change._replace(edits=(change_set.on_record(job, decided, more.who), *change.edits))
+
+
+def _is_told(job: Job, decided: Record) -> bool:
+    """Whether a command that was killed after its line has left the rest of this to be done."""
+    if not decided.file_hash or not job.facts.records:
+        return False
+    unsigned = job.facts.records[-1]._replace(who="", user="", when="", surface="")
+    return unsigned == decided
+
+
+def stop(step: str, number: int = 0, note: str = "nothing was changed") -> ChangeSet:
+    return ChangeSet("stop", step, number, (), notes=(note,))
 
 
 def objection(job: Job, key: str) -> Problem | None:
-    answer = job.next
-    keys = [option.key for option in answer.options]
-    if answer.kind in MENUS and key in keys:
+    waits = job.next
+    if waits.kind not in MENUS or not waits.options:
+        how = ELSEWHERE.get(waits.kind, f"no menu is open: {permits.now(waits)}")
+        return Problem("no-menu", how, field="OPTION", found=key, hint=waits.command)
+    keys = [option.key for option in waits.options]
+    if key in keys:
         return None
-    if answer.kind in MENUS:
-        listed = ", ".join(keys)
-        text = f"{key!r} is not offered now, {permits.now(answer)}; options: {listed}"
-        return Problem("not-offered", text, "", "OPTION", key, listed, answer.command)
-    how = ELSEWHERE.get(answer.kind, f"no menu is open: {permits.now(answer)}")
-    return Problem("no-menu", how, "", "OPTION", key, hint=answer.command)
+    listed = ", ".join(keys)
+    text = f"{key!r} is not offered now, {permits.now(waits)}; options: {listed}"
+    return Problem(
+        "not-offered", text, field="OPTION", found=key, expected=listed, hint=waits.command
+    )

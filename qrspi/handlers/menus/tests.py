@@ -1,78 +1,225 @@
-"""The gate of the tests: ship or fix. On a quick run for all of it, else failure by failure."""
+"""Tests that fail: before anybody began, one by one when they have run, and at the last gate."""
 
 from __future__ import annotations
 
-from qrspi.core.code_steps import gate_records as gaterecords
-from qrspi.core.code_steps import test_results as testresults
-from qrspi.core.code_steps.test_results import Choice, Results
-from qrspi.core.errors import Refusal
-from qrspi.core.filenames import feedback_file
+from typing import Literal
+
+from qrspi.core.artifacts.branch_map import FILE as BRANCH_MAP
+from qrspi.core.artifacts.parallelization import BASELINE
+from qrspi.core.artifacts.task_file import task_path
+from qrspi.core.code_steps import test, test_results, test_standing
+from qrspi.core.code_steps.batch import FEATURE
+from qrspi.core.code_steps.test_results import Results
+from qrspi.core.errors import Halt
+from qrspi.core.filenames import feedback_file, slug_of
 from qrspi.core.model import Problem
-from qrspi.core.pipeline import STEP
-from qrspi.core.records import feedback
+from qrspi.core.pipeline import STEP, is_full
+from qrspi.core.records import baseline, feedback
+from qrspi.core.records.approvals import Record
+from qrspi.core.records.baseline import Baseline
+from qrspi.core.text import headings
 from qrspi.core.tree import Fault
-from qrspi.handlers.changes.change_set import Edit, Move
+from qrspi.handlers.changes import change_set, code_repository
+from qrspi.handlers.changes.change_set import ChangeSet, Edit
 from qrspi.handlers.decisions import approve, rewind
 from qrspi.handlers.decisions.approve import Consent
 from qrspi.handlers.jobs.job import Job
-from qrspi.handlers.menus.menu import More
-from qrspi.handlers.tasks import tests as run_tests
+from qrspi.handlers.menus import loop
+from qrspi.handlers.menus.menu import More, stop
+from qrspi.handlers.tasks import drafts, tests
+from qrspi.world.machine import clock
+from qrspi.world.runs.dry_run import DryRunWorkspace
 
 
-def plan(job: Job, key: str, more: More) -> Move:
-    if job.next.kind == "test-failure":
-        return _decide(job, "fix" if key == "fix" else "ship")
-    if key == "ship":
-        return approve.plan(job, "test", Consent(more.who, unreviewed=True))
-    return _back_to_plan(job, more.who)
+def at_gate(job: Job, key: str, more: More) -> ChangeSet:
+    """Ship; have the tests run again or reviewed as they are; or fix what is wrong."""
+    match key:
+        case "ship":
+            return approve.plan(job, "test", Consent(more.who, True, reason=more.reason))
+        case "rerun":
+            return _again(job, "rerun")
+        case "review" if job.loop and job.loop.stage == "closed":
+            return loop.again(job, "loop", more)
+        case "review":
+            return _again(job, "review")
+        case _:
+            return _fix(job, more)
 
 
-def _decide(job: Job, choice: Choice) -> Move:
-    found = testresults.newest(job.workspace)
-    assert found is not None and found.pending  # the menu was derived from it
-    name = found.pending[0].name
-    results = found.chosen(choice)
-    page = testresults.results_file(results.number)
-    edits = (
-        _redrafted(job, results),
-        Edit("write", page, f"{name}: {choice}", testresults.render(results)),
-    )
-    return Move(f"test-{choice}", "test", results.number, edits, notes=(f"{name}: {choice}",))
+def _again(job: Job, then: Literal["rerun", "review"]) -> ChangeSet:
+    """Remembered on the page about the tests, so that whoever goes on next acts on it."""
+    found = test_results.newest(job.workspace)
+    results = found or test_standing.blank(job.facts, time=clock.now_utc())
+    what = {"rerun": "the tests are run again", "review": "reviewers are sent all the same"}[then]
+    page = test_results.results_file(results.number)
+    sentence = test_standing.state(job.facts, results).sentence
+    data = test_results.render(results._replace(then=then), sentence)
+    return ChangeSet(f"{then}-tests", "test", results.number, (Edit("write", page, what, data),))
 
 
-def _redrafted(job: Job, results: Results) -> Edit:
-    path = STEP["test"].artifact
-    now = job.workspace.read(path)
-    data = gaterecords.drafted(now, "", run_tests.block(job.workspace, results), {})
-    if isinstance(data, Problem):
-        raise Refusal(data)
-    return Edit("write", path, "the choice", data)
+def _fix(job: Job, more: More) -> ChangeSet:
+    results = test_results.newest(job.workspace)
+    if results and test.repairs_failures(job.facts, results):
+        return _written(job, results.all_to_fix, "fix", "each failure is repaired by a task")
+    return _to_plan(job, more)
 
 
-def _back_to_plan(job: Job, who: str) -> Move:
-    """Whoever plans anew is told why."""
+def _to_plan(job: Job, more: More) -> ChangeSet:
+    """The plan is opened again, with the reason."""
     half = rewind.half_done(job, "plan")
-    move = rewind.plan(job, "plan", who)
+    change = rewind.plan(job, "plan", more.who)
     if half:
-        return move
-    told = _told(job)
-    covers = (*move.covers, "feedback")
-    return move._replace(edits=(move.edits[0], *told, *move.edits[1:]), covers=covers)
+        return change
+    first, *others = change.edits
+    edits = (first, *_why(job), *others)
+    return change._replace(
+        edits=edits,
+        covers=(*change.covers, "feedback"),
+        notes=(*change.notes, f"back to the plan: {', '.join(change.concerns)} are drafts again"),
+    )
 
 
-def _told(job: Job) -> tuple[Edit, ...]:
+def _why(job: Job) -> tuple[Edit, ...]:
+    """Feedback for whoever plans anew."""
     artifact = job.workspace.read(STEP["plan"].artifact)
-    results = testresults.newest(job.workspace)
     if isinstance(artifact, Fault):
         return ()
-    number = feedback.newest(job.workspace, "plan") + 1
-    words = [f"{job.next.because[0]}. A person chose to fix it: plan what that takes."]
+    results = test_results.newest(job.workspace)
+    sentence = test_standing.state(job.facts, results).sentence
+    words = [f"{sentence}. A person chose to fix it: plan what that takes."]
     if results:
-        words += ["", f"See {testresults.results_file(results.number)}:", ""]
-        words += [f"- {one.name}" for one in results.failures if one.choice != "known"]
+        words += ["", f"See {test_results.results_file(results.number)}:", ""]
+        words += [f"- {failure.name}" for failure in results.new]
     if job.loop and job.loop.to_apply:
-        words += ["", "Findings about the tests:", ""]
         folder = job.loop.paths.directory
+        words += ["", "Findings about the tests:", ""]
         words += [f"- {folder}/{item.finding.file}" for item in job.loop.to_apply]
-    data = feedback.render("plan", number, "\n".join(words).encode(), artifact)
+    if path := test.unanswered(job.facts):
+        words += ["", f"test-results.md was rejected as well; the words are in {path}."]
+    reviewed = change_set.mark(job.workspace, "plan").round
+    number = feedback.following(job.workspace, "plan", reviewed)
+    data = feedback.render("plan", number, "\n".join(words).rstrip().encode(), artifact)
     return (Edit("write", feedback_file("plan", number), "why the plan is opened again", data),)
+
+
+def about_failure(job: Job, key: str, more: More) -> ChangeSet:
+    """Live with this failure, have it fixed, or run the tests again."""
+    if key == "rerun":
+        return _again(job, "rerun")
+    pending = test_results.newest(job.workspace)
+    assert pending is not None and pending.pending  # the menu was derived from it
+    choice: test_results.Choice = "fix" if key == "fix" else "leave"
+    note = f"{pending.pending[0].name}: {choice}"
+    return _written(job, pending.chosen(choice), choice, note)
+
+
+def _written(job: Job, results: Results, choice: str, note: str) -> ChangeSet:
+    path = STEP["test"].artifact
+    sentence = test_standing.state(job.facts, results).sentence
+    record = drafts.with_block(job, path, "", tests.block(job.workspace, results, sentence))
+    page = test_results.results_file(results.number)
+    edits = (
+        Edit("write", path, "the choice", record),
+        Edit("write", page, note, test_results.render(results, sentence)),
+    )
+    return ChangeSet(f"test-{choice}", "test", results.number, edits, notes=(note,))
+
+
+def at_baseline(job: Job, key: str, more: More) -> ChangeSet:
+    """Repair what failed before the first task, live with it, or stop."""
+    taken = baseline.read(job.workspace)
+    assert taken is not None  # the menu was derived from it
+    match key:
+        case "auto-fix":
+            first = _repair(job, taken, more.who)
+        case "proceed":
+            first = (_known(taken),)
+        case _:
+            return stop("implement")
+    data = baseline.render(taken._replace(choice=key))
+    # Written last: until then the menu is still open.
+    edits = (*first, Edit("write", baseline.FILE, f"choice: {key}", data))
+    return ChangeSet(
+        f"baseline-{key}",
+        "implement",
+        0,
+        edits,
+        message=f"docs(qrspi): {key} the baseline for {slug_of(job.run)}",
+        covers=(*(edit.path for edit in edits), baseline.LOG),
+    )
+
+
+def _known(taken: Baseline) -> Edit:
+    text = (
+        f"# Failures before the first task\n\nOf `{taken.command}` at {taken.commit[:12]}, output "
+        f"in {baseline.LOG}. A person chose to go on with them.\n{baseline.listed(taken.failures)}"
+    )
+    return Edit("write", baseline.FAILURES, "what fails now is known", text.encode())
+
+
+def _repair(job: Job, taken: Baseline, who: str) -> tuple[Edit, ...]:
+    """The task, its place in the plan, and the word of the person who wanted both."""
+    full = is_full(job.facts.route)
+    edits = (_task(taken), *(_first_in_branch_map(job) if full else ()))
+    return (*edits, *_approved(job, edits, ("plan", "parallelize") if full else ("plan",), who))
+
+
+def _task(taken: Baseline) -> Edit:
+    text = f"""\
+---
+status: approved
+enforcement: strict
+constraints: []
+allowed_files: []
+---
+
+# Task 00: Make the tests pass before anything is built on them
+
+`{taken.command}` exits {taken.exit} at {taken.commit[:12]}; its output is in the run's directory,
+at `{baseline.LOG}`. Every other task starts from this one.
+{baseline.listed(taken.failures)}
+## Acceptance Criteria
+
+- `{taken.command}` exits 0 in this task's work tree.
+- No test is skipped, weakened or deleted to get there.
+"""
+    path = task_path(BASELINE)
+    return Edit("write", path, "a task that repairs the tests, approved", text.encode())
+
+
+def _first_in_branch_map(job: Job) -> tuple[Edit, ...]:
+    data = job.workspace.read(BRANCH_MAP)
+    if isinstance(data, Fault):
+        text = f"cannot read {BRANCH_MAP}: {data.reason}"
+        raise Halt(Problem("unreadable", text, file=BRANCH_MAP))
+    if f"| {BASELINE} |".encode() in data:
+        return ()
+    branch = code_repository.find(job).branch(BASELINE)
+    rows = f"| Task | Branch | Base |\n|---|---|---|\n| {BASELINE} | {branch} | {FEATURE} |\n"
+    changed = _with_section(data, "Runtime Adjustments", rows)
+    return (Edit("replace", BRANCH_MAP, f"{BASELINE} comes first", changed, data),)
+
+
+def _with_section(data: bytes, title: str, text: str) -> bytes:
+    """The text at the end of its section, which is made when there is none."""
+    span = next((span for span in headings.read(data).spans if span.title == title), None)
+    if span is None:
+        return data.rstrip() + f"\n\n## {title}\n\n{text}".encode()
+    lines = data.split(b"\n")
+    upto, behind = lines[: span.end], lines[span.end :]
+    return b"\n".join(upto).rstrip() + f"\n\n{text}\n".encode() + b"\n".join(behind)
+
+
+def _approved(
+    job: Job, edits: tuple[Edit, ...], steps: tuple[str, ...], who: str
+) -> tuple[Edit, ...]:
+    """The steps as they will be once the edits are made, approved."""
+    with DryRunWorkspace(job.workspace.path).locked() as stage:
+        for edit in edits:
+            stage.write(edit.path, edit.data)
+        marks = [change_set.mark(stage, step) for step in steps]
+    return tuple(
+        change_set.on_record(job, Record("approve", *mark, note="auto-fix of the baseline"), who)
+        for mark in marks
+        if not change_set.is_newest_record(job, "approve", mark)
+    )

@@ -7,13 +7,11 @@ from qrspi.core.errors import Refusal
 from qrspi.core.filenames import pause_file
 from qrspi.core.findings.submission import finished
 from qrspi.core.model import Problem
-from qrspi.core.rounds import loop as loops
 from qrspi.core.rounds import pause_file as pauses
-from qrspi.core.rounds import scope_set as scope
-from qrspi.core.rounds import verified_file as verified
-from qrspi.core.rounds.loop import Loop
+from qrspi.core.rounds import scope_set, verified_file
+from qrspi.core.rounds.loop import Loop, keeps_scope_set
 from qrspi.core.rounds.scope_set import ScopeSet
-from qrspi.core.tree import Fault
+from qrspi.core.tree import Fault, exists
 from qrspi.handlers.jobs.job import Job, Performed
 from qrspi.world.runs.workspace import Workspace
 
@@ -42,36 +40,32 @@ def _normalise(workspace: Workspace, path: str) -> str:
 
 def write_verified(job: Job) -> list[str]:
     loop = job.round_loop
-    job.workspace.write(loop.paths.verified, loops.assembled(loop, job.facts.config))
-    kept = verified.kept_paths(loop.paths.directory, loop.triaged)
-    job.workspace.write(loop.paths.kept, verified.kept_list(kept))
+    if loop.imported and exists(job.workspace, loop.paths.verified):
+        return []
+    job.workspace.write(loop.paths.verified, loop.verified)
+    kept = verified_file.kept_paths(loop.paths.directory, loop.triaged)
+    job.workspace.write(loop.paths.kept, verified_file.kept_list(kept))
     return [loop.paths.verified, loop.paths.kept]
 
 
 def read_scope_set(workspace: Workspace, loop: Loop) -> ScopeSet | None:
     """The one that is there, whoever wrote it; refused when it cannot be read as one."""
-    data = workspace.read(loop.paths.scope_set)
-    if isinstance(data, Fault) and data.kind == "absent":
-        return None
-    found = (
-        Problem("bad_scope_set", f"{data.kind} {data.detail}".strip())
-        if isinstance(data, Fault)
-        else scope.read(data)
-    )
+    found = scope_set.load(workspace.read(loop.paths.scope_set))
     if isinstance(found, Problem):
-        text = scope.malformed_line(loop.number, found.message)
-        raise Refusal(found._replace(message=text, file=loop.paths.scope_set))
+        raise Refusal(scope_set.malformed(loop.paths, found))
     return found
 
 
 def write_scope_set(job: Job, notes: list[str]) -> list[str]:
     """Written once, before fixes move lines; again only when the count of findings differs."""
     loop = job.round_loop
-    if not loops.tags_scope(loop, job.facts.config):
+    if not keeps_scope_set(loop.subject, job.facts.config):
         return []
     path = loop.paths.scope_set
+    if loop.imported and exists(job.workspace, path):
+        return []
     there = read_scope_set(job.workspace, loop)
-    if there is None or scope.is_stale(there, loop.kept):
+    if there is None or scope_set.is_stale(there, loop.kept):
         return _write_new_scope_set(job, notes)
     if there.normalised:
         notes.append(_normalise(job.workspace, path))
@@ -83,9 +77,9 @@ def _write_new_scope_set(job: Job, notes: list[str]) -> list[str]:
     loop = job.round_loop
     artifact = job.workspace.read(loop.subject.artifact)
     prefix = job.workspace.path.removeprefix(f"{job.project}/")
-    found = scope.derive(loop.triaged, loop.subject, job.run, artifact, prefix, job.project)
-    job.workspace.write(loop.paths.scope_set, scope.render(loop.number, found))
-    if line := scope.fallback_line(loop.number, found):
+    found = scope_set.derive(loop.triaged, loop.subject, job.run, artifact, prefix, job.project)
+    job.workspace.write(loop.paths.scope_set, scope_set.render(loop.number, found))
+    if line := scope_set.fallback_line(loop.number, found):
         notes.append(line)
     return [loop.paths.scope_set]
 

@@ -7,12 +7,10 @@ import hashlib
 from qrspi.core.errors import Refusal
 from qrspi.core.filenames import RoundPaths, loop_choice, pause_file, slug_of
 from qrspi.core.model import Problem
-from qrspi.core.rounds import convergence as converge
-from qrspi.core.rounds import dispositions
+from qrspi.core.rounds import convergence, dispositions
 from qrspi.core.rounds.loop import Loop
 from qrspi.core.tree import Fault, Tree
-from qrspi.handlers.changes import engine_files as owned
-from qrspi.handlers.changes import review_target as target
+from qrspi.handlers.changes import engine_files, review_target
 from qrspi.handlers.jobs.job import Job, Performed
 from qrspi.world.git import commits, refs, repository
 from qrspi.world.git.commits import Committed
@@ -22,9 +20,11 @@ from qrspi.world.runs.workspace import Workspace
 
 def handle(job: Job) -> Performed:
     loop = job.round_loop
+    repo = repository.find(job.workspace.path)
+    if repo and not job.options.dry_run:
+        repository.refuse_if_detached(repo, "commit")
     files = dispose(job).files
     refuse_bad_dispositions(job.workspace, loop)
-    repo = repository.find(job.workspace.path)
     if repo is not None:
         if not job.options.dry_run:
             _anchor(job, loop, repo)
@@ -39,7 +39,8 @@ def dispose(job: Job) -> Performed:
     files: tuple[str, ...] = ()
     if needs_dispositions(job.workspace, loop):
         names = [item.finding.name for item in loop.triaged if item.verdict != "drop"]
-        job.workspace.create(path, dispositions.nothing_applied(loop.number, names))
+        skipped = {name: loop.decided.skip_of(name) for name in names}
+        job.workspace.create(path, dispositions.nothing_applied(loop.number, skipped))
         files = (path,)
     return Performed("dispositions", loop.subject.key, loop.number, files)
 
@@ -52,7 +53,7 @@ def refuse_bad_dispositions(tree: Tree, loop: Loop) -> None:
     path = loop.paths.dispositions
     data = tree.read(path)
     if isinstance(data, Fault):
-        text = f"{path} cannot be read ({data.detail or data.kind}): expected what was done"
+        text = f"{path} cannot be read ({data.reason}): expected what was done"
         raise Refusal(Problem("bad_dispositions", text, file=path, found=data.kind))
     if bad := dispositions.problems(data, path, loop.number):
         raise Refusal(*bad)
@@ -69,12 +70,12 @@ def trailers(tree: Tree, run: str, loop: Loop) -> tuple[str, str]:
 
 
 def _anchor(job: Job, loop: Loop, repo: Repo) -> None:
-    """A commit without its anchor is that of a command that was killed between the two; and a git
-    that was killed with it has left the index behind."""
+    """A commit without its anchor was made by a command that was killed before it wrote the anchor.
+    If git was killed with it, the index has not caught up."""
     marks = trailers(job.workspace, job.run, loop)
     before = RoundPaths(loop.subject.reviews, loop.number - 1).anchor
-    since = converge.anchor(job.workspace.head(before))
-    files = (*covered(job.workspace, loop, repo), *owned.changed(job.workspace, repo))
+    since = convergence.anchor(job.workspace.head(before))
+    files = (*covered(job.workspace, loop, repo), *engine_files.changed(job.workspace))
     made = commits.find(repo, marks, since)
     if made:
         commits.catch_up(repo, files)
@@ -106,9 +107,10 @@ def covered(workspace: Workspace, loop: Loop, repo: Repo) -> tuple[str, ...]:
     """Exactly what belongs to the round, run-relative."""
     paths = loop.paths
     return (
-        *target.files(workspace, loop.subject, repo),
+        *review_target.files(workspace, loop.subject, repo),
         paths.directory,
         paths.diff,
+        paths.since,
         paths.verified,
         paths.scope_set,
         paths.dispositions,
@@ -135,7 +137,7 @@ def adopt(job: Job) -> Performed:
 
 
 def _refuse_other_round(job: Job, loop: Loop, repo: Repo, commit: str) -> None:
-    """A commit that says which round it is of is believed."""
+    """A commit that names its round is believed."""
     mine = trailers(job.workspace, job.run, loop)[0]
     lines = commits.message_of(repo, commit).split("\n")
     said = [line for line in lines if line.startswith("QRSPI-Round: ")]

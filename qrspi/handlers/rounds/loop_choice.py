@@ -1,45 +1,62 @@
-"""Remember how a review loop goes on after its first round."""
+"""How a review loop goes on after its first round, and what it leaves when it stops."""
 
 from __future__ import annotations
 
-from qrspi.core.errors import Refusal
-from qrspi.core.filenames import loop_choice
-from qrspi.core.model import Problem
+from qrspi.core.filenames import escape_file, loop_choice
+from qrspi.core.rounds import finding_history, round_list
+from qrspi.core.rounds.loop import Loop
+from qrspi.core.steps import after_round
 from qrspi.core.tree import Fault, Tree
-from qrspi.core.yaml import frontmatter
+from qrspi.handlers.changes import change_set
+from qrspi.handlers.changes.change_set import Edit, with_fields
 from qrspi.handlers.jobs.job import Job, Performed
-from qrspi.world.runs.workspace import Workspace
 
 _BODY = b"---\nmode: loop\n---\n"
 
 
 def handle(job: Job) -> Performed:
-    """Without anybody to ask: the recommended default, and that nobody was asked is on record."""
-    mode = "present" if job.options.present else "loop"
-    by = "chosen with --present" if job.options.present else "recommended default, nobody was asked"
-    return choose(job, mode, "answered by a person" if job.options.asked else by)
-
-
-def choose(job: Job, mode: str, by: str) -> Performed:
+    """With nobody to ask, the recommended default is taken, and the record says so."""
     loop = job.round_loop
-    path = remember(job.workspace, loop.subject.reviews, {"mode": mode, "chosen": by})
+    mode = "present" if job.options.present else "loop"
+    by = "chosen with --present" if job.options.present else after_round.UNASKED
+    by = "answered by a person" if job.is_answered else by
+    path = loop_choice(loop.subject.reviews)
+    fields = {"mode": mode, "chosen": by}
+    if (job.next.kind, mode) == ("loop-again", "loop"):
+        fields["again_after"] = str(loop.number)
+    data = text(job.workspace, loop.subject.reviews, fields)
+    if job.is_answered:
+        _on_record(job, loop, mode, Edit("write", path, mode, data))
+    job.workspace.write(path, data)
     return Performed("choose-loop", loop.subject.key, loop.number, (path,), (f"{mode}: {by}",))
 
 
-def remember(workspace: Workspace, reviews: str, fields: dict[str, str]) -> str:
-    path = loop_choice(reviews)
-    workspace.write(path, text(workspace, reviews, fields))
-    return path
+def _on_record(job: Job, loop: Loop, mode: str, edit: Edit) -> None:
+    about = change_set.decision(job, "resolve", loop.subject.key, loop.number, edit)
+    line = change_set.on_record(job, about._replace(option=mode))
+    job.workspace.append(line.path, line.data)
 
 
 def text(tree: Tree, reviews: str, fields: dict[str, str]) -> bytes:
     """The file with these fields set."""
     path = loop_choice(reviews)
     data = tree.read(path)
-    changed = _BODY if isinstance(data, Fault) else data
-    for key, value in fields.items():
-        edited = frontmatter.set_field(changed, key, value, path)
-        if isinstance(edited, Problem):
-            raise Refusal(edited)
-        changed = edited
-    return changed
+    return with_fields(_BODY if isinstance(data, Fault) else data, fields, path)
+
+
+def write_escape(job: Job) -> Performed:
+    """What a loop that stops leaves unresolved is written down before a person is asked."""
+    loop = job.round_loop
+    written = escape_edit(job)
+    job.workspace.write(written.path, written.data)
+    return Performed("escape", loop.subject.key, loop.number, (written.path,))
+
+
+def escape_edit(job: Job) -> Edit:
+    loop, facts = job.round_loop, job.facts
+    base = max(facts.base, after_round.read_choice(job.workspace, loop.subject).caps_from)
+    cap = round_list.cap(job.workspace, loop.subject, base)
+    assert cap is not None
+    data = finding_history.escape_report(job.workspace, loop, facts.config, facts.base, cap.reason)
+    path = escape_file(loop.subject.key, loop.number)
+    return Edit("write", path, "what is unresolved, with its history", data)

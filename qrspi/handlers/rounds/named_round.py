@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from qrspi.core.config import reader as configs
 from qrspi.core.config.reader import Config
-from qrspi.core.errors import Refusal
+from qrspi.core.errors import Refusal, refused
 from qrspi.core.filenames import RoundPaths
 from qrspi.core.model import Next, Problem
 from qrspi.core.pipeline import Subject
 from qrspi.core.rounds import loop as loops
+from qrspi.core.rounds import round_list
 from qrspi.core.rounds.loop import Loop
 from qrspi.core.steps import facts as gathering
 from qrspi.core.steps.facts import Facts
@@ -25,23 +26,23 @@ def to_prepare(workspace: Workspace, subject: Subject, options: Options) -> Job:
     """The step must be ready: its settings good, what it builds on approved."""
     config = _config(workspace)
     if problems := configs.problems_for(config, subject.key):
-        raise Refusal(*(configs.for_run(problem, workspace.name) for problem in problems))
+        raise Refusal(*(configs.for_run(problem, workspace) for problem in problems))
     facts = _facts(workspace, subject, config)
     if missing := gathering.unmet(facts, subject.step):
         raise Refusal(_unmet(facts, subject, missing))
-    loop = loops.evaluate(workspace, subject, config, facts.base)
+    loop = loops.evaluate(workspace, subject, config, facts.base, facts.records)
     return _job(workspace, facts, loop, options)
 
 
 def to_read(workspace: Workspace, subject: Subject, number: int | None, options: Options) -> Job:
     """Any round that is there; the newest when no number is given."""
     config = _config(workspace)
-    number = number or loops.newest(workspace, subject)
+    number = number or round_list.newest(workspace, subject)
     _must_be_there(workspace, subject, number)
     if problems := _unreadable(workspace, subject, number, config):
-        raise Refusal(*(configs.for_run(problem, workspace.name) for problem in problems))
+        raise Refusal(*(configs.for_run(problem, workspace) for problem in problems))
     facts = _facts(workspace, subject, config)
-    loop = loops.at(workspace, subject, config, number, facts.base)
+    loop = loops.at(workspace, subject, config, number, facts.base, facts.records)
     return _job(workspace, facts, loop, options)
 
 
@@ -49,7 +50,7 @@ def to_converge(workspace: Workspace, subject: Subject, options: Options) -> Job
     """Only scope sets, anchors and a flag are looked at: no round need be there."""
     config = _config(workspace)
     if problems := configs.problems_with(config, CONVERGING):
-        raise Refusal(*problems)
+        raise Refusal(*(configs.for_run(one, workspace) for one in problems))
     return _job(workspace, _facts(workspace, subject, config), Loop(subject), options)
 
 
@@ -58,7 +59,10 @@ def _config(tree: Tree) -> Config:
 
 
 def _facts(tree: Tree, subject: Subject, config: Config) -> Facts:
-    return gathering.gather(tree, config, config.route or ())[0]._replace(step=subject.step)
+    facts, _ = gathering.gather(tree, config, config.route or ())
+    if facts.unread:
+        raise refused(facts.unread)
+    return facts._replace(step=subject.step)
 
 
 def _job(workspace: Workspace, facts: Facts, loop: Loop, options: Options) -> Job:
@@ -82,14 +86,15 @@ def _must_be_there(tree: Tree, subject: Subject, number: int) -> None:
     if number and tree.entries(paths.directory) != Fault("absent"):
         return
     what = f"round {number:02d}" if number else "review round"
-    text = f"{tree.name} has no {what} of {subject.key}: prepare one with `qrspi round prepare`"
+    way = f"qrspi next {tree.name}"
+    text = f"{tree.name} has no {what} of {subject.key}: `{way}` opens rounds when they are due"
     raise Refusal(
         Problem(
             "no-round",
             text,
             file=paths.directory if number else subject.reviews,
             expected="a round directory",
-            hint=f"qrspi round prepare {tree.name} {subject.key}",
+            hint=way,
         )
     )
 

@@ -2,82 +2,87 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import os
 
-from qrspi.core import reviewers as matrix
+from qrspi.core import reviewers
+from qrspi.core.agents import model_choice, roles, transports
+from qrspi.core.agents.model_choice import Route
 from qrspi.core.artifacts import wireframes
 from qrspi.core.config import reader as configs
 from qrspi.core.config.edit import backfills_of
 from qrspi.core.errors import Halt, Refusal
-from qrspi.core.filenames import RoundPaths, is_dropping
-from qrspi.core.findings import visual_excuse as visual
-from qrspi.core.model import Decision, Problem
+from qrspi.core.filenames import RoundPaths, is_dropping, prompt_file, slug_of
+from qrspi.core.findings import visual_excuse
+from qrspi.core.model import Ask, Decision, Problem
 from qrspi.core.pipeline import Subject
-from qrspi.core.records import step_text as bodies
-from qrspi.core.rounds import convergence as converge
-from qrspi.core.rounds import loop as loops
+from qrspi.core.records import import_record, step_text
+from qrspi.core.rounds import convergence, later_rounds, opening, round_list, scope_set
 from qrspi.core.rounds import manifest as manifests
 from qrspi.core.rounds.convergence import ScopeSetFile
 from qrspi.core.rounds.loop import Loop
-from qrspi.core.rounds.manifest import Manifest, RefChoice
+from qrspi.core.rounds.manifest import Dispatch, Manifest, RefChoice
+from qrspi.core.steps import after_round, isolation
 from qrspi.core.tree import CONFIG_LIMIT, Fault, Tree
-from qrspi.handlers.changes import review_target as target
-from qrspi.handlers.changes.review_target import Branch, Target
+from qrspi.handlers.changes import engine_files, review_target
+from qrspi.handlers.changes.review_target import Branch, Files, Target
 from qrspi.handlers.jobs.job import Job, Performed
-from qrspi.handlers.rounds import expected_dispatches as lineup
-from qrspi.handlers.rounds import visual_reviewer as visual_chain
+from qrspi.handlers.rounds import visual_reviewer
 from qrspi.handlers.rounds.visual_reviewer import Chain
-from qrspi.handlers.runs import config_backfill as backfill
+from qrspi.handlers.runs import change_config
+from qrspi.world.git import commits, repository
 from qrspi.world.git.diffs import DiffResult
+from qrspi.world.machine import hosts
+from qrspi.world.runs import role_files
 from qrspi.world.runs.workspace import Change, Workspace
 
 
-class Prepared(NamedTuple):
-    paths: RoundPaths
-    manifest: Manifest
-    diff: DiffResult | None
-    files: tuple[str, ...]
-    notes: tuple[str, ...]
-
-
 def handle(job: Job, number: int | None = None) -> Performed:
-    done = prepare(job, number)
-    step = done.manifest.step
-    return Performed("prepare-round", step, done.paths.number, done.files, done.notes)
-
-
-def prepare(job: Job, number: int | None = None) -> Prepared:
     """Refuses before it writes: a round that cannot be opened changes nothing."""
     loop = job.round_loop
     paths = _next_round(job.workspace, loop, number)
     reviewed = _reviewed(job, loop.subject)
     again = _refuse_same_text(job, loop, reviewed)
     _refuse_unbound(job, loop.subject)
-    reviewed = target.tracked(reviewed)
-    notes = _backfill(job, loop.subject)
+    _refuse_bad_settings(job, loop.subject)
+    reviewed, notes = _tracked(job, loop, reviewed)
+    notes += _backfill(job, loop.subject)
     job = with_config(job)
     decision = decide(job, paths.number - 1, reviewed)
     diff = _emit(job, reviewed, paths, decision)
-    chain = visual_chain.look(job, loop.subject)
+    since = _emit_since(job, reviewed, paths)
+    chain = visual_reviewer.look(job, loop.subject) if loop.subject.is_task else Chain()
     manifest = _manifest(job, paths, chain)._replace(
         choice=ref_choice(job.workspace, loop.subject, decision, diff),
         anyway=again,
+        unseen=diff.unseen if diff else (),
         commit=reviewed.tip if isinstance(reviewed, Branch) else "",
     )
-    job.workspace.create(paths.manifest, manifests.render(manifest))
-    own = visual_chain.write(job, paths.directory, chain.files)
+    _put(job, paths, manifests.render(manifest))
+    own = visual_reviewer.write(job.workspace, paths.directory, chain.files)
     notes += (*decision.diagnostics, *_consume_flag(job.workspace, loop, decision))
-    files = (*((diff.file,) if diff else ()), paths.manifest, *own)
-    return Prepared(paths, manifest, diff, files, notes)
+    notes += (manifest.chosen,) if manifest.chosen else ()
+    files = (*(one.file for one in (diff, since) if one), paths.manifest, *own)
+    opened = opening.digest(manifest)
+    return Performed("prepare-round", loop.subject.key, paths.number, files, notes, opened)
+
+
+def _put(job: Job, paths: RoundPaths, data: bytes) -> None:
+    """A killed command may have written these very bytes: the trail names them all the same."""
+    if not job.round_loop.is_renewable:
+        job.workspace.create(paths.manifest, data)
+    elif not job.workspace.write(paths.manifest, data):
+        _note(job.workspace, paths.manifest)
 
 
 def _next_round(workspace: Workspace, loop: Loop, wanted: int | None) -> RoundPaths:
-    """The round after the last, once that is closed; no other number is opened."""
+    """The round after the last, once that is closed, or the last anew while nobody has answered
+    and the text is another; no other number is opened."""
     is_open = bool(loop.number) and loop.stage not in ("closed", "abandoned")
     due = loop.number if is_open else loop.highest + 1
     paths = RoundPaths(loop.subject.reviews, wanted or due)
     still = f" (it is open: {loop.because[0]})" if is_open and loop.manifest else ""
-    _must_be_empty(workspace, paths, still)
+    if not (loop.is_renewable and paths.number == due):
+        _must_be_empty(workspace, paths, still)
     if paths.number != due:
         raise Refusal(
             Problem(
@@ -112,7 +117,7 @@ def _must_be_empty(workspace: Workspace, paths: RoundPaths, still: str) -> None:
 
 def _unsure(directory: str, fault: Fault) -> Problem:
     is_other = fault.kind == "not-a-file"
-    error = f"Not a directory ({fault.detail})" if is_other else fault.detail or fault.kind
+    error = f"Not a directory ({fault.detail})" if is_other else fault.reason
     text = (
         f"IO error on round-directory check at {directory}: {error}; cannot verify emptiness "
         "precondition. Resolve the IO condition and retry, or escalate to the user."
@@ -121,9 +126,9 @@ def _unsure(directory: str, fault: Fault) -> Problem:
 
 
 def _reviewed(job: Job, subject: Subject) -> Target | None:
-    found = target.find(job, subject)
+    found = review_target.find(job, subject)
     if found is None and subject.is_task:
-        raise target.no_work_tree(job, subject)
+        raise review_target.no_work_tree(job, subject)
     if isinstance(job.workspace.head(subject.artifact), Fault) and subject.key != "test":
         name = subject.artifact
         text = f"{name} does not exist or cannot be read: write it before it is reviewed"
@@ -132,33 +137,76 @@ def _reviewed(job: Job, subject: Subject) -> Target | None:
 
 
 def _refuse_same_text(job: Job, loop: Loop, reviewed: Target | None) -> bool:
-    """Nobody pays twice for the same answer; True when a person wants to all the same."""
+    """Nobody pays twice for the same answer, unless a person asks for it: then True."""
     commit = reviewed.tip if isinstance(reviewed, Branch) else ""
     before = loop.manifest.commit if loop.manifest else ""
     if loop.stage != "closed" or not loop.fresh or commit != before:
         return False
-    if job.options.anyway:
+    wanted = after_round.read_choice(job.workspace, loop.subject).again_after == loop.number
+    if job.options.anyway or wanted:
         return True
     artifact = loop.subject.artifact
-    raise Refusal(
-        Problem(
-            "same-text",
-            f"{artifact} is the very text that round {loop.number:02d} reviewed: change it first, "
-            f"or review it again with `qrspi round prepare {job.run} {loop.subject.key} --anyway`",
-            file=artifact,
-            hint=f"qrspi approve {job.run} {loop.subject.key}",
-        )
+    again = f"qrspi round prepare {job.run} {loop.subject.key} --anyway"
+    text = (
+        f"{artifact} is the very text that round {loop.number:02d} reviewed: change it first, "
+        f"or review it again with `{again}`"
     )
+    raise Refusal(Problem("same-text", text, file=artifact, hint=again))
 
 
 def _refuse_unbound(job: Job, subject: Subject) -> None:
     if missing := wireframes.missing(job.workspace, subject, job.facts.config):
         raise Refusal(missing[0], *missing[1:])
+    if told := isolation.breaches(job.workspace, subject):
+        raise Refusal(*told)
+
+
+def _refuse_bad_settings(job: Job, subject: Subject) -> None:
+    """Before anything is written: a base that is no branch, a reviewer whom no model may answer."""
+    config = job.facts.config
+    bad = [problem for problem in config.problems if problem.field == "base_branch"]
+    first = [
+        tag for tag in reviewers.expected_tags(subject, config) if not reviewers.is_second(tag)
+    ]
+    for name in dict.fromkeys(map(roles.for_tag, first)):
+        role = role_files.load(name, job.workspace.path, job.project)
+        found = None if isinstance(role, Problem) else model_choice.resolve(role, config)
+        if isinstance(found, Problem) and found.found == "none":
+            bad.append(found)
+    if bad:
+        raise Refusal(*(configs.for_run(one, job.workspace) for one in bad))
+
+
+def _tracked(
+    job: Job, loop: Loop, reviewed: Target | None
+) -> tuple[Target | None, tuple[str, ...]]:
+    """Whoever commits by hand is told what git does not know; else it goes on record here."""
+    if isinstance(reviewed, Branch):
+        return reviewed, (reviewed.doubt,) if reviewed.doubt else ()
+    if not isinstance(reviewed, Files) or not job.commits:
+        return review_target.tracked(reviewed), ()
+    if job.options.dry_run:
+        return reviewed, ()
+    notes = _put_on_record(job, loop, reviewed)
+    return review_target.tracked(reviewed), notes
+
+
+def _put_on_record(job: Job, loop: Loop, text: Files) -> tuple[str, ...]:
+    """A new text, with config.md. The text of a later round is left as it is unless git
+    knows nothing of a part of it: that round is compared with the commit before the last."""
+    is_first = not loop.highest or (loop.number == 1 and loop.is_renewable)
+    if not is_first and not repository.untracked(text.repo, text.paths):
+        return ()
+    if commits.is_on_record(text.repo, (*text.paths, "config.md")):
+        return ()
+    step = loop.subject.key
+    made = engine_files.commit(job, text.paths, f"draft {step} for {slug_of(job.run)}")
+    return (f"the draft of {step} is committed as {made[:12]}",) if made else ()
 
 
 def _backfill(job: Job, subject: Subject) -> tuple[str, ...]:
     fields = [field for field, _ in backfills_of("prepare", subject, job.facts.config)]
-    return backfill.write_back(job.workspace, fields)
+    return change_config.write_back(job.workspace, fields)
 
 
 def with_config(job: Job) -> Job:
@@ -168,31 +216,32 @@ def with_config(job: Job) -> Job:
 
 
 def decide(job: Job, closed: int, reviewed: Target | None) -> Decision:
-    """What convergence says of the round after `closed`; asking changes nothing."""
-    if closed < 1:
-        return Decision(1, False, "CNV-03")
+    """What convergence says of the round after `closed`; asking changes nothing. Rounds that were
+    made elsewhere are compared with nothing."""
     tree = job.workspace
     subject = job.round_loop.subject
+    if closed <= import_record.last(tree, subject.reviews):
+        return Decision(closed + 1, False, "CNV-03")
     now, before = (RoundPaths(subject.reviews, number) for number in (closed, closed - 1))
-    parent = target.parent(reviewed)
-    return converge.decide(
+    parent = review_target.parent(reviewed)
+    return convergence.decide(
         closed,
         step=subject.key,
-        tagger_enabled=job.facts.config.scope_tagger_enabled is not False,
+        tagger_enabled=job.facts.config.tags_scope,
         flag=not isinstance(tree.head(now.flag), Fault),
         previous=_scope_set(tree, subject, before),
         current=_scope_set(tree, subject, now),
         head_parent=parent.commit if parent else None,
-        previous_anchor=converge.anchor(tree.head(before.anchor)),
+        previous_anchor=convergence.anchor(tree.head(before.anchor)),
         in_git=reviewed is not None,
     )
 
 
 def _scope_set(tree: Tree, subject: Subject, paths: RoundPaths) -> ScopeSetFile:
     """Where two subjects share a directory of reviews, the other's rounds say nothing."""
-    if loops.is_of_another(tree, subject, paths.number):
+    if round_list.is_of_another(tree, subject, paths.number):
         return None
-    return converge.load(tree.read(paths.scope_set))
+    return scope_set.load(tree.read(paths.scope_set))
 
 
 def _emit(
@@ -201,33 +250,70 @@ def _emit(
     if reviewed is None:
         return None
     if job.options.dry_run:
-        chosen = target.ref(job, reviewed, decision)
+        chosen = review_target.ref(job, reviewed, decision)
         return DiffResult(chosen.name, chosen.commit, paths.diff)
-    done = target.emit(job, reviewed, paths.diff, decision)
+    done = review_target.emit(job, reviewed, paths.diff, decision)
+    _note(job.workspace, done.file)
+    return done
+
+
+def _emit_since(job: Job, reviewed: Target | None, paths: RoundPaths) -> DiffResult | None:
+    """What changed since the round before, where git still has the text that it looked at."""
+    before = round_list.manifest_before(job.workspace, job.round_loop.subject, paths.number)
+    if reviewed is None or before is None:
+        return None
+    known = review_target.last_reviewed(job, reviewed, before)
+    if known is None:
+        return None
+    if job.options.dry_run:
+        return DiffResult(known.ref.name, known.ref.commit, paths.since)
+    done = review_target.emit_since(job, reviewed, paths.since, known)
     _note(job.workspace, done.file)
     return done
 
 
 def _note(workspace: Workspace, file: str) -> None:
-    """git has written it, not the workspace; the trail tells of it all the same."""
+    """git wrote it, not the workspace, and the trail names it all the same."""
     data = workspace.read(file)
     if not isinstance(data, Fault):
-        workspace.changes.append(Change(file, None, visual.digest(data)))
+        workspace.changes.append(Change(file, None, visual_excuse.digest(data)))
 
 
 def _manifest(job: Job, paths: RoundPaths, chain: Chain) -> Manifest:
     subject, config = job.round_loop.subject, job.facts.config
-    wanted = visual.is_expected(job.workspace, subject, config)
-    tags = matrix.expected_tags(subject, config, visual=wanted)
-    left_out = () if chain.sent else (matrix.visual_tag(),)
-    sent = tuple(tag for tag in tags if tag not in left_out)
+    wanted = visual_excuse.is_expected(job.workspace, subject, config)
+    tags = reviewers.expected_tags(subject, config, visual=wanted)
+    base = later_rounds.base(subject, job.facts.records)
+    chosen = later_rounds.choose(job.workspace, subject, config, tags, paths.number, base)
+    left_out = () if chain.sent else (reviewers.visual_tag(),)
+    sent = tuple(tag for tag in chosen.tags if tag not in left_out)
     return Manifest(
         step=subject.key,
         round=paths.number,
-        body_hash=bodies.body_hash(job.workspace, subject),
-        expected_tags=tags,
-        dispatches=lineup.dispatches(job, subject, paths, sent),
+        body_hash=step_text.body_hash(job.workspace, subject),
+        expected_tags=chosen.tags,
+        chosen=chosen.because,
+        dispatches=tuple(_dispatch(job, paths, tag) for tag in sent),
         engine_files=chain.hashes,
+    )
+
+
+def _dispatch(job: Job, paths: RoundPaths, tag: str) -> Dispatch:
+    """Who is sent, with which role and model."""
+    config, name = job.facts.config, roles.for_tag(tag)
+    role = role_files.load(name, job.workspace.path, job.project)
+    second = reviewers.is_second(tag)
+    found = None if isinstance(role, Problem) else model_choice.resolve(role, config, second=second)
+    chosen = found.model if isinstance(found, Route) else None
+    ours = chosen is not None and transports.means(chosen.vendor, config).prints
+    return Dispatch(
+        tag=tag,
+        agent=name,
+        mode="background" if ours else "first_party",
+        host=hosts.detect(os.environ),
+        vendor=chosen.vendor if chosen else "",
+        model=chosen.model if chosen else "",
+        prompt_file=prompt_file(Ask("review", job.round_loop.subject.key, paths.number, tag)),
     )
 
 
@@ -238,7 +324,7 @@ def ref_choice(
     sets = [
         tree.read(RoundPaths(subject.reviews, number).scope_set) for number in (closed, closed - 1)
     ]
-    now, before = (() if isinstance(data, Fault) else converge.tags(data) for data in sets)
+    now, before = (() if isinstance(data, Fault) else convergence.tags(data) for data in sets)
     return RefChoice(
         ref=diff.ref if diff else "",
         ref_commit=(diff.ref_commit or "") if diff else "",
@@ -259,5 +345,5 @@ def _consume_flag(workspace: Workspace, loop: Loop, decision: Decision) -> tuple
     try:
         workspace.remove(RoundPaths(loop.subject.reviews, closed).flag)
     except Refusal:
-        return (converge.flag_persists(closed),)
+        return (convergence.flag_persists(closed),)
     return ()

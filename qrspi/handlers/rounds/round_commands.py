@@ -8,32 +8,29 @@ from __future__ import annotations
 from functools import partial
 from typing import NamedTuple
 
-from qrspi.core import reviewers as matrix
+from qrspi.core import reviewers
 from qrspi.core.config.edit import backfills_of
 from qrspi.core.errors import Refusal
 from qrspi.core.filenames import RoundPaths
-from qrspi.core.findings import guard, triage
-from qrspi.core.findings import visual_excuse as visual
+from qrspi.core.findings import triage, visual_excuse
 from qrspi.core.findings.triage import Tally
 from qrspi.core.model import Decision, Problem, Triaged
 from qrspi.core.pipeline import Subject
-from qrspi.core.rounds import convergence
+from qrspi.core.rounds import answers, convergence, finding_history, round_list
 from qrspi.core.rounds import loop as loops
 from qrspi.core.rounds import manifest as manifests
-from qrspi.core.rounds.loop import SKIPPABLE, Loop, tags_scope
+from qrspi.core.rounds.answers import CameBy
+from qrspi.core.rounds.finding_history import Shown
+from qrspi.core.rounds.loop import SKIPPABLE, Loop, keeps_scope_set
 from qrspi.core.rounds.manifest import Manifest
 from qrspi.core.tree import Fault
-from qrspi.handlers import unfinished_work as chores
-from qrspi.handlers.changes import review_target as target
+from qrspi.handlers.changes import change_set, review_target
 from qrspi.handlers.jobs.carry_out import carry_out
 from qrspi.handlers.jobs.job import Job, Options, Performed
+from qrspi.handlers.rounds import adopt, named_round, prepare, printed_reply, visual_reviewer
 from qrspi.handlers.rounds import assemble as assembling
-from qrspi.handlers.rounds import bypass_record as bypass
 from qrspi.handlers.rounds import commit as commit_round
-from qrspi.handlers.rounds import named_round as rounds
-from qrspi.handlers.rounds import prepare
-from qrspi.handlers.rounds import split_reply as split
-from qrspi.handlers.runs import config_backfill as backfill
+from qrspi.handlers.runs import change_config
 from qrspi.world.runs.workspace import Workspace
 
 
@@ -84,9 +81,24 @@ class Recorded(NamedTuple):
 def open_round(
     workspace: Workspace, subject: Subject, number: int | None, options: Options
 ) -> Opened:
+    """Whoever opens a round by hand also commits its text: `next` is what does both."""
+    options = options._replace(no_commit=True)
     with workspace.locked(options.lock_timeout, "qrspi round prepare"):
-        job = rounds.to_prepare(workspace, subject, options)
+        job = named_round.to_prepare(workspace, subject, options)
         done = carry_out(partial(prepare.handle, number=number), job)
+        paths = RoundPaths(subject.reviews, done.round)
+        manifest = manifests.read(workspace.read(paths.manifest), paths.manifest)
+    assert isinstance(manifest, Manifest)
+    return Opened(paths, manifest, done)
+
+
+def adopt_round(
+    workspace: Workspace, subject: Subject, number: int | None, options: Options
+) -> Opened:
+    options = options._replace(no_commit=True)
+    with workspace.locked(options.lock_timeout, "qrspi round prepare"):
+        job = named_round.to_prepare(workspace, subject, options)
+        done = change_set.carry_out(job, adopt.plan(job, number)).performed
         paths = RoundPaths(subject.reviews, done.round)
         manifest = manifests.read(workspace.read(paths.manifest), paths.manifest)
     assert isinstance(manifest, Manifest)
@@ -95,12 +107,12 @@ def open_round(
 
 def check(workspace: Workspace, subject: Subject, number: int | None) -> Checked:
     """Reads and judges; writes nothing at all."""
-    job = rounds.to_read(workspace, subject, number, Options())
+    job = named_round.to_read(workspace, subject, number, Options())
     loop = job.round_loop
     blocking, accepted = _violations(job)
     read = loop.round
-    wanted = visual.is_expected(workspace, subject, job.facts.config)
-    expected = matrix.expected_tags(subject, job.facts.config, visual=wanted)
+    wanted = visual_excuse.is_expected(workspace, subject, job.facts.config)
+    expected = reviewers.expected_tags(subject, job.facts.config, visual=wanted)
     return Checked(
         loop.number,
         read.expected_tags if read else expected,
@@ -114,8 +126,7 @@ def _violations(job: Job) -> tuple[tuple[Problem, ...], tuple[Problem, ...]]:
     loop = job.round_loop
     if loop.round is None:
         return ((loop.problem,) if loop.problem else ()), ()
-    enabled = job.facts.config.verifier_enabled is not False
-    found = guard.violations(loop.round, verifier_enabled=enabled)
+    found = loop.round.blocking
     accepted = tuple(one for one in found if loop.skipped and one.code in SKIPPABLE)
     return tuple(one for one in found if one not in accepted), accepted
 
@@ -136,18 +147,18 @@ def assemble(
 
 def _settled(workspace: Workspace, subject: Subject, number: int | None, options: Options) -> Job:
     """The round, after a split that a killed command left in it was finished."""
-    job = rounds.to_read(workspace, subject, number, options)
-    if not chores.has_split(workspace, job.round_loop):
+    job = named_round.to_read(workspace, subject, number, options)
+    if job.round_loop.round is None or not job.round_loop.round.splits:
         return job
-    carry_out(split.handle, job)
-    return rounds.to_read(workspace, subject, number, options)
+    carry_out(printed_reply.finish_splits, job)
+    return named_round.to_read(workspace, subject, number, options)
 
 
 def _assemble(job: Job) -> Performed:
     loop = job.round_loop
     notes = list(_backfilled(job, "assemble"))
     if loop.round:
-        bypass.record(job.workspace, loop)
+        visual_reviewer.write_bypasses(job.workspace, loop)
     _refuse_violations(job)
     files: list[str] = []
     if loop.stage == "closed" and not loop.clean:
@@ -160,7 +171,7 @@ def _assemble(job: Job) -> Performed:
 
 def _backfilled(job: Job, handler: str) -> tuple[str, ...]:
     missing = backfills_of(handler, job.round_loop.subject, job.facts.config)
-    return backfill.write_back(job.workspace, [field for field, _ in missing])
+    return change_config.write_back(job.workspace, [field for field, _ in missing])
 
 
 def _refuse_violations(job: Job) -> None:
@@ -185,7 +196,7 @@ def scope(workspace: Workspace, subject: Subject, number: int | None, options: O
         job = _settled(workspace, subject, number, options)
         done = carry_out(_scope, job)
         loop = job.round_loop
-        keeps = tags_scope(loop, job.facts.config)
+        keeps = keeps_scope_set(loop.subject, job.facts.config)
         found = assembling.read_scope_set(workspace, loop) if keeps else None
     if found is None:
         return Scoped(loop.number, (), (), None, done)
@@ -196,7 +207,7 @@ def _scope(job: Job) -> Performed:
     loop = job.round_loop
     notes = list(_backfilled(job, "scope"))
     files: list[str] = []
-    if tags_scope(loop, job.facts.config):
+    if keeps_scope_set(loop.subject, job.facts.config):
         _refuse_violations(job)
         if loop.stage == "closed" and not loop.clean:
             notes.append(_is_closed(loop, "scope set"))
@@ -207,13 +218,13 @@ def _scope(job: Job) -> Performed:
 
 def converge(workspace: Workspace, subject: Subject, number: int | None) -> Converged:
     """What the round after `number` would be compared with. Asking consumes nothing."""
-    job = rounds.to_converge(workspace, subject, Options())
-    reviewed = target.find(job, subject)
-    closed = loops.newest(workspace, subject) if number is None else number
+    job = named_round.to_converge(workspace, subject, Options())
+    reviewed = review_target.find(job, subject)
+    closed = round_list.newest(workspace, subject) if number is None else number
     decision = prepare.decide(job, closed, reviewed)
     if reviewed is None:
         return Converged(decision, None, None)
-    chosen = target.ref(job, reviewed, decision)
+    chosen = review_target.ref(job, reviewed, decision)
     return Converged(decision, chosen.name, chosen.commit)
 
 
@@ -221,7 +232,7 @@ def commit(
     workspace: Workspace, subject: Subject, number: int | None, options: Options, adopt: bool
 ) -> Recorded:
     with workspace.locked(options.lock_timeout, "qrspi round commit"):
-        job = rounds.to_read(workspace, subject, number, options)
+        job = named_round.to_read(workspace, subject, number, options)
         loop = job.round_loop
         if loop.stage == "closed":
             done = Performed("commit-round", subject.key, loop.number)
@@ -244,3 +255,29 @@ def _refuse_unfinished(loop: Loop) -> None:
             expected="a round whose findings are dealt with",
         )
     )
+
+
+class Findings(NamedTuple):
+    """What a round has; its number is 0 when there is no round yet."""
+
+    shown: tuple[Shown, ...] = ()
+    number: int = 0
+    silent: tuple[str, ...] = ()  # reviewers that it still waits for
+    answers: tuple[CameBy, ...] = ()
+    unread: tuple[Problem, ...] = ()  # of a round made elsewhere: why a file is no answer
+
+
+def findings(workspace: Workspace, subject: Subject, number: int | None) -> Findings:
+    if number is None and not round_list.newest(workspace, subject):
+        return Findings()
+    job = named_round.to_read(workspace, subject, number, Options())
+    loop = job.round_loop
+    if loop.round is None and loop.problem:
+        raise Refusal(loop.problem)
+    silent = loop.round.silent_tags if loop.round and loop.stage == "reviewing" else ()
+    config = finding_history.config_of(workspace, loop, job.facts.config)
+    loop = loops.at(workspace, subject, config, loop.number)
+    shown = finding_history.shown(workspace, loop, config)
+    came = answers.of_round(workspace, loop.round) if loop.round else ()
+    unread = loop.round.violations if loop.round and loop.imported else ()
+    return Findings(shown, loop.number, silent, came, unread)

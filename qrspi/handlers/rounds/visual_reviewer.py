@@ -1,24 +1,26 @@
-"""The visual reviewer of a task: which pictures it may be shown, and the record when it is
-not sent."""
+"""The visual reviewer of a task: which pictures it may be shown, the record when it is not sent,
+and the one of a file that would have let it be left out."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from qrspi.core.artifacts import task_file as tasks
+from qrspi.core.artifacts import task_file
 from qrspi.core.artifacts.task_file import Task, VisualCheck
-from qrspi.core.findings import visual_excuse as visual
-from qrspi.core.findings import visual_skip
-from qrspi.core.findings.visual_skip import Dropped, Sifted
+from qrspi.core.errors import Halt, Refusal
+from qrspi.core.findings import visual_excuse
+from qrspi.core.findings.visual_excuse import Dropped, Sifted
 from qrspi.core.pipeline import Subject
+from qrspi.core.rounds import manifest as manifests
+from qrspi.core.rounds.loop import Loop
 from qrspi.core.tree import Fault
 from qrspi.core.yaml import frontmatter
-from qrspi.core.yaml.frontmatter import Front
 from qrspi.core.yaml.nodes import Scalar
 from qrspi.handlers.jobs.job import Job, Performed
-from qrspi.world.files import picture_files as assets
+from qrspi.world.files import picture_files
 from qrspi.world.files.picture_files import Places
+from qrspi.world.runs.workspace import Workspace
 
 
 class Chain(NamedTuple):
@@ -29,36 +31,32 @@ class Chain(NamedTuple):
     @property
     def hashes(self) -> dict[str, str]:
         """What the manifest keeps, so that nobody else's file is taken for the engine's."""
-        return {name: visual.digest(data) for name, data in self.files.items()}
+        return {name: visual_excuse.digest(data) for name, data in self.files.items()}
 
 
 def look(job: Job, subject: Subject) -> Chain:
-    """Only tasks have one."""
-    if not subject.is_task:
-        return Chain()
     required = job.facts.config.visual_fidelity_required is True
-    task = tasks.read(job.workspace.read(subject.artifact), subject.key)
+    task = task_file.read(job.workspace.read(subject.artifact), subject.key)
     check = task.visual_check if isinstance(task, Task) else None
     sifted = sift(check, places(job)) if required and check else Sifted()
-    why = visual_skip.reason(required, check, sifted)
-    return Chain(why is None, sifted, visual_skip.engine_files(why, sifted))
+    why = visual_excuse.skip_reason(required, check, sifted)
+    return Chain(why is None, sifted, visual_excuse.engine_files(why, sifted))
 
 
 def places(job: Job) -> Places:
     """The run, and what its approved design declares under `assets`: a person has read that."""
     head = job.workspace.head("design.md")
-    if frontmatter.status(head, "design.md")[0] != "approved" or isinstance(head, Fault):
-        return assets.places(job.workspace.path, job.project, ())
-    front = frontmatter.read(head)
-    node = front.fields.get("assets", ()) if isinstance(front, Front) else ()
+    if frontmatter.status(head, "design.md")[0] != "approved":
+        return picture_files.places(job.workspace.path, job.project, ())
+    node = frontmatter.fields(head).get("assets", ())
     items = (node,) if isinstance(node, Scalar) else node
     declared = [item.text for item in items if isinstance(item, Scalar)]
-    return assets.places(job.workspace.path, job.project, declared)
+    return picture_files.places(job.workspace.path, job.project, declared)
 
 
 def sift(check: VisualCheck, where: Places) -> Sifted:
     paths = (*check.wireframe_paths, *check.screenshot_paths)
-    why = {path: assets.refusal(path, where) for path in paths}
+    why = {path: picture_files.refusal(path, where) for path in paths}
     return Sifted(
         tuple(path for path in check.wireframe_paths if not why[path]),
         tuple(path for path in check.screenshot_paths if not why[path]),
@@ -66,15 +64,15 @@ def sift(check: VisualCheck, where: Places) -> Sifted:
     )
 
 
-def write(job: Job, directory: str, files: Mapping[str, bytes]) -> tuple[str, ...]:
+def write(workspace: Workspace, directory: str, files: Mapping[str, bytes]) -> tuple[str, ...]:
     """After the manifest, which has to know them first."""
     for name, data in files.items():
-        job.workspace.create(f"{directory}/{name}", data)
+        workspace.create(f"{directory}/{name}", data)
     return tuple(f"{directory}/{name}" for name in files)
 
 
 def missing(job: Job) -> dict[str, bytes]:
-    """What the open round's manifest records, and a kill kept from being written."""
+    """What the open round's manifest records, but a kill kept from being written."""
     loop = job.round_loop
     recorded = loop.manifest.engine_files if loop.manifest else {}
     absent = {
@@ -92,7 +90,38 @@ def missing(job: Job) -> dict[str, bytes]:
     }
 
 
-def handle(job: Job) -> Performed:
+def record_skip(job: Job) -> Performed:
     loop = job.round_loop
-    files = write(job, loop.paths.directory, missing(job))
+    files = write(job.workspace, loop.paths.directory, missing(job))
     return Performed("record-skip", loop.subject.key, loop.number, files)
+
+
+def record_bypasses(job: Job) -> Performed:
+    loop = job.round_loop
+    files = write_bypasses(job.workspace, loop)
+    return Performed("record-bypass", loop.subject.key, loop.number, files)
+
+
+def write_bypasses(workspace: Workspace, loop: Loop) -> tuple[str, ...]:
+    """One record for each forged content. The manifest knows a record before it is there, or
+    the next reader would take it for a forgery as well. A record that cannot be written halts."""
+    assert loop.round is not None
+    written = []
+    manifest = loop.manifest
+    for name, data in loop.round.bypasses:
+        if manifest:
+            known = {**manifest.engine_files, name: visual_excuse.digest(data)}
+            manifest = manifest._replace(engine_files=known)
+            workspace.write(loop.paths.manifest, manifests.render(manifest))
+        path = f"{loop.paths.directory}/{name}"
+        _create_record(workspace, path, data)
+        written.append(path)
+    return tuple(written)
+
+
+def _create_record(workspace: Workspace, path: str, data: bytes) -> None:
+    try:
+        workspace.create(path, data)
+    except Refusal as refusal:
+        text = f"an attempt to leave a reviewer out cannot be recorded: {refusal.problem.message}"
+        raise Halt(refusal.problem._replace(message=text)) from None

@@ -1,24 +1,34 @@
-"""Change config.md: one field, what a renamed field needs, or the route."""
+"""Change config.md: one field, renamed fields, the route, or settings that are missing."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import NamedTuple, NoReturn
 
+from qrspi.core.config import edit
 from qrspi.core.config import edit as config_edit
 from qrspi.core.config import reader as configs
-from qrspi.core.config import route
 from qrspi.core.config.problems import FILE
-from qrspi.core.errors import Misuse, Refusal
-from qrspi.core.model import Problem
+from qrspi.core.config.reader import BACKFILLS
+from qrspi.core.derivation.derive import survey
+from qrspi.core.errors import Halt, Misuse, Refusal
+from qrspi.core.filenames import slug_of
+from qrspi.core.model import Code, Problem, Status
 from qrspi.core.pipeline import ROUTABLE
+from qrspi.core.records import approvals, route_record
+from qrspi.core.records.approvals import Record
 from qrspi.core.steps import facts
 from qrspi.core.tree import CONFIG_LIMIT, Fault, Tree
-from qrspi.handlers.jobs import audit_trail as audit
-from qrspi.handlers.jobs.job import Performed
+from qrspi.handlers.changes import change_set
+from qrspi.handlers.jobs import carry_out
+from qrspi.handlers.jobs.job import Job, Performed
+from qrspi.world.git import commits, repository
 from qrspi.world.runs.workspace import Workspace
 
-MISTAKES = ("field-unknown", "unknown-route")  # in the command, not in the run
+MISTAKES: tuple[Code, ...] = ("field-unknown", "unknown-route")  # in the command, not in the run
+
+
+ROUTE_SET = "route set"
 
 
 class Edit(NamedTuple):
@@ -47,38 +57,130 @@ def rehearse(tree: Tree, change: Change) -> Edit:
 def perform(workspace: Workspace, event: str, change: Change, lock_timeout: float) -> Edit:
     with workspace.locked(lock_timeout, f"qrspi {event}"):
         edit = rehearse(workspace, change)
-        if edit.changed:
-            workspace.replace(FILE, edit.before, edit.after)
-            done = Performed(event.replace(" ", "-"), "", files=(FILE,), notes=edit.notes)
-            audit.record(workspace, "cli", done)
+        if edit.changed or (event == ROUTE_SET and _is_by_hand(workspace, edit)):
+            _write(workspace, event, edit)
     return edit
 
 
-def setting(key: str, value: str) -> Change:
+def _write(workspace: Workspace, event: str, edit: Edit) -> None:
+    """And commit it, so that a clone has the same settings."""
+    repo = repository.find(workspace.path) if configs.read(edit.after).commit == "on" else None
+    if repo:
+        commits.check_ready(repo, "change config.md")
+    changed = (*_answered(workspace, event, edit), FILE)
+    workspace.replace(FILE, edit.before, edit.after)
+    done = Performed(event.replace(" ", "-"), "", files=changed, notes=edit.notes)
+    carry_out.record(workspace, "cli", done)
+    if repo:
+        commits.commit(repo, list(changed), f"docs(qrspi): {event} for {slug_of(workspace.name)}")
+
+
+def _is_by_hand(tree: Tree, edit: Edit) -> bool:
+    """Whether somebody wrote this route into config.md, so that only its record is missing."""
+    found = approvals.read(tree.read(approvals.FILE, approvals.LIMIT))
+    known = None if isinstance(found, Problem) else approvals.newest_on_a_route(found)
+    now = configs.read(edit.after)
+    return known is not None and known.route != approvals.route_text(now.pipeline, now.route)
+
+
+def _rerouted(event: str, edit: Edit) -> tuple[Record, ...]:
+    before, now = (configs.read(one) for one in (edit.before, edit.after))
+    text = approvals.route_text(now.pipeline, now.route)
+    if event != ROUTE_SET and text == approvals.route_text(before.pipeline, before.route):
+        return ()
+    return (Record(route_record.CHANGE, "", "", 0, route=text),) if text else ()
+
+
+def _answered(workspace: Workspace, event: str, edit: Edit) -> tuple[str, ...]:
+    """Who changes the route, says which command runs the tests, or that there is none, and which
+    branch tasks are merged into, is put on record."""
+    before, now = configs.read(edit.before), configs.read(edit.after)
+    said = [
+        Record(event, step, "", 0, option=new)
+        for event, step, old, new in (
+            ("test-command", "test", before.said_of_tests, now.said_of_tests),
+            ("onto", "implement", before.feature_branch, now.feature_branch),
+        )
+        if new and new != old
+    ]
+    said.extend(_rerouted(event, edit))
+    for one in said:
+        workspace.append(approvals.FILE, change_set.signed(workspace, "cli", (one,)).data)
+    return (approvals.FILE,) if said else ()
+
+
+def who_said(place: str, test_command: str, onto: str = "") -> bytes:
+    """The records of it, by whoever works at this place."""
+    known = (("test-command", "test", test_command), ("onto", "implement", onto))
+    said = [Record(event, step, "", 0, option=option) for event, step, option in known if option]
+    return b"".join(change_set.signed(Workspace(place), "cli", (one,)).data for one in said)
+
+
+def setting(*pairs: tuple[str, str]) -> Change:
+    """Fields and their values, all of them or none."""
+
     def change(tree: Tree, before: bytes) -> Edit:
-        approved = facts.artifact_status(tree, "plan")[0] == "approved"
-        after = config_edit.set_value(before, key, value, plan_approved=approved)
-        return Edit(before, after if isinstance(after, bytes) else _refuse(tree, *after))
+        approved = _status(tree, "plan") == "approved"
+        after = before
+        for key, value in pairs:
+            put = config_edit.set_value(after, key, value, plan_approved=approved)
+            after = put if isinstance(put, bytes) else _refuse(tree, *put)
+        return Edit(before, after)
 
     return change
 
 
 def migrating(tree: Tree, before: bytes) -> Edit:
-    found = config_edit.migrate(before)
-    if isinstance(found, Problem):
-        _refuse(tree, found)
-    return Edit(before, found.data, found.plan)
+    migrated = config_edit.migrate(before)
+    if isinstance(migrated, Problem):
+        _refuse(tree, migrated)
+    return Edit(before, migrated.data, migrated.plan)
 
 
 def routing(name: str) -> Change:
     def change(tree: Tree, before: bytes) -> Edit:
-        statuses = {step: facts.artifact_status(tree, step)[0] for step in ROUTABLE}
-        after = route.change(configs.read(before), statuses, name, before)
+        statuses = {step: _status(tree, step) for step in ROUTABLE}
+        after = edit.set_route(configs.read(before), statuses, name, before)
         return Edit(before, after if isinstance(after, bytes) else _refuse(tree, after))
 
     return change
 
 
+def _status(tree: Tree, step: str) -> Status:
+    """As the engine goes by it: a text that only claims to be approved is a draft."""
+    known = survey(tree, ask_git=False, steps=False).facts
+    return (known and known.statuses.get(step)) or facts.artifact_status(tree, step)[0]
+
+
 def _refuse(tree: Tree, *problems: Problem) -> NoReturn:
-    named = (configs.for_run(problem, tree.name) for problem in problems)
+    named = (configs.for_run(problem, tree) for problem in problems)
     raise (Misuse if problems[0].code in MISTAKES else Refusal)(*named)
+
+
+def backfill(job: Job) -> Performed:
+    """Write all settings that are missing, before the first thing that is done to a step."""
+    notes = write_back(job.workspace, BACKFILLS)
+    return Performed("backfill", job.facts.step, 0, (FILE,), notes)
+
+
+def write_back(workspace: Workspace, fields: Collection[str]) -> tuple[str, ...]:
+    """The warnings, one for each of the fields that was missing and is now written."""
+    missing = configs.backfills(configs.read(workspace.read(FILE, CONFIG_LIMIT)))
+    notes = []
+    for field, value in missing:
+        if field in fields:
+            _write_back(workspace, field, value)
+            notes.append(config_edit.backfill_warning(field))
+    return tuple(notes)
+
+
+def _write_back(workspace: Workspace, field: str, value: str) -> None:
+    before = workspace.read(FILE, CONFIG_LIMIT)
+    assert not isinstance(before, Fault)
+    after = config_edit.backfill(before, field, value)
+    if isinstance(after, Problem):
+        raise Refusal(after)
+    try:
+        workspace.replace(FILE, before, after)
+    except Halt as halt:
+        raise Halt(config_edit.write_back_failed(field, halt.problem.message)) from None

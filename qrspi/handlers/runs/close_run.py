@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import hashlib
 
 from qrspi.core.errors import Refusal
 from qrspi.core.model import Problem
-from qrspi.core.records import closed_run as closed
+from qrspi.core.pipeline import CLOSED
+from qrspi.core.records.approvals import Record
 from qrspi.core.tree import Fault, Tree
-from qrspi.handlers.jobs import audit_trail as audit
-from qrspi.handlers.jobs.job import Performed
+from qrspi.core.yaml import frontmatter
+from qrspi.handlers.changes import change_set
+from qrspi.handlers.changes.change_set import Edit
+from qrspi.handlers.jobs import carry_out
+from qrspi.handlers.jobs.job import Options, Performed
 from qrspi.world.machine import clock
 from qrspi.world.runs.workspace import Workspace
-
-
-class Options(NamedTuple):
-    lock_timeout: float = 10.0
-    dry_run: bool = False
 
 
 def close(workspace: Workspace, reason: str, options: Options) -> str:
@@ -27,11 +26,23 @@ def close(workspace: Workspace, reason: str, options: Options) -> str:
         return now
     with workspace.locked(options.lock_timeout, "qrspi close"):
         _must_be_open(workspace)
-        workspace.create(closed.FILE, closed.render(now, reason))
-        audit.record(
-            workspace, "cli", Performed("close", "", files=(closed.FILE,), notes=(reason,))
-        )
+        edit = Edit("create", CLOSED, "set aside", _page(now, reason))
+        decided = Record("close", "", "", 0, note=reason.strip())
+        _carry_out(workspace, decided, edit, options.actor, reason)
     return now
+
+
+def _carry_out(
+    workspace: Workspace, decided: Record, edit: Edit, surface: str, *notes: str
+) -> None:
+    """Who decides it is on record before it is done."""
+    digest = hashlib.sha256(edit.data).hexdigest() if edit.data else ""
+    decided = decided._replace(file=edit.path, file_hash=digest)
+    line = change_set.signed(workspace, surface, (decided,))
+    for one in (line, edit):
+        change_set.write(workspace, one)
+    done = Performed(decided.event, "", files=(edit.path,), notes=notes)
+    carry_out.record(workspace, surface, done, who=line.who)
 
 
 def reopen(workspace: Workspace, options: Options) -> None:
@@ -40,27 +51,42 @@ def reopen(workspace: Workspace, options: Options) -> None:
         return
     with workspace.locked(options.lock_timeout, "qrspi reopen"):
         _must_be_closed(workspace)
-        workspace.remove(closed.FILE)
-        audit.record(workspace, "cli", Performed("reopen", "", files=(closed.FILE,)))
+        edit = Edit("remove", CLOSED, "taken up again")
+        _carry_out(workspace, Record("reopen", "", "", 0), edit, options.actor)
 
 
 def _is_closed(tree: Tree) -> bool:
-    found = tree.head(closed.FILE)
-    return not (isinstance(found, Fault) and found.kind == "absent")
+    head = tree.head(CLOSED)
+    return not (isinstance(head, Fault) and head.kind == "absent")
 
 
 def _must_be_open(tree: Tree) -> None:
     if _is_closed(tree):
-        why = closed.summary(tree.read(closed.FILE))
-        message = (
-            f"{tree.name} is closed already{why}: `qrspi reopen {tree.name}` takes it up again"
-        )
+        why = _since(tree.read(CLOSED))
         hint = f"qrspi reopen {tree.name}"
-        raise Refusal(Problem("already-closed", message, file=closed.FILE, hint=hint))
+        message = f"{tree.name} is closed already{why}: `{hint}` takes it up again"
+        raise Refusal(Problem("already-closed", message, file=CLOSED, hint=hint))
 
 
 def _must_be_closed(tree: Tree) -> None:
     if not _is_closed(tree):
         message = f"{tree.name} is not closed: there is nothing to reopen"
         hint = f"qrspi status {tree.name}"
-        raise Refusal(Problem("not-closed", message, file=closed.FILE, hint=hint))
+        raise Refusal(Problem("not-closed", message, file=CLOSED, hint=hint))
+
+
+_SHOWN = 120
+
+
+def _page(when: str, reason: str) -> bytes:
+    return f"---\nclosed: {when}\n---\n\n{reason.strip()}\n".encode()
+
+
+def _since(content: bytes | Fault) -> str:
+    """` since …, because …`, as far as the file says."""
+    if isinstance(content, Fault):
+        return ""
+    when = frontmatter.text(frontmatter.fields(content), "closed")
+    reason = frontmatter.body(content).decode("utf-8", "replace").strip().partition("\n")[0]
+    since = f" since {when}" if when else ""
+    return f"{since}, because: {reason[:_SHOWN]}" if reason else since

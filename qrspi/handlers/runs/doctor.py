@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
+from platform import python_version
 from typing import Literal, NamedTuple
 
 from qrspi.core.derivation.derive import derive
 from qrspi.core.errors import Halt
+from qrspi.core.filenames import is_dropping, is_own_at_top, is_run_name, slug_of
 from qrspi.core.model import Problem
-from qrspi.core.pipeline import STEPS, Subject, subject
-from qrspi.core.rounds import loop as loops
-from qrspi.core.steps.facts import entries
-from qrspi.core.tree import Fault
-from qrspi.handlers.runs import start_run as begin
-from qrspi.world.files import json_log as applog
-from qrspi.world.files import mounts
+from qrspi.core.pipeline import CLOSED, MARKER, REQUEST, STEPS, Subject, subject
+from qrspi.core.proof import vanished as proof
+from qrspi.core.records import approvals, step_text, vanished
+from qrspi.core.rounds import round_list
+from qrspi.core.text import shell_words
+from qrspi.core.tree import Fault, entries
+from qrspi.handlers.runs import start_run
+from qrspi.world.files import atomic_write, json_log, lock, mounts
 from qrspi.world.files.run_tree import DiskTree, inside_git
-from qrspi.world.machine import surroundings
+from qrspi.world.git import command, repository, run_log, worktrees
 from qrspi.world.runs import heartbeat, locate
+from qrspi.world.runs.committed_tree import CommittedTree
 from qrspi.world.runs.locate import Root, RunDir
 from qrspi.world.runs.workspace import LOCK
 
@@ -34,32 +39,68 @@ class Sign(NamedTuple):
 
 
 def examine(root: Root | None) -> list[Sign]:
-    signs = [Sign("ok", "python", f"Python {surroundings.python_version()}")]
+    signs = [Sign("ok", "python", f"Python {python_version()}")]
     signs.append(_git(needed=root is not None and inside_git(root.runs_dir)))
     if root is None:
-        message = "no docs/qrspi here or in any parent: no run was started yet"
+        message = "no docs/qrspi here or above in this project: no run was started yet"
         return [*signs, Sign("note", "runs", message, "qrspi init SLUG --pipeline quick")]
-    return [*signs, *_folder(root), *_runs(root)]
+    return [*signs, *_identity(root), *_folder(root), *_runs(root), *_work_trees(root)]
 
 
 def _git(needed: bool) -> Sign:
     try:
-        return Sign("ok", "git", f"git version {surroundings.git_version()}")
+        return Sign("ok", "git", f"git version {command.version()}")
     except Halt as halt:
         return Sign("problem" if needed else "note", "git", halt.problem.message)
+
+
+def _identity(root: Root) -> Iterator[Sign]:
+    try:
+        repo = repository.find(root.runs_dir)
+        if repo and repository.identity(repo) is None:
+            message = "nobody told git who you are, so nothing can be committed: set user.name "
+            yield Sign("problem", "git", f"{message}and user.email in its configuration")
+    except Halt:
+        return  # that git does not work is said already
+
+
+def _work_trees(root: Root) -> Iterator[Sign]:
+    """Those of tasks whose run is complete, closed or gone."""
+    try:
+        repo = repository.find(root.runs_dir)
+        trees = worktrees.worktrees(repo) if repo else ()
+    except Halt:
+        return
+    found = locate.list_runs(root)
+    runs = {slug_of(run.name): run for run in (() if isinstance(found, Fault) else found)}
+    for tree in trees:
+        slug, inside, _ = tree.path.partition(f"/{worktrees.FOLDER}/")[2].partition("/")
+        run = runs.get(slug)
+        if not inside or (run and not _is_over(run)):
+            continue
+        whose = f"of {run.name}, which is over" if run else "of no run that is here"
+        hint = f"qrspi task clean {run.name}" if run else ""
+        yield Sign("note", "work trees", f"{tree.path} is left {whose}", hint)
+
+
+def _is_over(run: RunDir) -> bool:
+    state = derive(CommittedTree(run.path), run.path)
+    return state.complete or state.closed
 
 
 def _folder(root: Root) -> Iterator[Sign]:
     others = locate.others(root)
     if isinstance(others, Fault):
-        message = f"cannot list {root.runs_dir}: {others.detail or others.kind}"
+        message = f"cannot list {root.runs_dir}: {others.reason}"
         yield Sign("problem", "runs", message)
         return
-    if not surroundings.is_writable(root.runs_dir):
+    if not atomic_write.is_writable(root.runs_dir):
         message = f"{root.runs_dir} cannot be written: runs can be looked at, not carried on"
         yield Sign("problem", "runs", message)
-    left = surroundings.leftovers(DiskTree(root.runs_dir), depth=0)
-    yield from (_leftover(f"{root.runs_dir}/{name}", "the next `qrspi init`") for name in left)
+    left = atomic_write.leftovers(DiskTree(root.runs_dir), depth=0)
+    yield from (
+        _leftover(f"{root.runs_dir}/{name}", "the next run that is started") for name in left
+    )
     for name in others:
         if name not in left:
             yield _no_run(root, name)
@@ -72,10 +113,12 @@ def _no_run(root: Root, name: str) -> Sign:
     if kinds.get(name) != "dir":
         what = "a link, which is not followed" if kinds.get(name) == "link" else "no folder"
         return Sign("note", "runs", f"{name} is no run: it is {what}")
+    if not is_run_name(name):
+        return Sign("note", "runs", locate.odd_name(name))
     message = f"{name} is no run: it has neither config.md nor goals.md"
-    adoptable = begin.holds_artifacts([entry.name for entry in entries(folder, name)])
-    hint = f"qrspi init --adopt {root.runs_dir}/{name}" if adoptable else ""
-    return Sign("note", "runs", message, hint)
+    adoptable = start_run.holds_artifacts([entry.name for entry in entries(folder, name)])
+    words = ("qrspi", "init", "--adopt", f"{root.runs_dir}/{name}", "--pipeline", "quick")
+    return Sign("note", "runs", message, shell_words.command(*words) if adoptable else "")
 
 
 def _watching(root: Root) -> Iterator[Sign]:
@@ -99,28 +142,73 @@ def _runs(root: Root) -> Iterator[Sign]:
 
 
 def _run(run: RunDir) -> Iterator[Sign]:
-    tree = DiskTree(run.path)
+    tree = CommittedTree(run.path)
     state = derive(tree, run.path)
     yield from (_sign("problem", run.name, error) for error in state.errors)
-    yield from (_sign("note", run.name, warning) for warning in state.warnings)
+    notes = (warning for warning in state.warnings if warning.code != "vanished")
+    yield from (_sign("note", run.name, warning) for warning in notes)
     told = {warning.message for warning in state.warnings}
+    missed = vanished.from_run(tree)
+    yield from (_sign("problem", run.name, gone) for gone in missed)
+    yield from _known_to_git(tree, run, {gone.file for gone in missed})
     for about in _subjects(tree):
-        odd = (item for item in loops.odd_names(tree, about) if item.message not in told)
+        odd = (item for item in round_list.odd_names(tree, about) if item.message not in told)
         yield from (Sign("note", run.name, item.message) for item in odd)
-    for log in LOGS:
-        wrong = (line for line in applog.read(tree, log) if isinstance(line, Problem))
-        yield from (Sign("note", run.name, line.message) for line in wrong)
-    left = surroundings.leftovers(tree)
+    yield from _unknown(tree, run.name)
+    broken = {error.file for error in state.errors}
+    for log in (log for log in LOGS if log not in broken):
+        yield from _log(tree, run.name, log)
+    left = atomic_write.leftovers(tree)
     yield from (_leftover(f"{run.name}/{path}", "the next command on it") for path in left)
-    if surroundings.lock_state(tree, LOCK) == "left":
+    if lock.state(tree, LOCK) == "left":
         message = f"{LOCK}: its last holder was killed; the lock is free, and the next command on "
         yield Sign("note", run.name, f"{message}the run cleans up")
 
 
-def _sign(level: Literal["note", "problem"], run: str, found: Problem) -> Sign:
-    if found.file == "config.md":
-        return Sign(level, run, found.message, f"qrspi config validate {run}")
-    return Sign(level, run, found.message, f"qrspi explain {run}" if level == "problem" else "")
+def _known_to_git(tree: CommittedTree, run: RunDir, told: set[str]) -> Iterator[Sign]:
+    """What a commit had and is gone, whoever wrote it."""
+    with suppress(Halt):  # what is wrong with git is said elsewhere
+        repo = repository.find(run.path)
+        gone = proof.check(tree, run_log.of_run(repo), ()) if repo else ()
+        yield from (
+            Sign("problem", run.name, f"{gap.file}: {gap.because}")
+            for gap in gone
+            if gap.file not in told
+        )
+
+
+_KNOWN = frozenset(
+    """config.md approvals.jsonl cascade-audit.log pull-request.md roadmap.md orchestration.db
+    orchestration.db-wal orchestration.db-shm .gitignore .gitattributes""".split()
+)
+
+
+def _unknown(tree: DiskTree, run: str) -> Iterator[Sign]:
+    """Files at the top of a run that no step and no command knows."""
+    known = {*_KNOWN, *(step.artifact for step in STEPS), MARKER, CLOSED, REQUEST}
+    for entry in entries(tree, ""):
+        name = entry.name
+        if entry.kind == "dir" or name in known or is_dropping(name) or is_own_at_top(name):
+            continue
+        if any(step_text.is_companion(step.name, name) for step in STEPS):
+            continue
+        yield Sign("note", run, f"{name} is no file that qrspi knows, and is left alone")
+
+
+def _log(tree: DiskTree, run: str, log: str) -> Iterator[Sign]:
+    size = tree.size(log)
+    if isinstance(size, int) and size > approvals.LIMIT:
+        message = f"{log} has {size} bytes, and is not looked through: the most is"
+        yield Sign("problem", run, f"{message} {approvals.LIMIT}")
+        return
+    wrong = (line for line in json_log.read(tree, log) if isinstance(line, Problem))
+    yield from (Sign("note", run, line.message) for line in wrong)
+
+
+def _sign(level: Literal["note", "problem"], run: str, problem: Problem) -> Sign:
+    if problem.file == "config.md":
+        return Sign(level, run, problem.message, f"qrspi config validate {run}")
+    return Sign(level, run, problem.message, f"qrspi explain {run}" if level == "problem" else "")
 
 
 def _subjects(tree: DiskTree) -> Iterator[Subject]:

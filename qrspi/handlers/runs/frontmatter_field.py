@@ -8,12 +8,12 @@ from qrspi.core.errors import Halt, Misuse, Refusal
 from qrspi.core.model import Problem
 from qrspi.core.tree import BODY_LIMIT, Fault
 from qrspi.core.validation.file_check import unopened
-from qrspi.core.yaml import frontmatter
+from qrspi.core.yaml import frontmatter, writer
 from qrspi.core.yaml.frontmatter import Front
 from qrspi.core.yaml.nodes import Node
-from qrspi.handlers.jobs import audit_trail as audit
+from qrspi.handlers.jobs import carry_out
 from qrspi.handlers.jobs.job import Performed
-from qrspi.world.runs import lone_file as lonefile
+from qrspi.world.runs import lone_file
 from qrspi.world.runs.lone_file import LoneFile
 from qrspi.world.runs.workspace import Workspace
 
@@ -29,7 +29,7 @@ class Setting(NamedTuple):
 
 
 def read(path: str, key: str) -> Node:
-    file = lonefile.at(path)
+    file = lone_file.at(path)
     front = frontmatter.read(_content(file), file.shown)
     if isinstance(front, Problem):
         raise Refusal(front)
@@ -61,17 +61,17 @@ def _content(file: LoneFile) -> bytes:
 
 def rehearse(path: str, key: str, value: str) -> Setting:
     """What `perform` would do."""
-    return _setting(lonefile.at(path), key, value)
+    return _setting(lone_file.at(path), key, value)
 
 
 def perform(path: str, key: str, value: str, lock_timeout: float) -> Setting:
-    """In a run under its lock and on its record, elsewhere by itself."""
-    file = lonefile.at(path)
-    run = lonefile.run_around(file)
+    """A file of a run is changed under the run's lock and recorded in its audit trail."""
+    file = lone_file.at(path)
+    run = lone_file.run_around(file)
     if run is None:
         done = _setting(file, key, value)
         if done.changed:
-            lonefile.replace(file, done.before, done.after)
+            lone_file.replace(file, done.before, done.after)
         return done
     workspace = Workspace(run)
     with workspace.locked(lock_timeout, "qrspi frontmatter set"):
@@ -79,14 +79,16 @@ def perform(path: str, key: str, value: str, lock_timeout: float) -> Setting:
         if done.changed:
             inside = file.path.removeprefix(f"{run}/")
             workspace.replace(inside, done.before, done.after)
-            note = f"{key}: {value}"
-            audit.record(workspace, "cli", Performed("frontmatter-set", "", 0, (inside,), (note,)))
+            notes = (f"{key}: {value}",)
+            carry_out.record(
+                workspace, "cli", Performed("frontmatter-set", "", files=(inside,), notes=notes)
+            )
     return done
 
 
 def _setting(file: LoneFile, key: str, value: str) -> Setting:
     before = _content(file)
-    after = frontmatter.set_field(before, key, value, file.shown)
+    after = writer.set_field(before, key, value, file.shown)
     if isinstance(after, Problem):
         raise Refusal(after)
-    return Setting(before, after, lonefile.run_around(file))
+    return Setting(before, after, lone_file.run_around(file))

@@ -10,9 +10,9 @@ from qrspi.core.model import Problem
 from qrspi.core.tree import CONFIG_LIMIT, Fault
 from qrspi.core.validation.file_check import Inspected, inspect, limit
 from qrspi.core.validation.file_kinds import kind_of
-from qrspi.world.files import json_log as applog
+from qrspi.world.files import json_log
 from qrspi.world.files.run_tree import DiskTree
-from qrspi.world.runs import lone_file as lonefile
+from qrspi.world.runs import lone_file
 
 _DEEPEST = 12
 _HEADS = ("artifact", "companion")
@@ -26,8 +26,8 @@ class Checked(NamedTuple):
 
 
 def check(path: str) -> list[Checked]:
-    """Nothing when the path is a folder in which no file of a run is known."""
-    file = lonefile.at(path)
+    """Empty for a folder without any file that a run could have."""
+    file = lone_file.at(path)
     if isinstance(DiskTree(file.path).entries(""), Fault):
         return [_check(file.folder, file.name, file.shown)]
     return list(_below(file.path, file.shown, _DEEPEST))
@@ -47,7 +47,7 @@ def _below(folder: str, shown: str, depth: int) -> Iterator[Checked]:
 
 
 def _unlisted(shown: str, fault: Fault) -> Checked:
-    message = f"{shown}/ cannot be listed: {fault.detail or fault.kind}"
+    message = f"{shown}/ cannot be listed: {fault.reason}"
     return Checked(shown, "other", (Problem("unreadable", message, file=shown),), ())
 
 
@@ -63,7 +63,7 @@ def _check(folder: str, name: str, shown: str) -> Checked:
 
 
 def _log(tree: DiskTree, name: str, shown: str) -> Inspected:
-    wrong = (item for item in applog.read(tree, name) if isinstance(item, Problem))
+    wrong = (item for item in json_log.read(tree, name) if isinstance(item, Problem))
     placed = (
         item._replace(file=shown, message=f"{shown}{item.message[len(name) :]}") for item in wrong
     )
@@ -71,7 +71,7 @@ def _log(tree: DiskTree, name: str, shown: str) -> Inspected:
 
 
 def _is_strict(folder: str) -> bool:
-    """As the config of the run around the file says."""
+    """What the config of the run around the file says."""
     while folder:
         content = DiskTree(folder).read("config.md", CONFIG_LIMIT)
         if not isinstance(content, Fault):

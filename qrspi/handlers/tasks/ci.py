@@ -2,34 +2,32 @@
 
 from __future__ import annotations
 
-from qrspi.core.code_steps import integrate as integration
-from qrspi.core.code_steps import test_results as testresults
+from qrspi.core.code_steps import integrate, test_results
 from qrspi.core.filenames import round_name, round_number
 from qrspi.core.pipeline import STEP
-from qrspi.core.steps.facts import entries
-from qrspi.core.tree import Tree
-from qrspi.core.yaml.reader import quote
-from qrspi.handlers.changes import code_repository as workplace
+from qrspi.core.tree import Tree, entries
+from qrspi.core.yaml.writer import quote
+from qrspi.handlers.changes import code_repository
 from qrspi.handlers.changes.change_set import set_fields
 from qrspi.handlers.jobs.job import Job, Performed
-from qrspi.handlers.tasks import baseline as baseline_run
-from qrspi.handlers.tasks import gate_record, repair_files
+from qrspi.handlers.tasks import commands, drafts, repairs
 from qrspi.world.git import refs
 from qrspi.world.machine import clock
-from qrspi.world.processes import configured_command as commands
+from qrspi.world.processes import configured_command
 from qrspi.world.processes.configured_command import Ran
 
 FOLDER = "reviews/ci"
 
 
 def handle(job: Job) -> Performed:
-    command = baseline_run.command_of(job, "ci_command")
-    found = workplace.find(job)
+    permit = commands.permit(job, "ci_command")
+    command = permit.named.text
+    place = code_repository.find(job)
     verb = f"run `qrspi next {job.run}`"
-    workplace.checked_out(found, verb)
-    workplace.clean(job, found, verb)
-    commit = refs.head(found.repo) or ""
-    ran = commands.run(command, found.repo.root)
+    code_repository.checked_out(place, verb)
+    code_repository.clean(job, place, verb)
+    commit = refs.head(place.repo) or ""
+    ran = configured_command.run(permit, place.repo.root)
     number = _highest(job.workspace) + 1
     log = f"{FOLDER}/{round_name(number)}.log"
     job.workspace.write(log, ran.output)
@@ -37,7 +35,7 @@ def handle(job: Job) -> Performed:
     if ran.status:
         files.append(_repair(job, command, log, ran))
     _remember(job, log, ran)
-    gate_record.commit(job, f"CI round {number:02d}", files)
+    drafts.commit(job, f"CI round {number:02d}", files)
     verdict = "passed" if ran.status == 0 else f"failed with exit {ran.status}"
     note = f"the CI command {verdict}, see {log}"
     return Performed("ci", "integrate", number, tuple(files), (note,))
@@ -50,7 +48,7 @@ def _highest(tree: Tree) -> int:
 
 def _review(job: Job, number: int, command: str, commit: str, ran: Ran) -> str:
     path = f"{FOLDER}/{round_name(number)}-review.md"
-    failed = testresults.failures(ran.text, command) if ran.status else ()
+    failed = test_results.failures(ran.text, command) if ran.status else ()
     listed = "".join(f"- {name}\n" for name in failed)
     verdict = f"The CI command failed:\n\n{listed}" if ran.status else "The CI command passed.\n"
     head = (
@@ -63,7 +61,7 @@ def _review(job: Job, number: int, command: str, commit: str, ran: Ran) -> str:
 
 
 def _repair(job: Job, command: str, log: str, ran: Ran) -> str:
-    listed = "\n".join(f"- {name}" for name in testresults.failures(ran.text, command))
+    listed = "\n".join(f"- {name}" for name in test_results.failures(ran.text, command))
     body = f"""\
 `{command}` exits {ran.status} on the merged branch; its output is in the run's directory, at
 `{log}`. What it names:
@@ -75,17 +73,17 @@ def _repair(job: Job, command: str, log: str, ran: Ran) -> str:
 - `{command}` exits 0 in this task's work tree.
 - No check is switched off or weakened to get there.
 """
-    return repair_files.write(job, "ci", "ci-command", "Make the CI command pass", body)
+    return repairs.write(job, "ci", "ci-command", "Make the CI command pass", body)
 
 
 def _remember(job: Job, log: str, ran: Ran) -> None:
-    """In the frontmatter: the review of the merged branch does not have to be repeated for it."""
+    """In the frontmatter, where it does not make the review of the merged branch start again."""
     path = STEP["integrate"].artifact
     fields = {
         "ci_exit": str(ran.status),
         "ci_log": quote(log),
-        "ci_merges": str(len(integration.recorded(job.workspace))),
-        "ci_resets": str(integration.resets(job.facts, "integrate")),
+        "ci_merges": str(len(integrate.recorded(job.workspace))),
+        "ci_resets": str(integrate.resets(job.facts, "integrate")),
     }
     edit = set_fields(job.workspace, path, fields, "the CI command ran")
     if edit:

@@ -2,68 +2,113 @@
 
 from __future__ import annotations
 
-from qrspi.core.code_steps import batch
-from qrspi.core.code_steps import task_state as taskstate
+from collections.abc import Sequence
+
+from qrspi.core.code_steps import batch, task_state
 from qrspi.core.code_steps.task_state import TaskState
 from qrspi.core.errors import Misuse, Refusal
 from qrspi.core.model import Problem
-from qrspi.core.records import task_records as taskfiles
+from qrspi.core.records import task_records
 from qrspi.core.records.task_records import Ending, Outcome, Report, ReportStatus
-from qrspi.handlers.changes import code_repository as workplace
-from qrspi.handlers.changes.change_set import Edit, Move
+from qrspi.core.text.shell_words import quoted
+from qrspi.handlers.changes import change_set, code_repository, task_base
+from qrspi.handlers.changes.change_set import ChangeSet, Edit
 from qrspi.handlers.jobs.job import Job
-from qrspi.handlers.tasks import task_log
+from qrspi.handlers.tasks import reviews
+from qrspi.handlers.tasks.start import unknown_task
 from qrspi.world.git import refs, worktrees
-from qrspi.world.machine import clock
-from qrspi.world.machine import git_person as person
+from qrspi.world.machine import clock, git_person
+
+_LISTED = 5  # names of files that one line has room for
 
 
 def state_of(job: Job, key: str) -> TaskState:
     """Where the task stands now; refused when there is no such task."""
     planned, fixes = batch.read(job.facts), batch.repairs(job.workspace)
-    states = taskstate.survey(job.facts, (*planned.items, *fixes.items))
-    found = next((task for task in states if task.key == key), None)
-    if found:
-        return found
+    states = task_state.survey(job.facts, (*planned.items, *fixes.items))
+    for task in states:
+        if task.key == key:
+            return task
     if planned.problems:
         raise Refusal(*planned.problems)
-    listed = ", ".join(task.key for task in states) or "none"
-    text = f"{key} is no task of phase {job.facts.phase}; there is {listed}"
-    hint = f"qrspi task list {job.run}"
-    raise Refusal(Problem("unknown-task", text, "", "TASK", key, listed, hint))
+    raise unknown_task(job, key, (task.key for task in states))
 
 
-def report(job: Job, key: str, status: ReportStatus, commit: str | None, words: str) -> Move:
+def worktree(job: Job, task: TaskState) -> str:
+    """Where the task is done; '' before it was started."""
+    if task.start is None:
+        return ""
+    return worktrees.checked_place(code_repository.repository_of(job), task.start.worktree)
+
+
+def report(job: Job, key: str, status: ReportStatus, commit: str | None, words: str) -> ChangeSet:
     task = state_of(job, key)
     _can_report(job, task)
+    if status != "BLOCKED" and job.facts.config.has_checkpoints:
+        from qrspi.handlers.gates import checkpoint_rows
+
+        checkpoint_rows.refuse_undecided(job, key)
     full = _resolved(job, task, commit) if commit else ""
-    if status != "BLOCKED" and not full:
-        text = f"a report of {status} names the commit that was made: --commit SHA"
-        raise Misuse(Problem("usage", text, field="--commit", expected="a commit"))
+    if status != "BLOCKED":
+        _refuse_unsaid(status, full, words)
+        _refuse_without_work(job, task, full)
     record = Report(status, full, clock.now_utc(), words)
-    data = taskfiles.render_report(key, record)
-    log = task_log.of_report(job, task, data)
+    data = task_records.render_report(key, record)
+    log = reviews.log_with_report(job, task, data)
     edits = (
-        Edit("write", taskfiles.log_file(key), "the report, word for word", log),
-        Edit("write", taskfiles.report_file(key), f"{status} {full[:12]}".strip(), data),
+        Edit("write", task_records.log_file(key), "the report, word for word", log),
+        Edit("write", task_records.report_file(key), f"{status} {full[:12]}".strip(), data),
     )
-    return Move("task-report", key, task.loop.number if task.loop else 0, edits)
+    return ChangeSet("task-report", key, task.loop.number if task.loop else 0, edits)
 
 
 def _can_report(job: Job, task: TaskState) -> None:
     if task.outcome:
-        text = f"{task.key} is {task.outcome.ending}: a person ended it, and no report changes that"
-        raise Refusal(Problem("task-ended", text, taskfiles.outcome_file(task.key)))
+        text = f"{task.key} has come to its end, {task.outcome.ending}: no report changes that"
+        raise Refusal(Problem("task-ended", text, task_records.outcome_file(task.key)))
     if task.start is None:
         start = f"qrspi task start {job.run} {task.key}"
         text = f"{task.key} is not started, so there is nothing to report: `{start}`"
         raise Refusal(Problem("not-started", text, hint=start))
 
 
+def _refuse_unsaid(status: ReportStatus, commit: str, words: str) -> None:
+    if not commit:
+        text = f"a report of {status} names the commit that was made: --commit SHA"
+        raise Misuse(Problem("usage", text, field="--commit", expected="a commit"))
+    if status == "DONE_WITH_CONCERNS" and not words.strip():
+        text = f"a report of {status} says what the concerns are: -m TEXT"
+        raise Misuse(Problem("usage", text, field="-m", expected="a text"))
+
+
+def _refuse_without_work(job: Job, task: TaskState, commit: str) -> None:
+    """Reviewers look at commits only: what is in no commit does not exist for them."""
+    assert task.start is not None
+    repo = code_repository.repository_of(job)
+    base = task_base.find(job, task.key, task.start, commit).commit
+    if commit != base:
+        return
+    place = worktree(job, task)
+    own = worktrees.at(repo, place)
+    left = worktrees.uncommitted(own) if own else ()
+    beside = f"; not committed there: {_names(left)}" if left else ""
+    text = (
+        f"{task.key}: nothing is committed in {task.start.worktree} since the task began at "
+        f"{base[:12]}{beside}"
+    )
+    hint = f"git -C {quoted(place)} status"
+    raise Refusal(Problem("nothing-committed", text, place, "--commit", commit, "a commit", hint))
+
+
+def _names(files: Sequence[str]) -> str:
+    more = f" and {len(files) - _LISTED} more" if len(files) > _LISTED else ""
+    return f"{', '.join(files[:_LISTED])}{more}"
+
+
 def _resolved(job: Job, task: TaskState, commit: str) -> str:
     """In the task's own work tree, where HEAD is what an implementer means by it."""
-    repo = workplace.repository_of(job)
-    own = worktrees.at(repo, f"{repo.root}/{task.start.worktree}") if task.start else None
+    repo = code_repository.repository_of(job)
+    own = worktrees.at(repo, worktree(job, task))
     full = refs.resolve(own or repo, commit)
     if full:
         return full
@@ -71,18 +116,33 @@ def _resolved(job: Job, task: TaskState, commit: str) -> str:
     raise Refusal(Problem("unknown-commit", text, "", "--commit", commit, "a commit", "git log"))
 
 
-def accept(job: Job, key: str, reason: str, who: str = "") -> Move:
-    """The task stays as it is, with what is open about it. There must be something to take."""
+def accept(job: Job, key: str, reason: str, who: str = "") -> ChangeSet:
+    """The task stays as it is, with its open issues. There must be a commit to accept."""
     task = state_of(job, key)
     _can_end(task)
-    if not task.commit:
+    if not task.commit and task.state != "imported":
         skip = f"qrspi task skip {job.run} {key} --reason TEXT"
         text = f"{key} has no commit that could be accepted; to leave it out: `{skip}`"
         raise Refusal(Problem("nothing-to-accept", text, hint=skip))
     return _ended(job, task, "accepted-with-issues", reason, who)
 
 
-def skip(job: Job, key: str, reason: str, who: str = "") -> Move:
+def accept_imported(job: Job, reason: str, who: str = "") -> ChangeSet:
+    """Every task that was worked on elsewhere and is neither ended nor begun again."""
+    planned, fixes = batch.read(job.facts), batch.repairs(job.workspace)
+    states = task_state.survey(job.facts, (*planned.items, *fixes.items))
+    imported = [task for task in states if task.state == "imported"]
+    if not imported:
+        text = f"no task of {job.run} was worked on elsewhere and waits for a word"
+        hint = f"qrspi task list {job.run}"
+        raise Refusal(Problem("nothing-to-accept", text, hint=hint))
+    changes = [_ended(job, task, "accepted-with-issues", reason, who) for task in imported]
+    edits = tuple(edit for change in changes for edit in change.edits)
+    keys = tuple(task.key for task in imported)
+    return ChangeSet("task-accepted-with-issues", job.facts.step, 0, edits, concerns=keys)
+
+
+def skip(job: Job, key: str, reason: str, who: str = "") -> ChangeSet:
     task = state_of(job, key)
     _can_end(task)
     return _ended(job, task, "skipped-by-user", reason, who)
@@ -94,20 +154,22 @@ def _can_end(task: TaskState) -> None:
         raise Refusal(Problem("task-ended", text, task.item.file, found=task.state))
 
 
-def _ended(job: Job, task: TaskState, ending: Ending, reason: str, who: str) -> Move:
+def _ended(job: Job, task: TaskState, ending: Ending, reason: str, who: str) -> ChangeSet:
     if not reason.strip():
         text = "say why: --reason TEXT"
         raise Misuse(Problem("usage", text, field="--reason", expected="a text"))
-    by = who or person.at(job.workspace.path)
-    record = Outcome(ending, reason, by, clock.now_utc())
-    data = taskfiles.render_outcome(task.key, record)
-    path = taskfiles.outcome_file(task.key)
-    edits = (Edit("write", path, f"{ending} by {by}", data), *_closing(task))
-    return Move(f"task-{ending}", task.key, task.loop.number if task.loop else 0, edits)
+    by, number = git_person.at(job.workspace.path), task.loop.number if task.loop else 0
+    record = Outcome(ending, reason, by, clock.now_utc(), who)
+    data = task_records.render_outcome(task.key, record)
+    path = task_records.outcome_file(task.key)
+    edit = Edit("write", path, f"{ending} by {by}", data)
+    about = change_set.decision(job, "task", task.key, number, edit)
+    line = change_set.on_record(job, about._replace(option=ending), who)
+    return ChangeSet(f"task-{ending}", task.key, number, (line, edit, *_closing(task)))
 
 
 def _closing(task: TaskState) -> tuple[Edit, ...]:
-    """A round that is left open says so: nobody applies its findings any more."""
+    """The open round, if there is one, says that nobody applies its findings any more."""
     loop = task.loop
     if loop is None or loop.stage != "fixing":
         return ()

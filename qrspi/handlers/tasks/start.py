@@ -6,98 +6,165 @@ work tree is used, a half-made one repaired, and what is somebody else's refused
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from qrspi.core.artifacts.branch_map import FILE, Plan, Stage
-from qrspi.core.code_steps import batch
-from qrspi.core.code_steps import task_state as taskstate
-from qrspi.core.code_steps.batch import Item
+from qrspi.core.code_steps import batch, task_bases, task_state
 from qrspi.core.config import reader as configs
 from qrspi.core.errors import Refusal
 from qrspi.core.model import Problem
-from qrspi.core.records import task_records as taskfiles
-from qrspi.core.records.task_records import Report, Start
+from qrspi.core.records import task_records
+from qrspi.core.records.task_records import Refused, Report, Start
 from qrspi.core.steps.facts import unmet
-from qrspi.handlers.changes import code_repository as workplace
+from qrspi.core.text.shell_words import quoted
+from qrspi.handlers.changes import change_set, code_repository
 from qrspi.handlers.changes.code_repository import Workplace
+from qrspi.handlers.gates import quality, quality_approval
+from qrspi.handlers.gates.quality import Reached
 from qrspi.handlers.jobs.job import Job, Performed
+from qrspi.handlers.tasks import bases
+from qrspi.handlers.tasks.bases import Given
 from qrspi.world.git import refs, worktrees
-from qrspi.world.git.worktrees import Conflict
 from qrspi.world.machine import clock
+
+_HOW = {"ready": "reused", "half-made": "repaired", "absent": "made"}
 
 
 class Started(NamedTuple):
     key: str
     start: Start
-    how: str  # made, repaired or reused
+    how: str  # made, repaired, reused or rebuilt
+    notes: tuple[str, ...] = ()
 
 
 def handle(job: Job) -> Performed:
-    return performed(job, [start(job, key) for key in job.next.missing])
+    """What the rubric has against a task by now is written down, and the others start. What
+    stands in the way of one task stops that one only."""
+    rejected = quality_approval.rejected(job, job.next.missing)
+    failed = quality.put(job, [Reached(one, "rubric") for one in rejected])
+    if failed:
+        raise Refusal(*failed.values())
+    refused = {one.task for one in rejected}
+    tried = [_tried(job, key) for key in job.next.missing if key not in refused]
+    done = [one for one in tried if isinstance(one, Started)]
+    said = tuple(f"{one.task}: {one.because}" for one in rejected)
+    stopped = [one for one in tried if isinstance(one, Stopped)]
+    files = tuple(task_records.refused_file(one.key) for one in stopped)
+    told = performed(job, done, said + tuple(f"{one.key}: {one.reason}" for one in stopped))
+    return told._replace(files=told.files + files)
 
 
-def performed(job: Job, done: Sequence[Started]) -> Performed:
-    notes = tuple(
+class Stopped(NamedTuple):
+    """A task that could not be started, which is on record."""
+
+    key: str
+    reason: str
+
+
+# In the way of one task. Anything else is in the way of all of them.
+_ONE_TASK = "foreign-branch foreign-worktree merge-conflict commit-missing bad-record link".split()
+
+
+def _tried(job: Job, key: str) -> Started | Stopped:
+    try:
+        return start(job, key)
+    except Refusal as refusal:
+        problem = refusal.problem
+        if problem.code not in _ONE_TASK:
+            raise
+    record = Refused(problem.message, problem.hint, clock.now_utc())
+    path = task_records.refused_file(key)
+    job.workspace.write(path, task_records.render_refused(key, record))
+    return Stopped(key, problem.message)
+
+
+def performed(job: Job, done: Sequence[Started], said: tuple[str, ...] = ()) -> Performed:
+    notes = said + tuple(
         f"{one.key}: {one.how} {one.start.worktree} on {one.start.branch}" for one in done
     )
-    files = tuple(taskfiles.start_file(one.key) for one in done)
+    notes += tuple(note for one in done for note in one.notes)
+    files = tuple(task_records.start_file(one.key) for one in done)
     return Performed("start-tasks", job.facts.step, 0, files, notes)
 
 
-def ready(job: Job) -> tuple[str, ...]:
-    """The tasks that can start now."""
+def ready(job: Job, *, anyway: bool = False) -> tuple[str, ...]:
+    """The tasks that can start now; `anyway` those too that the quality gate holds."""
     planned, fixes = batch.read(job.facts), batch.repairs(job.workspace)
     if planned.problems:
         raise Refusal(*planned.problems)
-    states = taskstate.survey(job.facts, (*planned.items, *fixes.items))
-    return tuple(task.key for task in states if task.state == "ready")
+    states = task_state.survey(job.facts, (*planned.items, *fixes.items))
+    wanted = ("ready", "held") if anyway else ("ready",)
+    return tuple(task.key for task in states if task.state in wanted)
+
+
+def begin(job: Job, keys: Sequence[str], *, anyway: bool) -> tuple[list[Started], Performed]:
+    """Start tasks for a person. That a text will do is on record before it is acted upon."""
+    for key in keys:
+        _given(job, key)
+    doubtful = ask_quality(job, keys, anyway=anyway)
+    for edit in quality.proceed(job, [key for key in ready(job, anyway=True) if key in doubtful]):
+        change_set.write(job.workspace, edit)
+    done = [start(job, key) for key in keys]
+    said = tuple(f"{key} starts without a PASS" for key in doubtful)
+    return done, performed(job, done, said)
+
+
+def ask_quality(job: Job, keys: Sequence[str], *, anyway: bool) -> tuple[str, ...]:
+    """Which of the tasks have no PASS. Unless a person wants them anyway, they are refused."""
+    new = [key for key in keys if _recorded(job, key) is None]
+    found = {key: quality_approval.objection(job, key) for key in new}
+    refused = [problem for problem in found.values() if problem]
+    if refused and not anyway:
+        raise Refusal(*refused)
+    return tuple(key for key, problem in found.items() if problem)
 
 
 def rehearse(job: Job, key: str) -> Started:
     """What starting would make, as far as that can be said without making it."""
-    found = given(job, key)
-    known = recorded(job, key)
-    branch = found.item.branch or found.at.branch(key)
-    path = found.at.worktree(key)
-    feature = found.at.tip if found.item.base.kind == "feature" else ""
-    new = Start(branch, found.item.base_words, feature, found.at.shown(key), found.at.feature)
+    given = _given(job, key)
+    known = _recorded(job, key)
+    branch = given.place.branch(key, given.item.branch)
+    path = given.place.worktree(key)
+    feature = given.place.tip if given.item.base.kind == "feature" else ""
+    new = Start(branch, given.item.base_words, feature, given.place.shown(key), given.place.feature)
     start = known or new
-    how = worktrees.condition(found.at.repo, path, start.branch)
-    if how == "foreign":
-        raise worktrees.foreign(path, start.branch)
-    return Started(key, start, {"ready": "reused", "half-made": "repaired"}.get(how, "made"))
+    condition = worktrees.condition(given.place.repo, path, start.branch)
+    if condition == "foreign":
+        raise worktrees.foreign(path, start.branch, given.place.repo)
+    return Started(key, start, _HOW[condition])
 
 
-class Given(NamedTuple):
-    """A task with all it is started from."""
-
-    item: Item
-    plan: Plan
-    at: Workplace
-
-
-def given(job: Job, key: str) -> Given:
-    refuse_too_early(job)
+def _given(job: Job, key: str) -> Given:
+    _refuse_too_early(job)
     planned, fixes = batch.read(job.facts), batch.repairs(job.workspace)
-    item = next((one for one in (*planned.items, *fixes.items) if one.key == key), None)
+    items = {item.key: item for item in (*planned.items, *fixes.items)}
     problems = fixes.problems if "/" in key else planned.problems
     if problems:
         raise Refusal(*problems)
-    if item is None:
-        listed = ", ".join(one.key for one in (*planned.items, *fixes.items)) or "none"
-        text = f"{key} is no task of phase {job.facts.phase}; there is {listed}"
-        hint = f"qrspi task list {job.run}"
-        raise Refusal(
-            Problem("unknown-task", text, field="TASK", found=key, expected=listed, hint=hint)
+    if key not in items:
+        raise unknown_task(job, key, items)
+    states = {task.key: task for task in task_state.survey(job.facts, items.values())}
+    return Given(items[key], planned.plan, code_repository.find(job), states)
+
+
+def unknown_task(job: Job, key: str, known: Iterable[str]) -> Refusal:
+    listed = ", ".join(known) or "none"
+    return Refusal(
+        Problem(
+            "unknown-task",
+            f"{key} is no task of phase {job.facts.phase}; there is {listed}",
+            field="TASK",
+            found=key,
+            expected=listed,
+            hint=f"qrspi task list {job.run}",
         )
-    return Given(item, planned.plan, workplace.find(job))
+    )
 
 
-def refuse_too_early(job: Job) -> None:
+def _refuse_too_early(job: Job) -> None:
     """Tasks are started when what they are built on is approved, and never before."""
     if wrong := configs.problems_for(job.facts.config, "implement"):
-        raise Refusal(*wrong)
+        raise Refusal(*(configs.for_run(one, job.workspace) for one in wrong))
     if missing := unmet(job.facts, "implement"):
         listed = ", ".join(missing)
         text = f"no task can start: approve {listed} first"
@@ -106,154 +173,135 @@ def refuse_too_early(job: Job) -> None:
 
 
 def start(job: Job, key: str) -> Started:
-    found = given(job, key)
-    known = recorded(job, key)
-    return _again(job, found, known) if known else _first_time(job, found)
+    given = _given(job, key)
+    known = _recorded(job, key)
+    started = _again(job, given, known) if known else _first_time(job, given)
+    job.workspace.remove(task_records.refused_file(key))
+    if not job.facts.config.has_checkpoints:
+        return started
+    from qrspi.handlers.gates import checkpoint_rows
+
+    return started._replace(notes=(*started.notes, *checkpoint_rows.begin(job, key)))
 
 
-def recorded(job: Job, key: str) -> Start | None:
-    start = taskfiles.start(job.workspace, key)
+def _recorded(job: Job, key: str) -> Start | None:
+    start = task_records.start(job.workspace, key)
     if isinstance(start, Problem):
         raise Refusal(start)
     return start
 
 
-def _first_time(job: Job, found: Given) -> Started:
-    at, key = found.at, found.item.key
-    branch = found.item.branch or at.branch(key)
-    path = at.worktree(key)
-    refuse_elsewhere(at, branch, path)
-    condition = worktrees.condition(at.repo, path, branch)
+def _first_time(job: Job, given: Given) -> Started:
+    place, key = given.place, given.item.key
+    branch = place.branch(key, given.item.branch)
+    path = place.worktree(key)
+    _refuse_elsewhere(place, branch, path)
+    condition = worktrees.condition(place.repo, path, branch)
     if condition == "foreign":
-        raise worktrees.foreign(path, branch)
-    base = _base(job, found)
+        raise worktrees.foreign(path, branch, place.repo)
+    base = bases.find(job, given)
     if condition == "half-made":
-        worktrees.clear(at.repo, path)
-    base_commit = _branch(at, branch, base, is_whole=condition == "ready")
-    how = {"ready": "reused", "half-made": "repaired"}.get(condition, "made")
-    worktrees.exclude_folder(at.repo)
-    worktrees.add_worktree(at.repo, path, branch)
-    words = found.item.base_words
-    record = Start(branch, words, base_commit, at.shown(key), at.feature, clock.now_utc())
-    job.workspace.write(taskfiles.start_file(key), taskfiles.render_start(key, record))
-    return Started(key, record, how)
+        worktrees.clear(place.repo, path)
+    base_commit = _branch(place, branch, base.commit, is_whole=condition == "ready")
+    worktrees.exclude_folder(place.repo)
+    worktrees.add_worktree(place.repo, path, branch)
+    record = Start(
+        branch=branch,
+        base=given.item.base_words,
+        base_commit=base_commit,
+        worktree=place.shown(key),
+        feature_branch=place.feature,
+        time=clock.now_utc(),
+        built_on=task_records.listed(base.built_on),
+    )
+    return Started(key, _written(job, key, record), _HOW[condition])
 
 
-def _again(job: Job, found: Given, known: Start) -> Started:
-    """Where the record came from another machine, the branch may not be here yet."""
-    repo = found.at.repo
-    path = f"{repo.root}/{known.worktree}"
-    refuse_elsewhere(found.at, known.branch, path)
+def _written(job: Job, key: str, record: Start) -> Start:
+    job.workspace.write(task_records.start_file(key), task_records.render_start(key, record))
+    return record
+
+
+def _again(job: Job, given: Given, known: Start) -> Started:
+    """The record may come from another machine, and the branch may not be here yet."""
+    repo, key = given.place.repo, given.item.key
+    path = given.place.worktree(key)
+    _refuse_elsewhere(given.place, known.branch, path)
     condition = worktrees.condition(repo, path, known.branch)
+    if condition != "ready" and known.branch not in given.place.branches(key, given.item.branch):
+        raise Refusal(_other_branch(given, known))
     if worktrees.tip(repo, known.branch) is None:
-        worktrees.create_branch(repo, known.branch, _last_known(job, found, known))
+        worktrees.create_branch(repo, known.branch, _last_known(job, given, known))
     worktrees.exclude_folder(repo)
     worktrees.add_worktree(repo, path, known.branch)
-    return Started(found.item.key, known, "reused" if condition == "ready" else "repaired")
+    started = Started(key, known, "reused" if condition == "ready" else "repaired")
+    return _on_newer_base(job, given, started) if given.states[key].moved else started
 
 
-def _last_known(job: Job, found: Given, known: Start) -> str:
-    report = taskfiles.report(job.workspace, found.item.key)
+def _on_newer_base(job: Job, given: Given, started: Started) -> Started:
+    """What the task builds on was reviewed anew since. Where nobody has worked yet it is begun
+    again from there; else it stays, and that is said."""
+    key, known = started.key, started.start
+    base = bases.find(job, given)
+    tree = worktrees.at(given.place.repo, given.place.worktree(key))
+    assert tree is not None  # it was made a moment ago
+    if refs.head(tree) in (known.base_commit, base.commit) and not worktrees.uncommitted(tree):
+        worktrees.move(tree, base.commit)
+        built_on = task_records.listed(base.built_on)
+        new = known._replace(base_commit=base.commit, built_on=built_on, stays_without="")
+        return Started(key, _written(job, key, new), "rebuilt")
+    stays = known._replace(stays_without=task_records.listed(base.built_on))
+    said = task_bases.warning(key, known, given.states[key].moved).message
+    return Started(key, _written(job, key, stays), started.how, (said,))
+
+
+def _other_branch(given: Given, known: Start) -> Problem:
+    """A record may come from a stranger: it names no branch that this task cannot have."""
+    key = given.item.key
+    file, expected = task_records.start_file(key), given.place.branches(key, given.item.branch)[0]
+    text = f"{file}: branch is {known.branch}; expected {expected}"
+    hint = f"git -C {quoted(given.place.repo.root)} log --all -- {quoted(f'*/{file}')}"
+    return Problem("bad-record", text, file, "branch", known.branch, expected, hint)
+
+
+def _last_known(job: Job, given: Given, known: Start) -> str:
+    report = task_records.report(job.workspace, given.item.key)
     said = report.commit if isinstance(report, Report) else ""
     for commit in filter(None, (said, known.base_commit)):
-        if refs.resolve(found.at.repo, commit):
+        if refs.resolve(given.place.repo, commit):
             return commit
     text = (
-        f"{found.item.key}: neither its branch {known.branch} nor the commit it started from "
-        f"({known.base_commit[:12]}) is in {found.at.repo.root}: fetch them, then start it again"
+        f"{given.item.key}: neither its branch {known.branch} nor the commit it started from "
+        f"({known.base_commit[:12]}) is in {given.place.repo.root}: fetch them, then start it again"
     )
     raise Refusal(Problem("commit-missing", text, found=known.base_commit, hint="git fetch"))
 
 
-def refuse_elsewhere(at: Workplace, branch: str, path: str) -> None:
-    """git would refuse too, after the branch was made."""
-    for one in worktrees.worktrees(at.repo):
+def _refuse_elsewhere(place: Workplace, branch: str, path: str) -> None:
+    """git would refuse too, but only after the branch was made. The way out keeps every file."""
+    for one in worktrees.worktrees(place.repo):
         if one.branch == branch and one.path != path and not one.prunable:
+            leave = place.feature if one.path == place.repo.root else "--detach"
+            way_out = f"git -C {quoted(one.path)} switch {quoted(leave)}"
             text = (
                 f"branch {branch} is checked out at {one.path}: expected at {path} or nowhere; "
-                f"remove that work tree with `git worktree remove {one.path}`"
+                f"leave it there with `{way_out}`, which keeps all files"
             )
-            hint = f"git worktree remove {one.path}"
-            raise Refusal(Problem("foreign-worktree", text, one.path, found=branch, hint=hint))
+            raise Refusal(Problem("foreign-worktree", text, one.path, found=branch, hint=way_out))
 
 
-def _branch(at: Workplace, branch: str, base: str, *, is_whole: bool) -> str:
-    """Make the branch; the commit it begins with. One that is there already is ours when our
-    work tree is on it, or when it has nothing of its own."""
-    tip = worktrees.tip(at.repo, branch)
+def _branch(place: Workplace, branch: str, base: str, *, is_whole: bool) -> str:
+    """Make the branch; returns the commit it begins with. A branch that is there already is ours
+    when our work tree is on it, or when it has no commit of its own."""
+    tip = worktrees.tip(place.repo, branch)
     if tip is None:
-        worktrees.create_branch(at.repo, branch, base)
+        worktrees.create_branch(place.repo, branch, base)
         return base
     if is_whole:
-        return refs.merge_base(at.repo, tip, base) or tip
+        return refs.merge_base(place.repo, tip, base) or tip
     if tip == base:
         return base
-    if refs.is_ancestor(at.repo, tip, base):
-        worktrees.move_branch(at.repo, branch, base)
+    if refs.is_ancestor(place.repo, tip, base):
+        worktrees.create_branch(place.repo, branch, base, move=True)
         return base
-    text = (
-        f"branch {branch} is there and has commits that this run did not make: rename or delete "
-        "it, then start the task again"
-    )
-    hint = f"git branch -m {branch} {branch}-old"
-    raise Refusal(Problem("foreign-branch", text, found=tip, expected="no branch", hint=hint))
-
-
-def _base(job: Job, found: Given) -> str:
-    base = found.item.base
-    if base.kind == "feature":
-        return found.at.tip
-    if base.kind == "task":
-        return _tip_of(job, found, base.name)
-    stage = found.plan.stage(base.name)
-    assert stage is not None  # a plan that was read has a row for each
-    return _stage(job, found, stage)
-
-
-def _tip_of(job: Job, found: Given, key: str) -> str:
-    """What a task that others build on has come to: it needs a commit, not an end."""
-    start = recorded(job, key)
-    tip = worktrees.tip(found.at.repo, start.branch) if start else None
-    if start and tip is None:
-        tip = refs.resolve(found.at.repo, _last_known(job, found, start))
-    if start and tip and tip != start.base_commit:
-        return tip
-    what = "has no commit of its own yet" if start else "is not started"
-    text = f"{found.item.key} starts from {found.item.base_words}, and {key} {what}"
-    raise Refusal(
-        Problem("parent-without-commit", text, found=key, hint=f"qrspi task list {job.run}")
-    )
-
-
-def _stage(job: Job, found: Given, stage: Stage) -> str:
-    """The merge that several tasks start from. Its branch appears when it is whole."""
-    at = found.at
-    branch = stage.branch or at.branch(stage.name)
-    if tip := worktrees.tip(at.repo, branch):
-        return tip
-    tips = [_part(job, found, part) for part in stage.parts]
-    worktrees.exclude_folder(at.repo)
-    message = f"Merge {', '.join(stage.parts)} into {stage.name}"
-    with worktrees.throwaway(at.repo, at.worktree(stage.name), tips[0]) as tree:
-        merged = worktrees.merge(tree, tips[1:], message)
-        if isinstance(merged, Conflict):
-            part = stage.parts[tips.index(merged.tip)]
-            raise _conflict(job, stage, part, merged.files)
-        commit = refs.head(tree) or tips[0]
-    worktrees.create_branch(at.repo, branch, commit)
-    return commit
-
-
-def _part(job: Job, found: Given, name: str) -> str:
-    stage = found.plan.stage(name)
-    return _stage(job, found, stage) if stage else _tip_of(job, found, name)
-
-
-def _conflict(job: Job, stage: Stage, part: str, files: tuple[str, ...]) -> Refusal:
-    listed = ", ".join(files)
-    text = (
-        f"{stage.name} cannot be made: {part} conflicts with {', '.join(stage.parts)} in {listed}; "
-        f"settle it on the branch of {part}, or give the task another base"
-    )
-    hint = f"qrspi task list {job.run}"
-    return Refusal(Problem("merge-conflict", text, FILE, "Composition", listed, hint=hint))
+    raise bases.foreign_branch(branch, tip)

@@ -11,16 +11,16 @@ from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from qrspi.core.config.vendors import Provider
-from qrspi.core.model import Problem
-from qrspi.world.agents.dispatch_context import Wire
-from qrspi.world.agents.reply_buffer import Hearing
-from qrspi.world.agents.request import Answer, Request, failure
+from qrspi.core.model import Code, Problem
+from qrspi.world.agents.dispatch_context import DispatchContext
+from qrspi.world.agents.exchange_deadline import ExchangeDeadline
+from qrspi.world.agents.request import Answer, ReplyBuffer, Request
 
 if TYPE_CHECKING:
     from httpx import URL, Headers, Response
 
 ATTEMPTS = 4
-WHOLE_SECONDS = 1800.0  # for one that sends a byte now and then
+WHOLE_SECONDS = 1800.0  # for all attempts together, also with one that sends a byte now and then
 LONGEST_PAUSE = 300.0
 _ERROR_LIMIT = 64 * 1024
 _KEY = re.compile(r"[!-~]+")
@@ -33,14 +33,15 @@ class _Again(NamedTuple):
     after: float | None = None
 
 
-def send(request: Request, wire: Wire) -> Answer:
+def send(request: Request, wire: DispatchContext) -> Answer:
     provider = request.means.provider
     assert provider is not None
     key = wire.environment.get(provider.api_key_env, "")
     if problem := _unusable(key, provider):
         return Answer(problem=problem)
     began = time.monotonic()
-    answer = _tried(request, provider, key, wire)
+    with ExchangeDeadline(WHOLE_SECONDS) as deadline:
+        answer = _tried(request, provider, key, wire, deadline)
     return answer._replace(seconds=time.monotonic() - began)
 
 
@@ -48,36 +49,55 @@ def _unusable(key: str, provider: Provider) -> Problem | None:
     name = provider.api_key_env
     if not key:
         text = f"the variable {name} is not set: it holds the key for {provider.base_url}"
-        return failure("no-key", text, hint=f"export {name}=…")
+        return Problem("transport-no-key", text, hint=f"export {name}=…")
     if not _KEY.fullmatch(key):
         # Left to the HTTP library, the error would quote the key.
         text = f"the variable {name} holds white space or other characters that no header can carry"
-        return failure("no-key", text)
+        return Problem("transport-no-key", text)
     return None
 
 
-def _tried(request: Request, provider: Provider, key: str, wire: Wire) -> Answer:
+def _tried(
+    request: Request,
+    provider: Provider,
+    key: str,
+    wire: DispatchContext,
+    deadline: ExchangeDeadline,
+) -> Answer:
     attempt, heard = 0, False
     while True:
-        outcome = _once(request, provider, key, wire)
+        outcome = _in_time(_once(request, provider, key, wire, deadline), provider, deadline)
         if isinstance(outcome, Answer):
             return outcome
         heard = heard or outcome.problem.code != _UNREACHABLE
         pause = _pause(outcome, attempt, wire)
         attempt += 1
-        if attempt == ATTEMPTS or pause > LONGEST_PAUSE or wire.stop.is_set():
+        longest = min(LONGEST_PAUSE, deadline.left)
+        if attempt == ATTEMPTS or pause > longest or wire.stop.is_set():
             return Answer(problem=_given_up(outcome, attempt, pause, heard))
         wire.pause(pause)
 
 
-def _pause(outcome: _Again, attempt: int, wire: Wire) -> float:
+def _in_time(
+    outcome: Answer | _Again, provider: Provider, deadline: ExchangeDeadline
+) -> Answer | _Again:
+    """An answer that ends where we cut it off may look whole."""
+    if not deadline.passed:
+        return outcome
+    if isinstance(outcome, Answer) and outcome.heard:
+        outcome.heard.close()
+    text = f"{provider.base_url} had not finished its answer after {deadline.seconds:g} s"
+    return Answer(problem=Problem("transport-timeout", text))
+
+
+def _pause(outcome: _Again, attempt: int, wire: DispatchContext) -> float:
     """Never the same for two callers: those turned away together must not come back together."""
     if outcome.after is not None:
         return outcome.after + wire.chance()
     return (0.5 + wire.chance() / 2) * 2.0**attempt
 
 
-_UNREACHABLE = "transport-unreachable"
+_UNREACHABLE: Code = "transport-unreachable"
 
 
 def _given_up(outcome: _Again, attempts: int, pause: float, heard: bool) -> Problem:
@@ -90,34 +110,46 @@ def _given_up(outcome: _Again, attempts: int, pause: float, heard: bool) -> Prob
     return problem._replace(message=f"{problem.message} ({tried}{more})")
 
 
-def _once(request: Request, provider: Provider, key: str, wire: Wire) -> Answer | _Again:
+def _once(
+    request: Request,
+    provider: Provider,
+    key: str,
+    wire: DispatchContext,
+    deadline: ExchangeDeadline,
+) -> Answer | _Again:
     try:
         import httpx
     except ModuleNotFoundError:
         text = "httpx is not installed, which this transport needs: pip install 'qrspi[http]'"
-        return Answer(problem=failure("no-httpx", text, hint="pip install 'qrspi[http]'"))
+        return Answer(problem=Problem("transport-no-httpx", text, hint="pip install 'qrspi[http]'"))
     place = provider.base_url
     try:
-        with _response(request, provider, key, wire) as response:
+        with _response(request, provider, key, wire, deadline) as response:
             return _read(response, request, place, wire)
     except (httpx.ReadTimeout, httpx.WriteTimeout):
-        return Answer(problem=failure("timeout", f"{place} did not answer in time"))
+        return Answer(problem=Problem("transport-timeout", f"{place} did not answer in time"))
     except (httpx.ConnectError, httpx.ConnectTimeout) as error:
         text = wire.redacted(f"{place} cannot be reached: {error}")
-        return _Again(failure("unreachable", text))
+        return _Again(Problem("transport-unreachable", text))
     except (httpx.NetworkError, httpx.RemoteProtocolError) as error:
         text = wire.redacted(f"{place} broke the connection off: {error}")
-        return _Again(failure("dropped", text))
+        return _Again(Problem("transport-dropped", text))
     except (httpx.HTTPError, httpx.InvalidURL) as error:
         text = wire.redacted(f"{place} cannot be asked: {error}")
-        return Answer(problem=failure("failed", text))
+        return Answer(problem=Problem("transport-failed", text))
     except OSError as error:
         text = f"the answer of {place} cannot be kept: {error.strerror}"
-        return Answer(problem=failure("failed", text))
+        return Answer(problem=Problem("transport-failed", text))
 
 
 @contextmanager
-def _response(request: Request, provider: Provider, key: str, wire: Wire) -> Iterator[Response]:
+def _response(
+    request: Request,
+    provider: Provider,
+    key: str,
+    wire: DispatchContext,
+    deadline: ExchangeDeadline,
+) -> Iterator[Response]:
     body = {
         "model": request.model,
         "messages": [{"role": "user", "content": request.prompt.decode()}],
@@ -125,7 +157,10 @@ def _response(request: Request, provider: Provider, key: str, wire: Wire) -> Ite
     client = wire.connections.client(provider.base_url)
     content, headers = json.dumps(body).encode(), _headers(provider, key)
     url = _url(provider.base_url)
-    with client.stream("POST", url, content=content, headers=headers) as response:
+    watched = {"trace": deadline.trace}
+    with client.stream(
+        "POST", url, content=content, headers=headers, extensions=watched
+    ) as response:
         yield response
 
 
@@ -153,13 +188,15 @@ def _headers(provider: Provider, key: str) -> Headers:
     return headers
 
 
-def _read(response: Response, request: Request, place: str, wire: Wire) -> Answer | _Again:
+def _read(
+    response: Response, request: Request, place: str, wire: DispatchContext
+) -> Answer | _Again:
     if response.status_code != 200:
         return _turned_away(response, place, wire)
-    if problem := _odd_content(response, place):
+    if problem := _odd_content(response, place, wire):
         return Answer(problem=problem)
     with ExitStack() as stack:
-        heard = Hearing()
+        heard = ReplyBuffer()
         stack.callback(heard.close)
         if problem := _hear(response, heard, request.limit, place):
             return Answer(problem=problem)
@@ -167,39 +204,42 @@ def _read(response: Response, request: Request, place: str, wire: Wire) -> Answe
     return Answer(heard=heard)
 
 
-def _hear(response: Response, heard: Hearing, limit: int, place: str) -> Problem | None:
-    deadline = time.monotonic() + WHOLE_SECONDS
+def _hear(response: Response, heard: ReplyBuffer, limit: int, place: str) -> Problem | None:
     for block in response.iter_raw():
         heard.add(block)
         if heard.size > limit:
-            return failure("too-large", f"{place} sent more than {limit} bytes")
-        if time.monotonic() > deadline:
-            text = f"{place} had not finished its answer after {WHOLE_SECONDS:g} s"
-            return failure("timeout", text)
+            return Problem("transport-too-large", f"{place} sent more than {limit} bytes")
     return None
 
 
-def _odd_content(response: Response, place: str) -> Problem | None:
-    kind = response.headers.get("content-type", "application/json").partition(";")[0].strip()
+def _odd_content(response: Response, place: str, wire: DispatchContext) -> Problem | None:
+    headers = {name: wire.redacted(value)[:80] for name, value in response.headers.items()}
+    kind = headers.get("content-type", "application/json").partition(";")[0].strip()
     if not kind.endswith(("/json", "+json")):
-        text = f"{place} answered with {kind[:80]!r}: expected application/json"
-        return failure("bad-response", text, found=kind[:80])
-    coding = response.headers.get("content-encoding", "identity")
+        text = f"{place} answered with {kind!r}: expected application/json"
+        return Problem("transport-bad-response", text, found=kind)
+    coding = headers.get("content-encoding", "identity")
     if coding != "identity":
-        text = f"{place} answered in the encoding {coding[:80]!r}, which was not asked for"
-        return failure("bad-response", text, found=coding[:80])
+        text = f"{place} answered in the encoding {coding!r}, which was not asked for"
+        return Problem("transport-bad-response", text, found=coding)
     return None
 
 
-_CODES = {401: "refused", 403: "refused", 402: "quota", 429: "quota", 408: "unavailable"}
+_CODES: dict[int, Code] = {
+    401: "transport-refused",
+    402: "transport-quota",
+    403: "transport-refused",
+    408: "transport-unavailable",
+    429: "transport-quota",
+}
 
 
-def _turned_away(response: Response, place: str, wire: Wire) -> Answer | _Again:
+def _turned_away(response: Response, place: str, wire: DispatchContext) -> Answer | _Again:
     status = response.status_code
     said = wire.redacted(_words(response))
     text = f"{place} answered {status}{f': {said}' if said else ''}"
-    code = _CODES.get(status, "unavailable" if status >= 500 else "rejected")
-    problem = failure(code, text, found=str(status))
+    other: Code = "transport-unavailable" if status >= 500 else "transport-rejected"
+    problem = Problem(_CODES.get(status, other), text, found=str(status))
     if status == 429 or status >= 500:
         return _Again(problem, _retry_after(response, wire))
     return Answer(problem=problem)
@@ -225,7 +265,7 @@ def _message(text: str) -> str:
     return said if isinstance(said, str) else ""
 
 
-def _retry_after(response: Response, wire: Wire) -> float | None:
+def _retry_after(response: Response, wire: DispatchContext) -> float | None:
     """In seconds from now; the header gives them, or a date."""
     said = response.headers.get("retry-after", "").strip()
     if re.fullmatch(r"\d{1,9}(?:\.\d{1,9})?", said):

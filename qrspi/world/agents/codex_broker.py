@@ -15,9 +15,9 @@ import re
 from qrspi.core.config.vendors import TIMEOUT
 from qrspi.core.model import Problem
 from qrspi.core.tree import Fault
-from qrspi.world.agents import command_line as command
-from qrspi.world.agents.dispatch_context import Wire
-from qrspi.world.agents.request import Answer, Request, failure
+from qrspi.world.agents import command_line
+from qrspi.world.agents.dispatch_context import DispatchContext
+from qrspi.world.agents.request import Answer, Request
 from qrspi.world.files.run_tree import DiskTree
 from qrspi.world.machine import hosts
 
@@ -25,11 +25,11 @@ LAUNCH_TIMEOUT = 60.0
 _ID = re.compile(rb"[A-Za-z0-9][A-Za-z0-9._-]{0,127}\n?")
 
 
-def send(request: Request, wire: Wire) -> Answer:
+def send(request: Request, wire: DispatchContext) -> Answer:
     job = request.broker_job or _launch(request, wire)
     if isinstance(job, Answer):
         return job
-    awaited = command.run(
+    awaited = command_line.run(
         request._replace(prompt=b""),
         wire,
         [program(wire), *await_arguments(job, request.result_file)],
@@ -40,7 +40,7 @@ def send(request: Request, wire: Wire) -> Answer:
     return _result(request, awaited.seconds)
 
 
-def program(wire: Wire) -> str:
+def program(wire: DispatchContext) -> str:
     return wire.environment.get(hosts.BROKER) or hosts.USUAL_BROKER
 
 
@@ -48,12 +48,12 @@ def await_arguments(job: str, result_file: str) -> list[str]:
     return ["await", job, "--output-file", result_file]
 
 
-def _launch(request: Request, wire: Wire) -> str | Answer:
+def _launch(request: Request, wire: DispatchContext) -> str | Answer:
     provider = request.means.provider
     assert provider is not None
     argv = [program(wire), "launch", "--model", request.model]
     argv += ["--base-url", provider.base_url, "--api-key-env", provider.api_key_env]
-    launched = command.run(request, wire, argv, LAUNCH_TIMEOUT)
+    launched = command_line.run(request, wire, argv, LAUNCH_TIMEOUT)
     if launched.problem:
         return launched._replace(data=b"")
     if not _ID.fullmatch(launched.data):
@@ -65,13 +65,13 @@ def _launch(request: Request, wire: Wire) -> str | Answer:
 
 def _no_id(name: str) -> Problem:
     text = f"{name} launch did not print a job's id: expected one line of letters, digits, . _ -"
-    return failure("bad-response", text)
+    return Problem("transport-bad-response", text)
 
 
 def _result(request: Request, seconds: float) -> Answer:
     folder, _, name = request.result_file.rpartition("/")
     data = DiskTree(folder).read(name, request.limit + 1)
     if isinstance(data, Fault):
-        text = f"{request.result_file} was not left by the broker ({data.detail or data.kind})"
-        return Answer(seconds=seconds, problem=failure("bad-response", text))
+        text = f"{request.result_file} was not left by the broker ({data.reason})"
+        return Answer(seconds=seconds, problem=Problem("transport-bad-response", text))
     return Answer(data, seconds)

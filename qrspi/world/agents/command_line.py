@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from qrspi.core.config.vendors import Command
 from qrspi.core.model import Problem
-from qrspi.world.agents.dispatch_context import Wire
-from qrspi.world.agents.request import Answer, Request, failure
-from qrspi.world.processes.pipes import Spoken
+from qrspi.world.agents.dispatch_context import DispatchContext
+from qrspi.world.agents.request import Answer, Request
+from qrspi.world.consent.permits import Permit
+from qrspi.world.processes.children import Spoken
 
 MODEL = "{model}"  # in an argument: the model the role was routed to
 
@@ -23,19 +23,19 @@ HOOKS_OFF: dict[str, tuple[str, ...]] = {
 _NOT_INHERITED = ("CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT")
 
 
-def send(request: Request, wire: Wire) -> Answer:
-    command = request.means.command
-    assert command is not None
-    return run(request, wire, arguments(request, command), command.timeout)
+def send(request: Request, wire: DispatchContext) -> Answer:
+    command, permit = request.means.command, request.permit
+    assert command is not None and permit is not None
+    return run(request, wire, arguments(request, permit), command.timeout)
 
 
-def arguments(request: Request, command: Command) -> list[str]:
-    program, *rest = (word.replace(MODEL, request.model) for word in command.argv)
+def arguments(request: Request, permit: Permit) -> list[str]:
+    program, *rest = (word.replace(MODEL, request.model) for word in permit.named.words)
     off = () if request.trusted else HOOKS_OFF.get(program.rpartition("/")[2], ())
     return [program, *off, *rest]
 
 
-def run(request: Request, wire: Wire, argv: list[str], timeout: float) -> Answer:
+def run(request: Request, wire: DispatchContext, argv: list[str], timeout: float) -> Answer:
     try:
         spoken = wire.children.converse(
             argv,
@@ -47,11 +47,11 @@ def run(request: Request, wire: Wire, argv: list[str], timeout: float) -> Answer
         )
     except OSError as error:
         text = f"{argv[0]} cannot be started: {error.strerror}"
-        return Answer(problem=failure("no-program", text, found=argv[0]))
+        return Answer(problem=Problem("transport-no-program", text, found=argv[0]))
     return Answer(spoken.out, spoken.seconds, _problem(argv[0], spoken, timeout, request, wire))
 
 
-def environment(request: Request, wire: Wire) -> Mapping[str, str]:
+def environment(request: Request, wire: DispatchContext) -> Mapping[str, str]:
     own = {"QRSPI_MODEL": request.model, "QRSPI_TRUSTED": "1" if request.trusted else "0"}
     if request.run:
         # A work tree has a copy of the run; what an agent reports belongs to the run itself.
@@ -63,21 +63,21 @@ def environment(request: Request, wire: Wire) -> Mapping[str, str]:
 
 
 def _problem(
-    program: str, spoken: Spoken, timeout: float, request: Request, wire: Wire
+    program: str, spoken: Spoken, timeout: float, request: Request, wire: DispatchContext
 ) -> Problem | None:
     match spoken.ending:
         case "timeout":
-            return failure("timeout", f"{program} did not answer within {timeout:g} s")
+            return Problem("transport-timeout", f"{program} did not answer within {timeout:g} s")
         case "too-much":
             text = f"{program} printed more than {request.limit} bytes and was stopped"
-            return failure("too-large", text)
+            return Problem("transport-too-large", text)
         case "interrupted":
-            return failure("interrupted", f"{program} was stopped with the command")
+            return Problem("transport-interrupted", f"{program} was stopped with the command")
         case "exited":
             return _status(program, spoken, wire)
 
 
-def _status(program: str, spoken: Spoken, wire: Wire) -> Problem | None:
+def _status(program: str, spoken: Spoken, wire: DispatchContext) -> Problem | None:
     if spoken.status == 0:
         return None
     how = (
@@ -85,4 +85,4 @@ def _status(program: str, spoken: Spoken, wire: Wire) -> Problem | None:
     )
     said = " ".join(spoken.tail.decode("utf-8", "replace").split())[-500:]
     text = wire.redacted(f"{program} {how}{f': {said}' if said else ''}")
-    return failure("failed", text, found=str(spoken.status))
+    return Problem("transport-failed", text, found=str(spoken.status))

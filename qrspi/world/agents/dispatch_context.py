@@ -8,14 +8,21 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
-from qrspi.core.text import redaction as secrets
-from qrspi.world.agents.http_clients import Connections
+from qrspi.core.text import redaction
 from qrspi.world.processes.children import Children
 
+if TYPE_CHECKING:
+    from ssl import SSLContext
 
-class Wire:
+    from httpx import Client
+
+CONNECT_SECONDS = 10.0
+READ_SECONDS = 600.0  # a model that thinks sends nothing until it has finished
+
+
+class DispatchContext:
     """Used as a context: whatever is still under way at its end is ended."""
 
     def __init__(
@@ -34,7 +41,7 @@ class Wire:
         self.chance = chance
         self.clock = clock
         self.scripts = scripts
-        self.keys = secrets.known(self.environment, key_names)
+        self.keys = redaction.known(self.environment, key_names)
         self._pause = pause
         self.connections = Connections()
 
@@ -59,4 +66,67 @@ class Wire:
             self.stop.wait(seconds)
 
     def redacted(self, text: str) -> str:
-        return secrets.redacted(text, self.keys)
+        return redaction.redacted(text, self.keys)
+
+
+class Connections:
+    """HTTP clients for the threads of a fan-out.
+
+    One for each thread, and a new connection for each exchange, so that whoever ends an exchange
+    ends nothing else. They share what is slow to make: the certificates take 30 ms to load, and
+    where only plain HTTP is spoken they are not loaded at all.
+    """
+
+    def __init__(self) -> None:
+        self._own = threading.local()
+        self._guard = threading.Lock()
+        self._clients: list[Client] = []
+        self._contexts: dict[str, SSLContext] = {}
+        self._proxied: bool | None = None
+
+    def client(self, url: str) -> Client:
+        scheme = "http" if url.lower().startswith("http://") else "https"
+        known: dict[str, Client] = self._own.__dict__
+        if scheme not in known:
+            known[scheme] = self._made(scheme)
+        return known[scheme]
+
+    def close(self) -> None:
+        with self._guard:
+            for client in self._clients:
+                client.close()
+
+    def _made(self, scheme: str) -> Client:
+        import httpx
+
+        with self._guard:
+            client = httpx.Client(
+                timeout=httpx.Timeout(READ_SECONDS, connect=CONNECT_SECONDS),
+                verify=self._context(scheme),
+                # Plain HTTP stays on this machine: a proxy would carry the key away from it.
+                trust_env=scheme == "https" and self._is_proxied(),
+                limits=httpx.Limits(max_keepalive_connections=0),
+                # A redirect would carry the key to wherever it leads.
+                follow_redirects=False,
+            )
+            self._clients.append(client)
+        return client
+
+    def _context(self, scheme: str) -> SSLContext:
+        import ssl
+
+        import httpx
+
+        if scheme not in self._contexts:
+            # Without certificates a context trusts nobody.
+            empty = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+            self._contexts[scheme] = empty if scheme == "http" else httpx.create_ssl_context()
+        return self._contexts[scheme]
+
+    def _is_proxied(self) -> bool:
+        """Asked once for all: looking through the environment is the slowest part of a client."""
+        from urllib.request import getproxies
+
+        if self._proxied is None:
+            self._proxied = bool(getproxies())
+        return self._proxied

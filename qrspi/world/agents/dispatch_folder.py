@@ -9,27 +9,24 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from functools import partial
 
-from qrspi.core.agents import dispatch_record as jobs
+from qrspi.core.agents import dispatch_record
 from qrspi.core.agents.dispatch_record import Record
 from qrspi.core.agents.replies import LIMIT
 from qrspi.core.model import Problem
 from qrspi.core.tree import Fault
-from qrspi.world.files import atomic_write as atomic
-from qrspi.world.files import json_log as applog
-from qrspi.world.files import lock
-from qrspi.world.files.run_tree import DiskTree, opened
-from qrspi.world.files.write_errors import worded
+from qrspi.world.files import atomic_write, json_log, lock
+from qrspi.world.files.atomic_write import reporting_errors
+from qrspi.world.files.run_tree import DiskTree, closing
 
-FOLDER = f"{lock.OWN}/dispatch"
 LOCK = "dispatch-lock"
 JOBS = "jobs.jsonl"  # in each folder: what became of its dispatches, the newest line counts
 SECOND_TRY = "-again"  # behind the name of an agent whose first answer was not good enough
 
 
-class Mailbox:
+class DispatchFolder:
     """Places are the paths of prompts without `.md`:
     `.qrspi/dispatch/goals/round-01/quality-claude`."""
 
@@ -52,12 +49,12 @@ class Mailbox:
         """A line for each; all that belong to one folder are one write."""
         for folder, names in _by_folder(records):
             known = [records[f"{folder}/{name}"] for name in names]
-            lines = b"".join(map(jobs.render, known))
+            lines = b"".join(map(dispatch_record.render, known))
             path = f"{folder}/{JOBS}"
             with self._guard, self._below(path, folder, make=True) as directory:
                 if self._open:
                     before = self._of(folder)
-                    applog.append(directory, JOBS, lines, path)
+                    json_log.append(directory, JOBS, lines, path)
                     before |= {record.name: record for record in known}
 
     def _of(self, folder: str) -> dict[str, Record]:
@@ -70,11 +67,17 @@ class Mailbox:
         return None if isinstance(data, Fault) else data
 
     def answer(self, place: str, record: Record) -> bytes | None:
-        """The reply that counts."""
-        return self.reply(f"{place}{SECOND_TRY}" if record.second_try else place)
+        """The reply that counts, if it is what came back."""
+        data = self.reply(f"{place}{SECOND_TRY}" if record.second_try else place)
+        return data if data is not None and record.is_answered_by(data) else None
 
-    def capture(self, place: str, data: bytes) -> None:
+    def capture(self, place: str, data: bytes) -> str:
+        """Its hash goes on record first: without that, nobody knows whose words a reply is."""
+        digest = atomic_write.sha256(data)
+        if record := self.record(place):
+            self.keep(place, record._replace(answer=digest))
         self._put(f"{place}.reply", data)
+        return digest
 
     def prompts(self, texts: Mapping[str, bytes]) -> None:
         """Whole files, though not synced: what is lost with the power can be rendered again."""
@@ -92,7 +95,7 @@ class Mailbox:
                 for name in found:
                     os.unlink(name, dir_fd=directory)
                 if found:
-                    atomic.sync(directory)
+                    atomic_write.sync(directory)
 
     def result_file(self, place: str) -> str:
         return f"{self.path}/{place}.result"
@@ -107,14 +110,17 @@ class Mailbox:
         with self._below(path, parent, make=True) as directory:
             with suppress(FileNotFoundError):
                 os.unlink(part, dir_fd=directory)
-            atomic.fill(directory, part, data)
+            atomic_write.fill(directory, part, data)
             # A thread that hears its agent after the lock was let go leaves everything as it is.
             if self._open:
-                atomic.put(directory, part, name)
+                atomic_write.put(directory, part, name)
 
     @contextmanager
     def _below(self, path: str, parent: str, *, make: bool) -> Iterator[int]:
-        with worded(path, absent_is_fine=not make), atomic.below(self._root, parent, make) as fd:
+        with (
+            reporting_errors(path, absent_is_fine=not make),
+            atomic_write.below(self._root, parent, make) as fd,
+        ):
             yield fd
 
 
@@ -130,38 +136,46 @@ def _write_prompt(directory: int, name: str, data: bytes) -> None:
     part = f".{name}.part"
     with suppress(FileNotFoundError):
         os.unlink(part, dir_fd=directory)
-    fd = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666, dir_fd=directory)
-    try:
-        atomic.write_all(fd, data)
-    finally:
-        os.close(fd)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+    with closing(os.open(part, flags, 0o666, dir_fd=directory)) as fd:
+        atomic_write.write_all(fd, data)
     os.replace(part, name, src_dir_fd=directory, dst_dir_fd=directory)
 
 
 def read_records(run: str, folder: str) -> dict[str, Record]:
     """The newest of each name; a line that is no record says nothing."""
-    found: dict[str, Record] = {}
-    for line in applog.read(DiskTree(run), f"{folder}/{JOBS}"):
-        record = None if isinstance(line, Problem) else jobs.read(line.record)
-        if record:
-            found[record.name] = record
-    return found
+    return {one.name: one for one in _lines(run, folder) if isinstance(one, Record)}
+
+
+def broken_lines(run: str, folder: str) -> tuple[Problem, ...]:
+    """What is wrong in the folder's log: whoever a broken line was about is sent again."""
+    return tuple(one for one in _lines(run, folder) if isinstance(one, Problem))
+
+
+def _lines(run: str, folder: str) -> Iterator[Record | Problem]:
+    path = f"{folder}/{JOBS}"
+    for line in json_log.read(DiskTree(run), path):
+        if isinstance(line, Problem):
+            yield line
+        else:
+            yield dispatch_record.read(line.record) or _no_record(path, line.line)
+
+
+def _no_record(path: str, line: int) -> Problem:
+    text = f"{path} line {line} is no record of a dispatch: it does not count, the other lines do"
+    return Problem("bad-record", text, path, f"line {line}", expected="a record of a dispatch")
 
 
 @contextmanager
-def held(path: str, timeout: float, command: str) -> Iterator[Mailbox]:
+def held(path: str, timeout: float, command: str) -> Iterator[DispatchFolder]:
     """The only dispatcher of this run, as long as it lasts."""
-    name = path.rpartition("/")[2]
-    with ExitStack() as stack:
-        with worded(f"{lock.OWN}/{LOCK}"):
-            root = stack.enter_context(opened(path))
-            own = stack.enter_context(atomic.below(root, lock.OWN, make=True))
-            busy = partial(_busy, name, timeout)
-            stack.enter_context(lock.held(own, LOCK, timeout, command, busy))
-            lock.ignore_in_git(own)
-        mailbox = Mailbox(path, root)
-        stack.callback(mailbox.close)
-        yield mailbox
+    busy = partial(_busy, path.rpartition("/")[2], timeout)
+    with lock.held(path, LOCK, timeout, command, busy) as grip:
+        mailbox = DispatchFolder(path, grip.folder)
+        try:
+            yield mailbox
+        finally:
+            mailbox.close()
 
 
 def _busy(run: str, timeout: float, holder: str) -> Problem:
@@ -170,5 +184,5 @@ def _busy(run: str, timeout: float, holder: str) -> Problem:
         f"agents of run {run} are being sent by {holder}, waited {timeout:g} s: "
         "try again when it is done",
         found=holder,
-        hint="qrspi dispatch list",
+        hint=f"qrspi dispatch list {run}",
     )

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from tempfile import SpooledTemporaryFile
+from typing import NamedTuple
 
 from qrspi.core.agents.replies import LIMIT
 from qrspi.core.agents.transports import Means
-from qrspi.core.model import Problem
+from qrspi.core.model import Code, Problem
+from qrspi.world.consent.permits import Permit
 
-if TYPE_CHECKING:
-    from qrspi.world.agents.reply_buffer import Hearing
+USUAL = 256 * 1024  # bytes; hardly any answer is longer
 
 
 class Request(NamedTuple):
@@ -27,6 +28,33 @@ class Request(NamedTuple):
     broker_job: str = ""  # launched by a command that did not live to see its answer
     launched: Callable[[str], None] = lambda job: None  # told before the answer is awaited
     limit: int = LIMIT
+    permit: Permit | None = None  # for what the repository names
+
+
+class ReplyBuffer:
+    """What an agent says, as it comes. A long answer waits on disk, so that thirty at once take no
+    more memory than one that is read."""
+
+    def __init__(self) -> None:
+        self._file = SpooledTemporaryFile(max_size=USUAL)  # noqa: SIM115  # `whole` closes it
+        self.size = 0
+
+    @property
+    def is_long(self) -> bool:
+        return self.size > USUAL
+
+    def add(self, block: bytes) -> None:
+        self._file.write(block)
+        self.size += len(block)
+
+    def close(self) -> None:
+        self._file.close()
+
+    def whole(self) -> bytes:
+        """All of it. The buffer is closed afterwards."""
+        with self._file:
+            self._file.seek(0)
+            return self._file.read()
 
 
 class Answer(NamedTuple):
@@ -35,17 +63,19 @@ class Answer(NamedTuple):
     data: bytes = b""
     seconds: float = 0.0
     problem: Problem | None = None
-    heard: Hearing | None = None  # the data, where it may be long
+    heard: ReplyBuffer | None = None  # the data, where it may be long
 
     def whole(self) -> Answer:
         return self._replace(data=self.heard.whole(), heard=None) if self.heard else self
 
 
 # Nobody was asked, so there is nothing to count and nothing to pay.
-UNMADE = frozenset(
-    f"transport-{code}" for code in ("no-key", "no-httpx", "no-program", "no-script", "unreachable")
+UNMADE: frozenset[Code] = frozenset(
+    (
+        "transport-no-key",
+        "transport-no-httpx",
+        "transport-no-program",
+        "transport-no-script",
+        "transport-unreachable",
+    )
 )
-
-
-def failure(code: str, message: str, *, found: str = "", hint: str = "") -> Problem:
-    return Problem(f"transport-{code}", message, found=found, hint=hint)

@@ -11,23 +11,24 @@ from collections.abc import Iterator
 
 from qrspi.core.agents.replies import Kind
 from qrspi.core.filenames import round_name
+from qrspi.core.model import Problem
 from qrspi.core.tree import Fault
-from qrspi.world.agents.dispatch_context import Wire
-from qrspi.world.agents.request import Answer, Request, failure
+from qrspi.world.agents.dispatch_context import DispatchContext
+from qrspi.world.agents.request import Answer, Request
 from qrspi.world.files.run_tree import DiskTree
 
 KINDS: dict[str, Kind] = {".json": "claude-json", ".md": "text"}
 
 
-def send(request: Request, wire: Wire) -> Answer:
+def send(request: Request, wire: DispatchContext) -> Answer:
     path = found(request, wire.scripts)
     if path is None:
         text = f"{wire.scripts} has no reply for {request.name}: expected {first(request)}"
-        return Answer(problem=failure("no-script", text, found=request.name))
+        return Answer(problem=Problem("transport-no-script", text, found=request.name))
     data = DiskTree(wire.scripts).read(path, request.limit + 1)
     if isinstance(data, Fault):
-        text = f"{wire.scripts}/{path} cannot be read: {data.detail or data.kind}"
-        return Answer(problem=failure("no-script", text))
+        text = f"{wire.scripts}/{path} cannot be read: {data.reason}"
+        return Answer(problem=Problem("transport-no-script", text))
     return Answer(data)
 
 

@@ -7,11 +7,9 @@ for the slowest model. These are daemons; what they have not handed over by then
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from queue import SimpleQueue
 from typing import Generic, NamedTuple, TypeVar
-
-from qrspi.core.errors import Refusal
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -24,20 +22,20 @@ class _Done(NamedTuple, Generic[R]):
 class _Ended(NamedTuple):
     """A thread has no more to do, or could not go on."""
 
-    refusal: Refusal | None = None
+    error: Exception | None = None
 
 
 _Results = SimpleQueue[_Done[R] | _Ended]
 
 
-def run(items: Iterable[T], work: Callable[[T], R], jobs: int) -> Iterator[list[R]]:
+def run(items: Iterable[T], work: Callable[[T], R], jobs: int) -> Generator[list[R], None, None]:
     """Results as they come, those that came together in one list. An item is asked for when a
     thread is free for it, and not before: whoever gives them out can stop with what is known
     by then."""
     source: _Source[T] = _Source(items)
     results: _Results[R] = SimpleQueue()
     threads = [
-        threading.Thread(target=_labour, args=(source, work, results), daemon=True)
+        threading.Thread(target=_work_through, args=(source, work, results), daemon=True)
         for _ in range(jobs)
     ]
     for thread in threads:
@@ -68,19 +66,22 @@ class _Source(Generic[T]):
         self._open = False
 
 
-def _labour(source: _Source[T], work: Callable[[T], R], results: _Results[R]) -> None:
+def _work_through(source: _Source[T], work: Callable[[T], R], results: _Results[R]) -> None:
     ended = _Ended()
     try:
         for item in source.draw():
             results.put(_Done(work(item)))
-    except Refusal as refusal:
-        ended = _Ended(refusal)
+    except Exception as error:  # raised again by `_collected`: nobody watches a thread
+        source.close()
+        ended = _Ended(error)
     finally:
         results.put(ended)
 
 
 def _collected(results: _Results[R], threads: int) -> Iterator[list[R]]:
-    while threads:
+    """An error is raised after the results that have come by then were handed over."""
+    error: Exception | None = None
+    while threads and not (error and results.empty()):
         came = [results.get()]
         while not results.empty():
             came.append(results.get())
@@ -88,6 +89,9 @@ def _collected(results: _Results[R], threads: int) -> Iterator[list[R]]:
             yield batch
         ended = [one for one in came if isinstance(one, _Ended)]
         threads -= len(ended)
-        for one in ended:
-            if one.refusal:
-                raise one.refusal
+        error = error or next((one.error for one in ended if one.error), None)
+    if error:
+        raise error
+
+
+EXECUTORS = {"local": run}  # where dispatches are carried out

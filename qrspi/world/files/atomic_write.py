@@ -1,7 +1,7 @@
 """Whole files or none: a temporary beside the target, filled, synced, then renamed.
 
 Everything here works on a directory's descriptor, so that no name is looked up twice and no
-symlink can be slipped in between. Failures are OSErrors; the workspace words them.
+symlink can be slipped in between. Failures are OSErrors until `reporting_errors` names the file.
 """
 
 from __future__ import annotations
@@ -14,16 +14,57 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import NamedTuple
 
-from qrspi.world.files.run_tree import step_into
+from qrspi.core.errors import Halt, Refusal
+from qrspi.core.model import Problem
+from qrspi.core.tree import entries
+from qrspi.world.files.run_tree import DiskTree, closing, step_into
 
-_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+_NEW = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _BLOCK = 1024 * 1024
+_LARGEST = 256 * 1024 * 1024  # of what is replaced: none of our files comes near it
 # No hard links on FAT, some network and some FUSE file systems.
 _NO_LINKS = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK)
 
 LEFTOVER = re.compile(r"\..*\.qrspi-[0-9a-f]{16}\.tmp")
+# phases/phase-01/reviews/tasks/task-01/round-01 is the deepest folder the engine writes to.
+_DEEPEST = 6
 
 _MINE = os.urandom(4).hex()  # of this process
+
+
+@contextmanager
+def reporting_errors(path: str, absent_is_fine: bool = False) -> Iterator[None]:
+    """Say in one line that names `path` why it could not be written, and end the command."""
+    try:
+        yield
+    except OSError as error:
+        if absent_is_fine and isinstance(error, FileNotFoundError):
+            raise
+        if error.errno == errno.ELOOP:
+            raise Refusal(_symlink(path)) from None
+        message = f"cannot write {path}: {error.strerror}"
+        raise Halt(Problem("cannot-write", message, file=path)) from None
+    except ValueError:
+        raise Refusal(_outside(path)) from None
+
+
+def _symlink(path: str) -> Problem:
+    return Problem(
+        "symlink",
+        f"{path} is a symlink or lies below one: the engine never writes through a symlink",
+        file=path,
+        found="a symlink",
+        expected="a file in the run's own directory",
+    )
+
+
+def _outside(path: str) -> Problem:
+    return Problem(
+        "outside-the-run",
+        f"{path!r} names no file inside the run: nothing is written elsewhere",
+        file=path,
+        expected="a path below the run, without `..`",
+    )
 
 
 @contextmanager
@@ -63,7 +104,7 @@ def is_mine(name: str) -> bool:
 
 @contextmanager
 def temporary(directory: int, name: str, data: bytes, mode: int | None = None) -> Iterator[str]:
-    """A synced file beside `name`, gone at the end unless it was renamed."""
+    """A synced file beside `name`, removed at the end unless it was renamed."""
     temp = temporary_name(name)
     try:
         fill(directory, temp, data, mode)
@@ -74,20 +115,30 @@ def temporary(directory: int, name: str, data: bytes, mode: int | None = None) -
 
 
 def fill(directory: int, name: str, data: bytes, mode: int | None = None) -> None:
-    fd = os.open(name, _NEW, 0o666, dir_fd=directory)
-    try:
+    with filling(directory, name) as fd:
         write_all(fd, data)
         if mode is not None:
             os.fchmod(fd, mode)
+
+
+@contextmanager
+def filling(directory: int, name: str) -> Iterator[int]:
+    """A new file, synced at the end."""
+    with closing(os.open(name, _NEW, 0o666, dir_fd=directory)) as fd:
+        yield fd
         os.fsync(fd)
-    finally:
-        os.close(fd)
 
 
 def write_all(fd: int, data: bytes) -> None:
     view = memoryview(data)
     while view:
         view = view[os.write(fd, view) :]
+
+
+def replace(directory: int, name: str, data: bytes, mode: int | None = None) -> None:
+    """Put a whole file, whatever had the name before."""
+    with temporary(directory, name, data, mode) as temp:
+        put(directory, temp, name)
 
 
 def put(directory: int, temp: str, name: str) -> None:
@@ -154,10 +205,11 @@ def present(directory: int, name: str) -> Present | None:
         fd = open_regular(directory, name)
     except FileNotFoundError:
         return None
-    try:
-        return Present(_digest(fd), stat.S_IMODE(os.fstat(fd).st_mode))
-    finally:
-        os.close(fd)
+    with closing(fd):
+        found = os.fstat(fd)
+        if found.st_size > _LARGEST:
+            raise OSError(errno.EFBIG, f"what is there is of {found.st_size} bytes", name)
+        return Present(_digest(fd), stat.S_IMODE(found.st_mode))
 
 
 def sha256(data: bytes) -> str:
@@ -173,3 +225,34 @@ def _digest(fd: int) -> str:
     while data := os.read(fd, _BLOCK):
         digest.update(data)
     return digest.hexdigest()
+
+
+def sweep(directory: int, depth: int = _DEEPEST) -> None:
+    """Remove the temporaries of killed commands below a directory. The caller holds the lock that
+    their writers would need."""
+    with os.scandir(directory) as listing:
+        found = [(entry.name, entry.is_dir(follow_symlinks=False)) for entry in listing]
+    for name, is_directory in found:
+        # We can have left nothing in a folder that is gone or that we may not enter.
+        with suppress(FileNotFoundError, PermissionError):
+            if is_directory and depth:
+                with closing(step_into(directory, name)) as below_it:
+                    sweep(below_it, depth - 1)
+            elif not is_directory and LEFTOVER.fullmatch(name):
+                os.unlink(name, dir_fd=directory)
+
+
+def leftovers(tree: DiskTree, folder: str = "", depth: int = 8) -> list[str]:
+    """The temporaries of killed commands, by name."""
+    found = []
+    for entry in entries(tree, folder):
+        path = f"{folder}/{entry.name}".lstrip("/")
+        if LEFTOVER.fullmatch(entry.name):
+            found.append(path)
+        elif entry.kind == "dir" and depth:
+            found += leftovers(tree, path, depth - 1)
+    return found
+
+
+def is_writable(folder: str) -> bool:
+    return os.access(folder, os.W_OK | os.X_OK)

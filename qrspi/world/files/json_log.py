@@ -12,15 +12,15 @@ import io
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import takewhile
 from typing import Any, NamedTuple
 
 from qrspi.core.model import Problem
 from qrspi.core.tree import Fault
-from qrspi.world.files import atomic_write as atomic
-from qrspi.world.files.run_tree import DiskTree
+from qrspi.world.files import atomic_write
+from qrspi.world.files.run_tree import DiskTree, closing
 
 LINE_LIMIT = 8 * 1024 * 1024
+LARGEST = 128 * 1024 * 1024  # hundreds of thousands of lines; reading more takes minutes
 
 _BLOCK = 64 * 1024
 _MARKS = (b"<<<<<<<", b"|||||||", b"=======", b">>>>>>>")
@@ -28,7 +28,6 @@ _MARKS = (b"<<<<<<<", b"|||||||", b"=======", b">>>>>>>")
 
 class Entry(NamedTuple):
     line: int  # from 1; in a tail from the end, as in a slice: -1 is the last
-    end: int  # the byte behind it, where a reader that follows the log goes on
     record: Mapping[str, Any]
 
 
@@ -41,49 +40,44 @@ def append(directory: int, name: str, lines: bytes, file: str) -> tuple[Problem,
     """Add whole lines in one write and sync them; reports a torn line that was put aside."""
     if not lines.endswith(b"\n"):
         raise RuntimeError("a log takes whole lines")
-    fd = atomic.open_regular(directory, name, os.O_RDWR | os.O_APPEND | os.O_CREAT)
-    try:
-        size = os.fstat(fd).st_size
+    flags = os.O_RDWR | os.O_APPEND | os.O_CREAT
+    with closing(atomic_write.open_regular(directory, name, flags)) as fd:
+        found = os.fstat(fd)
+        if found.st_nlink > 1:
+            raise OSError(errno.EMLINK, "it has a second name elsewhere (a hard link)")
+        size = found.st_size
         torn = _torn(fd, size)
         if torn and _is_entry(torn):
             _add(fd, size, b"\n" + lines)
             return ()
         aside = _put_aside(directory, name, torn) if torn else ""
         _add(fd, size - len(torn), lines)
-    finally:
-        os.close(fd)
     if not size:
-        atomic.sync(directory)
+        atomic_write.sync(directory)
     return (_kept_aside(file, aside),) if aside else ()
 
 
 def settle(directory: int, name: str) -> None:
     """Make sure of an entry that a killed command added: it has its end, and is on the disk."""
-    fd = atomic.open_regular(directory, name, os.O_RDWR | os.O_APPEND)
-    try:
+    with closing(atomic_write.open_regular(directory, name, os.O_RDWR | os.O_APPEND)) as fd:
         torn = _torn(fd, os.fstat(fd).st_size)
         if torn and _is_entry(torn):
-            atomic.write_all(fd, b"\n")
+            atomic_write.write_all(fd, b"\n")
         os.fsync(fd)
-    finally:
-        os.close(fd)
-    atomic.sync(directory)
+    atomic_write.sync(directory)
 
 
-def read(
-    tree: DiskTree, path: str, after: int = 0, line: int = 1, live: bool = False
-) -> Iterator[Entry | Problem]:
-    """Every entry behind byte `after`, where `line` begins, and what is wrong in between. With
-    `live` a last line that has no end yet is left for later."""
+def read(tree: DiskTree, path: str) -> Iterator[Entry | Problem]:
+    """Every entry, and what is wrong in between."""
     fd = tree.descriptor(path)
     if isinstance(fd, Fault):
         yield from unreadable(path, fd)
         return
     with os.fdopen(fd, "rb") as file:
-        file.seek(after)
-        lines = iter(lambda: file.readline(LINE_LIMIT), b"")
-        whole = takewhile(lambda text: not live or text.endswith(b"\n"), lines)
-        yield from entries(whole, line, after, path)
+        if (size := os.fstat(fd).st_size) > LARGEST:
+            yield from unreadable(path, Fault("too-large", str(size)))
+            return
+        yield from entries(iter(lambda: file.readline(LINE_LIMIT), b""), 1, path)
 
 
 def tail(tree: DiskTree, path: str, count: int) -> tuple[Entry | Problem, ...]:
@@ -91,21 +85,19 @@ def tail(tree: DiskTree, path: str, count: int) -> tuple[Entry | Problem, ...]:
     fd = tree.descriptor(path)
     if isinstance(fd, Fault):
         return unreadable(path, fd)
-    try:
-        lines, at = last_lines(fd, count)
-    finally:
-        os.close(fd)
-    return tuple(entries(lines, -len(lines), at, path))
+    with closing(fd):
+        lines = last_lines(fd, count)
+    return tuple(entries(lines, -len(lines), path))
 
 
 def _torn(fd: int, size: int) -> bytes:
     """What stands behind the last newline."""
     if not size or os.pread(fd, 1, size - 1) == b"\n":
         return b""
-    lines, _ = last_lines(fd, 1)
-    if len(lines[0]) >= LINE_LIMIT:
+    last = last_lines(fd, 1)[0]
+    if len(last) >= LINE_LIMIT:
         raise OSError(errno.EFBIG, f"its last line is longer than {LINE_LIMIT} bytes")
-    return lines[0]
+    return last
 
 
 def _is_entry(line: bytes) -> bool:
@@ -116,16 +108,16 @@ def _is_entry(line: bytes) -> bool:
 
 
 def _put_aside(directory: int, name: str, torn: bytes) -> str:
-    """A kill behind this leaves the piece in both places, and the next try finds it here."""
+    """A kill after this leaves the piece in both places; the next try finds it here."""
     number = 1
     while True:
         aside = f"{name}.torn-{number}"
-        now = atomic.present(directory, aside)
+        now = atomic_write.present(directory, aside)
         if now is None:
-            with atomic.temporary(directory, aside, torn) as temp:
-                atomic.put_new(directory, temp, aside)
+            with atomic_write.temporary(directory, aside, torn) as temp:
+                atomic_write.put_new(directory, temp, aside)
             return aside
-        if now.sha == atomic.sha256(torn):
+        if now.sha == atomic_write.sha256(torn):
             return aside
         number += 1
 
@@ -134,24 +126,23 @@ def _add(fd: int, size: int, lines: bytes) -> None:
     if os.fstat(fd).st_size != size:
         os.ftruncate(fd, size)
     try:
-        atomic.write_all(fd, lines)
+        atomic_write.write_all(fd, lines)
         os.fsync(fd)
     except OSError:
         os.ftruncate(fd, size)
         raise
 
 
-def last_lines(fd: int, count: int, end: int | None = None) -> tuple[list[bytes], int]:
-    """The last `count` lines before the byte `end`, and the byte where the first of them begins."""
-    end = at = os.fstat(fd).st_size if end is None else end
+def last_lines(fd: int, count: int, end: int | None = None) -> list[bytes]:
+    """The last `count` lines before the byte `end`."""
+    at = os.fstat(fd).st_size if end is None else end
     data, block = b"", _BLOCK
     while at and data.count(b"\n", 0, -1) < count and _first_line(data) < LINE_LIMIT:
         at, upto = max(0, at - block), at
         data = os.pread(fd, upto - at, at) + data
         block *= 2
     lines = io.BytesIO(data).readlines()
-    kept = lines[-count:] if count > 0 else []
-    return kept, end - sum(map(len, kept))
+    return lines[-count:] if count > 0 else []
 
 
 def _first_line(data: bytes) -> int:
@@ -160,17 +151,15 @@ def _first_line(data: bytes) -> int:
     return len(data) if found < 0 else found
 
 
-def entries(lines: Iterable[bytes], number: int, at: int, file: str) -> Iterator[Entry | Problem]:
-    for line in lines:
-        at += len(line)
+def entries(lines: Iterable[bytes], first: int, file: str) -> Iterator[Entry | Problem]:
+    for number, line in enumerate(lines, first):
         record = _plain(line)
         if record is None:
             record = _record(line)
         if record is None:
             yield from _wrong(line, number, file)
         else:
-            yield Entry(number, at, record)
-        number += 1
+            yield Entry(number, record)
 
 
 def _plain(line: bytes) -> Any:
@@ -240,5 +229,4 @@ def _kept_aside(file: str, aside: str) -> Problem:
 def unreadable(path: str, fault: Fault) -> tuple[Problem, ...]:
     if fault.kind == "absent":
         return ()
-    why = f"it is a {fault.detail}" if fault.kind == "not-a-file" else fault.detail
-    return (Problem("unreadable", f"cannot read {path}: {why}", file=path),)
+    return (Problem("unreadable", f"cannot read {path}: {fault.reason}", file=path),)

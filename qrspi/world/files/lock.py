@@ -13,58 +13,83 @@ import re
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from qrspi.core.errors import Busy, Refusal
 from qrspi.core.model import Problem
-from qrspi.world.files import atomic_write as atomic
+from qrspi.core.tree import Fault
+from qrspi.world.files import atomic_write
+from qrspi.world.files.run_tree import DiskTree, closing, opened
 
 OWN = ".qrspi"
 Refused = Callable[[str], Problem]
+State = Literal["free", "held", "left"]
 
-_HOLDER = re.compile(r"(\d{1,10}) ([ -~]{1,80})\n")
+_HOLDER = re.compile(r"([0-9]{1,10}) ([ -~]{1,80})\n")
 FREE = b"free\n"
 _LONGEST_PAUSE = 0.05
 
 
 def ignore_in_git(own: int) -> None:
-    if not atomic.exists(own, ".gitignore"):
-        with atomic.temporary(own, ".gitignore", b"*\n") as temp:
-            atomic.put(own, temp, ".gitignore")
+    if not atomic_write.exists(own, ".gitignore"):
+        atomic_write.replace(own, ".gitignore", b"*\n")
 
 
 class Grip(NamedTuple):
-    """A lock that is held, and whether its last holder let go of it in good order."""
+    """A lock that is held: the descriptors, and whether its last holder let go in good order."""
 
-    fd: int
+    folder: int
+    own: int  # the folder's `.qrspi`
+    file: int
     orderly: bool
 
 
 @contextmanager
-def held(own: int, name: str, timeout: float, command: str, busy: Refused) -> Iterator[Grip]:
-    """Hold a lock file; `busy` words the refusal, given the holder's name."""
-    fd = _acquire(own, name, timeout, busy)
+def held(folder: str, name: str, timeout: float, command: str, busy: Refused) -> Iterator[Grip]:
+    """Hold a lock file in a folder's `.qrspi`; `busy` words the refusal, given the holder."""
+    with ExitStack() as stack:
+        with atomic_write.reporting_errors(f"{OWN}/{name}"):
+            root = stack.enter_context(opened(folder))
+            own = stack.enter_context(atomic_write.below(root, OWN, make=True))
+            fd = stack.enter_context(closing(_acquire(own, name, timeout, busy)))
+            orderly = os.pread(fd, 200, 0) == FREE
+            stack.enter_context(_signed(fd, command))
+            ignore_in_git(own)
+        yield Grip(root, own, fd, orderly)
+
+
+@contextmanager
+def _signed(fd: int, command: str) -> Iterator[None]:
+    _sign(fd, f"{os.getpid()} {command[:80]}\n".encode("ascii", "replace"))
     try:
-        orderly = os.pread(fd, 200, 0) == FREE
-        _sign(fd, f"{os.getpid()} {command[:80]}\n".encode("ascii", "replace"))
-        try:
-            yield Grip(fd, orderly)
-        except Refusal:  # nothing is left lying about then, either
-            _sign_off(fd)
-            raise
+        yield
+    except Refusal:  # nothing is left to tidy up then, either
         _sign_off(fd)
-    finally:
-        os.close(fd)
+        raise
+    _sign_off(fd)
 
 
 def in_place(directory: int, name: str, fd: int) -> bool:
     """Whether the name still leads to the locked file: one that was deleted keeps nobody out."""
-    mine = os.fstat(fd)
     try:
         now = os.stat(name, dir_fd=directory, follow_symlinks=False)
     except FileNotFoundError:
         return False
-    return (now.st_dev, now.st_ino) == (mine.st_dev, mine.st_ino)
+    return os.path.samestat(now, os.fstat(fd))
+
+
+def state(tree: DiskTree, path: str) -> State:
+    """Whether a process holds a lock file, or one that held it was killed. The kernel knows the
+    first; only a holder that let go in good order wrote `free`."""
+    fd = tree.descriptor(path)
+    if isinstance(fd, Fault):
+        return "free"
+    with closing(fd):
+        try:
+            fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return "held"
+        return "free" if os.pread(fd, 8, 0) in (b"", FREE) else "left"
 
 
 def take(fd: int, timeout: float, mode: int = fcntl.LOCK_EX) -> bool:
@@ -84,13 +109,13 @@ def take(fd: int, timeout: float, mode: int = fcntl.LOCK_EX) -> bool:
 
 def _acquire(own: int, name: str, timeout: float, busy: Refused) -> int:
     while True:
-        with ExitStack() as opened:
-            fd = atomic.open_regular(own, name, os.O_RDWR | os.O_CREAT)
-            opened.callback(os.close, fd)
+        with ExitStack() as stack:
+            fd = atomic_write.open_regular(own, name, os.O_RDWR | os.O_CREAT)
+            stack.callback(os.close, fd)
             if not take(fd, timeout):
                 raise Busy(busy(_holder(fd)))
             if in_place(own, name, fd):
-                opened.pop_all()
+                stack.pop_all()
                 return fd
 
 

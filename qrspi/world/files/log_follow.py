@@ -14,9 +14,9 @@ from typing import NamedTuple
 
 from qrspi.core.model import Problem
 from qrspi.core.tree import Fault
-from qrspi.world.files import json_log as applog
+from qrspi.world.files import json_log
 from qrspi.world.files.json_log import LINE_LIMIT, Entry
-from qrspi.world.files.run_tree import DiskTree
+from qrspi.world.files.run_tree import DiskTree, closing
 
 PAUSE = 0.2
 
@@ -34,41 +34,33 @@ class News(NamedTuple):
 
 
 def last(tree: DiskTree, path: str, count: int) -> News:
-    """The last whole lines. One that has no end yet comes with the news."""
+    """The last whole lines. One that has no end yet comes with `news`."""
     fd = tree.descriptor(path)
     if isinstance(fd, Fault):
-        return News(applog.unreadable(path, fd), Place())
-    try:
-        place = Place(os.fstat(fd).st_ino, _whole(fd))
-        lines, at = applog.last_lines(fd, count, place.end)
-    finally:
-        os.close(fd)
-    return News(tuple(applog.entries(lines, -len(lines), at, path)), place)
-
-
-def _whole(fd: int) -> int:
-    """The byte behind the last line that has its end."""
-    lines, at = applog.last_lines(fd, 1)
-    return at + sum(len(line) for line in lines if line.endswith(b"\n"))
+        return News(json_log.unreadable(path, fd), Place())
+    with closing(fd):
+        found = os.fstat(fd)
+        unfinished = [line for line in json_log.last_lines(fd, 1) if not line.endswith(b"\n")]
+        place = Place(found.st_ino, found.st_size - sum(map(len, unfinished)))
+        lines = json_log.last_lines(fd, count, place.end)
+    return News(tuple(json_log.entries(lines, -len(lines), path)), place)
 
 
 def news(tree: DiskTree, path: str, place: Place) -> News:
     """What was added behind a place."""
     fd = tree.descriptor(path)
     if isinstance(fd, Fault):
-        return News(applog.unreadable(path, fd), Place())
-    try:
+        return News(json_log.unreadable(path, fd), Place())
+    with closing(fd):
         found = os.fstat(fd)
         if place.inode and (place.inode != found.st_ino or found.st_size < place.end):
             return News((_another(path),), Place(found.st_ino))
         if found.st_size == place.end:
             return News((), place)
         lines = io.BytesIO(os.pread(fd, LINE_LIMIT, place.end)).readlines()
-    finally:
-        os.close(fd)
     if not lines[-1].endswith(b"\n") and len(lines[-1]) < LINE_LIMIT:
         del lines[-1]
-    items = applog.entries(lines, -len(lines), place.end, path)
+    items = json_log.entries(lines, -len(lines), path)
     return News(tuple(items), Place(found.st_ino, place.end + sum(map(len, lines))))
 
 

@@ -7,7 +7,7 @@ import re
 
 TABLE = "/proc/self/mountinfo"
 
-# Other machines, or the host below us, change files there and our kernel is not told.
+# Other machines, or the host of this one, change files there without our kernel knowing.
 _SILENT = frozenset(
     """9p afs ceph cifs coda drvfs fuse fuseblk glusterfs lustre ncpfs nfs nfs4 prl_fs smb3 smbfs
     vboxsf virtiofs vmhgfs""".split()
@@ -16,7 +16,7 @@ _ESCAPED = re.compile(rb"\\([0-7]{3})")
 
 
 def gives_events(path: str, table: str = TABLE) -> bool:
-    """Whether changes below `path` are told; yes where there is no table to ask."""
+    """Whether the kernel reports changes below `path`; yes where there is no table to ask."""
     try:
         with open(table, "rb") as file:
             lines = file.read().split(b"\n")
@@ -27,8 +27,8 @@ def gives_events(path: str, table: str = TABLE) -> bool:
 
 
 def kind_of(path: bytes, lines: list[bytes]) -> str:
-    """The type of the file system a path is on: of the mounts above it the nearest, and of
-    several on one place the last."""
+    """The type of the file system that a path is on: of the mounts above it the nearest, and of
+    several mounts on one place the last."""
     best, found = b"", ""
     for line in lines:
         fields, _, more = line.partition(b" - ")

@@ -8,10 +8,10 @@ import errno
 import os
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import ClassVar, NamedTuple
 
-from qrspi.core.tree import BODY_LIMIT, FRONTMATTER_LIMIT, Entry, Fault, Kind
+from qrspi.core.tree import BODY_LIMIT, FRONTMATTER_LIMIT, Entry, Fault, Kind, Rows
 
 HEAD = FRONTMATTER_LIMIT + 64
 
@@ -65,6 +65,10 @@ class DiskTree:
         return self.path.rpartition("/")[2]
 
     @property
+    def place(self) -> str:
+        return self.path
+
+    @property
     def in_git(self) -> bool:
         """Whether some parent has a `.git`; pass the answer to ask once for many runs."""
         if self._in_git is None:
@@ -85,10 +89,8 @@ class DiskTree:
         fd = self.descriptor(path)
         if isinstance(fd, Fault):
             return fd
-        try:
+        with closing(fd):
             return os.fstat(fd).st_size
-        finally:
-            os.close(fd)
 
     def entries(self, path: str) -> tuple[Entry, ...] | Fault:
         try:
@@ -103,6 +105,22 @@ class DiskTree:
                 return tuple(sorted([_entry(Entry, (one.name, _kind(one))) for one in listing]))
         except OSError as error:
             return fault_of(error)
+
+    def rows(self, path: str, *queries: str) -> tuple[Rows, ...] | Fault:
+        # Imported here: few runs have a database.
+        from qrspi.world.files import orchestration_db
+
+        return orchestration_db.answers(self.path, path, *queries)
+
+    def knows(self, path: str) -> bool:
+        """Of git this tree knows nothing; `world.runs.committed_tree` does."""
+        return False
+
+    def to_restore(self, path: str) -> str:
+        return ""
+
+    def signed(self, line: str) -> bool:
+        return False
 
     def descriptor(self, path: str) -> int | Fault:
         """A descriptor of a regular file below the run, for the caller to close."""
@@ -199,12 +217,15 @@ def _identity(found: os.stat_result) -> tuple[int, int]:
 
 
 @contextmanager
-def opened(directory: str) -> Iterator[int]:
-    fd = os.open(directory, ROOT_FLAGS)
+def closing(fd: int) -> Iterator[int]:
     try:
         yield fd
     finally:
         os.close(fd)
+
+
+def opened(directory: str) -> AbstractContextManager[int]:
+    return closing(os.open(directory, ROOT_FLAGS))
 
 
 def step_into(fd: int | None, part: str, above: str = "") -> int:
@@ -231,7 +252,7 @@ def _with_rest(fd: int, first: bytes, most: int) -> bytes:
 
 
 def fault_of(error: OSError | ValueError) -> Fault:
-    """Why there are no bytes: a path no file can have is as absent as one that has none."""
+    """Why there are no bytes. A path that no file can have counts as absent."""
     if not isinstance(error, OSError) or error.errno in _ABSENT:
         return Fault("absent")
     if error.errno == errno.ELOOP:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+import qrspi
 from qrspi.core.errors import Halt
 from qrspi.core.model import Problem
 
@@ -22,7 +23,7 @@ def text(name: str) -> str:
 
 
 def _folder() -> str:
-    package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    package = os.path.dirname(os.path.abspath(qrspi.__file__))
     for folder in (f"{package}/schemas", f"{os.path.dirname(package)}/schemas"):
         if os.path.isdir(folder):
             return folder

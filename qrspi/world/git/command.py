@@ -1,4 +1,4 @@
-"""The one door to git: GitPython, argument lists, and what a look at a repository may not run.
+"""The one door to git: by GitPython, with lists of arguments.
 
 `read` never runs a program that a repository's config or attributes name. `write` is git as
 the user would have run it: hooks, filters, identity and signing are theirs.
@@ -13,6 +13,8 @@ from typing import IO, TYPE_CHECKING, NamedTuple
 
 from qrspi.core.errors import Halt, Refusal
 from qrspi.core.model import Problem
+from qrspi.core.text.shell_words import quoted
+from qrspi.world.git import bare_folders
 
 if TYPE_CHECKING:
     from subprocess import Popen
@@ -23,6 +25,10 @@ LONGEST_WORDS = 4000
 # A hook may leave a process behind that keeps our pipes open; git itself does not wait for it.
 _GRACE_SECONDS = 1.0
 _BLOCK = 1024 * 1024
+
+# A folder of the project that looks like a bare repository is files; git 2.37 and older cannot be
+# told so, and is told where the repository is instead.
+_NO_BARE = ("-c", "safe.bareRepository=explicit")
 
 _INERT = (
     "--no-pager",
@@ -67,8 +73,8 @@ _detached = False
 
 
 def detach() -> None:
-    """From now on git has no terminal. ^C at ours reaches every process that has it: a command
-    that finishes what it began must keep git, and the hooks git runs, out of that."""
+    """From now on git runs apart from our terminal. ^C reaches every process of a terminal, and a
+    command that finishes what it began must shield git and its hooks from it."""
     global _detached
     _detached = True
 
@@ -109,9 +115,15 @@ def pour(directory: str, args: Sequence[str], env: dict[str, str], sink: int) ->
     return Output(status, b"", words.text())
 
 
+def version() -> str:
+    """Halts with the reason when git cannot be run."""
+    said = read("/", ["version"]).out.decode("utf-8", "replace").strip()
+    return said.removeprefix("git version ")
+
+
 def failure(verb: str, output: Output) -> Halt:
     if "dubious ownership" in output.err:
-        return _not_owner(output)
+        return not_owner(output.err.partition("repository at '")[2].partition("'")[0])
     return Halt(
         Problem(
             "git-failed",
@@ -151,14 +163,13 @@ def check_path(path: str) -> None:
         )
 
 
-def _not_owner(output: Output) -> Halt:
-    place = output.err.partition("repository at '")[2].partition("'")[0]
-    way_out = f"git config --global --add safe.directory {place}"
+def not_owner(place: str) -> Halt:
+    way_out = f"git config --global --add safe.directory {quoted(place)}"
     return Halt(
         Problem(
             "not-owner",
-            f"the repository at {place} belongs to another user and git will not read it: "
-            f"if you trust it, run `{way_out}`",
+            f"{place} belongs to another user, and git reads no repository of somebody else: if "
+            f"you trust it, run `{way_out}`",
             file=place,
             hint=way_out,
         )
@@ -178,7 +189,8 @@ def _start(
 
     program = os.environ.get("GIT_PYTHON_GIT_EXECUTABLE", "git")
     # -C, because GitPython quietly runs in the current directory when it may not enter this one.
-    command = [*_cleared(env, dropped), program, "-C", directory, *args]
+    where = ["-C", directory, *bare_folders.explicit(directory), *_NO_BARE]
+    command = [*_cleared(env, dropped), program, *where, *args]
     try:
         started = library.Git(directory).execute(
             command,

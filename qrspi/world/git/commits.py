@@ -9,13 +9,21 @@ from typing import NamedTuple
 from qrspi.core.errors import Halt
 from qrspi.core.filenames import is_dropping
 from qrspi.core.model import Problem
-from qrspi.world.git import command as git
+from qrspi.world.git import command
 from qrspi.world.git.refs import check, empty_tree, head, resolve
-from qrspi.world.git.repository import Repo, identity, refuse_if_locked, refuse_if_under_way
+from qrspi.world.git.repository import (
+    Repo,
+    identity,
+    refuse_if_detached,
+    refuse_if_locked,
+    refuse_if_under_way,
+    tracked,
+    untracked,
+)
 
 FROM_INPUT = ("--pathspec-from-file=-", "--pathspec-file-nul")
 
-# The settings of a user who likes them otherwise would make this say more, or nothing at all.
+# With settings of the user's own, this could print more, or nothing at all.
 _COMPARE = (
     *("-c", "diff.autoRefreshIndex=true", "diff", "--quiet", "-O/dev/null"),
     *("--no-ext-diff", "--no-textconv", "--no-relative"),
@@ -44,6 +52,7 @@ def commit(
     somebody's global ignore file must not leave an audit behind.
     """
     refuse_if_under_way(repo, "commit")
+    refuse_if_detached(repo, "commit")
     before = head(repo)
     known = _known(repo, paths)
     _add(repo, known.new)
@@ -59,9 +68,15 @@ def commit(
     return Committed(made)
 
 
+def is_on_record(repo: Repo, paths: Sequence[str]) -> bool:
+    """Whether HEAD has these files as they are."""
+    return not untracked(repo, paths) and not _differs(repo, head(repo), paths)
+
+
 def check_ready(repo: Repo, verb: str) -> None:
     """Stop while nothing is written yet, where git would refuse a commit for a plain reason."""
     refuse_if_under_way(repo, verb)
+    refuse_if_detached(repo, verb)
     if not (identity(repo) and identity(repo, "COMMITTER")):
         raise _no_identity()
 
@@ -69,7 +84,7 @@ def check_ready(repo: Repo, verb: str) -> None:
 def message_of(repo: Repo, name: str) -> str:
     check(name)
     args = ["rev-list", "--max-count=1", "--encoding=UTF-8", "--format=%B", name, "--"]
-    said = git.read(repo.path, args).out.decode("utf-8", "replace")
+    said = command.read(repo.path, args).out.decode("utf-8", "replace")
     return said.partition("\n")[2]
 
 
@@ -91,8 +106,8 @@ def find(
         return None
     bound = [f"^{since}"] if since and resolve(repo, since) else []
     args = ["rev-list", f"--max-count={most}", "--encoding=UTF-8", "--format=%B%x00"]
-    where = ["HEAD", *bound, "--", *git.literal(paths)]
-    said = git.read(repo.path, [*args, *where]).out.decode("utf-8", "replace")
+    where = ["HEAD", *bound, "--", *command.literal(paths)]
+    said = command.read(repo.path, [*args, *where]).out.decode("utf-8", "replace")
     for record in said.split("\0\n"):
         title, _, message = record.partition("\n")
         if has_lines(message, lines):
@@ -100,11 +115,36 @@ def find(
     return None
 
 
+def lines_of(repo: Repo, beginning: str, paths: Sequence[str], most: int = 5000) -> frozenset[str]:
+    """The lines with this beginning in the messages of commits that touch the paths."""
+    if not head(repo):
+        return frozenset()
+    args = ["rev-list", f"--max-count={most}", "--encoding=UTF-8", "--fixed-strings"]
+    which = [f"--grep={beginning}", "--format=%B", "HEAD", "--", *command.literal(paths)]
+    said = command.read(repo.path, [*args, *which]).out.decode("utf-8", "replace")
+    return frozenset(line for line in said.split("\n") if line.startswith(beginning))
+
+
+def touching(repo: Repo, paths: Sequence[str], most: int) -> tuple[str, ...]:
+    """The newest commits at or before HEAD that changed one of these paths, the newest first."""
+    if not head(repo):
+        return ()
+    args = ["rev-list", f"--max-count={most}", "HEAD", "--", *command.literal(paths)]
+    return tuple(command.read(repo.path, args).out.decode("ascii", "replace").split())
+
+
+def names(repo: Repo, commit: str) -> tuple[str, ...]:
+    """The files that a commit has in the folder of `repo`, relative to it."""
+    check(commit)
+    said = command.read(repo.path, ["ls-tree", "-r", "-z", "--name-only", commit]).out
+    return tuple(name for name in os.fsdecode(said).split("\0") if name)
+
+
 def paths_of(repo: Repo, name: str) -> tuple[str, ...]:
     """What a commit changed, relative to the root of the work tree."""
     check(name)
     args = ["diff-tree", "--no-commit-id", "--name-only", "-r", "-z", "--root", "--no-renames"]
-    said = git.read(repo.path, [*args, "--no-ext-diff", "--end-of-options", name, "--"]).out
+    said = command.read(repo.path, [*args, "--no-ext-diff", "--end-of-options", name, "--"]).out
     return tuple(name for name in os.fsdecode(said).split("\0") if name)
 
 
@@ -112,8 +152,8 @@ def _known(repo: Repo, paths: Sequence[str]) -> _Known:
     """The files these paths stand for; one that neither is nor was there stands for none."""
     if not paths:
         return _Known((), ())
-    args = ["ls-files", "-z", "-t", "--cached", "--others", "--", *git.literal(paths)]
-    lines = os.fsdecode(git.read(repo.path, args).out).split("\0")
+    args = ["ls-files", "-z", "-t", "--cached", "--others", "--", *command.literal(paths)]
+    lines = os.fsdecode(command.read(repo.path, args).out).split("\0")
     tracked = {line[2:]: None for line in lines if line and not line.startswith("? ")}
     new = (line[2:] for line in lines if line.startswith("? "))
     return _Known(tuple(tracked), tuple(name for name in new if _is_content(name)))
@@ -128,7 +168,7 @@ def _add(repo: Repo, new: Sequence[str]) -> None:
     """`commit --only` takes the work tree's bytes by itself, but only of files git knows."""
     if not new:
         return
-    output = git.write(repo.path, ["add", "--force", *FROM_INPUT], given=_pathspecs(new))
+    output = command.write(repo.path, ["add", "--force", *FROM_INPUT], given=_pathspecs(new))
     if output.status:
         _forget(repo, new)
         raise _stopped(repo, output)
@@ -138,42 +178,42 @@ def _forget(repo: Repo, new: Sequence[str]) -> None:
     """The index goes back to what the user had."""
     if new:
         given = b"".join(os.fsencode(name) + b"\0" for name in new)
-        git.write(repo.path, ["update-index", "--force-remove", "-z", "--stdin"], given=given)
+        command.write(repo.path, ["update-index", "--force-remove", "-z", "--stdin"], given=given)
 
 
 def lags(repo: Repo, paths: Sequence[str]) -> bool:
-    """Whether the index has other bytes than HEAD: what a git leaves that is killed between its
-    commit and its index, and what would take the commit back with the next one."""
-    args = ["diff-index", "--cached", "--quiet", "HEAD", "--", *git.literal(paths)]
-    return head(repo) is not None and git.read(repo.path, args, ok=(0, 1)).status == 1
+    """Whether the index has other bytes than HEAD, as when git was killed after the commit and
+    before the index was written. The next commit would take this one back."""
+    args = ["diff-index", "--cached", "--quiet", "HEAD", "--", *command.literal(paths)]
+    return head(repo) is not None and command.read(repo.path, args, ok=(0, 1)).status == 1
 
 
 def catch_up(repo: Repo, paths: Sequence[str]) -> None:
-    """Bring the index to HEAD, where the work tree is: the rest of a commit that was killed."""
+    """Bring the index to HEAD, where the work tree is: what a killed commit had left to do."""
     if not lags(repo, paths):
         return
-    args = ["reset", "--quiet", "--", *git.literal(paths)]
-    output = git.write(repo.path, args)
+    args = ["reset", "--quiet", "--", *command.literal(paths)]
+    output = command.write(repo.path, args)
     if output.status:
         raise _stopped(repo, output)
 
 
 def _differs(repo: Repo, before: str | None, paths: Sequence[str]) -> bool:
-    """Asked before the hooks run, which git would do even for nothing."""
+    """Asked first: git would run the hooks even when there is nothing to commit."""
     if not paths:
         return False
-    output = git.write(
-        repo.path, [*_COMPARE, before or empty_tree(repo).name, "--", *git.literal(paths)]
+    output = command.write(
+        repo.path, [*_COMPARE, before or empty_tree(repo).name, "--", *command.literal(paths)]
     )
     if output.status not in (0, 1):
         raise _stopped(repo, output)
     return output.status == 1
 
 
-def _commit(repo: Repo, known: _Known, text: str) -> git.Output:
+def _commit(repo: Repo, known: _Known, text: str) -> command.Output:
     args = ["commit", "--quiet", "--only", "--cleanup=whitespace", f"--message={text}"]
     given = _pathspecs([*known.tracked, *known.new])
-    return git.write(repo.path, [*args, *FROM_INPUT], given=given)
+    return command.write(repo.path, [*args, *FROM_INPUT], given=given)
 
 
 def _text(message: str, trailers: Sequence[str]) -> str:
@@ -181,15 +221,15 @@ def _text(message: str, trailers: Sequence[str]) -> str:
 
 
 def _pathspecs(names: Sequence[str]) -> bytes:
-    return b"".join(os.fsencode(name) + b"\0" for name in git.exactly(names))
+    return b"".join(os.fsencode(name) + b"\0" for name in command.exactly(names))
 
 
-def _stopped(repo: Repo, output: git.Output) -> Halt:
+def _stopped(repo: Repo, output: command.Output) -> Halt:
     """Why there is no commit. A hook's words are all we know of its reason."""
     refuse_if_locked(repo)
     if not (identity(repo) and identity(repo, "COMMITTER")):
         return _no_identity()
-    halt = git.failure("commit", output)
+    halt = command.failure("commit", output)
     hint = "put right what git or its hook says, then run the same command again"
     return Halt(halt.problem._replace(code="commit-failed", hint=hint))
 
@@ -209,5 +249,31 @@ def content(repo: Repo, commit: str, path: str) -> bytes | None:
     """A file's bytes in a commit, as stored; None when the commit or the file is not there."""
     check(commit)
     name = f"{commit}:{repo.from_root(path)}"
-    said = git.read(repo.path, ["cat-file", "blob", name], ok=(0, 128))
+    said = command.read(repo.path, ["cat-file", "blob", name], ok=(0, 128))
     return None if said.status else said.out
+
+
+def to_restore(repo: Repo, path: str) -> str:
+    """A line for a shell that brings back a file that is gone: from HEAD, from what is to be
+    committed, or from before the commit that removed it; '' when git never had it."""
+    if head(repo) and content(repo, "HEAD", path) is not None:
+        return _checkout(repo, path, "HEAD ")
+    if tracked(repo, [path]):
+        return _checkout(repo, path, "")
+    removed = _removed_by(repo, path) if head(repo) else ""
+    return _checkout(repo, path, f"{removed[:12]}^ ") if removed else ""
+
+
+def _removed_by(repo: Repo, path: str) -> str:
+    args = ["log", "--max-count=1", "--format=%H", "--diff-filter=D", "--no-renames", "HEAD", "--"]
+    said = command.read(repo.path, [*args, *command.literal([path])]).out
+    return said.decode("ascii", "replace").strip()
+
+
+def _checkout(repo: Repo, path: str, source: str) -> str:
+    """With a path from the root, it works in every folder of the work tree."""
+    from qrspi.core.text.shell_words import quoted
+
+    inside = f"{os.getcwd()}/".startswith(f"{repo.root}/")
+    git = "git" if inside else f"git -C {quoted(repo.root)}"
+    return f"{git} checkout {source}-- {quoted(f':/{repo.from_root(path)}')}"

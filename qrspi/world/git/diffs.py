@@ -9,37 +9,52 @@ pattern, and a work-tree diff runs clean filters even with `--no-ext-diff`.
 
 from __future__ import annotations
 
+import hashlib
 import os
 import stat
+import struct
+import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
-from typing import NamedTuple
+from contextlib import ExitStack, contextmanager, suppress
+from functools import partial
+from typing import Literal, NamedTuple
 
 from qrspi.core.errors import Halt, Refusal
-from qrspi.core.model import Problem
-from qrspi.world.files import atomic_write as atomic
-from qrspi.world.files.run_tree import opened, step_into
-from qrspi.world.files.write_errors import worded
-from qrspi.world.git import command as git
-from qrspi.world.git import true_index as index
+from qrspi.core.model import Problem, Unseen
+from qrspi.core.text import plain_diff
+from qrspi.core.text.plain_diff import Contents
+from qrspi.core.tree import Fault
+from qrspi.world.files import atomic_write
+from qrspi.world.files.atomic_write import reporting_errors
+from qrspi.world.files.run_tree import FILE_FLAGS, DiskTree, closing, opened
+from qrspi.world.git import command
 from qrspi.world.git.refs import Ref, check
 from qrspi.world.git.repository import Repo, Tracked, setting_is_off, tracked, untracked_in
-from qrspi.world.runs.locate import RUNS
 
 SCRATCH = ".qrspi/cache"
 _GIT = "diff.git"
 
 # Dirty submodules are left out: to know of them git would run `status` with their own config.
-_DIFF = ("diff", "--no-ext-diff", "--no-textconv", "--no-color", "--ignore-submodules=dirty")
+# All is text: an attribute must not hide a file from its reviewers.
+_DIFF = (
+    *("diff", "--text", "--no-ext-diff", "--no-textconv", "--no-color"),
+    "--ignore-submodules=dirty",
+)
 
 # In place of the attributes that would rewrite the work tree's bytes before they are compared.
 _ATTRIBUTES = b"* -text -ident !eol !crlf !filter !working-tree-encoding\n"
+
+_BLOCK = 1024 * 1024
+_LINE = plain_diff.LONGEST + 2
+_SECOND = 10**9
+_UNKNOWN = (0,) * 9
 
 
 class DiffResult(NamedTuple):
     ref: str  # as chosen
     ref_commit: str | None  # None for the empty tree
     file: str  # run-relative
+    unseen: tuple[Unseen, ...] = ()  # files that nobody can read as text
 
 
 def emit(
@@ -54,7 +69,8 @@ def emit(
     `entries` are those of `must_be_tracked`, if it was asked before."""
     entries = entries or must_be_tracked(repo, paths)
     _check_kinds(repo, entries)
-    return _emit(repo, run, file, ref, entries, ["--", *git.literal(paths)])
+    rest = ["--", *command.literal(paths)]
+    return _emit(repo, run, file, ref, entries, rest, partial(_in_work_tree, repo))
 
 
 def text(repo: Repo, ref: Ref, paths: Sequence[str]) -> bytes:
@@ -72,18 +88,40 @@ def must_be_tracked(repo: Repo, paths: Sequence[str]) -> tuple[Tracked, ...]:
     entries = tracked(repo, paths)
     missing = untracked_in(entries, repo, paths)
     if missing:
-        raise Refusal(*(_untracked(path, _committing(repo, missing)) for path in missing))
+        first, *rest = missing
+        raise Refusal(_untracked(first, _adding(repo, missing)), *map(_untracked, rest))
     return entries
 
 
-def emit_branch(repo: Repo, run: str, file: str, ref: Ref, tip: str) -> DiffResult:
-    """Write everything that the commit `tip` differs in from `ref` to `file` in the run."""
+def emit_branch(
+    repo: Repo, run: str, file: str, ref: Ref, tip: str, without: str = ""
+) -> DiffResult:
+    """Write everything that the commit `tip` differs in from `ref` to `file` in the run, but for
+    one folder, which is named from the root."""
     check(tip)
-    return _emit(repo, run, file, ref, (), [tip, "--"])
+    command.check_path(without or ".")
+    paths = [":(top)", f":(top,exclude,literal){without}"] if without else []
+    return _emit(repo, run, file, ref, (), [tip, "--", *paths], partial(_in_commit, repo, tip))
+
+
+def _in_work_tree(repo: Repo, name: str) -> bytes | None:
+    found = DiskTree(repo.root).read(name)
+    return None if isinstance(found, Fault) else found
+
+
+def _in_commit(repo: Repo, tip: str, name: str) -> bytes | None:
+    said = command.read(repo.path, ["cat-file", "blob", f"{tip}:{name}"], ok=(0, 128))
+    return None if said.status else said.out
 
 
 def _emit(
-    repo: Repo, run: str, file: str, ref: Ref, entries: Sequence[Tracked], rest: list[str]
+    repo: Repo,
+    run: str,
+    file: str,
+    ref: Ref,
+    entries: Sequence[Tracked],
+    rest: list[str],
+    contents: Contents,
 ) -> DiffResult:
     parent, _, name = file.rpartition("/")
     with _directory(run, parent) as directory:
@@ -91,10 +129,25 @@ def _emit(
         with _scratch(repo, run, entries) as place, _whole(directory, name, file) as sink:
             where = [f"--git-dir={place}", f"--work-tree={repo.root}"]
             args = [*where, *_DIFF, "--end-of-options", ref.object, *rest]
-            output = git.pour(repo.path, args, _environment(repo, place), sink)
+            output = command.pour(repo.path, args, _environment(repo, place), sink)
             if output.status:
-                raise git.failure("diff", output)
-    return DiffResult(ref.name, ref.commit, file)
+                raise command.failure("diff", output)
+            unseen = _made_plain(sink, contents)
+    return DiffResult(ref.name, ref.commit, file, unseen)
+
+
+def _made_plain(sink: int, contents: Contents) -> tuple[Unseen, ...]:
+    """Nearly every diff is plain as it is, and only looked through."""
+    with os.fdopen(os.dup(sink), "rb") as file:
+        file.seek(0)
+        if all(plain_diff.is_plain(line) for line in iter(lambda: file.readline(_LINE), b"")):
+            return ()
+        file.seek(0)
+        plain = plain_diff.rewrite(file.read(), contents)
+    os.lseek(sink, 0, os.SEEK_SET)
+    os.ftruncate(sink, 0)
+    atomic_write.write_all(sink, plain.text)
+    return plain.unseen
 
 
 def _environment(repo: Repo, place: str) -> dict[str, str]:
@@ -111,26 +164,13 @@ def _environment(repo: Repo, place: str) -> dict[str, str]:
 @contextmanager
 def _directory(run: str, path: str) -> Iterator[int]:
     """A directory of the run, made when it is not there, and never reached through a symlink."""
-    try:
-        with opened(run) as root:
-            fd = os.dup(root)
-        for part in path.split("/"):
-            below = _enter(fd, part)
-            os.close(fd)
-            fd = below
-    except OSError as error:
-        raise _system("mkdir", error, path) from None
-    try:
-        yield fd
-    finally:
-        os.close(fd)
-
-
-def _enter(directory: int, part: str) -> int:
-    with suppress(FileExistsError):
-        os.mkdir(part, dir_fd=directory)
-        atomic.sync(directory)
-    return step_into(directory, part)
+    with ExitStack() as stack:
+        try:
+            root = stack.enter_context(opened(run))
+            directory = stack.enter_context(atomic_write.below(root, path, make=True))
+        except OSError as error:
+            raise _system("mkdir", error, path) from None
+        yield directory
 
 
 def _clear(directory: int, name: str) -> None:
@@ -144,17 +184,12 @@ def _clear(directory: int, name: str) -> None:
 @contextmanager
 def _whole(directory: int, name: str, file: str) -> Iterator[int]:
     """Not git's `--output`, which reports success when the disk is full."""
-    temp = atomic.temporary_name(name)
-    with worded(file):
+    temp = atomic_write.temporary_name(name)
+    with reporting_errors(file):
         try:
-            flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-            sink = os.open(temp, flags, 0o666, dir_fd=directory)
-            try:
+            with atomic_write.filling(directory, temp) as sink:
                 yield sink
-                os.fsync(sink)
-            finally:
-                os.close(sink)
-            atomic.put(directory, temp, name)
+            atomic_write.put(directory, temp, name)
         finally:
             with suppress(FileNotFoundError):
                 os.unlink(temp, dir_fd=directory)
@@ -166,30 +201,23 @@ def _scratch(repo: Repo, run: str, entries: Sequence[Tracked]) -> Iterator[str]:
     from shutil import rmtree
 
     place = os.path.join(run, SCRATCH, _GIT)
-    with _directory(run, SCRATCH), worded(f"{SCRATCH}/{_GIT}"):
+    with _directory(run, SCRATCH), reporting_errors(f"{SCRATCH}/{_GIT}"):
         rmtree(place, ignore_errors=True)
         os.mkdir(place)
         try:
             for name in ("refs", "info"):
                 os.mkdir(f"{place}/{name}")
-            for name, data in _contents(repo):
-                _put(f"{place}/{name}", data)
-            index.put(f"{place}/index", repo, entries)
+            _put(f"{place}/HEAD", b"ref: refs/heads/none\n")
+            _put(f"{place}/config", _config(repo))
+            _put(f"{place}/info/attributes", _ATTRIBUTES)
+            write_index(f"{place}/index", repo, entries)
             yield place
         finally:
             rmtree(place, ignore_errors=True)
 
 
-def _contents(repo: Repo) -> list[tuple[str, bytes]]:
-    return [
-        ("HEAD", b"ref: refs/heads/none\n"),
-        ("config", _config(repo)),
-        ("info/attributes", _ATTRIBUTES),
-    ]
-
-
 def _config(repo: Repo) -> bytes:
-    """What is true of the file system stays true; no taste of anyone's is in it."""
+    """What is true of the file system, and nobody's preferences."""
     lines = ["[core]", f"repositoryformatversion = {int(repo.hash == 'sha256')}"]
     lines += [f"{key} = false" for key in ("filemode", "symlinks") if setting_is_off(repo, key)]
     if repo.hash == "sha256":
@@ -202,8 +230,74 @@ def _put(path: str, data: bytes) -> None:
         file.write(data)
 
 
+class _Seen(NamedTuple):
+    """A file as it was read: its blob's name, and the times and numbers git compares."""
+
+    object: str
+    numbers: tuple[int, ...]
+
+
+def write_index(path: str, repo: Repo, entries: Sequence[Tracked]) -> None:
+    """Write an index, version 2, that says what the work tree really holds.
+
+    Not a copy of the repository's, which may say `assume-unchanged`, be split or sparse, and knows
+    bytes only as the filters left them. It has the names, sizes and times of the files, so git
+    does not hash them a second time, except those that are newer than the index.
+    """
+    begin = time.time_ns() - _SECOND
+    _put(path, _index(repo, entries))
+    # A file that changes from now on is newer than the index, so git does not trust the index.
+    os.utime(path, ns=(begin, begin))
+
+
+def _index(repo: Repo, entries: Sequence[Tracked]) -> bytes:
+    unique = {os.fsencode(entry.name): entry for entry in entries}
+    body = [b"DIRC" + struct.pack(">II", 2, len(unique))]
+    body += (_record(repo, name, entry) for name, entry in sorted(unique.items()))
+    data = b"".join(body)
+    return data + hashlib.new(repo.hash, data).digest()
+
+
+def _record(repo: Repo, name: bytes, entry: Tracked) -> bytes:
+    seen = _look(os.path.join(repo.root, entry.name), repo.hash)
+    oid, numbers = seen or _Seen(entry.object, _UNKNOWN)
+    *times, device, inode, user, group, size = numbers
+    fields = (*times, device, inode, int(entry.mode, 8), user, group, size)
+    flags = struct.pack(">H", min(len(name), 0xFFF))
+    record = struct.pack(">10I", *fields) + bytes.fromhex(oid) + flags + name
+    return record + bytes(8 - len(record) % 8)
+
+
+def _look(path: str, algorithm: str) -> _Seen | None:
+    """None for what is no regular file, or cannot be read: git then looks for itself."""
+    try:
+        fd = os.open(path, FILE_FLAGS)
+    except OSError:
+        return None
+    with closing(fd):
+        found = os.fstat(fd)
+        oid = _blob(fd, found.st_size, algorithm) if stat.S_ISREG(found.st_mode) else None
+    return _Seen(oid, _numbers(found)) if oid else None
+
+
+def _blob(fd: int, size: int, algorithm: str) -> str | None:
+    """The name git gives these bytes; None when there are more or fewer than `size`."""
+    digest = hashlib.new(algorithm, b"blob %d\0" % size)
+    block = memoryview(bytearray(min(_BLOCK, size + 1)))
+    while count := os.readv(fd, [block]):
+        digest.update(block[:count])
+        size -= count
+    return digest.hexdigest() if size == 0 else None
+
+
+def _numbers(found: os.stat_result) -> tuple[int, ...]:
+    changed, modified = (divmod(ns, _SECOND) for ns in (found.st_ctime_ns, found.st_mtime_ns))
+    rest = (found.st_dev, found.st_ino, found.st_uid, found.st_gid, found.st_size)
+    return tuple(number & 0xFFFFFFFF for number in (*changed, *modified, *rest))
+
+
 def _check_kinds(repo: Repo, entries: Sequence[Tracked]) -> None:
-    """git opens a pipe that stands in a file's place and waits for its writer for ever."""
+    """Where a file's place is taken by a pipe, git would open it and wait for ever."""
     for entry in entries:
         try:
             mode = os.lstat(os.path.join(repo.root, entry.name)).st_mode
@@ -220,18 +314,17 @@ def _check_kinds(repo: Repo, entries: Sequence[Tracked]) -> None:
             )
 
 
-def _committing(repo: Repo, paths: Sequence[str]) -> str:
-    """A line for a shell in the project, or anywhere when the run lies in no docs/qrspi."""
-    from shlex import quote
+def _adding(repo: Repo, paths: Sequence[str]) -> str:
+    """A line for a shell where one stands: paths are relative to that, if it is in the project."""
+    from qrspi.core.text.shell_words import quoted
 
-    project, _, run = repo.path.rpartition(f"/{RUNS}/")
-    folder = f"{RUNS}/{run}" if project else repo.path
-    names = " ".join(quote(f"{folder}/{path}") for path in paths)
-    message = quote(f"Add {', '.join(paths)}")
-    return f"git add -- {names} && git commit -m {message} -- {names}"
+    place = repo.path if len(paths) > 1 else f"{repo.path}/{paths[0]}"
+    if f"{os.getcwd()}/".startswith(f"{repo.root}/"):
+        return f"git add -- {quoted(os.path.relpath(place))}"
+    return f"git -C {quoted(repo.root)} add -- {quoted(os.path.relpath(place, repo.root))}"
 
 
-def _untracked(path: str, hint: str) -> Problem:
+def _untracked(path: str, hint: str = "") -> Problem:
     return Problem(
         "untracked-artifact",
         f"artifact {path} is untracked — commit before reviewer dispatch",
@@ -242,6 +335,6 @@ def _untracked(path: str, hint: str) -> Problem:
     )
 
 
-def _system(verb: str, error: OSError, file: str) -> Halt:
+def _system(verb: Literal["mkdir", "rm"], error: OSError, file: str) -> Halt:
     message = f"{verb} exited {error.errno}: {os.strerror(error.errno or 0)}"
-    return Halt(Problem(f"{verb}-failed", message, file=file))
+    return Halt(Problem("mkdir-failed" if verb == "mkdir" else "rm-failed", message, file=file))

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from qrspi.core.errors import Refusal
 from qrspi.core.model import Problem
-from qrspi.world.git import command as git
+from qrspi.world.git import command
 from qrspi.world.git.repository import Repo, branch
 
 _ORIGIN_HEAD = "refs/remotes/origin/HEAD"
@@ -33,7 +34,7 @@ def resolve(repo: Repo, name: str) -> str | None:
     """The commit that a name leads to; None when it leads to none."""
     check(name)
     args = ["rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}"]
-    return _line(git.read(repo.path, args, ok=(0, 1)).out)
+    return _line(command.read(repo.path, args, ok=(0, 1)).out)
 
 
 def head(repo: Repo) -> str | None:
@@ -63,11 +64,24 @@ def base_branch(repo: Repo, configured: str | None) -> Ref | None:
     return _ref(branches, name) if name in branches.commits else None
 
 
+def default_branch(repo: Repo) -> str:
+    """The usual base branch, by the name it has here; '' when there is none."""
+    name = _usual(_branches(repo, None))
+    return name.removeprefix("refs/heads/").removeprefix("refs/remotes/origin/")
+
+
 def _base(repo: Repo, configured: str | None) -> tuple[_Branches, str]:
     if configured:
         check(configured, "base_branch")
     branches = _branches(repo, configured)
-    return branches, _configured(repo, configured, branches) if configured else _usual(branches)
+    if configured:
+        return branches, _configured(repo, configured, branches)
+    if found := _usual(branches):
+        return branches, found
+    raise _no_base(
+        "no base branch to compare with: the remote names none, and there is no "
+        f"{', '.join(USUAL_NAMES[:-1])} or {USUAL_NAMES[-1]}"
+    )
 
 
 def _ref(branches: _Branches, name: str) -> Ref:
@@ -78,27 +92,29 @@ def _ref(branches: _Branches, name: str) -> Ref:
 def merge_base(repo: Repo, one: str, other: str) -> str | None:
     check(one)
     check(other)
-    return _line(git.read(repo.path, ["merge-base", one, other], ok=(0, 1)).out)
+    return _line(command.read(repo.path, ["merge-base", one, other], ok=(0, 1)).out)
 
 
 def is_ancestor(repo: Repo, old: str, new: str) -> bool:
     check(old)
     check(new)
-    return not git.read(repo.path, ["merge-base", "--is-ancestor", old, new], ok=(0, 1)).status
+    return not command.read(repo.path, ["merge-base", "--is-ancestor", old, new], ok=(0, 1)).status
 
 
 def count(repo: Repo, since: str, until: str) -> int:
     """How many commits `until` has that `since` does not."""
     check(since)
     check(until)
-    return int(git.read(repo.path, ["rev-list", "--count", until, f"^{since}", "--"]).out)
+    return int(command.read(repo.path, ["rev-list", "--count", until, f"^{since}", "--"]).out)
 
 
-def last_commit_touching(repo: Repo, path: str) -> str | None:
-    if not head(repo):
-        return None
-    args = ["rev-list", "--max-count=1", "HEAD", "--", *git.literal([path])]
-    return _line(git.read(repo.path, args).out)
+def has_own_work(repo: Repo, commit: str, others: Sequence[str]) -> bool:
+    """Whether it has commits, merges aside, that none of the others has."""
+    for name in (commit, *others):
+        check(name)
+    but = [f"^{name}" for name in others]
+    args = ["rev-list", "--no-merges", "--max-count=1", commit, *but, "--"]
+    return bool(command.read(repo.path, args).out.strip())
 
 
 def check(name: str, field: str = "") -> None:
@@ -130,7 +146,7 @@ def _branches(repo: Repo, configured: str | None) -> _Branches:
     if configured:
         patterns.append(f"refs/remotes/{configured}")
     fields = "%(refname)%00%(objectname)%00%(symref)"
-    said = git.read(repo.path, ["for-each-ref", f"--format={fields}", *patterns]).out
+    said = command.read(repo.path, ["for-each-ref", f"--format={fields}", *patterns]).out
     rows = [line.split("\0") for line in os.fsdecode(said).split("\n") if line]
     commits = {name: commit for row in rows for name, commit in _named(*row)}
     default = next((target for name, _, target in rows if name == _ORIGIN_HEAD), "")
@@ -157,13 +173,8 @@ def _configured(repo: Repo, name: str, branches: _Branches) -> str:
 def _usual(branches: _Branches) -> str:
     local = branches.default.replace("refs/remotes/origin/", "refs/heads/", 1)
     usual = (f"refs/heads/{name}" for name in USUAL_NAMES)
-    for name in (local, branches.default, *usual):
-        if name and (name in branches.commits or name == branches.here):
-            return name
-    raise _no_base(
-        "no base branch to compare with: the remote names none, and there is no "
-        f"{', '.join(USUAL_NAMES[:-1])} or {USUAL_NAMES[-1]}"
-    )
+    known = (*branches.commits, branches.here)
+    return next((name for name in (local, branches.default, *usual) if name and name in known), "")
 
 
 def _no_base(what: str, found: str = "") -> Refusal:

@@ -12,9 +12,9 @@ import stat
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
-from qrspi.core.errors import Halt
+from qrspi.core.errors import Halt, Refusal
 from qrspi.core.model import Problem
-from qrspi.world.git import command as git
+from qrspi.world.git import bare_folders, command
 
 _NOT_PLAIN = re.compile(rb"(?im)worktree|sha256|\[\s*include|\bbare\b(?!\s*=\s*false\s*$)")
 _STEERING = ("GIT_CEILING_DIRECTORIES", "GIT_DISCOVERY_ACROSS_FILESYSTEM")
@@ -75,25 +75,21 @@ def branch(repo: Repo) -> str | None:
     head = _content(f"{repo.git_dir}/HEAD") or b""
     if head.startswith(b"ref: refs/heads/") and not head.startswith(b"ref: refs/heads/.invalid"):
         return os.fsdecode(head.removeprefix(b"ref: refs/heads/").rstrip(b"\r\n"))
-    said = git.read(repo.path, ["symbolic-ref", "--quiet", "HEAD"], ok=(0, 1)).out
+    said = command.read(repo.path, ["symbolic-ref", "--quiet", "HEAD"], ok=(0, 1)).out
     return os.fsdecode(said).strip().removeprefix("refs/heads/") or None
-
-
-def is_shallow(repo: Repo) -> bool:
-    return os.path.exists(f"{repo.common_dir}/shallow")
 
 
 def identity(repo: Repo, role: Literal["AUTHOR", "COMMITTER"] = "AUTHOR") -> str | None:
     """`Name <email>` as git would sign a commit; None when it does not know."""
-    said = git.read(repo.path, ["var", f"GIT_{role}_IDENT"], ok=(0, 128))
+    said = command.read(repo.path, ["var", f"GIT_{role}_IDENT"], ok=(0, 128))
     ident = said.out.decode("utf-8", "replace").strip()
     return ident[: ident.rindex(">") + 1] if said.status == 0 and ">" in ident else None
 
 
 def tracked(repo: Repo, paths: Sequence[str]) -> tuple[Tracked, ...]:
     """What the index has at these files and below these directories."""
-    args = ["ls-files", "-z", "--stage", "--full-name", "--", *git.literal(paths)]
-    lines = os.fsdecode(git.read(repo.path, args).out).split("\0")
+    args = ["ls-files", "-z", "--stage", "--full-name", "--", *command.literal(paths)]
+    lines = os.fsdecode(command.read(repo.path, args).out).split("\0")
     return tuple(_entry(line) for line in lines if line)
 
 
@@ -132,18 +128,18 @@ def _look(start: str) -> Repo | Literal["unsure"] | None:
     while device is not None and _device(at) == device:
         if os.path.lexists(f"{at}/.git"):
             return _plain_repo(start, at)
-        if os.path.lexists(f"{at}/HEAD") and os.path.isdir(f"{at}/objects"):
-            return "unsure"  # a bare repository, or the inside of a `.git`
         if at == "/":
             return None
         at = os.path.dirname(at)
     return "unsure"
 
 
-def _plain_repo(start: str, root: str) -> Repo | Literal["unsure"]:
+def _plain_repo(start: str, root: str) -> Repo | Literal["unsure"] | None:
     git_dir = _git_dir(root)
     if git_dir is None:
         return "unsure"
+    if _is_in(start, git_dir):
+        return None
     common = _content(f"{git_dir}/commondir")
     shared = os.path.realpath(os.path.join(git_dir, os.fsdecode(common or b".").strip()))
     whole = os.path.lexists(f"{git_dir}/HEAD") and os.path.isdir(f"{shared}/refs")
@@ -168,15 +164,22 @@ def _git_dir(root: str) -> str | None:
 def _ask(start: str) -> Repo | None:
     questions = "is-inside-work-tree absolute-git-dir git-common-dir show-object-format"
     args = ["rev-parse", *(f"--{word}" for word in questions.split()), "--show-toplevel"]
-    said = git.read(start, args, ok=(0, 128))
+    place = bare_folders.above(start).start
+    said = command.read(place, args, ok=(0, 128))
     answers = os.fsdecode(said.out).removesuffix("\n").split("\n")
     if answers[:1] == ["false"] or "not a git repository (or any" in said.err:
         return None
     if said.status or len(answers) != 5:
-        raise git.failure("rev-parse", said)
+        raise command.failure("rev-parse", said)
     _, git_dir, common, name, root = answers
-    shared = os.path.realpath(os.path.join(start, common))
+    if _is_in(start, git_dir):
+        return None
+    shared = os.path.realpath(os.path.join(place, common))
     return Repo(start, root, git_dir, shared, "sha256" if name == "sha256" else "sha1")
+
+
+def _is_in(path: str, folder: str) -> bool:
+    return f"{path}/".startswith(f"{folder}/")
 
 
 def _device(path: str) -> int | None:
@@ -217,6 +220,22 @@ def refuse_if_under_way(repo: Repo, verb: str) -> None:
             )
         )
     refuse_if_locked(repo)
+
+
+def refuse_if_detached(repo: Repo, verb: str) -> None:
+    """A commit on no branch is lost with the next switch."""
+    if branch(repo) is None:
+        raise Refusal(
+            Problem(
+                "detached-head",
+                f"HEAD of {repo.root} is on no branch, where a commit is soon lost: go to one, "
+                f"or make one with `git switch -c NAME`, then {verb} again",
+                file=repo.root,
+                found="a detached HEAD",
+                expected="a branch",
+                hint="git switch -c NAME",
+            )
+        )
 
 
 def refuse_if_locked(repo: Repo) -> None:

@@ -10,13 +10,13 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import NamedTuple
 
-from qrspi.world.files.write_errors import worded
-from qrspi.world.git import command as git
+from qrspi.world.files.atomic_write import reporting_errors
+from qrspi.world.git import command
 
 BASE = "main"
 PERSON = ("Ada Example", "ada@example.org")
 
-# Behind each commit git would look whether there is something to tidy up.
+# After each commit git would look for something to tidy up.
 _SETTINGS = {"user.name": PERSON[0], "user.email": PERSON[1], "maintenance.auto": "false"}
 _WITHOUT = ("GIT_CONFIG_COUNT", "GIT_CONFIG_PARAMETERS", "GIT_TEMPLATE_DIR", "GIT_TRACE")
 
@@ -29,35 +29,36 @@ class History(NamedTuple):
 
 
 @contextmanager
-def repository(branch: str, files: Mapping[str, bytes], *, keep: bool) -> Iterator[str]:
-    """A folder with these files committed on the base branch, and `branch` checked out."""
-    with worded("the folder for the demonstration"):
+def repository(files: Mapping[str, bytes], *, keep: bool) -> Iterator[str]:
+    """A folder with these files committed on the base branch."""
+    with reporting_errors("the folder for the demonstration"):
         folder = os.path.realpath(tempfile.mkdtemp(prefix="qrspi-demo-"))
     try:
-        with _environment():
-            _begin(folder, branch, files)
+        with _environment(folder):
+            _begin(folder, files)
             yield folder
     finally:
         if not keep:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def _begin(folder: str, branch: str, files: Mapping[str, bytes]) -> None:
+def _begin(folder: str, files: Mapping[str, bytes]) -> None:
     # Without a template: the user's may bring hooks along.
     _git(folder, "init", "--quiet", "--template=", f"--initial-branch={BASE}")
-    # For whoever keeps the folder and goes on in it.
+    # For a user who keeps the folder and works on in it.
     for key, value in _SETTINGS.items():
         _git(folder, "config", key, value)
     drop(folder, files)
     commit(folder, "A shop with a till")
-    _git(folder, "switch", "--quiet", "--create", branch)
 
 
 @contextmanager
-def _environment() -> Iterator[None]:
-    """No setting of the machine or its user reaches the commits that are made inside."""
+def _environment(folder: str) -> Iterator[None]:
+    """No setting of the machine or its user reaches the commits that are made inside, and nothing
+    that happens there is remembered as allowed."""
     name, email = PERSON
     wanted = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1", "PYTHON": sys.executable}
+    wanted["QRSPI_TRUST"] = folder
     for role in ("AUTHOR", "COMMITTER"):
         wanted |= {f"GIT_{role}_NAME": name, f"GIT_{role}_EMAIL": email}
     before = {key: os.environ.pop(key, None) for key in (*wanted, *_WITHOUT)}
@@ -72,17 +73,13 @@ def _environment() -> Iterator[None]:
 
 
 def drop(folder: str, files: Mapping[str, bytes]) -> None:
-    """Write as an agent or an editor would: not by the engine's door, and without its lock."""
+    """Write as an agent or an editor would: without the engine, and without its lock."""
     for path, data in files.items():
         place = f"{folder}/{path}"
-        with worded(place):
+        with reporting_errors(place):
             os.makedirs(os.path.dirname(place), exist_ok=True)
             with open(place, "wb") as file:
                 file.write(data)
-
-
-def add(folder: str, *paths: str) -> None:
-    _git(folder, "add", "--", *paths)
 
 
 def commit(folder: str, message: str) -> str:
@@ -100,7 +97,7 @@ def history(folder: str) -> History:
 
 
 def _git(folder: str, *args: str) -> str:
-    output = git.write(folder, args)
+    output = command.write(folder, args)
     if output.status:
-        raise git.failure(args[0], output)
+        raise command.failure(args[0], output)
     return output.out.decode()

@@ -8,13 +8,15 @@ from contextlib import contextmanager
 from typing import Literal, NamedTuple
 
 from qrspi.core.errors import Halt, Refusal
+from qrspi.core.filenames import WORKTREES
 from qrspi.core.model import Problem
-from qrspi.world.files.write_errors import worded
-from qrspi.world.git import command as git
+from qrspi.core.text.shell_words import quoted
+from qrspi.world.files.atomic_write import reporting_errors
+from qrspi.world.git import command
 from qrspi.world.git.refs import check, head, is_ancestor, resolve
 from qrspi.world.git.repository import Repo, find, refuse_if_locked, refuse_if_under_way
 
-FOLDER = ".worktrees"
+FOLDER = WORKTREES
 
 Condition = Literal["absent", "ready", "half-made", "foreign"]
 
@@ -48,19 +50,12 @@ def tip(repo: Repo, name: str) -> str | None:
     return resolve(repo, f"refs/heads/{name}")
 
 
-def create_branch(repo: Repo, name: str, at: str) -> None:
+def create_branch(repo: Repo, name: str, at: str, *, move: bool = False) -> None:
+    """With `move`, a branch of that name that nobody has checked out begins there from now on."""
     check(name)
     check(at)
-    args = ["branch", "--no-track", "--end-of-options", name, at]
-    _must(repo, "branch", git.write(repo.path, args))
-
-
-def move_branch(repo: Repo, name: str, at: str) -> None:
-    """Let a branch that nobody has checked out begin elsewhere."""
-    check(name)
-    check(at)
-    args = ["branch", "--force", "--no-track", "--end-of-options", name, at]
-    _must(repo, "branch", git.write(repo.path, args))
+    force = ["--force"] if move else []
+    _must(repo, "branch", *force, "--no-track", "--end-of-options", name, at)
 
 
 def place(repo: Repo, *parts: str) -> str:
@@ -73,19 +68,24 @@ def place(repo: Repo, *parts: str) -> str:
     return path
 
 
+def checked_place(repo: Repo, shown: str) -> str:
+    """The same for a path that was written down, relative to the root."""
+    return place(repo, *shown.split("/")[1:])
+
+
 def worktrees(repo: Repo) -> tuple[Worktree, ...]:
     args = ["worktree", "list", "--porcelain"]
-    output = git.read(repo.path, args, ok=(0, 128))
+    output = command.read(repo.path, args, ok=(0, 128))
     if output.status and _drop_unreadable(repo):
-        output = git.read(repo.path, args, ok=(0, 128))
+        output = command.read(repo.path, args, ok=(0, 128))
     if output.status:
-        raise git.failure("worktree list", output)
+        raise command.failure("worktree list", output)
     return tuple(_worktree(block) for block in os.fsdecode(output.out).split("\n\n") if block)
 
 
 def _drop_unreadable(repo: Repo) -> bool:
-    """A git that was killed between making a note and filling it leaves one on which every
-    later `git worktree` dies. Ours are known by their place; True when there was one."""
+    """A git that was killed while it made the notes of a work tree leaves notes on which every
+    later `git worktree` dies. Ours are known by their place; True when there were some."""
     from shutil import rmtree
 
     ours = os.fsencode(os.path.realpath(f"{repo.root}/{FOLDER}") + "/")
@@ -101,7 +101,7 @@ def _drop_unreadable(repo: Repo) -> bool:
 
 
 def _text(path: str) -> bytes:
-    """Empty for what cannot be read: then it is no note that we would touch."""
+    """Empty for what cannot be read: such notes are left alone."""
     try:
         with open(path, "rb") as file:
             return file.read(4096).strip()
@@ -111,15 +111,19 @@ def _text(path: str) -> bytes:
 
 def at(repo: Repo, path: str) -> Repo | None:
     """The work tree at `path`; None when there is none, or not a whole one."""
+    known = _known(repo, path)
+    whole = known and not known.prunable and os.path.exists(f"{path}/.git")
+    return find(path) if whole else None
+
+
+def _known(repo: Repo, path: str) -> Worktree | None:
     place = os.path.realpath(path)
-    known = any(os.path.realpath(one.path) == place for one in worktrees(repo) if not one.prunable)
-    return find(path) if known and os.path.exists(f"{path}/.git") else None
+    return next((one for one in worktrees(repo) if os.path.realpath(one.path) == place), None)
 
 
 def condition(repo: Repo, path: str, branch: str) -> Condition:
     """What a directory for `branch` is: ours and whole, left half-made by a kill, or not ours."""
-    place = os.path.realpath(path)
-    known = next((one for one in worktrees(repo) if os.path.realpath(one.path) == place), None)
+    known = _known(repo, path)
     if known is None:
         if not os.path.lexists(path) or _is_empty(path):
             return "absent"
@@ -136,31 +140,31 @@ def add_worktree(repo: Repo, path: str, branch: str) -> None:
         case "ready":
             return
         case "foreign":
-            raise foreign(path, branch)
+            raise foreign(path, branch, repo)
         case "half-made":
             if _relinked(repo, path, branch):
                 return
             clear(repo, path)
         case "absent":
             pass
-    _must(repo, "worktree add", git.write(repo.path, ["worktree", "add", "-q", "--", path, branch]))
+    _must(repo, "worktree", "add", "-q", "--", path, branch)
 
 
 def add_detached(repo: Repo, path: str, commit: str) -> None:
     check(commit)
-    args = ["worktree", "add", "-q", "--detach", "--", path, commit]
-    _must(repo, "worktree add", git.write(repo.path, args))
+    _must(repo, "worktree", "add", "-q", "--detach", "--", path, commit)
 
 
 @contextmanager
 def throwaway(repo: Repo, path: str, commit: str) -> Iterator[Repo]:
-    """A work tree without a branch, gone afterwards; what a killed command left of it goes too."""
-    if any(os.path.realpath(one.path) == path for one in worktrees(repo)):
+    """A work tree without a branch, removed afterwards. What a killed command left of one is
+    removed first."""
+    if _known(repo, path):
         remove_worktree(repo, path)
     elif _claims(repo, path):
         clear(repo, path)
     elif os.path.lexists(path) and not _is_empty(path):
-        raise foreign(path, "a moment")
+        raise foreign(path)
     add_detached(repo, path, commit)
     found = find(path)
     assert found is not None
@@ -173,7 +177,7 @@ def throwaway(repo: Repo, path: str, commit: str) -> Iterator[Repo]:
 def clear(repo: Repo, path: str) -> None:
     """Make room where a killed git left something. What it was making is removed; where somebody
     may have worked, all is set aside under another name."""
-    known = next((one for one in worktrees(repo) if one.path == path), None)
+    known = _known(repo, path)
     unfinished = known is not None and known.locked == "initializing"
     if unfinished or not os.path.lexists(path) or _is_empty(path):
         remove_worktree(repo, path)
@@ -183,7 +187,7 @@ def clear(repo: Repo, path: str) -> None:
 
 
 def _set_aside(path: str) -> None:
-    with worded(path):
+    with reporting_errors(path):
         if os.listdir(path) == [".git"]:
             os.unlink(f"{path}/.git")
             os.rmdir(path)
@@ -196,8 +200,8 @@ def _set_aside(path: str) -> None:
 
 def _forget(repo: Repo, path: str) -> None:
     """Let git drop its own notes of a work tree whose directory is gone."""
-    git.write(repo.path, ["worktree", "unlock", "--", path])
-    _must(repo, "worktree prune", git.write(repo.path, ["worktree", "prune"]))
+    command.write(repo.path, ["worktree", "unlock", "--", path])
+    _must(repo, "worktree", "prune")
 
 
 def _claims(repo: Repo, path: str) -> bool:
@@ -206,7 +210,7 @@ def _claims(repo: Repo, path: str) -> bool:
     link = f"{path}/.git"
     if os.path.islink(link) or not os.path.isfile(link):
         return False
-    with worded(link), open(link, "rb") as file:
+    with reporting_errors(link), open(link, "rb") as file:
         said = file.read(4096)
     folder = os.path.realpath(f"{repo.common_dir}/worktrees")
     return said.startswith(os.fsencode(f"gitdir: {folder}/"))
@@ -214,23 +218,23 @@ def _claims(repo: Repo, path: str) -> bool:
 
 def _relinked(repo: Repo, path: str, branch: str) -> bool:
     """A work tree that only lost its link to the repository, and may hold somebody's work."""
-    known = next((one for one in worktrees(repo) if one.path == path), None)
+    known = _known(repo, path)
     if known is None or known.locked == "initializing" or not os.path.isdir(path):
         return False
     if _is_empty(path):
         return False
-    git.write(repo.path, ["worktree", "repair", "--", path])
+    command.write(repo.path, ["worktree", "repair", "--", path])
     return condition(repo, path, branch) == "ready"
 
 
 def remove_worktree(repo: Repo, path: str) -> None:
     """Remove a work tree with all that is in it. Twice --force: git locks what it is making."""
     remove = ["worktree", "remove", "--force", "--force", "--", path]
-    output = git.write(repo.path, remove)
+    output = command.write(repo.path, remove)
     if output.status and os.path.lexists(path) and not _is_empty(path):
         # A git that was killed here had deleted the link first, without which it finds nothing.
-        git.write(repo.path, ["worktree", "repair", "--", path])
-        if git.write(repo.path, remove).status:
+        command.write(repo.path, ["worktree", "repair", "--", path])
+        if command.write(repo.path, remove).status:
             _set_aside(path)  # its notes were not finished either, so git cannot help
     # One whose directory is gone or still empty cannot be removed, only forgotten.
     _forget(repo, path)
@@ -258,23 +262,41 @@ def dirty(repo: Repo) -> tuple[str, ...]:
     return tuple(line[3:] for line in _differing(repo))
 
 
+def uncommitted(repo: Repo) -> tuple[str, ...]:
+    """The same, with files that git does not know yet and does not ignore."""
+    return tuple(line[3:] for line in _differing(repo, untracked="all"))
+
+
+def move(repo: Repo, commit: str) -> None:
+    """Have the branch that is checked out begin at another commit. --keep and not --hard: should
+    somebody have changed a file meanwhile, git refuses."""
+    check(commit)
+    _must(repo, "reset", "--quiet", "--keep", commit)
+
+
 def staged(repo: Repo) -> tuple[str, ...]:
     """Those whose change is in the index: while there is one, git refuses to merge."""
     return tuple(line[3:] for line in _differing(repo) if line[0] != " ")
 
 
-def _differing(repo: Repo) -> tuple[str, ...]:
-    args = ["status", "--porcelain", "-z", "--untracked-files=no", "--no-renames"]
-    said = git.read(repo.path, [*args, "--ignore-submodules=dirty"], config=_filters_off(repo)).out
+def _differing(repo: Repo, untracked: str = "no") -> tuple[str, ...]:
+    args = ["status", "--porcelain", "-z", f"--untracked-files={untracked}", "--no-renames"]
+    said = command.read(
+        repo.path, [*args, "--ignore-submodules=dirty"], config=_filters_off(repo)
+    ).out
     return tuple(line for line in os.fsdecode(said).split("\0") if line)
 
 
 def exclude_folder(repo: Repo) -> bool:
     """List the folder of work trees in the repository's own ignore file; False if it is there."""
+    return exclude(repo, f"{FOLDER}/")
+
+
+def exclude(repo: Repo, pattern: str) -> bool:
     path = f"{repo.common_dir}/info/exclude"
-    line = f"{FOLDER}/".encode()
+    line = os.fsencode(pattern)
     flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-    with worded(path):
+    with reporting_errors(path):
         os.makedirs(os.path.dirname(path), exist_ok=True)
         with os.fdopen(os.open(path, flags, 0o666), "r+b", buffering=0) as file:
             present = file.read() or b""
@@ -287,20 +309,15 @@ def exclude_folder(repo: Repo) -> bool:
 
 
 def _worktree(block: str) -> Worktree:
-    fields = dict(_field(line) for line in block.split("\n") if line)
+    fields = {key: value for key, _, value in (line.partition(" ") for line in block.split("\n"))}
     branch = fields.get("branch")
     return Worktree(
-        fields["worktree"],
-        fields.get("HEAD"),
-        branch.removeprefix("refs/heads/") if branch else None,
-        fields.get("locked"),
-        "prunable" in fields,
+        path=fields["worktree"],
+        commit=fields.get("HEAD"),
+        branch=branch.removeprefix("refs/heads/") if branch else None,
+        locked=fields.get("locked"),
+        prunable="prunable" in fields,
     )
-
-
-def _field(line: str) -> tuple[str, str]:
-    key, _, value = line.partition(" ")
-    return key, value
 
 
 def _is_empty(path: str) -> bool:
@@ -312,43 +329,44 @@ def _merge(repo: Repo, name: str, message: str, before: str) -> tuple[str, ...]:
     args = ["merge", "--no-ff", "--no-edit", "--no-log", "--no-autostash"]
     # A remembered resolution that is staged at once would hide that there was a conflict.
     args += ["--no-rerere-autoupdate", f"--message={message}", "--end-of-options", name]
-    output = git.write(repo.path, args)
+    output = command.write(repo.path, args)
     if not output.status:
         return ()
     files = _in_conflict(repo)
     _take_back(repo, before)
     if not files:
         refuse_if_locked(repo)
-        raise git.failure("merge", output)
+        raise command.failure("merge", output)
     return files
 
 
 def _in_conflict(repo: Repo) -> tuple[str, ...]:
-    said = git.read(repo.path, ["ls-files", "-z", "--unmerged", "--full-name", ":/"]).out
+    said = command.read(repo.path, ["ls-files", "-z", "--unmerged", "--full-name", ":/"]).out
     names = (line.partition("\t")[2] for line in os.fsdecode(said).split("\0") if line)
     return tuple(dict.fromkeys(names))
 
 
 def _take_back(repo: Repo, before: str) -> None:
     if os.path.lexists(f"{repo.git_dir}/MERGE_HEAD"):
-        _must(repo, "merge --abort", git.write(repo.path, ["merge", "--abort"]))
+        _must(repo, "merge", "--abort")
     if head(repo) != before:
-        # --keep and not --hard: should the user have changed a file meanwhile, git refuses.
-        _must(repo, "reset", git.write(repo.path, ["reset", "--quiet", "--keep", before]))
+        move(repo, before)
 
 
 def _filters_off(repo: Repo) -> list[tuple[str, str]]:
     args = ["config", "-z", "--name-only", "--get-regexp", r"^filter\."]
-    said = git.read(repo.path, args, ok=(0, 1)).out
+    said = command.read(repo.path, args, ok=(0, 1)).out
     names = {key.rpartition(".")[0] for key in os.fsdecode(said).split("\0") if key}
     off = {"clean": "", "smudge": "", "process": "", "required": "false"}
     return [(f"{name}.{key}", value) for name in sorted(names) for key, value in off.items()]
 
 
-def _must(repo: Repo, verb: str, output: git.Output) -> None:
+def _must(repo: Repo, verb: str, *rest: str) -> None:
+    output = command.write(repo.path, [verb, *rest])
     if output.status:
         refuse_if_locked(repo)
-        raise git.failure(verb, output)
+        more = rest[0] if verb in ("worktree", "merge") else ""
+        raise command.failure(f"{verb} {more}".strip(), output)
 
 
 def _link(path: str) -> Refusal:
@@ -356,15 +374,24 @@ def _link(path: str) -> Refusal:
     return Refusal(Problem("link", text, path, found="a link", expected="a directory or nothing"))
 
 
-def foreign(path: str, branch: str) -> Refusal:
+def foreign(path: str, branch: str = "", repo: Repo | None = None) -> Refusal:
+    """The way out keeps every file: a work tree of ours goes back to its branch, anything else
+    is moved away."""
+    whose = f"of branch {branch}" if branch else "of ours"
+    known = _known(repo, path) if repo and branch and tip(repo, branch) else None
+    way_out = f"mv {quoted(path)} {quoted(f'{path}.old')}"
+    advice = "move it away"
+    if known:
+        way_out = f"git -C {quoted(path)} switch {quoted(branch)}"
+        advice = f"it is on {known.branch or 'no branch'}, so go back there with `{way_out}`"
     return Refusal(
         Problem(
             "foreign-worktree",
-            f"{path} is there and is no work tree of branch {branch}: move it away or remove it, "
-            "then run the same command again",
+            f"{path} is there and is no work tree {whose}: {advice}, then run the same command "
+            "again",
             file=path,
             found="something else",
-            expected=f"nothing, or the work tree of {branch}",
-            hint=f"git worktree list; mv {path} {path}.old",
+            expected=f"nothing, or the work tree of {branch}" if branch else "nothing",
+            hint=way_out,
         )
     )

@@ -12,12 +12,23 @@ from qrspi.core.model import Problem
 FORMAT = "%Y-%m-%dT%H:%M:%SZ"
 VARIABLE = "QRSPI_NOW"  # fixes the time, so that a demo or a test gives the same bytes twice
 
-_SHAPE = re.compile(r"\d{4}-[01]\d-[0-3]\dT[0-2]\d:[0-5]\d:[0-5]\dZ")
+_SHAPE = re.compile(r"[0-9]{4}-[01][0-9]-[0-3][0-9]T[0-2][0-9]:[0-5][0-9]:[0-5][0-9]Z")
 
 
 def now_utc() -> str:
     """`2026-05-17T09:30:00Z`."""
     return _fixed() or time.strftime(FORMAT, time.gmtime())
+
+
+def is_fixed() -> bool:
+    return bool(_fixed())
+
+
+def seconds() -> int:
+    """Since 1970."""
+    import calendar
+
+    return calendar.timegm(time.strptime(now_utc(), FORMAT))
 
 
 def today() -> str:

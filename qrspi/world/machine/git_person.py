@@ -10,14 +10,14 @@ from qrspi.world.git import repository
 def at(path: str) -> str:
     """As git would sign a commit made at `path`; outside git, the user's name here."""
     repo = repository.find(path)
-    return (repository.identity(repo) if repo else None) or _user()
+    return (repository.identity(repo) if repo else None) or user()
 
 
-def _user() -> str:
+def user() -> str:
+    """As the machine knows them, whatever the environment says."""
     import pwd
 
-    said = os.environ.get("LOGNAME") or os.environ.get("USER")
     try:
-        return said or pwd.getpwuid(os.getuid()).pw_name
+        return pwd.getpwuid(os.getuid()).pw_name
     except KeyError:
         return f"user {os.getuid()}"  # a container's user need not be in any list

@@ -1,16 +1,13 @@
-"""Beside whom the engine runs, who else could review, and which repositories are trusted."""
+"""Beside whom the engine runs, and who else could review."""
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from qrspi.core.agents.transports import HOST, means
-from qrspi.core.config.reader import Config
+if TYPE_CHECKING:
+    from qrspi.core.config.reader import Config
 
-TRUST = "QRSPI_TRUST"  # folders, parted like PATH, whose repositories may run their own hooks
 BROKER = "QRSPI_BROKER"
 USUAL_BROKER = "codex-broker"
 SECOND_PROGRAM = "codex"
@@ -31,6 +28,11 @@ class Availability(NamedTuple):
 
 
 def second_vendor(config: Config, environment: Mapping[str, str]) -> Availability:
+    # Imported here: every command asks for its host, and few for a second vendor.
+    import shutil
+
+    from qrspi.core.agents.transports import HOST, means
+
     host = detect(environment)
     model = config.second_reviewer_model
     way = means(model.vendor, config) if model else HOST
@@ -55,12 +57,3 @@ def mismatch(found: Availability, config: Config) -> str | None:
         f"[mismatch] host {found.host}: a second reviewer is {seen} ({found.why}), "
         f"and second_reviewer in config.md is {str(asked).lower()}"
     )
-
-
-def is_trusted(project: str, environment: Mapping[str, str]) -> bool:
-    """Only the user's own environment says so: whatever is in a repository can be forged."""
-    real = os.path.realpath(project)
-    folders = (
-        os.path.realpath(name) for name in environment.get(TRUST, "").split(os.pathsep) if name
-    )
-    return any(real == folder or real.startswith(f"{folder.rstrip('/')}/") for folder in folders)

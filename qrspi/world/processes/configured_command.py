@@ -1,23 +1,20 @@
-"""Commands that config.md names: run only when asked for, bounded, and never left behind."""
+"""Commands that config.md names: run only when allowed, bounded, and never left behind."""
 
 from __future__ import annotations
 
 import os
-import select
-import signal
 import subprocess
 import threading
-from contextlib import suppress
 from typing import IO, NamedTuple
 
 from qrspi.core.errors import Halt
 from qrspi.core.model import Problem
-from qrspi.core.text import redaction as secrets
-from qrspi.world.processes.orphan_killer import Keeper
+from qrspi.core.text import redaction
+from qrspi.world.consent.permits import Permit
+from qrspi.world.processes.children import GRACE, ExitWatch, OrphanKiller
 
 TIMEOUT = 3600.0
 LIMIT = 8 * 1024 * 1024
-GRACE = 2.0
 TIMED_OUT = 124  # as `timeout` exits
 
 _BLOCK = 64 * 1024
@@ -38,18 +35,20 @@ class Ran(NamedTuple):
         return self.output.decode("utf-8", "replace")
 
 
-def run(command: str, directory: str, timeout: float = TIMEOUT, limit: int = LIMIT) -> Ran:
+def run(permit: Permit, directory: str, timeout: float = TIMEOUT, limit: int = LIMIT) -> Ran:
     """A line as the user would type it, so a shell reads it; its whole group ends with it."""
-    process = _start(command, directory)
-    keeper = Keeper(GRACE)
-    keeper.tell(f"+{process.pid}")
-    try:
-        heard = _Heard(process.stdout, limit)
-        timed_out = not _ended(process, timeout)
-    finally:
-        _end_group(process)
-        keeper.tell(f"-{process.pid}")
-        keeper.dismiss()
+    process = _start(permit.named.text, directory)
+    killer = OrphanKiller(GRACE)
+    killer.tell(f"+{process.pid}")
+    with ExitWatch(process) as exit_watch:
+        try:
+            heard = _Heard(process.stdout, limit)
+            timed_out = not exit_watch.wait(timeout)
+        finally:
+            exit_watch.end_group(GRACE)
+            process.wait()
+            killer.tell(f"-{process.pid}")
+            killer.dismiss()
     return Ran(TIMED_OUT if timed_out else _status(process), _without_keys(heard.data()))
 
 
@@ -70,33 +69,6 @@ def _start(command: str, directory: str) -> subprocess.Popen[bytes]:
         raise Halt(Problem("cannot-run", f"{command!r} cannot be started: {why}")) from None
 
 
-def _ended(process: subprocess.Popen[bytes], timeout: float) -> bool:
-    """Whether it ended by itself. It is not reaped yet, so its group's number is still its own."""
-    if hasattr(os, "pidfd_open"):
-        fd = os.pidfd_open(process.pid)
-        try:
-            return bool(select.select([fd], [], [], timeout)[0])
-        finally:
-            os.close(fd)
-    with suppress(subprocess.TimeoutExpired):
-        process.wait(timeout)
-        return True
-    return False
-
-
-def _end_group(process: subprocess.Popen[bytes]) -> None:
-    if not _ended(process, 0):
-        _signal(process.pid, signal.SIGTERM)
-        _ended(process, GRACE)
-    _signal(process.pid, signal.SIGKILL)
-    process.wait()
-
-
-def _signal(group: int, sign: signal.Signals) -> None:
-    with suppress(ProcessLookupError, PermissionError):
-        os.killpg(group, sign)
-
-
 def _status(process: subprocess.Popen[bytes]) -> int:
     """As a shell says it: ended by signal N is 128 + N."""
     code = process.returncode
@@ -104,7 +76,7 @@ def _status(process: subprocess.Popen[bytes]) -> int:
 
 
 class _Heard:
-    """Reads a pipe to its end beside the process; of very much, the beginning and the end."""
+    """Reads a pipe to its end beside the process; keeps the beginning and the end of a long one."""
 
     def __init__(self, stream: IO[bytes] | None, limit: int) -> None:
         assert stream is not None
@@ -134,4 +106,5 @@ class _Heard:
 
 
 def _without_keys(output: bytes) -> bytes:
-    return secrets.redacted(output.decode("utf-8", "replace"), secrets.known(os.environ)).encode()
+    text = output.decode("utf-8", "replace")
+    return redaction.redacted(text, redaction.known(os.environ)).encode()

@@ -19,7 +19,7 @@ _GRACE = 1.0
 _MOST = 8 * 1024 * 1024
 
 
-class Errand(NamedTuple):
+class SideProgram(NamedTuple):
     what: str
     run: str
     argv: tuple[str, ...]
@@ -28,16 +28,16 @@ class Errand(NamedTuple):
 
 
 class Ended(NamedTuple):
-    errand: Errand
+    errand: SideProgram
     status: int | None  # None: it was still running at its limit, or could not be started
     out: bytes = b""
     err: str = ""
 
 
-class Errands:
+class SideProcesses:
     def __init__(self, wake: Callable[[], None], at_once: int = AT_ONCE) -> None:
         self._wake = wake
-        self._due: queue.SimpleQueue[Errand | None] = queue.SimpleQueue()
+        self._due: queue.SimpleQueue[SideProgram | None] = queue.SimpleQueue()
         self._over: queue.SimpleQueue[Ended] = queue.SimpleQueue()
         self._running: set[subprocess.Popen[bytes]] = set()
         self._guard = threading.Lock()
@@ -51,7 +51,7 @@ class Errands:
     def __exit__(self, *_: object) -> None:
         self._close()
 
-    def start(self, errand: Errand) -> None:
+    def start(self, errand: SideProgram) -> None:
         self._due.put(errand)
         if len(self._workers) < self._at_once:
             worker = threading.Thread(target=self._work, daemon=True)
@@ -71,7 +71,7 @@ class Errands:
             self._over.put(self._run(errand))
             self._wake()
 
-    def _run(self, errand: Errand) -> Ended:
+    def _run(self, errand: SideProgram) -> Ended:
         # Files instead of pipes: a program that reads nothing, or leaves a child behind that
         # keeps its output open, makes nobody wait.
         scratch = tempfile.TemporaryFile
@@ -85,7 +85,7 @@ class Errands:
             return Ended(errand, None, b"", f"cannot be started: {error.strerror}")
 
     def _status(
-        self, errand: Errand, given: IO[bytes], out: IO[bytes], err: IO[bytes]
+        self, errand: SideProgram, given: IO[bytes], out: IO[bytes], err: IO[bytes]
     ) -> int | None:
         with self._guard:
             if self._closed:

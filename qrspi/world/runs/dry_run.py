@@ -15,7 +15,7 @@ from qrspi.world.files.run_tree import HEAD
 from qrspi.world.runs.workspace import Change, Workspace
 
 
-class Rehearsal(Workspace):
+class DryRunWorkspace(Workspace):
     """Takes the place of a Workspace for `--dry-run`. Reading sees what was written; no lock is
     taken, since nobody can be disturbed."""
 
@@ -87,9 +87,6 @@ class Rehearsal(Workspace):
             return False
         self._put(path, None)
         return True
-
-    def make_dir(self, path: str) -> bool:
-        return isinstance(self.entries(path), Fault)
 
     def move(self, source: str, target: str) -> bool:
         there = not isinstance(self.entries(source), Fault)

@@ -1,17 +1,22 @@
 """The daemon's mark in the runs folder: a lock while it lives, and when it last looked.
 
-`status` asks only whether there is a daemon, so what writes is imported by the daemon alone.
+`status` only asks whether there is a daemon: what writes is imported by the daemon alone.
 """
+
+from __future__ import annotations
 
 import fcntl
 import os
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 from qrspi.core.model import Problem
 from qrspi.core.tree import Fault
-from qrspi.world.files.run_tree import DiskTree, opened
+from qrspi.world.files.run_tree import DiskTree, closing
+
+if TYPE_CHECKING:
+    from qrspi.world.files.lock import Grip
 
 LOCK = ".qrspi/watch.lock"
 FILE = ".qrspi/heartbeat.json"
@@ -34,66 +39,81 @@ def daemon(runs_dir: str) -> Daemon | None:
     fd = tree.descriptor(LOCK)
     if isinstance(fd, Fault):
         return None
-    try:
-        fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return _said(tree.read(FILE, 4096))
-    finally:
-        os.close(fd)
+    with closing(fd):
+        try:
+            fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return _said(tree.read(FILE, 4096))
     return None
 
 
-class Mark:
-    """That we are the one daemon of a root. Call it with the time of each look."""
+class DaemonPlace:
+    """The daemon's place at a folder of runs; taken again when another folder has the name."""
 
-    def __init__(self, runs_dir: str, own: int, grip: int, started: str) -> None:
+    def __init__(self, runs_dir: str) -> None:
+        from qrspi.world.machine import clock
+
+        self._runs_dir = runs_dir
+        self._now = clock.now_utc
+        self._started = self._now()
+        self._mark: Mark | None = None
+        self._held = ExitStack()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._held.close()
+
+    def keep(self) -> None:
+        """Be the one daemon, or be refused; and record that we live. A folder that is gone has no
+        daemon until it is back."""
+        if self._mark and not self._mark.stands():
+            self._held.close()
+            self._mark = None
+        if self._mark is None and os.path.isdir(self._runs_dir):
+            self._mark = self._held.enter_context(watching(self._runs_dir, self._started))
+        if self._mark:
+            self._mark(self._now())
+
+
+class Mark:
+    """Shows that we are the one daemon of a root. Call it with the time of each look."""
+
+    def __init__(self, runs_dir: str, grip: Grip, started: str) -> None:
         self._place = f"{runs_dir}/{LOCK}"
-        self._own, self._grip, self._started = own, grip, started
+        self._grip, self._started = grip, started
 
     def __call__(self, now: str) -> None:
-        _write(self._own, Daemon(os.getpid(), self._started, now))
+        import json
+
+        from qrspi.world.files import atomic_write
+
+        data = json.dumps(Daemon(os.getpid(), self._started, now)._asdict()).encode("ascii")
+        with atomic_write.reporting_errors(FILE):
+            atomic_write.replace(self._grip.own, FILE.rpartition("/")[2], data + b"\n")
 
     def stands(self) -> bool:
         """Whether another daemon would find it: a folder that was deleted or moved away takes
         the mark with it."""
-        mine = os.fstat(self._grip)
         try:
             now = os.stat(self._place, follow_symlinks=False)
         except OSError:
             return False
-        return (now.st_dev, now.st_ino) == (mine.st_dev, mine.st_ino)
+        return os.path.samestat(now, os.fstat(self._grip.file))
 
 
 @contextmanager
 def watching(runs_dir: str, started: str, command: str = "qrspi watch") -> Iterator[Mark]:
     """Be the one daemon of a root, as long as this lasts."""
-    from qrspi.world.files import atomic_write as atomic
-    from qrspi.world.files import lock
-    from qrspi.world.files import temp_sweep as cleanup
-    from qrspi.world.files.write_errors import worded
+    from qrspi.world.files import atomic_write, lock
 
-    with ExitStack() as stack:
-        with worded(LOCK):
-            runs = stack.enter_context(opened(runs_dir))
-            own = stack.enter_context(atomic.below(runs, lock.OWN, make=True))
-            name = LOCK.rpartition("/")[2]
-            grip = stack.enter_context(lock.held(own, name, _QUESTION, command, _already_watched))
-            lock.ignore_in_git(own)
-            if not grip.orderly:
-                cleanup.sweep(own, 0)
-        yield Mark(runs_dir, own, grip.fd, started)
-
-
-def _write(own: int, said: Daemon) -> None:
-    import json
-
-    from qrspi.world.files import atomic_write as atomic
-    from qrspi.world.files.write_errors import worded
-
-    name = FILE.rpartition("/")[2]
-    data = json.dumps(said._asdict()).encode("ascii") + b"\n"
-    with worded(FILE), atomic.temporary(own, name, data) as temp:
-        atomic.put(own, temp, name)
+    name = LOCK.rpartition("/")[2]
+    with lock.held(runs_dir, name, _QUESTION, command, _already_watched) as grip:
+        if not grip.orderly:
+            with atomic_write.reporting_errors(LOCK):
+                atomic_write.sweep(grip.own, 0)
+        yield Mark(runs_dir, grip, started)
 
 
 def _said(content: bytes | Fault) -> Daemon:

@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from qrspi.core.errors import Halt, Misuse
-from qrspi.core.filenames import is_dropping, slug_of
+from qrspi.core.filenames import RUNS, WORKTREES, is_dropping, is_run_name, slug_of
 from qrspi.core.model import Problem
 from qrspi.core.tree import Fault
 from qrspi.world.files.run_tree import fault_of
+from qrspi.world.runs import project_search
 
-RUNS = "docs/qrspi"
 OWN = ".qrspi"
 LISTED = 5  # names of runs that one line has room for
 
@@ -44,21 +44,28 @@ def current_directory() -> str | None:
 
 
 def find_root(cwd: str | None, root_option: str | None, env: Mapping[str, str]) -> Root:
-    """The project whose runs a command is about."""
+    """The project whose runs a command is about. One of another user is refused."""
+    return _ours(_found_root(cwd, root_option, env))
+
+
+def _found_root(cwd: str | None, root_option: str | None, env: Mapping[str, str]) -> Root:
     said = _said(root_option, env)
     if said:
         return _named_root(_absolute(cwd, *said), *said)
-    start = _standing(cwd)
-    found = _nearest(start)
+    start = _at_home(_standing(cwd))
+    looked_at = project_search.candidates(start)
+    found = next((at for at in looked_at if _is_dir(_runs_in(at))), None)
     if found:
         return _project(found)
     if _there(f"{start}/{RUNS}"):
         raise Misuse(_no_directory(f"{start}/{RUNS}"))
+    end = looked_at[-1]
+    where = start if end == start else f"{start} or a parent up to {end}"
     raise Misuse(
         Problem(
             "no-root",
-            f"no {RUNS} in {start} or any parent: go to the project, name it with --root, "
-            "or start a first run with `qrspi init SLUG`",
+            f"no {RUNS} in {where}: go to the project, name it with --root, "
+            "or start a first run with `qrspi init SLUG --pipeline quick`",
             file=start,
             expected=f"a directory with {RUNS}",
             hint="qrspi init SLUG --pipeline quick",
@@ -68,12 +75,17 @@ def find_root(cwd: str | None, root_option: str | None, env: Mapping[str, str]) 
 
 def root_for_init(cwd: str | None, root_option: str | None, env: Mapping[str, str]) -> Root:
     """As `find_root`, but a project without runs yet is good: here, or where its `.git` is."""
+    return _ours(_root_for_init(cwd, root_option, env))
+
+
+def _root_for_init(cwd: str | None, root_option: str | None, env: Mapping[str, str]) -> Root:
     said = _said(root_option, env)
     if said:
         path = _absolute(cwd, *said)
         return _known_root(path) or _new_project(path)
-    start = _standing(cwd)
-    found = _nearest(start) or _nearest(start, ".git") or start
+    start = _at_home(_standing(cwd), for_new=True)
+    near = (at for at in project_search.candidates(start) if _is_dir(_runs_in(at)))
+    found = next(near, None) or project_search.top(start) or start
     if _is_dir(f"{found}/{RUNS}"):
         return _project(found)
     if _there(f"{found}/{RUNS}"):
@@ -83,14 +95,18 @@ def root_for_init(cwd: str | None, root_option: str | None, env: Mapping[str, st
 
 def list_runs(root: Root) -> tuple[RunDir, ...] | Fault:
     """The runs below a root, by name."""
+    found = runs_and_odd(root)
+    return found if isinstance(found, Fault) else found[0]
+
+
+def runs_and_odd(root: Root) -> tuple[tuple[RunDir, ...], tuple[str, ...]] | Fault:
+    """The runs, and the names of folders that would be runs if it were not for their names."""
     names = _directories(root)
     if isinstance(names, Fault):
         return names
-    return tuple(
-        RunDir(name, path)
-        for name in names
-        if _may_be_run(name) and is_run(path := f"{root.runs_dir}/{name}")
-    )
+    there = [name for name in names if _is_visible(name) and is_run(f"{root.runs_dir}/{name}")]
+    runs = (RunDir(name, f"{root.runs_dir}/{name}") for name in there if is_run_name(name))
+    return tuple(runs), tuple(name for name in there if not is_run_name(name))
 
 
 def run_named(root: Root, name: str) -> RunDir | None:
@@ -108,6 +124,10 @@ def others(root: Root) -> tuple[str, ...] | Fault:
         return runs
     taken = {OWN, *(run.name for run in runs)}
     return tuple(sorted(set(os.listdir(root.runs_dir)) - taken))
+
+
+def odd_name(name: str) -> str:
+    return f"{name!r} is taken for no run: a run's name has only letters, digits, '.', '_' and '-'"
 
 
 def is_run(path: str) -> bool:
@@ -153,10 +173,19 @@ def default(root: Root, cwd: str | None) -> RunDir | Problem:
 
 
 def inside(root: Root, cwd: str | None) -> RunDir | None:
-    """The run that the current directory is in."""
+    """The run that the current directory is in, or whose task's work tree it is in."""
     runs = list_runs(root)
     here = () if isinstance(runs, Fault) or not cwd else runs
-    return next((run for run in here if f"{cwd}/".startswith(f"{run.path}/")), None)
+    found = next((run for run in here if f"{cwd}/".startswith(f"{run.path}/")), None)
+    return found or (_of_task(here, cwd) if cwd else None)
+
+
+def _of_task(runs: tuple[RunDir, ...], cwd: str) -> RunDir | None:
+    """Work trees lie in a folder named for the run: by its slug, or by its whole name."""
+    folder = cwd.partition(f"/{WORKTREES}/")[2].partition("/")[0]
+    named = [run for run in runs if run.name == folder]
+    found = named or [run for run in runs if slug_of(run.name) == folder]
+    return found[0] if len(found) == 1 else None
 
 
 def one_of(root: Root, candidates: tuple[RunDir, ...], step: str = "") -> RunDir | Problem:
@@ -172,7 +201,7 @@ def one_of(root: Root, candidates: tuple[RunDir, ...], step: str = "") -> RunDir
             f"no run in {root.runs_dir} is ready for {step}: `qrspi status` says what each needs"
         )
         return Problem("no-run", message, file=root.runs_dir, hint="qrspi status")
-    message = f"no run in {root.runs_dir}: start one with `qrspi init SLUG`"
+    message = f"no run in {root.runs_dir}: start one with `qrspi init SLUG --pipeline quick`"
     return Problem("no-run", message, file=root.runs_dir, hint="qrspi init SLUG --pipeline quick")
 
 
@@ -194,6 +223,17 @@ def _standing(cwd: str | None) -> str:
     return cwd
 
 
+def _at_home(start: str, *, for_new: bool = False) -> str:
+    """In a linked work tree, whose `.git` is a file, the same folder of the work tree that has
+    the runs."""
+    top = project_search.top(start)
+    if top is None or not os.path.isfile(f"{top}/.git"):
+        return start
+    from qrspi.world.runs import linked_worktree
+
+    return linked_worktree.home(start, for_new=for_new)
+
+
 def _named_root(path: str, source: str, said: str) -> Root:
     root = _known_root(path)
     if root:
@@ -203,11 +243,12 @@ def _named_root(path: str, source: str, said: str) -> Root:
     if not _is_dir(path):
         what = "is no directory" if _there(path) else "is not there"
         raise Misuse(problem._replace(message=f"{source} {said} {what}: expected {expected}"))
+    start = f"{_at_root(said)} init SLUG --pipeline quick"
     raise Misuse(
         problem._replace(
             message=f"{source} {said} holds no {RUNS} and is no run: expected {expected}; "
-            f"`qrspi --root {said} init SLUG` starts a first run there",
-            hint=f"qrspi --root {said} init SLUG --pipeline quick",
+            f"`{start}` starts a first run there",
+            hint=start,
         )
     )
 
@@ -217,7 +258,7 @@ def _known_root(path: str) -> Root | None:
     if _is_dir(f"{path}/{RUNS}"):
         return _project(path)
     parent, _, name = path.rpartition("/")
-    if _is_dir(path) and is_run(path):
+    if _may_be_run(name) and _is_dir(path) and is_run(path):
         return Root(_project_of(parent), parent, name)
     root = Root(_project_of(path), path)
     if path.endswith(f"/{RUNS}") and _is_dir(path):
@@ -244,9 +285,15 @@ def _project(path: str) -> Root:
             file=f"{path}/{RUNS}",
             found=runs_dir,
             expected="a directory inside the project",
-            hint=f"qrspi --root {runs_dir} status",
+            hint=f"{_at_root(runs_dir)} status",
         )
     )
+
+
+def _at_root(path: str) -> str:
+    from qrspi.core.text.shell_words import command
+
+    return command("qrspi", "--root", path)
 
 
 def _new_project(path: str) -> Root:
@@ -257,14 +304,18 @@ def _project_of(runs_dir: str) -> str:
     return runs_dir.removesuffix(f"/{RUNS}") or "/"
 
 
-def _nearest(start: str, mark: str = RUNS) -> str | None:
-    at = start.rstrip("/")
-    while True:
-        if _there(f"{at}/{mark}") and (mark != RUNS or _is_dir(f"{at}/{mark}")):
-            return at or "/"
-        if not at:
-            return None
-        at = at.rpartition("/")[0]
+def _runs_in(folder: str) -> str:
+    return f"{folder.rstrip('/')}/{RUNS}"
+
+
+def _ours(root: Root) -> Root:
+    for path in dict.fromkeys((root.project, root.runs_dir)):
+        if not project_search.is_ours(path):
+            # Imported here: git is asked only about a project of somebody else.
+            from qrspi.world.runs import foreign_project
+
+            foreign_project.check(path)
+    return root
 
 
 def _directories(root: Root) -> list[str] | Fault:
@@ -278,6 +329,10 @@ def _directories(root: Root) -> list[str] | Fault:
 
 
 def _may_be_run(name: str) -> bool:
+    return is_run_name(name) and _is_visible(name)
+
+
+def _is_visible(name: str) -> bool:
     """Hidden directories are a tool's own, and so is a run that `init` never finished."""
     return not name.startswith(".") and not is_dropping(name)
 
@@ -312,8 +367,8 @@ def _is_dir(path: str) -> bool:
 
 
 def _no_listing(root: Root, fault: Fault) -> Problem:
-    why = fault.detail or "it is not there"
-    return Problem("unreadable", f"cannot list {root.runs_dir}: {why}", file=root.runs_dir)
+    text = f"cannot list {root.runs_dir}: {fault.reason}"
+    return Problem("unreadable", text, file=root.runs_dir)
 
 
 def _several(message: str, names: tuple[str, ...], found: str = "") -> Problem:
@@ -348,4 +403,4 @@ def _listed(names: tuple[str, ...], count: int) -> str:
         return f"{'there is' if len(names) == count else 'the nearest is'} {', '.join(names)}"
     if count:
         return f"none of the {count} runs has a name like it; `qrspi status --all` lists them"
-    return "there is none; `qrspi init SLUG` starts one"
+    return "there is none; `qrspi init SLUG --pipeline quick` starts one"

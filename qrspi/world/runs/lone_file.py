@@ -8,14 +8,14 @@ from typing import NamedTuple
 from qrspi.core.errors import Refusal
 from qrspi.core.model import Problem
 from qrspi.core.tree import Fault
-from qrspi.world.files import atomic_write as atomic
+from qrspi.world.files import atomic_write
+from qrspi.world.files.atomic_write import reporting_errors
 from qrspi.world.files.run_tree import DiskTree, opened
-from qrspi.world.files.write_errors import worded
 from qrspi.world.runs import locate
 
 
 class LoneFile(NamedTuple):
-    """The last part is not resolved: a link is not followed, it is said to be one."""
+    """Its last part is not resolved: a link is reported as one, not followed."""
 
     folder: str  # absolute, without links
     name: str
@@ -50,12 +50,11 @@ def run_around(file: LoneFile) -> str | None:
 
 def replace(file: LoneFile, old: bytes, new: bytes) -> None:
     """Whole or not at all, and only if it still has the bytes the new ones were made from."""
-    with worded(file.shown), opened(file.folder) as folder:
-        now = atomic.present(folder, file.name)
-        if now is None or now.sha != atomic.sha256(old):
+    with reporting_errors(file.shown), opened(file.folder) as folder:
+        now = atomic_write.present(folder, file.name)
+        if now is None or now.sha != atomic_write.sha256(old):
             raise Refusal(_changed(file.shown))
-        with atomic.temporary(folder, file.name, new, now.mode) as temp:
-            atomic.put(folder, temp, file.name)
+        atomic_write.replace(folder, file.name, new, now.mode)
 
 
 def _changed(shown: str) -> Problem:

@@ -4,27 +4,68 @@ from __future__ import annotations
 
 import os
 from functools import cache
+from typing import NamedTuple
 
+from qrspi.core import trust
 from qrspi.core.agents import roles
 from qrspi.core.agents.roles import Role
 from qrspi.core.errors import Halt
 from qrspi.core.model import Problem
-from qrspi.core.tree import Fault
+from qrspi.core.tree import Fault, entries
+from qrspi.core.trust import Named
+from qrspi.world.consent import permits
 from qrspi.world.files.run_tree import DiskTree
 
 _AGENTS = ".qrspi/agents"
+_NOT_THERE = Fault("absent")
 
 
 def load(name: str, run: str | os.PathLike[str], project: str | os.PathLike[str]) -> Role | Problem:
-    """The role of that name. A file that is there and bad is a Problem, never passed over."""
-    if not roles.is_name(name):
-        return _unknown(name)
+    """The role of that name, to send an agent by: refused until the user has allowed a text that
+    is not the package's. A file that is there and bad is a Problem, never passed over."""
+    own = _own(name, run, project)
+    if own is None:
+        return shipped(name)
+    if named := own.named(project):
+        permits.require(os.path.abspath(project), os.path.basename(os.path.abspath(run)), (named,))
+    return own.role
+
+
+def look_at(
+    name: str, run: str | os.PathLike[str], project: str | os.PathLike[str]
+) -> Role | Problem:
+    """The same, only to show it."""
+    own = _own(name, run, project)
+    return own.role if own else shipped(name)
+
+
+def own_texts(run: str, project: str) -> tuple[Named, ...]:
+    """The role texts that the run and the project bring along."""
+    found = (_own(name, run, project) for name in names(run, project))
+    return tuple(named for own in found if own and (named := own.named(project)))
+
+
+class _Own(NamedTuple):
+    """A file in a shipped role's place."""
+
+    file: str
+    content: bytes | Fault
+    role: Role | Problem
+
+    def named(self, project: str | os.PathLike[str]) -> Named | None:
+        if isinstance(self.content, Fault):
+            return None
+        return trust.role(os.path.relpath(self.file, os.path.abspath(project)), self.content)
+
+
+def _own(name: str, run: str | os.PathLike[str], project: str | os.PathLike[str]) -> _Own | None:
     for place in dict.fromkeys((os.path.abspath(run), os.path.abspath(project))):
         path = f"{_AGENTS}/{name}.md"
-        content = DiskTree(place).read(path, roles.LIMIT)
+        content = DiskTree(place).read(path, roles.LIMIT) if roles.is_name(name) else _NOT_THERE
         if not (isinstance(content, Fault) and content.kind == "absent"):
-            return _read(content, name, f"{place}/{path}")
-    return shipped(name)
+            file = f"{place}/{path}"
+            return _Own(file, content, _read(content, name, file))
+    return None
 
 
 @cache  # the daemon composes thousands of prompts
@@ -55,8 +96,7 @@ def names(run: str, project: str) -> tuple[str, ...]:
     """Every role there is: the shipped ones, and those that the run or the project adds."""
     found = set(shipped_names())
     for place in (run, project):
-        entries = DiskTree(place).entries(_AGENTS)
-        for entry in () if isinstance(entries, Fault) else entries:
+        for entry in entries(DiskTree(place), _AGENTS):
             name = entry.name.removesuffix(".md")
             if name != entry.name and roles.is_name(name):
                 found.add(name)
@@ -104,12 +144,11 @@ def _read(content: bytes | Fault, name: str, file: str) -> Role | Problem:
 
 
 def _unreadable(file: str, fault: Fault) -> Problem:
-    found = f"{fault.kind} ({fault.detail})" if fault.detail else fault.kind
     return Problem(
         "role-unreadable",
-        f"{file}: found {found}, expected a readable text file",
+        f"{file} cannot be read: {fault.reason}; expected a readable text file",
         file=file,
-        found=found,
+        found=fault.reason,
         expected="a readable text file",
     )
 

@@ -5,10 +5,14 @@ says: inode, size, and when it last changed in any way (`touch` cannot set that 
 file that came with a clone cannot know it). While all of these are the same, so is the content,
 unless it changed within the clock's own tick; hence nothing is kept of what changed a moment ago,
 nor of what could not be read: a disk may do better next time without any file having changed.
+
+Entries lie with the user's own files and never in a project: an agent that may write there could
+otherwise say of any run what it likes.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import stat
@@ -17,16 +21,17 @@ from collections.abc import Iterable
 from contextlib import suppress
 from typing import Any, NamedTuple
 
-from qrspi import __version__
-from qrspi.core.derivation import state_json as remembered
+import qrspi
+from qrspi.core.derivation import state_json
+from qrspi.core.derivation.derive import derive
 from qrspi.core.model import RunState
-from qrspi.core.recording_tree import Seen
+from qrspi.core.recording_tree import RecordingTree, Seen
 from qrspi.core.tree import Fault
 from qrspi.world.files import mounts
 from qrspi.world.files.run_tree import DiskTree, opened
+from qrspi.world.runs.committed_tree import CommittedTree
 from qrspi.world.runs.locate import RunDir
 
-FILE = ".qrspi/cache/states.json"
 SWITCH = "QRSPI_CACHE"  # `off`: every state is derived
 LIMIT = 256 * 1024 * 1024
 SETTLED = 2_000_000_000  # nanoseconds: the coarsest clock of a file system, FAT's
@@ -43,17 +48,17 @@ class StateCache:
     """Of one folder of runs. `find` and `keep`, then `save` once."""
 
     def __init__(self, runs_dir: str, *, in_git: bool, now: int) -> None:
-        self._runs_dir = runs_dir
+        self._file = file(runs_dir)
         self._now = now
-        self._key = [__version__, _code(), in_git, os.geteuid(), *sorted(os.getgroups())]
-        self._old = _load(runs_dir, self._key)
+        self._key = [qrspi.__version__, _code(), in_git, os.geteuid(), *sorted(os.getgroups())]
+        self._old = _load(self._file, self._key)
         self._new: dict[str, Entry] = {}
 
     def find(self, run: RunDir, *, steps: bool) -> RunState | None:
         entry = self._old.get(run.name)
         if entry is None or (steps and not entry.steps) or not _is_unchanged(run.path, entry):
             return None
-        state = remembered.load(entry.state, steps=steps)
+        state = state_json.load(entry.state, steps=steps)
         if state:
             self._new[run.name] = entry
         return state
@@ -74,16 +79,30 @@ class StateCache:
             return
         document = {"key": self._key, "runs": self._new}
         with suppress(OSError, ValueError):
-            _write(self._runs_dir, json.dumps(document).encode("ascii"))
+            _write(self._file, json.dumps(document).encode("ascii"))
+
+
+def states(runs_dir: str, runs: Iterable[RunDir], *, in_git: bool, steps: bool) -> list[RunState]:
+    """In the order of the runs, without their paths."""
+    if not is_on(runs_dir):
+        trees = (CommittedTree(run.path, in_git, glance=True) for run in runs)
+        return [derive(tree, thorough=False, steps=steps) for tree in trees]
+    cache = StateCache(runs_dir, in_git=in_git, now=time.time_ns())
+    found = [cache.find(run, steps=steps) or _derived(cache, run, in_git, steps) for run in runs]
+    cache.save()
+    return found
+
+
+def _derived(cache: StateCache, run: RunDir, in_git: bool, steps: bool) -> RunState:
+    tree = RecordingTree(CommittedTree(run.path, in_git, glance=True))
+    state = derive(tree, thorough=False, steps=steps)
+    cache.keep(run, state, tree.seen, steps=steps)
+    return state
 
 
 def is_on(runs_dir: str) -> bool:
     """Not where another machine may change files and our kernel hears of it late."""
     return os.environ.get(SWITCH) != "off" and mounts.gives_events(runs_dir)
-
-
-def open_cache(runs_dir: str, *, in_git: bool) -> StateCache:
-    return StateCache(runs_dir, in_git=in_git, now=time.time_ns())
 
 
 def kernel(path: str) -> list[int] | None:
@@ -124,7 +143,7 @@ def _with_folders(seen: Iterable[Seen]) -> dict[str, None]:
 
 def _code() -> list[int]:
     """Other code or tables may derive another state: how many, and when the newest changed."""
-    package = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    package = os.path.dirname(qrspi.__file__)
     times: list[int] = []
     for folder in ("core", "data"):
         for place, _, names in os.walk(f"{package}/{folder}"):
@@ -133,8 +152,19 @@ def _code() -> list[int]:
     return [len(times), max(times)]
 
 
-def _load(runs_dir: str, key: list[Any]) -> dict[str, Entry]:
-    content = DiskTree(runs_dir).read(FILE, LIMIT)
+def file(runs_dir: str) -> str:
+    """A relative XDG_CACHE_HOME does not count, as its specification says."""
+    said = os.environ.get("XDG_CACHE_HOME", "")
+    home = said if said.startswith("/") else os.path.expanduser("~/.cache")
+    name = hashlib.sha256(os.fsencode(os.path.realpath(runs_dir))).hexdigest()
+    return f"{home.rstrip('/')}/qrspi/states/{name}.json"
+
+
+def _load(path: str, key: list[Any]) -> dict[str, Entry]:
+    folder, _, name = path.rpartition("/")
+    if not (_is_only_ours(folder) and _is_only_ours(path)):
+        return {}
+    content = DiskTree(folder).read(name, LIMIT)
     if isinstance(content, Fault):
         return {}
     try:
@@ -146,15 +176,18 @@ def _load(runs_dir: str, key: list[Any]) -> dict[str, Entry]:
         return {}
 
 
-def _write(runs_dir: str, data: bytes) -> None:
-    from qrspi.world.files import atomic_write as atomic
-    from qrspi.world.files import lock
+def _is_only_ours(path: str) -> bool:
+    try:
+        found = os.stat(path)
+    except OSError:
+        return False
+    return found.st_uid == os.geteuid() and not found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
 
-    folder, _, name = FILE.rpartition("/")
-    with opened(runs_dir) as runs, atomic.below(runs, lock.OWN, make=True) as own:
-        lock.ignore_in_git(own)
-        with (
-            atomic.below(runs, folder, make=True) as place,
-            atomic.temporary(place, name, data) as temp,
-        ):
-            atomic.put(place, temp, name)
+
+def _write(path: str, data: bytes) -> None:
+    from qrspi.world.files import atomic_write
+
+    folder, _, name = path.rpartition("/")
+    os.makedirs(folder, mode=0o700, exist_ok=True)
+    with opened(folder) as place:
+        atomic_write.replace(place, name, data, 0o600)

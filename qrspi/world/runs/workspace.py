@@ -9,7 +9,7 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from functools import partial
 from typing import NamedTuple, Self
 
@@ -17,12 +17,10 @@ from qrspi.core.config import reader as configs
 from qrspi.core.errors import Halt, Refusal
 from qrspi.core.model import Problem
 from qrspi.core.tree import CONFIG_LIMIT, Fault
-from qrspi.world.files import atomic_write as atomic
-from qrspi.world.files import json_log as applog
-from qrspi.world.files import lock
-from qrspi.world.files import temp_sweep as cleanup
-from qrspi.world.files.run_tree import DiskTree, opened
-from qrspi.world.files.write_errors import worded
+from qrspi.world.files import atomic_write, json_log, lock
+from qrspi.world.files.atomic_write import reporting_errors
+from qrspi.world.files.run_tree import closing
+from qrspi.world.runs.committed_tree import CommittedTree
 
 LOCK = f"{lock.OWN}/lock"
 
@@ -36,7 +34,7 @@ class Change(NamedTuple):
     moved_to: str = ""
 
 
-class Workspace(DiskTree):
+class Workspace(CommittedTree):
     """A run that may be changed, inside `locked()`."""
 
     def __init__(self, path: str | os.PathLike[str], in_git: bool | None = None) -> None:
@@ -55,8 +53,8 @@ class Workspace(DiskTree):
 
     @property
     def at_rest(self) -> bool:
-        """Nobody holds the run, and nobody was killed who did and left something to clear up
-        that we could."""
+        """Whether nobody holds the run, and no holder was killed and left something that we
+        could clear up."""
         said = self.read(LOCK, 200)
         free = said in (lock.FREE, Fault("absent"))
         return free or not os.access(f"{self.path}/{LOCK}", os.W_OK)
@@ -67,57 +65,54 @@ class Workspace(DiskTree):
         earlier must be read again inside."""
         if self._root >= 0:
             raise RuntimeError("the run is already locked here")
-        with ExitStack() as stack:
-            with worded(LOCK):
-                root = stack.enter_context(opened(self.path))
-                own = stack.enter_context(atomic.below(root, lock.OWN, make=True))
-                busy = partial(_busy, self.name, timeout)
-                grip = stack.enter_context(lock.held(own, "lock", timeout, command, busy))
-                self._root, self._lock = root, grip.fd
-                stack.callback(self._released)
-                lock.ignore_in_git(own)
+        busy = partial(_busy, self.name, timeout)
+        with lock.held(self.path, "lock", timeout, command, busy) as grip:
+            self._root, self._lock = grip.folder, grip.file
+            try:
                 if not grip.orderly:
-                    cleanup.sweep(root)
-            if foreign := configs.foreign(self.read("config.md", CONFIG_LIMIT)):
-                raise Refusal(foreign)
-            self.changes = []
-            yield self
+                    with reporting_errors(LOCK):
+                        atomic_write.sweep(self._root)
+                if foreign := configs.foreign(self.read("config.md", CONFIG_LIMIT)):
+                    raise Refusal(foreign)
+                self.changes = []
+                yield self
+            finally:
+                self._root = self._lock = -1
 
     def write(self, path: str, data: bytes) -> bool:
         """Put a file that is the engine's own; False when it had these bytes already."""
         with self._place(path) as (directory, name):
-            now = atomic.present(directory, name)
-            after = atomic.sha256(data)
+            now = atomic_write.present(directory, name)
+            after = atomic_write.sha256(data)
             if now and now.sha == after:
                 _sync_both(directory, name)
                 return False
             _respect_read_only(directory, name, now)
-            with atomic.temporary(directory, name, data, now and now.mode) as temp:
-                atomic.put(directory, temp, name)
+            atomic_write.replace(directory, name, data, now and now.mode)
             self._note(path, now and now.sha, after)
             return True
 
     def replace(self, path: str, old: bytes, new: bytes) -> None:
         """Change a file that people or agents edit too: only if it still has the bytes that the
         new ones were made from."""
-        before = atomic.sha256(old)
+        before = atomic_write.sha256(old)
         with self._place(path) as (directory, name):
-            now = _unchanged(path, atomic.present(directory, name), before)
+            now = _unchanged(path, atomic_write.present(directory, name), before)
             _respect_read_only(directory, name, now)
-            with atomic.temporary(directory, name, new, now.mode) as temp:
-                _unchanged(path, atomic.present(directory, name), before)
-                atomic.put(directory, temp, name)
-            self._note(path, before, atomic.sha256(new))
+            with atomic_write.temporary(directory, name, new, now.mode) as temp:
+                _unchanged(path, atomic_write.present(directory, name), before)
+                atomic_write.put(directory, temp, name)
+            self._note(path, before, atomic_write.sha256(new))
 
     def create(self, path: str, data: bytes) -> None:
         """Put a file where nothing is."""
         with self._place(path) as (directory, name):
             try:
-                with atomic.temporary(directory, name, data) as temp:
-                    atomic.put_new(directory, temp, name)
+                with atomic_write.temporary(directory, name, data) as temp:
+                    atomic_write.put_new(directory, temp, name)
             except FileExistsError:
                 raise Refusal(_already_there(path)) from None
-            self._note(path, None, atomic.sha256(data))
+            self._note(path, None, atomic_write.sha256(data))
 
     def create_all(self, folder: str, files: Mapping[str, bytes]) -> frozenset[str]:
         """Put many files into one folder and sync it once; the names that something had."""
@@ -128,20 +123,20 @@ class Workspace(DiskTree):
             for name, data in files.items():
                 _check_path(f"{folder}/{name}")
                 try:
-                    with atomic.temporary(directory, name, data) as temp:
-                        atomic.link_new(directory, temp, name)
+                    with atomic_write.temporary(directory, name, data) as temp:
+                        atomic_write.link_new(directory, temp, name)
                 except FileExistsError:
                     taken.add(name)
                 else:
-                    self._note(f"{folder}/{name}", None, atomic.sha256(data))
-            atomic.sync(directory)
+                    self._note(f"{folder}/{name}", None, atomic_write.sha256(data))
+            atomic_write.sync(directory)
         return frozenset(taken)
 
     def append(self, path: str, lines: bytes) -> tuple[Problem, ...]:
-        """Add whole lines to a log; what it says about the log's last line before."""
+        """Add whole lines to a log; the problems are about the line that was its last before."""
         with self._place(path) as (directory, name):
             before = self._hash(path, directory, name)
-            problems = applog.append(directory, name, lines, path)
+            problems = json_log.append(directory, name, lines, path)
             self._note(path, before, self._hash(path, directory, name))
             return problems
 
@@ -149,7 +144,7 @@ class Workspace(DiskTree):
         """Make sure of the last line of a log that a killed command may have written."""
         with self._place(path) as (directory, name):
             before = self._hash(path, directory, name)
-            applog.settle(directory, name)
+            json_log.settle(directory, name)
             after = self._hash(path, directory, name)
             if after != before:
                 self._note(path, before, after)
@@ -158,24 +153,17 @@ class Workspace(DiskTree):
         """Delete a regular file; False when there is none."""
         try:
             with self._place(path, make=False) as (directory, name):
-                now = atomic.present(directory, name)
+                now = atomic_write.present(directory, name)
                 os.unlink(name, dir_fd=directory)
-                atomic.sync(directory)
+                atomic_write.sync(directory)
         except FileNotFoundError:
             return False
         self._note(path, now and now.sha, None)
         return True
 
-    def make_dir(self, path: str) -> bool:
-        """A directory and its parents; False when it was there."""
-        with self._place(path) as (directory, name):
-            made = not atomic.exists(directory, name)
-            os.close(atomic.enter(directory, name, make=True))
-            return made
-
     def move(self, source: str, target: str) -> bool:
         """Rename a file or a whole directory to where nothing is; False when the source is not
-        there, as after a command that was killed behind the move."""
+        there, as after a command that was killed just after the move."""
         try:
             with self._place(source, make=False) as (old, name):
                 os.stat(name, dir_fd=old, follow_symlinks=False)
@@ -187,42 +175,38 @@ class Workspace(DiskTree):
 
     def _move_to(self, target: str, old: int, name: str) -> None:
         with self._place(target) as (new, to):
-            if atomic.exists(new, to):
+            if atomic_write.exists(new, to):
                 raise Refusal(_already_there(target))
             os.rename(name, to, src_dir_fd=old, dst_dir_fd=new)
-            atomic.sync(new)
-            atomic.sync(old)
+            atomic_write.sync(new)
+            atomic_write.sync(old)
 
     @contextmanager
     def _place(self, path: str, make: bool = True) -> Iterator[tuple[int, str]]:
         """The parent's descriptor and the name in it; failures inside are worded for `path`."""
         self._check_held()
         parent, _, name = path.rpartition("/")
-        with worded(path, absent_is_fine=not make):
+        with reporting_errors(path, absent_is_fine=not make):
             _check_path(path)
-            with atomic.below(self._root, parent, make) as directory:
+            with atomic_write.below(self._root, parent, make) as directory:
                 yield directory, name
 
     def _check_held(self) -> None:
         if self._root < 0:
             raise RuntimeError("a run is only written to inside locked()")
-        mine = os.fstat(self._root)
         try:
             now = os.stat(self.path)
         except FileNotFoundError:
             raise Halt(_moved(self.name, "its directory is gone")) from None
-        if (now.st_dev, now.st_ino) != (mine.st_dev, mine.st_ino):
+        if not os.path.samestat(now, os.fstat(self._root)):
             raise Halt(_moved(self.name, "another directory took its place"))
         if not lock.in_place(self._root, LOCK, self._lock):
             raise Halt(_moved(self.name, f"{LOCK} was deleted"))
 
-    def _released(self) -> None:
-        self._root = self._lock = -1
-
     def _hash(self, path: str, directory: int, name: str) -> str | None:
         if _is_own(path):
             return None
-        now = atomic.present(directory, name)
+        now = atomic_write.present(directory, name)
         return now and now.sha
 
     def _note(self, path: str, before: str | None, after: str | None) -> None:
@@ -243,13 +227,13 @@ def _check_path(path: str) -> None:
         raise ValueError(f"no name of a file: {path!r}")
 
 
-def _respect_read_only(directory: int, name: str, now: atomic.Present | None) -> None:
-    """A rename would replace a file whose owner took the right to write it away."""
+def _respect_read_only(directory: int, name: str, now: atomic_write.Present | None) -> None:
+    """A rename would replace even a file that its owner made read-only."""
     if now and not os.access(name, os.W_OK, dir_fd=directory, effective_ids=True):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), name)
 
 
-def _unchanged(path: str, now: atomic.Present | None, sha: str) -> atomic.Present:
+def _unchanged(path: str, now: atomic_write.Present | None, sha: str) -> atomic_write.Present:
     if now and now.sha == sha:
         return now
     what = "changed" if now else "deleted"
@@ -266,12 +250,9 @@ def _unchanged(path: str, now: atomic.Present | None, sha: str) -> atomic.Presen
 
 def _sync_both(directory: int, name: str) -> None:
     """The bytes may be those of a command that was killed before it could sync them."""
-    fd = atomic.open_regular(directory, name)
-    try:
+    with closing(atomic_write.open_regular(directory, name)) as fd:
         os.fsync(fd)
-    finally:
-        os.close(fd)
-    atomic.sync(directory)
+    atomic_write.sync(directory)
 
 
 def _busy(run: str, timeout: float, holder: str) -> Problem:

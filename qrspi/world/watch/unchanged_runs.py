@@ -1,8 +1,8 @@
-"""What the kernel said of the files that looks at runs depended on.
+"""What the kernel said about the files that the last look at each run depended on.
 
-While it says the same, another look would find the same, so a sweep over a thousand runs that
-wait asks about their files and derives nothing. As in the cache of `status`, nothing is kept of
-what changed a moment ago.
+While it says the same, another look would find the same. So a sweep over a thousand waiting runs
+only asks the kernel about their files. As in the cache of `status`, nothing is remembered of files
+that changed a moment ago.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from qrspi.core.tree import Entry, Fault
-from qrspi.world.runs import state_cache as statecache
+from qrspi.world.runs import state_cache
 from qrspi.world.runs.locate import Root, RunDir
 from qrspi.world.runs.workspace import Workspace
 from qrspi.world.watch.watchdog_events import GIT_FILES, git_places
@@ -24,7 +24,7 @@ Kernel = list[int] | None
 Sighting = tuple[tuple[str, Kernel], ...]
 
 
-class Attentive(Workspace):
+class RecordingWorkspace(Workspace):
     """A run that notes which of its files and folders were asked for."""
 
     def __init__(self, path: str) -> None:
@@ -42,8 +42,8 @@ class Attentive(Workspace):
 
 
 class Around(NamedTuple):
-    """What all runs of a root depend on. `git` alone only decides whether that which failed can
-    be done now."""
+    """What all runs of a root depend on. `git` matters only to runs that failed: they may go on
+    now."""
 
     repository: tuple[tuple[str, bool], ...]
     roles: Sighting | None
@@ -57,13 +57,13 @@ class Around(NamedTuple):
         return self.git is not None and self.git == now.git
 
 
-class Sightings:
+class UnchangedRuns:
     def __init__(self, root: Root) -> None:
         self._root = root
-        self._on = statecache.is_on(root.runs_dir)
+        self._on = state_cache.is_on(root.runs_dir)
         self._of: dict[str, Sighting] = {}
 
-    def keep(self, run: RunDir, seen: Attentive) -> None:
+    def keep(self, run: RunDir, seen: RecordingWorkspace) -> None:
         """After a look; nothing that it wrote itself is settled yet."""
         paths = (*seen.asked_for, *_roles(run.path))
         found = _settled(_said(run.path, paths), seen.began) if self._on else None
@@ -81,7 +81,7 @@ class Sightings:
     def unchanged(self, run: RunDir) -> bool:
         before = self._of.get(run.name)
         return before is not None and all(
-            statecache.kernel(f"{run.path}/{path}") == said for path, said in before
+            state_cache.kernel(f"{run.path}/{path}") == said for path, said in before
         )
 
     def around(self) -> Around:
@@ -92,16 +92,16 @@ class Sightings:
 
 
 def _said(folder: str, paths: Iterable[str]) -> Sighting:
-    return tuple((path, statecache.kernel(os.path.join(folder, path))) for path in paths)
+    return tuple((path, state_cache.kernel(os.path.join(folder, path))) for path in paths)
 
 
 def _settled(said: Sighting, began: int) -> Sighting | None:
-    last = began - statecache.SETTLED
+    last = began - state_cache.SETTLED
     return said if all(what is None or what[-1] < last for _, what in said) else None
 
 
 def _roles(folder: str) -> list[str]:
-    """Texts that prompts are made of; whatever else is in our own folder decides nothing."""
+    """The texts that prompts are made of. Nothing else in our own folder decides anything."""
     try:
         names = os.listdir(f"{folder}/{_ROLES}")
     except OSError:

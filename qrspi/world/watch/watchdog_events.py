@@ -1,4 +1,4 @@
-"""The one door to watchdog: threads that hear of changes, and an inbox for whoever looks."""
+"""The one door to watchdog: threads that hear of changes, and an inbox for the one that looks."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from watchdog.observers.api import BaseObserver
 
 from qrspi.core.errors import Refusal
 from qrspi.core.filenames import is_dropping
-from qrspi.world.files import atomic_write as atomic
-from qrspi.world.files import lock
+from qrspi.core.gates.checkpoints.checkpoint_tables import BESIDE
+from qrspi.world.files import atomic_write, lock
 from qrspi.world.files.run_tree import ROOT_FLAGS
 from qrspi.world.git import repository
 
-# Without these the opening of a file would wake us, and we open files all day.
+# Without this list, opening a file would wake us, and we open files all day.
 _WANTED: list[type[FileSystemEvent]] = [
     events.FileCreatedEvent,
     events.FileClosedEvent,
@@ -39,9 +39,9 @@ if sys.platform != "linux":
 
 GIT_FILES = frozenset(("HEAD", "index", "packed-refs"))
 
-# The first half of a rename is held back until the second is heard, everything behind it too.
-# A thread that looks between the halves sleeps for all of this time: measured, one rename in
-# some 400 was told half a second late, which is the library's own choice.
+# watchdog holds the first half of a rename back, and everything after it, until it hears the second
+# half. A thread that looks between the halves sleeps for all of this time. With the library's own
+# half a second, one rename in some 400 was reported that late.
 _BETWEEN_HALVES = 0.005
 
 
@@ -79,7 +79,7 @@ class Inbox:
         return taken
 
 
-class Ears:
+class WatchdogEvents:
     """Listens to one folder and to the repository around it, until it is closed."""
 
     def __init__(self, folder: str, inbox: Inbox) -> None:
@@ -142,17 +142,22 @@ class _Below(FileSystemEventHandler):
             parts = path[self._skip :].split("/")
             if not parts[0]:
                 self._inbox.put(LOST)
-            elif lock.OWN not in parts[:2] and not is_dropping(parts[-1]):
+            elif lock.OWN not in parts[:2] and not _is_passing(parts[-1]):
                 self._inbox.put(Notice("unfinished" if unfinished else "changed", parts[0]))
 
 
+def _is_passing(name: str) -> bool:
+    """Files that come and go, and mean nothing; those beside a database even when it is read."""
+    return name in BESIDE or is_dropping(name)
+
+
 def _is_unfinished(event: FileSystemEvent) -> bool:
-    """Whether more is to come, or nothing is new: what we wrote ourselves we know."""
+    """Whether more is to come, or nothing is new, since we wrote it ourselves."""
     match event.event_type:
         case "created":
             return not event.is_directory
         case "moved":
-            return atomic.is_mine(os.fsdecode(event.src_path).rpartition("/")[2])
+            return atomic_write.is_mine(os.fsdecode(event.src_path).rpartition("/")[2])
         case kind:
             return kind == "deleted"
 
@@ -192,7 +197,7 @@ def git_places(folder: str) -> tuple[tuple[str, bool], ...]:
 
 @contextmanager
 def _hushed(inbox: Inbox) -> Iterator[None]:
-    """What watchdog has to say is not for the user: each time it is a reason to look."""
+    """What watchdog logs is not for the user; each message is a reason to look."""
     hook = threading.excepthook
 
     def failed(args: threading.ExceptHookArgs) -> None:
@@ -216,7 +221,7 @@ def _hushed(inbox: Inbox) -> Iterator[None]:
 
 
 class _Overheard(logging.Handler):
-    """It logs that the kernel's queue overflowed, and tells it to no one else."""
+    """watchdog logs that the kernel's queue overflowed, and reports it in no other way."""
 
     def __init__(self, inbox: Inbox) -> None:
         super().__init__()

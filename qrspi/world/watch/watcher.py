@@ -1,37 +1,62 @@
-"""What changed below a folder, as a hint: whoever hears it looks at the files.
+"""What changed below a folder, as a hint: the caller looks at the files.
 
 Events get lost. The kernel drops them when its queue is full, a folder that was deleted and made
-again is silent, some file systems tell nothing. So a look over everything is asked for at the
-start, after each of these, and at every sweep; where there are no events, the sweep is all.
+again is silent, some file systems report nothing. So the caller is asked to look at everything at
+the start, after each such loss, and at every sweep; where there are no events, only at sweeps.
 """
 
 from __future__ import annotations
 
 import os
 import time
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack, suppress
 from typing import Literal, NamedTuple
 
+from qrspi.core.derivation.derive import derive
+from qrspi.core.errors import Halt
+from qrspi.core.model import Problem, RunState
 from qrspi.world.files import mounts
-from qrspi.world.watch.watchdog_events import GIT, LOST, STOP, WAKE, Ears, Inbox, Notice
+from qrspi.world.runs.committed_tree import CommittedTree
+from qrspi.world.runs.locate import RunDir
+from qrspi.world.watch.database_changes import DatabaseChanges
+from qrspi.world.watch.watchdog_events import GIT, LOST, STOP, WAKE, Inbox, Notice, WatchdogEvents
 
 SWEEP = 30.0
 POLL = 1.0
 
-# How often it is asked whether the folder is still the same and everything that listens alive.
-# After a loss all is looked at once more so soon: watchdog tells of it before it has put its
-# watches in order again.
+# How often to check that the folder is still the same and that every listening thread lives.
+# Also the time after a loss until the next look at everything: watchdog reports a loss before its
+# watches are in order again.
 _PULSE = 1.0
-# A file that was only created has still to be written, and then its closing is heard (but not
-# of one that was linked, or was there before its folder was listened to). Where one file is
-# deleted, a whole folder may be about to be: whoever looks too early makes it again.
+# A file that was only created has yet to be written, and its closing will be reported (unless it
+# was linked, or was there before we listened to its folder). Where one file is deleted, its whole
+# folder may follow: whoever looks too early makes the folder again.
 _UNFINISHED = 0.05
-# Looking at everything takes at most one part in so many of the processor's time. Not of the
-# time on the wall: a daemon that is stopped while it looks would not sweep for long after.
+# Looking at everything takes at most one part in so many of the processor's time. Not of wall
+# time: a daemon that was stopped during a look would not sweep for long afterwards.
 _SHARE = 10
 
 Why = Literal["start", "event", "sweep", "lost"]
+_TIME = "."  # a name that no file of a run has
+
+
+def states(run: RunDir, path: str, timeout: float | None = None) -> Iterator[RunState]:
+    """How a run stands: at least once, then after each change, until the time is over."""
+    watcher, databases = Watcher(run.path), DatabaseChanges()
+    watcher.also = databases.since
+    end = None if timeout is None else time.monotonic() + timeout
+    if timeout is not None:
+        watcher.remind(_TIME, timeout)
+    for _ in watcher.changes():
+        databases.look(run.name, run.path)
+        found = derive(CommittedTree(run.path), path)
+        if not os.path.isdir(run.path):
+            text = f"run {run.name} is gone: it was deleted or renamed meanwhile"
+            raise Halt(Problem("run-gone", text, file=run.path, hint="qrspi status"))
+        yield found
+        if end is not None and time.monotonic() >= end:
+            return
 
 
 class Change(NamedTuple):
@@ -55,9 +80,10 @@ class Watcher:
         self.why_polls = "as you asked" if poll else "this file system tells of no changes"
         self._sweep = sweep
         self._inbox = Inbox()
-        self._ears: Ears | None = None
+        self._events: WatchdogEvents | None = None
         self._later: dict[str, float] = {}
         self.stopping = False
+        self.also: Callable[[], frozenset[str]] = frozenset  # asked at every pulse
 
     @property
     def manner(self) -> str:
@@ -72,16 +98,16 @@ class Watcher:
         self._inbox.put(STOP)
 
     def wake(self) -> None:
-        """Have `changes` give an empty change now; any thread may call it."""
+        """Make `changes` yield an empty change now; any thread may call it."""
         self._inbox.put(WAKE)
 
     def remind(self, name: str, seconds: float) -> None:
-        """Have `changes` name it once more, at the latest after so long."""
+        """Make `changes` yield this name again after so many seconds at the latest."""
         due = time.monotonic() + seconds
         self._later[name] = min(due, self._later.get(name, due))
 
     def changes(self) -> Iterator[Change]:
-        """Where to look, until `stop`. What happens while the caller looks is told afterwards."""
+        """Where to look, until `stop`. What happens during a look is reported after it."""
         why: Why = "start"
         with ExitStack() as stack:
             stack.callback(self._deafen)
@@ -124,6 +150,7 @@ class Watcher:
             if notice.kind == "unfinished":
                 self._later[notice.name] = now + _UNFINISHED
         names = {notice.name for notice in heard if notice.kind == "changed"}
+        names |= self.also()
         names |= {name for name, due in self._later.items() if due <= now}
         for name in names:
             self._later.pop(name, None)
@@ -134,19 +161,19 @@ class Watcher:
     def _hears(self) -> bool:
         if self.polls:
             return True
-        return self._ears.good() if self._ears else not os.path.isdir(self.folder)
+        return self._events.good() if self._events else not os.path.isdir(self.folder)
 
     def _listen(self) -> None:
-        if self.polls or (self._ears and self._ears.good() and self._ears.well_placed()):
+        if self.polls or (self._events and self._events.good() and self._events.well_placed()):
             return
         self._deafen()
         try:
             with suppress(FileNotFoundError):
-                self._ears = Ears(self.folder, self._inbox)
+                self._events = WatchdogEvents(self.folder, self._inbox)
         except OSError as error:
             self.polls, self.why_polls = True, error.strerror or str(error)
 
     def _deafen(self) -> None:
-        if self._ears:
-            self._ears.close()
-            self._ears = None
+        if self._events:
+            self._events.close()
+            self._events = None

@@ -1,0 +1,74 @@
+"""Tasks that could start, were their texts good enough: the quality gate before implementers."""
+
+from __future__ import annotations
+
+from qrspi.core.artifacts.task_file import task_path
+from qrspi.core.code_steps.task_state import TaskState
+from qrspi.core.gates.quality import quality_gate
+from qrspi.core.gates.quality.quality_gate import QualityGate, Standing
+from qrspi.core.model import Ask, Next, Option
+from qrspi.core.steps.facts import Facts
+
+OPTIONS = (
+    Option("refine", "leave them until their texts are better, and have them reviewed again"),
+    Option("proceed", "start them as they are; that you said so is kept"),
+)
+
+
+def gated(facts: Facts, states: tuple[TaskState, ...]) -> tuple[TaskState, ...]:
+    """The same tasks; those that are ready and have no PASS are held."""
+    gate = QualityGate(facts.tree)
+    return tuple(_gated(facts, gate, task) if task.state == "ready" else task for task in states)
+
+
+def _gated(facts: Facts, gate: QualityGate, task: TaskState) -> TaskState:
+    if quality_gate.is_exempt(task.key):
+        return task
+    found = gate.standing(task.key)
+    if found.passes:
+        return task._replace(because=(*task.because, _passed(found)))
+    return task._replace(
+        state="held", because=(found.because,), next=ask(facts, (found,)), held_by=found
+    )
+
+
+def _passed(found: Standing) -> str:
+    return f"{found.because}; a person let it through" if found.let_through else found.because
+
+
+def next_action(facts: Facts, states: tuple[TaskState, ...]) -> Next:
+    """The question about all of them together."""
+    return ask(facts, tuple(task.held_by for task in states if task.held_by))
+
+
+def ask(facts: Facts, held: tuple[Standing, ...]) -> Next:
+    keys = tuple(one.task for one in held)
+    count = "1 task has" if len(held) == 1 else f"{len(held)} tasks have"
+    shown = "; ".join(one.because for one in held[:3])
+    more = f"; and {len(held) - 3} more" if len(held) > 3 else ""
+    run = facts.run
+    return Next(
+        action="decide",
+        who="human",
+        summary=(
+            f"{count} no PASS for the text as it is ({shown}{more}). Have them reviewed with "
+            f"`qrspi quality batch {run}`, or answer `qrspi resolve {run} refine|proceed`; one "
+            f"alone is started with `qrspi task start {run} {keys[0]} --anyway`."
+        ),
+        because=tuple(one.because for one in held),
+        step=facts.step,
+        missing=keys,
+        inputs=tuple(map(task_path, keys)),
+        asks=_asks(facts, held),
+        options=OPTIONS,
+        command=f"qrspi quality batch {run}",
+        kind="quality",
+    )
+
+
+def _asks(facts: Facts, held: tuple[Standing, ...]) -> tuple[Ask, ...]:
+    """Whom the gate would ask, were it not only to look at what was said before."""
+    gates = facts.config.gates
+    if gates is None or gates.quality == "cache-only":
+        return ()
+    return tuple(Ask("quality", "quality", target=one.task) for one in held if one.needs_reviewer)

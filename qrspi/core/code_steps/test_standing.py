@@ -1,0 +1,101 @@
+"""How the tests stand over what is merged now, and what speaks against shipping it."""
+
+from __future__ import annotations
+
+from qrspi.core.code_steps import integrate, test_results
+from qrspi.core.code_steps.test_results import Results, results_file, shown
+from qrspi.core.config.reader import NO_TESTS
+from qrspi.core.model import StateOfTests
+from qrspi.core.records.approvals import Record
+from qrspi.core.rounds.loop import Loop
+from qrspi.core.steps.facts import Facts
+
+
+def is_current(facts: Facts, results: Results) -> bool:
+    """Whether it is about exactly what is merged now, by the command that config.md names now."""
+    merges = integrate.recorded(facts.tree)
+    return (
+        results.then != "rerun"
+        and results.command == facts.config.test_command
+        and (results.merges, results.resets) == (len(merges), integrate.resets(facts, "test"))
+        and results.merged in ("", test_results.merged(merges))
+    )
+
+
+def blank(facts: Facts, commit: str = "", time: str = "") -> Results:
+    """The next page, before anything is known: nobody ran the tests."""
+    merges = integrate.recorded(facts.tree)
+    return Results(
+        number=test_results.highest(facts.tree) + 1,
+        command=facts.config.test_command,
+        commit=commit,
+        merges=len(merges),
+        resets=integrate.resets(facts, "test"),
+        time=time,
+        merged=test_results.merged(merges),
+    )
+
+
+def state(facts: Facts, results: Results | None) -> StateOfTests:
+    if results is None or results.state == "not-run":
+        return StateOfTests("not-run", _why_not(facts))
+    if results.reporter and not _is_on_record(facts, results):
+        page = results_file(results.number)
+        why = f"{page} says that they {results.state}, but no report is on record"
+        return StateOfTests("not-run", why)
+    return described(results)
+
+
+def described(results: Results) -> StateOfTests:
+    """Of tests that ran, or that somebody is reporting about."""
+    names = tuple(one.name for one in results.failures)
+    return StateOfTests(results.state, results.detail, names)
+
+
+def _is_on_record(facts: Facts, results: Results) -> bool:
+    said = ("test-report", results_file(results.number), results.reported)
+    return any((one.event, one.file, one.option) == said for one in facts.records)
+
+
+def _why_not(facts: Facts) -> str:
+    said = facts.config.said_of_tests
+    if said != NO_TESTS:
+        return "nobody has started them yet" if said else "config.md names no command for them"
+    answer = answered(facts)
+    if answer is None or answer.option != NO_TESTS:
+        return "gates.test_command in config.md is none; who said so is not on record"
+    on = f" on {answer.when[:10]}" if answer.when else ""
+    return f"there is no command for them, as {shown(answer.person)} said{on}"
+
+
+def answered(facts: Facts) -> Record | None:
+    """Who said last which command runs the tests."""
+    return next((one for one in reversed(facts.records) if one.event == "test-command"), None)
+
+
+def is_settled(facts: Facts, results: Results | None) -> bool:
+    """Whether reviewers may be sent although the tests did not pass: a person has said so, has
+    decided about each failure, or knew of all that before."""
+    if results and results.then == "review":
+        return True
+    if results and results.failures:
+        return not results.pending
+    answer = answered(facts)
+    said = answer.option if answer else ""
+    return facts.config.said_of_tests == said == NO_TESTS
+
+
+def objections(tests: StateOfTests, loop: Loop | None) -> tuple[str, ...]:
+    """Why nobody ships this without a reason."""
+    said = [] if tests.state == "passed" else [tests.sentence]
+    if count := len(open_findings(loop)):
+        findings = "finding is" if count == 1 else "findings are"
+        said.append(f"{count} kept {findings} not settled")
+    return tuple(said)
+
+
+def open_findings(loop: Loop | None) -> tuple[str, ...]:
+    """Files of kept findings that nobody has settled."""
+    if loop is None or loop.stage != "fixing":
+        return ()
+    return tuple(f"{loop.paths.directory}/{item.finding.file}" for item in loop.to_apply)

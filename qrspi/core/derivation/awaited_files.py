@@ -1,0 +1,101 @@
+"""Which files a next action waits for, and what shape each has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal, NamedTuple, assert_never
+
+from qrspi.core import filenames
+from qrspi.core.filenames import RoundPaths
+from qrspi.core.model import Ask, Next
+from qrspi.core.pipeline import STEP, subject_of
+
+FileKind = Literal[
+    "artifact",
+    "answer",
+    "finding",
+    "score",
+    "dispositions",
+    "report",
+    "verdict",
+    "decisions",
+    "config",
+    "record",
+]
+_SCHEMAS: dict[FileKind, str] = {
+    "finding": "schemas/finding.schema.json",
+    "score": "schemas/sidecar.schema.json",
+}
+
+
+class AwaitedFile(NamedTuple):
+    file: str  # run-relative
+    kind: FileKind
+    instead: str = ""  # the file that is written when there is nothing to say
+
+    @property
+    def schema(self) -> str | None:
+        """Of its frontmatter, or of the whole file when it is YAML."""
+        return _SCHEMAS.get(self.kind)
+
+
+def awaited(following: Next) -> tuple[AwaitedFile, ...]:
+    """From agents, what each was asked for; else what the action names that is a file."""
+    asked = [one for ask in (*following.asks, *following.beside) for one in _answers(ask)]
+    match following.kind:
+        case "fix-files":
+            found = [*map(_to_correct, following.inputs), *asked]
+        case "pause":
+            pause = filenames.pause_file(following.step, following.round)
+            found = [AwaitedFile(pause, "decisions")]
+        case _:
+            named = (name for name in following.missing if name.endswith(".md"))
+            found = asked or [AwaitedFile(name, _kind(name)) for name in named]
+    return tuple(dict.fromkeys(found))
+
+
+def _to_correct(file: str) -> AwaitedFile:
+    match filenames.parse_round_file(file.rpartition("/")[2]):
+        case filenames.FindingName():
+            return AwaitedFile(file, "finding")
+        case filenames.SidecarName():
+            return AwaitedFile(file, "score")
+        case _:
+            return AwaitedFile(file, "record")
+
+
+def _kind(name: str) -> FileKind:
+    if name == "config.md":
+        return "config"
+    artifacts = {step.artifact for step in STEP.values()}
+    return "artifact" if name in artifacts or name.startswith("tasks/") else "record"
+
+
+def _answers(ask: Ask) -> Iterator[AwaitedFile]:
+    match ask.kind:
+        case "author":
+            yield AwaitedFile(STEP[ask.subject].artifact, "artifact")
+        case "research-question":
+            yield AwaitedFile(filenames.research_file(ask.target), "answer")
+        case "review":
+            folder = _round(ask).directory
+            finding = f"{folder}/{filenames.finding_file(ask.target, 1)}"
+            yield AwaitedFile(finding, "finding", f"{folder}/{filenames.clean_file(ask.target)}")
+        case "verify":
+            file = filenames.sidecar_file(ask.target)
+            yield AwaitedFile(f"{_round(ask).directory}/{file}", "score")
+        case "fix":
+            yield AwaitedFile(subject_of(ask.subject).artifact, "artifact")
+            yield AwaitedFile(_round(ask).dispositions, "dispositions")
+        case "implement":
+            from qrspi.core.records import task_records
+
+            yield AwaitedFile(task_records.report_file(ask.subject), "report")
+        case "quality":
+            yield AwaitedFile(f"tasks/{ask.target}.md", "verdict")
+        case _:
+            assert_never(ask.kind)
+
+
+def _round(ask: Ask) -> RoundPaths:
+    return RoundPaths(subject_of(ask.subject).reviews, ask.round)

@@ -1,0 +1,109 @@
+"""What waits for a person, over all runs; and what a host can wait for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Literal, NamedTuple
+
+from qrspi.core.model import NextKind, RunState
+from qrspi.core.pipeline import STEP
+
+Kind = Literal["approve", "pause", "failure", "menu", "task", "cap"]
+_KINDS: dict[NextKind, Kind] = {
+    "approve": "approve",
+    "pause": "pause",
+    "failure": "failure",
+    "cap": "cap",
+    "task": "task",
+    "checkpoint-task": "task",
+    "checkpoint-cap": "cap",
+}
+
+
+class Item(NamedTuple):
+    run: str
+    kind: Kind
+    step: str
+    round: int
+    summary: str
+    command: str
+
+
+def items(states: Iterable[RunState]) -> tuple[Item, ...]:
+    return tuple(item for state in states for item in _waiting(state))
+
+
+def _waiting(state: RunState) -> Iterator[Item]:
+    """One item for each run; at a pause, one for each finding that waits for a decision; and one
+    for each task that stands still until somebody has reviewed what it has so far."""
+    if state.closed:
+        return
+    yield from _asked_for(state)
+    yield from _unapproved(state)
+    for row in state.checkpoints:
+        if row.kind and not (state.next.who == "human" and state.next.command == row.command):
+            kind: Kind = "cap" if row.kind == "cap" else "task"
+            yield Item(state.run, kind, row.task, 0, f"{row.summary}.", row.command)
+
+
+def _asked_for(state: RunState) -> Iterator[Item]:
+    answer = state.next
+    if answer.who != "human":
+        return
+    kind = _KINDS.get(answer.kind, "menu")
+    item = Item(
+        run=state.run,
+        kind=kind,
+        step=answer.step,
+        round=answer.round,
+        summary=answer.summary,
+        command=answer.command,
+    )
+    if kind != "pause":
+        yield item
+        return
+    for name in answer.missing:
+        text = f"{name}: apply it, skip it, or go back to what it is really about"
+        yield item._replace(summary=text, command=f"qrspi decide {state.run} {name} apply")
+
+
+_DOUBTS = ("claims-approval", "edited-after-approval")
+
+
+def _unapproved(state: RunState) -> Iterator[Item]:
+    """A text that says approved and is not the approved one waits for a person, wherever the run
+    stands; one that is about to be approved is asked for already."""
+    asked = state.next.step if state.next.kind == "approve" else ""
+    steps = {about.artifact: step for step, about in STEP.items()}
+    doubts = {item.file: item for item in reversed(state.warnings) if item.code in _DOUBTS}
+    for file, item in reversed(doubts.items()):
+        step = steps[file]
+        if step != asked:
+            yield Item(state.run, "approve", step, 0, f"{item.message}.", item.hint)
+
+
+Awaited = Literal["human", "agent", "change"]
+
+
+def happened(awaited: Awaited, before: RunState, now: RunState) -> bool:
+    """Whoever waits for a person or an agent is told at once if one is needed already."""
+    if awaited == "change":
+        return changed(before, now) != ()
+    return now.next.who == awaited and not now.closed
+
+
+def in_vain(awaited: Awaited, now: RunState) -> bool:
+    """Nobody will ever be needed."""
+    return awaited != "change" and (now.closed or now.next.who == "nobody")
+
+
+def changed(before: RunState, now: RunState) -> tuple[str, ...]:
+    """Which parts of the run's document differ now. That somebody shows life is no change."""
+    before, now = _without_heartbeats(before), _without_heartbeats(now)
+    pairs = zip(before._asdict().items(), now, strict=True)
+    return tuple(name for (name, old), new in pairs if old != new)
+
+
+def _without_heartbeats(state: RunState) -> RunState:
+    rows = tuple(row._replace(heartbeat=None) for row in state.checkpoints)
+    return state._replace(checkpoints=rows)

@@ -1,0 +1,45 @@
+"""Files under names that nobody expected, each with the expected name that is nearest."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from difflib import get_close_matches
+
+from qrspi.core.filenames import clean_file, finding_file, sidecar_file
+from qrspi.core.findings.round_files import RoundFiles
+
+
+def note(files: RoundFiles, expected: tuple[str, ...]) -> None:
+    """Files of another kind than reviews, with names far from all, are nobody's concern."""
+    for name in files.unknown:
+        meant = nearest(name, _expected(name, expected, files.finding_files))
+        if meant or name.endswith(".md"):
+            text = f"not a name that a round knows; the file is left alone{hint(name, meant)}"
+            files.page(name).warning("unknown_file", text, found=name, expected=meant)
+
+
+def _expected(name: str, tags: Iterable[str], stems: Iterable[str]) -> Iterator[str]:
+    number = int((re.findall(r"[0-9]{1,4}", name) or ["1"])[-1])
+    for tag in tags:
+        yield from (finding_file(tag, number), clean_file(tag))
+    yield from map(sidecar_file, stems)
+
+
+def nearest(word: str, known: Iterable[str], likeness: float = 0.75) -> str:
+    """The one of them that was probably meant, first of all with two letters swapped; empty when
+    none is near."""
+    by_lower = {one.lower(): one for one in known}
+    swapped = [one for one in by_lower if sorted(one) == sorted(word.lower())]
+    found = swapped or get_close_matches(word.lower(), by_lower, 1, likeness)
+    return by_lower[found[0]] if found else ""
+
+
+def meant(word: str, known: Iterable[str]) -> str:
+    """The end of a sentence about a word that is unknown."""
+    near = nearest(word, known, likeness=0.6)
+    return f"; did you mean {near}?" if near else ""
+
+
+def hint(name: str, meant: str) -> str:
+    return f". Did you mean {meant}?" if meant and meant != name else ""

@@ -1,0 +1,200 @@
+"""Comments of people on lines of an artifact: feedback/comments.jsonl, one object a line.
+
+A comment remembers the lines it is about, and moves with them: where the text stands now is looked
+for whenever it is shown. What is open about a step is also written as a page that its author reads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from difflib import SequenceMatcher
+from typing import Any, Literal, NamedTuple
+
+from qrspi.core.model import Problem
+from qrspi.core.pipeline import STEPS
+from qrspi.core.records import step_text
+from qrspi.core.tree import Fault, Tree
+
+FILE = "feedback/comments.jsonl"
+LIMIT = 16 * 1024 * 1024
+QUOTED = 4000  # characters of the lines that are remembered
+_ALIKE = 0.75
+
+# changed: the lines are not there any more; the place is where they were.
+Place = Literal["same", "moved", "changed", "gone"]
+
+
+class Comment(NamedTuple):
+    id: str
+    file: str  # run-relative
+    start: int
+    end: int
+    lines: str  # as they were
+    message: str
+    who: str = ""
+    when: str = ""
+    resolved: str = ""  # when
+    resolved_by: str = ""
+
+    @property
+    def open(self) -> bool:
+        return not self.resolved
+
+    @property
+    def person(self) -> str:
+        return self.who.partition(" <")[0]
+
+
+class Placed(NamedTuple):
+    """A comment, and where its lines are now."""
+
+    comment: Comment
+    place: Place
+    start: int
+    end: int
+
+    @property
+    def cited(self) -> str:
+        file, last = self.comment.file, f"-L{self.end}" if self.end > self.start else ""
+        return f"{file}:L{self.start}{last}"
+
+    @property
+    def remark(self) -> str:
+        match self.place:
+            case "changed":
+                return " (the lines have changed since)"
+            case "gone":
+                return " (the file is gone)"
+            case _:
+                return ""
+
+
+def page_file(step: str) -> str:
+    return f"feedback/{step}-comments.md"
+
+
+def step_of(path: str) -> str:
+    """The step that a file belongs to; '' when it is no text of one."""
+    named = (one.name for one in STEPS if one.artifact == path)
+    beside = (one.name for one in STEPS if step_text.is_companion(one.name, path))
+    return next(named, "") or next(beside, "")
+
+
+def render(comment: Comment) -> bytes:
+    return _line({"event": "comment", **_said(comment)})
+
+
+def _said(comment: Comment) -> dict[str, Any]:
+    return {key: value for key, value in comment._asdict().items() if value != ""}
+
+
+def render_resolved(id: str, who: str, when: str) -> bytes:
+    return _line({"event": "resolve", "id": id, "who": who, "when": when})
+
+
+def _line(document: dict[str, Any]) -> bytes:
+    import json
+
+    return (json.dumps(document, ensure_ascii=False) + "\n").encode(errors="backslashreplace")
+
+
+def read(tree: Tree) -> tuple[Comment, ...] | Problem:
+    """In the order they were made."""
+    data = tree.read(FILE, LIMIT)
+    if isinstance(data, Fault):
+        if data.kind == "absent":
+            return ()
+        text = f"{FILE} cannot be read ({data.reason}): put it right"
+        return Problem("unreadable", text, FILE, found=data.kind)
+    found: dict[str, Comment] = {}
+    for number, line in enumerate(data.split(b"\n"), 1):
+        if line.strip() and not _take(line, found):
+            text = f"{FILE} line {number} is no comment: correct it or restore the file"
+            return Problem("bad-record", text, FILE, f"line {number}", expected="a comment")
+    return tuple(found.values())
+
+
+def _take(line: bytes, found: dict[str, Comment]) -> bool:
+    import json
+
+    try:
+        document = json.loads(line)
+    except (ValueError, RecursionError):
+        return False
+    if not isinstance(document, dict) or not isinstance(document.get("id"), str):
+        return False
+    if document.get("event") == "resolve" and document["id"] in found:
+        texts = {key: document.get(key, "") for key in ("when", "who")}
+        known = found[document["id"]]
+        found[known.id] = known._replace(
+            resolved=str(texts["when"]) or "then", resolved_by=str(texts["who"])
+        )
+        return True
+    return _comment(document, found)
+
+
+def _comment(document: dict[str, Any], found: dict[str, Comment]) -> bool:
+    texts = {key: document.get(key, "") for key in ("file", "lines", "message", "who", "when")}
+    start, end = document.get("start"), document.get("end")
+    if not all(isinstance(one, str) for one in texts.values()):
+        return False
+    if type(start) is not int or type(end) is not int or not 0 < start <= end:
+        return False
+    found[document["id"]] = Comment(document["id"], start=start, end=end, **texts)
+    return True
+
+
+def next_id(known: Iterable[Comment]) -> str:
+    numbers = [int(one.id[1:]) for one in known if one.id[1:].isdecimal()]
+    return f"c{max(numbers, default=0) + 1}"
+
+
+def placed(tree: Tree, comment: Comment) -> Placed:
+    """Where its lines are: in their place, somewhere else, or changed."""
+    data = tree.read(comment.file)
+    if isinstance(data, Fault):
+        return Placed(comment, "gone", comment.start, comment.end)
+    lines = data.decode("utf-8", "replace").split("\n")
+    wanted = comment.lines.split("\n")
+    if lines[comment.start - 1 : comment.start - 1 + len(wanted)] == wanted:
+        return Placed(comment, "same", comment.start, comment.start + len(wanted) - 1)
+    at = _nearest(lines, wanted, comment.start - 1)
+    if at is not None:
+        return Placed(comment, "moved", at + 1, at + len(wanted))
+    return _alike(comment, lines, wanted)
+
+
+def _nearest(lines: Sequence[str], wanted: Sequence[str], before: int) -> int | None:
+    size = len(wanted)
+    places = [at for at in range(len(lines) - size + 1) if lines[at : at + size] == wanted]
+    return min(places, key=lambda at: abs(at - before), default=None)
+
+
+def _alike(comment: Comment, lines: Sequence[str], wanted: Sequence[str]) -> Placed:
+    """The likeliest line for its first one; where none is like it, the place where it was."""
+    scores = ((SequenceMatcher(None, wanted[0], line).ratio(), at) for at, line in enumerate(lines))
+    best, at = max(((one, -at) for one, at in scores), default=(0.0, 0))
+    start = -at + 1 if best >= _ALIKE else min(comment.start, len(lines))
+    return Placed(comment, "changed", start, min(start + len(wanted) - 1, len(lines)))
+
+
+def open_about(tree: Tree, step: str) -> tuple[Placed, ...]:
+    """What is open about the texts of a step, by where it stands."""
+    known = read(tree)
+    mine = () if isinstance(known, Problem) else known
+    found = (placed(tree, one) for one in mine if one.open and step_of(one.file) == step)
+    return tuple(sorted(found, key=lambda one: (one.comment.file, one.start, one.comment.id)))
+
+
+def page(step: str, found: Sequence[Placed]) -> bytes:
+    """What its author reads. What people wrote stands behind a mark, so that it is no heading."""
+    parts = [f"# Comments on {step}\n\nEach is about the lines that are quoted with it.\n"]
+    parts += [_section(one) for one in found] or ["\nNone is open.\n"]
+    return "".join(parts).encode(errors="backslashreplace")
+
+
+def _section(one: Placed) -> str:
+    by = f", {one.comment.person}" if one.comment.person else ""
+    quoted = "".join(f"> {line}\n" for line in one.comment.lines.split("\n"))
+    said = "".join(f"| {line}\n" for line in one.comment.message.strip().split("\n"))
+    return f"\n## {one.comment.id}: {one.cited}{one.remark}{by}\n\n{quoted}\n{said}"

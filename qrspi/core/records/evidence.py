@@ -1,0 +1,58 @@
+"""How an answer came into a round, as far as the trail tells.
+
+An answer is a file of a round: a finding, a clean sentinel, a score. Its bytes count, not its
+name: a file that was changed by anybody but the engine was found there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Literal, NamedTuple
+
+from qrspi.core.records.audit_trail import Line
+
+# dispatched: the engine asked, and wrote what came back. handed-in: somebody gave it to the
+# engine. found: it was simply there.
+Evidence = Literal["dispatched", "handed-in", "found"]
+HANDED_IN = ("split", "ingest")
+
+
+class Origin(NamedTuple):
+    evidence: Evidence
+    reply: str = ""  # sha256 of what came back, or was handed in; '' in lines of older engines
+    job: str = ""
+    when: str = ""
+
+
+FOUND = Origin("found")
+Origins = Mapping[tuple[str, str], Origin]  # by run-relative path and sha256
+
+
+def origins(lines: Iterable[Line]) -> Origins:
+    """Where every file that the trail names came from. What the engine itself put right in a file
+    later leaves it what it was."""
+    known: dict[tuple[str, str], Origin] = {}
+    for line in lines:
+        how = _how(line.event)
+        replies = {file: answer for answer in line.answers for file in answer.files}
+        for touched in line.files:
+            if touched.after is None:
+                continue
+            at = (touched.path, touched.after)
+            if how:
+                answer = replies.get(touched.path)
+                reply, job = (answer.reply, answer.job) if answer else ("", "")
+                known[at] = Origin(how, reply, job, line.time)
+            elif touched.before and (before := known.get((touched.path, touched.before))):
+                known[at] = before
+    return known
+
+
+def _how(event: str) -> Evidence | None:
+    if event.startswith("dispatch-"):
+        return "dispatched"
+    return "handed-in" if event in HANDED_IN else None
+
+
+def of_answer(known: Origins, path: str, sha256: str) -> Origin:
+    return known.get((path, sha256), FOUND)

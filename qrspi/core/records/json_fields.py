@@ -1,0 +1,30 @@
+"""Fields of JSON that somebody may have changed: a value of another type counts as absent."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+Object = Mapping[str, Any]
+T = TypeVar("T")
+
+
+def string(holder: Object, key: str) -> str:
+    value = holder.get(key)
+    return value if isinstance(value, str) else ""
+
+
+def whole(holder: Object, key: str) -> int | None:
+    value = holder.get(key)
+    return value if type(value) is int else None
+
+
+def items(holder: Object, key: str, kind: type[T]) -> tuple[T, ...]:
+    """Those items of a list that are of this type."""
+    value = holder.get(key)
+    return tuple(one for one in value if isinstance(one, kind)) if isinstance(value, list) else ()
+
+
+def nested(holder: Object, key: str) -> Object:
+    value = holder.get(key)
+    return value if isinstance(value, dict) else {}

@@ -1,0 +1,59 @@
+"""The route that decisions were made on, and a change of it that no command made."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from qrspi.core.model import Problem
+from qrspi.core.pipeline import ROUTES
+from qrspi.core.records.approvals import Record, route_text
+from qrspi.core.text.shell_words import command
+
+CHANGE = "route"  # the event of a change by command
+
+
+def changed_by_hand(
+    record: Record, pipeline: str, route: tuple[str, ...], run: str, *, free: bool
+) -> Problem:
+    """`record` was made on another route. While the route is `free`, a command can confirm it."""
+    before, _, steps = record.route.partition(": ")
+    changes = list(_changes(before, tuple(steps.split()), pipeline, route))
+    text = f"config.md: {' and '.join(changes) or 'the order of the route is another'}"
+    back, confirm = _ways(pipeline, route, run) if free else ("", "")
+    ways = f"put it back{back}{f', or run `{confirm}` to put it on record' if confirm else ''}"
+    return Problem(
+        "route-changed",
+        f"{text}, and no command did that since {_when(record)}: {ways}",
+        file="config.md",
+        field="route",
+        found=route_text(pipeline, route),
+        expected=record.route,
+        hint=confirm or command("qrspi", "route", "show", run),
+    )
+
+
+def _ways(pipeline: str, route: tuple[str, ...], run: str) -> tuple[str, str]:
+    """How to put it back, and the command that confirms it, as far as there are commands."""
+    name = next((name for name, known in ROUTES.items() if known == route), "")
+    if not name:
+        return "", ""
+    told = command("qrspi", "route", "set", run, name)
+    return ("", told) if (name == "quick") == (pipeline == "quick") else (f": `{told}`", "")
+
+
+def _changes(
+    before: str, known: tuple[str, ...], pipeline: str, route: tuple[str, ...]
+) -> Iterable[str]:
+    gone = [step for step in known if step not in route]
+    new = [step for step in route if step not in known]
+    if gone:
+        yield f"{', '.join(gone)} left the route"
+    if new:
+        yield f"{', '.join(new)} came into the route"
+    if before != pipeline:
+        yield f"the pipeline became {pipeline}"
+
+
+def _when(record: Record) -> str:
+    what = " ".join(part for part in (record.event, record.step) if part)
+    return f"the last decision of {record.person or 'somebody'} ({what}, {record.when[:10]})"

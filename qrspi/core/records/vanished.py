@@ -1,0 +1,137 @@
+"""What the engine wrote into reviews, and what is gone though no command took it away."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from qrspi.core.model import Problem
+from qrspi.core.records import audit_trail
+from qrspi.core.records.audit_trail import Line
+from qrspi.core.tree import Fault, Tree, entries, exists
+
+REVIEWS = "reviews/"
+SHOWN = 5
+_ROUNDS = 100  # of one loop: more is no loop of anybody
+_VERIFIED = "-verified.md"
+_NAMED = re.compile(rb"^<!-- @@(?:FINDING|SCORE|CLEAN): ([^\s/]+) @@ -->$", re.MULTILINE)
+_WROTE = "qrspi wrote it"
+_NOBODY = "no command took it away"
+_FILES = "the file that was written"
+_ANSWERS = "what reviewers wrote"
+
+
+def written(lines: Iterable[Line]) -> tuple[str, ...]:
+    """The files of reviews that the trail says are there, in the order in which they came."""
+    return tuple(_course(lines)[0])
+
+
+def _course(lines: Iterable[Line]) -> tuple[dict[str, str], dict[str, None]]:
+    """What should be there, and what was missing and then written anew with another text: so
+    something that it is made from was not there any more either."""
+    there: dict[str, str] = {}
+    anew: dict[str, None] = {}
+    for touched in (one for line in lines for one in line.files):
+        was = there.get(touched.path)
+        if touched.after and touched.before is None and was not in (None, touched.after):
+            anew[touched.path] = None
+        if touched.moved_to:
+            below = f"{touched.path}/"
+            gone = [path for path in there if path == touched.path or path.startswith(below)]
+        else:
+            gone = [touched.path]
+        for path in gone:
+            there.pop(path, None)
+        if touched.after and touched.path.startswith(REVIEWS):
+            there[touched.path] = touched.after
+    return there, anew
+
+
+def from_run(tree: Tree) -> tuple[Problem, ...]:
+    """All that is gone, and the trail itself."""
+    names = audit_trail.paths(tree, REVIEWS)
+    absent = {path for path in names if not exists(tree, path)}
+    # Nearly always nothing is: then no line is parsed.
+    there = written(audit_trail.lines(tree)) if absent else ()
+    answers = (gone for file in _verified_files(tree) for gone in _answers(tree, file))
+    return (*_trail(tree), *_few([path for path in there if path in absent]), *answers)
+
+
+def _few(gone: list[str]) -> tuple[Problem, ...]:
+    """Of a folder full of files that are gone, some names will do."""
+    if len(gone) <= SHOWN:
+        return tuple(map(_gone, gone))
+    text = f"{gone[0]} and {len(gone) - 1} more files are gone: {_WROTE}, and {_NOBODY}"
+    return (Problem("vanished", text, gone[0], found="absent", expected=_FILES),)
+
+
+def from_round(tree: Tree, folder: str) -> tuple[Problem, ...]:
+    """The same for one round, at the cost of the lines that name it."""
+    names = {entry.name for entry in entries(tree, folder)}
+    verified = f"{folder}{_VERIFIED}"
+    there, anew = _course(audit_trail.about(tree, folder))
+    ours = (path for path in there if path.startswith(f"{folder}/"))
+    gone = [path for path in ours if path.rpartition("/")[2] not in names]
+    again = (_made_anew(verified),) if verified in anew else ()
+    return (*map(_gone, gone), *_answers(tree, verified), *again)
+
+
+def _made_anew(verified: str) -> Problem:
+    text = f"{verified} was gone, and what it is made from now is not what it was made from then"
+    return Problem("vanished", text, verified, expected=_ANSWERS)
+
+
+def in_the_way(gone: tuple[Problem, ...], folder: str) -> Problem | None:
+    """What keeps an open round from going on: it would be counted without what is gone. What the
+    engine derives may be gone: it is derived again."""
+    answers = [one for one in gone if one.expected == _ANSWERS]
+    if not answers:
+        return None
+    way = f"bring it back, or remove {folder} and what is beside it, and it is reviewed anew"
+    return answers[0]._replace(message=f"{answers[0].message}: {way}")
+
+
+def _verified_files(tree: Tree) -> Iterator[str]:
+    folders = [f"reviews/{one.name}" for one in entries(tree, "reviews") if one.kind == "dir"]
+    if "reviews/tasks" in folders:
+        tasks = entries(tree, "reviews/tasks")
+        folders += [f"reviews/tasks/{one.name}" for one in tasks if one.kind == "dir"]
+    for folder in folders:
+        found = [one.name for one in entries(tree, folder) if one.name.endswith(_VERIFIED)]
+        yield from (f"{folder}/{name}" for name in found[-_ROUNDS:])
+
+
+def _answers(tree: Tree, verified: str) -> tuple[Problem, ...]:
+    """What the file was made from. An answer that was sent back has another name then."""
+    data = tree.read(verified)
+    if isinstance(data, Fault):
+        return ()
+    folder = verified.removesuffix(_VERIFIED)
+    names = [entry.name for entry in entries(tree, folder)]
+    stems = (found.decode(errors="replace") for found in _NAMED.findall(data))
+    gone = [f"{stem}.yml" if stem.endswith(".score") else f"{stem}.md" for stem in stems]
+    return tuple(
+        _unkept(f"{folder}/{name}", verified)
+        for name in gone
+        if not any(one == name or one.startswith(f"{name}.rejected-") for one in names)
+    )
+
+
+def _unkept(path: str, verified: str) -> Problem:
+    text = f"{path} is gone: {verified} was made from it, and {_NOBODY}"
+    return Problem("vanished", text, path, found="absent", expected=_ANSWERS)
+
+
+def _trail(tree: Tree) -> tuple[Problem, ...]:
+    """A clone has no folder of the engine's own; one without a trail has lost it."""
+    own, reviews = entries(tree, ".qrspi"), entries(tree, "reviews")
+    names = {entry.name for entry in own}
+    if not (names - {".gitignore", "lock", "agents"}) or not reviews or "audit.jsonl" in names:
+        return ()
+    text = f"{audit_trail.FILE} is gone: nothing tells any more what qrspi did in this run"
+    return (Problem("vanished", text, audit_trail.FILE, found="absent", expected="the trail"),)
+
+
+def _gone(path: str) -> Problem:
+    text = f"{path} is gone: {_WROTE}, and {_NOBODY}"
+    return Problem("vanished", text, path, found="absent", expected=_FILES)

@@ -1,0 +1,201 @@
+"""A loop's findings over its rounds: where each comes from, what led to its verdict, and what is
+left unresolved when the loop stops."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from qrspi.core.config.reader import Config
+from qrspi.core.filenames import RoundPaths, escape_file
+from qrspi.core.findings import triage
+from qrspi.core.model import Finding, Triaged
+from qrspi.core.pipeline import Subject
+from qrspi.core.rounds import lineage, pause_file, round_list, scope_set, verified_file
+from qrspi.core.rounds import loop as loops
+from qrspi.core.rounds.lineage import Lineage, Record, RoundFindings, Sighting, State, Trace
+from qrspi.core.rounds.loop import Loop
+from qrspi.core.snapshot import Snapshot
+from qrspi.core.tree import Fault, Tree, exists
+from qrspi.core.yaml import writer
+
+
+class Outlook(NamedTuple):
+    """`word` is converging, stagnant or oscillating."""
+
+    word: str
+    because: str
+
+
+class Open(NamedTuple):
+    """A finding that nobody has settled."""
+
+    finding: Finding
+    lineage: Lineage
+
+
+def escape_is_written(tree: Tree, loop: Loop) -> bool:
+    return exists(tree, escape_file(loop.subject.key, loop.number))
+
+
+def outlook(tree: Tree, loop: Loop, config: Config, base: int) -> Outlook:
+    return _outlook(_trace(tree, loop.subject, config, base))
+
+
+def _trace(tree: Tree, subject: Subject, config: Config, base: int) -> Trace:
+    return lineage.trace(chronicle(tree, subject, config, base), subject.step)
+
+
+def _outlook(trace: Trace) -> Outlook:
+    """A single round has nothing to be compared with: it has not moved."""
+    return Outlook(trace.outlook or "stagnant", trace.because)
+
+
+# A loop asks a person after twenty rounds at the latest: more than this is no loop of anybody.
+LONGEST = 100
+
+
+def chronicle(
+    tree: Tree, subject: Subject, config: Config, base: int, upto: int = round_list.HIGHEST
+) -> tuple[RoundFindings, ...]:
+    """The findings of each round after `base`, and what became of them; of very many rounds, of
+    the last."""
+    tree = Snapshot(tree)  # the folder of a long loop is listed many times
+    artifact = tree.read(subject.artifact)
+    numbers = round_list.latest(tree, subject, upto, LONGEST)
+    rounds = loops.each(tree, subject, config, (number for number in numbers if number > base))
+    return tuple(RoundFindings(loop.number, _records(tree, loop, artifact)) for loop in rounds)
+
+
+def _records(tree: Tree, loop: Loop, artifact: bytes | Fault) -> tuple[Record, ...]:
+    findings = [item.finding for item in loop.triaged]
+    tagged = scope_set.tag_each(findings, loop.subject, tree.name, artifact)
+    decisions = loop.pause.decisions if loop.pause else {}
+    return tuple(
+        Record(
+            tag=item.finding.tag,
+            finding_id=item.finding.finding_id,
+            section=place.tag,
+            message=item.finding.message,
+            verdict=item.verdict,
+            decision=decisions.get(item.finding.name, ""),
+        )
+        for item, place in zip(loop.triaged, tagged, strict=True)
+    )
+
+
+_LINE = 200  # characters of a finding's own words
+_LINES = 300  # the newest findings, of a loop that has no end
+
+
+def fates(tree: Tree, loop: Loop, config: Config, base: int) -> tuple[str, ...]:
+    """One line for each finding of the loop's earlier rounds: its words, and what became of it."""
+    earlier = [
+        one for one in chronicle(tree, loop.subject, config, base) if one.number < loop.number
+    ]
+    lines = [_fate(tree, loop, one.number, record) for one in earlier for record in one.records]
+    return tuple(lines[-_LINES:])
+
+
+def _fate(tree: Tree, loop: Loop, number: int, record: Record) -> str:
+    words = " ".join(record.message.split())
+    said = words if len(words) <= _LINE else f"{words[:_LINE]}…"
+    told = RoundPaths(loop.subject.reviews, number).dispositions
+    done = "" if record.settled or not exists(tree, told) else f", see {told}"
+    return f"{record.name} ({record.section}): {record.fate}{done}: {said}"
+
+
+def escape_report(tree: Tree, loop: Loop, config: Config, base: int, reason: str) -> bytes:
+    trace = _trace(tree, loop.subject, config, base)
+    still_open = unresolved(loop, trace)
+    found = _outlook(trace)
+    step = loop.subject.key
+    head = (
+        f"---\nstep: {step}\nround: {loop.number}\nreason: {writer.sentence(reason)}\n"
+        f"outlook: {found.word}\nunresolved: {len(still_open)}\n---\n"
+    )
+    title = (
+        f"\n# The review loop of {step} stops after round {loop.number:02d}\n\n{reason}.\n\n"
+        f"Outlook: {found.word} ({found.because})\n"
+    )
+    return (head + title + "".join(map(_section, still_open))).encode(errors="backslashreplace")
+
+
+def unresolved(loop: Loop, trace: Trace) -> tuple[Open, ...]:
+    pairs = zip(loop.triaged, trace.findings, strict=True)
+    return tuple(
+        Open(item.finding, course)
+        for item, course in pairs
+        if not _own(course, loop.number, item.finding).settled
+    )
+
+
+def _own(course: Lineage, number: int, finding: Finding) -> Record:
+    """The finding itself among the sightings of its defect."""
+    return next(
+        seen.record
+        for seen in course.sightings
+        if seen.round == number and seen.record.name == finding.name
+    )
+
+
+def _section(item: Open) -> str:
+    finding = item.finding
+    return (
+        f"\n## {finding.name}\n\n"
+        f"{finding.severity} · {finding.effective_type} · {item.lineage.state}: "
+        f"{item.lineage.because}\n"
+        f"Cites: {pause_file.cited(finding)}\n"
+        f"History: {lineage.history(item.lineage)}\n\n{pause_file.quoted(finding)}"
+    )
+
+
+class Shown(NamedTuple):
+    round: int  # the one it was found in; an earlier one when it is resolved
+    file: str  # run-relative
+    item: Triaged
+    threshold: int | None  # None: no score can drop it
+    reason: str  # the verifier's own words
+    lineage: State
+    course: str  # why the lineage is what it is
+    earlier: Sighting | None = None  # what a finding that comes back was before
+
+
+def config_of(tree: Tree, loop: Loop, config: Config) -> Config:
+    """A closed round is judged by what it was assembled under, not by today's setting."""
+    data = tree.read(loop.paths.verified) if loop.stage == "closed" else Fault("absent")
+    said = None if isinstance(data, Fault) else verified_file.recorded_verifier(data)
+    return config._replace(verifier_enabled=said == "true") if said else config
+
+
+def shown(tree: Tree, loop: Loop, config: Config) -> tuple[Shown, ...]:
+    """Those of this round, then those of earlier rounds that it no longer has."""
+    rounds = chronicle(tree, loop.subject, config, 0, loop.number)
+    trace = lineage.trace(rounds, loop.subject.step)
+    here = [
+        _shown(loop, item, course)
+        for item, course in zip(loop.triaged, trace.findings, strict=True)
+    ]
+    finished = loop.round is not None and not loop.round.silent_tags
+    gone = [_resolved(tree, loop, config, course) for course in trace.resolved if finished]
+    return (*here, *gone)
+
+
+def _shown(loop: Loop, item: Triaged, course: Lineage) -> Shown:
+    sidecar = loop.round.sidecars.get(item.finding.stem) if loop.round else None
+    return Shown(
+        round=loop.number,
+        file=f"{loop.paths.directory}/{item.finding.file}",
+        item=item,
+        threshold=triage.THRESHOLDS.get(item.finding.effective_type),
+        reason=sidecar.reason if sidecar else "",
+        lineage=course.state,
+        course=course.because,
+        earlier=course.earlier,
+    )
+
+
+def _resolved(tree: Tree, loop: Loop, config: Config, course: Lineage) -> Shown:
+    last = course.sightings[-1]
+    then = loops.at(tree, loop.subject, config, last.round)
+    item = next(one for one in then.triaged if one.finding.name == last.record.name)
+    return _shown(then, item, course)

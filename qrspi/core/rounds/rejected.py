@@ -1,0 +1,85 @@
+"""What agents handed in wrongly and a person had made again: kept under another name, with the
+reasons, which whoever is sent again is told."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+
+from qrspi.core.filenames import (
+    EngineName,
+    RoundPaths,
+    SidecarName,
+    parse_round_file,
+    reasons_file,
+    rejected_file,
+)
+from qrspi.core.findings import guard
+from qrspi.core.model import Problem, Round
+from qrspi.core.records.json_fields import string
+from qrspi.core.tree import Fault, Tree, entries
+
+_ABSENT = ("missing_output", "missing_sidecar")
+
+
+def reasons(read: Round) -> bytes:
+    """One line for each fault of the round, with the agent whose it is."""
+    faults = (item for item in read.blocking if item.code not in _ABSENT)
+    lines = ({"agent": _agent(item), "message": item.message} for item in faults)
+    return "".join(f"{json.dumps(line)}\n" for line in lines).encode()
+
+
+def _agent(problem: Problem) -> str:
+    """A reviewer's tag; of a verifier, the finding that it scores."""
+    name = parse_round_file(problem.file.rpartition("/")[2])
+    return name.stem if isinstance(name, SidecarName) else guard.blamed(problem)
+
+
+def copies(
+    tree: Tree, paths: RoundPaths, rejected: Iterable[str], why: bytes
+) -> Mapping[str, bytes]:
+    """The files to write, by their paths, before what is rejected goes. A number is free when
+    whatever has it says the same: a killed command is done again under the number it had."""
+    texts = {path: tree.read(path) for path in rejected}
+    kept = {path: data for path, data in texts.items() if isinstance(data, bytes)}
+    number = 1
+    while any(_differs(tree, path, data) for path, data in _numbered(paths, kept, why, number)):
+        number += 1
+    wanted = _numbered(paths, kept, why, number)
+    return {path: data for path, data in wanted if isinstance(tree.read(path), Fault)}
+
+
+def _numbered(
+    paths: RoundPaths, kept: Mapping[str, bytes], why: bytes, number: int
+) -> list[tuple[str, bytes]]:
+    named = [(rejected_file(path, number), data) for path, data in kept.items()]
+    return [*named, *([(f"{paths.directory}/{reasons_file(number)}", why)] if why else ())]
+
+
+def _differs(tree: Tree, path: str, data: bytes) -> bool:
+    found = tree.read(path)
+    return found != data if isinstance(found, bytes) else found.kind != "absent"
+
+
+def told(tree: Tree, paths: RoundPaths, agent: str) -> tuple[str, ...]:
+    """Why the last answer of this agent in this round was not taken."""
+    names = (parse_round_file(entry.name) for entry in entries(tree, paths.directory))
+    numbers = (n.number for n in names if isinstance(n, EngineName) and n.kind == "reasons")
+    for number in sorted(numbers, reverse=True):
+        data = tree.read(f"{paths.directory}/{reasons_file(number)}")
+        if found := () if isinstance(data, Fault) else _about(data, agent):
+            return found
+    return ()
+
+
+def _about(data: bytes, agent: str) -> tuple[str, ...]:
+    lines = map(_line, data.splitlines())
+    return tuple(string(line, "message") for line in lines if string(line, "agent") == agent)
+
+
+def _line(text: bytes) -> Mapping[str, object]:
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}

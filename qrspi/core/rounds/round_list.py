@@ -1,0 +1,142 @@
+"""Which rounds a subject has, and when they are enough for a person to look."""
+
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import NamedTuple
+
+from qrspi.core.filenames import (
+    RoundPaths,
+    is_dropping,
+    looks_like_round,
+    pause_file,
+    paused_round,
+    round_beside,
+    rounds_in,
+)
+from qrspi.core.model import Problem
+from qrspi.core.pipeline import Subject
+from qrspi.core.rounds import manifest as manifests
+from qrspi.core.rounds.manifest import Manifest
+from qrspi.core.tree import Fault, Tree, entries, exists
+
+SHARED = "reviews/integration"
+HIGHEST = 9999  # as many digits as a round's name may have
+
+
+def rounds(tree: Tree, subject: Subject) -> tuple[int, ...]:
+    """The subject's rounds that hold something, in order."""
+    return tuple(reversed(tuple(_own(tree, subject))))
+
+
+def newest(tree: Tree, subject: Subject) -> int:
+    """The last of them, found without looking at the others; 0 when there is none."""
+    return next(_own(tree, subject), 0)
+
+
+def latest(tree: Tree, subject: Subject, upto: int, most: int) -> tuple[int, ...]:
+    """The last of them up to a number, in order, found without looking at the earlier ones."""
+    return tuple(reversed(tuple(islice(_own(tree, subject, upto), most))))
+
+
+def highest(tree: Tree, subject: Subject) -> int:
+    """The highest round in the directory, whoever's it is; 0 when there is none. One of which
+    only records are left beside its folder counts: its number is never given twice."""
+    beside = (round_beside(entry.name) or 0 for entry in entries(tree, subject.reviews))
+    waited = (paused_round(entry.name, "pause|escape") for entry in entries(tree, "reviews"))
+    asked = (one[1] for one in waited if one and one[0] == subject.key)
+    return max(next(_descending(tree, subject), 0), *beside, *asked, 0)
+
+
+def _own(tree: Tree, subject: Subject, upto: int = HIGHEST) -> Iterator[int]:
+    numbers = _descending(tree, subject, upto)
+    if subject.reviews != SHARED:
+        return numbers
+    return (number for number in numbers if not is_of_another(tree, subject, number))
+
+
+def is_of_another(tree: Tree, subject: Subject, number: int) -> bool:
+    """A directory shared by two subjects is told apart by the manifests."""
+    return subject.reviews == SHARED and _owner(tree, subject, number) != subject.key
+
+
+def _descending(tree: Tree, subject: Subject, upto: int = HIGHEST) -> Iterator[int]:
+    numbers = reversed(rounds_in(entries(tree, subject.reviews)))
+    return (number for number in numbers if number <= upto and _holds(tree, subject, number))
+
+
+def _holds(tree: Tree, subject: Subject, number: int) -> bool:
+    held = tree.entries(RoundPaths(subject.reviews, number).directory)
+    return isinstance(held, Fault) or any(not is_dropping(entry.name) for entry in held)
+
+
+def _owner(tree: Tree, subject: Subject, number: int) -> str:
+    path = RoundPaths(subject.reviews, number).manifest
+    found = manifests.read(tree.read(path, manifests.LIMIT), path)
+    return found.step if isinstance(found, Manifest) else "integrate"
+
+
+def manifest_before(tree: Tree, subject: Subject, number: int) -> Manifest | None:
+    """Of the subject's last round before this one."""
+    earlier = next((one for one in _own(tree, subject) if one < number), 0)
+    path = RoundPaths(subject.reviews, earlier).manifest
+    found = manifests.read(tree.read(path, manifests.LIMIT), path) if earlier else None
+    return found if isinstance(found, Manifest) else None
+
+
+def odd_names(tree: Tree, subject: Subject) -> tuple[Problem, ...]:
+    listed = entries(tree, subject.reviews)
+    numbers = rounds_in(listed)
+    good = {RoundPaths("", number).directory[1:] for number in numbers}
+    odd = [
+        Problem(
+            "odd-round-name",
+            f"{subject.reviews}/{entry.name} is not a round: expected a directory round-NN",
+            file=f"{subject.reviews}/{entry.name}",
+        )
+        for entry in listed
+        if looks_like_round(entry.name) and entry.name not in good
+    ]
+    return (*odd, *_gaps(subject, numbers))
+
+
+def _gaps(subject: Subject, numbers: tuple[int, ...]) -> tuple[Problem, ...]:
+    """One line for each gap, however wide: a stray `round-9999` must not flood the page."""
+    problems = []
+    for before, after in zip((0, *numbers), numbers, strict=False):
+        first, last = before + 1, after - 1
+        if first <= last:
+            several = f"rounds {first:02d}-{last:02d} are"
+            which = f"round {first:02d} is" if first == last else several
+            text = f"{subject.reviews}: {which} missing below round {after:02d}"
+            problems.append(Problem("round-gap", text, file=subject.reviews))
+    return tuple(problems)
+
+
+AUTONOMOUS = 10
+TOTAL = 20
+PAUSED_IN_A_ROW = 5
+
+
+class Cap(NamedTuple):
+    reason: str
+    escape: bool  # whether a summary of everything unresolved is owed
+
+
+def cap(tree: Tree, subject: Subject, base: int) -> Cap | None:
+    """What the rounds after `base` have reached, if anything."""
+    numbers = (number for number in rounds(tree, subject) if number > base)
+    return reached([exists(tree, pause_file(subject.key, number)) for number in numbers])
+
+
+def reached(pauses: Sequence[bool]) -> Cap | None:
+    """From whether each round paused for a person; one that did is free of the autonomous
+    count, not of the other two."""
+    if len(pauses) >= TOTAL:
+        return Cap(f"{len(pauses)} rounds have run, the limit is {TOTAL}", True)
+    tail = pauses[-PAUSED_IN_A_ROW:]
+    if len(tail) == PAUSED_IN_A_ROW and all(tail):
+        return Cap(f"{PAUSED_IN_A_ROW} rounds in a row waited for a person", True)
+    alone = pauses.count(False)
+    if alone >= AUTONOMOUS:
+        return Cap(f"{alone} rounds ran on their own, the limit is {AUTONOMOUS}", False)
+    return None

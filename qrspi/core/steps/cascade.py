@@ -1,0 +1,184 @@
+"""Steps that a quick run approves by itself: their log, and what a killed command left of one.
+
+The log is cascade-audit.log, one object a line. An entry is written before anything is approved.
+It also keeps what tells the entry of a command that was killed half way from any other: the hash
+of the round's manifest, since rounds count from 01 again in a new phase, and how many records
+there were of the step, since clocks do not tell the order.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Any, NamedTuple
+
+from qrspi.core import reviewers
+from qrspi.core.model import Problem
+from qrspi.core.pipeline import subject_of
+from qrspi.core.records import approvals
+from qrspi.core.records.json_fields import items, whole
+from qrspi.core.rounds import loop as loops
+from qrspi.core.rounds.loop import Loop
+from qrspi.core.steps import after_round
+from qrspi.core.steps.after_round import CASCADING
+from qrspi.core.steps.facts import Facts
+from qrspi.core.tree import Fault
+
+FILE = approvals.CASCADES
+LIMIT = 64 * 1024 * 1024
+EVENT = "cascade-auto-approve"
+SURFACE = approvals.CASCADE
+
+
+class CascadeEntry(NamedTuple):
+    artifact: str  # the step's name
+    trigger_round: int
+    rationale: str
+    reviewer_tags: tuple[str, ...]
+    sentinel_files: tuple[str, ...] = ()  # run-relative
+    manifest: str = ""  # sha256
+    records: int | None = None  # of the step, in approvals.jsonl, when it was written
+    timestamp: str = ""
+
+
+def entry(facts: Facts, loop: Loop) -> CascadeEntry:
+    """What goes on record about a clean round, from what was just read of it; the time is added
+    when it is written."""
+    assert loop.round is not None
+    wrote = {finding.tag for finding in loop.round.findings}
+    wrote |= {clean.tag for clean in loop.round.cleans}
+    expected = reviewers.expected_tags(loop.subject, facts.config)
+    return CascadeEntry(
+        artifact=loop.subject.key,
+        trigger_round=loop.number,
+        rationale="initial-clean" if loop.number - facts.base == 1 else "first-fix-clean",
+        reviewer_tags=tuple(dict.fromkeys((*expected, *sorted(wrote)))),
+        sentinel_files=tuple(f"{loop.paths.directory}/{one.file}" for one in loop.round.cleans),
+        manifest=_manifest_hash(facts, loop),
+        records=_records(facts),
+    )
+
+
+def render(entry: CascadeEntry) -> dict[str, Any]:
+    return {
+        "event": EVENT,
+        "artifact": entry.artifact,
+        "timestamp": entry.timestamp,
+        "trigger_round": entry.trigger_round,
+        "rationale": entry.rationale,
+        "reviewer_tags": list(entry.reviewer_tags),
+        "sentinel_files": list(entry.sentinel_files),
+        "manifest": entry.manifest,
+        "records": entry.records,
+    }
+
+
+def sentinel(entry: CascadeEntry, tag: str) -> bytes:
+    text = (
+        f"---\nartifact: {entry.artifact}\nround: {entry.trigger_round}\nreviewer: {tag}\n"
+        "kept: 0\n---\n"
+    )
+    return text.encode()
+
+
+def read(content: bytes | Fault) -> tuple[CascadeEntry, ...] | Problem:
+    """Every well-formed entry in order. A torn or foreign line says nothing."""
+    if isinstance(content, Fault):
+        return approvals.no_cascades(content) or ()
+    return tuple(entry for line in content.split(b"\n") if (entry := _line(line)))
+
+
+def _line(line: bytes) -> CascadeEntry | None:
+    try:
+        document = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(document, dict) or document.get("event") != EVENT:
+        return None
+    texts = {key: document.get(key, "") for key in _TEXTS}
+    number = document.get("trigger_round")
+    if type(number) is not int or not all(isinstance(text, str) for text in texts.values()):
+        return None
+    return CascadeEntry(
+        **texts,
+        trigger_round=number,
+        reviewer_tags=items(document, "reviewer_tags", str),
+        sentinel_files=items(document, "sentinel_files", str),
+        records=whole(document, "records"),
+    )
+
+
+_TEXTS = ("artifact", "rationale", "manifest", "timestamp")
+
+
+def tells_of(found: CascadeEntry, wanted: CascadeEntry) -> bool:
+    """Whether an entry is about the same approval, whenever it was written. Other engines keep no
+    manifest; an entry that names other reviewers is none that this engine would write."""
+    return (
+        found[:3] == wanted[:3]
+        and set(found.reviewer_tags) == set(wanted.reviewer_tags)
+        and found.manifest in ("", wanted.manifest)
+    )
+
+
+class Unrecorded(NamedTuple):
+    """A step that a cascade approved, and whose approval is not on record yet."""
+
+    facts: Facts  # as seen from that step
+    loop: Loop
+
+
+def unrecorded(facts: Facts) -> Unrecorded | Problem | None:
+    """The log alone is not believed: counted now, the round must still approve its step."""
+    if FILE not in facts.names:
+        return None
+    entries = read(facts.tree.read(FILE, LIMIT))
+    if isinstance(entries, Problem):
+        return entries
+    newest = {item.artifact: item for item in entries}
+    found = (_of(facts, item) for step, item in newest.items() if step in CASCADING)
+    return next(filter(None, found), None)
+
+
+def _of(facts: Facts, found: CascadeEntry) -> Unrecorded | None:
+    facts = facts._replace(step=found.artifact)
+    if facts.statuses.get(facts.step) != "approved":
+        return None  # what is left to do is derived like any other action
+    if found.records is not None and found.records != _records(facts):
+        return None  # the approval was finished, which is the usual case: nothing more is read
+    loop = loops.evaluate(
+        facts.tree, subject_of(facts.step), facts.config, facts.base, facts.records
+    )
+    fires = after_round.cascades(facts, loop)
+    return Unrecorded(facts, loop) if fires and is_open(facts, found, entry(facts, loop)) else None
+
+
+def is_open(facts: Facts, found: CascadeEntry, wanted: CascadeEntry) -> bool:
+    """Whether a killed command wrote this entry, and nothing was decided about the step since."""
+    if not tells_of(found, wanted):
+        return False
+    if found.records is None:
+        newest = approvals.newest(facts.records, facts.step)
+        return newest is None or newest.event != "approve" or newest.round < found.trigger_round
+    return found.records == wanted.records
+
+
+def _records(facts: Facts) -> int:
+    return sum(record.mark(facts.step) is not None for record in facts.records)
+
+
+def _manifest_hash(facts: Facts, loop: Loop) -> str:
+    data = facts.tree.read(loop.paths.manifest)
+    return hashlib.sha256(b"" if isinstance(data, Fault) else data).hexdigest()
+
+
+def by_cascade(facts: Facts) -> tuple[str, ...]:
+    """The approved steps whose newest record is a cascade's."""
+    newest: dict[str, approvals.Record] = {}
+    for record in facts.records:
+        newest |= {step: record for step in CASCADING if record.mark(step)}
+    return tuple(
+        step
+        for step, record in newest.items()
+        if record.surface == SURFACE and facts.statuses.get(step) == "approved"
+    )

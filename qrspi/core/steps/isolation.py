@@ -1,0 +1,134 @@
+"""Whether research was kept apart from what is wanted: no words of the goals in a question or in
+its answer, and no quotation in the summary that no answer has."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from itertools import count
+
+from qrspi.core.artifacts import questions
+from qrspi.core.model import Problem
+from qrspi.core.pipeline import REQUEST, STEP, Subject
+from qrspi.core.records import step_text
+from qrspi.core.text.tables import Line, shown
+from qrspi.core.tree import Fault, Tree
+from qrspi.core.yaml import frontmatter
+
+RUN = 8  # so many words in the same order are no accident
+_QUOTED = 4  # fewer between quotation marks are a name or a term
+_SUMMARY = STEP["research"].artifact
+
+
+def breaches(tree: Tree, subject: Subject) -> tuple[Problem, ...]:
+    """What keeps the step's reviewers from being sent, place by place."""
+    match subject.key:
+        case "questions":
+            return tuple(_in_questions(tree))
+        case "research":
+            return (*_in_answers(tree), *_in_summary(tree))
+        case _:
+            return ()
+
+
+def _in_questions(tree: Tree) -> Iterator[Problem]:
+    wanted = _wanted(tree)
+    for question in questions.parse(_read(tree, questions.ARTIFACT))[0]:
+        if told := _shared(question.text, wanted):
+            yield _told(questions.ARTIFACT, f"question {question.number} repeats", *told)
+
+
+def _in_answers(tree: Tree) -> Iterator[Problem]:
+    """An answer begins with its question, so words of approved questions are its own."""
+    asked = _runs(_words(_text(tree, questions.ARTIFACT)))
+    wanted = {run: file for run, file in _wanted(tree).items() if run not in asked}
+    for path in step_text.companions(tree, "research") if wanted else ():
+        if told := _shared(_text(tree, path), wanted):
+            yield _told(path, "repeats", *told)
+
+
+def _told(file: str, what: str, words: str, source: str) -> Problem:
+    text = (
+        f'{file}: {what} words of {source} ("{words}"), and whoever looks for facts must not know '
+        "what is wanted; say it in other words"
+    )
+    return Problem("goal-in-research", text, file=file, found=words, expected="facts alone")
+
+
+def _wanted(tree: Tree) -> dict[str, str]:
+    """Every run of words that tells what is wanted, with the file that has it."""
+    return {
+        run: file
+        for file in (REQUEST, STEP["goals"].artifact)
+        for run in _runs(_words(" ".join(_telling(_text(tree, file)))))
+    }
+
+
+_LABEL = re.compile(r" {0,3}(?:#{1,6}[ \t]+|[-*+][ \t]+)?(?:\*\*)?([A-Za-z][^*:.]*)")
+_STARTS = re.compile(r" {0,3}(?:#{1,6}[ \t]|(?:[-*+][ \t]+)?\*\*)")
+_FACTS = ("what we know", "limits", "constraints", "open points")
+
+
+def _telling(text: str) -> Iterator[str]:
+    """Facts and limits are left out: researchers may come upon them by themselves."""
+    facts = False
+    for line in text.splitlines():
+        label = _LABEL.match(line) if _STARTS.match(line) else None
+        if label:
+            facts = label[1].strip().lower().startswith(_FACTS)
+        if not facts:
+            yield line
+
+
+def _shared(text: str, wanted: dict[str, str]) -> tuple[str, str] | None:
+    return next(((run, wanted[run]) for run in _runs(_words(text)) if run in wanted), None)
+
+
+def _runs(words: list[str]) -> dict[str, None]:
+    """In the order of the text, each once."""
+    return dict.fromkeys(" ".join(words[at : at + RUN]) for at in range(len(words) - RUN + 1))
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"\w+", text.lower())
+
+
+_MARKS = re.compile(r'"([^"\n]+)"|“([^”\n]+)”')
+_BLOCK = re.compile(r" {0,3}>[ \t]?(.*)")
+_GAP = re.compile(r"…|\.\.\.|\[[^\]]*\]")
+
+
+def _in_summary(tree: Tree) -> Iterator[Problem]:
+    quoted = list(_quotations(_read(tree, _SUMMARY).decode(errors="replace")))
+    files = (questions.ARTIFACT, *step_text.companions(tree, "research")) if quoted else ()
+    said = f" {' '.join(word for file in files for word in _words(_text(tree, file)))} "
+    for number, words in quoted:
+        parts = (" ".join(_words(part)) for part in _GAP.split(words))
+        if not all(f" {part} " in said for part in parts if part):
+            yield _unsaid(number, words)
+
+
+def _quotations(text: str) -> Iterator[tuple[int, str]]:
+    for number, line in shown(map(Line, count(1), text.splitlines())):
+        block = _BLOCK.match(line)
+        found: Iterable[str] = (
+            (block[1],) if block else (match[1] or match[2] for match in _MARKS.finditer(line))
+        )
+        yield from ((number, words) for words in found if len(_words(words)) >= _QUOTED)
+
+
+def _unsaid(number: int, words: str) -> Problem:
+    text = (
+        f'{_SUMMARY}:{number}: no answer in research/ has the words "{words}"; quote an answer '
+        "word for word"
+    )
+    return Problem("quote-unfounded", text, _SUMMARY, found=words, expected="words of an answer")
+
+
+def _text(tree: Tree, path: str) -> str:
+    return frontmatter.text_of(_read(tree, path)).decode(errors="replace")
+
+
+def _read(tree: Tree, path: str) -> bytes:
+    data = tree.read(path)
+    return b"" if isinstance(data, Fault) else data

@@ -1,0 +1,84 @@
+"""How next actions are put: the engine goes on, an agent or a person acts on a round, or a person
+must put something right first."""
+
+from __future__ import annotations
+
+from qrspi.core.model import Action, Ask, Next, NextKind, Option, Problem, Who
+from qrspi.core.rounds.loop import Loop
+from qrspi.core.steps.facts import Facts
+
+
+def by_engine(
+    facts: Facts,
+    action: Action,
+    kind: NextKind,
+    what: str,
+    because: tuple[str, ...] = (),
+    *,
+    loop: Loop | None = None,
+    missing: tuple[str, ...] = (),
+    inputs: tuple[str, ...] = (),
+) -> Next:
+    """What `qrspi next` does: about the newest round of a loop, or about the current step."""
+    return Next(
+        action=action,
+        who="engine",
+        summary=f"{what}: run `qrspi next {facts.run}`.",
+        because=because or (loop.because if loop else ()),
+        step=loop.subject.key if loop else facts.step,
+        round=loop.number if loop else 0,
+        missing=missing,
+        inputs=inputs,
+        command=f"qrspi next {facts.run}",
+        kind=kind,
+    )
+
+
+def about_round(
+    facts: Facts,
+    loop: Loop,
+    action: Action,
+    who: Who,
+    kind: NextKind,
+    summary: str,
+    *,
+    because: tuple[str, ...] = (),
+    missing: tuple[str, ...] = (),
+    inputs: tuple[str, ...] = (),
+    asks: tuple[Ask, ...] = (),
+    options: tuple[Option, ...] = (),
+    command: str = "",
+) -> Next:
+    """What an agent or a person does about a loop's newest round."""
+    return Next(
+        action=action,
+        who=who,
+        summary=summary,
+        because=because or loop.because,
+        step=loop.subject.key,
+        round=loop.number,
+        missing=missing,
+        inputs=inputs,
+        asks=asks,
+        options=options,
+        command=command or f"qrspi next {facts.run}",
+        kind=kind,
+    )
+
+
+def blocked_by(
+    facts: Facts, kind: NextKind, problems: tuple[Problem, ...], loop: Loop | None = None
+) -> Next:
+    """Files that a person corrects before anything goes on."""
+    more = f" (+{len(problems) - 1} more)" if len(problems) > 1 else ""
+    return Next(
+        action="blocked",
+        who="human",
+        summary=f"{problems[0].message}{more}. Correct it, then run `qrspi next {facts.run}`.",
+        because=tuple(problem.message for problem in problems),
+        step=loop.subject.key if loop else facts.step,
+        round=loop.number if loop else 0,
+        missing=tuple(dict.fromkeys(problem.file for problem in problems)),
+        command=f"qrspi next {facts.run}",
+        kind=kind,
+    )

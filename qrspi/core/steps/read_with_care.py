@@ -1,0 +1,122 @@
+"""What a person at a gate reads with care: what changed since somebody last decided about it, what
+reviewers kept, and what the engine decided by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from qrspi.core.filenames import RoundPaths, loop_choice
+from qrspi.core.pipeline import CODE_STEPS, STEP, subject_of
+from qrspi.core.records import approvals, approved_texts, feedback, step_text
+from qrspi.core.records.approvals import NewestRecord
+from qrspi.core.rounds import round_list
+from qrspi.core.rounds.loop import Loop
+from qrspi.core.steps.after_round import UNASKED
+from qrspi.core.steps.facts import Facts
+from qrspi.core.text import headings
+from qrspi.core.tree import Fault
+from qrspi.core.yaml import frontmatter
+
+BEGIN = "Read with care:"
+MOST_SECTIONS = 3
+_DID = {
+    "approve": "approved",
+    "reject": "rejected",
+    "unapprove": "took back",
+    "rewind": "went back to",
+}
+
+
+def lines(facts: Facts, loop: Loop) -> tuple[str, ...]:
+    """Two at most."""
+    return tuple(filter(None, (_changed(facts, loop), _weighed(facts, loop))))
+
+
+def _changed(facts: Facts, loop: Loop) -> str:
+    """What is new in the text for whoever decided about it last, or for its reviewers."""
+    seen = approvals.newest(facts.records, facts.step)
+    if seen and seen.event in _DID:
+        return _since_decided(facts, seen)
+    if facts.step in CODE_STEPS or not loop.number:
+        return ""
+    how = f"is the text that round {loop.number} reviewed"
+    if not loop.fresh:
+        how = f"has changed since round {loop.number} reviewed it, see {loop.paths.dispositions}"
+    return f"{BEGIN} {loop.subject.artifact} {how}; nobody has decided about it before."
+
+
+def _since_decided(facts: Facts, seen: NewestRecord) -> str:
+    artifact = STEP[facts.step].artifact
+    by, on = seen.person or "somebody", f" on {seen.when[:10]}" if seen.when else ""
+    since = f"since {by} {_DID[seen.event]} it{on}"
+    if step_text.is_unchanged(facts.tree, subject_of(facts.step), seen.body_hash):
+        return f"{BEGIN} {artifact} has not changed {since}."
+    where = _sections(facts, artifact, seen.feedback)
+    return f"{BEGIN} {artifact} has changed {since}{f': {where}' if where else ''}."
+
+
+def _sections(facts: Facts, artifact: str, path: str) -> str:
+    """Names of those that are not as they were when the text was rejected."""
+    now = facts.tree.read(artifact)
+    then = feedback.previous(facts.tree.read(path)) if path else Fault("absent")
+    if isinstance(now, Fault) or isinstance(then, Fault):
+        return ""
+    before, after = _by_title(then), _by_title(now)
+    names = [title for title in after | before if after.get(title) != before.get(title)]
+    more = len(names) - MOST_SECTIONS
+    return ", ".join((*names[:MOST_SECTIONS], *([f"{more} more"] if more > 0 else [])))
+
+
+def _by_title(data: bytes) -> dict[str, bytes]:
+    lines = data.split(b"\n")
+    return {
+        _shown(span.title): b"\n".join(lines[span.start - 1 : span.end]).strip()
+        for span in headings.read(data).spans
+    }
+
+
+def _shown(title: str) -> str:
+    """A heading as part of a sentence: no command, and not too long."""
+    plain = " ".join(title.replace("`", "").split())
+    return plain if len(plain) <= 40 else f"{plain[:39]}…"
+
+
+def _weighed(facts: Facts, loop: Loop) -> str:
+    """The findings of the whole loop, not only those of its last round."""
+    rounds = [one for one in round_list.rounds(facts.tree, loop.subject) if one > facts.base]
+    heads = [facts.tree.head(RoundPaths(loop.subject.reviews, one).verified) for one in rounds]
+    counts = [frontmatter.fields(head) for head in heads]
+    kept, dropped = (
+        sum(frontmatter.number(one, key) for one in counts) for key in ("kept", "dropped")
+    )
+    engine = _by_engine(facts, loop, dropped)
+    found = f"Findings: {kept} kept in {_rounds(rounds)}." if rounds else ""
+    return " ".join(filter(None, (found, f"By the engine: {engine}." if engine else "")))
+
+
+def _by_engine(facts: Facts, loop: Loop, dropped: int) -> str:
+    choice = frontmatter.fields(facts.tree.head(loop_choice(loop.subject.reviews)))
+    looped = frontmatter.text(choice, "chosen") == UNASKED
+    before = facts.route[: facts.route.index(facts.step)] if facts.step in facts.route else ()
+    approved = [
+        step
+        for step in before
+        if facts.statuses[step] == "approved"
+        and approved_texts.approval(facts.records, step) == "engine"
+    ]
+    said = (
+        f"{dropped} dropped" if dropped else "",
+        "reviewed again without asking" if looped else "",
+        f"{_listed(approved)} approved" if approved else "",
+    )
+    return ", ".join(filter(None, said))
+
+
+def _rounds(numbers: list[int]) -> str:
+    first, last = numbers[0], numbers[-1]
+    return f"round {first}" if first == last else f"rounds {first} to {last}"
+
+
+def _listed(names: Iterable[str]) -> str:
+    *others, last = names
+    return f"{', '.join(others)} and {last}" if others else last

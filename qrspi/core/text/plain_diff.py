@@ -1,0 +1,115 @@
+"""A diff in which a reviewer sees every byte.
+
+git is told to take everything for text, whatever attributes say. What no reader could see or
+read in that is spelt out here: NUL bytes, lines without end, and files that are no text at all,
+of which only the name, the size and the hash are told.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from qrspi.core.model import Unseen
+
+LONGEST = 2000  # bytes of a line
+_SAMPLE = 1024 * 1024
+_HEADER = re.compile(rb"^diff --git ", re.MULTILINE)
+_HUNK = re.compile(rb"^@@ ", re.MULTILINE)
+_PLACE = re.compile(rb"^(?:\+\+\+|---) (\"?)[ab]/(.*?)\"?\t?$", re.MULTILINE)
+_ODD = bytes(code for code in range(256) if code < 32 and code not in b"\t\n\r\f\x1b")
+
+Contents = Callable[[str], bytes | None]  # of a file, as it is now
+
+
+class Plain(NamedTuple):
+    text: bytes
+    unseen: tuple[Unseen, ...] = ()
+
+
+def is_plain(block: bytes) -> bool:
+    """Whether a piece of a diff, whole lines of it, can stay as it is."""
+    return b"\0" not in block and all(len(line) <= LONGEST for line in block.split(b"\n"))
+
+
+def rewrite(diff: bytes, contents: Contents) -> Plain:
+    parts = [_rewritten(section, contents) for section in _sections(diff)]
+    unseen = tuple(one for part in parts for one in part.unseen)
+    return Plain(b"".join(part.text for part in parts), unseen)
+
+
+def _sections(diff: bytes) -> Iterator[bytes]:
+    """One for each file. A line of content never begins like a header."""
+    starts = [found.start() for found in _HEADER.finditer(diff)] or [0]
+    for at, end in zip(starts, [*starts[1:], len(diff)], strict=True):
+        yield diff[at:end]
+
+
+def _rewritten(section: bytes, contents: Contents) -> Plain:
+    hunk = _HUNK.search(section)
+    if hunk is None or is_plain(section):
+        return Plain(section)
+    head, body = section[: hunk.start()], section[hunk.start() :]
+    path = _path(head)
+    if _is_binary(body):
+        return _listed(head, path, contents(path))
+    return Plain(head + _flags(path, body) + _spelt_out(body))
+
+
+def _path(head: bytes) -> str:
+    quoted, name = _PLACE.findall(head)[-1]
+    if quoted:
+        name = name.decode("unicode_escape").encode("latin-1")
+    return str(name.decode("utf-8", "surrogateescape"))
+
+
+def _is_binary(body: bytes) -> bool:
+    """Odd bytes here and there do not make a program of a text; a tenth of them does."""
+    sample = body[:_SAMPLE]
+    strange = len(sample) - len(sample.translate(None, _ODD))
+    readable = sample.decode("utf-8", "ignore")
+    strange += len(sample) - len(readable.encode())
+    return b"\0" in body and strange * 10 > len(sample)
+
+
+def _listed(head: bytes, path: str, data: bytes | None) -> Plain:
+    if data is None:
+        found = Unseen(path, 0, "")
+        words = "it is deleted"
+    else:
+        found = Unseen(path, len(data), hashlib.sha256(data).hexdigest())
+        words = f"{found.size} bytes, sha256 {found.sha256}"
+    return Plain(head + b"qrspi: binary, not shown: " + words.encode() + b"\n", (found,))
+
+
+def _flags(path: str, body: bytes) -> bytes:
+    nuls = body.count(b"\0")
+    long = sum(len(line) > LONGEST for line in body.split(b"\n"))
+    said = [f"{nuls} NUL bytes, each shown as \\x00"] if nuls else []
+    said += [f"{long} lines of more than {LONGEST} bytes, broken up with a '\\' at each end"][:long]
+    return f"qrspi: below there are {' and '.join(said)}\n".encode()
+
+
+def _spelt_out(body: bytes) -> bytes:
+    lines = body.replace(b"\0", rb"\x00").split(b"\n")
+    return b"\n".join(b"\n".join(_pieces(line)) for line in lines)
+
+
+def _pieces(line: bytes) -> Iterator[bytes]:
+    """Each begins with the sign of its line."""
+    sign, rest = line[:1], line[1:]
+    while len(rest) > LONGEST:
+        at = _break(rest)
+        yield sign + rest[:at] + b"\\"
+        rest = rest[at:]
+    yield sign + rest
+
+
+def _break(rest: bytes) -> int:
+    """Not inside of a letter."""
+    at = LONGEST
+    while at > LONGEST - 4 and rest[at] & 0xC0 == 0x80:
+        at -= 1
+    return at

@@ -1,0 +1,28 @@
+"""Words of commands that are printed: a shell that is given the line takes them as they are.
+
+As `shlex.quote`, which a plain `status` would have to import for it.
+"""
+
+from __future__ import annotations
+
+import re
+
+_PLAIN = re.compile(r"[A-Za-z0-9_@%+=:,./-]+")
+
+
+def quoted(word: str) -> str:
+    if _PLAIN.fullmatch(word):
+        return word
+    return "'" + word.replace("'", "'\"'\"'") + "'"
+
+
+def command(*words: str) -> str:
+    return " ".join(map(quoted, words))
+
+
+_OURS = re.compile(r"(?:(?<=`)|(?<=: )|(?<![^ ])(?<=  )|^)qrspi (?=[a-z])")
+
+
+def at_root(text: str, root: str) -> str:
+    """The commands in a text, for who stands elsewhere and has to say where the runs are."""
+    return _OURS.sub(lambda _: f"{command('qrspi', '--root', root)} ", text)

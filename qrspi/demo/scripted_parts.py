@@ -1,0 +1,135 @@
+"""The parts that are played: an agent leaves files where a real one would, and the person says what
+nobody else may say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from qrspi.core.artifacts import task_file
+from qrspi.core.artifacts.task_file import Task
+from qrspi.core.filenames import RoundPaths, clean_file
+from qrspi.core.steps import permits
+from qrspi.demo import gate_parts, narration
+from qrspi.demo.narration import Beat, first_sentence, listed, reviewer
+from qrspi.demo.stage import Answer, Beats, Stage
+from qrspi.world.git import scratch_repository
+
+
+def author(stage: Stage, now: Answer) -> Beats:
+    files = stage.scene(now, "author")
+    stage.drop(files)
+    yield _beat(now, f"writes {listed(sorted(files))}")
+    if now["step"] == "plan" and "gates.quality" in stage.story.opening:
+        yield from gate_parts.judge(stage, now)
+
+
+def review(stage: Stage, now: Answer) -> Beats:
+    """Reviewers for whom the script has no finding find nothing."""
+    waited_for = now["waits_for"]
+    scripted = stage.script.scene(now["step"], "review", now["round"], once=True)
+    found = {name: data for name, data in scripted.items() if _tag(name) in waited_for}
+    silent = [tag for tag in waited_for if tag not in map(_tag, found)]
+    stage.drop(
+        {**found, **{clean_file(tag): _clean(tag, now["round"]) for tag in silent}}, _folder(now)
+    )
+    yield from (_beat(now, text) for text in _findings(stage, now, waited_for))
+    if silent:
+        yield _beat(now, f"{_who(now)}{listed([reviewer(tag) for tag in silent])}: nothing found")
+
+
+def _findings(stage: Stage, now: Answer, tags: list[str]) -> Iterator[str]:
+    for finding in narration.review_round(stage.tree, now).findings:
+        if finding.tag in tags:
+            text = f"{first_sentence(finding.message)} ({finding.change_type})"
+            yield f"{_who(now)}{reviewer(finding.tag)}: {text}"
+
+
+def verify(stage: Stage, now: Answer) -> Beats:
+    scores = stage.scene(now, "verify", now["round"], once=True)
+    stage.drop(scores, _folder(now))
+    found = narration.review_round(stage.tree, now)
+    names = {finding.stem: finding.name for finding in found.findings}
+    for stem in now["waits_for"]:
+        scored = found.sidecars[stem]
+        yield _beat(now, f"scores {names[stem]} {scored.score} of 100: {scored.reason}")
+
+
+def fix(stage: Stage, now: Answer) -> Beats:
+    if now["kind"] == "implement":
+        yield from implement(stage, now)
+        return
+    files = stage.scene(now, "apply-fixes", now["round"])
+    stage.drop(files)
+    changed = [name for name in sorted(files) if not name.startswith("reviews/")]
+    yield _beat(now, f"changes {listed(changed)} and says what was done")
+
+
+def implement(stage: Stage, now: Answer) -> Beats:
+    """One implementer for each task, each in its own work tree; what counts is the commit."""
+    for key in now["waits_for"] or [now["step"]]:
+        if (yield from gate_parts.ask(stage, key)):
+            continue
+        files = stage.script.scene(key, "work")
+        task = task_file.read(stage.tree.read(task_file.task_path(key)), key)
+        assert files and isinstance(task, Task), now
+        work_tree = gate_parts.work_tree(stage, key)
+        scratch_repository.drop(work_tree, files)
+        again = now["action"] == "apply-fixes"
+        message = f"Settle what round {now['round']} found" if again else task.title
+        commit = scratch_repository.commit(work_tree, message)
+        names = listed(sorted(files))
+        verb = "changes" if again else "writes"
+        yield Beat("agent", f"{key}: {verb} {names} and commits", key)
+        yield from stage.report(key, commit)
+
+
+def _beat(now: Answer, text: str) -> Beat:
+    return Beat("agent", text, now["step"], now["round"] or 0)
+
+
+def _who(now: Answer) -> str:
+    return f"{now['step']}, " if narration.about(now).is_task else ""
+
+
+def _folder(now: Answer) -> str:
+    return RoundPaths(narration.about(now).reviews, now["round"]).directory
+
+
+def _tag(name: str) -> str:
+    return name.partition(".")[0]
+
+
+def _clean(tag: str, number: int) -> bytes:
+    return f"---\nreviewer: {tag}\nround: {number}\nfindings: 0\n---\n".encode()
+
+
+def approve(stage: Stage, now: Answer) -> Beats:
+    alone = ", as nobody else may" if now["step"] in permits.PERSONAL else ""
+    yield Beat("person", f"reads {narration.about(now).artifact} and agrees{alone}", now["step"])
+    if now["options"]:
+        yield from stage.type("resolve", stage.story.menus[now["kind"]])
+    else:
+        yield from stage.type("approve", now["step"])
+
+
+def decide(stage: Stage, now: Answer) -> Beats:
+    """Each finding that the round paused for, decided as the story has it."""
+    if now["kind"] == "checkpoint-task":
+        yield from gate_parts.answer(stage, now)
+        return
+    assert now["kind"] == "pause", now
+    findings = narration.review_round(stage.tree, now).findings
+    messages = {finding.name: finding.message for finding in findings}
+    for name in now["waits_for"]:
+        said = stage.story.decisions[f"{now['step']}/{name}"]
+        text = f"decides to {said} it: {first_sentence(messages[name])}"
+        yield Beat("person", text, now["step"], now["round"])
+        yield from stage.type("decide", name, said)
+
+
+def configure(stage: Stage, now: Answer) -> Beats:
+    """What is chosen no sooner than the code steps begin."""
+    assert now["kind"] == "config", now
+    yield Beat("person", "says how tasks are reviewed, and how the code is tested", now["step"])
+    for key, value in stage.story.settings.items():
+        yield from stage.type("config", "set", key, value)

@@ -1,0 +1,82 @@
+"""The commit that a task's work is compared with. start.md says which, and git is asked: a record
+that was changed hides nothing from reviewers."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from qrspi.core.code_steps import batch
+from qrspi.core.code_steps.batch import Item
+from qrspi.core.errors import Refusal
+from qrspi.core.model import Problem
+from qrspi.core.records import task_records
+from qrspi.core.records.task_records import Start
+from qrspi.core.text.shell_words import quoted
+from qrspi.handlers.changes import code_repository
+from qrspi.handlers.jobs.job import Job
+from qrspi.world.git import refs, worktrees
+from qrspi.world.git.repository import Repo
+
+
+class TaskBase(NamedTuple):
+    commit: str
+    doubt: str = ""  # what start.md says differently
+
+
+def find(job: Job, key: str, start: Start, tip: str) -> TaskBase:
+    """The older one of what is recorded and of what git says. Refused when the tip does not
+    descend from it."""
+    # Not the task's own work tree, where the feature branch would be the task's.
+    repo = code_repository.repository_of(job)
+    recorded = refs.resolve(repo, start.base_commit)
+    if recorded is None or not refs.is_ancestor(repo, recorded, tip):
+        raise Refusal(_no_descendant(job, key, start, tip))
+    parting = _parting(job, repo, key, tip)
+    found = refs.merge_base(repo, recorded, parting) if parting else None
+    if found is None or found == recorded:
+        return TaskBase(recorded)
+    said = (
+        f"{key}: {task_records.start_file(key)} says that the task began at {recorded[:12]}, git "
+        f"says at {found[:12]}; reviewers see everything since then"
+    )
+    return TaskBase(found, said)
+
+
+def _parting(job: Job, repo: Repo, key: str, tip: str) -> str | None:
+    """Where the work left what the plan has it start from; None when that is not here."""
+    origin = _origin(job, repo, _item(job, key))
+    return refs.merge_base(repo, origin, tip) if origin else None
+
+
+def _item(job: Job, key: str) -> Item | None:
+    items = (*batch.read(job.facts).items, *batch.repairs(job.workspace).items)
+    return next((item for item in items if item.key == key), None)
+
+
+def _origin(job: Job, repo: Repo, item: Item | None) -> str | None:
+    if item and item.base.kind == "task":
+        report = task_records.report(job.workspace, item.base.name)
+        said = report.commit if isinstance(report, task_records.Report) else ""
+        return refs.resolve(repo, said) if said else None
+    if item and item.base.kind == "stage":
+        place = code_repository.find(job)
+        stage = batch.read(job.facts).plan.stage(item.base.name)
+        return worktrees.tip(repo, place.branch(item.base.name, stage.branch if stage else ""))
+    feature = code_repository.feature_branch(job, repo)
+    return worktrees.tip(repo, feature) if feature else None
+
+
+def _no_descendant(job: Job, key: str, start: Start, tip: str) -> Problem:
+    text = (
+        f"{key}: commit {tip[:12]} does not descend from {start.base_commit[:12]}, which the task "
+        f"began with: expected a commit made in {start.worktree}"
+    )
+    return Problem(
+        "no-descendant",
+        text,
+        task_records.start_file(key),
+        "base_commit",
+        found=tip,
+        expected=f"a descendant of {start.base_commit}",
+        hint=f"git log --oneline -5 {quoted(start.branch)}",
+    )

@@ -1,0 +1,198 @@
+"""What a reviewer printed becomes files, as if it had written them itself: all or none. A reply, a
+chat, or one file with many findings."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from typing import NamedTuple
+
+from qrspi.core.errors import Halt, Misuse, Refusal
+from qrspi.core.filenames import TAG, RoundPaths, SplitMarker, parse_round_file, split_marker
+from qrspi.core.findings import guard, printed_reply
+from qrspi.core.findings.printed_reply import Split
+from qrspi.core.model import Problem
+from qrspi.core.pipeline import Subject
+from qrspi.core.records.audit_trail import Answer
+from qrspi.core.tree import Entry, Fault, Tree
+from qrspi.handlers.jobs import carry_out
+from qrspi.handlers.jobs.job import Job, Options, Performed
+from qrspi.handlers.rounds import named_round
+from qrspi.world.runs.workspace import Workspace
+
+
+class Source(NamedTuple):
+    """Whose words these are, and which round they belong to."""
+
+    subject: Subject
+    number: int
+    tag: str
+    data: bytes
+
+    @property
+    def paths(self) -> RoundPaths:
+        return RoundPaths(self.subject.reviews, self.number)
+
+
+class Taken(NamedTuple):
+    split: Split
+    done: Performed
+    original: str = ""  # run-relative: the text as it came
+
+
+def split(workspace: Workspace, source: Source, options: Options) -> Taken:
+    """A reply into files, as they are: the guard judges them with the rest of the round."""
+    _check_tag(source.tag)
+    with workspace.locked(options.lock_timeout, "qrspi split"):
+        found = _split(printed_reply.split(source.data, source.tag, source.number))
+        write(workspace, source.paths, source.tag, found)
+        return _recorded(workspace, source, "split", found, options)
+
+
+def ingest(workspace: Workspace, source: Source, options: Options) -> Taken:
+    """The same for findings that came in another form, and only if the guard lets them pass."""
+    _check_tag(source.tag)
+    with workspace.locked(options.lock_timeout, "qrspi ingest"):
+        _refuse_closed(workspace, source)
+        found = _split(printed_reply.split_any(source.data, source.tag, source.number))
+        _refuse_bad(workspace, source, found)
+        original = _keep(workspace, source)
+        write(workspace, source.paths, source.tag, found)
+        return _recorded(workspace, source, "ingest", found, options, original)
+
+
+def _split(found: Split | Problem) -> Split:
+    if isinstance(found, Problem):
+        raise Refusal(found)
+    return found
+
+
+def _check_tag(tag: str) -> None:
+    if not re.fullmatch(TAG, tag):
+        text = f"--tag is {tag!r}: expected a reviewer's tag such as quality-claude"
+        raise Misuse(Problem("usage", text, field="--tag", found=tag, expected="quality-claude"))
+
+
+def _refuse_closed(workspace: Workspace, source: Source) -> None:
+    loop = named_round.to_read(workspace, source.subject, source.number, Options()).round_loop
+    if loop.stage == "closed":
+        name = f"round {source.number:02d} of {source.subject.key}"
+        text = f"{name} is closed ({'; '.join(loop.because)}): nothing is added to it"
+        raise Refusal(Problem("round-closed", text, file=source.paths.directory))
+
+
+def _refuse_bad(workspace: Workspace, source: Source, found: Split) -> None:
+    """Judged by the round's own guard, in a rehearsal in which they stand beside the rest."""
+    # Only `ingest` rehearses.
+    from qrspi.world.runs.dry_run import DryRunWorkspace
+
+    with DryRunWorkspace(workspace.path).locked() as stage:
+        write(stage, source.paths, source.tag, found)
+        loop = named_round.to_read(stage, source.subject, source.number, Options()).round_loop
+    violations = loop.round.violations if loop.round else ()
+    bad = tuple(one for one in violations if guard.blamed(one) == source.tag)
+    if bad:
+        count = f"{len(bad)} violation{'s' if len(bad) > 1 else ''}"
+        text = f"the text of {source.tag} has {count}, so nothing is taken in: correct it first"
+        raise Refusal(Problem("violations", text), *bad)
+
+
+def _keep(workspace: Workspace, source: Source) -> str:
+    """Beside the round, where it is committed: in the round it would be taken for a finding."""
+    path = _free(workspace, source)
+    workspace.write(path, source.data)
+    return path
+
+
+def _free(tree: Tree, source: Source) -> str:
+    """A name that nothing has, or this very text."""
+    count = 1
+    while True:
+        more = f"-{count:02d}" if count > 1 else ""
+        path = source.paths.beside(f"-ingested-{source.tag}{more}.txt")
+        if tree.read(path) in (source.data, Fault("absent")):
+            return path
+        count += 1
+
+
+def _recorded(
+    workspace: Workspace,
+    source: Source,
+    event: str,
+    found: Split,
+    options: Options,
+    original: str = "",
+) -> Taken:
+    names = (f"{source.paths.directory}/{name}" for name, _ in found.files)
+    files = (*names, original) if original else tuple(names)
+    notes = tuple(warning.message for warning in found.warnings)
+    done = Performed(event, source.subject.key, source.number, files, notes)
+    reply = hashlib.sha256(source.data).hexdigest()
+    done = done._replace(answers=(Answer(source.tag, reply, files),))
+    carry_out.record(workspace, options.actor, done)
+    return Taken(found, done, original)
+
+
+def finish_splits(job: Job) -> Performed:
+    """The next command on a round does what the killed one left."""
+    loop = job.round_loop
+    notes = finish_all(job.workspace, loop.paths)
+    return Performed("finish-split", loop.subject.key, loop.number, (), notes)
+
+
+def write(workspace: Workspace, paths: RoundPaths, tag: str, found: Split) -> None:
+    """The marker keeps everything, so that a split that was cut short can be finished."""
+    _finish(workspace, paths, tag)
+    if problem := printed_reply.refusal(_entries(workspace, paths), tag, paths.directory):
+        raise Refusal(problem)
+    workspace.create(_marker(paths, tag), printed_reply.joined(found))
+    _fill(workspace, paths, tag, found)
+
+
+def finish_all(workspace: Workspace, paths: RoundPaths) -> tuple[str, ...]:
+    """Splits that a kill cut short: finished from their markers, or taken back."""
+    names = (parse_round_file(entry.name) for entry in _entries(workspace, paths))
+    tags = [name.tag for name in names if isinstance(name, SplitMarker)]
+    return tuple(note for tag in tags if (note := _finish(workspace, paths, tag)))
+
+
+def _finish(workspace: Workspace, paths: RoundPaths, tag: str) -> str:
+    """A marker that is seen while the run is held was left by a killed command."""
+    kept = workspace.read(_marker(paths, tag), printed_reply.REPLY_LIMIT)
+    if isinstance(kept, Fault):
+        if kept.kind == "unreadable":
+            raise Halt(_unreadable(_marker(paths, tag), kept))
+        return ""
+    found = printed_reply.split(kept, tag, paths.number)
+    if isinstance(found, Split):
+        _fill(workspace, paths, tag, found)
+        return f"{paths.directory}: a split of {tag} that was cut short is finished"
+    for name in printed_reply.files_of(_entries(workspace, paths), tag):
+        workspace.remove(f"{paths.directory}/{name}")
+    workspace.remove(_marker(paths, tag))
+    return f"{paths.directory}: a split of {tag} that was cut short is taken back"
+
+
+def _fill(workspace: Workspace, paths: RoundPaths, tag: str, found: Split) -> None:
+    for name, data in found.files:
+        path = f"{paths.directory}/{name}"
+        if isinstance(workspace.head(path), Fault):
+            workspace.create(path, data)
+    workspace.remove(_marker(paths, tag))
+
+
+def _marker(paths: RoundPaths, tag: str) -> str:
+    return f"{paths.directory}/{split_marker(tag)}"
+
+
+def _entries(workspace: Workspace, paths: RoundPaths) -> tuple[Entry, ...]:
+    found = workspace.entries(paths.directory)
+    if not isinstance(found, Fault):
+        return found
+    if found.kind == "absent":
+        return ()
+    raise Halt(_unreadable(paths.directory, found))
+
+
+def _unreadable(path: str, fault: Fault) -> Problem:
+    return Problem("unreadable", f"cannot read {path}: {fault.reason}", file=path)

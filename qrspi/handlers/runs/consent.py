@@ -1,0 +1,69 @@
+"""What a run names that its user has to allow, and what the user allows by setting it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from qrspi.core import trust
+from qrspi.core.config import reader as configs
+from qrspi.core.config.problems import FILE
+from qrspi.core.errors import Refusal
+from qrspi.core.tree import CONFIG_LIMIT, Fault
+from qrspi.core.trust import Named
+from qrspi.world.consent import permits
+from qrspi.world.files.run_tree import DiskTree
+from qrspi.world.machine import clock
+from qrspi.world.runs import role_files
+
+
+def named_by(run: str, project: str) -> tuple[Named, ...]:
+    """Everything, whatever step the run is at."""
+    content = DiskTree(run).read(FILE, CONFIG_LIMIT)
+    config = () if isinstance(content, Fault) else _in_config(content, project)
+    return (*config, *role_files.own_texts(run, project))
+
+
+def _in_config(content: bytes, project: str) -> Iterator[Named]:
+    config = configs.read(content)
+    yield from trust.in_config(config)
+    if config.code_path and (outside := permits.folder_outside(project, config.code_path)):
+        yield outside
+
+
+def allow(project: str, named: tuple[Named, ...], by: str) -> None:
+    permits.allow(project, named, by, clock.now_utc())
+
+
+def allow_config(project: str, content: bytes, by: str) -> tuple[str, ...]:
+    """All that a config names which the user has just made."""
+    return _allowed(project, tuple(_in_config(content, project)), by)
+
+
+def allow_settings(
+    project: str, keys: Sequence[str], before: bytes, after: bytes
+) -> tuple[str, ...]:
+    """What the user has set is allowed by that; notes tell of what could not be remembered.
+
+    Of a field that is a part of something (the address of a provider) the rest must have been
+    allowed before, or not have been there.
+    """
+    known = {one.field: one for one in _in_config(before, project)}
+
+    def is_set(one: Named) -> bool:
+        if any(f"{one.field}.".startswith(f"{key}.") for key in keys):
+            return True
+        if not any(key.startswith(f"{one.field}.") for key in keys):
+            return False
+        return one.field not in known or not permits.lacking(project, (known[one.field],))
+
+    now = tuple(one for one in _in_config(after, project) if is_set(one))
+    return _allowed(project, now, "config set")
+
+
+def _allowed(project: str, named: tuple[Named, ...], by: str) -> tuple[str, ...]:
+    """The setting itself stands, whatever becomes of this: `next` asks then."""
+    try:
+        allow(project, named, by)
+    except Refusal as refusal:
+        return (f"not remembered as allowed: {refusal.problem.message}",)
+    return ()

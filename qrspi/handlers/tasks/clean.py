@@ -1,0 +1,127 @@
+"""Remove the work trees and branches of a run that has ended, as far as they are merged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from qrspi.core.code_steps import batch
+from qrspi.core.errors import Refusal
+from qrspi.core.model import Problem
+from qrspi.core.pipeline import CLOSED
+from qrspi.handlers.changes import code_repository
+from qrspi.handlers.jobs.job import Job, Performed
+from qrspi.world.git import branches, refs, worktree_removal, worktrees
+from qrspi.world.git.repository import Repo
+from qrspi.world.git.worktrees import Worktree
+
+
+class Left(NamedTuple):
+    """A work tree with its branch, or a branch alone."""
+
+    branch: str  # '' for a work tree on no branch
+    commit: str
+    worktree: str = ""  # relative to the root of the repository
+    keep: str = ""  # why it stays; '' for what goes
+
+    @property
+    def words(self) -> str:
+        return " on ".join(part for part in (self.worktree, self.branch) if part)
+
+
+class _Around(NamedTuple):
+    """What everything that is left is judged by."""
+
+    repo: Repo
+    folder: str
+    ends: dict[str, str]  # branches that work ends up on, and their commits
+    here: str  # where one stands
+
+    def merged(self, commit: str) -> bool:
+        return any(refs.is_ancestor(self.repo, commit, end) for end in self.ends.values())
+
+
+def survey(job: Job, here: str) -> tuple[Left, ...]:
+    """What tasks left, and what of it can go. Refused while the run goes on."""
+    if job.next.action != "done" and CLOSED not in job.facts.names:
+        raise Refusal(_goes_on(job))
+    around = _around(job, here)
+    place = f"{around.repo.root}/{worktrees.FOLDER}/{around.folder}/"
+    every = worktrees.worktrees(around.repo)
+    trees = [one for one in every if one.path.startswith(place)]
+    busy = {one.branch for one in every}
+    alone = (name for name in _names(job, around) if name not in busy)
+    return (
+        *(_tree(around, one) for one in trees),
+        *(_branch(around, name) for name in alone),
+    )
+
+
+def carry_out(job: Job, here: str) -> tuple[tuple[Left, ...], Performed]:
+    left = survey(job, here)
+    repo = code_repository.repository_of(job)
+    gone = [one for one in left if not one.keep]
+    for one in gone:
+        if one.worktree:
+            worktree_removal.remove(repo, f"{repo.root}/{one.worktree}")
+        if one.branch:
+            branches.delete(repo, one.branch, one.commit)
+    worktree_removal.remove_empty_folders(repo, code_repository.folder(job))
+    notes = tuple(f"removed {one.words}, which was at {one.commit[:12]}" for one in gone)
+    return left, Performed("task-clean", "", notes=notes)
+
+
+def _around(job: Job, here: str) -> _Around:
+    repo = code_repository.repository_of(job)
+    named = (code_repository.feature_branch(job, repo), refs.default_branch(repo))
+    tips = {name: worktrees.tip(repo, name) for name in named if name}
+    ends = {name: tip for name, tip in tips.items() if tip}
+    return _Around(repo, code_repository.folder(job), ends, here)
+
+
+def _names(job: Job, around: _Around) -> Iterator[str]:
+    """Branches of tasks and stages that are there, by the names that those can have."""
+    place = code_repository.Workplace(around.repo, around.folder, "", "")
+    planned, there = batch.read(job.facts), branches.names(around.repo)
+    items = (*planned.items, *batch.repairs(job.workspace).items)
+    named = [(item.key, item.branch) for item in items]
+    named += [(stage.name, stage.branch) for stage in planned.plan.stages]
+    possible = (name for key, branch in named for name in place.branches(key, branch))
+    yield from (name for name in dict.fromkeys(possible) if name in there)
+
+
+def _tree(around: _Around, one: Worktree) -> Left:
+    shown = one.path.removeprefix(f"{around.repo.root}/")
+    found = Left(one.branch or "", one.commit or "", shown)
+    return found._replace(keep=_why_kept(around, one))
+
+
+def _why_kept(around: _Around, one: Worktree) -> str:
+    tree = worktrees.at(around.repo, one.path)
+    if tree is None or one.locked is not None:
+        return "it is locked or not whole"
+    if f"{around.here}/".startswith(f"{one.path}/"):
+        return "you stand in it"
+    if changed := worktrees.uncommitted(tree):
+        more = f" and {len(changed) - 1} more" if len(changed) > 1 else ""
+        return f"it has changes that are not committed: {changed[0]}{more}"
+    return _not_merged(around, one.branch or "", one.commit or "")
+
+
+def _branch(around: _Around, name: str) -> Left:
+    commit = worktrees.tip(around.repo, name) or ""
+    return Left(name, commit, keep=_not_merged(around, name, commit))
+
+
+def _not_merged(around: _Around, branch: str, commit: str) -> str:
+    if branch in around.ends:
+        return "it is a branch that tasks are merged into"
+    if not commit or not around.merged(commit):
+        return f"it is not merged into {' or '.join(around.ends) or 'any branch'}"
+    return ""
+
+
+def _goes_on(job: Job) -> Problem:
+    hint = f"qrspi status {job.run}"
+    text = f"{job.run} is not complete, and its work trees are still needed: `{hint}` says for what"
+    return Problem("not-complete", text, expected="a complete or closed run", hint=hint)

@@ -1,0 +1,61 @@
+"""Draft the records of code steps, and commit them: reviewers are sent to what is committed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from qrspi.core.code_steps import batch, gate_records, implement, pull_request
+from qrspi.core.errors import Refusal
+from qrspi.core.filenames import slug_of
+from qrspi.core.model import Problem
+from qrspi.core.pipeline import STEP
+from qrspi.core.tree import Fault
+from qrspi.handlers.changes import engine_files
+from qrspi.handlers.jobs.job import Job, Performed
+
+Fields = Mapping[str, str | int]
+
+TITLES = {
+    "implement": "Implementation of phase {phase}",
+    "integrate": "Integration of phase {phase}",
+    "test": "Test results of phase {phase}",
+}
+
+
+def implementation(job: Job) -> Performed:
+    """implementation.md: every task of the phase and how it ended."""
+    states = implement.everything(job.facts, batch.read(job.facts))
+    path = write(job, "implement", gate_records.implementation(states))
+    commit(job, "draft implement", (path,))
+    return Performed("draft-implementation", "implement", 0, (path,))
+
+
+def pull_request_text(job: Job) -> Performed:
+    """pull-request.md. Nothing is sent anywhere: that is a person's to do, after the gate."""
+    path, title = pull_request.FILE, pull_request.title(job.facts)
+    job.workspace.write(path, with_block(job, path, title, pull_request.text(job.facts, job.loop)))
+    commit(job, "draft the pull request", (path,))
+    return Performed("draft-pull-request", "test", 0, (path,))
+
+
+def write(job: Job, step: str, block: str, fields: Fields | None = None) -> str:
+    """Write what was counted into a step's record; its path."""
+    path = STEP[step].artifact
+    new = isinstance(job.workspace.read(path), Fault)
+    status = {"status": "draft"} if new else {}
+    title = TITLES[step].format(phase=job.facts.phase)
+    stated = {**status, "phase": job.facts.phase, **(fields or {})}
+    job.workspace.write(path, with_block(job, path, title, block, stated))
+    return path
+
+
+def with_block(job: Job, path: str, title: str, block: str, fields: Fields | None = None) -> bytes:
+    """The record with this block in it. What people wrote around the block stays."""
+    data = gate_records.drafted(job.workspace.read(path), title, block, fields or {})
+    if isinstance(data, Problem):
+        raise Refusal(data)
+    return data
+
+
+def commit(job: Job, message: str, paths: Sequence[str]) -> None:
+    engine_files.commit(job, paths, f"{message} for {slug_of(job.run)}")

@@ -1,0 +1,321 @@
+"""Rounds: what each part of one gives back, and its findings."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from qrspi.core.model import Triaged, Verdict
+from qrspi.core.records.evidence import Evidence
+from qrspi.core.rounds import convergence
+from qrspi.core.rounds.answers import CameBy
+from qrspi.core.rounds.finding_history import Shown
+from qrspi.core.rounds.lineage import Sighting
+from qrspi.core.rounds.verified_file import kept_paths
+from qrspi.handlers.jobs.job import Performed
+from qrspi.handlers.rounds.printed_reply import Source, Taken
+from qrspi.handlers.rounds.round_commands import (
+    Assembled,
+    Checked,
+    Converged,
+    Opened,
+    Recorded,
+    Scoped,
+)
+from qrspi.render import problems
+from qrspi.render.terminal import counted, fitted, one_line, table
+
+
+def _named(schema: str, run: str, step: str, number: int) -> dict[str, Any]:
+    return {"schema": f"qrspi/{schema}/v1", "run": run, "step": step, "round": number}
+
+
+def title(step: str, number: int) -> str:
+    return f"Round {number} of {step}"
+
+
+def _files(done: Performed, dry_run: bool) -> list[str]:
+    verb = "would write" if dry_run else "wrote"
+    return [f"  {verb} {one_line(name)}" for name in done.files]
+
+
+def opened(run: str, found: Opened) -> dict[str, Any]:
+    choice, manifest = found.manifest.choice, found.manifest
+    return {
+        **_named("round-prepare", run, manifest.step, manifest.round),
+        "ref": choice.ref or None,
+        "ref_commit": choice.ref_commit or None,
+        "diff_file": found.diff_file,
+        "expected_tags": list(manifest.expected_tags),
+        "manifest": found.paths.manifest,
+        "files": list(found.done.files),
+    }
+
+
+def opened_lines(found: Opened, dry_run: bool, adopted: bool = False) -> list[str]:
+    manifest = found.manifest
+    against = _against(manifest.choice.ref, manifest.choice.ref_commit)
+    done = "taken up" if adopted else "prepared"
+    word = f"would be {done}" if dry_run else f"is {done}"
+    return [
+        f"{title(manifest.step, manifest.round)} {word}{against}.",
+        *_files(found.done, dry_run),
+        f"Reviewers: {', '.join(manifest.expected_tags)}",
+    ]
+
+
+def _against(ref: str | None, commit: str | None) -> str:
+    """On the base branch itself there is nothing older to compare with."""
+    if not ref:
+        return ""
+    return f", compared with {one_line(ref)}" if commit else ", compared with nothing"
+
+
+def checked(run: str, step: str, found: Checked) -> dict[str, Any]:
+    return {
+        **_named("round-check", run, step, found.number),
+        "ok": not found.violations,
+        "violations": problems.violations(found.violations),
+        "warnings": problems.warnings(found.warnings),
+        "expected_tags": list(found.expected_tags),
+    }
+
+
+def checked_lines(step: str, found: Checked) -> list[str]:
+    lines = problems.marked("warning", found.warnings)
+    for item in found.violations:
+        lines += [*problems.marked("violation", [item]), f"  {one_line(item.hint)}"]
+    count = len(found.violations)
+    what = counted(count, "violation") if count else "nothing is wrong"
+    return [*lines, f"{title(step, found.number)}: {what}."]
+
+
+def assembled(run: str, step: str, found: Assembled) -> dict[str, Any]:
+    directory = found.paths.directory
+    return {
+        **_named("round-assemble", run, step, found.paths.number),
+        **found.tally._asdict(),
+        "kept_findings": list(kept_paths(directory, found.triaged)),
+        "dropped_findings": [f"{directory}/{item.finding.file}" for item in _of(found, "drop")],
+        "paused": _names(found, "pause"),
+        "proposed": _names(found, "propose"),
+        "auto": _names(found, "keep"),
+        "file": found.file,
+        "files": list(found.done.files),
+    }
+
+
+def _of(found: Assembled, verdict: Verdict) -> list[Triaged]:
+    return [item for item in found.triaged if item.verdict == verdict]
+
+
+def _names(found: Assembled, verdict: Verdict) -> list[str]:
+    return [item.finding.name for item in _of(found, verdict)]
+
+
+def assembled_lines(step: str, found: Assembled, dry_run: bool) -> list[str]:
+    counts = found.tally
+    return [
+        f"{title(step, found.paths.number)}: {counts.kept} kept, {counts.dropped} dropped, "
+        f"{counts.failed} failed, {counts.clean} clean.",
+        *_files(found.done, dry_run),
+        *(f"waits for a person: {name}" for name in _names(found, "pause")),
+        *(f"proposed without a score: {name}" for name in _names(found, "propose")),
+    ]
+
+
+def scoped(run: str, step: str, found: Scoped) -> dict[str, Any]:
+    return {
+        **_named("round-scope", run, step, found.number),
+        "tags": list(found.tags),
+        "warnings": list(found.warnings),
+        "file": found.file,
+        "files": list(found.done.files),
+    }
+
+
+def scoped_lines(step: str, found: Scoped, dry_run: bool) -> list[str]:
+    if found.file is None:
+        return [f"{title(step, found.number)} keeps no scope set."]
+    return [
+        *(f"warning: {one_line(text)}" for text in found.warnings),
+        f"{title(step, found.number)} is about {counted(len(found.tags), 'part')} of the text.",
+        *_files(found.done, dry_run),
+        *(f"  {one_line(tag)}" for tag in found.tags),
+    ]
+
+
+def converged(run: str, step: str, found: Converged) -> dict[str, Any]:
+    decision = found.decision
+    return {
+        **_named("round-converge", run, step, decision.round),
+        "decision": "narrow" if decision.narrow else "broaden",
+        "rule": decision.rule,
+        "because": _reason(found),
+        "ref": found.ref,
+        "ref_commit": found.ref_commit,
+        "scope_hint": list(decision.scope_hint) if decision.narrow else None,
+        "diagnostics": list(decision.diagnostics),
+    }
+
+
+def _reason(found: Converged) -> str:
+    if found.ref is None and found.decision.rule == "CNV-10":
+        return "without git there is no commit to compare with"
+    return convergence.REASONS[found.decision.rule]
+
+
+def converged_lines(step: str, found: Converged) -> list[str]:
+    decision = found.decision
+    what = "only the last fixes" if decision.narrow else "the whole text"
+    against = _against(found.ref, found.ref_commit)
+    return [
+        f"{title(step, decision.round)} would look at {what}{against}: {_reason(found)}.",
+        *(f"  {one_line(tag)}" for tag in decision.scope_hint),
+        *map(one_line, decision.diagnostics),
+    ]
+
+
+def recorded(run: str, step: str, found: Recorded) -> dict[str, Any]:
+    return {
+        **_named("round-commit", run, step, found.done.round),
+        "commit": found.commit,
+        "files": list(found.done.files),
+    }
+
+
+def recorded_lines(step: str, found: Recorded, dry_run: bool) -> list[str]:
+    if found.commit:
+        word = f"is commit {found.commit}" if found.done.files else f"is on record: {found.commit}"
+    elif dry_run and found.done.files:
+        word = "would be committed"
+    else:
+        word = "needs no commit"
+    return [f"{title(step, found.done.round)} {word}.", *_files(found.done, dry_run)]
+
+
+def taken(verb: str, run: str, source: Source, found: Taken) -> dict[str, Any]:
+    directory = source.paths.directory
+    names = [] if found.split.clean else [name for name, _ in found.split.files]
+    document = {
+        **_named(verb, run, source.subject.key, source.number),
+        "tag": source.tag,
+        "findings": [f"{directory}/{name}" for name in names],
+        "clean": found.split.clean,
+        "warnings": problems.warnings(found.split.warnings),
+    }
+    return {**document, "original": found.original} if found.original else document
+
+
+def taken_lines(source: Source, found: Taken, dry_run: bool) -> list[str]:
+    count = counted(len(found.split.files), "finding")
+    what = "found nothing" if found.split.clean else f"has {count}"
+    where = f"round {source.number} of {source.subject.key}"
+    return [f"{source.tag} {what} in {where}.", *_files(found.done, dry_run)]
+
+
+_FINDINGS = ("FINDING", "SEVERITY", "TYPE", "SCORE", "VERDICT", "SINCE")
+_VERDICTS = {"keep": "kept", "drop": "dropped", "pause": "for a person", "propose": "proposed"}
+
+
+def finding_document(shown: Shown) -> dict[str, Any]:
+    finding = shown.item.finding
+    return {
+        "id": finding.finding_id,
+        "tag": finding.tag,
+        "file": shown.file,
+        "round": shown.round,
+        "severity": finding.severity,
+        "change_type": finding.change_type,
+        "effective_type": finding.effective_type,
+        "score": shown.item.score,
+        "threshold": shown.threshold,
+        "reason": shown.reason or None,
+        "verdict": shown.item.verdict,
+        "because": shown.item.because,
+        "lineage": shown.lineage,
+        "lineage_because": shown.course,
+        "earlier": _earlier(shown.earlier),
+        "referenced_files": list(finding.referenced_files),
+        "message": finding.message,
+    }
+
+
+def _earlier(seen: Sighting | None) -> dict[str, Any] | None:
+    if seen is None:
+        return None
+    return {"round": seen.round, "finding": seen.record.name, "fate": seen.record.fate}
+
+
+def findings_lines(
+    found: tuple[Shown, ...], number: int, width: int, silent: tuple[str, ...] = ()
+) -> list[str]:
+    """`silent` are the reviewers that an open round still waits for."""
+    here = [shown for shown in found if shown.lineage != "resolved"]
+    gone = [shown for shown in found if shown.lineage == "resolved"]
+    if here:
+        head, *rows = table(_FINDINGS, [_row(shown) for shown in here], width)
+        pairs = zip(rows, here, strict=True)
+        lines = [head, *(line for row, item in pairs for line in (row, *_below(item, width)))]
+    else:
+        lines = [f"Round {number} has no findings{' so far' if silent else ''}."]
+    if silent:
+        lines += ["", f"Still to answer: {', '.join(map(one_line, silent))}."]
+    if gone:
+        lines += ["", "No longer found:"]
+        lines += [f"  {item.item.finding.name}  {item.course}" for item in gone]
+    return lines
+
+
+_CAME: dict[Evidence, str] = {
+    "dispatched": "sent for by qrspi",
+    "handed-in": "handed in",
+    "found": "found in the folder",
+}
+
+
+def evidence_lines(answers: tuple[CameBy, ...]) -> list[str]:
+    """How the answers came into the round; those that nobody vouches for by name."""
+    if not answers:
+        return []
+    counts = Counter(one.evidence for one in answers)
+    said = ", ".join(f"{counts[key]} {word}" for key, word in _CAME.items() if counts[key])
+    names = [one.file.rpartition("/")[2] for one in answers if one.evidence == "found"]
+    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+    which = (
+        f" ({', '.join(map(one_line, names[:3]))}{more})" if 0 < len(names) < len(answers) else ""
+    )
+    return ["", f"Of {counted(len(answers), 'answer')}: {said}{which}."]
+
+
+def _row(shown: Shown) -> tuple[str, ...]:
+    item, finding = shown.item, shown.item.finding
+    kind = finding.effective_type + (f" (was {finding.change_type})" if finding.escalated else "")
+    score = "-" if item.score is None else str(item.score)
+    return (finding.name, finding.severity, kind, score, _VERDICTS[item.verdict], shown.lineage)
+
+
+def _below(shown: Shown, width: int) -> list[str]:
+    """What it says, why it got its verdict, and what became of it before."""
+    lines = [fitted(f"  {_first_line(shown)}", width), f"  {one_line(shown.item.because)}"]
+    return [*lines, f"  {one_line(shown.course)}"] if shown.earlier else lines
+
+
+def _first_line(shown: Shown) -> str:
+    return one_line(shown.item.finding.message.split("\n")[0])
+
+
+def dropped_lines(found: tuple[Shown, ...], number: int) -> list[str]:
+    """Each with the score, the threshold and what the verifier said."""
+    if not found:
+        return [f"No finding of round {number} was dropped."]
+    lines: list[str] = []
+    for item in found:
+        finding = item.item.finding
+        lines += [
+            f"{finding.name}  score {item.item.score}, {item.threshold} needed for "
+            f"{finding.effective_type}",
+            f"  {_first_line(item)}",
+            f"  verifier: {one_line(item.reason or 'gave no reason')}",
+        ]
+    return lines

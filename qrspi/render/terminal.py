@@ -1,0 +1,121 @@
+"""Text as a terminal shows it: safe to print, in columns, folded, coloured."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+_BIDI = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+_HIDDEN = "\u200b\u200c\u200d\u2060\ufeff\u00ad\u2028\u2029"
+_ESCAPES = {
+    code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160)) if chr(code) not in "\n\t"
+}
+# Letters and marks that are drawn as nothing: fillers, invisible operators, annotations,
+# selectors of variants, and tags, in which a whole sentence can stand that only a model reads.
+_UNSEEN = (
+    *(0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x180B, 0x180C, 0x180D, 0x180E, 0x180F, 0x3164),
+    *(0xFFA0, *range(0x2061, 0x2066), *range(0x206A, 0x2070), *range(0xFFF9, 0xFFFC)),
+    *(*range(0xFE00, 0xFE10), *range(0xE0000, 0xE0080), *range(0xE0100, 0xE01F0)),
+    *(*range(0x1D173, 0x1D17B), *range(0x1BCA0, 0x1BCA4)),
+)
+_ESCAPES |= {ord(char): f"\\u{ord(char):04x}" for char in _BIDI + _HIDDEN}
+_ESCAPES |= {code: f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}" for code in _UNSEEN}
+
+
+def visible(text: str) -> str:
+    """Text from agents and artifacts. Anything but new lines and tabs that would move the cursor,
+    hide letters or reorder them is spelt out."""
+    return text.translate(_ESCAPES).encode("utf-8", "backslashreplace").decode()
+
+
+def one_line(text: str) -> str:
+    if text.isascii() and text.isprintable():
+        return text  # nearly always, and `status --all` asks ten times for each run
+    return visible(text).replace("\n", "\\n").replace("\t", "\\t")
+
+
+def counted(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[str]], width: int = 80) -> list[str]:
+    """Columns as wide as their cells; each line is cut to fit."""
+    cells = [[one_line(cell) for cell in row] for row in (head, *rows)]
+    sizes = [max(cells_of(row[at]) for row in cells) for at in range(len(head))]
+    return [table_row(row, sizes, width) for row in cells]
+
+
+def table_row(cells: Sequence[str], sizes: Sequence[int], width: int) -> str:
+    padded = (cell + " " * (size - cells_of(cell)) for cell, size in zip(cells, sizes, strict=True))
+    return fitted("  ".join(padded).rstrip(), width)
+
+
+def fitted(line: str, width: int) -> str:
+    if cells_of(line) <= width:
+        return line
+    kept = line[: max(width - 1, 1)]
+    while cells_of(kept) >= width > 1:
+        kept = kept[:-1]
+    return kept + "…"
+
+
+def cells_of(text: str) -> int:
+    """How many columns of a terminal a text takes: letters of some scripts take two, marks none."""
+    if text.isascii():
+        return len(text)
+    from unicodedata import combining, east_asian_width
+
+    return sum(0 if combining(char) else 1 + (east_asian_width(char) in "WF") for char in text)
+
+
+def folded(lines: Iterable[str], width: int) -> Iterator[str]:
+    """Long lines broken between words. A command, in backticks or at the end of its line, stays on
+    one line where it fits: whoever copies half of it runs half of it. One that is the whole line
+    is left to the terminal, from which it is copied as one."""
+    for line in lines:
+        long = _unstyled_cells(line) > width and not _IS_COMMAND.match(line)
+        yield from _fold(line, width) if long else (line,)
+
+
+def _fold(line: str, width: int) -> Iterator[str]:
+    margin = " " * (len(line) - len(line.lstrip(" ")) + 2)
+    folded = ""
+    for phrase in _phrases(line, width - len(margin)):
+        if folded.strip() and _unstyled_cells(folded + phrase) > width:
+            yield folded
+            folded = margin + phrase.lstrip(" ")
+        else:
+            folded += phrase
+    yield folded
+
+
+_IS_COMMAND = re.compile(r" *(?:qrspi|git) [^`]*$")
+_PHRASE = re.compile(r" *(?:(?<=: )(?:qrspi|git) [^`]*$|(?:`[^`]*`|[^ ])+)")
+
+
+def _phrases(line: str, room: int) -> Iterator[str]:
+    for phrase in _PHRASE.findall(line):
+        fits = _unstyled_cells(phrase.lstrip(" ")) <= room
+        yield from (phrase,) if fits else re.findall(r" *[^ ]+", phrase)
+
+
+def _unstyled_cells(text: str) -> int:
+    return cells_of(re.sub(r"\x1b\[[0-9;]*m", "", text))
+
+
+Paint = Callable[[str, str], str]
+
+_CODES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
+
+
+def painter(on: bool) -> Paint:
+    """A function of a text and a style; without colours it leaves the text as it is."""
+    return _painted if on else plain
+
+
+def plain(text: str, style: str) -> str:
+    return text
+
+
+def _painted(text: str, style: str) -> str:
+    return f"\x1b[{_CODES[style]}m{text}\x1b[0m" if style and text else text

@@ -1,0 +1,69 @@
+"""Branches by name: the default one, one to stand on, and names that git can keep."""
+
+from __future__ import annotations
+
+import os
+
+from qrspi.world.git import command
+from qrspi.world.git.refs import check, default_branch
+from qrspi.world.git.repository import Repo, branch, refuse_if_under_way
+
+
+def on_default(repo: Repo) -> bool:
+    """Whether one stands on the branch that others build on."""
+    here = branch(repo)
+    return here is not None and here == default_branch(repo)
+
+
+def switch_to_new(repo: Repo, name: str) -> None:
+    """Make a branch where one stands, and go there. Changes in the work tree stay as they are."""
+    check(name)
+    refuse_if_under_way(repo, "make a branch")
+    output = command.write(repo.path, ["switch", "--quiet", "--no-track", "--create", name])
+    if output.status:
+        raise command.failure("switch", output)
+
+
+def is_free(repo: Repo, name: str) -> bool:
+    """git keeps `a/b` in a folder `a`: neither `a`, nor `a/b`, nor `a/b/c` may be a branch."""
+    taken = names(repo)
+    return not (
+        name in taken
+        or any(above in taken for above in _above(name))
+        or any(one.startswith(f"{name}/") for one in taken)
+    )
+
+
+def names(repo: Repo) -> frozenset[str]:
+    """All local branches."""
+    args = ["for-each-ref", "--format=%(refname:lstrip=2)", "refs/heads"]
+    return frozenset(os.fsdecode(command.read(repo.path, args).out).split())
+
+
+def spelled(repo: Repo, name: str) -> str:
+    """The name, with `-` for the `/` behind a part of it that is a branch already."""
+    taken = names(repo)
+    above = next((part for part in _above(name) if part in taken), None)
+    return _joined(above, name) if above and name not in taken else name
+
+
+def spellings(name: str) -> tuple[str, ...]:
+    """Every way in which `spelled` can write a name."""
+    return (name, *(_joined(above, name) for above in _above(name)))
+
+
+def _above(name: str) -> tuple[str, ...]:
+    parts = name.split("/")
+    return tuple("/".join(parts[:count]) for count in range(1, len(parts)))
+
+
+def _joined(above: str, name: str) -> str:
+    return f"{above}-{name[len(above) + 1 :].replace('/', '-')}"
+
+
+def delete(repo: Repo, name: str, commit: str) -> bool:
+    """Delete a branch that still is at `commit`; False when it is elsewhere by now."""
+    check(name)
+    check(commit)
+    args = ["update-ref", "-d", f"refs/heads/{name}", commit]
+    return command.write(repo.path, args).status == 0

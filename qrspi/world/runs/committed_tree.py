@@ -1,0 +1,56 @@
+"""A run's files, with what git has of them."""
+
+from __future__ import annotations
+
+from qrspi.world.files.run_tree import DiskTree
+
+
+class CommittedTree(DiskTree):
+    _lines: frozenset[str] | None = None  # what the engine's commits say, once that was asked
+
+    def knows(self, path: str) -> bool:
+        """Where git does not work, nobody can say: its absence is told by whoever needs it."""
+        if not self.in_git:
+            return False
+        # Imported here: only a run that seems to have lost a file pays for git.
+        from qrspi.core.errors import Halt
+        from qrspi.world.git import commits, repository
+
+        try:
+            repo = repository.find(self.path)
+            if repo is None:
+                return False
+            return bool(repository.tracked(repo, [path])) or (
+                commits.content(repo, "HEAD", path) is not None
+            )
+        except Halt:
+            return False
+
+    def to_restore(self, path: str) -> str:
+        if not self.in_git:
+            return ""
+        from qrspi.core.errors import Halt
+        from qrspi.world.git import commits, repository
+
+        try:
+            repo = repository.find(self.path)
+            return commits.to_restore(repo, path) if repo else ""
+        except Halt:
+            return ""
+
+    def signed(self, line: str) -> bool:
+        """Asked of git once: what is committed while this tree is used is in the trail as well."""
+        if self._lines is None:
+            self._lines = self._signatures(line.partition(" ")[0]) if self.in_git else frozenset()
+        return line in self._lines
+
+    def _signatures(self, beginning: str) -> frozenset[str]:
+        # Imported here: only a run whose trail is elsewhere pays for git.
+        from qrspi.core.errors import Halt
+        from qrspi.world.git import commits, repository
+
+        try:
+            repo = repository.find(self.path)
+            return commits.lines_of(repo, beginning, ["reviews"]) if repo else frozenset()
+        except Halt:
+            return frozenset()

@@ -1,0 +1,56 @@
+"""How far up a project is looked for. A folder above one's own may be anybody's, as /tmp is."""
+
+import os
+
+
+def candidates(start: str) -> tuple[str, ...]:
+    """Folders that may be the project, nearest first: up to the top of the repository; outside git
+    as long as they are ours and on one file system."""
+    end = top(start)
+    if end:
+        return tuple(at for at in _upwards(start) if f"{at}/".startswith(f"{end.rstrip('/')}/"))
+    found = [start]
+    for at in _upwards(start)[1:]:
+        if not is_ours(at) or _is_mount(found[-1], at):
+            break
+        found.append(at)
+    return tuple(found)
+
+
+def top(start: str) -> str | None:
+    """The top of the repository that a folder is in; git does not look beyond a mount either."""
+    below = start
+    for at in _upwards(start):
+        if _is_mount(below, at):
+            return None
+        if os.path.lexists(f"{at.rstrip('/')}/.git"):
+            return at
+        below = at
+    return None
+
+
+def is_ours(path: str) -> bool:
+    """As git judges it: who became root by sudo still owns what was theirs. What is not there
+    yet will be ours."""
+    try:
+        owner = os.lstat(path).st_uid
+    except OSError:
+        return True
+    return owner == os.geteuid() or (not os.geteuid() and str(owner) == os.environ.get("SUDO_UID"))
+
+
+def _upwards(start: str) -> tuple[str, ...]:
+    parts = start.rstrip("/").split("/")
+    return tuple("/".join(parts[:count]) or "/" for count in range(len(parts), 0, -1))
+
+
+def _is_mount(below: str, above: str) -> bool:
+    inner, outer = _device(below), _device(above)
+    return None not in (inner, outer) and inner != outer
+
+
+def _device(path: str) -> int | None:
+    try:
+        return os.stat(path).st_dev
+    except OSError:
+        return None

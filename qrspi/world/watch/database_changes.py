@@ -1,0 +1,46 @@
+"""Whether the databases of runs were written to, from what the kernel says of their files.
+
+Events do not tell it: a program that keeps a database open never closes the file that it writes
+to, and one that only reads it closes a file that it could have written to. So that reading wakes
+nobody, the size and the time of the last write are asked for instead.
+"""
+
+from __future__ import annotations
+
+import os
+
+from qrspi.core.gates.checkpoints.checkpoint_tables import FILE
+
+_Written = tuple[int, ...]
+
+
+class DatabaseChanges:
+    def __init__(self) -> None:
+        self._seen: dict[str, tuple[str, tuple[_Written, ...]]] = {}
+
+    def look(self, name: str, run: str) -> None:
+        """Before the run is read: what is written meanwhile is news afterwards."""
+        self._seen[name] = (run, _written(run))
+
+    def forget(self, name: str) -> None:
+        self._seen.pop(name, None)
+
+    def since(self) -> frozenset[str]:
+        """The runs whose databases were written to since they were looked at, each once."""
+        found = [name for name, (run, before) in self._seen.items() if _written(run) != before]
+        for name in found:
+            self.forget(name)
+        return frozenset(found)
+
+
+def _written(run: str) -> tuple[_Written, ...]:
+    return tuple(_file(f"{run}/{name}") for name in (FILE, f"{FILE}-wal"))
+
+
+def _file(path: str) -> _Written:
+    """A file with nothing in it, which a reader may have made, is as good as none."""
+    try:
+        found = os.lstat(path)
+    except OSError:
+        return ()
+    return (found.st_ino, found.st_size, found.st_mtime_ns) if found.st_size else ()

@@ -1,0 +1,128 @@
+"""Menus take their number, questions name the command that answers them, and what is printed fits
+the terminal and works from where it is read."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from qrspi.core.config.reader import command_of, read
+from tests import runs
+from tests.cli.conftest import Call
+from tests.cli.terminal import Terminal
+from tests.runs import RUN, config, finding, manifest, score
+
+ROUND = "reviews/goals/round-01"
+FAILED = {
+    "config.md": config(),
+    "goals.md": runs.artifact(),
+    f"{ROUND}/.dispatch-manifest.json": manifest("goals", body=runs.artifact()),
+    f"{ROUND}/scope-claude.clean.md": runs.clean("scope-claude"),
+    f"{ROUND}/quality-claude.finding-F01.md": finding(),
+    f"{ROUND}/quality-claude.finding-F01.score.yml": score("VERIFY_FAILED"),
+}
+READY = {
+    "config.md": config("quick"),
+    **runs.approved("goals", "questions", "research", "plan"),
+}
+
+
+@pytest.mark.rule("LIV-29", "OUT-07")
+@pytest.mark.parametrize(("number", "key"), [("1", "skip"), ("2", "retry"), ("3", "stop")])
+def test_a_menu_takes_its_number(project: Path, qrspi: Call, number: str, key: str) -> None:
+    runs.on_disk(project, FAILED)
+    done = qrspi("resolve", RUN, number, "--json")
+    assert (done.code, done.json["option"]) == (0, key)
+
+
+@pytest.mark.rule("LIV-29", "OUT-07")
+@pytest.mark.parametrize("number", ["0", "4", "1000", "²"])
+def test_a_number_that_is_not_there_is_refused(project: Path, qrspi: Call, number: str) -> None:
+    runs.on_disk(project, FAILED)
+    done = qrspi("resolve", RUN, number)
+    assert (done.code, done.err.partition(",")[0]) == (3, f"{number!r} is not offered now")
+
+
+@pytest.mark.rule("LIV-29", "LIV-24", "LIV-02")
+def test_a_question_about_config_takes_its_number(project: Path, qrspi: Call) -> None:
+    run = runs.on_disk(project, READY)
+    assert qrspi("resolve", RUN, "2", "--dry-run").out.startswith("Would change config.md:\n")
+    assert qrspi("resolve", RUN, "2").out == (
+        "Changed config.md:\n  + review_depth: quick\n  + review_mode: single\n"
+    )
+    chosen = read((run / "config.md").read_bytes())
+    assert (chosen.review_depth, chosen.review_mode) == ("quick", "single")
+
+
+@pytest.mark.rule("LIV-29")
+def test_what_is_left_to_a_person_changes_nothing(project: Path, qrspi: Call) -> None:
+    runs.on_disk(project, READY)
+    assert qrspi("resolve", RUN, "5") == (
+        3,
+        "",
+        "nothing was changed; that is left to you: Abort\n",
+    )
+
+
+@pytest.mark.rule("LIV-29")
+def test_a_number_too_high_is_told_what_is_asked(project: Path, qrspi: Call) -> None:
+    runs.on_disk(project, READY)
+    assert qrspi("resolve", RUN, "9") == (
+        3,
+        "",
+        "config.md is to be put right: say the number of one of the ways that status lists\n"
+        f"  qrspi config set {RUN} review_depth quick review_mode loop\n",
+    )
+
+
+@pytest.mark.rule("LIV-02", "LIV-24")
+def test_the_command_of_a_question_answers_it(project: Path, qrspi: Call) -> None:
+    runs.on_disk(project, READY)
+    asked = qrspi("status", "--json").json["runs"][0]["next"]
+    answer = f"qrspi config set {RUN} review_depth quick review_mode loop"
+    assert (asked["kind"], asked["command"]) == ("config", answer)
+    assert qrspi(*asked["command"].split()[1:]).code == 0
+    assert qrspi("status", "--json").json["runs"][0]["next"]["kind"] != "config"
+
+
+@pytest.mark.parametrize(
+    ("way", "command"),
+    [
+        ("Take the quick route: qrspi route set quick", "qrspi route set quick"),
+        ("Correct it: qrspi config set x VALUE", ""),
+        ("Use {vendor: …}: qrspi config set x '{vendor: …}'", ""),
+        ("Abort", ""),
+    ],
+)
+def test_only_a_whole_command_is_an_answer(way: str, command: str) -> None:
+    assert command_of(way) == command
+
+
+@pytest.mark.rule("LIV-29")
+def test_what_is_said_on_stderr_is_folded(project: Path) -> None:
+    runs.on_disk(project, READY)
+    with Terminal("approve", RUN, "plan", "--no-color", columns=50) as terminal:
+        assert terminal.end() == 3
+    assert terminal.screen.splitlines() == [
+        "plan.md is approved already: next is blocked",
+        "  implement",
+        f"  qrspi config set {RUN} review_depth quick review_mode loop",
+    ]
+
+
+@pytest.mark.rule("LIV-02")
+def test_who_said_where_the_runs_are_is_told_to_say_it_again(project: Path, qrspi: Call) -> None:
+    """Commands are read where they were typed, not where the runs are."""
+    elsewhere = project / "other place"
+    runs.on_disk(elsewhere, {"config.md": config(), "goals.md": runs.artifact()})
+    (project / "docs/qrspi").rmdir()
+    root = ("--root", str(elsewhere))
+    found = json.loads(qrspi(*root, "status", "--json").out)["runs"][0]["next"]
+    command = f"qrspi --root '{elsewhere}' next {RUN}"
+    assert found["command"] == command
+    assert f"`{command}`" in found["summary"]
+    assert f"`{command}`" in qrspi(*root, "status").out
+    refused = qrspi(*root, "approve", RUN)
+    assert refused.err.splitlines()[-1] == f"  {command}"

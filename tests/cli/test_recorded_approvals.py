@@ -1,0 +1,111 @@
+"""Approvals that nobody gave, and records that somebody took away, as a person meets them."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Call
+from tests.project import Project
+from tests.runs import RUN, artifact, config
+
+CLAIM = (
+    "goals.md says approved, but nobody approved it: it counts as a draft; "
+    f"`qrspi unapprove {RUN} goals` makes it one"
+)
+
+
+@pytest.fixture
+def run(project: Path) -> Project:
+    files = {"config.md": config("quick", approvals="recorded"), "goals.md": artifact("approved")}
+    return Project(project).begin(files)
+
+
+@pytest.mark.rule("LIV-08")
+def test_init_asks_for_records(project: Path, qrspi: Call) -> None:
+    qrspi("init", "dark-mode", "--pipeline", "quick", "--date", "2026-05-17")
+    made = project / "docs/qrspi/2026-05-17-dark-mode/config.md"
+    assert "\napprovals: recorded\n" in made.read_text()
+
+
+@pytest.mark.rule("LIV-08")
+def test_an_adopted_run_keeps_its_approvals(project: Path, qrspi: Call) -> None:
+    folder = project / "docs/qrspi/2026-05-17-dark-mode"
+    folder.mkdir(parents=True)
+    (folder / "goals.md").write_bytes(artifact("approved"))
+    assert qrspi("init", "--adopt", folder, "--pipeline", "quick").code == 0
+    assert "approvals:" not in (folder / "config.md").read_text()
+    assert qrspi("status", "--json").json["runs"][0]["current_step"] == "questions"
+
+
+@pytest.mark.rule("LIV-08")
+@pytest.mark.parametrize("words", [("status",), ("inbox",), ("doctor",), ("brief",), ("explain",)])
+def test_a_claim_is_told_everywhere(run: Project, qrspi: Call, words: tuple[str, ...]) -> None:
+    assert CLAIM in qrspi(*words).out
+
+
+@pytest.mark.rule("LIV-08", "LIV-02")
+@pytest.mark.parametrize(
+    "words", [("unapprove", RUN, "goals"), ("approve", RUN, "goals", "--unreviewed")]
+)
+def test_a_claim_is_settled_by_a_person(run: Project, qrspi: Call, words: tuple[str, ...]) -> None:
+    done = qrspi(*words)
+    assert done.code == 0, done.err
+    assert "claims-approval" not in str(qrspi("status", "--json").json)
+    assert [line["event"] for line in run.records()] == [words[0]]
+
+
+@pytest.mark.rule("LIV-08")
+def test_another_text_is_approved_again(run: Project, qrspi: Call) -> None:
+    qrspi("approve", RUN, "goals", "--unreviewed", "--as", "Ada")
+    run.write("goals.md", artifact("approved", "# Text\n\nAnother word.\n"))
+    found = qrspi("status", "--json").json["runs"][0]
+    codes = [item["code"] for item in found["warnings"]]
+    assert (found["current_step"], codes) == ("goals", ["claims-approval", "edited-after-approval"])
+    assert qrspi("approve", RUN, "goals", "--unreviewed").code == 0
+    assert qrspi("status", "--json").json["runs"][0]["current_step"] == "questions"
+
+
+@pytest.mark.rule("LIV-08")
+@pytest.mark.parametrize("approval", ["recorded", "marker"])
+def test_a_record_that_git_has_is_missed(project: Path, qrspi: Call, approval: str) -> None:
+    files = {"config.md": config("quick", approvals=approval), "goals.md": artifact()}
+    run = Project(project).begin(files)
+    qrspi("approve", RUN, "goals", "--unreviewed")
+    (run.run / "approvals.jsonl").unlink()
+    said = (
+        "approvals.jsonl: the record of decisions is gone, and git has it: restore it with "
+        f"`git -C {run.run} checkout HEAD -- approvals.jsonl`"
+    )
+    found = qrspi("status", "--json").json["runs"][0]
+    assert [item["message"] for item in found["errors"]] == [said]
+    assert (found["next"]["action"], found["next"]["kind"]) == ("blocked", "records")
+    assert said in qrspi("doctor").out
+    assert qrspi("reject", RUN, "-m", "No.").code == 3
+    run.git("checkout", "HEAD", "--", "approvals.jsonl", at=run.run)
+    assert qrspi("status", "--json").json["runs"][0]["errors"] == []
+
+
+@pytest.mark.rule("LIV-08")
+def test_a_rejection_that_was_removed_is_missed(project: Path, qrspi: Call) -> None:
+    files = {"config.md": config("quick"), "goals.md": artifact()}
+    run = Project(project).begin(files)
+    qrspi("reject", RUN, "-m", "No.")
+    (run.run / "approvals.jsonl").unlink()
+    assert [item["code"] for item in qrspi("status", "--json").json["runs"][0]["errors"]] == [
+        "record-gone"
+    ]
+    shutil.rmtree(project / ".git")
+    assert qrspi("status", "--json").json["runs"][0]["errors"] == []
+
+
+@pytest.mark.rule("LIV-09")
+def test_init_says_what_a_quick_run_approves_by_itself(project: Path, qrspi: Call) -> None:
+    said = (
+        "Clean questions, research and plan are approved without you; `cascade: off` in config.md "
+        "asks you each time."
+    )
+    assert said in qrspi("init", "dark-mode", "--pipeline", "quick").out.splitlines()
+    assert said not in qrspi("init", "light-mode", "--pipeline", "full").out.splitlines()

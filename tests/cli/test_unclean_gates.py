@@ -1,0 +1,232 @@
+"""Gates without a clean review: another one is offered first, a quick run asks after its second,
+and each gate says what to read with care."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from tests import deliveries, quick, runs
+from tests.cli.conftest import Call
+from tests.cli.terminal import Terminal
+from tests.handlers.workshop import Workshop
+
+RUN = runs.RUN
+SCHEMAS = Path(__file__).resolve().parents[2] / "schemas"
+LOOP = f"qrspi resolve {RUN} loop"
+FIXED = "Reviews found issues in round {} which were fixed but not re-verified"
+
+
+def second_round_fixed(root: Path, step: str, **config: str) -> Path:
+    """Two rounds kept findings, and each was fixed; the second is about to be put on record."""
+    run = quick.fixed(root, step, **config)
+    quick.find(run, step, 2)
+    quick.advance(run)
+    quick.fix(run, step, 2)
+    return run
+
+
+def presented(root: Path, step: str = "goals") -> Path:
+    """One round kept a finding, which was fixed; a person wants to see the text then."""
+    run = quick.make(root, step)
+    quick.advance(run)
+    quick.find(run, step)
+    quick.advance(run)
+    quick.fix(run, step, 1)
+    quick.advance(run, present=True)
+    return run
+
+
+def answer(qrspi: Call, *words: str) -> Any:
+    document = qrspi(*(words or ("next", RUN)), "--json").json
+    schema = json.loads((SCHEMAS / f"{(words or ('next',))[0]}.schema.json").read_text("utf-8"))
+    Draft202012Validator(schema).validate(document)
+    return document["next"]
+
+
+@pytest.mark.rule("LIV-10")
+@pytest.mark.parametrize("step", quick.CASCADING)
+def test_a_second_round_that_keeps_findings_asks_a_person(
+    step: str, project: Path, qrspi: Call
+) -> None:
+    run = second_round_fixed(project, step)
+    for _ in range(2):  # nothing takes a default
+        asked = answer(qrspi)
+        assert (asked["action"], asked["who"], asked["kind"]) == ("decide", "human", "loop-again")
+    assert [one["key"] for one in asked["options"]] == ["present", "loop"]
+    assert asked["summary"] == (
+        f"{FIXED.format(2)}; a quick run corrects by itself once, and the next round kept findings "
+        f"too. 1) Present for review 2) Loop until clean (recommended): `{LOOP}`."
+    )
+    assert not (run / f"{quick.place(step, 3)}").exists()
+
+
+@pytest.mark.rule("LIV-10")
+def test_loop_goes_on_until_clean_and_does_not_ask_again(project: Path, qrspi: Call) -> None:
+    run = second_round_fixed(project, "questions")
+    qrspi("next", RUN)
+    assert qrspi("resolve", RUN, "loop").code == 0
+    for number in (3, 4):
+        assert answer(qrspi)["action"] == "review"
+        quick.find(run, "questions", number)
+        qrspi("next", RUN)
+        quick.fix(run, "questions", number)
+    assert answer(qrspi)["action"] == "review"
+    quick.say_clean(run, "questions", 5)
+    done = answer(qrspi)
+    assert (done["kind"], done["who"]) == ("approve", "human")  # too late for the cascade
+
+
+@pytest.mark.rule("LIV-10")
+def test_present_leads_to_the_gate(project: Path, qrspi: Call) -> None:
+    second_round_fixed(project, "questions")
+    qrspi("next", RUN)
+    assert answer(qrspi, "resolve", RUN, "present")["kind"] == "approve"
+
+
+@pytest.mark.rule("LIV-10")
+def test_goals_and_full_runs_loop_on_by_themselves(project: Path, qrspi: Call) -> None:
+    second_round_fixed(project, "goals")
+    assert (answer(qrspi)["action"], answer(qrspi)["round"]) == ("review", 3)
+
+
+@pytest.mark.rule("LIV-10")
+def test_at_a_terminal_the_second_question_is_asked(project: Path) -> None:
+    run = second_round_fixed(project, "questions")
+    with Terminal("next", RUN) as terminal:
+        terminal.until("2) Loop until clean (recommended)\nNumber: ")
+        terminal.type("2\n")
+        assert terminal.end() == 0
+    assert (run / quick.place("questions", 3)).exists()
+    assert b"answered by a person" in (run / "reviews/questions/loop.md").read_bytes()
+
+
+@pytest.mark.rule("LIV-10")
+def test_a_gate_that_is_not_clean_offers_another_review_first(project: Path, qrspi: Call) -> None:
+    run = presented(project)
+    asked = answer(qrspi)
+    assert asked["summary"] == (
+        f"{FIXED.format(1)}. `{LOOP}` has it reviewed again (recommended). Or read goals.md, then "
+        f"`qrspi approve {RUN} goals --unreviewed` or `qrspi reject {RUN} goals -m TEXT`."
+    )
+    assert [one["key"] for one in asked["options"]] == ["loop"]
+    assert asked["command"] == LOOP
+    assert qrspi("resolve", RUN, "loop").code == 0
+    assert (answer(qrspi)["action"], answer(qrspi)["round"]) == ("review", 2)
+    quick.say_clean(run, "goals", 2)
+    clean = answer(qrspi)
+    assert (clean["options"], clean["command"]) == ([], f"qrspi approve {RUN} goals")
+    assert qrspi("resolve", RUN, "loop").code == 3
+
+
+@pytest.mark.rule("LIV-10")
+def test_a_text_that_nobody_changed_can_be_reviewed_again_too(project: Path, qrspi: Call) -> None:
+    run = quick.make(project, "goals")
+    quick.advance(run)
+    quick.find(run, "goals")
+    quick.advance(run)
+    quick.put(run, f"{quick.place('goals')}-dispositions.md", "Nothing was done.\n")
+    asked = answer(qrspi)
+    assert asked["summary"].startswith("Reviews found issues in round 1; the text was not changed.")
+    assert asked["command"] == LOOP
+    qrspi("resolve", RUN, "loop")
+    assert (answer(qrspi)["action"], answer(qrspi)["round"]) == ("review", 2)
+
+
+@pytest.mark.rule("LIV-10")
+@pytest.mark.parametrize(("key", "status"), [("1", "draft"), ("2", "approved")])
+def test_at_a_terminal_approve_offers_another_review_first(
+    key: str, status: str, project: Path, qrspi: Call
+) -> None:
+    run = presented(project)
+    with Terminal("approve", RUN, "goals", columns=200) as terminal:
+        terminal.until("Number: ")
+        terminal.type(f"{key}\n")
+        assert terminal.end() == 0
+    assert f"{FIXED.format(1)}. Approve goals.md all the same?\n" in terminal.screen
+    assert "  1) No: have it reviewed again, until it is clean (recommended)\n" in terminal.screen
+    assert quick.status(run, "goals") == status
+    if key == "1":
+        assert (answer(qrspi)["action"], answer(qrspi)["round"]) == ("review", 2)
+
+
+@pytest.mark.rule("LIV-10")
+def test_a_gate_says_what_to_read_with_care(project: Path, qrspi: Call) -> None:
+    run = presented(project)
+    assert answer(qrspi)["care"] == [
+        "Read with care: goals.md has changed since round 1 reviewed it, see "
+        "reviews/goals/round-01-dispositions.md; nobody has decided about it before.",
+        "Findings: 1 kept in round 1.",
+    ]
+    qrspi("resolve", RUN, "loop")
+    qrspi("next", RUN)
+    quick.say_clean(run, "goals", 2)
+    care = [
+        "Read with care: goals.md is the text that round 2 reviewed; nobody has decided about it "
+        "before.",
+        "Findings: 1 kept in rounds 1 to 2.",
+    ]
+    assert answer(qrspi)["care"] == care
+    for words in (("status", RUN), ("next", RUN), ("brief", RUN)):
+        said = " ".join(qrspi(*words).out.split())
+        assert all(line in said for line in care), words
+
+
+@pytest.mark.rule("LIV-10")
+def test_a_gate_says_what_changed_since_a_person_sent_it_back(project: Path, qrspi: Call) -> None:
+    run = quick.make(project, "goals")
+    text = "# Goals\n\n## Speed\n\nFast.\n\n## Limits\n\nNone.\n"
+    (run / "goals.md").write_bytes(runs.artifact(body=text))
+    quick.advance(run)
+    quick.say_clean(run, "goals")
+    qrspi("next", RUN)
+    assert qrspi("reject", RUN, "goals", "-m", "How fast?").code == 0
+    [record] = [json.loads(line) for line in (run / "approvals.jsonl").read_text().splitlines()]
+    (run / "goals.md").write_bytes(runs.artifact(body=text.replace("Fast.", "In 50 ms.")))
+    qrspi("next", RUN)
+    quick.say_clean(run, "goals", 2)
+    name = record["who"].partition(" <")[0]
+    assert answer(qrspi)["care"] == [
+        f"Read with care: goals.md has changed since {name} rejected it on 2026-05-17: Speed.",
+        "Findings: 0 kept in round 2.",
+    ]
+
+
+@pytest.mark.rule("LIV-10")
+def test_a_gate_says_what_the_engine_decided(project: Path, qrspi: Call) -> None:
+    run = quick.reviewed(project, "questions", cascade="on")
+    qrspi("next", RUN)
+    assert quick.status(run, "questions") == "approved"
+    quick.put(run, "research/summary.md", runs.artifact())
+    qrspi("config", "set", RUN, "cascade", "off")
+    qrspi("next", RUN)
+    quick.find(run, "research", score=10)
+    assert answer(qrspi)["care"][1] == (
+        "Findings: 0 kept in round 1. By the engine: 1 dropped, questions approved."
+    )
+
+
+@pytest.mark.rule("LIV-10")
+def test_a_batch_that_a_review_found_fault_with_is_not_gone_on_with_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, qrspi: Call
+) -> None:
+    shop = Workshop(tmp_path.resolve() / "project", deliveries.quick())
+    monkeypatch.chdir(shop.root)
+    shop.next()
+    shop.take("task-01", "a.py", "a = 1\n")
+    shop.next()
+    asked = answer(qrspi)
+    assert (asked["kind"], asked["command"]) == ("batch", f"qrspi resolve {RUN} continue")
+    assert qrspi("resolve", RUN, "rerun-reviews").code == 0
+    qrspi("next", RUN)
+    tags = tuple(answer(qrspi)["waits_for"])
+    shop.review("implement-gate", 1, tags, wrong="It does not add up.")
+    qrspi("next", RUN)
+    asked = answer(qrspi)
+    assert [one["key"] for one in asked["options"]] == ["fix", "continue", "rerun-reviews", "stop"]
+    assert asked["command"] == f"qrspi resolve {RUN} fix"
+    assert asked["care"] == ["Findings: 1 kept in round 1."]

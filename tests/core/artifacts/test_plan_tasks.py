@@ -1,0 +1,51 @@
+"""Tasks that a plan names and that have no file."""
+
+from __future__ import annotations
+
+import pytest
+
+from qrspi.core.artifacts import plan_tasks
+from qrspi.core.derivation.derive import derive
+from qrspi.core.tree import MemoryTree
+from tests.runs import approved, artifact, config
+
+PLAN = artifact(
+    body="""\
+# Plan
+
+| Task | What |
+|---|---|
+| T01 | one |
+| [task-02](tasks/task-02.md) | two |
+
+## Task 3: three
+
+```
+## Task 9: shown only
+```
+"""
+)
+
+
+def told(**files: bytes) -> list[str]:
+    tree = MemoryTree({"plan.md": PLAN} | files)
+    return [problem.message for problem in plan_tasks.without_file(tree)]
+
+
+@pytest.mark.rule("LIV-17")
+def test_each_task_without_a_file_is_named() -> None:
+    assert told(**{"tasks/task-02.md": b"", "phases/phase-01/tasks/task-01.md": b""}) == [
+        "plan.md:12: task-03 has no file tasks/task-03.md; write it, or take the task out of the "
+        "plan"
+    ]
+    assert len(told()) == 3
+
+
+@pytest.mark.rule("LIV-17")
+def test_no_reviewer_is_sent_to_a_plan_whose_tasks_are_only_in_it() -> None:
+    before = approved("goals", "questions", "research", "design", "structure", "phasing")
+    files = {"config.md": config(), **before, "plan.md": PLAN}
+    answer = derive(MemoryTree(files)).next
+    assert (answer.action, answer.kind, len(answer.because)) == ("blocked", "plan-tasks", 3)
+    files |= {f"tasks/task-0{at}.md": b"---\nstatus: draft\n---\n# Task\n" for at in (1, 2, 3)}
+    assert derive(MemoryTree(files)).next.action == "prepare-round"

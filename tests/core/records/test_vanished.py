@@ -1,0 +1,73 @@
+"""What vanishes is missed."""
+
+from __future__ import annotations
+
+import pytest
+
+from qrspi.core.derivation.derive import derive
+from qrspi.core.records import audit_trail, vanished
+from qrspi.core.records.audit_trail import Line, Touched
+from qrspi.core.tree import MemoryTree
+from qrspi.world.files import json_log
+from tests import runs
+
+ROUND = "reviews/goals/round-01"
+A, B = f"{ROUND}/quality-claude.finding-F01.md", f"{ROUND}/scope-claude.clean.md"
+NOW, HASH = "2026-05-17T09:30:00Z", "a" * 64
+
+
+def line(event: str, *files: Touched) -> Line:
+    return Line(NOW, "cli", event, files=files)
+
+
+CAME = line("dispatch-review", Touched(A, None, HASH), Touched(B, None, HASH))
+
+
+@pytest.mark.rule("SEC-22")
+@pytest.mark.parametrize(
+    ("lines", "there"),
+    [
+        ((), ()),
+        ((CAME,), (A, B)),
+        ((CAME, line("retry", Touched(A, HASH, None))), (B,)),
+        ((CAME, line("phase", Touched("reviews/goals", moved_to="phases/1"))), ()),
+        ((CAME, line("phase", Touched("reviews/go", moved_to="phases/1"))), (A, B)),
+        ((line("approve", Touched("goals.md", None, HASH)),), ()),
+    ],
+    ids=["nothing", "two", "one made again", "put away", "another put away", "no review"],
+)
+def test_the_trail_says_what_is_there(lines: tuple[Line, ...], there: tuple[str, ...]) -> None:
+    assert vanished.written(lines) == there
+
+
+def trail(*lines: Line) -> dict[str, bytes]:
+    return {audit_trail.FILE: b"".join(json_log.encode(audit_trail.render(one)) for one in lines)}
+
+
+@pytest.mark.rule("SEC-22")
+def test_what_was_written_and_not_taken_away_is_missed() -> None:
+    files = {
+        "config.md": runs.config(),
+        "goals.md": runs.artifact(),
+        f"{ROUND}/.dispatch-manifest.json": runs.manifest(body=runs.artifact()),
+        B: runs.clean("scope-claude"),
+        f"{ROUND}/quality-claude.clean.md": runs.clean(),
+        **trail(CAME),
+    }
+    gone = f"{A} is gone: qrspi wrote it, and no command took it away"
+    tree = MemoryTree(files)
+    assert [one.message for one in vanished.from_run(tree)] == [gone]
+    assert [one.message for one in derive(tree).warnings] == [gone]
+    whole = MemoryTree(files | {A: runs.finding()})
+    assert vanished.from_run(whole) == ()
+    assert [one for one in derive(whole).warnings if one.code == "vanished"] == []
+
+
+@pytest.mark.rule("SEC-22")
+def test_a_trail_that_is_gone_is_missed_where_the_engine_was() -> None:
+    text = ".qrspi/audit.jsonl is gone: nothing tells any more what qrspi did in this run"
+    was = {B: b"", ".qrspi/dispatch/goals/author.md": b""}
+    assert [one.message for one in vanished.from_run(MemoryTree(was))] == [text]
+    assert vanished.from_run(MemoryTree({B: b"", ".qrspi/.gitignore": b"*\n"})) == ()
+    assert vanished.from_run(MemoryTree({B: b"", ".qrspi/agents/reviewer-style.md": b""})) == ()
+    assert vanished.from_run(MemoryTree({B: b""})) == ()

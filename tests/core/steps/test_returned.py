@@ -1,0 +1,83 @@
+"""What the next action says after a text was sent back, or is gone."""
+
+from __future__ import annotations
+
+import pytest
+
+from qrspi.core.derivation.derive import derive
+from qrspi.core.records import approvals
+from qrspi.core.records.approvals import Record
+from qrspi.core.tree import MemoryTree
+from tests import runs
+from tests.runs import artifact
+
+GOALS = artifact()
+FEEDBACK = "feedback/goals-round-01.md"
+BY = "by Nell Example on 2026-05-17"
+BASE = {"config.md": runs.config("full")}
+
+
+def log(event: str, **more: str) -> dict[str, bytes]:
+    who, when = "Nell Example <nell@example.org>", "2026-05-17T09:30:00Z"
+    record = Record(event, "goals", runs.body_hash(GOALS), 0, who=who, when=when, **more)
+    return {"approvals.jsonl": approvals.render(record)}
+
+
+RETURNED = {
+    "rejected": (
+        {"goals.md": GOALS, FEEDBACK: b"\n## Previous Artifact\n\n" + GOALS}
+        | log("reject", feedback=FEEDBACK),
+        f"goals.md was rejected {BY}: read {FEEDBACK}. Write goals.md, then ",
+    ),
+    "rewound": (
+        {"goals.md": GOALS} | log("rewind"),
+        f"goals.md was returned to draft {BY}. Write goals.md, then ",
+    ),
+    "deleted": (
+        log("approve"),
+        f"goals.md, which was approved {BY}, is gone: write it anew, then ",
+    ),
+    "rejected and deleted": (
+        log("reject", feedback=FEEDBACK),
+        f"goals.md, which was rejected {BY}, is gone: write it anew, then ",
+    ),
+    "deleted after a review": (
+        {"reviews/goals/round-02/scope-claude.clean.md": runs.clean("scope-claude")},
+        "goals.md, which was reviewed in round 2, is gone: write it anew, then ",
+    ),
+    "put away with its phase": (log("phase"), "Write goals.md, then "),
+    "never there": ({}, "Write goals.md, then "),
+}
+
+
+@pytest.mark.rule("LIV-04")
+def test_a_new_round_after_an_approval_was_taken_back_says_so() -> None:
+    answer = derive(runs.tree(BASE, {"goals.md": GOALS} | log("unapprove"))).next
+    assert (answer.action, answer.summary) == (
+        "prepare-round",
+        f"goals.md was taken back {BY}. Prepare round 1 of goals: run `qrspi next {runs.RUN}`.",
+    )
+
+
+@pytest.mark.rule("LIV-04")
+def test_git_is_asked_only_for_a_text_that_was_there() -> None:
+    class Committed(MemoryTree):
+        def to_restore(self, path: str) -> str:
+            return f"git checkout HEAD -- {path}"
+
+    said = [
+        derive(Committed(BASE | files, runs.RUN)).next.summary for files in ({}, log("approve"))
+    ]
+    then = f"then run `qrspi next {runs.RUN}`."
+    assert said == [
+        f"Write goals.md, {then}",
+        f"goals.md, which was approved {BY}, is gone: bring it back with `git checkout HEAD -- "
+        f"goals.md`, or write it anew, {then}",
+    ]
+
+
+@pytest.mark.rule("LIV-04")
+@pytest.mark.parametrize(("files", "said"), RETURNED.values(), ids=RETURNED.keys())
+def test_the_next_action_says_who_sent_a_text_back(files: dict[str, bytes], said: str) -> None:
+    answer = derive(runs.tree(BASE, files)).next
+    assert (answer.action, answer.summary) == ("author", f"{said}run `qrspi next {runs.RUN}`.")

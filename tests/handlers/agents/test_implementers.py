@@ -1,0 +1,109 @@
+"""Implementers and reviewers of code, sent by the engine into a real work tree."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from qrspi import engine, engine_with_agents
+from qrspi.engine_with_agents import Driven
+from qrspi.handlers.agents import awaited_agents, fan_out
+from qrspi.handlers.agents.dispatch_options import Sending
+from qrspi.handlers.jobs.job import Options
+from qrspi.world.runs.workspace import Workspace
+from tests import deliveries, runs
+from tests.handlers.shop import Told
+from tests.handlers.workshop import Workshop
+from tests.markers import named_only
+from tests.project import trap
+
+QRSPI = Path(sys.executable).with_name("qrspi")
+IMPLEMENTER = f"""
+prompt=$(cat)
+echo "$PWD" >> {{log}}
+case "$prompt" in
+*report_command*)
+  echo 'b = 1' > b.py && git add b.py && git commit -q -m 'Add b'
+  {QRSPI} task report task-01 --status DONE --commit "$(git rev-parse HEAD)" > /dev/null
+  echo 'b.py is there.';;
+*) printf '%s' "$prompt" > {{log}}.prompt; printf NO_FINDINGS;;
+esac
+"""
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Workshop:
+    agent = f"{{claude: {{argv: ['{tmp_path}/agent']}}}}"
+    return Workshop(tmp_path / "shop", deliveries.quick(commands=agent))
+
+
+def driven(shop: Workshop) -> Driven:
+    workspace = Workspace(str(shop.run))
+    options = Options()
+    with fan_out.opened(workspace, options, Sending(), Told()) as desk:
+        return engine_with_agents.drive(workspace, options, desk)
+
+
+@pytest.mark.rule("PRM-07", "PRM-01", "IMP-11")
+def test_an_implementer_works_in_its_work_tree_and_reviewers_see_the_code(
+    shop: Workshop, tmp_path: Path
+) -> None:
+    trap(tmp_path / "agent", IMPLEMENTER.format(log=tmp_path / "log"))
+    done = driven(shop)
+    assert done.failures == ()
+    assert (done.outcome.state.next.who, done.outcome.state.next.kind) == ("human", "batch")
+    places = (tmp_path / "log").read_text().splitlines()
+    worktree = f"{shop.root}/.worktrees/user-auth/task-01"
+    assert (places[0], places.count(str(shop.root))) == (worktree, 4)
+    prompt = named_only((tmp_path / "log.prompt").read_text())
+    assert f"\nworktree: {worktree}\n" in prompt
+    assert (
+        "\nsubject_code:\n<<<UNTRUSTED-ARTIFACT-START id=b.py>>>\nb = 1\n\n"
+        "<<<UNTRUSTED-ARTIFACT-END id=b.py>>>\n"
+    ) in prompt
+    assert "<<<UNTRUSTED-ARTIFACT-START id=tasks/task-01.md>>>" in prompt
+
+
+@pytest.mark.rule("PRM-07")
+def test_an_implementer_that_does_not_report_is_named(shop: Workshop, tmp_path: Path) -> None:
+    trap(tmp_path / "agent", "cat > /dev/null; echo I am done.")
+    done = driven(shop)
+    assert [one.message for one in done.failures] == [
+        f"task-01: the implementer ended without a report: `qrspi task report {runs.RUN} task-01`"
+    ]
+    assert done.outcome.state.next.kind == "implement"
+
+
+@pytest.mark.rule("PRM-07")
+def test_an_implementer_whose_vendor_only_prints_is_the_hosts(tmp_path: Path) -> None:
+    provider = (
+        "{claude: {base_url: 'http://127.0.0.1:1/v1', api_key_env: NO_SUCH_KEY, "
+        "transport_type: openai-chat-completions}}"
+    )
+    shop = Workshop(tmp_path / "shop", deliveries.quick(providers=provider))
+    done = driven(shop)
+    assert (done.held, done.failures) == (("task-01",), ())
+
+
+@pytest.mark.rule("PRM-05", "RTE-01")
+@pytest.mark.parametrize(
+    ("switch", "kind", "role"),
+    [
+        ("on", "text", "implementer-light"),
+        ("on", "config", "implementer-light"),
+        ("on", "code", "implementer"),
+        ("off", "text", "implementer"),
+    ],
+)
+def test_text_and_configuration_go_to_a_light_implementer_where_a_run_says_so(
+    tmp_path: Path, switch: str, kind: str, role: str
+) -> None:
+    files = deliveries.quick(light_implementer=switch)
+    task = files["tasks/task-01.md"].replace(b"---\n", b"---\ntask_type: %b\n" % kind.encode(), 1)
+    shop = Workshop(tmp_path / "shop", {**files, "tasks/task-01.md": task})
+    workspace = Workspace(str(shop.run))
+    engine.advance(workspace, Options())
+    (waiting,) = awaited_agents.line(workspace)
+    assert (waiting.name, waiting.role) == ("task-01", role)

@@ -1,0 +1,27 @@
+"""What a prompt says about the code under review."""
+
+from __future__ import annotations
+
+import pytest
+
+from qrspi.handlers.agents.prompt_parameters import files_in
+
+HEADER = "diff --git a/{0} b/{0}\nindex 000..111 100644\n--- a/{0}\n+++ b/{0}\n@@ -1 +1 @@\n"
+
+
+@pytest.mark.parametrize(
+    ("diff", "names"),
+    [
+        ("", ()),
+        (HEADER.format("app/users.py") + "-a\n+b\n", ("app/users.py",)),
+        (HEADER.format("a") + "+x\n" + HEADER.format("b"), ("a", "b")),
+        (HEADER.format("a") + "+++ b/.env\n+diff --git a/x b/.env\n", ("a",)),
+        ("diff --git a/x b/x\ndeleted file\n--- a/x\n+++ /dev/null\n@@ -1 +0,0 @@\n", ()),
+        ("diff --git a/new b/new\nnew file\n--- /dev/null\n+++ b/new\n@@ -0,0 +1 @@\n", ("new",)),
+        ("diff --git a/b c b/b c\n--- a/b c\t\n+++ b/b c\t\n@@ -1 +1 @@\n", ("b c",)),
+        ('diff --git "a/\\303" "b/\\303"\n--- "a/\\303"\n+++ "b/\\303"\n@@ -1 +1 @@\n', ()),
+        ("diff --git a/p b/p\nBinary files a/p and b/p differ\n", ()),
+    ],
+)
+def test_only_headings_name_files(diff: str, names: tuple[str, ...]) -> None:
+    assert files_in(diff.encode()) == names

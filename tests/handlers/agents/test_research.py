@@ -1,0 +1,241 @@
+"""Research: one author per question, then one for the summary; and how well they are sourced."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from qrspi import engine
+from qrspi.core.agents.roles import Role
+from qrspi.core.filenames import prompt_file
+from qrspi.handlers.agents import prompt_parameters
+from qrspi.handlers.agents.prompt_parameters import Agent
+from qrspi.handlers.changes import change_set
+from qrspi.handlers.decisions import reject
+from qrspi.handlers.jobs.job import Options
+from qrspi.world.runs import role_files
+from qrspi.world.runs.workspace import Workspace
+from tests import runs
+from tests.handlers.shop import NOTHING, Shop
+from tests.markers import named_only
+
+QUESTIONS = runs.artifact(
+    "approved",
+    "# Questions\n\n1. [codebase] Where are users kept?\n2. [web] What is the standard?\n"
+    "3. [codebase] Who calls it?\n",
+)
+SOURCED = "---\nstatus: draft\n---\n# Q\n\nUsers are in app/users.py:L3 and nowhere else [1].\n"
+BARE = "---\nstatus: draft\n---\n# Q\n\n" + "Users are kept somewhere in the application. " * 8
+
+
+def shop_for(tmp_path: Path, pipeline: str = "quick", **more: str) -> Shop:
+    files = {
+        "config.md": runs.config(pipeline, **more),
+        "goals.md": runs.artifact("approved"),
+        "questions.md": QUESTIONS,
+    }
+    return Shop(tmp_path / "shop", files)
+
+
+@pytest.mark.rule("DSR-01")
+def test_each_question_within_the_budget_has_a_prompt_and_the_rest_is_listed(
+    tmp_path: Path,
+) -> None:
+    shop = shop_for(tmp_path, question_budget="2")
+    answer = engine.advance(Workspace(str(shop.run)), Options()).state.next
+    assert answer.action == "author"
+    assert answer.missing == ("research/q01-codebase.md", "research/q02-web.md")
+    assert tuple(map(prompt_file, answer.asks)) == (
+        ".qrspi/dispatch/research/q01-codebase.md",
+        ".qrspi/dispatch/research/q02-web.md",
+    )
+    assert answer.because == (
+        "research/summary.md does not exist",
+        "2 questions have no answer yet",
+        "not dispatched, as question_budget in config.md is used up: q03-codebase",
+    )
+    prompt = named_only(shop.read(prompt_file(answer.asks[0])))
+    assert "\nWhere are users kept?\n<<<UNTRUSTED-ARTIFACT-END id=q01-codebase>>>\n" in prompt
+    assert "Who calls it?" not in prompt
+
+
+@pytest.mark.rule("DSR-01", "PRM-07")
+@pytest.mark.parametrize("answered", [False, True])
+def test_nobody_who_looks_for_facts_learns_what_they_are_wanted_for(
+    tmp_path: Path, answered: bool
+) -> None:
+    shop = shop_for(tmp_path, "full")
+    for name in ("q01-codebase", "q02-web", "q03-codebase") if answered else ():
+        shop.write(f"research/{name}.md", SOURCED)
+    (asked, *_) = engine.advance(Workspace(str(shop.run)), Options()).state.next.asks
+    prompt = shop.read(prompt_file(asked))
+    assert shop.run.name not in prompt and str(shop.run) not in prompt
+    assert "goals.md" not in prompt
+    assert ("Users are in app/users.py:L3" in prompt) is answered
+    assert "Print your text and nothing else; write no file." in prompt
+
+
+@pytest.mark.rule("DSR-01")
+def test_a_reviewer_of_research_who_prints_is_told_of_no_path(tmp_path: Path) -> None:
+    agent = tmp_path / "agent"
+    shop = shop_for(tmp_path, "full", commands=f"{{claude: {{argv: ['{agent}']}}}}")
+    for name in ("q01-codebase", "q02-web", "q03-codebase", "summary"):
+        shop.write(f"research/{name}.md", SOURCED)
+    (asked, *_) = engine.advance(Workspace(str(shop.run)), Options()).state.next.asks
+    prompt = shop.read(prompt_file(asked))
+    assert asked.kind == "review"
+    assert shop.run.name not in prompt and "Users are in app/users.py:L3" in prompt
+
+
+@pytest.mark.rule("DSR-01")
+def test_on_the_full_route_every_question_is_asked(tmp_path: Path) -> None:
+    shop = shop_for(tmp_path, "full")
+    answer = engine.advance(Workspace(str(shop.run)), Options()).state.next
+    assert len(answer.asks) == 3
+
+
+@pytest.mark.rule("DSR-01", "PRM-07")
+def test_answers_come_before_the_summary_and_are_committed_with_it(tmp_path: Path) -> None:
+    shop = shop_for(tmp_path, "full")
+    for name in ("q01-codebase", "q02-web", "q03-codebase", "author"):
+        shop.reply(f"{name}.md", SOURCED)
+    shop.reply("quality-claude.md", NOTHING)
+    driven = shop.driven()
+    assert driven.failures == ()
+    authors = [one.files for one in driven.outcome.performed if one.handler == "dispatch-author"]
+    assert [sorted(files) for files in authors] == [
+        ["research/q01-codebase.md", "research/q02-web.md", "research/q03-codebase.md"],
+        ["research/summary.md"],
+    ]
+    assert shop.subjects() == ["docs(qrspi): draft research for user-auth", "start"]
+    assert shop.git("status", "--porcelain", "--", "docs/qrspi/*/research") == ""
+
+
+def trusting(shop: Shop, model: str = "{ vendor: claude, model: trusted }") -> None:
+    """The role names a model of its own."""
+    shipped = role_files.shipped("author-research-question")
+    text = getattr(shipped, "text", "")
+    front = f"---\nname: author-research-question\ntier: medium\nmodel: {model}\n---\n"
+    shop.write(".qrspi/agents/author-research-question.md", f"{front}{text}\n")
+
+
+@pytest.mark.rule("VLD-01")
+def test_a_badly_sourced_answer_is_asked_for_once_more_of_the_trusted_model(
+    tmp_path: Path,
+) -> None:
+    shop = shop_for(tmp_path, question_budget="1")
+    trusting(shop)
+    shop.reply("q01-codebase.md", BARE)
+    shop.reply("q01-codebase-again.md", SOURCED)
+    sent = shop.sent()
+    assert sent.failures == ()
+    assert shop.read("research/q01-codebase.md") == SOURCED
+    assert sent.performed.notes == (
+        "q01-codebase: 0 references in 57 words, below 0.05; asked again of trusted, whose answer "
+        "replaces the first",
+    )
+    assert [(one["name"], one["model"]) for one in shop.ledger()] == [
+        ("q01-codebase", "middle"),
+        ("q01-codebase-again", "trusted"),
+    ]
+
+
+@pytest.mark.rule("VLD-01")
+def test_the_second_answer_stands_however_it_is_sourced(tmp_path: Path) -> None:
+    shop = shop_for(tmp_path, question_budget="1")
+    trusting(shop)
+    shop.reply("q01-codebase.md", BARE)
+    shop.reply("q01-codebase-again.md", BARE.replace("somewhere", "anywhere"))
+    assert shop.sent().failures == ()
+    assert "anywhere" in shop.read("research/q01-codebase.md")
+    assert len(shop.ledger()) == 2
+
+
+@pytest.mark.rule("VLD-01")
+def test_without_a_trusted_model_it_halts_and_the_answer_is_not_paid_for_again(
+    tmp_path: Path,
+) -> None:
+    shop = shop_for(tmp_path, question_budget="1")
+    shop.reply("q01-codebase.md", BARE)
+    (failure,) = shop.sent().failures
+    assert failure.code == "no-trusted-model"
+    assert failure.message.startswith(
+        "q01-codebase: badly sourced (0 references in 57 words, below 0.05), and "
+        "there is no trusted model to ask again: the role author-research-question ("
+    )
+    assert not (shop.run / "research").exists()
+    shop.write(
+        "config.md",
+        runs.config("quick", question_budget="1", validators="{citation_density_floor: 0}"),
+    )
+    (shop.replies / "q01-codebase.md").unlink()
+    assert shop.sent().failures == ()
+    assert shop.read("research/q01-codebase.md") == BARE.strip() + "\n"
+    assert len(shop.ledger()) == 1
+
+
+@pytest.mark.rule("VLD-01")
+def test_a_trusted_model_that_cannot_be_reached_is_none(tmp_path: Path) -> None:
+    agent = tmp_path / "agent"
+    shop = shop_for(tmp_path, question_budget="1", commands=f"{{claude: {{argv: ['{agent}']}}}}")
+    shop.agent(f"cat > /dev/null; cat {tmp_path}/bare")
+    (tmp_path / "bare").write_text(BARE)
+    trusting(shop, "{ vendor: elsewhere, model: trusted }")
+    (failure,) = shop.sent(folder=False).failures
+    assert failure.message.endswith(
+        "there is no trusted model to ask again: config.md has neither a command nor a provider "
+        "for elsewhere"
+    )
+
+
+@pytest.mark.rule("VLD-01", "TRN-09")
+def test_the_second_try_needs_room_in_the_budget_too(tmp_path: Path) -> None:
+    shop = shop_for(tmp_path, question_budget="1")
+    trusting(shop)
+    shop.reply("q01-codebase.md", BARE)
+    shop.reply("q01-codebase-again.md", SOURCED)
+    sent = shop.sent(calls=1)
+    assert sent.stopped
+    assert (sent.stopped.code, sent.failures, len(shop.ledger())) == ("budget-calls", (), 1)
+    (shop.replies / "q01-codebase.md").unlink()
+    assert shop.sent().failures == ()
+    assert len(shop.ledger()) == 2
+
+
+@pytest.mark.rule("VLD-01")
+def test_only_research_is_measured(tmp_path: Path) -> None:
+    approved = runs.approved("goals", "questions", "research")
+    shop = Shop(tmp_path / "shop", {"config.md": runs.config("full"), **approved})
+    shop.reply("author.md", "# Design\n\n## Approach\n\nWords without any source at all.\n")
+    assert shop.sent().failures == ()
+
+
+@pytest.mark.rule("LIV-22")
+def test_rejected_research_asks_again_what_the_feedback_names(tmp_path: Path) -> None:
+    shop = shop_for(tmp_path, "full")
+    for name in ("q01-codebase", "q02-web", "q03-codebase", "author"):
+        shop.reply(f"{name}.md", SOURCED)
+    shop.reply("quality-claude.md", NOTHING)
+    assert shop.driven().failures == ()
+    words = b"Look at the newer standard for question 2, and Q99."
+    with change_set.deciding(Workspace(str(shop.run)), Options(), "reject") as job:
+        change_set.carry_out(job, reject.plan(job, "research", words))
+    answer = engine.advance(Workspace(str(shop.run)), Options()).state.next
+    feedback = "feedback/research-round-01.md"
+    assert answer.missing == ("research/q02-web.md",)
+    assert answer.inputs == ("questions.md", feedback)
+    assert answer.because[-1] == ("the feedback names q02-web, and the answer is still what it was")
+    prompt = shop.read(prompt_file(answer.asks[0]))
+    assert "\n## User Feedback\n\nLook at the newer standard" in prompt
+    role = role_files.shipped("author-research-question")
+    assert isinstance(role, Role)
+    job = change_set.look(Workspace(str(shop.run)), Options())
+    told = prompt_parameters.prompt(job, answer.asks[0], Agent(role, "middle", prints=True))
+    assert "in app/users.py:L3" in told and "Look at the newer standard" in told
+    newer = SOURCED.replace("nowhere else", "in the newer one")
+    shop.reply("q02-web.md", newer)
+    shop.reply("author.md", SOURCED.replace("nowhere else", "in the newer one too"))
+    assert shop.driven().failures == ()
+    assert shop.read("research/q02-web.md") == newer
+    assert "in the newer one too" in shop.read("research/summary.md")

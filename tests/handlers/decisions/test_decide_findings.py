@@ -1,0 +1,171 @@
+"""Decisions about findings: one word in the pause file, and the loop goes on when all are made."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+import pytest
+
+from qrspi import engine
+from qrspi.core.errors import Refusal
+from qrspi.handlers.changes import change_set
+from qrspi.handlers.changes.change_set import ChangeSet
+from qrspi.handlers.decisions import decide_findings
+from qrspi.handlers.jobs.job import Job
+from qrspi.world.runs.workspace import Workspace
+from tests import runs
+from tests.handlers.gates import DRAFT, NOW, TEXT, USER, WHO, Gate, about, paused
+
+PAUSE = "reviews/goals-loop-pause-round-01.md"
+ROUND = "reviews/goals/round-01"
+FIRST, SECOND = "scope-claude.R1-F01", "scope-claude.R1-F02"
+RAISED = paused(
+    "goals", TEXT, about("goals", cites="goals.md:L7"), about("goals", 2, cites="goals.md:L9")
+)
+
+
+@pytest.fixture(autouse=True)
+def _fixed_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("QRSPI_NOW", NOW)
+
+
+@pytest.fixture
+def gate(tmp_path: Path) -> Gate:
+    gate = Gate(tmp_path / "shop", DRAFT | RAISED)
+    engine.advance(Workspace(gate.run), gate.options)
+    return gate
+
+
+@pytest.mark.rule("SEC-20", "SEC-24", "LIV-01")
+def test_a_decision_is_one_word_in_one_file_and_one_line_on_record(gate: Gate) -> None:
+    before = gate.files()
+    move, done = gate.make(lambda job: decide_findings.plan(job, [FIRST], "apply"))
+    changed = before[PAUSE].replace(b"F01: pending", b"F01: apply")
+    after = gate.files()
+    del after["approvals.jsonl"]
+    assert after == before | {PAUSE: changed}
+    assert gate.records() == [
+        {
+            "event": "decide",
+            "step": "goals",
+            "body_hash": runs.text_hash(DRAFT["goals.md"]),
+            "round": 1,
+            "who": WHO,
+            "when": NOW,
+            "surface": "cli",
+            "finding": FIRST,
+            "user": USER,
+            "option": "apply",
+            "file": PAUSE,
+            "file_hash": hashlib.sha256(changed).hexdigest(),
+        }
+    ]
+    assert (move.concerns, done.commit) == ((FIRST,), None)
+    assert gate.job().next.missing == (SECOND,)
+
+
+@pytest.mark.rule("PSE-04")
+def test_when_all_are_made_the_loop_goes_on(gate: Gate) -> None:
+    gate.make(lambda job: decide_findings.plan(job, [FIRST], "apply"))
+    gate.make(lambda job: decide_findings.plan(job, [SECOND], "skip"))
+    answer = gate.job().next
+    assert answer.action == "apply-fixes"
+    assert answer.inputs == (
+        f"{ROUND}-verified.md",
+        f"{ROUND}/scope-claude.finding-F01.md",
+    )
+
+
+@pytest.mark.rule("PSE-06", "DSP-01")
+def test_when_nothing_is_to_be_applied_the_loop_ends_at_the_gate(gate: Gate) -> None:
+    gate.make(lambda job: decide_findings.plan(job, decide_findings.waiting(job), "skip"))
+    engine.advance(Workspace(gate.run), gate.options)
+    answer = gate.job().next
+    assert (answer.action, answer.because) == (
+        "approve",
+        ("Reviews found issues in round 1 which were skipped by a person",),
+    )
+
+
+@pytest.mark.rule("PSE-04")
+@pytest.mark.parametrize("names", [(FIRST, SECOND), (SECOND, FIRST, SECOND)])
+def test_several_at_once(gate: Gate, names: tuple[str, ...]) -> None:
+    gate.make(lambda job: decide_findings.plan(job, names, "skip"))
+    assert gate.files()[PAUSE].count(b": skip\n") == 2
+
+
+@pytest.mark.rule("PSE-05")
+def test_one_that_cannot_be_decided_stops_them_all(gate: Gate) -> None:
+    gate.make(lambda job: decide_findings.plan(job, [FIRST], "apply"))
+    before = gate.files()
+    with pytest.raises(Refusal) as refused:
+        gate.make(lambda job: decide_findings.plan(job, [SECOND, FIRST], "skip"))
+    assert refused.value.problem.message == (
+        f"{FIRST}: it is decided already: apply; undecided: {SECOND}"
+    )
+    assert gate.files() == before
+
+
+@pytest.mark.rule("PSE-02")
+def test_the_proposed_are_decided_together_and_the_paused_stay(tmp_path: Path) -> None:
+    proposed = {
+        f"{ROUND}/quality-claude.finding-F01.md": runs.finding(),
+        f"{ROUND}/quality-claude.finding-F02.md": runs.finding(number=2, kind="style"),
+        f"{ROUND}-verifier-disabled.md": b"---\nreason: x\n---\n",
+    }
+    files = {path: data for path, data in RAISED.items() if "quality-claude" not in path}
+    gate = Gate(tmp_path / "shop", DRAFT | files | proposed)
+    engine.advance(Workspace(gate.run), gate.options)
+    move, _ = gate.make(
+        lambda job: decide_findings.plan(job, decide_findings.waiting(job, ("propose",)), "apply")
+    )
+    assert move.concerns == ("quality-claude.R1-F01", "quality-claude.R1-F02")
+    assert gate.job().next.missing == (FIRST, SECOND)
+    with pytest.raises(Refusal) as refused:
+        gate.make(
+            lambda job: decide_findings.plan(
+                job, decide_findings.waiting(job, ("propose",)), "skip"
+            )
+        )
+    line = "no proposed finding waits for a decision: next is decide goals round 1"
+    assert refused.value.problem.message == line
+
+
+@pytest.mark.rule("PSE-01", "PSE-05")
+def test_a_finding_that_comes_in_later_waits_too(gate: Gate) -> None:
+    gate.make(lambda job: decide_findings.plan(job, [FIRST, SECOND], "skip"))
+    late = about("goals", 3, cites="goals.md:L11")
+    gate.write(f"{ROUND}/scope-claude.finding-F03.md", late)
+    engine.advance(Workspace(gate.run), gate.options)
+    assert gate.job().next.missing == ("scope-claude.R1-F03",)
+    gate.make(lambda job: decide_findings.plan(job, ["scope-claude.R1-F03"], "skip"))
+    text = gate.files()[PAUSE].decode()
+    assert "  scope-claude.R1-F02: skip\n  scope-claude.R1-F03: skip\n---\n" in text
+    assert "\n## Paused: scope-claude.R1-F03\n" in text
+
+
+@pytest.mark.rule("ENG-06")
+def test_an_edit_of_the_pause_file_meanwhile_is_kept(gate: Gate) -> None:
+    """A person may write the word into the file too."""
+
+    def build(job: Job) -> ChangeSet:
+        move = decide_findings.plan(job, [FIRST], "apply")
+        file = gate.run / PAUSE
+        file.write_bytes(file.read_bytes().replace(b"F01: pending", b"F01: skip"))
+        return move
+
+    with pytest.raises(Refusal) as refused:
+        gate.make(build)
+    assert refused.value.problem.code == "changed-meanwhile"
+    assert b"F01: skip" in gate.files()[PAUSE]
+
+
+def test_a_step_can_be_named_where_several_wait(gate: Gate) -> None:
+    from qrspi.core.pipeline import subject
+
+    job = gate.job()
+    assert decide_findings.about(job, subject("goals")) is job
+    other = decide_findings.about(job, subject("task-01"))
+    assert other.loop is not None and other.loop.stage == "none"
+    assert change_set.look(Workspace(gate.run), gate.options).loop == job.loop

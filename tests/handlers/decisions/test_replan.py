@@ -1,0 +1,209 @@
+"""Between two phases."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from qrspi.core.derivation.derive import derive
+from qrspi.core.errors import Misuse, Refusal
+from qrspi.core.pipeline import ROUTES
+from qrspi.core.steps.facts import artifact_status
+from qrspi.handlers.changes import change_set
+from qrspi.handlers.decisions import archive_phase, replan
+from qrspi.world.files.run_tree import DiskTree
+from qrspi.world.runs.workspace import Workspace
+from tests import runs
+from tests.deliveries import PUT_AWAY, finished
+from tests.handlers.workshop import Workshop
+
+LATER = ("parallelize", "implement", "integrate", "test")
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Workshop:
+    return Workshop(tmp_path / "project", finished())
+
+
+def statuses(shop: Workshop, steps: tuple[str, ...]) -> list[str]:
+    return [artifact_status(DiskTree(shop.run), step)[0] for step in steps]
+
+
+def task_statuses(shop: Workshop) -> dict[str, str]:
+    tasks = sorted((shop.run / "tasks").glob("task-*.md"))
+    return {path.stem: path.read_text().splitlines()[1].removeprefix("status: ") for path in tasks}
+
+
+def minor(shop: Workshop) -> None:
+    shop.make(replan.minor)
+
+
+@pytest.mark.rule("RP-03", "ST-02", "FM-02")
+def test_a_minor_replan_opens_the_plan_and_what_is_left_to_do(shop: Workshop) -> None:
+    assert (shop.answer.action, shop.answer.who) == ("replan", "human")
+    minor(shop)
+    assert task_statuses(shop) == {
+        "task-01": "approved",
+        "task-02": "approved",
+        "task-03": "approved",
+        "task-04": "replan-draft",
+    }
+    assert statuses(shop, ("plan",)) == ["replan-draft"]
+    state = derive(Workspace(shop.run))
+    assert (state.current_step, state.next.action, state.next.kind) == (
+        "replan",
+        "replan",
+        "replan-edit",
+    )
+    assert shop.did() == []
+    assert [(line["event"], line["replan"]) for line in shop.records()] == [("replan", "minor")]
+    with pytest.raises(Refusal, match="that was chosen already"):
+        minor(shop)
+
+
+@pytest.mark.rule("RP-03", "RP-07", "CAP-03", "APV-01")
+def test_when_the_plan_is_approved_again_the_phase_is_put_away(shop: Workshop) -> None:
+    before = {name: (shop.run / name).read_bytes() for name in PUT_AWAY}
+    minor(shop)
+    shop.write("plan.md", shop.read("plan.md") + "\nMore of it.\n")
+    shop.approve("plan")
+    assert shop.did() == ["archive-phase"]
+    assert shop.archived() >= PUT_AWAY
+    home = shop.run / "phases/phase-01"
+    assert {name: (home / name).read_bytes() for name in PUT_AWAY} == before
+    gone = PUT_AWAY - {"parallelization.md"}
+    assert shop.left() & gone == set()
+    assert {"reviews/plan-loop-pause-round-01.md", "tasks/task-04.md"} <= shop.left()
+    assert shop.has("reviews/plan/round-01/quality-claude.clean.md")
+    assert statuses(shop, LATER) == ["draft", "missing", "missing", "missing"]
+    assert not shop.has("replan-pending.md")
+    state = derive(Workspace(shop.run))
+    assert (state.phase, state.current_step, state.next.action) == (2, "parallelize", "author")
+    assert [problem.code for problem in state.warnings if "after-approval" in problem.code] == []
+    phase = next(line for line in shop.records() if line["event"] == "phase")
+    assert [(mark["step"], mark["round"]) for mark in phase["resets"]] == [
+        (step, 0) for step in LATER
+    ]
+    assert shop.status() == []
+    assert shop.git("log", "-2", "--format=%s").splitlines() == [
+        "docs(qrspi): begin phase 2 of user-auth",
+        "docs(qrspi): archive phase 1 of user-auth",
+    ]
+
+
+@pytest.mark.rule("RP-05", "CMT-06")
+def test_a_clone_of_the_next_phase_derives_the_same(shop: Workshop, tmp_path: Path) -> None:
+    minor(shop)
+    shop.approve("plan")
+    shop.next()
+    shop.git("clone", "-q", str(shop.root), str(tmp_path / "clone"))
+    twin = tmp_path / "clone" / shop.run.relative_to(shop.root)
+    assert derive(DiskTree(twin)) == derive(DiskTree(shop.run))
+
+
+@pytest.mark.rule("RP-05")
+@pytest.mark.parametrize("count", [1, 2, 6, 11, 12, 14, 15, 17, 18, 19])
+def test_a_phase_that_is_half_put_away_is_finished(shop: Workshop, count: int) -> None:
+    minor(shop)
+    shop.approve("plan")
+    workspace = Workspace(shop.run)
+    with workspace.locked():
+        steps = archive_phase.steps(change_set.look(workspace, shop.options), 1)
+        assert len(steps) == 20
+        for step in steps[:count]:
+            step()
+    if count < 19:
+        assert shop.answer.kind == "archive-phase"
+        assert shop.did() == ["archive-phase"]
+    assert shop.archived() >= PUT_AWAY
+    assert shop.left() & (PUT_AWAY - {"parallelization.md"}) == set()
+    assert [line["event"] for line in shop.records()].count("phase") == 1
+    state = derive(Workspace(shop.run))
+    assert (state.phase, state.current_step, state.next.action) == (2, "parallelize", "author")
+    assert not shop.has("replan-pending.md")
+
+
+# major
+
+
+@pytest.mark.rule("RP-04")
+@pytest.mark.parametrize("target", ["goals", "design", "phasing", "structure", "plan"])
+def test_a_major_replan_resets_the_target_and_everything_after_it(
+    tmp_path: Path, target: str
+) -> None:
+    shop = Workshop(tmp_path / "project", finished())
+    shop.make(lambda job: replan.major(job, target))
+    route = ROUTES["full"]
+    at = route.index(target)
+    assert statuses(shop, route[:at]) == ["approved"] * at
+    assert statuses(shop, route[at:]) == ["draft"] * (len(route) - at)
+    assert set(task_statuses(shop).values()) == {"draft"}
+    state = derive(Workspace(shop.run))
+    assert (state.current_step, state.next.action) == (target, "author")
+    assert not shop.has("replan-pending.md")
+    assert [line for line in shop.status() if "reviews/" not in line] == []
+
+
+@pytest.mark.rule("RP-04", "RP-05")
+@pytest.mark.parametrize("count", [1, 2, 5, 9, 13, 14])
+def test_a_major_replan_that_was_cut_off_is_finished_in_the_same_order(
+    tmp_path: Path, count: int
+) -> None:
+    """One run, cut off further and further on; its twin is what should come of it."""
+    shop = Workshop(tmp_path / "project", finished())
+    workspace = Workspace(shop.run)
+    with workspace.locked():
+        move = replan.major(change_set.look(workspace, shop.options), "design")
+        assert [edit.path for edit in move.edits][:2] == ["approvals.jsonl", "design.md"]
+        assert (move.edits[-1].kind, move.edits[-1].path) == ("remove", "replan-pending.md")
+        for edit in move.edits[:count]:
+            change_set.write(workspace, edit)
+    if count < len(move.edits):
+        assert shop.answer.kind == "replan-major"
+        assert shop.did() == ["replan-major"]
+    route = ROUTES["full"]
+    assert statuses(shop, route[3:]) == ["draft"] * len(route[3:])
+    assert len(shop.records()) == 1
+    assert derive(Workspace(shop.run)).current_step == "design"
+
+
+@pytest.mark.rule("RP-04")
+def test_a_change_of_unknown_scope_is_major(shop: Workshop) -> None:
+    text = (
+        "# Replan\n\nNot `scope-unknown` here.\n\n## What changes\n\n- the store: `scope-unknown`\n"
+    )
+    shop.write("replan.md", runs.artifact("draft", text))
+    with pytest.raises(Refusal) as caught:
+        minor(shop)
+    assert str(caught.value) == (
+        "replan.md classes a change as scope-unknown, which is a major one: `qrspi replan major "
+        "2026-05-17-user-auth --to STEP`"
+    )
+    shop.write(
+        "replan.md", runs.artifact("draft", text.replace("the store: `scope-unknown`", "no"))
+    )
+    minor(shop)
+
+
+@pytest.mark.rule("RP-02", "RP-03", "RP-04")
+def test_there_is_nothing_to_replan_before_a_phase_is_done(shop: Workshop) -> None:
+    (shop.run / "replan-pending.md").unlink()
+    for build in (replan.minor, lambda job: replan.major(job, "plan")):
+        with pytest.raises(Refusal) as caught:
+            shop.make(build)
+        assert str(caught.value).startswith("no phase is finished: replan-pending.md is not there;")
+    with pytest.raises(Misuse) as misuse:
+        shop.make(lambda job: replan.major(job, "test"))
+    assert str(misuse.value) == (
+        "'test' is no step to go back to; expected one of goals, design, phasing, structure, plan"
+    )
+
+
+@pytest.mark.rule("RP-03")
+def test_a_run_outside_git_is_put_away_too(tmp_path: Path) -> None:
+    shop = Workshop(tmp_path / "project", finished(), git=False)
+    minor(shop)
+    shop.approve("plan")
+    assert shop.did() == ["archive-phase"]
+    assert shop.archived() >= PUT_AWAY

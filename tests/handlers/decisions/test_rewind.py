@@ -1,0 +1,243 @@
+"""Going back: the target and what was approved after it, in one record and one commit."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+import pytest
+
+from qrspi import engine
+from qrspi.core.errors import Refusal
+from qrspi.handlers.changes.change_set import ChangeSet
+from qrspi.handlers.decisions import approve, decide_findings, rewind
+from qrspi.handlers.decisions.approve import Consent
+from qrspi.handlers.jobs.job import Job
+from qrspi.world.runs.workspace import Workspace
+from tests import runs
+from tests.handlers.gates import NOW, TEXT, USER, WHO, Build, Gate, about, cut_off, left, paused
+from tests.runs import approved, artifact, config
+
+STEPS = ("goals", "questions", "research", "design", "phasing", "structure", "plan")
+FILES = {
+    "config.md": config(),
+    **approved(*STEPS),
+    "tasks/task-01.md": artifact("approved"),
+    "reviews/research/round-02/quality-claude.clean.md": runs.clean(round=2),
+}
+FLAG = "reviews/parallelize/round-01-backward-loop.flag"
+PAUSE = "reviews/parallelize-loop-pause-round-01.md"
+ROUND = "reviews/parallelize/round-01"
+FINDING = "scope-claude.R1-F01"
+RAISED = paused(
+    "parallelize",
+    TEXT,
+    about("parallelize", cites="research/summary.md:L7"),
+    about("parallelize", 2, cites="parallelization.md:L3"),
+)
+OPEN = FILES | {"parallelization.md": TEXT} | RAISED
+
+
+@pytest.fixture(autouse=True)
+def _fixed_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("QRSPI_NOW", NOW)
+
+
+def to_research(job: Job) -> ChangeSet:
+    return rewind.plan(job, "research")
+
+
+def loop_back(job: Job) -> ChangeSet:
+    return decide_findings.loop_back(job, FINDING, None)
+
+
+def at_a_pause(root: Path) -> Gate:
+    gate = Gate(root, OPEN)
+    engine.advance(Workspace(gate.run), gate.options)
+    gate.commit("assembled")
+    return gate
+
+
+def drafts(*steps: str) -> dict[str, bytes]:
+    return {path: artifact("draft") for path in approved(*steps)}
+
+
+@pytest.mark.rule("BWL-01", "APV-01", "CMT-06", "APR-04")
+def test_the_target_and_every_later_step_return_to_draft(tmp_path: Path) -> None:
+    gate = Gate(tmp_path / "shop", FILES)
+    move, _ = gate.make(to_research)
+    digest = {step: runs.text_hash(TEXT, runs.STEP[step].artifact) for step in STEPS}
+    back = STEPS[2:]
+    (record,) = gate.records()
+    resets = {mark["step"]: mark for mark in record.pop("resets")}
+    assert record == {
+        "event": "rewind",
+        "step": "research",
+        "body_hash": digest["research"],
+        "round": 2,
+        "who": WHO,
+        "when": NOW,
+        "surface": "cli",
+        "user": USER,
+        "route": runs.ON_FULL,
+    }
+    assert {step: mark["round"] for step, mark in resets.items()} == {
+        step: 2 if step == "research" else 0 for step in back
+    }
+    assert resets.pop("plan")["body_hash"] != digest["plan"]  # its tasks are part of its text
+    assert all(mark["body_hash"] == digest[step] for step, mark in resets.items())
+    after = gate.files()
+    del after["approvals.jsonl"]
+    assert after == FILES | drafts(*back) | {"tasks/task-01.md": artifact("draft")}
+    assert gate.subjects() == ["docs(qrspi): rewind to research for user-auth", "start"]
+    assert gate.committed() == sorted(["approvals.jsonl", *move.concerns])
+    assert move.concerns == (
+        "research/summary.md",
+        "design.md",
+        "phasing.md",
+        "structure.md",
+        "plan.md",
+        "tasks/task-01.md",
+    )
+
+
+@pytest.mark.rule("BWL-01", "ST-10")
+def test_each_step_that_went_back_is_written_again(tmp_path: Path) -> None:
+    gate = Gate(tmp_path / "shop", FILES)
+    gate.make(to_research)
+    answer = gate.job().next
+    assert (answer.action, answer.step, answer.because) == (
+        "author",
+        "research",
+        ("research/summary.md was returned to draft and has not changed since",),
+    )
+    seen = approve.standing(gate.job(), "research")
+    assert (seen.review, seen.clean) == ("Not reviewed", False)
+    gate.write("research/summary.md", artifact(body="# New\n"))
+    gate.make(lambda job: approve.plan(job, "research", Consent(unreviewed=True)))
+    assert gate.job().next.because == ("design.md was returned to draft and has not changed since",)
+
+
+@pytest.mark.rule("BWL-01")
+def test_a_finished_run_can_be_taken_back(tmp_path: Path) -> None:
+    route = ("goals", "questions", "research", "plan", "implement", "test")
+    gate = Gate(tmp_path / "shop", {"config.md": config("quick"), **approved(*route)})
+    gate.make(lambda job: rewind.plan(job, "plan"))
+    assert [mark["step"] for mark in gate.records()[0]["resets"]] == ["plan", "implement", "test"]
+    assert gate.job().facts.step == "plan"
+
+
+@pytest.mark.rule("BWL-02", "BWL-04", "CNV-02")
+def test_the_open_round_is_flagged_and_left(tmp_path: Path) -> None:
+    gate = at_a_pause(tmp_path / "shop")
+    before = gate.files()
+    move, _ = gate.make(to_research)
+    assert [edit.path for edit in move.edits[:3]] == [
+        "approvals.jsonl",
+        FLAG,
+        "research/summary.md",
+    ]
+    after = gate.files()
+    assert after[FLAG] == b""
+    kept = {path: data for path, data in after.items() if path.startswith("reviews/")}
+    assert kept == {p: d for p, d in before.items() if p.startswith("reviews/")} | {FLAG: b""}
+    assert FLAG in gate.committed()
+
+
+@pytest.mark.rule("BWL-02", "CNV-02", "CMT-06")
+def test_the_next_round_of_the_step_that_was_left_looks_at_everything(tmp_path: Path) -> None:
+    gate = at_a_pause(tmp_path / "shop")
+    gate.git("checkout", "-q", "-b", "feature")
+    gate.make(to_research)
+    for step in STEPS[2:]:
+        again = Consent(unreviewed=True)
+        gate.make(lambda job, step=step, again=again: approve.plan(job, step, again))  # type: ignore[misc]
+    assert gate.job().next.action == "prepare-round"
+    engine.advance(Workspace(gate.run), gate.options)
+    manifest = (gate.run / "reviews/parallelize/round-02/.dispatch-manifest.json").read_text()
+    assert '"rule": "CNV-02"' in manifest
+    assert not (gate.run / FLAG).exists()
+
+
+@pytest.mark.rule("PSE-03", "BWL-04", "PSE-04")
+def test_a_loop_back_decides_flags_and_rewinds(tmp_path: Path) -> None:
+    gate = at_a_pause(tmp_path / "shop")
+    move, _ = gate.make(loop_back)
+    assert [edit.path for edit in move.edits[:4]] == [
+        "approvals.jsonl",
+        FLAG,
+        PAUSE,
+        "research/summary.md",
+    ]
+    pause = gate.files()[PAUSE].decode()
+    assert f"  {FINDING}: loop-back\n  scope-claude.R1-F02: pending\n" in pause
+    decided, gone = gate.records()
+    assert (decided["event"], decided["finding"], decided["option"]) == (
+        *("decide", FINDING, "loop-back"),
+    )
+    assert decided["file_hash"] == hashlib.sha256(pause.encode()).hexdigest()
+    assert gone["finding"] == FINDING
+    assert gate.job().facts.step == "research"
+    assert PAUSE in gate.committed()
+
+
+@pytest.mark.rule("ENG-04", "BWL-01", "BWL-02")
+@pytest.mark.parametrize("build", [to_research, loop_back], ids=["rewind", "loop-back"])
+def test_the_same_command_finishes_after_a_kill(tmp_path: Path, build: Build) -> None:
+    points = 0
+    for at, gate, expected in cut_off(at_a_pause(tmp_path / "shop"), build):
+        gate.make(build)
+        assert left(gate) == expected, at
+        assert [record["event"] for record in gate.records()][-1:] == ["rewind"], at
+        assert len(gate.records()) == (1 if build is to_research else 2), at
+        points += 1
+    assert points == (9 if build is to_research else 10)
+    with pytest.raises(Refusal):
+        gate.make(build)
+
+
+@pytest.mark.rule("ENG-04")
+def test_what_was_approved_since_needs_a_record_of_its_own(tmp_path: Path) -> None:
+    gate = Gate(tmp_path / "shop", FILES | {"parallelization.md": TEXT})
+    gate.make_first(to_research, 1)
+    gate.make(lambda job: approve.plan(job, "parallelize", Consent(unreviewed=True)))
+    gate.make(to_research)
+    assert [record["event"] for record in gate.records()] == ["rewind", "approve", "rewind"]
+    assert gate.status_of("parallelize") == b"status: draft"
+
+
+@pytest.mark.rule("BWL-01")
+@pytest.mark.parametrize(
+    ("target", "line"),
+    [
+        (
+            "parallelize",
+            "parallelization.md is missing, so there is nothing to go back to; the run is at "
+            "parallelize; steps to go back to: " + ", ".join(STEPS),
+        ),
+        (
+            "ux",
+            "ux is no part of this run's route: goals, questions, research, design, phasing, "
+            "structure, plan, parallelize, implement, integrate, test",
+        ),
+    ],
+)
+def test_where_one_cannot_go_back_to(tmp_path: Path, target: str, line: str) -> None:
+    gate = Gate(tmp_path / "shop", FILES)
+    with pytest.raises(Refusal) as refused:
+        gate.make(lambda job: rewind.plan(job, target))
+    assert (refused.value.exit_code, refused.value.problem.message) == (3, line)
+    assert gate.files() == FILES
+
+
+@pytest.mark.rule("CMT-06")
+def test_a_clone_finds_the_same_state(tmp_path: Path) -> None:
+    gate = at_a_pause(tmp_path / "shop")
+    gate.make(to_research)
+    clone = Gate.__new__(Gate)
+    clone.root = tmp_path / "clone"
+    clone.run = clone.root / gate.run.relative_to(gate.root)
+    clone.options = gate.options
+    gate.git("clone", "-q", str(gate.root), str(clone.root))
+    assert clone.files() == gate.files()
+    assert clone.job().next == gate.job().next

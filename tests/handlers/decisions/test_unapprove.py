@@ -1,0 +1,107 @@
+"""Taking the yes to one step back: that artifact, and nothing else."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from qrspi.core.errors import Refusal
+from qrspi.handlers.changes.change_set import ChangeSet
+from qrspi.handlers.decisions import unapprove
+from qrspi.handlers.jobs.job import Job
+from tests import runs
+from tests.handlers.gates import NOW, USER, WHO, Gate, cut_off, left
+from tests.runs import approved, artifact, config
+
+STEPS = ("goals", "questions", "research", "design", "phasing", "structure", "plan")
+FILES = {
+    "config.md": config(),
+    **approved(*STEPS),
+    "plan.md": b"---\nstatus: approved\nphase_start_commit: " + b"a" * 40 + b"\n---\n\n# Plan\n",
+    "tasks/task-01.md": artifact("approved"),
+    "tasks/task-02.md": artifact("approved"),
+    "parallelization.md": artifact(),
+}
+
+
+@pytest.fixture(autouse=True)
+def _fixed_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("QRSPI_NOW", NOW)
+
+
+@pytest.mark.rule("APR-05", "APV-01", "CMT-06")
+def test_one_artifact_returns_to_draft(tmp_path: Path) -> None:
+    gate = Gate(tmp_path / "shop", FILES)
+    gate.make(lambda job: unapprove.plan(job, "design"))
+    record = {
+        "event": "unapprove",
+        "step": "design",
+        "body_hash": runs.text_hash(FILES["design.md"], "design.md"),
+        "round": 0,
+        "who": WHO,
+        "when": NOW,
+        "surface": "cli",
+        "user": USER,
+        "route": runs.ON_FULL,
+    }
+    assert gate.records() == [record]
+    after = gate.files()
+    del after["approvals.jsonl"]
+    assert after == FILES | {"design.md": FILES["design.md"].replace(b"approved", b"draft")}
+    assert gate.subjects()[0] == "docs(qrspi): unapprove design for user-auth"
+    assert gate.committed() == ["approvals.jsonl", "design.md"]
+    assert gate.job().facts.step == "design"
+
+
+@pytest.mark.rule("APR-04", "APR-05", "RP-01")
+def test_a_plan_takes_its_tasks_along_and_keeps_its_start(tmp_path: Path) -> None:
+    gate = Gate(tmp_path / "shop", FILES)
+    move, _ = gate.make(lambda job: unapprove.plan(job, "plan"))
+    assert [edit.path for edit in move.edits] == [
+        "approvals.jsonl",
+        "plan.md",
+        "tasks/task-01.md",
+        "tasks/task-02.md",
+    ]
+    files = gate.files()
+    assert files["plan.md"] == FILES["plan.md"].replace(b"approved", b"draft")
+    assert files["tasks/task-02.md"] == artifact("draft")
+
+
+@pytest.mark.rule("APR-05")
+@pytest.mark.parametrize(
+    ("step", "line"),
+    [
+        (
+            "parallelize",
+            "parallelization.md is draft, not approved; approved steps: " + ", ".join(STEPS),
+        ),
+        (
+            "implement",
+            "implementation.md is missing, not approved; approved steps: " + ", ".join(STEPS),
+        ),
+    ],
+)
+def test_what_is_not_approved_is_refused(tmp_path: Path, step: str, line: str) -> None:
+    gate = Gate(tmp_path / "shop", FILES)
+    with pytest.raises(Refusal) as refused:
+        gate.make(lambda job: unapprove.plan(job, step))
+    assert refused.value.problem.message == line
+    assert gate.files() == FILES
+
+
+@pytest.mark.rule("ENG-04", "APR-05")
+def test_the_same_command_finishes_after_a_kill(tmp_path: Path) -> None:
+    def build(job: Job) -> ChangeSet:
+        return unapprove.plan(job, "plan")
+
+    points = 0
+    for at, gate, expected in cut_off(Gate(tmp_path / "shop", FILES), build):
+        gate.make(build)
+        assert left(gate) == expected, at
+        assert len(gate.records()) == 1, at
+        points += 1
+    assert points == 5
+    with pytest.raises(Refusal):
+        gate.make(build)

@@ -1,0 +1,293 @@
+"""The gates of code: the batch gate, ship or fix, and a run from its first task to its end."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from qrspi.core.code_steps import gate_records, test_results
+from qrspi.core.errors import Refusal
+from qrspi.core.records import task_records
+from qrspi.core.records.task_records import Reopened
+from qrspi.handlers.decisions import reject
+from qrspi.handlers.tasks import tests
+from qrspi.world.files.run_tree import DiskTree
+from tests import deliveries
+from tests.deliveries import full, quick, task
+from tests.handlers.workshop import Workshop
+
+ONE = "task-01"
+GATE = ("implement-gate-claude",)
+TESTERS = ("spec-claude", "code-quality-claude", "goal-traceability-claude")
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Workshop:
+    """At the batch gate of a quick run with two tasks."""
+    tasks = {
+        "tasks/task-01.md": task(1, files="a.py"),
+        "tasks/task-02.md": task(2, files="b.py"),
+    }
+    shop = Workshop(tmp_path_factory.mktemp("batch") / "project", quick(tasks))
+    shop.next()
+    shop.finish(ONE, "a.py", "a = 1\n")
+    shop.take("task-02", "b.py", "b = 1\n")
+    shop.next()
+    return shop.keep()
+
+
+@pytest.fixture
+def shop(kept: Workshop) -> Workshop:
+    return kept.restore()
+
+
+@pytest.mark.rule("IMP-10", "RUN-06", "OUT-07")
+def test_the_record_of_the_batch_says_how_each_task_ended(shop: Workshop) -> None:
+    commits = [shop.git("rev-parse", f"qrspi/user-auth/task-0{n}")[:12] for n in (1, 2)]
+    assert shop.read("implementation.md") == (
+        "---\nstatus: draft\nphase: 1\n---\n\n# Implementation of phase 1\n\n"
+        "<!-- counted by qrspi: begin -->\n\n"
+        "| Task | Title | State | Branch | Commit | Rounds |\n"
+        "| --- | --- | --- | --- | --- | --- |\n"
+        f"| task-01 | Part 1 | clean | qrspi/user-auth/task-01 | {commits[0]} | 1 |\n"
+        "| task-02 | Part 2 | accepted-with-issues | qrspi/user-auth/task-02 | "
+        f"{commits[1]} | - |\n"
+        "\n## Decided by a person\n\n- task-02 (accepted-with-issues): Looks good.\n\n"
+        "<!-- counted by qrspi: end -->\n"
+    )
+    assert shop.git("log", "-1", "--format=%s") == "docs(qrspi): draft implement for user-auth"
+
+
+@pytest.mark.rule("IMP-10", "APR-02", "APV-01")
+def test_continue_approves_and_stop_does_nothing(shop: Workshop) -> None:
+    assert shop.resolve("stop").edits == ()
+    shop.resolve("continue", "Grace Example")
+    line = shop.records()[-1]
+    assert (line["event"], line["step"], line["as"]) == ("approve", "implement", "Grace Example")
+    assert "status: approved" in shop.read("implementation.md")
+    assert shop.git("log", "-1", "--format=%s") == "docs(qrspi): approve implement for user-auth"
+    assert (shop.answer.kind, shop.answer.missing) == ("merge", (ONE, "task-02"))
+    committed = shop.git("ls-files", "--", "reviews/tasks", at=shop.run).split()
+    assert "reviews/tasks/task-01/round-01/spec-claude.clean.md" in committed
+
+
+@pytest.mark.rule("IMP-10", "MTX-04")
+def test_all_tasks_are_reviewed_together_as_often_as_asked_for(shop: Workshop) -> None:
+    shop.resolve("rerun-reviews")
+    assert shop.did() == ["prepare-round"]
+    assert (shop.answer.action, shop.answer.step, shop.answer.missing) == (
+        "review",
+        "implement-gate",
+        GATE,
+    )
+    shop.review("implement-gate", 1, GATE)
+    assert shop.did() == ["assemble"]
+    assert "Reviews passed clean in round 1." in shop.answer.summary
+    shop.resolve("rerun-reviews")
+    assert shop.did() == ["prepare-round"]
+    assert shop.answer.round == 2
+
+
+@pytest.mark.rule("IMP-10")
+def test_fix_sends_back_what_is_open_and_what_the_whole_review_found(shop: Workshop) -> None:
+    shop.resolve("rerun-reviews")
+    shop.next()
+    shop.review("implement-gate", 1, GATE, wrong="It does not add up.")
+    shop.next()
+    assert shop.answer.kind == "batch"
+    shop.resolve("fix")
+    path = "reviews/integration/round-01/implement-gate-claude.finding-F01.md"
+    sent = task_records.reopened(DiskTree(shop.run), ONE)
+    assert isinstance(sent, Reopened)
+    assert (sent.round, sent.findings) == (1, (path,))
+    assert not shop.has("reviews/tasks/task-02/outcome.md")
+    assert (shop.answer.kind, shop.answer.missing) == ("implement", (ONE, "task-02"))
+    assert path in shop.answer.inputs
+    assert shop.git("log", "-1", "--format=%s") == (
+        "docs(qrspi): send back tasks of implement for user-auth"
+    )
+    shop.work(ONE, "a.py", "a = 2\n")
+    shop.report(ONE)
+    shop.next()
+    shop.review(ONE, 2)
+    shop.take("task-02", "b.py", "b = 2\n")
+    assert shop.did() == ["assemble", "draft-implementation", "commit-round"]
+    shop.resolve("continue")
+
+
+@pytest.mark.rule("IMP-10")
+def test_there_is_nothing_to_fix_when_all_is_clean(tmp_path: Path) -> None:
+    shop = Workshop(tmp_path / "project", quick())
+    shop.next()
+    shop.finish(ONE, "a.py", "a = 1\n")
+    with pytest.raises(Refusal) as caught:
+        shop.resolve("fix")
+    assert str(caught.value) == (
+        "nothing is open: no task was accepted with issues, and no review of the whole has "
+        "findings; `qrspi resolve 2026-05-17-user-auth rerun-reviews` asks for one"
+    )
+
+
+@pytest.mark.rule("REJ-01")
+def test_a_rejected_batch_names_the_feedback(shop: Workshop) -> None:
+    shop.make(lambda job: reject.plan(job, "implement", b"Not like this."))
+    answer = shop.answer
+    assert (answer.action, answer.inputs) == (
+        "author",
+        ("implementation.md", "feedback/implement-round-01.md"),
+    )
+    shop.write("implementation.md", shop.read("implementation.md") + "\nLike this, because.\n")
+    assert shop.answer.kind == "batch"
+
+
+# test
+
+
+def ran(root: Path, script: str) -> Workshop:
+    """A quick run whose tests have run."""
+    shop = Workshop(root / "project", quick(), {"test.sh": script})
+    shop.next()
+    shop.take(ONE, "a.py", "a = 1\n")
+    shop.next()
+    shop.resolve("continue")
+    assert shop.did()[:2] == ["merge", "run-tests"]
+    return shop
+
+
+def after_tests(root: Path, script: str) -> Workshop:
+    """A quick run whose tests passed and whose results are reviewed."""
+    shop = ran(root, script)
+    shop.review("test", 1, TESTERS)
+    shop.next()
+    return shop
+
+
+@pytest.mark.rule("TST-01", "TST-02", "BWL-03", "LIV-07")
+def test_a_quick_run_ships(tmp_path: Path) -> None:
+    shop = after_tests(tmp_path, "cat a.py\n")
+    assert shop.read("reviews/test/round-01.log") == "a = 1\n"
+    assert "+a = 1\n" in shop.read("reviews/test/round-01.diff")
+    results = test_results.newest(DiskTree(shop.run))
+    assert results is not None
+    assert (results.state, results.merges, results.command) == ("passed", 1, "sh test.sh")
+    text = shop.read("pull-request.md")
+    assert text.startswith("# Text\n\n<!-- counted by qrspi: begin -->\n\n## Summary\n\n| Task |")
+    assert "- [plan](docs/qrspi/2026-05-17-user-auth/plan.md)\n" in text
+    assert shop.answer.kind == "test"
+    shop.resolve("ship")
+    assert shop.answer.action == "done"
+    assert not shop.has("replan-pending.md")
+    assert "pull-request.md" in shop.git("ls-files", at=shop.run).split()
+
+
+@pytest.mark.rule("BWL-03", "TST-01")
+def test_fix_goes_back_to_the_plan_and_says_why(tmp_path: Path) -> None:
+    shop = ran(tmp_path, "echo 'FAILED tests/x.py::y - boom'; exit 1\n")
+    assert shop.answer.because[0] == "The tests failed: 1 failure (tests/x.py::y)"
+    shop.resolve("fix")
+    assert [shop.read(name).splitlines()[1] for name in ("plan.md", "implementation.md")] == [
+        "status: draft"
+    ] * 2
+    assert shop.read("tasks/task-01.md").splitlines()[1] == "status: draft"
+    feedback = shop.read("feedback/plan-round-01.md")
+    assert (
+        "\n## User Feedback\n\nThe tests failed: 1 failure (tests/x.py::y). A person chose to "
+        "fix it: plan what that takes.\n\nSee reviews/test/round-01-results.md:\n\n"
+        "- tests/x.py::y\n"
+    ) in feedback
+    answer = shop.answer
+    assert (answer.action, answer.step, "feedback/plan-round-01.md" in answer.inputs) == (
+        "author",
+        "plan",
+        True,
+    )
+
+
+@pytest.mark.rule("TST-03", "IMP-05")
+def test_failures_known_from_before_are_listed_and_not_asked_about(tmp_path: Path) -> None:
+    script = (
+        "echo 'FAILED tests/old.py::a'; test ! -e new || echo 'FAILED tests/new.py::b'; exit 1\n"
+    )
+    shop = Workshop(tmp_path / "project", quick(), {"test.sh": script})
+    shop.perform(tests.take_baseline)
+    shop.resolve("proceed")
+    shop.next()
+    shop.take(ONE, "new", "yes\n")
+    shop.next()
+    shop.resolve("continue")
+    shop.next()
+    assert shop.read("reviews/test/baseline-failures.md") == (
+        "# Failures known from before\n\n## Failures\n\n- tests/old.py::a\n"
+    )
+    results = test_results.newest(DiskTree(shop.run))
+    assert results is not None
+    assert results.failures == (("tests/old.py::a", "known"), ("tests/new.py::b", "pending"))
+
+
+@pytest.mark.rule("TST-01", "INT-01", "RP-02")
+def test_a_full_run_decides_failure_by_failure_and_repairs_some(tmp_path: Path) -> None:
+    script = "test -e mended || { echo 'FAILED x::one'; echo 'FAILED x::two'; exit 1; }\n"
+    config = deliveries.config("full", 'gates:\n  test_command: "sh test.sh"\n')
+    shop = Workshop(tmp_path / "project", {**full(), "config.md": config}, {"test.sh": script})
+    shop.next()
+    for key, path in ((ONE, "a.py"), ("task-02", "b.py")):
+        shop.take(key, path, f"{key}\n")
+    shop.next()
+    shop.take("task-03", "c.py", "task-03\n")
+    shop.next()
+    shop.resolve("continue")
+    shop.next()
+    shop.review("integrate", 1, ("integration-claude", "security-claude"))
+    shop.next()
+    shop.approve("integrate")
+    assert shop.did() == ["run-tests"]
+    assert shop.answer.kind == "test-failure"
+    shop.resolve("fix")
+    assert shop.answer.missing == ("x::two",)
+    shop.resolve("leave")
+    assert "| 1 | x::one | fix |\n| 2 | x::two | leave |" in shop.read("test-results.md")
+    assert shop.did() == ["write-repairs", "start-tasks"]
+    key = "test-round-01/failures-round-01"
+    assert "- x::one\n" in shop.read(f"fixes/{key}.md")
+    shop.take(key, "mended", "yes\n")
+    assert shop.did() == ["merge", "run-tests", "prepare-round"]
+    merges = gate_records.merges(DiskTree(shop.run).read("test-results.md"))
+    assert [(one.key, one.result) for one in merges] == [(key, "merged")]
+    shop.review("test", 1, TESTERS, wrong="No test of the empty case.")
+    assert shop.did() == ["assemble", "write-repairs", "start-tasks"]
+    again = "test-round-02/review-round-01"
+    shop.take(again, "test_empty.py", "pass\n")
+    assert shop.did() == [
+        "merge",
+        "run-tests",
+        "settle",
+        "commit-round",
+        "choose-loop",
+        "prepare-round",
+    ]
+    shop.review("test", 2, TESTERS)
+    shop.next()
+    shop.approve("test")
+    assert shop.read("replan-pending.md").startswith("---\nphase: 1\n")
+    assert shop.answer.action == "replan"
+
+
+@pytest.mark.rule("TST-01")
+def test_tests_that_were_sent_back_are_run_again(tmp_path: Path) -> None:
+    shop = after_tests(tmp_path, "date +%N\n")
+    shop.make(lambda job: reject.plan(job, "test", b"Once more."))
+    assert shop.did() == ["run-tests"]
+    assert shop.has("reviews/test/round-02-results.md")
+
+
+@pytest.mark.rule("RUN-04", "SEC-01")
+def test_the_daemon_runs_no_tests(tmp_path: Path) -> None:
+    marker = tmp_path / "it-ran"
+    shop = Workshop(tmp_path / "project", quick(), {"test.sh": f"touch {marker}\n"})
+    shop.next()
+    shop.take(ONE, "a.py", "a = 1\n")
+    shop.next()
+    shop.resolve("continue")
+    assert shop.did(actor="watch") == []
+    assert not marker.exists()

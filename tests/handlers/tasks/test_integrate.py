@@ -1,0 +1,275 @@
+"""Merging tasks into the feature branch, reviewing the whole, running CI."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from qrspi.core.code_steps import gate_records
+from qrspi.core.code_steps.gate_records import Merge
+from qrspi.core.errors import Halt, Refusal
+from qrspi.core.tree import Fault
+from qrspi.world.files.run_tree import DiskTree
+from tests.deliveries import full
+from tests.handlers.workshop import Workshop
+
+REVIEWERS = ("integration-claude", "security-claude")
+CONFLICT = "integration-round-01/merge-task-02"
+
+
+def implemented(root: Path, code: dict[str, str] | None = None) -> Workshop:
+    """Every task has ended; the batch gate was passed."""
+    shop = Workshop(root / "project", full(), code)
+    implement(shop)
+    shop.resolve("continue")
+    return shop
+
+
+def implement(shop: Workshop) -> None:
+    shop.next()
+    shop.take("task-01", "a.py", "task-01\n")
+    shop.take("task-02", "b.py", "task-02\n")
+    shop.next()
+    shop.take("task-03", "c.py", "task-03\n")
+    shop.next()
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Workshop:
+    return implemented(tmp_path_factory.mktemp("implemented")).keep()
+
+
+@pytest.fixture
+def shop(kept: Workshop) -> Workshop:
+    return kept.restore()
+
+
+def merges(shop: Workshop) -> tuple[Merge, ...]:
+    return gate_records.merges(DiskTree(shop.run).read("integration.md"))
+
+
+def firsts(shop: Workshop) -> list[str]:
+    """The subjects along the feature branch itself, newest first."""
+    return shop.git("log", "--first-parent", "--format=%s").splitlines()
+
+
+@pytest.mark.rule("INT-01", "INT-02", "INT-03", "CMT-06", "DIF-02", "LIV-15")
+def test_the_branches_are_merged_in_wave_order_reviewed_and_checked(shop: Workshop) -> None:
+    assert shop.records()[-1]["step"] == "implement"
+    assert shop.did() == ["merge", "prepare-round"]
+    assert [(one.key, one.result) for one in merges(shop)] == [
+        ("task-01", "merged"),
+        ("task-02", "merged"),
+        ("task-03", "merged"),
+    ]
+    assert [line for line in firsts(shop) if line.startswith("Merge")] == [
+        f"Merge qrspi/user-auth/task-0{number} into main" for number in (3, 2, 1)
+    ]
+    for one in merges(shop):
+        assert shop.git("rev-parse", f"{one.commit}^2") == one.tip
+    assert [(shop.root / name).read_text() for name in ("a.py", "b.py", "c.py")] == [
+        "task-01\n",
+        "task-02\n",
+        "task-03\n",
+    ]
+    # main is the base branch itself, so the diff is everything it holds
+    diff = (shop.run / "reviews/integration/round-01.diff").read_bytes()
+    empty = shop.git("hash-object", "-t", "tree", "/dev/null")
+    tip = shop.git("rev-parse", "main")
+    assert diff == shop.git_bytes("diff", empty, tip, "--", ":(top)", ":(exclude)docs/qrspi")
+    assert b"docs/qrspi" not in diff
+    shop.review("integrate", 1, REVIEWERS)
+    assert shop.did() == ["assemble", "ci"]
+    assert shop.has("reviews/ci/round-01.log")
+    assert "exit: 0\n" in shop.read("reviews/ci/round-01-review.md")
+    answer = shop.answer
+    assert (answer.action, answer.because) == (
+        "approve",
+        ("Reviews passed clean in round 1", "the CI command passed"),
+    )
+    assert shop.did() == []
+
+
+@pytest.mark.rule("INT-03")
+def test_integrate_diffs_the_branch_against_where_it_left_the_base(tmp_path: Path) -> None:
+    shop = Workshop(tmp_path / "project", full(feature_branch="topic"))
+    shop.git("checkout", "-q", "-b", "topic")
+    left = shop.git("rev-parse", "main")
+    implement(shop)
+    shop.git(
+        "branch", "-f", "main", shop.git("commit-tree", "-p", "main", "-m", "on", "main^{tree}")
+    )
+    shop.resolve("continue")
+    shop.next()
+    tip = shop.git("rev-parse", "topic")
+    diff = (shop.run / "reviews/integration/round-01.diff").read_bytes()
+    assert diff == shop.git_bytes("diff", left, tip, "--", "a.py", "b.py", "c.py")
+
+
+@pytest.mark.rule("INT-03", "RUN-04")
+def test_a_dirty_work_tree_or_another_branch_is_refused(shop: Workshop) -> None:
+    before = shop.git("rev-parse", "main")
+    (shop.root / "a.py").write_text("mine\n")
+    with pytest.raises(Refusal) as dirty:
+        shop.next()
+    assert (str(dirty.value), dirty.value.exit_code) == (
+        f"the work tree at {shop.root} has changes that are not committed (a.py): commit or put "
+        "them away, then run `qrspi next 2026-05-17-user-auth` again",
+        3,
+    )
+    shop.git("checkout", "-q", "a.py")
+    shop.git("checkout", "-q", "-b", "elsewhere")
+    with pytest.raises(Refusal) as wrong:
+        shop.next()
+    assert str(wrong.value) == (
+        f"{shop.root} is on elsewhere, not on the feature branch main: "
+        f"`git -C {shop.root} switch main`, then run `qrspi next 2026-05-17-user-auth` again"
+    )
+    assert (shop.git("rev-parse", "main"), shop.has("integration.md")) == (before, False)
+
+
+@pytest.mark.rule("INT-03")
+def test_a_staged_file_of_the_run_is_refused_before_git_does(shop: Workshop) -> None:
+    shop.write("config.md", shop.read("config.md").replace("---\n", "---\n# mine\n", 1))
+    shop.git("add", str(shop.run / "config.md"))
+    before = shop.git("rev-parse", "main")
+    with pytest.raises(Refusal) as refused:
+        shop.next()
+    assert (str(refused.value), refused.value.exit_code) == (
+        f"a change is staged in {shop.root} (docs/qrspi/2026-05-17-user-auth/config.md), and git "
+        "merges nothing as long as there is one: commit it, or unstage it with "
+        f"`git -C {shop.root} restore --staged -- .`, then run "
+        "`qrspi next 2026-05-17-user-auth` again",
+        3,
+    )
+    assert (shop.git("rev-parse", "main"), shop.has("integration.md")) == (before, False)
+    shop.git("restore", "--staged", ".")
+    shop.next()
+    assert shop.has("integration.md")
+
+
+@pytest.mark.rule("RUN-04", "SEC-01")
+def test_the_daemon_neither_merges_nor_runs_a_command(shop: Workshop) -> None:
+    before = shop.git("rev-parse", "main")
+    assert shop.did(actor="watch") == []
+    assert shop.answer.kind == "merge"
+    assert shop.git("rev-parse", "main") == before
+
+
+@pytest.mark.rule("INT-01")
+def test_a_merge_that_was_made_before_a_kill_is_recognised(shop: Workshop) -> None:
+    shop.next()
+    made = merges(shop)
+    shop.git("rm", "-q", "--cached", "docs/qrspi/2026-05-17-user-auth/integration.md")
+    (shop.run / "integration.md").unlink()
+    shop.git("commit", "-q", "-m", "lost")
+    before = shop.git("rev-list", "--count", "main")
+    shop.next()
+    assert merges(shop) == made
+    assert int(shop.git("rev-list", "--count", "main")) == int(before) + 1  # the record alone
+
+
+@pytest.mark.rule("INT-01")
+def test_a_conflict_is_taken_back_and_becomes_a_task(shop: Workshop) -> None:
+    (shop.root / "b.py").write_text("somebody else's\n")
+    shop.commit("meanwhile")
+    assert shop.did() == ["merge", "start-tasks"]
+    assert [(one.key, one.result) for one in merges(shop)] == [
+        ("task-01", "merged"),
+        ("task-02", "conflict"),
+    ]
+    assert shop.git("status", "--porcelain", "--untracked-files=no") == ""
+    order = shop.read("fixes/integration-round-01/merge-task-02.md")
+    assert order.startswith(
+        "---\nstatus: approved\nfix_round: integration-round-01\ntarget_files: [b.py]\n---\n"
+    )
+    assert (shop.answer.kind, shop.answer.missing) == ("implement", (CONFLICT,))
+    tip = merges(shop)[1].tip
+    place = shop.tree(CONFLICT)
+    shop.git("merge", "-q", "-s", "ours", tip, at=place)
+    shop.take(CONFLICT, "b.py", "both\n")
+    shop.next()
+    assert [(one.key, one.result) for one in merges(shop)] == [
+        ("task-01", "merged"),
+        ("task-02", "contained"),
+        (CONFLICT, "merged"),
+        ("task-03", "merged"),
+    ]
+    assert (shop.root / "b.py").read_text() == "both\n"
+    assert shop.answer.action == "review"
+
+
+@pytest.mark.rule("INT-01", "DSP-01")
+def test_findings_about_the_whole_become_a_task_and_are_settled_by_it(shop: Workshop) -> None:
+    shop.next()
+    shop.review("integrate", 1, REVIEWERS, wrong="The seams do not fit.")
+    assert shop.did() == ["assemble", "write-repairs", "start-tasks"]
+    key = "integration-round-01/review-round-01"
+    assert "- integration-claude.R1-F01 (medium correctness): `reviews/integration/round-01/" in (
+        shop.read(f"fixes/{key}.md")
+    )
+    shop.work(key, "seam.py", "fits\n")
+    shop.report(key)
+    shop.next()
+    shop.review(key, 1)
+    assert shop.did() == [
+        "assemble",
+        "merge",
+        "settle",
+        "commit-round",
+        "choose-loop",
+        "prepare-round",
+    ]
+    commit = next(one.commit for one in merges(shop) if one.key == key)
+    assert shop.read("reviews/integration/round-01-dispositions.md") == (
+        "# Round 01 dispositions\n\n- integration-claude.R1-F01: "
+        f"fixes/integration-round-01/review-round-01.md (clean, merged as {commit[:12]})\n"
+    )
+    assert (shop.answer.action, shop.answer.round) == ("review", 2)
+
+
+@pytest.mark.rule("INT-02")
+def test_a_failing_ci_command_becomes_a_task_and_is_run_again(tmp_path: Path) -> None:
+    broken = "echo 'FAILED tests/x.py::y'; test -e mended\n"
+    shop = implemented(tmp_path, {"ci.sh": broken})
+    shop.next()
+    shop.review("integrate", 1, REVIEWERS)
+    assert shop.did() == ["assemble", "ci", "start-tasks"]
+    assert shop.read("reviews/ci/round-01.log") == "FAILED tests/x.py::y\n"
+    assert "- tests/x.py::y\n" in shop.read("reviews/ci/round-01-review.md")
+    key = "ci-round-01/ci-command"
+    assert "- tests/x.py::y\n" in shop.read(f"fixes/{key}.md")
+    shop.take(key, "mended", "yes\n")
+    shop.next()
+    shop.review("integrate", 2, REVIEWERS)
+    assert shop.did() == ["assemble", "ci"]
+    fields = gate_records.fields(DiskTree(shop.run).read("integration.md"))
+    assert {name: fields[name] for name in ("ci_exit", "ci_log", "ci_merges")} == {
+        "ci_exit": "0",
+        "ci_log": "reviews/ci/round-02.log",
+        "ci_merges": "4",
+    }
+    assert shop.answer.kind == "approve"
+
+
+@pytest.mark.rule("INT-01")
+def test_a_merge_under_way_is_not_disturbed(shop: Workshop) -> None:
+    (shop.root / ".git" / "MERGE_HEAD").write_text(shop.git("rev-parse", "main") + "\n")
+    with pytest.raises(Halt, match="a merge is under way"):
+        shop.next()
+
+
+@pytest.mark.rule("RUN-06")
+def test_what_people_write_around_the_count_stays() -> None:
+    record = b"---\nstatus: draft\n---\n\n# Mine\n\nBefore.\n"
+    first = gate_records.drafted(record, "", "counted", {"phase": 1})
+    assert first == (
+        b"---\nstatus: draft\nphase: 1\n---\n\n# Mine\n\nBefore.\n\n"
+        b"<!-- counted by qrspi: begin -->\n\ncounted\n\n<!-- counted by qrspi: end -->\n"
+    )
+    second = gate_records.drafted(first + b"\nAfter.\n", "", "again", {})
+    assert second == first.replace(b"\ncounted\n", b"\nagain\n") + b"\nAfter.\n"
+    new = gate_records.drafted(Fault("absent"), "Title", "counted", {"status": "draft"})
+    assert isinstance(new, bytes)
+    assert new.startswith(b"---\nstatus: draft\n---\n\n# Title\n\n<!-- counted")

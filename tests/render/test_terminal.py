@@ -1,0 +1,56 @@
+"""Long lines on a terminal."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from qrspi.render.terminal import cells_of, folded, one_line, visible
+
+
+@pytest.mark.parametrize(
+    ("line", "lines"),
+    [
+        ("", [""]),
+        ("twenty columns are it", ["twenty columns are", "  it"]),
+        ("as wide as the screen", ["as wide as the", "  screen"]),
+        ("just twenty columns.", ["just twenty columns."]),
+        ("  because it is so and so", ["  because it is so", "    and so"]),
+        ("run `qrspi next a-b` now", ["run `qrspi next a-b`", "  now"]),
+        ("Then run `qrspi next a`.", ["Then run", "  `qrspi next a`."]),
+        ("Run `qrspi config set a b c d`.", ["Run `qrspi config", "  set a b c d`."]),
+        ("an-unbroken-word-longer-than-all", ["an-unbroken-word-longer-than-all"]),
+        ("a lone ` backtick in a line", ["a lone ` backtick in", "  a line"]),
+        ("\x1b[36mNext:\x1b[0m write the goals", ["\x1b[36mNext:\x1b[0m write the", "  goals"]),
+        ("日本語の文章 日本語の文章", ["日本語の文章", "  日本語の文章"]),
+    ],
+)
+def test_a_line_is_broken_between_words(line: str, lines: list[str]) -> None:
+    assert list(folded([line], 20)) == lines
+
+
+@given(st.text("ab` ", max_size=80), st.integers(10, 40))
+def test_no_word_is_lost_or_broken(line: str, width: int) -> None:
+    made = list(folded([line], width))
+    assert " ".join(made).split() == line.split()
+    assert all(cells_of(part.strip()) <= width or " " not in part.strip() for part in made)
+
+
+@pytest.mark.rule("SEC-23")
+@pytest.mark.parametrize(
+    ("char", "shown"),
+    [
+        ("\U000e0041", "\\U000e0041"),
+        ("\u2062", "\\u2062"),
+        ("\u206a", "\\u206a"),
+        ("\u115f", "\\u115f"),
+        ("\u3164", "\\u3164"),
+        ("\uffa0", "\\uffa0"),
+        ("\ufff9", "\\ufff9"),
+        ("\ufe0f", "\\ufe0f"),
+        ("\U000e0101", "\\U000e0101"),
+    ],
+)
+def test_what_is_drawn_as_nothing_is_spelt_out(char: str, shown: str) -> None:
+    assert one_line(f"a{char}b") == visible(f"a{char}b") == f"a{shown}b"

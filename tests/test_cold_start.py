@@ -1,0 +1,123 @@
+"""What a command imports before it answers: cold start is a feature, so the list is exact."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests import runs, scenes
+
+LIBRARIES = frozenset(
+    "git watchdog jsonlines rich http httpx jsonschema ruamel click sqlite3".split()
+)
+
+# A module that is not here makes every `status` slower: import it where it is needed, or say
+# in the commit why each `status` needs it.
+FOR_STATUS = """
+    qrspi
+    qrspi.cli
+    qrspi.cli.boundary
+    qrspi.cli.plain_status
+    qrspi.cli.session
+    qrspi.cli.status_answer
+    qrspi.core
+    qrspi.core.config
+    qrspi.core.config.fields
+    qrspi.core.config.model_tiers
+    qrspi.core.config.problems
+    qrspi.core.config.reader
+    qrspi.core.derivation
+    qrspi.core.derivation.compaction_advice
+    qrspi.core.derivation.derive
+    qrspi.core.derivation.step_action
+    qrspi.core.errors
+    qrspi.core.filenames
+    qrspi.core.findings
+    qrspi.core.findings.clean
+    qrspi.core.findings.exact_shape
+    qrspi.core.findings.guard
+    qrspi.core.findings.round_files
+    qrspi.core.findings.submission
+    qrspi.core.findings.triage
+    qrspi.core.model
+    qrspi.core.pipeline
+    qrspi.core.records
+    qrspi.core.records.approvals
+    qrspi.core.records.approved_texts
+    qrspi.core.records.audit_trail
+    qrspi.core.records.decisions
+    qrspi.core.records.feedback
+    qrspi.core.records.json_fields
+    qrspi.core.records.step_text
+    qrspi.core.records.vanished
+    qrspi.core.reviewers
+    qrspi.core.rounds
+    qrspi.core.rounds.loop
+    qrspi.core.rounds.manifest
+    qrspi.core.rounds.opening
+    qrspi.core.rounds.pause_file
+    qrspi.core.rounds.round_list
+    qrspi.core.rounds.verified_file
+    qrspi.core.snapshot
+    qrspi.core.steps
+    qrspi.core.steps.after_round
+    qrspi.core.steps.authoring
+    qrspi.core.steps.facts
+    qrspi.core.steps.next_actions
+    qrspi.core.steps.review_action
+    qrspi.core.tree
+    qrspi.core.yaml
+    qrspi.core.yaml.frontmatter
+    qrspi.core.yaml.nodes
+    qrspi.core.yaml.reader
+    qrspi.render
+    qrspi.render.problems
+    qrspi.render.run_page
+    qrspi.render.terminal
+    qrspi.world
+    qrspi.world.files
+    qrspi.world.files.run_tree
+    qrspi.world.machine
+    qrspi.world.machine.hosts
+    qrspi.world.runs
+    qrspi.world.runs.committed_tree
+    qrspi.world.runs.heartbeat
+    qrspi.world.runs.locate
+    qrspi.world.runs.project_search
+""".split()
+MOST_FOR_NEXT = 136
+
+
+def imported(project: Path, *words: str) -> set[str]:
+    done = subprocess.run(
+        [sys.executable, "-X", "importtime", "-c", "from qrspi.cli import main; main()", *words],
+        cwd=project,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr.splitlines()[-1]
+    assert runs.RUN in done.stdout
+    return {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
+
+
+def ours(names: set[str]) -> list[str]:
+    return sorted(name for name in names if name.partition(".")[0] == "qrspi")
+
+
+@pytest.mark.rule("SPE-03")
+def test_status_imports_exactly_what_it_uses(tmp_path: Path) -> None:
+    scenes.reviewed(tmp_path)
+    found = imported(tmp_path, "status")
+    assert ours(found) == FOR_STATUS
+    assert sorted({name.partition(".")[0] for name in found} & LIBRARIES) == []
+
+
+@pytest.mark.rule("SPE-03")
+def test_next_imports_no_more_than_it_did(tmp_path: Path) -> None:
+    scenes.reviewed(tmp_path)
+    found = imported(tmp_path, "next", "--dry-run")
+    assert len(ours(found)) <= MOST_FOR_NEXT, ours(found)
+    assert sorted({name.partition(".")[0] for name in found} & {"watchdog", "httpx", "rich"}) == []

@@ -1,0 +1,176 @@
+"""Every place in the package that starts a program or speaks to the network, and why it may.
+
+What a repository names passes through one door, `world/consent/permits.py`. A new place fails
+here until somebody has looked at it and written down where its words come from.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+import pytest
+
+from tests.test_architecture import MODULES, Module
+
+# What stands behind each: the user's own words, ours, or a permit.
+PROGRAMS = {
+    "cli/verbs/ui.py": "the user's browser, with the address of our own page",
+    "world/git/command.py": "git, by argument lists of ours",
+    "world/processes/children.py": "a helper of ours; argument lists for `command_line`",
+    "world/processes/configured_command.py": "the line of a permit",
+    "world/processes/side_processes.py": "this program itself; what --on-human says",
+}
+CONNECTIONS = {
+    "web/live.py": "nothing: the loop that its server runs in",
+    "web/serve.py": "nothing: it listens, on loopback alone",
+    "world/agents/chat_completions.py": "the address and key of a permit",
+    "world/agents/dispatch_context.py": "the clients that `chat_completions` uses",
+    "world/agents/exchange_deadline.py": "nothing: it shuts their connections down",
+}
+# Who hands something to one of those.
+USERS = {
+    "children.converse": {"world/agents/command_line.py"},
+    "command_line.run": {"world/agents/codex_broker.py"},
+    "transports.send": {"handlers/agents/obtain_answer.py"},
+    "connections.client": {"world/agents/chat_completions.py"},
+    "SideProgram": {"cli/verbs/watch.py", "daemon.py"},
+    "configured_command.run": {"handlers/tasks/ci.py", "handlers/tasks/tests.py"},
+}
+MAKER = "world/consent/permits.py"
+
+_STARTS = re.compile(
+    r"subprocess\.(Popen|run|call|check_\w+|getoutput|getstatusoutput)|Popen|"
+    r"os\.(system|popen|exec\w+|spawn\w+|posix_spawn\w*|fork\w*|startfile)|pty\.(spawn|fork)|"
+    r"(library\.|git\.)?Git\(.*\)\.execute|webbrowser\..+|click\.(launch|edit)|"
+    r"asyncio\.create_subprocess\w+|multiprocessing\..+|ctypes\..+|runpy\..+"
+)
+_CONNECTS = frozenset(
+    """httpx requests socket ssl urllib.request http.client ftplib smtplib imaplib telnetlib asyncio
+    xmlrpc.client aiohttp urllib3 websockets""".split()
+)
+
+
+def _calls(module: Module) -> Iterator[str]:
+    for node in ast.walk(module.tree):
+        if isinstance(node, ast.Call):
+            yield ast.unparse(node.func)
+
+
+def starts(module: Module) -> bool:
+    return any(_STARTS.fullmatch(name) for name in _calls(module))
+
+
+def connects(module: Module) -> bool:
+    """Imports for types start nothing, but they count: nobody else has a use for them."""
+    return any(
+        name in _CONNECTS or name.partition(".")[0] in _CONNECTS
+        for node in ast.walk(module.tree)
+        for name in _imported(node)
+    )
+
+
+def _imported(node: ast.AST) -> list[str]:
+    if isinstance(node, ast.Import):
+        return [alias.name for alias in node.names]
+    return [node.module or ""] if isinstance(node, ast.ImportFrom) and not node.level else []
+
+
+def users(name: str) -> set[str]:
+    return {
+        module.path
+        for module in MODULES
+        if any(called == name or called.endswith(f".{name}") for called in _calls(module))
+    }
+
+
+@pytest.mark.rule("SEC-09")
+def test_programs_are_started_in_these_places_alone() -> None:
+    assert {module.path for module in MODULES if starts(module)} == set(PROGRAMS)
+
+
+@pytest.mark.rule("SEC-09", "SEC-10")
+def test_connections_are_opened_in_these_places_alone() -> None:
+    assert {module.path for module in MODULES if connects(module)} == set(CONNECTIONS)
+
+
+@pytest.mark.rule("SEC-09")
+@pytest.mark.parametrize("name", USERS)
+def test_only_these_hand_them_something(name: str) -> None:
+    assert users(name) == USERS[name]
+
+
+@pytest.mark.rule("SEC-09")
+def test_only_the_door_makes_permits() -> None:
+    assert users("Permit") == {MAKER}
+
+
+@pytest.mark.rule("SEC-09")
+def test_only_these_names_of_config_lead_to_them() -> None:
+    """Whoever reads one of these fields for another purpose stands here with it."""
+    fields = {"test_command", "ci_command", "code_path", "argv", "base_url", "api_key_env"}
+    readers = {
+        module.path
+        for module in MODULES
+        for node in ast.walk(module.tree)
+        if isinstance(node, ast.Attribute) and node.attr in fields
+        if not module.path.startswith(("core/config/", "core/trust.py"))
+    }
+    assert readers == {
+        "cli/__init__.py",  # of this program
+        "core/agents/prompts.py",  # as `prompt_parameters` gives it
+        "core/code_steps/implement.py",  # whether there is one
+        "core/code_steps/integrate.py",  # shows it
+        "core/code_steps/test.py",  # shows it
+        "core/code_steps/test_standing.py",  # shows it
+        "engine.py",  # shows it
+        "daemon.py",  # of a program of ours
+        "handlers/agents/fan_out.py",  # names of keys, to take them out of texts
+        "handlers/agents/prompt_parameters.py",  # by a permit
+        "handlers/changes/code_repository.py",  # by a permit
+        "handlers/runs/start_run.py",  # as its person says it
+        "handlers/runs/consent.py",  # makes what is asked about
+        "world/agents/chat_completions.py",  # behind a permit
+        "world/agents/codex_broker.py",  # behind a permit
+        "world/agents/transports.py",  # whether it is in clear
+        "world/machine/hosts.py",  # whether it is there
+        "world/processes/side_processes.py",  # of a program of ours
+    }
+
+
+@pytest.mark.rule("SEC-13")
+def test_python_is_started_isolated() -> None:
+    found = {
+        module.path: ast.unparse(node)
+        for module in MODULES
+        for node in ast.walk(module.tree)
+        if isinstance(node, ast.List) and node.elts and "executable" in ast.unparse(node.elts[0])
+    }
+    assert {path: text.split(", ")[1] for path, text in found.items()} == {
+        "world/processes/children.py": "'-I'",
+        "world/processes/own_command.py": "*_isolation(__file__)",
+    }
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "subprocess.Popen(x)",
+        "subprocess.run(x)",
+        "os.execvp(x, y)",
+        "os.posix_spawn(x)",
+        "library.Git(directory).execute(x)",
+        "webbrowser.open(x)",
+        "click.launch(x)",
+    ],
+)
+def test_a_new_start_is_seen(source: str) -> None:
+    assert starts(Module("x.py", ast.parse(source)))
+
+
+@pytest.mark.parametrize(
+    "source", ["import socket", "from httpx import Client", "from urllib.request import urlopen"]
+)
+def test_a_new_connection_is_seen(source: str) -> None:
+    assert connects(Module("x.py", ast.parse(source)))

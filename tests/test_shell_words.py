@@ -1,0 +1,161 @@
+"""Printed commands are for a shell: each word in them is plain by its grammar, or quoted."""
+
+from __future__ import annotations
+
+import ast
+import re
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from qrspi.core.filenames import is_run_name
+from qrspi.core.text.shell_words import command, quoted
+
+PACKAGE = Path(__file__).resolve().parent.parent / "qrspi"
+COMMAND = re.compile(r"(?:`|: |\(|  )(?:qrspi|git) ")
+FIRST = re.compile(rf"(?:^(?:qrspi|git) )|{COMMAND.pattern}")
+QUOTING = ("quoted", "command", "_at_root", "quote")
+
+# What stands in a command without being quoted, and why a shell takes it as it is.
+PLAIN = {
+    "the name of a run": {
+        *("run", "facts.run", "job.run", "state.run", "desk.run.name", "run.name", "found.name"),
+        *("tree.name", "workspace.name", "ended.errand.run", "os.path.basename(path)"),
+        *("slug_of(job.run)", "own"),  # a part of it
+    },
+    "a step, a task, a reviewer, by its own grammar": {
+        *("step", "answer.step", "change.step", "found.step", "order.step", "to", "to or 'STEP'"),
+        *("target", "near[0]", "min(steps, key=ORDER.__getitem__)"),
+        *("key", "subject.key", "loop.subject.key", "task.key", "usual.key", "keys[0]"),
+        *(
+            "task",
+            "asked.task",
+            "row.task",
+            "first",
+            "name",
+            "order.name",
+            "asks[0].name",
+            "waiting[0].name",
+        ),
+    },
+    "a finding: a reviewer and two numbers": {"names[0]"},
+    "a number, or a commit": {
+        *("loop.number", "order.round", "output.status", "head[:12]", "task.commit"),
+    },
+    "a word of the engine": {
+        *("desk.verb", "self.verb", "verb", "event", "self.actor", "field", "value", "block"),
+        *(
+            "ways",
+            "options[0].key",
+            "tier.name",
+            "usual",
+            "__version__",
+            "RUNS",
+            "'quality batch' if known else 'status'",
+        ),
+        *("'' if settled else ' --unreviewed'", "show if in_commits else ''"),
+    },
+    "made of words a to z": {"near or _IN_WORDS"},
+    "words of the demonstration's script": {"' '.join(words)", "REPLY"},
+    "quoted where it is made": {"reply", "about"},
+    "no command: what git said of itself": {"command.version()", "why", "output.words"},
+}
+# Texts that are filled in otherwise, each with words of the engine alone.
+FILLED = {"qrspi config set review_depth {} review_mode {}"}
+
+
+def fillings(text: ast.JoinedStr) -> Iterator[ast.expr]:
+    """What is put into the commands of a text, from their first word to the backtick."""
+    inside = False
+    for at, part in enumerate(text.values):
+        if isinstance(part, ast.Constant):
+            inside = _is_inside(str(part.value), inside, is_first=at == 0)
+        elif inside and isinstance(part, ast.FormattedValue):
+            yield part.value
+
+
+def _is_inside(text: str, inside: bool, *, is_first: bool) -> bool:
+    """Whether a command goes on at the end of the text."""
+    at = 0
+    while True:
+        if inside:
+            at = text.find("`", at) + 1
+            if not at:
+                return True
+        found = (FIRST if is_first and at == 0 else COMMAND).search(text, at)
+        if not found:
+            return False
+        inside, at = True, found.end()
+
+
+def unquoted(source: str, plain: set[str]) -> list[str]:
+    return [
+        ast.unparse(value)
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.JoinedStr)
+        for value in fillings(node)
+        if ast.unparse(value) not in plain and not _is_quoted(value)
+    ]
+
+
+def _is_quoted(value: ast.expr) -> bool:
+    called = value.func if isinstance(value, ast.Call) else None
+    return isinstance(called, ast.Name) and called.id in QUOTING
+
+
+@pytest.mark.rule("SEC-15", "LIV-02")
+def test_every_word_of_a_printed_command_is_plain_or_quoted() -> None:
+    plain: set[str] = set().union(*PLAIN.values())
+    found = {
+        (str(file.relative_to(PACKAGE)), word)
+        for file in PACKAGE.rglob("*.py")
+        for word in unquoted(file.read_text("utf-8"), plain)
+    }
+    assert found == set(), "quote it (core/text/shell_words), or say above why it is plain"
+
+
+@pytest.mark.rule("SEC-15")
+def test_no_command_is_filled_in_otherwise() -> None:
+    """By `.format`, `%` or `+` nothing would be seen of what goes in."""
+    found = [
+        node.value.value
+        for file in PACKAGE.rglob("*.py")
+        for node in ast.walk(ast.parse(file.read_text("utf-8")))
+        if isinstance(node, ast.Attribute)
+        and node.attr in ("format", "format_map")
+        and isinstance(node.value, ast.Constant)
+        and FIRST.search(str(node.value.value))
+    ]
+    assert set(found) <= FILLED
+
+
+@pytest.mark.parametrize(
+    ("source", "found"),
+    [
+        ('f"qrspi show {place}"', ["place"]),
+        ('f"see `git log {place}` and {other}"', ["place"]),
+        ('f"see `git log {quoted(place)}`"', []),
+        ('f"{place} is no run: qrspi init {slug}"', ["slug"]),
+        ('f"from git {place}"', []),
+        ('f"`qrspi next {run}`, `qrspi show {run} {what}`"', ["what"]),
+    ],
+)
+def test_the_rule_sees_what_breaks_it(source: str, found: list[str]) -> None:
+    assert unquoted(source, {"run"}) == found
+
+
+@pytest.mark.rule("SEC-15")
+@given(st.text(st.characters(exclude_categories=("Cs",))))
+def test_words_are_quoted_as_the_standard_library_quotes_them(word: str) -> None:
+    assert quoted(word) == shlex.quote(word)
+    assert shlex.split(command("qrspi", word)) == ["qrspi", word]
+
+
+@pytest.mark.rule("SEC-15")
+@given(st.text(st.characters(exclude_categories=("Cs",)), min_size=1))
+def test_the_name_of_a_run_needs_no_quotes(word: str) -> None:
+    assert not is_run_name(word) or quoted(word) == word
