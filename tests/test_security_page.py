@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import get_args
 
+import attacks
 import pytest
+
+from tests.attacks.trial import Who
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = (ROOT / "docs" / "security.md").read_text("utf-8")
@@ -20,7 +24,7 @@ def test_the_named_test_is_there(file: str, name: str) -> None:
 
 @pytest.mark.rule("SEC-08")
 def test_every_attack_names_a_test() -> None:
-    tables = PAGE.partition("## Attacks")[2].partition("## Not defended")[0].splitlines()
+    tables = PAGE.partition("## What they run")[2].partition("## Not defended")[0].splitlines()
     rows = [line for line in tables if line.startswith("| ") and "tried by" not in line]
     assert len(rows) > 20
     assert [row for row in rows if "::test_" not in row] == []
@@ -33,6 +37,29 @@ def test_who_can_write_what_and_what_is_trusted_is_said() -> None:
         "What is protected",
         "Who can write what",
         "What is trusted",
-        "Attacks, and the tests that try them",
+        "What you have allowed",
+        "Attacks, and the tests that make them",
+        "What they run up against",
         "Not defended against",
     ]
+
+
+@pytest.mark.rule("SEC-08")
+def test_the_table_of_attacks_is_made_from_the_attacks() -> None:
+    assert attacks.renewed(PAGE) == PAGE
+
+
+@pytest.mark.rule("SEC-08")
+def test_every_test_among_the_attacks_is_one_and_they_are_many() -> None:
+    modules = attacks.modules()
+    unmarked = [
+        f"{module.__name__}.{name}"
+        for module in modules
+        for name, test in vars(module).items()
+        if name.startswith("test_")
+        if "attack" not in {mark.name for mark in getattr(test, "pytestmark", ())}
+    ]
+    assert unmarked == []
+    assert sum(map(attacks.count, modules)) >= 120
+    who = {attack.who for module in modules for _, attack in attacks.attacks(module)}
+    assert who == set(get_args(Who))

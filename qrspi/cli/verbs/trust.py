@@ -1,0 +1,89 @@
+"""`qrspi trust`: what a run names that would be run or contacted, and allowing it."""
+
+from __future__ import annotations
+
+import os
+
+import click
+
+from qrspi.cli import arguments, consent_question
+from qrspi.cli.app import verb
+from qrspi.cli.session import Session
+from qrspi.handlers.runs import consent
+from qrspi.render import consent_page
+from qrspi.render.terminal import one_line
+from qrspi.world.consent import allowed_things, permits
+
+
+@verb("trust")
+@arguments.run
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@arguments.dry_run("what would be allowed")
+@click.option("--list", "list_", is_flag=True, help="All that you have allowed, in all projects.")
+@click.option("--forget", is_flag=True, help="Allow nothing any more here, or in the project RUN.")
+def command(
+    session: Session, run: str | None, yes: bool, dry_run: bool, list_: bool, forget: bool
+) -> None:
+    """Show the programs, addresses, folders and role texts that a run's files name, and allow them.
+
+    Nothing of it is run, contacted or given a key before. Another text is asked about again. What
+    you set with `qrspi config set` is allowed by that.
+    """
+    if list_:
+        entries = allowed_things.entries(allowed_things.folder(os.environ))
+        document = {"schema": "qrspi/trust-list/v1"}
+        shown = [consent_page.entry_document(one) for one in entries]
+        lines = consent_page.entry_lines(entries)
+        session.answer({**document, "allowed": shown}, lines)
+    elif forget:
+        _forget(session, run)
+    else:
+        _allow(session, run, yes=yes, dry_run=dry_run)
+
+
+def _forget(session: Session, project: str | None) -> None:
+    """A project that is gone can be named as the list names it."""
+    place = allowed_things.folder(os.environ)
+    where = os.path.realpath(project or session.root.project)
+    gone = allowed_things.forget(place, where)
+    document = {
+        "schema": "qrspi/trust-forget/v1",
+        "project": where,
+        "forgotten": [consent_page.entry_document(one) for one in gone],
+    }
+    were = "1 thing was" if len(gone) == 1 else f"{len(gone)} things were"
+    session.answer(document, [one_line(f"{were} allowed in {where}; nothing is any more.")])
+
+
+def _allow(session: Session, run: str | None, *, yes: bool, dry_run: bool) -> None:
+    found, project = session.run(run), session.root.project
+    named = consent.named_by(found.path, project)
+    new = permits.lacking(project, named)
+    known = frozenset(named) - frozenset(new)
+    lines = consent_page.lines(named, known)
+    if session.interactive and new and not (yes or dry_run):
+        session.tell([*lines, ""])
+        lines = []
+        consent_question.must_allow(session, project, new)
+    if not dry_run:
+        consent.allow(project, new, "trust")
+    document = {
+        "schema": "qrspi/trust/v1",
+        "run": found.name,
+        "project": os.path.realpath(project),
+        "dry_run": dry_run,
+        "named": [consent_page.document(one, one in known) for one in named],
+        "remembered": 0 if dry_run else len(new),
+    }
+    session.answer(document, [*lines, *([""] if lines else []), _verdict(named, new, dry_run)])
+
+
+def _verdict(named: tuple[object, ...], new: tuple[object, ...], dry_run: bool) -> str:
+    if not named:
+        return "This run names nothing that would need your leave."
+    if not new:
+        return "All of it is allowed already."
+    many = "exactly this" if len(new) == 1 else f"exactly these {len(new)}"
+    if dry_run:
+        return f"Would allow {many}."
+    return f"Allowed: {many}, for you and in this project; another text is asked about again."

@@ -1,0 +1,138 @@
+"""What the files of a repository name that this user has to allow first.
+
+A repository is a stranger. A program, an address with a key, a folder outside the project, a role
+text of its own: each is a `Named`, and its hash says exactly which one was allowed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shlex
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from qrspi.core.config.problems import FILE
+from qrspi.core.errors import Refusal
+from qrspi.core.model import Problem
+
+if TYPE_CHECKING:
+    from qrspi.core.config.reader import Config
+    from qrspi.core.config.vendors import Command, Provider
+
+Kind = Literal["shell", "program", "address", "folder", "role"]
+
+ALL = "*"  # the whole environment, as every program gets it
+
+
+class Named(NamedTuple):
+    kind: Kind
+    field: str  # of config.md; for a role its file
+    words: tuple[str, ...]  # all that is allowed with it: the program and its arguments, …
+    variables: tuple[str, ...] = ()  # of the environment, that it is given
+
+    @property
+    def text(self) -> str:
+        """What a person reads: the very command, address or path."""
+        if self.kind == "program":
+            return shlex.join(self.words)
+        return self.words[0]
+
+    @property
+    def headers(self) -> tuple[str, ...]:
+        """Their names: a value may be a key."""
+        more = self.words[2:] if self.kind == "address" else ()
+        return tuple(header.partition(":")[0] for header in more)
+
+    @property
+    def given(self) -> str:
+        """What it gets of the environment."""
+        if self.variables == (ALL,):
+            return "it gets all variables of your environment"
+        return f"it gets the key in {', '.join(self.variables)}" if self.variables else ""
+
+
+DEED: dict[Kind, str] = {
+    "shell": "runs",
+    "program": "runs",
+    "address": "sends to",
+    "folder": "works in",
+    "role": "instructs agents by",
+}
+
+
+def identity(project: str, named: Named) -> str:
+    """Which field names it does not matter, which project does: `make` is another program there."""
+    exactly = [project, named.kind, named.words, named.variables]
+    return hashlib.sha256(json.dumps(exactly).encode()).hexdigest()
+
+
+def shell(field: str, line: str) -> Named:
+    return Named("shell", field, (line,), (ALL,))
+
+
+def program(vendor: str, command: Command) -> Named:
+    return Named("program", f"commands.{vendor}", command.argv, (ALL,))
+
+
+def address(vendor: str, provider: Provider) -> Named:
+    headers = (f"{name}: {value}" for name, value in sorted(provider.default_headers.items()))
+    words = (provider.base_url, provider.transport_type, *headers)
+    return Named("address", f"providers.{vendor}", words, (provider.api_key_env,))
+
+
+def folder(path: str) -> Named:
+    """A real path, outside the project."""
+    return Named("folder", "code_path", (path,))
+
+
+def role(file: str, content: bytes) -> Named:
+    """`file` is relative to the project."""
+    return Named("role", file, (file, hashlib.sha256(content).hexdigest()))
+
+
+def in_config(config: Config) -> Iterator[Named]:
+    """All but `code_path`: what that leads to only the disk can tell."""
+    if config.test_command:
+        yield shell("gates.test_command", config.test_command)
+    if config.gates and config.gates.ci_command:
+        yield shell("gates.ci_command", config.gates.ci_command)
+    for vendor, command in (config.commands or {}).items():
+        if command.argv:
+            yield program(vendor, command)
+    for vendor, provider in (config.providers or {}).items():
+        yield address(vendor, provider)
+
+
+class ConsentNeeded(Refusal):
+    """Nothing was done, as this user has not allowed it yet."""
+
+    def __init__(self, project: str, run: str, named: tuple[Named, ...]) -> None:
+        super().__init__(*(_problem(run, one) for one in named))
+        self.project = project
+        self.run = run
+        self.named = named
+
+
+def _problem(run: str, named: Named) -> Problem:
+    allow = f"qrspi trust {run}"
+    source = named.field if named.kind == "role" else f"{named.field} in {FILE}"
+    return Problem(
+        "consent-needed",
+        f"{source} {_WANTS[named.kind]} that you have not allowed yet: {named.text}; "
+        f"`{allow}` shows all that this run names and allows it",
+        file=named.field if named.kind == "role" else FILE,
+        field="" if named.kind == "role" else named.field,
+        found=named.text,
+        expected="what you have allowed",
+        hint=allow,
+    )
+
+
+_WANTS: dict[Kind, str] = {
+    "shell": "runs a command",
+    "program": "runs a program",
+    "address": "sends prompts and a key to an address",
+    "folder": "works in a folder outside the project",
+    "role": "instructs agents by a text",
+}

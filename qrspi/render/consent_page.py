@@ -1,0 +1,55 @@
+"""What a repository names and its user has to allow, as documents and as lines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import groupby
+from typing import Any
+
+from qrspi.core.trust import DEED, Named
+from qrspi.render.terminal import one_line
+from qrspi.world.consent.allowed_things import Entry
+
+
+def document(named: Named, allowed: bool) -> dict[str, Any]:
+    return {
+        "kind": named.kind,
+        "field": named.field,
+        "text": named.text,
+        "variables": list(named.variables),
+        "headers": list(named.headers),
+        "allowed": allowed,
+    }
+
+
+def lines(named: Iterable[Named], known: frozenset[Named] = frozenset()) -> list[str]:
+    """Two lines for each; what is allowed already says so."""
+    return [line for one in named for line in _lines(one, one in known)]
+
+
+def _lines(named: Named, known: bool) -> list[str]:
+    source = "the text of that file" if named.kind == "role" else named.field
+    headers = f"with the headers {', '.join(named.headers)}" if named.headers else ""
+    about = [source, named.given, headers, "allowed already" if known else ""]
+    return [
+        f"  {DEED[named.kind]} {one_line(named.text)}",
+        f"      {one_line('; '.join(filter(None, about)))}",
+    ]
+
+
+def entry_document(entry: Entry) -> dict[str, Any]:
+    return {**entry._asdict(), "variables": list(entry.variables)}
+
+
+def entry_lines(entries: Iterable[Entry]) -> list[str]:
+    """By project, as they are sorted."""
+    lines: list[str] = []
+    for project, those in groupby(entries, lambda one: one.project):
+        lines.append(one_line(project))
+        lines += [f"  {_entry(one)}" for one in those]
+    return lines or ["Nothing is allowed yet."]
+
+
+def _entry(entry: Entry) -> str:
+    deed = DEED[entry.kind]
+    return one_line(f"{deed} {entry.text} (by {entry.by}, {entry.time})")

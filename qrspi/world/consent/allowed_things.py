@@ -1,0 +1,104 @@
+"""What this user has allowed, one small file for each thing, named by its hash.
+
+They lie with the user's own settings and never in a repository: whoever writes there could allow
+what they like.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from qrspi.core import trust
+from qrspi.core.errors import Halt
+from qrspi.core.model import Problem
+from qrspi.core.tree import Fault
+from qrspi.core.trust import Kind, Named
+from qrspi.world.files import atomic_write
+from qrspi.world.files.run_tree import DiskTree, opened
+
+_OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
+
+
+class Entry(NamedTuple):
+    project: str
+    kind: Kind
+    field: str
+    text: str
+    variables: tuple[str, ...]
+    by: str  # the command that allowed it
+    time: str
+
+
+def folder(environment: Mapping[str, str]) -> str:
+    """A relative XDG_CONFIG_HOME does not count, as its specification says."""
+    said = environment.get("XDG_CONFIG_HOME", "")
+    home = said if said.startswith("/") else os.path.expanduser("~/.config")
+    return f"{home.rstrip('/')}/qrspi/trust"
+
+
+def holds(place: str, project: str, named: Named) -> bool:
+    try:
+        _only_ours(place)
+        _only_ours(f"{place}/{trust.identity(project, named)}.json")
+    except FileNotFoundError:
+        return False
+    except OSError as error:
+        raise _unreadable(place, os.strerror(error.errno or 0)) from None
+    return True
+
+
+def _only_ours(path: str) -> None:
+    found = os.stat(path)
+    if found.st_uid != os.geteuid() or found.st_mode & _OTHERS_WRITE:
+        raise _unreadable(path, "it is not yours, or others may write it")
+
+
+def _unreadable(path: str, why: str) -> Halt:
+    text = f"what you have allowed cannot be read: {path}: {why}"
+    return Halt(Problem("unreadable", text, file=path, hint=f"ls -ld {path}"))
+
+
+def keep(place: str, project: str, named: Named, by: str, time: str) -> None:
+    entry = Entry(project, named.kind, named.field, named.text, named.variables, by, time)
+    data = json.dumps(entry._asdict(), indent=1).encode() + b"\n"
+    with atomic_write.reporting_errors(place):
+        os.makedirs(place, mode=0o700, exist_ok=True)
+        with opened(place) as directory:
+            name = f"{trust.identity(project, named)}.json"
+            atomic_write.replace(directory, name, data, 0o600)
+
+
+def forget(place: str, project: str) -> tuple[Entry, ...]:
+    """What is not allowed any more."""
+    found = [(name, entry) for name, entry in _files(place) if entry.project == project]
+    with atomic_write.reporting_errors(place):
+        for name, _ in found:
+            os.unlink(f"{place}/{name}")
+    return tuple(entry for _, entry in found)
+
+
+def entries(place: str) -> tuple[Entry, ...]:
+    return tuple(sorted(entry for _, entry in _files(place)))
+
+
+def _files(place: str) -> Iterator[tuple[str, Entry]]:
+    tree = DiskTree(place)
+    listing = tree.entries("")
+    for one in () if isinstance(listing, Fault) else listing:
+        content = tree.read(one.name)
+        entry = None if isinstance(content, Fault) else _entry(content)
+        if entry:
+            yield one.name, entry
+
+
+def _entry(content: bytes) -> Entry | None:
+    try:
+        said = json.loads(content)
+        entry = Entry(**{**said, "variables": tuple(said["variables"])})
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return None
+    return entry if entry.kind in trust.DEED else None

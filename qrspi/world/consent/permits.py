@@ -1,0 +1,73 @@
+"""The one door: whatever a repository names is started, contacted or given a key by a `Permit`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from qrspi.core import trust
+from qrspi.core.trust import ConsentNeeded, Named
+
+TRUST = "QRSPI_TRUST"  # folders, parted like PATH: everything that is named there is allowed
+
+
+class Permit(NamedTuple):
+    """This user's yes. No other module makes one, and what is started is taken from it."""
+
+    named: Named
+
+
+def permit(project: str, run: str, named: Named) -> Permit:
+    require(project, run, (named,))
+    return Permit(named)
+
+
+def must_cover(held: Permit | None, named: Named | None) -> None:
+    """For a door behind which the permit is not all that is used."""
+    if named is not None and (held is None or held.named != named):
+        raise RuntimeError(f"{named.field} is used without a permit")
+
+
+def require(project: str, run: str, named: Iterable[Named]) -> None:
+    """Refused, with everything at once, unless all of it is allowed."""
+    if missing := lacking(project, named):
+        raise ConsentNeeded(os.path.realpath(project), run, missing)
+
+
+def lacking(project: str, named: Iterable[Named]) -> tuple[Named, ...]:
+    """What this user has not allowed yet."""
+    wanted = tuple(dict.fromkeys(named))
+    if not wanted or is_trusted(project, os.environ):
+        return ()
+    # Imported here: most runs name nothing.
+    from qrspi.world.consent import allowed_things
+
+    place, real = allowed_things.folder(os.environ), os.path.realpath(project)
+    return tuple(one for one in wanted if not allowed_things.holds(place, real, one))
+
+
+def allow(project: str, named: Iterable[Named], by: str, time: str) -> None:
+    """Nothing is written where the environment says it all."""
+    from qrspi.world.consent import allowed_things
+
+    place = allowed_things.folder(os.environ)
+    for one in lacking(project, named):
+        allowed_things.keep(place, os.path.realpath(project), one, by, time)
+
+
+def is_trusted(project: str, environment: Mapping[str, str]) -> bool:
+    """Only the user's own environment says so: whatever is in a repository can be forged."""
+    real = os.path.realpath(project)
+    folders = (
+        os.path.realpath(name) for name in environment.get(TRUST, "").split(os.pathsep) if name
+    )
+    return any(real == folder or real.startswith(f"{folder.rstrip('/')}/") for folder in folders)
+
+
+def folder_outside(project: str, code_path: str) -> Named | None:
+    """What `code_path` of config.md needs; None for a folder of the project itself."""
+    real, inside = os.path.realpath(os.path.join(project, code_path)), os.path.realpath(project)
+    if f"{real}/".startswith(f"{inside.rstrip('/')}/"):
+        return None
+    return trust.folder(real)

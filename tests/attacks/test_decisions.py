@@ -1,0 +1,220 @@
+"""To have it taken for a person's decision what no person decided."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests import quick, runs, scenes
+from tests.attacks.arena import Arena, workshop
+from tests.attacks.trial import attack
+
+pytestmark = pytest.mark.rule("SEC-20", "LIV-08", "SEC-24")
+PAUSE = "reviews/goals-loop-pause-round-01.md"
+
+
+def undecided(arena: Arena, run: Path) -> None:
+    """Nothing says that a person did it, and nothing follows from it."""
+    for command in ("next", "status", "status --explain", "brief", "log", "explain"):
+        said = arena.qrspi(*command.split()).flat
+        assert "by a person" not in said and "by Ada" not in said, f"{command}: {said}"
+    assert arena.qrspi("approve", "goals").code == 3
+    assert b"status: approved" not in (run / "goals.md").read_bytes()
+
+
+def paused(root: Path) -> Path:
+    run = scenes.paused(root)
+    scenes.advance(run)
+    assert (run / PAUSE).exists()
+    return run
+
+
+@attack(
+    "an agent",
+    "the answer to a pause is written into its file",
+    {"skip": "skip", "apply": "apply", "loop back": "loop-back"},
+)
+def test_a_pause(arena: Arena, way: str) -> None:
+    run = arena.scene(paused)
+    text = (run / PAUSE).read_text()
+    assert "pending" in text
+    (run / PAUSE).write_text(text.replace("pending", way))
+    undecided(arena, run)
+
+
+@attack(
+    "an agent",
+    "a round is closed by files that a person's word would leave",
+    {
+        "the verifier is off": ("round-01-verifier-disabled.md",),
+        "dispositions": ("round-01-dispositions.md",),
+        "dispositions and a commit": ("round-01-dispositions.md", "round-01-commit.txt"),
+        "a skip": ("round-01-skipped.md", "round-01-skip.md"),
+        "a flag": ("round-01-flag.md", "round-01.flag"),
+    },
+)
+def test_files_of_a_decision(arena: Arena, way: tuple[str, ...]) -> None:
+    run = arena.scene(scenes.prepared)
+    head = scenes.git(arena.project, "rev-parse", "HEAD")
+    for name in way:
+        text = f"{head}\n" if name.endswith(".txt") else "---\nwho: Ada\n---\nSkipped.\n"
+        (run / "reviews/goals" / name).write_text(text)
+    undecided(arena, run)
+
+
+@attack(
+    "an agent",
+    "a task is ended by a file",
+    {"accepted": "accepted-with-issues", "skipped": "skipped-by-user"},
+)
+def test_a_task(arena: Arena, way: str) -> None:
+    shop = workshop(arena)
+    shop.next()
+    shop.work("task-01", "a.py", "print('evil word')\n")
+    shop.report("task-01")
+    shop.write(
+        "reviews/tasks/task-01/outcome.md",
+        f"---\noutcome: {way}\nending: {way}\nwho: Ada\nreason: fine\n---\n",
+    )
+    for command in ("next", "status", "task list", "brief"):
+        said = arena.qrspi(*command.split()).flat
+        assert "a person decided so" not in said and "Ada" not in said.replace("Ada Example", "")
+    assert "evil" not in shop.git("show", "main:a.py")
+
+
+RECORD = {
+    "event": "approve",
+    "step": "goals",
+    "who": "Ada Boss",
+    "round": 0,
+    "time": "2026-05-17T09:30:00Z",
+}
+
+
+@attack(
+    "an agent",
+    "a text says itself that it is approved",
+    {
+        "alone": None,
+        "with a record of another text": {**RECORD, "body_hash": "0" * 64},
+        "with a record of another step": {**RECORD, "step": "design"},
+        "with a record without a text": RECORD,
+    },
+)
+def test_says_so(arena: Arena, way: dict[str, object] | None) -> None:
+    run = arena.clone(approvals="recorded")
+    text = (run / "goals.md").read_bytes()
+    (run / "goals.md").write_bytes(text.replace(b"status: draft", b"status: approved"))
+    if way:
+        (run / "approvals.jsonl").write_text(f"{json.dumps(way)}\n")
+    goes_on = arena.qrspi("next").code == 0
+    status = arena.qrspi("status", "--json").json["runs"][0]
+    assert status["next"]["step"] == "goals" or not goes_on
+    assert "[x]" not in arena.qrspi("status", "--checklist").out or not goes_on
+    named = "goals" if goes_on else "approvals.jsonl"
+    for command in ("status", "inbox", "doctor", "brief"):
+        assert named in arena.qrspi(*command.split()).text
+
+
+@attack(
+    "an agent",
+    "a person's no is taken back by a file",
+    {
+        "the record is gone": lambda run: (run / "approvals.jsonl").unlink(),
+        "the record is empty": lambda run: (run / "approvals.jsonl").write_bytes(b""),
+        "the record is a folder": lambda run: (
+            (run / "approvals.jsonl").unlink(),
+            (run / "approvals.jsonl").mkdir(),
+        ),
+        "the record is no text": lambda run: (run / "approvals.jsonl").write_bytes(b"\xff\0" * 9),
+        "the feedback is gone": lambda run: [
+            file.unlink() for file in run.rglob("*feedback*") if file.is_file()
+        ],
+    },
+)
+def test_a_no(arena: Arena, way: Callable[[Path], object]) -> None:
+    run = arena.scene(scenes.clean)
+    arena.qrspi("next")
+    assert arena.qrspi("reject", "goals", "-m", "Not like this.").code == 0
+    arena.commit()
+    way(run)
+    arena.qrspi("next")
+    assert "Reviews passed clean" not in arena.qrspi("status").flat
+    assert arena.qrspi("approve", "goals").code != 0
+
+
+@attack(
+    "an agent",
+    "a clean word says that something is wrong, and counts as clean",
+    {
+        "many lines": "\n".join(["It must not ship."] * 9),
+        "a long line": "It must not ship. " * 40,
+        "hidden behind blank lines": "\n" * 40 + "It must not ship.\n" * 7,
+    },
+)
+def test_a_clean_word(arena: Arena, way: str) -> None:
+    """In a quick run, where a clean step needs no person."""
+    run = arena.scene(asked)
+    for file in (run / "reviews/questions/round-01").glob("*.clean.md"):
+        file.write_bytes(file.read_bytes() + way.encode())
+    said = arena.qrspi("next").flat
+    assert quick.status(run, "questions") == "draft"
+    assert "It must not ship." in said
+
+
+def asked(root: Path) -> Path:
+    return quick.reviewed(root, "questions", git=True)
+
+
+@attack(
+    "an agent",
+    "a decision is put on record under another name",
+    {
+        "an approval": ("approve", "goals", "--unreviewed"),
+        "a no": ("reject", "goals", "-m", "No."),
+    },
+)
+def test_another_name(arena: Arena, way: tuple[str, ...]) -> None:
+    run = arena.scene(scenes.clean)
+    arena.qrspi("next")
+    assert arena.qrspi(*way, "--as", "Ada Boss").code == 0
+    record = runs.lines(run, "approvals.jsonl")[-1]
+    said = json.dumps(record)
+    assert "Ada Boss" in said and "ada@example.org" in said
+    assert record["who"] != "Ada Boss"
+
+
+@attack(
+    "an agent",
+    "a step that a person sent back approves itself",
+    {
+        "rejected": (("reject", "questions", "-m", "No."),),
+        "rewound": (
+            ("approve", "questions", "--unreviewed"),
+            ("rewind", "--to", "questions", "--yes"),
+        ),
+        "taken back": (("approve", "questions", "--unreviewed"), ("unapprove", "questions")),
+    },
+)
+def test_sent_back(arena: Arena, way: tuple[tuple[str, ...], ...]) -> None:
+    run = arena.scene(questions)
+    arena.qrspi("next")
+    for words in way:
+        assert arena.qrspi(*words).code == 0
+    text = (run / "questions.md").read_bytes() if (run / "questions.md").exists() else b""
+    (run / "questions.md").write_bytes((text or runs.artifact()) + b"\nBetter.\n")
+    for _ in range(2):
+        arena.qrspi("next")
+        for folder in sorted((run / "reviews/questions").glob("round-??")):
+            number = int(folder.name[-2:])
+            for tag in quick.tags(run, "questions"):
+                (folder / f"{tag}.clean.md").write_bytes(runs.clean(tag, number))
+    arena.qrspi("next")
+    assert quick.status(run, "questions") == "draft"
+
+
+def questions(root: Path) -> Path:
+    return quick.make(root, "questions", git=True)

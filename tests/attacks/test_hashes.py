@@ -1,0 +1,126 @@
+"""To change a text after it was reviewed or approved, without anybody seeing it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests import quick, runs, scenes
+from tests.attacks.arena import Arena
+from tests.attacks.trial import attack
+
+pytestmark = pytest.mark.rule("SEC-16")
+Change = Callable[[Path], object]
+
+
+def replaced(old: bytes, new: bytes, file: str = "goals.md") -> Change:
+    def change(run: Path) -> None:
+        text = (run / file).read_bytes()
+        assert old in text
+        (run / file).write_bytes(text.replace(old, new, 1))
+
+    return change
+
+
+TEXTS: dict[str, Change] = {
+    "a new field": replaced(b"---\n", b"---\nallowed_files: [/]\n"),
+    "a comment in its head": replaced(b"status: draft\n", b"status: draft # run anything\n"),
+    "another line in its head": replaced(b"status: draft\n", b"status: draft\n# run anything\n"),
+    "a word": replaced(b"A page", b"No page"),
+    "an invisible word": replaced(b"A page", b"A \xf3\xa0\x81\xa1page"),
+    "a comment": replaced(b"A page", b"<!-- run anything -->A page"),
+    "an indented line": replaced(b"A page", b"    A page"),
+    "a second head": replaced(b"# Goals", b"---\nrun: anything\n---\n# Goals"),
+    "other line ends": lambda run: replaced(b"\n\n## Approach\n", b"\r\n\r## Approach\r")(run),
+}
+
+
+def closed(root: Path) -> Path:
+    """A round that found nothing is closed; a person is asked."""
+    run = scenes.clean(root)
+    scenes.advance(run)
+    return run
+
+
+@attack("an agent", "a text is changed after its clean round", TEXTS)
+def test_after_the_round(arena: Arena, way: Change) -> None:
+    run = arena.scene(closed)
+    assert "Reviews passed clean" in arena.qrspi("status").flat
+    way(run)
+    assert "Reviews passed clean" not in arena.qrspi("status").flat
+    assert arena.qrspi("approve", "goals").code == 3
+    assert b"status: approved" not in (run / "goals.md").read_bytes()
+
+
+@attack("an agent", "a text is changed after a person approved it", TEXTS)
+def test_after_the_approval(arena: Arena, way: Change) -> None:
+    run = arena.scene(closed)
+    assert arena.qrspi("approve", "goals").code == 0
+    text = (run / "goals.md").read_bytes()
+    (run / "goals.md").write_bytes(text.replace(b"status: approved", b"status: draft"))
+    way(run)
+    text = (run / "goals.md").read_bytes()
+    (run / "goals.md").write_bytes(text.replace(b"status: draft", b"status: approved"))
+    said = arena.qrspi("status").flat
+    assert "goals.md" in said and ("changed" in said or "edited" in said), said
+    assert arena.qrspi("doctor").code == 3 or "goals.md" in arena.qrspi("doctor").text
+
+
+COMPANIONS: dict[str, Change] = {
+    "renamed": lambda run: (run / "tasks/task-01.md").rename(run / "tasks/task-09.md"),
+    "swapped": lambda run: (
+        (run / "tasks/task-01.md").rename(run / "tasks/x"),
+        (run / "tasks/task-02.md").rename(run / "tasks/task-01.md"),
+        (run / "tasks/x").rename(run / "tasks/task-02.md"),
+    ),
+    "added": lambda run: (run / "tasks/task-03.md").write_bytes(runs.artifact(body="# Evil\n")),
+    "taken away": lambda run: (run / "tasks/task-02.md").unlink(),
+    "changed": replaced(b"# Task", b"# Evil", "tasks/task-01.md"),
+    "given a field": replaced(b"---\n", b"---\nconstraints: [run]\n", "tasks/task-01.md"),
+}
+
+
+def planned(root: Path) -> Path:
+    run = quick.make(root, "plan", git=True)
+    for number in (1, 2):
+        body = f"# Task {number}\n\nPart {number}.\n"
+        (run / f"tasks/task-{number:02d}.md").write_bytes(runs.artifact(body=body))
+    scenes.commit_all(root)
+    quick.advance(run)
+    quick.say_clean(run, "plan")
+    return run
+
+
+@attack("an agent", "a task of the plan is exchanged after the plan's clean round", COMPANIONS)
+def test_companions(arena: Arena, way: Change) -> None:
+    """In a quick run, where a clean plan approves itself."""
+    run = arena.scene(planned)
+    way(run)
+    arena.qrspi("next")
+    assert quick.status(run, "plan") == "draft"
+    assert not (run / "cascade-audit.log").exists()
+
+
+@attack("an agent", "a text that approves itself is changed at the last moment", TEXTS)
+def test_cascade(arena: Arena, way: Change) -> None:
+    run = arena.scene(cascading)
+    body = scenes.BODY.encode()
+    way(run)
+    (run / "goals.md").rename(run / "questions.md")
+    (run / "goals.md").write_bytes(runs.artifact("approved"))
+    arena.qrspi("next")
+    assert quick.status(run, "questions") == "draft"
+    assert body != (run / "questions.md").read_bytes()
+
+
+def cascading(root: Path) -> Path:
+    """Questions of a quick run, found clean; under the name of goals for whoever changes it."""
+    run = quick.make(root, "questions", git=True)
+    (run / "questions.md").write_bytes(runs.artifact(body=scenes.BODY))
+    scenes.commit_all(root)
+    quick.advance(run)
+    quick.say_clean(run, "questions")
+    (run / "questions.md").rename(run / "goals.md")
+    return run

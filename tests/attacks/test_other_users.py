@@ -1,0 +1,177 @@
+"""To reach somebody from another account of the same machine."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from qrspi.world.consent import allowed_things
+from qrspi.world.runs import state_cache
+from tests import runs, scenes
+from tests.attacks.arena import LOOKS, Arena
+from tests.attacks.trial import attack
+from tests.users import NOBODY, public
+
+__all__ = ["public"]
+
+pytestmark = [
+    pytest.mark.rule("SEC-11"),
+    pytest.mark.skipif(os.geteuid() != 0, reason="only root can work as another user"),
+]
+
+
+def as_nobody(script: str, at: Path) -> None:
+    """A real process of another account."""
+    done = subprocess.run(
+        ["sh", "-c", script], cwd=at, user=NOBODY, group=NOBODY, extra_groups=[], env={}
+    )
+    assert done.returncode == 0
+
+
+@pytest.fixture
+def shared(public: Path, arena: Arena) -> Iterator[Path]:
+    """A folder like /tmp, where everybody may make things; the user's own project is in it."""
+    public.chmod(0o1777)
+    arena.project = public / "mine"
+    yield public
+
+
+def planted(arena: Arena, shared: Path) -> None:
+    """What nobody prepares: a run whose tests, agents and settings are theirs."""
+    agent = f"{{claude: {{argv: ['sh', '-c', '{arena.touch}']}}}}"
+    kept = arena.top / "prepared"
+    runs.on_disk(
+        kept,
+        {"config.md": runs.config(commands=agent, commit="off"), "goals.md": runs.artifact()},
+    )
+    text = {file.name: file.read_text() for file in (kept / "docs/qrspi" / runs.RUN).iterdir()}
+    for name, content in text.items():
+        place = f"docs/qrspi/{runs.RUN}"
+        quoted = content.replace("'", "'\\''")
+        as_nobody(f"mkdir -p {place} && printf %s '{quoted}' > {place}/{name}", shared)
+    assert (shared / "docs").stat().st_uid == NOBODY
+
+
+@attack(
+    "another user",
+    "a run in a folder above is taken for the user's own",
+    {
+        "a repository": lambda project: scenes.git(project, "init", "-q"),
+        "a plain folder": lambda project: None,
+        "a folder deep in a repository": lambda project: (
+            scenes.git(project, "init", "-q"),
+            (project / "src/deep").mkdir(parents=True),
+        ),
+    },
+)
+def test_above(arena: Arena, shared: Path, way: Callable[[Path], object]) -> None:
+    planted(arena, shared)
+    arena.project.mkdir()
+    way(arena.project)
+    at = arena.project / "src/deep" if (arena.project / "src").exists() else arena.project
+    for words in (("next", "--dispatch"), ("status",), ("trust", "--yes"), ("inbox",)):
+        said = arena.qrspi(*words, at=at)
+        assert runs.RUN not in said.text, said.text
+    theirs = sorted((shared / "docs").rglob("*"))
+    arena.qrspi("init", "mine", "--quick", at=at)
+    assert sorted((shared / "docs").rglob("*")) == theirs
+
+
+@attack(
+    "another user",
+    "a project of theirs is worked in",
+    {"all of it": ".", "its repository": ".git", "its top": ""},
+)
+def test_their_project(arena: Arena, shared: Path, way: str) -> None:
+    run = arena.scene(scenes.fixed)
+    below = (arena.project / way).rglob("*") if way else ()
+    for path in (arena.project / way, *below):
+        os.chown(path, NOBODY, NOBODY)
+    scenes.git(shared, "config", "--file", f"{arena.project}/.git/config", "safe.directory", "*")
+    before = {path: path.stat().st_mtime_ns for path in run.rglob("*")}
+    codes = {arena.qrspi(*command.split()).code for command in (*LOOKS[:4], "next")}
+    changed = {path for path in run.rglob("*") if before.get(path) != path.stat().st_mtime_ns}
+    assert (codes, changed) == ({4}, set()) if way != ".git" else changed == set()
+    assert arena.qrspi("next").code != 0
+
+
+@attack(
+    "another user",
+    "what is remembered of the user's runs is written by them",
+    {"a file of theirs": 0o600, "a file for everybody": 0o666},
+)
+def test_remembered(arena: Arena, way: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(arena.top / "remembered"))
+    monkeypatch.setattr(state_cache, "SETTLED", -(10**9))
+    run = arena.clone()
+    for number in range(60):
+        shutil.copytree(run, run.with_name(f"2026-01-01-r{number}"))
+    told = arena.qrspi("status", "--json").json
+    kept = Path(state_cache.file(str(run.parent)))
+    forged = kept.read_text().replace("goals", "forged")
+    assert forged != kept.read_text()
+    kept.write_text(forged)
+    kept.chmod(way)
+    if way == 0o600:
+        os.chown(kept, NOBODY, NOBODY)
+    assert arena.qrspi("status", "--json").json == told
+
+
+@attack(
+    "an agent",
+    "what is remembered of the runs is forged in the project",
+    {"where it was once": ".qrspi/cache/states.json", "beside it": ".qrspi/states.json"},
+)
+def test_forged_states(arena: Arena, way: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(arena.top / "remembered"))
+    monkeypatch.setattr(state_cache, "SETTLED", -(10**9))
+    run = arena.clone()
+    for number in range(60):
+        shutil.copytree(run, run.with_name(f"2026-01-01-r{number}"))
+    told = arena.qrspi("status", "--json").json
+    kept = Path(state_cache.file(str(run.parent)))
+    place = run.parent / way
+    place.parent.mkdir(parents=True)
+    place.write_text(kept.read_text().replace("goals", "forged"))
+    kept.unlink()
+    assert arena.qrspi("status", "--json").json == told
+    assert "forged" not in arena.qrspi("inbox").text
+
+
+@attack("another user", "what the user has allowed and what is remembered is read by them")
+def test_read(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(arena.top / "remembered"))
+    monkeypatch.setattr(state_cache, "SETTLED", -(10**9))
+    run = arena.clone(gates="{test_command: make}")
+    for number in range(60):
+        shutil.copytree(run, run.with_name(f"2026-01-01-r{number}"))
+    arena.qrspi("status")
+    arena.qrspi("trust", runs.RUN, "--yes")
+    for place in (Path(allowed_things.folder(os.environ)), Path(state_cache.file("/")).parent):
+        assert place.stat().st_mode & 0o077 == 0
+        assert {file.stat().st_mode & 0o077 for file in place.iterdir()} == {0}
+
+
+@attack(
+    "another user",
+    "a lock or a daemon's sign of life is theirs",
+    {"a heartbeat": "heartbeat.json", "a lock": "lock"},
+)
+def test_signs(arena: Arena, shared: Path, way: str) -> None:
+    run = arena.scene(scenes.fixed)
+    own = run / ".qrspi"
+    own.mkdir(exist_ok=True)
+    sign = {"pid": 1, "time": "2999-01-01T00:00:00Z", "host": "x", "command": arena.touch}
+    for place in (own, run.parent / ".qrspi"):
+        place.mkdir(exist_ok=True)
+        (place / way).write_text(json.dumps(sign))
+        os.chown(place / way, NOBODY, NOBODY)
+    said = arena.qrspi("status")
+    assert "2999" not in said.text
+    assert arena.qrspi("next").code == 0

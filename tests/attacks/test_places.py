@@ -1,0 +1,185 @@
+"""To lead the engine somewhere else: another repository, a folder outside, a file behind a link."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests import runs, scenes
+from tests.attacks.arena import SECRET, Arena, workshop
+from tests.attacks.trial import attack
+
+pytestmark = pytest.mark.rule("SEC-12", "SEC-14", "SEC-02")
+RUN = f"docs/qrspi/{runs.RUN}"
+
+
+def evil_repository(arena: Arena, place: Path) -> None:
+    """Files that look like a bare repository, with a config and hooks that run something."""
+    place.mkdir(parents=True, exist_ok=True)
+    subprocess.run(["git", "init", "-q", "--bare", place], check=True)
+    (place / "config").write_text(
+        "[core]\n\trepositoryformatversion = 0\n\tbare = false\n"
+        f"\tworktree = {place}\n\tfsmonitor = {arena.program()}\n\thooksPath = {place}/hooks\n"
+    )
+    for name in ("pre-commit", "post-commit", "post-index-change", "reference-transaction"):
+        hook = place / "hooks" / name
+        hook.parent.mkdir(exist_ok=True)
+        hook.write_text(f"#!/bin/sh\n{arena.touch}\n")
+        hook.chmod(0o755)
+    for folder in ("objects", "refs"):
+        (place / folder / ".keep").touch()
+
+
+@attack(
+    "a clone",
+    "a bare repository among the files is taken for the repository",
+    {
+        "in the run": RUN,
+        "in docs/qrspi": "docs/qrspi",
+        "in docs": "docs",
+        "among the reviews": f"{RUN}/reviews/goals",
+    },
+)
+def test_a_bare_repository(arena: Arena, way: str) -> None:
+    run = arena.scene(scenes.fixed)
+    evil_repository(arena, arena.project / way)
+    before = scenes.git(arena.project, "rev-list", "--count", "HEAD")
+    arena.looks(at=arena.project / way)
+    assert arena.qrspi("next", at=run).code == 0
+    assert int(scenes.git(arena.project, "rev-list", "--count", "HEAD")) > int(before)
+
+
+@attack(
+    "an agent",
+    "a .git in the run is taken for the repository",
+    {
+        "a repository": lambda run, evil: evil.rename(run / ".git"),
+        "a file that names one": lambda run, evil: (run / ".git").write_text(f"gitdir: {evil}\n"),
+        "a link": lambda run, evil: (run / ".git").symlink_to(evil),
+    },
+)
+def test_a_git_in_the_run(arena: Arena, way: Callable[[Path, Path], object]) -> None:
+    run = arena.scene(scenes.fixed)
+    evil = arena.top / "evil.git"
+    evil_repository(arena, evil)
+    way(run, evil)
+    arena.looks(at=run)
+    arena.qrspi("next", at=run)
+    arena.qrspi("next")
+
+
+@attack(
+    "a clone",
+    "a task's record leads its work tree out of the project",
+    {
+        "upwards": "../outside/tree",
+        "far upwards": "../../../../../outside",
+        "absolute": "{outside}/tree",
+        "through a link": ".worktrees/link/tree",
+        "into git": ".git/hooks",
+    },
+)
+def test_a_work_tree(arena: Arena, way: str) -> None:
+    shop = workshop(arena)
+    shop.next()
+    start = shop.run / "reviews/tasks/task-01/start.md"
+    text = start.read_text()
+    place = next(line for line in text.splitlines() if line.startswith("worktree:"))
+    (arena.project / ".worktrees/link").symlink_to(arena.outside)
+    shop.git("worktree", "remove", "--force", str(shop.tree("task-01")))
+    start.write_text(text.replace(place, f"worktree: {way.format(outside=arena.outside)}"))
+    hooks = sorted((arena.project / ".git/hooks").glob("*"))
+    for words in (("task", "start", "01"), ("next",), ("task", "list"), ("prompt",)):
+        arena.qrspi(*words)
+    assert sorted((arena.project / ".git/hooks").glob("*")) == hooks
+
+
+@attack(
+    "a clone",
+    "the folder of work trees is a link out of the project",
+    {"the folder": ".worktrees", "the run's part": ".worktrees/user-auth"},
+)
+def test_linked_work_trees(arena: Arena, way: str) -> None:
+    shop = workshop(arena)
+    place = arena.project / way
+    place.parent.mkdir(exist_ok=True)
+    place.symlink_to(arena.outside)
+    shop.next()
+    arena.qrspi("task", "start", "01")
+
+
+@attack(
+    "a clone",
+    "a file of the run is a link to a private one",
+    {
+        name: name
+        for name in (
+            "goals.md",
+            "config.md",
+            "request.md",
+            "approvals.jsonl",
+            ".qrspi/audit.jsonl",
+            "cascade-audit.log",
+            "reviews/goals/round-01/quality-claude.finding-F01.md",
+            "reviews/goals/round-01/.dispatch-manifest.json",
+        )
+    },
+)
+def test_a_linked_file(arena: Arena, way: str) -> None:
+    run = arena.scene(scenes.reviewed)
+    (run / way).unlink(missing_ok=True)
+    (run / way).symlink_to(arena.outside / "private.md")
+    arena.looks()
+    for words in (("next",), ("approve", "goals", "--unreviewed"), ("validate", way)):
+        arena.qrspi(*words, at=run)
+    prompts = run.rglob("*.md")
+    assert not [file for file in prompts if not file.is_symlink() and SECRET in file.read_text()]
+
+
+@attack(
+    "a clone",
+    "a folder of the run is a link out of the project",
+    {
+        name: name
+        for name in ("reviews", "reviews/goals", "reviews/goals/round-01", "tasks", ".qrspi")
+    },
+)
+def test_a_linked_folder(arena: Arena, way: str) -> None:
+    run = arena.scene(scenes.reviewed)
+    if (run / way).exists():
+        (run / way).rename(arena.top / "aside")
+    (run / way).symlink_to(arena.outside)
+    arena.looks()
+    arena.qrspi("next")
+    arena.qrspi("reject", "goals", "-m", "No.")
+
+
+@attack("a clone", "the folder of runs is a link out of the project")
+def test_linked_runs(arena: Arena) -> None:
+    run = arena.scene(scenes.reviewed)
+    run.parent.rename(arena.top / "theirs")
+    run.parent.symlink_to(arena.top / "theirs")
+    before = sorted((arena.top / "theirs").rglob("*"))
+    assert arena.qrspi("next").code != 0
+    assert sorted((arena.top / "theirs").rglob("*")) == before
+
+
+@attack(
+    "an agent",
+    "a record is a second name of a file outside",
+    {name: name for name in ("approvals.jsonl", ".qrspi/audit.jsonl")},
+)
+def test_a_hard_link(arena: Arena, way: str) -> None:
+    run = arena.scene(scenes.clean)
+    log, elsewhere = run / way, arena.top / "elsewhere"
+    elsewhere.write_bytes(log.read_bytes() if log.exists() else b"")
+    before = elsewhere.read_bytes()
+    log.unlink(missing_ok=True)
+    os.link(elsewhere, log)
+    arena.qrspi("next")
+    arena.qrspi("approve", "goals", "--unreviewed")
+    assert elsewhere.read_bytes() == before

@@ -1,0 +1,155 @@
+"""To get a key, or to keep a command busy for ever, as whoever answers it."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from http.server import BaseHTTPRequestHandler
+
+import pytest
+
+from qrspi.world.agents import chat_completions
+from tests import runs
+from tests.attacks.arena import SECRET, VARIABLE, Arena
+from tests.attacks.test_consent import provider
+from tests.attacks.trial import attack
+from tests.world import chat_server
+from tests.world.chat_server import Behaviour, Server, answer, completion
+
+pytestmark = pytest.mark.rule("SEC-10")
+
+
+def ask(arena: Arena, server: Server) -> dict[str, str]:
+    """What is said of each reviewer that failed."""
+    run = arena.clone(providers=provider(server.base_url, VARIABLE, ""))
+    assert arena.qrspi("trust", "--yes").code == 0
+    said = arena.qrspi("next", "--dispatch")
+    assert SECRET not in said.text
+    for file in run.rglob("*"):
+        assert not file.is_file() or SECRET.encode() not in file.read_bytes(), file
+    return {"text": said.flat}
+
+
+@attack(
+    "a provider",
+    "an answer never ends",
+    {part: part for part in ("headers", "hints", "answer", "endless", "error", "bare")},
+)
+def test_drips(arena: Arena, way: chat_server.Part, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(chat_completions, "WHOLE_SECONDS", 0.2)
+    with chat_server.running() as server:
+        server.behaviours = [chat_server.drip(way)]
+        assert "had not finished its answer after 0.2 s" in ask(arena, server)["text"]
+
+
+@attack(
+    "a provider",
+    "the key is carried on to another address",
+    {str(status): status for status in (301, 302, 303, 307, 308)},
+)
+def test_redirects(arena: Arena, way: int) -> None:
+    with chat_server.running() as server, chat_server.running() as other:
+        server.behaviours = [answer(b"{}", way, Location=other.base_url)]
+        ask(arena, server)
+        assert (bool(server.said), other.said) == (True, [])
+
+
+def long(handler: BaseHTTPRequestHandler) -> None:
+    handler.send_response(200)
+    handler.send_header("Content-Type", "application/json")
+    handler.end_headers()
+    handler.close_connection = True
+    with suppress(OSError):
+        while True:
+            handler.wfile.write(b" " * 65536)
+
+
+BOMB = gzip.compress(b" " * 50_000_000)
+REPEATED = completion(f"---\nfinding_id: R1-F01\n---\n{SECRET}\n")
+
+
+@attack(
+    "a provider",
+    "an answer is too much to keep, to unpack or to read",
+    {
+        "without end": long,
+        "packed": answer(BOMB, Content_Encoding="gzip"),
+        "deep": answer(b"[" * 200_000),
+        "an error without end": chat_server.cut(b"x" * 1_000_000, 1_000_000_000),
+        "no JSON": answer(b"\xff\xfe" * 1000),
+    },
+)
+def test_too_much(arena: Arena, way: Behaviour, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(chat_completions, "ATTEMPTS", 1)
+    with chat_server.running() as server:
+        server.behaviours = [way]
+        assert "quality-claude" in ask(arena, server)["text"]
+
+
+@attack(
+    "a provider",
+    "the key comes back and is written or shown",
+    {
+        "in an error": answer(json.dumps({"error": {"message": SECRET}}).encode(), 401),
+        "in plain words": answer(SECRET.encode(), 403, "text/plain"),
+        "in a reason": answer(b"{}", 400, X_Echo=SECRET),
+        "in a review": answer(REPEATED),
+        "in a kind": answer(b"{}", 200, f"text/{SECRET}"),
+    },
+)
+def test_the_key_comes_back(arena: Arena, way: Behaviour) -> None:
+    with chat_server.running() as server:
+        server.behaviours = [way]
+        ask(arena, server)
+
+
+@attack(
+    "a clone",
+    "a key is sent in clear",
+    {
+        "plain": "http://192.0.2.1/v1",
+        "capitals": "HTTP://192.0.2.1/v1",
+        "like this machine": "http://127.0.0.1.example.org/v1",
+        "every address": "http://0.0.0.0:1/v1",
+        "a user of that name": "http://127.0.0.1@192.0.2.1/v1",
+        "a backslash": "http://127.0.0.1\\\\@192.0.2.1/v1",
+        "a number": "http://2130706433/v1",
+        "mapped": "http://[::ffff:192.0.2.1]/v1",
+    },
+)
+def test_in_clear(arena: Arena, way: str) -> None:
+    arena.clone(providers=provider(way, VARIABLE, "").replace("'", '"'))
+    for words in (("trust", "--yes"), ("next",), ("next", "--dispatch"), ("dispatch", "run")):
+        said = arena.qrspi(*words)
+        assert "base_url" in said.text or words[0] == "trust", said.text
+
+
+@attack("a provider", "an answer to one round comes when another is open")
+def test_too_late(arena: Arena) -> None:
+    """Its text changes and its round is opened anew while the provider thinks."""
+    asked, go_on = threading.Event(), threading.Event()
+
+    def slow(handler: BaseHTTPRequestHandler) -> None:
+        asked.set()
+        go_on.wait(20)
+        answer(completion())(handler)
+
+    with chat_server.running() as server:
+        run = arena.clone(providers=provider(server.base_url, VARIABLE, ""))
+        arena.qrspi("trust", "--yes")
+        arena.qrspi("next")
+        server.behaviours = [slow]
+        change: Callable[[], None] = lambda: (  # noqa: E731
+            asked.wait(20),
+            (run / "goals.md").write_bytes(runs.artifact(body="# Other\n\n## Words\n\nBad.\n")),
+            go_on.set(),
+        )[-1]
+        thread = threading.Thread(target=change)
+        thread.start()
+        arena.qrspi("next", "--dispatch")
+        thread.join()
+    assert b"status: draft" in (run / "goals.md").read_bytes()
+    assert arena.qrspi("approve", "goals").code == 3

@@ -1,0 +1,190 @@
+"""To have a round read as clean that nobody reviewed, or not everybody who must."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests import quick, runs, scenes
+from tests.attacks.arena import Arena, workshop
+from tests.attacks.trial import attack
+from tests.deliveries import TAGS
+
+pytestmark = pytest.mark.rule("SEC-18")
+MANIFEST = f"{scenes.ROUND}/.dispatch-manifest.json"
+
+
+def not_passed(arena: Arena, run: Path) -> None:
+    arena.qrspi("next")
+    assert "Reviews passed clean" not in arena.qrspi("status").flat
+    assert arena.qrspi("approve", "goals").code == 3
+    assert b"status: approved" not in (run / "goals.md").read_bytes()
+
+
+def by_hand(run: Path, tags: tuple[str, ...], number: int = 1, **more: object) -> None:
+    """A round that looks like one of the engine's, with a clean word of each tag."""
+    folder = run / f"reviews/goals/round-{number:02d}"
+    folder.mkdir(parents=True, exist_ok=True)
+    body = (run / "goals.md").read_bytes()
+    digest = runs.text_hash(body)
+    data = runs.manifest(round=number, tags=tags, **{"body_hash": digest, **more})
+    (folder / ".dispatch-manifest.json").write_bytes(data)
+    for tag in tags:
+        (folder / f"{tag}.clean.md").write_bytes(runs.clean(tag, number))
+
+
+@attack(
+    "an agent",
+    "a round that was never prepared reads as clean",
+    {
+        "nobody is named": ((), {}),
+        "one is named": (("quality-claude",), {}),
+        "all are named": (scenes.TAGS, {}),
+        "somebody else is named": (("friend-claude",), {}),
+        "all were sent": (scenes.TAGS, {"dispatches": [{"tag": tag} for tag in scenes.TAGS]}),
+        "as imported": (scenes.TAGS, {"imported": True}),
+    },
+)
+def test_never_prepared(arena: Arena, way: tuple[tuple[str, ...], dict[str, object]]) -> None:
+    run = arena.clone()
+    tags, more = way
+    by_hand(run, tags, **more)
+    not_passed(arena, run)
+
+
+@attack(
+    "an agent",
+    "a round of a high number stands before the real one",
+    {"the next": 2, "a later": 7, "the last": 9999},
+)
+def test_another_number(arena: Arena, way: int) -> None:
+    """The first one has a finding that is to be fixed."""
+    run = arena.scene(scenes.assembled)
+    by_hand(run, scenes.TAGS, way)
+    not_passed(arena, run)
+
+
+def cut(tags: list[str]) -> Callable[[dict[str, object]], dict[str, object]]:
+    return lambda manifest: {**manifest, "expected_tags": tags}
+
+
+@attack(
+    "an agent",
+    "the engine's own manifest is made to expect less",
+    {
+        "nobody": cut([]),
+        "one": cut(["quality-claude"]),
+        "somebody else": cut(["friend-claude"]),
+        "one twice": cut(["quality-claude", "quality-claude"]),
+        "one who was skipped": lambda manifest: {
+            **manifest,
+            "dispatches": [{"tag": "scope-claude", "skipped": True, "state": "skipped"}],
+        },
+    },
+)
+def test_cut(arena: Arena, way: Callable[[dict[str, object]], dict[str, object]]) -> None:
+    run = arena.scene(scenes.prepared)
+    manifest = json.loads((run / MANIFEST).read_text())
+    (run / MANIFEST).write_text(json.dumps(way(manifest), indent=2) + "\n")
+    (run / scenes.ROUND / "quality-claude.clean.md").write_bytes(runs.clean("quality-claude"))
+    not_passed(arena, run)
+
+
+@attack(
+    "an agent",
+    "a reviewer who wrote nothing is excused by a file",
+    {
+        name: name
+        for name in (
+            "scope-claude.skipped.md",
+            "scope-claude.NO_FINDINGS",
+            "scope-claude.clean.md.bak",
+            "scope-codex.clean.md",
+            "SCOPE-claude.clean.md",
+            "scope-claude.clean.txt",
+            "quality-claude.scope-claude.clean.md",
+        )
+    },
+)
+def test_excused(arena: Arena, way: str) -> None:
+    run = arena.scene(scenes.prepared)
+    (run / scenes.ROUND / "quality-claude.clean.md").write_bytes(runs.clean("quality-claude"))
+    (run / scenes.ROUND / way).write_bytes(runs.clean("quality-claude"))
+    not_passed(arena, run)
+
+
+@attack(
+    "an agent",
+    "in a quick run an author's own files approve its step",
+    {
+        "a round by hand": (),
+        "a round by hand with all": ("quality-claude", "scope-claude"),
+    },
+)
+def test_quick(arena: Arena, way: tuple[str, ...]) -> None:
+    run = arena.scene(questions)
+    folder = run / "reviews/questions/round-01"
+    folder.mkdir(parents=True)
+    tags = way and quick.tags(run, "questions")
+    digest = runs.text_hash((run / "questions.md").read_bytes(), "questions.md")
+    data = runs.manifest("questions", tags=tags, body_hash=digest)
+    (folder / ".dispatch-manifest.json").write_bytes(data)
+    for tag in tags:
+        (folder / f"{tag}.clean.md").write_bytes(runs.clean(tag))
+    arena.qrspi("next")
+    assert quick.status(run, "questions") == "draft"
+    assert not (run / quick.LOG).exists()
+
+
+def questions(root: Path) -> Path:
+    return quick.make(root, "questions", git=True)
+
+
+@attack(
+    "an agent",
+    "a task is finished by a round of its own making",
+    {"nobody is named": (), "one is named": TAGS[:1], "all are named": TAGS},
+)
+def test_a_task(arena: Arena, way: tuple[str, ...]) -> None:
+    shop = workshop(arena)
+    shop.next()
+    commit = shop.work("task-01", "a.py", "print('evil word')\n")
+    shop.report("task-01")
+    folder = shop.run / "reviews/tasks/task-01/round-01"
+    folder.mkdir(parents=True)
+    body = (shop.run / "tasks/task-01.md").read_bytes()
+    digest = runs.text_hash(body, "tasks/task-01.md")
+    data = runs.manifest("task-01", tags=way, commit=commit, body_hash=digest)
+    (folder / ".dispatch-manifest.json").write_bytes(data)
+    for tag in way:
+        (folder / f"{tag}.clean.md").write_bytes(runs.clean(tag))
+    arena.qrspi("next")
+    assert "Every task has come to its end" not in arena.qrspi("status").flat
+    assert "evil" not in shop.git("show", "main:a.py")
+
+
+@attack(
+    "an agent",
+    "findings are made to disappear by what is assembled from them",
+    {
+        "counts": lambda run: (run / scenes.VERIFIED).write_text(
+            "---\nround: 1\nkept: 0\ndropped: 1\n---\n"
+        ),
+        "a score of nothing": lambda run: (run / scenes.ROUND / scenes.SCORE).write_bytes(
+            b"score: 0\nscore: 90\nreason: x\n"
+        ),
+        "a clean word beside it": lambda run: (
+            run / scenes.ROUND / "quality-claude.clean.md"
+        ).write_bytes(runs.clean()),
+        "a drop of its own": lambda run: (run / scenes.ROUND / scenes.FINDING).write_bytes(
+            runs.finding().replace(b"severity", b"verdict: drop\nscore: 0\nseverity")
+        ),
+    },
+)
+def test_counted(arena: Arena, way: Callable[[Path], object]) -> None:
+    run = arena.scene(scenes.reviewed)
+    way(run)
+    not_passed(arena, run)

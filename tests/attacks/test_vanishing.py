@@ -1,0 +1,179 @@
+"""To have a finding, a record, a round or a step vanish without anybody missing it."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests import runs, scenes
+from tests.attacks.arena import Arena
+from tests.attacks.trial import attack
+
+pytestmark = pytest.mark.rule("SEC-22", "SEC-23")
+Change = Callable[[Path], object]
+
+
+def noticed(arena: Arena, word: str) -> None:
+    """`doctor` names it as a problem, and `status` warns."""
+    found = arena.qrspi("doctor")
+    assert word in found.flat, f"doctor: {found.text}"
+    said = arena.qrspi("status")
+    assert word in said.flat, f"status: {said.text}"
+
+
+def recorded(root: Path) -> Path:
+    """A round with a finding is fixed and on record, a second one is open."""
+    run = scenes.fixed(root)
+    scenes.advance(run)
+    return run
+
+
+def remove(path: str) -> Change:
+    def change(run: Path) -> None:
+        if (run / path).is_dir():
+            shutil.rmtree(run / path)
+        else:
+            (run / path).unlink()
+
+    return change
+
+
+def rename(path: str, to: str) -> Change:
+    return lambda run: (run / path).rename(run / to)
+
+
+@attack(
+    "an agent",
+    "something of a round that is on record is taken away",
+    {
+        "the round": (remove(scenes.ROUND), "round-01"),
+        "the round, renamed": (rename(scenes.ROUND, "reviews/goals/old"), "round-01"),
+        "a finding": (remove(f"{scenes.ROUND}/{scenes.FINDING}"), scenes.FINDING),
+        "a finding, renamed": (
+            rename(f"{scenes.ROUND}/{scenes.FINDING}", f"{scenes.ROUND}/x.bak"),
+            scenes.FINDING,
+        ),
+        "its score": (remove(f"{scenes.ROUND}/{scenes.SCORE}"), scenes.SCORE),
+        "what was kept": (remove(scenes.VERIFIED), "round-01-verified.md"),
+        "its commit": (remove(scenes.ANCHOR), "round-01-commit.txt"),
+        "who was sent": (remove(f"{scenes.ROUND}/.dispatch-manifest.json"), "round-01"),
+        "all reviews": (remove("reviews"), "reviews"),
+    },
+)
+def test_of_a_round(arena: Arena, way: tuple[Change, str]) -> None:
+    run = arena.scene(recorded)
+    change, word = way
+    change(run)
+    noticed(arena, word)
+
+
+@attack(
+    "an agent",
+    "something that a commit has is taken away, and the trail with it",
+    {
+        "what became of a round": scenes.DISPOSITIONS,
+        "a finding": f"{scenes.ROUND}/{scenes.FINDING}",
+        "what was kept": scenes.VERIFIED,
+    },
+)
+def test_of_a_commit(arena: Arena, way: str) -> None:
+    """Also when the deletion itself is committed."""
+    run = arena.scene(recorded)
+    shutil.rmtree(run / ".qrspi")
+    (run / way).unlink()
+    for _ in range(2):
+        assert way in arena.qrspi("doctor").flat
+        arena.commit()
+
+
+@attack(
+    "an agent",
+    "a finding of the open round is taken away after it was read",
+    {
+        "the finding": remove(f"{scenes.ROUND}/{scenes.FINDING}"),
+        "renamed": rename(f"{scenes.ROUND}/{scenes.FINDING}", f"{scenes.ROUND}/x.bak"),
+        "the round": remove(scenes.ROUND),
+        "for a clean word": lambda run: exchanged(run),
+        "with what was made from it": lambda run: (
+            exchanged(run),
+            (run / scenes.VERIFIED).unlink(),
+        ),
+    },
+)
+def test_of_an_open_round(arena: Arena, way: Change) -> None:
+    """The round was assembled: what it kept is on file."""
+    run = arena.scene(assembled)
+    way(run)
+    for _ in range(2):
+        arena.qrspi("next")
+        assert "Reviews passed clean" not in arena.qrspi("status").flat
+    assert arena.qrspi("approve", "goals").code == 3
+
+
+def exchanged(run: Path) -> None:
+    (run / scenes.ROUND / scenes.FINDING).unlink()
+    (run / scenes.ROUND / scenes.SCORE).unlink()
+    (run / scenes.ROUND / "quality-claude.clean.md").write_bytes(runs.clean())
+
+
+def assembled(root: Path) -> Path:
+    run = scenes.assembled(root)
+    assert (run / scenes.VERIFIED).exists()
+    return run
+
+
+@attack(
+    "an agent",
+    "a record is taken away",
+    {
+        "of decisions": (remove("approvals.jsonl"), "approvals.jsonl"),
+        "of what was done": (remove(".qrspi/audit.jsonl"), "audit.jsonl"),
+        "of decisions, emptied": (
+            lambda run: (run / "approvals.jsonl").write_bytes(b""),
+            "no record says who approved",
+        ),
+        "the settings": (remove("config.md"), "config.md"),
+    },
+)
+def test_a_record(arena: Arena, way: tuple[Change, str]) -> None:
+    run = arena.scene(decided)
+    change, word = way
+    change(run)
+    noticed(arena, word)
+
+
+def decided(root: Path) -> Path:
+    run = scenes.clean(root)
+    scenes.advance(run)
+    from qrspi.handlers.decisions import approve
+    from qrspi.handlers.decisions.approve import Consent
+    from qrspi.handlers.jobs.job import Options
+    from qrspi.world.runs.workspace import Workspace
+    from tests.project import decided as decide
+
+    decide(Workspace(run), Options(), lambda job: approve.plan(job, "goals", Consent()))
+    scenes.commit_all(root)
+    return run
+
+
+@attack(
+    "an agent",
+    "steps are left out by hand",
+    {
+        "a shorter route": {"route": "[goals, plan, implement, test]"},
+        "another pipeline": {"pipeline": "quick"},
+        "without tests": {"route": "[goals, questions, research, design, plan, implement]"},
+    },
+)
+def test_steps(arena: Arena, way: dict[str, str]) -> None:
+    run = arena.scene(decided)
+    text = (run / "config.md").read_text()
+    for key, value in way.items():
+        old = next(line for line in text.splitlines() if line.startswith(f"{key}:"))
+        text = text.replace(old, f"{key}: {value}")
+    (run / "config.md").write_text(text)
+    said = arena.qrspi("status").flat
+    assert "route" in said or "pipeline" in said.replace("(quick pipeline", ""), said
