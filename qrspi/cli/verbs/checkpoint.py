@@ -1,0 +1,226 @@
+"""`qrspi checkpoint`: implementers that ask for review while they work."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import nullcontext
+from typing import BinaryIO
+
+import click
+
+from qrspi.cli import arguments
+from qrspi.cli.app import VerbGroup
+from qrspi.cli.decision_command import DecisionCommand
+from qrspi.cli.session import Session
+from qrspi.core.artifacts import task_file
+from qrspi.core.code_steps import batch
+from qrspi.core.errors import Halt, Refusal
+from qrspi.core.gates.checkpoints import (
+    checkpoint_board,
+    checkpoint_lists,
+    checkpoint_ruling,
+    checkpoint_scale,
+    checkpoint_summary,
+)
+from qrspi.core.gates.checkpoints.checkpoint_ruling import Reviewer
+from qrspi.core.gates.checkpoints.checkpoint_tables import FAULTS, FILE, SET_SEEN
+from qrspi.core.model import Problem
+from qrspi.core.tree import Fault
+from qrspi.handlers.gates import checkpoint_knowledge, checkpoint_review, checkpoint_rows
+from qrspi.handlers.gates.checkpoint_knowledge import Outcome
+from qrspi.handlers.jobs import carry_out
+from qrspi.handlers.jobs.job import Job, Performed
+from qrspi.render import checkpoints as pages
+from qrspi.render.checkpoints import LintFault
+from qrspi.world.files import orchestration_db
+from qrspi.world.machine import clock
+
+ANSWERS_LIMIT = 256 * 1024
+
+
+@click.group("checkpoint", cls=VerbGroup)
+def command() -> None:
+    """Implementers that ask for review while they work, by rows of orchestration.db.
+
+    A task is named task-03 or 03. RUN may stand before or behind the action word.
+    """
+
+
+def _run_and_task(words: Sequence[str], usage: str) -> tuple[str | None, str | None]:
+    """`[RUN] [TASK]`."""
+    run, keys = arguments.run_and_tasks(words, usage)
+    if len(keys) > 1:
+        raise arguments.misuse(f"too many words; expected {usage}", hint=usage)
+    return run, next(iter(keys), None)
+
+
+@command.action("init")
+@arguments.run
+@arguments.dry_run("what would be made")
+def init(session: Session, run: str | None, dry_run: bool) -> None:
+    """Make orchestration.db, or add the rows of tasks that are new."""
+    desk = DecisionCommand(session, "checkpoint init", run)
+    workspace, options = desk.workspace, desk.options
+    if dry_run:
+        added = checkpoint_rows.missing(workspace, task_file.keys(workspace))
+    else:
+        with workspace.locked(options.lock_timeout, f"qrspi {desk.verb}"):
+            keys = task_file.keys(workspace)
+            added = checkpoint_rows.add(workspace, keys, options.lock_timeout)
+            if added.made or added.tasks:
+                done = checkpoint_rows.performed("", added)
+                carry_out.tell(workspace, options.actor, done)
+    path = f"{workspace.path}/{FILE}"
+    document = pages.init_document(desk.run.name, path, added, dry_run=dry_run)
+    session.answer(document, pages.init_lines(added, dry_run=dry_run))
+
+
+@command.action("list")
+@arguments.words("[RUN] [TASK]")
+def list_(session: Session, words: tuple[str, ...]) -> None:
+    """Every row: its state, what it asks for, and the command that answers."""
+    run, task = _run_and_task(words, "qrspi checkpoint list [RUN] [TASK]")
+    desk = DecisionCommand(session, "checkpoint list", run)
+    found = checkpoint_rows.board(desk.workspace)
+    rows = checkpoint_board.told(desk.run.name, found, desk.workspace)
+    if task:
+        chosen = checkpoint_ruling.choose(found, task, desk.run.name)
+        if isinstance(chosen, Problem):
+            raise Refusal(chosen)
+        rows = tuple(row for row in rows if row.task == task)
+    stale = checkpoint_board.stale(rows, clock.seconds())
+    standing = pages.Standing(desk.run.name, found, rows, stale, task)
+    session.answer(pages.list_document(standing), pages.list_lines(standing, session.width))
+
+
+@command.action("review")
+@arguments.words("[RUN] [TASK]")
+@click.option("--read", is_flag=True, help="The proposal was read; needed for a 5.")
+@click.option(
+    "--score",
+    type=click.IntRange(0, checkpoint_scale.ROUGHEST),
+    metavar="N",
+    help="How smooth it was, 0 to 9; else as the request says.",
+)
+@click.option("-m", "--message", default="", metavar="TEXT", help="What is said to it.")
+@click.option("--anyway", is_flag=True, help="A person decides after too many requests.")
+@click.option("--answers", type=click.File("rb"), help="JSON: answers to the checklists.")
+@arguments.dry_run("what would be answered")
+def review(
+    session: Session,
+    words: tuple[str, ...],
+    read: bool,
+    score: int | None,
+    message: str,
+    anyway: bool,
+    answers: BinaryIO | None,
+    dry_run: bool,
+) -> None:
+    """Answer a review request; without TASK, the oldest one.
+
+    0 to 4 approves, 5 approves once the proposal was read, 6 and 7 ask for a revision, 8 and 9
+    reject.
+    """
+    run, task = _run_and_task(words, "qrspi checkpoint review [RUN] [TASK]")
+    _complete(anyway, score, message)
+    desk = DecisionCommand(session, "checkpoint review", run)
+    said = Reviewer(read, score, message, anyway, _answers(answers))
+    knowledge: Outcome | None = None
+    if dry_run:
+        done = checkpoint_review.rehearse(desk.workspace, task, said)
+    else:
+        with desk.workspace.locked(desk.options.lock_timeout, f"qrspi {desk.verb}"):
+            done = checkpoint_review.review(desk.workspace, desk.options, task, said)
+            if done.ruling.completes:
+                knowledge = checkpoint_knowledge.process(desk.workspace, desk.options)
+    kept = said.answers or checkpoint_lists.unanswered()
+    document = pages.review_document(desk.run.name, done, kept, knowledge, dry_run=dry_run)
+    session.answer(document, pages.review_lines(done, knowledge, dry_run=dry_run))
+
+
+def _complete(anyway: bool, score: int | None, message: str) -> None:
+    if anyway and (score is None or not message.strip()):
+        text = "a person who decides says how smooth it was and why: --anyway --score N -m TEXT"
+        hint = "qrspi checkpoint review [RUN] TASK --anyway --score N -m TEXT"
+        raise arguments.misuse(text, field="--anyway", expected="--score N -m TEXT", hint=hint)
+
+
+def _answers(file: BinaryIO | None) -> checkpoint_lists.Answers | None:
+    if file is None:
+        return None
+    name = str(getattr(file, "name", "--answers"))
+    found = checkpoint_lists.read(file.read(ANSWERS_LIMIT), name)
+    if isinstance(found, Problem):
+        raise Refusal(found)
+    return found
+
+
+@command.action("summary")
+@arguments.run
+def summary(session: Session, run: str | None) -> None:
+    """How smoothly the tasks of the phase went, each by its roughest review."""
+    desk = DecisionCommand(session, "checkpoint summary", run)
+    job, found = desk.look(), checkpoint_rows.board(desk.workspace)
+    made = checkpoint_summary.of(_of_phase(job, list(found.rows)), found.worst)
+    document = pages.summary_document(desk.run.name, job.facts.phase, made)
+    session.answer(document, pages.summary_lines(job.facts.phase, made))
+
+
+def _of_phase(job: Job, known: Sequence[str]) -> list[str]:
+    """Where the plan cannot be read, every task counts."""
+    planned = batch.read(job.facts)
+    keys = {item.key for item in planned.items}
+    return [key for key in known if planned.problems or key in keys]
+
+
+@command.action("lint")
+@arguments.run
+@click.option("--seen", is_flag=True, help="Mark them as read; they are not shown again.")
+@arguments.dry_run("what would be marked")
+def lint(session: Session, run: str | None, seen: bool, dry_run: bool) -> int:
+    """Changes of state that came without a heartbeat; exit 3 when there are any."""
+    desk = DecisionCommand(session, "checkpoint lint", run)
+    checkpoint_rows.board(desk.workspace)
+    marks = seen and not dry_run
+    held = desk.workspace.locked(desk.options.lock_timeout, f"qrspi {desk.verb}")
+    with held if marks else nullcontext():
+        faults = _faults(desk)
+        if marks and faults:
+            _mark(desk, faults)
+    document = pages.lint_document(desk.run.name, faults, seen=marks)
+    session.answer(document, pages.lint_lines(faults, seen=marks))
+    if faults and not seen:
+        raise click.exceptions.Exit(Refusal.exit_code)
+    return 0
+
+
+def _faults(desk: DecisionCommand) -> tuple[LintFault, ...]:
+    found = desk.workspace.rows(FILE, FAULTS)
+    if isinstance(found, Fault):
+        raise Halt(checkpoint_board.unusable(found))
+    return tuple(LintFault(*row) for row in found[0])
+
+
+def _mark(desk: DecisionCommand, faults: Sequence[LintFault]) -> None:
+    with orchestration_db.changing(desk.workspace.path, desk.options.lock_timeout) as change:
+        change.run(SET_SEEN, faults[-1].id)
+    notes = (f"{len(faults)} changes of state without a heartbeat are marked as seen",)
+    done = Performed("checkpoint-lint", "", 0, (FILE,), notes)
+    carry_out.tell(desk.workspace, desk.options.actor, done)
+
+
+@command.action("knowledge")
+@arguments.run
+@click.option("--merge", is_flag=True, help="Add what overlaps in part to the entry it overlaps.")
+@arguments.dry_run()
+def knowledge(session: Session, run: str | None, merge: bool, dry_run: bool) -> None:
+    """Take proposals into knowledge/, unless somebody waits for a review."""
+    desk = DecisionCommand(session, "checkpoint knowledge", run)
+    board = checkpoint_board.read(desk.workspace)
+    if isinstance(board, Problem):
+        raise Halt(board)
+    workspace = arguments.workspace(desk.run.path, dry_run)
+    with workspace.locked(desk.options.lock_timeout, f"qrspi {desk.verb}"):
+        found = checkpoint_knowledge.process(workspace, desk.options, merge=merge)
+    document = pages.knowledge_document(desk.run.name, found, dry_run=dry_run)
+    session.answer(document, pages.knowledge_lines(found, dry_run=dry_run))

@@ -1,0 +1,323 @@
+"""`qrspi quality`: is a task's text good enough to be handed over?"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from typing import BinaryIO, NamedTuple
+
+import click
+
+from qrspi.cli import arguments, dispatch_command
+from qrspi.cli.app import VerbGroup
+from qrspi.cli.decision_command import DecisionCommand
+from qrspi.cli.dispatch_command import Asked, ProgressTeller
+from qrspi.cli.session import Session
+from qrspi.cli.status_answer import counting
+from qrspi.core.errors import Halt, Misuse, Refusal
+from qrspi.core.filenames import prompt_file
+from qrspi.core.gates.quality import quality_gate, task_spec, verdict_line
+from qrspi.core.gates.quality.judgement import Judgement, Mode, unreviewed
+from qrspi.core.gates.quality.task_spec import Spec
+from qrspi.core.gates.quality.verdict_line import AXES, Line
+from qrspi.core.model import Problem
+from qrspi.handlers.agents import quality_answers, quality_reviews
+from qrspi.handlers.agents.quality_reviews import Reviewed
+from qrspi.handlers.gates import quality as verdicts
+from qrspi.handlers.gates import quality_command
+from qrspi.handlers.gates.quality import QualityDesk, Reached, Wanted
+from qrspi.handlers.jobs.job import Job
+from qrspi.render import gates as rendered
+
+MODES = ("cache-only", "live", "live-cache-aware")
+DRAFT = "draft"
+NOT_GOOD = 3  # with --exit-code
+REPLY_LIMIT = 8 * 1024 * 1024
+
+_mode = click.option("--mode", type=click.Choice(MODES), help="Else as gates.quality says.")
+_exit_code = click.option("--exit-code", is_flag=True, help="Exit 3 when something is not a PASS.")
+
+
+@click.group("quality", cls=VerbGroup)
+def command() -> None:
+    """Task texts: judge one or all of them, list what is owed, take a verdict back.
+
+    RUN may stand before or behind the action word.
+    """
+
+
+class Told(NamedTuple):
+    """What is said of each task in the end."""
+
+    found: dict[str, Judgement]
+    unwritten: Mapping[str, Problem]
+
+
+@command.action("check")
+@arguments.words("[RUN] TASK|-")
+@_mode
+@click.option("--reply", type=click.File("rb"), help="A reviewer's answer, from a file or -.")
+@click.option("--prior-verdict", metavar="LINE", help="Of a draft: the line it got before.")
+@click.option("--prior-axes", metavar="A,B", help="Of a draft: the axes it failed on before.")
+@_exit_code
+@arguments.dry_run(instead="send and write nothing")
+@dispatch_command.options
+def check(
+    session: Session,
+    words: tuple[str, ...],
+    mode: Mode | None,
+    reply: BinaryIO | None,
+    prior_verdict: str | None,
+    prior_axes: str | None,
+    exit_code: bool,
+    dry_run: bool,
+    asked: Asked,
+) -> None:
+    """Judge one task: rubric, earlier verdict, reviewer. With -, a draft from stdin."""
+    usage = "qrspi quality check [RUN] TASK|-"
+    is_draft = words[-1:] == ("-",)
+    run, key = (
+        (_only_run(words, usage), DRAFT) if is_draft else arguments.run_and_task(words, usage)
+    )
+    desk = DecisionCommand(session, "quality check", run)
+    job = desk.look()
+    how = quality_command.mode(job, mode)
+    if is_draft:
+        spec = _draft(job, prior_verdict, prior_axes, reply)
+        looked = QualityDesk(job).look_at(spec, how, is_draft=True)
+    else:
+        _refuse_prior(prior_verdict, prior_axes)
+        quality_command.tasks(job, (key,))
+        looked = QualityDesk(job).look(key, "live" if reply else how)
+    told = _judged(desk, job, looked, asked, reply=reply, is_draft=is_draft, dry_run=dry_run)
+    found = told.found[key]
+    document = {
+        "schema": "qrspi/quality-check/v1",
+        "run": desk.run.name,
+        "mode": how,
+        "dry_run": dry_run,
+        **rendered.judgement_document(found, told.unwritten.get(key)),
+    }
+    session.answer(document, rendered.judgement_lines(found, told.unwritten.get(key)))
+    _leave(exit_code, (found,))
+
+
+def _only_run(words: Sequence[str], usage: str) -> str | None:
+    if len(words) > 2:
+        raise Misuse(Problem("usage", f"too many words; expected {usage}", hint=usage))
+    return words[0] if len(words) == 2 else None
+
+
+def _refuse_prior(verdict: str | None, axes: str | None) -> None:
+    if verdict is not None or axes is not None:
+        text = "--prior-verdict and --prior-axes are for a draft on stdin; a task has its own"
+        raise Misuse(Problem("usage", text, hint="qrspi quality check [RUN] -"))
+
+
+def _draft(
+    job: Job, prior_verdict: str | None, prior_axes: str | None, reply: BinaryIO | None
+) -> Spec:
+    if reply is not None and reply is sys.stdin.buffer:
+        text = "the draft is read from stdin, so --reply needs a file"
+        raise Misuse(Problem("usage", text, field="--reply", found="-", expected="a file"))
+    data = sys.stdin.buffer.read(quality_gate.SPEC_LIMIT + 1)
+    if len(data) > quality_gate.SPEC_LIMIT:
+        text = f"the draft on stdin has more than {quality_gate.SPEC_LIMIT} bytes"
+        raise Refusal(Problem("too-large", text, expected=f"at most {quality_gate.SPEC_LIMIT}"))
+    spec = task_spec.read(data, DRAFT)
+    if isinstance(spec, Problem):
+        raise Refusal(spec)
+    return spec._replace(line=_prior(spec, prior_verdict, prior_axes))
+
+
+def _prior(spec: Spec, verdict: str | None, axes: str | None) -> str:
+    """The verdict that stands in for the one a file would have."""
+    listed = tuple(axis.strip() for axis in (axes or "").split(",") if axis.strip())
+    for axis in listed:
+        if axis not in AXES:
+            expected = ", ".join(AXES)
+            text = f"--prior-axes has {axis!r}, expected some of {expected}"
+            raise Misuse(Problem("usage", text, "", "--prior-axes", axis, expected))
+    if verdict is None:
+        before = Line("NEEDS_REFINEMENT", "0" * 8, "1970-01-01T00:00:00Z", listed)
+        return verdict_line.render(before) if listed else spec.line
+    line = verdict_line.read(verdict)
+    if line is None:
+        text = f"--prior-verdict is {verdict[:80]!r}, expected a line as verdict_string has it"
+        raise Misuse(Problem("usage", text, "", "--prior-verdict", verdict))
+    return verdict_line.render(line._replace(failing=listed or line.failing))
+
+
+def _judged(
+    desk: DecisionCommand,
+    job: Job,
+    looked: Judgement | Wanted,
+    asked: Asked,
+    *,
+    reply: BinaryIO | None,
+    is_draft: bool,
+    dry_run: bool,
+) -> Told:
+    """One task, whoever has to be asked for it."""
+    if isinstance(looked, Judgement):
+        return _kept(desk, (looked,), dry_run=dry_run or is_draft)
+    if reply is not None:
+        came_in = quality_answers.handed_in(job, looked, reply.read(REPLY_LIMIT), is_draft=is_draft)
+        return _kept(desk, (came_in.judgement,), (came_in,), dry_run=dry_run or is_draft)
+    key = looked.spec.key
+    if dry_run:
+        return Told({key: _would_ask(job, looked)}, {})
+    came = _reviewed(desk, (looked,), asked, (key,) if is_draft else ())
+    if (problem := came.failures.get(key)) and problem is not came.stopped:
+        raise Halt(problem)
+    found = _after(job, looked, came, is_draft)
+    if not is_draft:
+        quality_command.commit(desk.workspace, desk.options, (found,))
+    return Told({key: found}, came.unwritten)
+
+
+def _kept(
+    desk: DecisionCommand,
+    found: Iterable[Judgement],
+    reached: Sequence[Reached] = (),
+    *,
+    dry_run: bool,
+) -> Told:
+    """Verdicts that needed nobody, written and committed."""
+    listed = {one.task: one for one in found}
+    if dry_run:
+        return Told(listed, {})
+    given = reached or [Reached(one, "rubric") for one in listed.values()]
+    unwritten = quality_command.keep(desk.workspace, desk.options, given)
+    quality_command.commit(desk.workspace, desk.options, listed.values())
+    return Told(listed, unwritten)
+
+
+def _would_ask(job: Job, wanted: Wanted) -> Judgement:
+    found = unreviewed(wanted.spec, quality_answers.whom(job, wanted))
+    return found._replace(warnings=wanted.warnings)
+
+
+def _reviewed(
+    desk: DecisionCommand, wanted: Sequence[Wanted], asked: Asked, drafts: Sequence[str] = ()
+) -> Reviewed:
+    # Imported here: a verdict that is known needs no programs and no connections.
+    from qrspi.handlers.agents import fan_out
+
+    with (
+        ProgressTeller(desk.session) as teller,
+        fan_out.opened(desk.workspace, desk.options, asked.sending(), teller) as sender,
+    ):
+        return quality_reviews.review(sender, wanted, drafts)
+
+
+def _after(job: Job, wanted: Wanted, came: Reviewed, is_draft: bool = False) -> Judgement:
+    """What is said of a task that was to be reviewed."""
+    key = wanted.spec.key
+    if key in came.judgements:
+        return came.judgements[key]
+    why = "nobody was sent"
+    if key in came.held:
+        why = _handed_over(job, key, is_draft)
+    elif problem := came.failures.get(key) or came.stopped:
+        why = problem.message
+    return unreviewed(wanted.spec, why)._replace(warnings=wanted.warnings)
+
+
+def _handed_over(job: Job, key: str, is_draft: bool) -> str:
+    if is_draft:
+        return "config.md names no program and no provider to send a draft to"
+    prompt = prompt_file(quality_gate.asked(key))
+    command = f"qrspi quality check {job.run} {key} --reply FILE"
+    return f"its prompt waits in {prompt}; hand the answer in with `{command}`"
+
+
+def _leave(exit_code: bool, found: Iterable[Judgement]) -> None:
+    if exit_code and any(one.verdict != "PASS" for one in found):
+        raise click.exceptions.Exit(NOT_GOOD)
+
+
+@command.action("batch")
+@arguments.words("[RUN] [TASK…]")
+@_mode
+@_exit_code
+@arguments.dry_run(instead="send and write nothing")
+@dispatch_command.options
+def batch(
+    session: Session,
+    words: tuple[str, ...],
+    mode: Mode | None,
+    exit_code: bool,
+    dry_run: bool,
+    asked: Asked,
+) -> None:
+    """Judge every task, or those that are named; reviewers are sent five at once."""
+    run, keys = arguments.run_and_tasks(words, "qrspi quality batch [RUN] [TASK…]")
+    desk = DecisionCommand(session, "quality batch", run)
+    job = desk.look()
+    how = quality_command.mode(job, mode)
+    chosen = quality_command.tasks(job, keys)
+    counted = counting(chosen, "looking at tasks") if session.progress else chosen
+    looked = quality_command.look(job, counted, how)
+    told = _all_judged(desk, job, looked, asked, dry_run=dry_run)
+    found = [told.found[key] for key in chosen]
+    document = {
+        "schema": "qrspi/quality-batch/v1",
+        "run": desk.run.name,
+        "mode": how,
+        "dry_run": dry_run,
+        "tasks": [rendered.judgement_document(one, told.unwritten.get(one.task)) for one in found],
+    }
+    lines = [line for one in found for line in _lines(one, told)]
+    session.answer(document, lines)
+    _leave(exit_code, found)
+
+
+def _lines(one: Judgement, told: Told) -> list[str]:
+    return rendered.judgement_lines(one, told.unwritten.get(one.task))
+
+
+def _all_judged(
+    desk: DecisionCommand, job: Job, looked: quality_command.Looked, asked: Asked, *, dry_run: bool
+) -> Told:
+    told = _kept(desk, looked.judgements.values(), dry_run=dry_run)
+    if dry_run:
+        would = {one.spec.key: _would_ask(job, one) for one in looked.wanted}
+        return Told(told.found | would, {})
+    if not looked.wanted:
+        return told
+    came = _reviewed(desk, looked.wanted, asked)
+    after = {one.spec.key: _after(job, one, came) for one in looked.wanted}
+    quality_command.commit(desk.workspace, desk.options, after.values())
+    return Told(told.found | after, {**told.unwritten, **came.unwritten})
+
+
+@command.action("debt")
+@arguments.run
+@_exit_code
+def debt(session: Session, run: str | None, exit_code: bool) -> None:
+    """The tasks whose verdict is absent, about another text, or not a PASS."""
+    desk = DecisionCommand(session, "quality debt", run)
+    job = desk.look()
+    owed = quality_gate.debts(job.workspace, quality_command.tasks(job))
+    document = {
+        "schema": "qrspi/quality-debt/v1",
+        "run": desk.run.name,
+        "tasks": [rendered.debt_document(one) for one in owed],
+    }
+    session.answer(document, rendered.debt_lines(owed, session.width))
+    if exit_code and owed:
+        raise click.exceptions.Exit(NOT_GOOD)
+
+
+@command.action("clear")
+@arguments.words("[RUN] TASK")
+@arguments.person()
+@arguments.dry_run("what would be written")
+def clear(session: Session, words: tuple[str, ...], who: str, dry_run: bool) -> None:
+    """Take a verdict back, with what it froze; the task is judged anew."""
+    run, key = arguments.run_and_task(words, "qrspi quality clear [RUN] TASK")
+    desk = DecisionCommand(session, "quality clear", run)
+    made = desk.decide(lambda job: verdicts.clear(job, key, who), dry_run=dry_run)
+    said = "Cleared" if made.done else "Would clear"
+    desk.answer(made, f"{said} the verdict of {key}.", task=key)

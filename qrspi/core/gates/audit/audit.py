@@ -1,0 +1,201 @@
+"""Is the plan ready to be carried out? A count over its files; nobody is asked."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+from qrspi.core.artifacts import task_file
+from qrspi.core.artifacts.task_file import Task
+from qrspi.core.gates import plan_words
+from qrspi.core.gates.audit import audit_score
+from qrspi.core.gates.audit.audit_score import Coverage, Dimension, Review
+from qrspi.core.records import step_text
+from qrspi.core.tree import CONFIG_LIMIT, Fault, Tree
+
+_CONTEXT = re.compile(r"context-(?!$)(?:phase-([1-9][0-9]{0,3})|.+)\.json")
+_CITED = re.compile(r"(?<![\w./-])([\w@.-]+(?:/[\w@.-]+)*):L[0-9]{1,9}\b")
+_MANY_CITATIONS = 10_000
+
+
+class Context(NamedTuple):
+    """The files that matter for each phase, and what could not be read."""
+
+    general: tuple[str, ...]
+    of_phase: Mapping[int, tuple[str, ...]]
+    cited: tuple[str, ...]  # by research; what counts where no context file does
+    findings: tuple[str, ...] = ()
+
+    def files(self, phase: int) -> tuple[str, ...]:
+        own = (*self.general, *self.of_phase.get(phase, ()))
+        return tuple(dict.fromkeys(own or self.cited))
+
+
+class Audited(NamedTuple):
+    reviews: tuple[Review, ...]
+
+    @property
+    def verdict(self) -> audit_score.Verdict:
+        return audit_score.overall(self.reviews)
+
+
+def audit(tree: Tree, project: Tree, phase: int) -> Audited:
+    """One review for each phase that has tasks, and for the present one in any case."""
+    tasks, problems = task_file.read_all(tree)
+    planned = [task for key, task in tasks.items() if not task_file.is_baseline(key)]
+    numbers = sorted({phase, *(task.phase or phase for task in planned)})
+    code = Code(project)
+    context = _context(tree, code)
+    unread = tuple(problem.message for problem in problems)
+    targets = _targets(planned)
+    plan = _text(tree.read("plan.md"))
+    reviews = []
+    for number in numbers:
+        own = [task for task in planned if (task.phase or phase) == number]
+        found = _coverage(context.files(number), targets, _targets(own), code)
+        text = "\n".join((plan, *(_text(tree.read(task.file)) for task in own)))
+        reviews.append(_review(number, own, found, (*context.findings, *unread), text))
+    return Audited(tuple(reviews))
+
+
+def _review(
+    number: int, tasks: list[Task], found: Coverage, odd: tuple[str, ...], text: str
+) -> Review:
+    count = len(tasks)
+    unsaid = dict(_unsaid(text))
+    dimensions: tuple[Dimension, ...] = (
+        audit_score.feasibility(found, (*odd, *_without_targets(tasks))),
+        audit_score.risk(count, _of(unsaid, "breaking changes", "side effects", "rollback")),
+        audit_score.completeness(count, _of(unsaid, "test plan", "edge cases", "documentation")),
+    )
+    review = Review(f"phase-{number}", dimensions, count)
+    return review._replace(raises=audit_score.raises(review))
+
+
+def _of(unsaid: Mapping[str, str], *subjects: str) -> tuple[str, ...]:
+    return tuple(unsaid[subject] for subject in subjects if subject in unsaid)
+
+
+_SUBJECTS = {
+    "breaking changes": r"break|backward|compatib|deprecat|contract",
+    "side effects": r"side.effect|affect|impact|depend|caller",
+    "rollback": r"roll.?back|revert|undo|feature flag|switch(?:ed)? off|backup|way back",
+    "test plan": r"\btests?\b|\btested\b|\btesting\b",
+    "edge cases": r"edge.case|boundar|empty|invalid|malformed|missing|error|fail|limit",
+    "documentation": r"document|readme|changelog|\bdocs?\b|manual",
+}
+
+
+def _unsaid(text: str) -> Iterator[tuple[str, str]]:
+    """What a plan should speak of and this one does not. It costs no points."""
+    for subject, words in _SUBJECTS.items():
+        if not re.search(words, text, re.IGNORECASE):
+            yield subject, f"neither plan.md nor the tasks say a word about {subject}"
+
+
+def _without_targets(tasks: list[Task]) -> tuple[str, ...]:
+    silent = [task.key for task in tasks if not task.target_files]
+    return (f"no target files are named by {', '.join(silent)}",) if silent else ()
+
+
+def _targets(tasks: Iterable[Task]) -> tuple[str, ...]:
+    found = (_plain(path) for task in tasks for path in task.target_files)
+    return tuple(dict.fromkeys(path for path in found if path))
+
+
+def _plain(path: str) -> str:
+    """One spelling for each path; what leads out of the project stays as it is written."""
+    inside = plan_words.inside(path.strip())
+    return path.strip() if inside is None else inside
+
+
+def _coverage(
+    context: tuple[str, ...], all_targets: tuple[str, ...], own: tuple[str, ...], code: Code
+) -> Coverage:
+    exact = frozenset(all_targets)
+    uncovered = tuple(file for file in context if not _is_covered(file, exact))
+    strange = tuple(path for path in own if not _is_known(code, path))
+    return Coverage(context, uncovered, strange, len(own))
+
+
+def _is_covered(file: str, targets: frozenset[str]) -> bool:
+    """Targeted itself, or within a folder that is."""
+    parts = file.split("/")
+    return any("/".join(parts[:count]) in targets for count in range(1, len(parts) + 1))
+
+
+class Code:
+    """What the project holds, folder by folder; each is listed once."""
+
+    def __init__(self, tree: Tree) -> None:
+        self._tree = tree
+        self._kinds: dict[str, dict[str, str]] = {}
+
+    def has(self, path: str) -> bool:
+        folder, _, name = path.rpartition("/")
+        return name in self._in(folder)
+
+    def has_near(self, path: str) -> bool:
+        """The path itself, or a file beside it."""
+        return self.has(path) or "file" in self._in(path.rpartition("/")[0]).values()
+
+    def _in(self, folder: str) -> dict[str, str]:
+        if folder not in self._kinds:
+            found = self._tree.entries(folder)
+            listed = () if isinstance(found, Fault) else found
+            self._kinds[folder] = {entry.name: entry.kind for entry in listed}
+        return self._kinds[folder]
+
+
+def _is_known(code: Code, path: str) -> bool:
+    return plan_words.inside(path) is not None and code.has_near(path)
+
+
+def _context(tree: Tree, code: Code) -> Context:
+    general: list[str] = []
+    of_phase: dict[int, tuple[str, ...]] = {}
+    findings: list[str] = []
+    entries = tree.entries("")
+    for entry in () if isinstance(entries, Fault) else entries:
+        match = _CONTEXT.fullmatch(entry.name)
+        if not match:
+            continue
+        files = _relevant(tree.read(entry.name, CONFIG_LIMIT))
+        if isinstance(files, str):
+            findings.append(f"{entry.name} is left out: {files}")
+        elif match[1]:
+            of_phase[int(match[1])] = files
+        else:
+            general += files
+    return Context(tuple(general), of_phase, _cited(tree, code), tuple(findings))
+
+
+def _relevant(data: bytes | Fault) -> tuple[str, ...] | str:
+    """The files of a context file, or why it cannot be read."""
+    expected = 'expected {"relevant_files": ["path", …]}'
+    if isinstance(data, Fault):
+        return f"it cannot be read ({data.reason})"
+    try:
+        document = json.loads(data)
+    except (ValueError, RecursionError):
+        return f"it is no JSON, {expected}"
+    files = document.get("relevant_files") if isinstance(document, dict) else None
+    if not isinstance(files, list) or not all(isinstance(file, str) for file in files):
+        return f"it has no list of relevant_files, {expected}"
+    return tuple(path for file in files if (path := _plain(file)))
+
+
+def _cited(tree: Tree, code: Code) -> tuple[str, ...]:
+    """The files that research cites by line and that are really there."""
+    found: dict[str, None] = {}
+    for path in step_text.paths(tree, "research"):
+        for match in _CITED.finditer(_text(tree.read(path))):
+            if len(found) < _MANY_CITATIONS:
+                found.setdefault(_plain(match[1]))
+    return tuple(path for path in found if plan_words.inside(path) and code.has(path))
+
+
+def _text(data: bytes | Fault) -> str:
+    return "" if isinstance(data, Fault) else data.decode("utf-8", "replace")

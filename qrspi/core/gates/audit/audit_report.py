@@ -1,0 +1,128 @@
+"""The report of a plan's audit: reviews/plan/audit-report.json, and what it is a report about."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, NamedTuple, cast
+
+from qrspi.core.gates.audit import audit_score
+from qrspi.core.gates.audit.audit import Audited
+from qrspi.core.gates.audit.audit_score import Dimension, Review, Verdict
+from qrspi.core.model import Problem
+from qrspi.core.pipeline import subject_of
+from qrspi.core.records import step_text
+from qrspi.core.tree import Fault, Tree
+
+FILE = "reviews/plan/audit-report.json"
+SCHEMA = "qrspi/audit/v1"
+LIMIT = 16 * 1024 * 1024
+
+Document = dict[str, Any]
+
+
+def inputs_sha256(tree: Tree) -> str:
+    """Over plan.md and the tasks with their names, less what the engine itself writes there."""
+    return step_text.body_hash(tree, subject_of("plan")).removeprefix(step_text.VERSION)
+
+
+def document(audited: Audited, inputs: str, timestamp: str) -> Document:
+    return {
+        "schema": SCHEMA,
+        "timestamp": timestamp,
+        "overall_verdict": audited.verdict,
+        "inputs_sha256": inputs,
+        "reviews": [_review(review) for review in audited.reviews],
+    }
+
+
+def _review(review: Review) -> Document:
+    rejected = review.verdict == "rejected"
+    return {
+        "id": review.id,
+        "total_score": review.total_score,
+        "verdict": review.verdict,
+        **{one.name: _dimension(one) for one in review.dimensions},
+        "suggestions": [] if review.verdict == "approved" else list(review.raises),
+        "required_action": _required(review) if rejected else None,
+    }
+
+
+def _dimension(one: Dimension) -> Document:
+    moves = [{"points": move.points, "because": move.because} for move in one.moves]
+    return {"score": one.score, "findings": list(one.findings), "points": moves}
+
+
+def _required(review: Review) -> str:
+    if not review.tasks:
+        return f"{review.id}: write its tasks, then audit the plan again"
+    first = review.raises[0] if review.raises else "change the plan"
+    return f"{review.id}: raise the score to {audit_score.CONCERNS} or more; first: {first}"
+
+
+def render(report: Document) -> bytes:
+    return (json.dumps(report, indent=2, ensure_ascii=False) + "\n").encode()
+
+
+class Report(NamedTuple):
+    """What is believed of a report that was found."""
+
+    verdict: Verdict
+    inputs: str
+    lines: tuple[str, ...]  # a line for each phase
+
+
+def read(tree: Tree) -> Report | Problem | None:
+    """None when there is none."""
+    data = tree.read(FILE, LIMIT)
+    if isinstance(data, Fault):
+        return None if data.kind == "absent" else _bad(f"unreadable ({data.reason})")
+    found = load(data)
+    if found is None:
+        return _bad("no JSON object")
+    verdict, inputs = found.get("overall_verdict"), found.get("inputs_sha256")
+    if verdict not in ("approved", "concerns", "rejected") or not isinstance(inputs, str):
+        return _bad("no audit report")
+    return Report(cast(Verdict, verdict), inputs, tuple(_lines(found.get("reviews"))))
+
+
+def _bad(found: str) -> Problem:
+    text = f"{FILE} is {found}, expected a report of `qrspi audit`"
+    return Problem("bad-record", text, FILE, found=found, expected="an audit report")
+
+
+def _lines(reviews: object) -> list[str]:
+    listed = reviews if isinstance(reviews, list) else []
+    return [line for one in listed if isinstance(one, dict) for line in lines(one)]
+
+
+_SHOWN = 20
+
+
+def lines(review: Document) -> list[str]:
+    """A review in words: its score, and what it found."""
+    said = [f"audit of {review.get('id')}: {review.get('verdict')} ({review.get('total_score')})"]
+    for name in audit_score.WEIGHTS:
+        part = review.get(name)
+        findings = part.get("findings") if isinstance(part, dict) else None
+        for text in findings if isinstance(findings, list) else []:
+            said.append(f"{name.replace('_', ' ')}: {text}")
+    if review.get("required_action"):
+        said.append(str(review["required_action"]))
+    return said[:_SHOWN]
+
+
+def load(data: bytes | Fault) -> Document | None:
+    """A report as it was written; None when it is none."""
+    if isinstance(data, Fault):
+        return None
+    try:
+        found = json.loads(data)
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def same(one: Document, data: bytes | Fault) -> bool:
+    """Whether a file says this already, whenever that was found out."""
+    found = load(data)
+    return found is not None and {**found, "timestamp": ""} == {**one, "timestamp": ""}

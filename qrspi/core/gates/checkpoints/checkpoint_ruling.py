@@ -1,0 +1,211 @@
+"""The verdict about a review request: by its score, with what the reviewer says to it."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from qrspi.core.gates.checkpoints import checkpoint_board, checkpoint_scale
+from qrspi.core.gates.checkpoints.checkpoint_board import CAP, Asked, Board
+from qrspi.core.gates.checkpoints.checkpoint_lists import Answers
+from qrspi.core.gates.checkpoints.checkpoint_request import Request
+from qrspi.core.gates.checkpoints.checkpoint_scale import READ_FIRST, Verdict
+from qrspi.core.gates.checkpoints.checkpoint_tables import FILE
+from qrspi.core.model import Problem
+from qrspi.core.tree import Fault
+from qrspi.core.yaml import frontmatter
+
+RESET = "Set self-correction flag to false — this was minor."
+_PERCENT = re.compile(r"([0-9]{1,3}(?:\.[0-9]{1,3})?)[ \t]*%?")
+
+
+class Reviewer(NamedTuple):
+    """What the reviewer said with the command."""
+
+    read: bool = False
+    score: int | None = None
+    message: str = ""
+    anyway: bool = False
+    answers: Answers | None = None
+
+
+class Ruling(NamedTuple):
+    asked: Asked
+    score: int
+    verdict: Verdict
+    message: str  # to the implementer
+    flags: tuple[str, ...] = ()
+    anyway: bool = False
+
+    @property
+    def task(self) -> str:
+        return self.asked.task
+
+    @property
+    def state(self) -> str:
+        return checkpoint_scale.STATE_AFTER[self.verdict]
+
+    @property
+    def type(self) -> str:
+        return "approval" if self.verdict == "approve" else "rejection"
+
+    @property
+    def completes(self) -> bool:
+        return self.verdict == "approve" and self.asked.request.complete
+
+
+class Escalation(NamedTuple):
+    """It asked once too often: the one change that a refusal makes."""
+
+    asked: Asked
+    message: str
+    problem: Problem
+    is_told: bool  # the message is there already
+
+
+def choose(found: Board, task: str | None, run: str) -> str | Problem:
+    """The task to review: the one that was named, or whoever waits longest."""
+    if task is None:
+        if found.waiting:
+            return found.waiting[0]
+        hint = f"qrspi checkpoint list {run}"
+        return Problem("nothing-waits", "no task asks for review", FILE, hint=hint)
+    if task in found.rows:
+        return task
+    listed = ", ".join(found.rows) or "none"
+    text = f"{task} has no row in {FILE}; there is {listed}"
+    hint = f"qrspi checkpoint init {run}"
+    return Problem("unknown-task", text, FILE, "TASK", task, listed, hint)
+
+
+def judge(
+    found: Board, task: str, said: Reviewer, estimate: float | None, run: str
+) -> Ruling | Escalation | Problem:
+    asked = found.request(task)
+    state = found.rows[task].state
+    if said.anyway and state in ("needs_review", "error"):
+        return _scored(found, asked, said, estimate, run)
+    if asked.cycle > CAP and (state == "needs_review" or found.is_escalated(task)):
+        return _escalation(found, asked, run)
+    if state != "needs_review":
+        text = f"{task} is {state} and does not ask for review: expected needs_review"
+        hint = f"qrspi checkpoint list {run} {task}"
+        return Problem("not-waiting", text, FILE, "state", state, "needs_review", hint)
+    if found.is_answered(asked):
+        hint = checkpoint_board.review_command(run, found, task)
+        text = f"{task}: its last request is answered already, and there is no new one"
+        return Problem("already-answered", text, FILE, "TASK", task, "a new review_request", hint)
+    return _scored(found, asked, said, estimate, run)
+
+
+def _escalation(found: Board, asked: Asked, run: str) -> Escalation:
+    command = checkpoint_board.review_command(run, found, asked.task)
+    why = checkpoint_board.over_cap(asked)
+    text = f"{asked.task} {why}: it is escalated to a person, and its state is error"
+    problem = Problem("review-cap", text, FILE, "TASK", asked.task, f"at most {CAP}", command)
+    message = f"ESCALATED: {asked.task} {why}. A person decides: {command}"
+    told = any(
+        one.task == asked.task and one.verdict == "escalated" and one.number == asked.number
+        for one in _since_person(found, asked.task)
+    )
+    return Escalation(asked, message, problem, told)
+
+
+def _since_person(found: Board, task: str) -> list[checkpoint_board.Review]:
+    decided = max((one.id for one in found.reviews if one.task == task and one.anyway), default=0)
+    return [one for one in found.reviews if one.id > decided]
+
+
+def _scored(
+    found: Board, asked: Asked, said: Reviewer, estimate: float | None, run: str
+) -> Ruling | Problem:
+    own = asked.request.smoothness
+    score = own if said.score is None else said.score
+    command = f"qrspi checkpoint review {run} {asked.task}"
+    if score is None:
+        text = f"{asked.task}: its request reports no smoothness, so say how smooth it was: --score"
+        hint = f"{command} --read --score N -m TEXT"
+        return Problem("score-needed", text, FILE, "--score", "", "0 to 9", hint)
+    if checkpoint_board.must_be_read(asked.request, score) and not (said.read or said.anyway):
+        return _unread(asked, score, _with(command, said, "--read"))
+    if score > READ_FIRST and score != own and not said.message.strip():
+        text = f"{asked.task}: a score of {score} sends it back, so say what must change: -m TEXT"
+        hint = _with(command, said, "-m TEXT")
+        return Problem("feedback-needed", text, FILE, "-m", "", "a text", hint)
+    return _ruled(found, asked, said, score, estimate)
+
+
+def _with(command: str, said: Reviewer, more: str) -> str:
+    """What was said, and what it lacked."""
+    score = f" --score {said.score}" if said.score is not None else ""
+    return f"{command}{' --read' if said.read else ''}{score} {more}"
+
+
+def _unread(asked: Asked, score: int, hint: str) -> Problem:
+    why = f"a smoothness of {score}" if score == READ_FIRST else "a self-correction"
+    proposal = asked.request.fields.get("Proposal", "its proposal")
+    text = f"{asked.task} reports {why}: read {proposal} first, then confirm with --read"
+    return Problem("unread-proposal", text, FILE, "--read", str(score), "a proposal read", hint)
+
+
+def _ruled(
+    found: Board, asked: Asked, said: Reviewer, score: int, estimate: float | None
+) -> Ruling:
+    request, verdict = asked.request, checkpoint_scale.verdict(score)
+    bloated = _bloated(request, estimate)
+    feedback = said.message.strip() or request.reason
+    if verdict == "approve":
+        message = _approval(feedback, resets=request.corrected and not bloated)
+    else:
+        message = _rejection(score, feedback, verdict, asked)
+    flags = (*_corrected(request), *_over(request, estimate if bloated else None))
+    counts = said.anyway and checkpoint_board.needs_person(found, asked.task)
+    return Ruling(asked, score, verdict, message, flags, counts)
+
+
+def _approval(feedback: str, *, resets: bool) -> str:
+    lines = [f"REVIEW APPROVED: {feedback}".rstrip(), *([RESET] if resets else [])]
+    return "\n     ".join((*lines, "Proceed with remaining steps."))
+
+
+_REQUIRED = {
+    "revision": "revise what the issue names, and nothing else",
+    "reject": "settle the issue before anything is built on it",
+}
+
+
+def _rejection(score: int, feedback: str, verdict: Verdict, asked: Asked) -> str:
+    lines = (
+        f"REVIEW FAILED (Smoothness: {score}/9):",
+        f"Issue: {feedback or checkpoint_scale.MEANING[score]}",
+        f"Required: {_REQUIRED[verdict]}",
+        f"Retry: send a new review_request for checkpoint {asked.number} and set needs_review",
+    )
+    return "\n     ".join(lines)
+
+
+def _bloated(request: Request, estimate: float | None) -> bool:
+    return estimate is not None and request.usage is not None and request.usage > 2 * estimate
+
+
+def _corrected(request: Request) -> tuple[str, ...]:
+    text = "self-correction: what the task says of its context usage is unreliable"
+    return (text,) if request.corrected else ()
+
+
+def _over(request: Request, estimate: float | None) -> tuple[str, ...]:
+    if estimate is None:
+        return ()
+    return (
+        f"context usage of {request.usage:g}% is over twice the estimate of {estimate:g}%: the "
+        "task may need another session",
+    )
+
+
+def estimate(content: bytes | Fault) -> float | None:
+    """The `context_estimate` of a task file, in percent."""
+    front = None if isinstance(content, Fault) else frontmatter.read(content)
+    if front is None or isinstance(front, Problem):
+        return None
+    found = _PERCENT.fullmatch(frontmatter.text(front.fields, "context_estimate") or "")
+    return float(found[1]) if found else None

@@ -1,0 +1,158 @@
+"""Which tasks may be handed over: those with a PASS on record for the text they have now.
+
+Judged by line, hash and record alone. What the rubric says is asked where tasks are checked,
+approved and started, since it looks at the project too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cached_property
+from typing import Literal, NamedTuple
+
+from qrspi.core.artifacts import task_file
+from qrspi.core.config.reader import Config
+from qrspi.core.filenames import dispatch_folder, prompt_file
+from qrspi.core.gates.quality import quality_records, task_spec, verdict_line
+from qrspi.core.gates.quality.quality_records import QualityRecords
+from qrspi.core.gates.quality.task_spec import NO_SECTIONS, Spec
+from qrspi.core.model import Ask, Next, Problem
+from qrspi.core.records import task_records
+from qrspi.core.tree import Fault, Tree
+
+SPEC_LIMIT = 256 * 1024
+STEP = "quality"  # under which the reviewers' dispatches, and what they cost, are kept
+Debt = Literal["absent", "stale", "not-pass"]
+
+
+class Standing(NamedTuple):
+    task: str
+    verdict: str
+    debt: Debt | None  # None: nothing is owed
+    because: str
+    let_through: bool = False  # a person said that this text will do
+    has_text: bool = True  # something that a reviewer could judge
+
+    @property
+    def passes(self) -> bool:
+        return self.debt is None or self.let_through
+
+    @property
+    def needs_reviewer(self) -> bool:
+        """Nobody has judged the text that is there now."""
+        return self.has_text and not self.passes and self.debt in ("absent", "stale")
+
+
+def is_on(config: Config) -> bool:
+    return config.gates is not None and config.gates.quality != "off"
+
+
+def is_exempt(key: str) -> bool:
+    """Repairs are written by the engine, and nobody is asked about them."""
+    return "/" in key or task_file.is_baseline(key)
+
+
+def read_spec(tree: Tree, key: str) -> Spec | Problem:
+    path = task_file.task_path(key)
+    content = tree.read(path, SPEC_LIMIT)
+    if isinstance(content, Fault) and content.kind == "absent":
+        text = f"{path} does not exist"
+        return Problem("task-unreadable", text, path, expected="a task file")
+    return task_spec.read(content, key)
+
+
+class QualityGate:
+    """The gate of one run; its records are read once, however many tasks are asked about."""
+
+    def __init__(self, tree: Tree) -> None:
+        self._tree = tree
+
+    @cached_property
+    def records(self) -> QualityRecords:
+        return quality_records.read(self._tree)
+
+    def standing(self, key: str) -> Standing:
+        spec = read_spec(self._tree, key)
+        if isinstance(spec, Problem):
+            return Standing(key, "UNREVIEWED", "absent", spec.message, has_text=False)
+        found = _judged(spec, self.records)
+        through = found.debt is not None and self.records.let_through(key, spec.hash)
+        return found._replace(let_through=through)
+
+
+def _judged(spec: Spec, records: QualityRecords) -> Standing:
+    key = spec.key
+    if spec.skip_tag:
+        return Standing(key, "PASS", None, f"{key} is tagged {spec.skip_tag}")
+    if spec.is_empty:
+        return Standing(key, "UNREVIEWED", "absent", f"{key}: {NO_SECTIONS}", has_text=False)
+    line = verdict_line.read(spec.line)
+    if line is None:
+        why = "nobody has reviewed it" if not spec.line else "its verdict cannot be read"
+        return Standing(key, "UNREVIEWED", "absent", f"{key}: {why}")
+    if line.verdict != "PASS" and (line.hash == spec.hash or line.suppressed_until):
+        failing = f" ({', '.join(line.failing)})" if line.failing else ""
+        return Standing(key, line.verdict, "not-pass", f"{key}: {line.verdict}{failing}")
+    if line.hash != spec.hash:
+        why = f"its text has changed since its review of {line.when[:10]}"
+        return Standing(key, "UNREVIEWED", "stale", f"{key}: {why}")
+    if not records.has(key, spec.line):
+        why = f"it claims a PASS that {quality_records.FILE} does not have"
+        return Standing(key, "UNREVIEWED", "absent", f"{key}: {why}")
+    return Standing(key, "PASS", None, f"{key}: PASS since {line.when}")
+
+
+def debts(tree: Tree, keys: Iterable[str]) -> tuple[Standing, ...]:
+    """The tasks that owe something, also those that a person has let through."""
+    gate = QualityGate(tree)
+    found = (gate.standing(key) for key in keys if not is_exempt(key))
+    return tuple(one for one in found if one.debt)
+
+
+_SHOWN = 3  # tasks that are named one by one
+
+
+def before_approval(tree: Tree, keys: Iterable[str], answer: Next) -> Next:
+    """The gate of the plan, which no verdict holds up, with the verdicts that are not there."""
+    owed = debts(tree, keys)
+    if not owed:
+        return answer
+    count = "1 task has" if len(owed) == 1 else f"{len(owed)} tasks have"
+    judge = f"{count} no PASS yet: `qrspi quality batch {tree.name}` has them judged first."
+    named = [one.because for one in owed[:_SHOWN]]
+    more = (f"{len(owed) - _SHOWN} more tasks have no PASS",) if len(owed) > _SHOWN else ()
+    summary = f"{answer.summary} {judge}"
+    return answer._replace(summary=summary, because=(*answer.because, *named, *more))
+
+
+def asked(key: str) -> Ask:
+    """The reviewer of one task. Dispatches of its kind lie apart from those of rounds."""
+    return Ask("quality", STEP, target=key)
+
+
+def waiting_tasks(tree: Tree, keys: Iterable[str]) -> tuple[str, ...]:
+    """Tasks whose reviewer's prompt is there, and that nobody has judged yet."""
+    folder = tree.entries(dispatch_folder(asked("")))
+    there = set() if isinstance(folder, Fault) else {entry.name for entry in folder}
+    found = [key for key in keys if f"{key}.md" in there]
+    gate = QualityGate(tree)
+    owed = (key for key in found if gate.standing(key).debt and not _is_started(tree, key))
+    return tuple(owed)
+
+
+def waiting(tree: Tree, keys: Iterable[str]) -> tuple[Problem, ...]:
+    """Prompts for quality reviewers that nobody has answered yet."""
+    owed = waiting_tasks(tree, keys)
+    if not owed:
+        return ()
+    more = f" and {len(owed) - 1} more" if len(owed) > 1 else ""
+    first, run = owed[0], tree.name
+    text = (
+        f"the prompt of a quality reviewer waits for {first}{more}: `qrspi prompt {run} {first}` "
+        f"prints it, `qrspi quality check {run} {first} --reply FILE` takes the answer in"
+    )
+    return (Problem("prompt-waits", text, prompt_file(asked(first))),)
+
+
+def _is_started(tree: Tree, key: str) -> bool:
+    return not isinstance(tree.head(task_records.start_file(key)), Fault)

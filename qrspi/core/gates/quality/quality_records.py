@@ -1,0 +1,116 @@
+"""The record of quality verdicts: reviews/plan/quality.jsonl, one object a line.
+
+A line in a task file is what anybody can write. It counts at a gate only when it stands here too,
+with where it came from: the rubric, an agent that the engine sent, or an answer that was handed in.
+What a person decided about a task, to go on all the same or to clear a verdict, is here as well.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, Literal, NamedTuple, get_args
+
+from qrspi.core.model import Problem
+from qrspi.core.tree import Fault, Tree
+
+FILE = "reviews/plan/quality.jsonl"
+LIMIT = 64 * 1024 * 1024
+
+Event = Literal["verdict", "proceed", "clear"]
+Evidence = Literal["", "rubric", "dispatched", "handed-in"]
+
+
+class QualityRecord(NamedTuple):
+    event: Event
+    task: str
+    when: str
+    hash: str = ""  # of the text
+    line: str = ""  # of a verdict, as the task file has it
+    evidence: Evidence = ""
+    reply_sha256: str = ""  # of what an agent answered
+    who: str = ""  # of what a person decided
+
+
+class QualityRecords(NamedTuple):
+    by_task: Mapping[str, tuple[QualityRecord, ...]]
+    problems: tuple[Problem, ...] = ()
+
+    def of(self, task: str) -> tuple[QualityRecord, ...]:
+        return self.by_task.get(task, ())
+
+    def has(self, task: str, line: str) -> bool:
+        """Whether this line was given to this task, and not cleared since."""
+        return any(one.event == "verdict" and one.line == line for one in self._since_clear(task))
+
+    def let_through(self, task: str, hash: str) -> bool:
+        """Whether a person said that this text will do."""
+        return any(one.event == "proceed" and one.hash == hash for one in self.of(task))
+
+    def last(self, task: str) -> QualityRecord | None:
+        """The newest verdict, unless it was cleared."""
+        verdicts = [one for one in self._since_clear(task) if one.event == "verdict"]
+        return verdicts[-1] if verdicts else None
+
+    def _since_clear(self, task: str) -> tuple[QualityRecord, ...]:
+        known = self.of(task)
+        cleared = [at for at, one in enumerate(known) if one.event == "clear"]
+        return known[cleared[-1] + 1 :] if cleared else known
+
+
+NO_RECORDS = QualityRecords({})
+
+
+def render(record: QualityRecord) -> bytes:
+    document = {key: value for key, value in record._asdict().items() if value}
+    return (json.dumps(document, ensure_ascii=False) + "\n").encode()
+
+
+def read(tree: Tree) -> QualityRecords:
+    """What cannot be read records nothing, so no gate lets anything pass because of it."""
+    content = tree.read(FILE, LIMIT)
+    if isinstance(content, Fault):
+        return NO_RECORDS if content.kind == "absent" else QualityRecords({}, (_unread(content),))
+    found: dict[str, list[QualityRecord]] = {}
+    problems: list[Problem] = []
+    for number, line in enumerate(content.split(b"\n"), 1):
+        record = _record(line) if line.strip() else None
+        if record:
+            found.setdefault(record.task, []).append(record)
+        elif line.strip():
+            problems.append(_bad_line(number))
+    return QualityRecords({task: tuple(known) for task, known in found.items()}, tuple(problems))
+
+
+_TEXTS = ("task", "when", "hash", "line", "reply_sha256", "who")
+
+
+def _record(line: bytes) -> QualityRecord | None:
+    try:
+        document = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(document, dict):
+        return None
+    texts: dict[str, Any] = {key: document.get(key, "") for key in _TEXTS}
+    event: Any = document.get("event")
+    evidence: Any = document.get("evidence", "")
+    if not all(isinstance(value, str) for value in texts.values()) or not texts["task"]:
+        return None
+    if event not in get_args(Event) or evidence not in get_args(Evidence):
+        return None
+    return QualityRecord(event=event, evidence=evidence, **texts)
+
+
+def _unread(fault: Fault) -> Problem:
+    found = fault.reason
+    text = (
+        f"{FILE} cannot be read ({found}), expected a regular file: no quality verdict counts "
+        "until it is put right"
+    )
+    return Problem("unreadable", text, FILE, found=found, expected="a regular file")
+
+
+def _bad_line(number: int) -> Problem:
+    text = f"{FILE} line {number} is no record of a verdict, and counts for nothing"
+    return Problem("bad-record", text, FILE, f"line {number}", expected="a record of a verdict")

@@ -1,0 +1,146 @@
+"""A quality reviewer's answer: five axes, the gaps it sees, the fixes it suggests."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Literal, NamedTuple
+
+from qrspi.core.gates.quality.verdict_line import AXES, Verdict
+
+Mark = Literal["◯", "△", "✗"]
+
+_MARKS: Mapping[str, Mark] = {"◯": "◯", "○": "◯", "△": "△", "✗": "✗", "×": "✗", "✕": "✗"}
+_BY_FIRST_WORD = {axis.partition("_")[0]: axis for axis in AXES}
+_HEADING = re.compile(r"#{1,6}[ \t]+(.*)")
+_VERDICT = re.compile(
+    r"verdict[ \t]*:[ \t*`]*(PASS|NEEDS_REFINEMENT|REJECT|INSUFFICIENT_CONTEXT)\b", re.IGNORECASE
+)
+_AXIS = re.compile(r"[-*+][ \t]+[*`_]*([A-Za-z]+)[^:]{0,40}:[ \t*`]*(\S)(.*)")
+_BULLET = re.compile(r"[-*+][ \t]+(.*)|[0-9]{1,3}[.)][ \t]+(.*)")
+_NOTHING = frozenset(("none", "none.", "n/a", "-", "—", "nothing", "nothing."))
+_FOUND = 80  # characters of an answer that a message quotes
+
+
+class ReviewerReply(NamedTuple):
+    verdict: Verdict
+    per_axis: Mapping[str, Mark]
+    gaps: tuple[str, ...] = ()
+    fixes: tuple[str, ...] = ()
+
+    @property
+    def failing(self) -> tuple[str, ...]:
+        return tuple(axis for axis in AXES if self.per_axis.get(axis, "◯") != "◯")
+
+
+class Malformed(NamedTuple):
+    """An answer that decides nothing, and why."""
+
+    why: str
+
+
+def read(text: str) -> ReviewerReply | Malformed:
+    parts = _parts(text)
+    said = _verdicts(parts)
+    if len(said) != 1 or said[0] not in _KNOWN:
+        return Malformed(_no_verdict(said))
+    marks, remarks = _axes(parts.get("per-axis findings", []))
+    insufficient = said[0] == "INSUFFICIENT_CONTEXT"
+    if isinstance(marks, Malformed):
+        return marks
+    missing = [axis for axis in AXES if axis not in marks]
+    if missing and not insufficient:
+        return Malformed(f"the answer does not judge {', '.join(missing)}")
+    verdict = "NEEDS_REFINEMENT" if insufficient else _decided(marks)
+    gaps = tuple(_bullets(parts.get("specific gaps", [])))
+    if verdict == "PASS":
+        return ReviewerReply("PASS", marks)
+    fixes = tuple(_bullets(parts.get("suggested concrete fixes", [])))
+    return ReviewerReply(verdict, marks, gaps or remarks or (_NO_GAP,), fixes)
+
+
+_NO_GAP = "the reviewer names no gap"
+
+
+def _decided(marks: Mapping[str, Mark]) -> Verdict:
+    """The axes decide, whatever the line of the verdict says."""
+    if "✗" in marks.values():
+        return "REJECT"
+    return "NEEDS_REFINEMENT" if "△" in marks.values() else "PASS"
+
+
+_KNOWN = ("PASS", "NEEDS_REFINEMENT", "REJECT", "INSUFFICIENT_CONTEXT")
+
+
+def _no_verdict(said: list[str]) -> str:
+    expected = f"`## Verdict: {'|'.join(_KNOWN)}`"
+    if not said:
+        return f"the answer has no line {expected}"
+    if len(said) == 1:
+        return f"the answer says {said[0]!r}, expected {expected}"
+    return f"the answer has {len(said)} verdicts ({', '.join(said)}), expected one"
+
+
+_TITLES = ("per-axis findings", "specific gaps", "suggested concrete fixes")
+
+
+def _parts(text: str) -> dict[str, list[str]]:
+    """Lines by the heading they stand under; headings that nobody asked for hold nothing. Each
+    verdict has its own line in the part of that name."""
+    found: dict[str, list[str]] = {"verdict": []}
+    part: list[str] = []
+    for line in map(_printable, text.splitlines()):
+        heading = _HEADING.fullmatch(line.strip())
+        if heading is None:
+            part.append(line)
+            continue
+        title = heading[1].casefold()
+        known = next((name for name in _TITLES if title.startswith(name)), None)
+        part = found.setdefault(known, []) if known else []
+        if title.startswith("verdict"):
+            found["verdict"].append(heading[1])
+    return found
+
+
+def _printable(line: str) -> str:
+    """Without what an answer must not put into somebody's file or terminal."""
+    return "".join(char for char in re.sub(r"\s", " ", line) if char.isprintable())
+
+
+def _verdicts(parts: Mapping[str, list[str]]) -> list[str]:
+    found = ((line, _VERDICT.match(line)) for line in parts["verdict"])
+    return [match[1].upper() if match else line[:_FOUND] for line, match in found]
+
+
+def _axes(lines: list[str]) -> tuple[dict[str, Mark] | Malformed, tuple[str, ...]]:
+    """The mark of each axis, and what was said about those that failed."""
+    marks: dict[str, Mark] = {}
+    remarks: list[str] = []
+    for line in lines:
+        match = _AXIS.fullmatch(line.strip())
+        axis = _BY_FIRST_WORD.get(match[1].casefold()) if match else None
+        if match is None or axis is None:
+            continue
+        mark = _MARKS.get(match[2])
+        if mark is None:
+            return Malformed(f"the mark of {axis} is {match[2]!r}, expected ◯, △ or ✗"), ()
+        if axis in marks:
+            return Malformed(f"the answer judges {axis} twice"), ()
+        marks[axis] = mark
+        if mark != "◯":
+            remarks.append(f"{axis}: {match[3].strip(' —–-*`') or 'not good enough'}")
+    return marks, tuple(remarks)
+
+
+def _bullets(lines: list[str]) -> Iterator[str]:
+    """One line each; a line without a mark goes on with the one before."""
+    item: list[str] = []
+    for line in (*lines, "- none"):
+        text = line.strip()
+        match = _BULLET.fullmatch(text)
+        if match is None:
+            item += [text] if item and text else []
+            continue
+        if item and " ".join(item).casefold() not in _NOTHING:
+            yield " ".join(item)
+        item = [(match[1] or match[2] or "").strip()]

@@ -1,0 +1,94 @@
+"""The parts that are played where gates are on: a task's text is judged, and an implementer asks
+for review while it works."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+
+from qrspi.core.gates.checkpoints import checkpoint_request
+from qrspi.core.gates.checkpoints.checkpoint_tables import SEND
+from qrspi.core.gates.quality import reviewer_reply
+from qrspi.core.gates.quality.reviewer_reply import ReviewerReply
+from qrspi.core.records import task_records
+from qrspi.core.records.task_records import Start
+from qrspi.demo.narration import Beat, listed
+from qrspi.demo.stage import Answer, Beats, Stage
+from qrspi.world.files import orchestration_db
+from qrspi.world.git import scratch_repository
+
+REPLY = "reply.md"
+PATIENCE = 10.0  # seconds for a database that somebody else writes to
+
+# As the implementer's prompt has it.
+ASK = """UPDATE orchestration_tasks SET state = 'needs_review', last_heartbeat = datetime('now')
+WHERE task_id = ?"""
+
+
+def judge(stage: Stage, now: Answer) -> Beats:
+    """The texts of the tasks, until nobody has anything against them."""
+    while True:
+        answer = yield from stage.type("quality", "batch")
+        for one in answer["tasks"]:
+            yield from _judged(stage, now, one)
+        if all(one["verdict"] == "UNREVIEWED" for one in answer["tasks"]):
+            return
+
+
+def _judged(stage: Stage, now: Answer, found: Answer) -> Beats:
+    if found["verdict"] == "UNREVIEWED":
+        yield from _reviewed(stage, now, found["task"])
+        return
+    for gap in found["gaps"]:
+        yield Beat("engine", f"rejects {found['task']}: {gap}", now["step"])
+    files = stage.scene(now, "refine")
+    stage.drop(files)
+    yield Beat("agent", f"changes {listed(sorted(files))}", now["step"])
+
+
+def _reviewed(stage: Stage, now: Answer, key: str) -> Beats:
+    passed = f"has nothing against {key} any more, and leaves a prompt for its reviewer"
+    yield Beat("engine", passed, now["step"])
+    files = stage.script.scene(key, "quality")
+    scratch_repository.drop(stage.repository, files)
+    judged = reviewer_reply.read(files[REPLY].decode())
+    assert isinstance(judged, ReviewerReply), judged
+    axes = listed([axis.replace("_", " ") for axis in judged.per_axis])
+    yield Beat("agent", f"judges {axes}: {judged.verdict}", now["step"])
+    words = ("quality", "check", key, "--reply")
+    place, shown = f"{stage.repository}/{REPLY}", f"qrspi {' '.join(words)} {REPLY}"
+    answer = yield from stage.type(*words, place, shown=shown)
+    said = f"puts the {answer['verdict']} on record, for this text of {key} and no other"
+    yield Beat("engine", said, now["step"])
+
+
+def work_tree(stage: Stage, key: str) -> str:
+    start = task_records.start(stage.tree, key)
+    assert isinstance(start, Start), start
+    return f"{stage.repository}/{start.worktree}"
+
+
+def ask(stage: Stage, key: str) -> Generator[Beat, None, bool]:
+    """An implementer that stops at a checkpoint; False when the script has it work on."""
+    files = stage.script.scene(key, "asks")
+    if not files:
+        return False
+    text = files.pop("request.txt").decode()
+    scratch_repository.drop(work_tree(stage, key), files)
+    with orchestration_db.changing(stage.run, PATIENCE) as change:
+        change.run(ASK, key)
+        change.run(SEND, key, key, text, "review_request")
+    said = checkpoint_request.read(text)
+    about = f"{said.fields['Summary']} (smoothness {said.smoothness} of 9)"
+    yield Beat("agent", f"{key}: stops at its checkpoint and asks for review: {about}", key)
+    return True
+
+
+def answer(stage: Stage, now: Answer) -> Beats:
+    """The word of whoever reviews a checkpoint; the score decides."""
+    key = now["step"]
+    text = stage.scene(now, "answers")["message.txt"].decode().strip()
+    yield Beat("person", f"reads what {key} says about itself", key)
+    done = yield from stage.type("checkpoint", "review", key, "-m", text)
+    passed, score = done["verdict"] == "approve", f"a smoothness of {done['score']}"
+    said = f"{score} lets it go on" if passed else f"{score} sends it back for a {done['verdict']}"
+    yield Beat("engine", f"{key}: {said}", key)

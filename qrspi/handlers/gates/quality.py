@@ -1,0 +1,274 @@
+"""Verdicts about task texts: looked up, and put into the task file and on record.
+
+The record comes first, all lines in one write; then the task files. Whatever a kill leaves of
+that, the same command takes the line that is on record for its own and writes the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from typing import NamedTuple
+
+from qrspi.core.artifacts.task_file import task_path
+from qrspi.core.errors import Refusal
+from qrspi.core.filenames import prompt_file
+from qrspi.core.gates.quality import judgement as judgements
+from qrspi.core.gates.quality import quality_gate, quality_records, task_spec, verdict_line
+from qrspi.core.gates.quality.judgement import Judgement, Mode, NeedsReviewer
+from qrspi.core.gates.quality.quality_records import FILE, Evidence, QualityRecord, QualityRecords
+from qrspi.core.gates.quality.task_spec import Spec
+from qrspi.core.gates.quality.verdict_line import Line
+from qrspi.core.model import Problem
+from qrspi.core.tree import Fault, Tree
+from qrspi.handlers.changes import change_set
+from qrspi.handlers.changes.change_set import ChangeSet, Edit
+from qrspi.handlers.gates import project_tree
+from qrspi.handlers.jobs.carry_out import record
+from qrspi.handlers.jobs.job import Job, Performed
+from qrspi.world.git import commits, repository, worktrees
+from qrspi.world.git.repository import Repo
+from qrspi.world.machine import clock
+
+
+class Wanted(NamedTuple):
+    """A task that a reviewer must judge."""
+
+    spec: Spec
+    warnings: tuple[str, ...] = ()
+    before: Line | None = None  # the verdict that it had until now
+
+
+class Reached(NamedTuple):
+    """A verdict that is to be written, and where it comes from."""
+
+    judgement: Judgement
+    evidence: Evidence
+    reply_sha256: str = ""
+
+
+class QualityDesk:
+    """One command's look at the tasks of a run."""
+
+    def __init__(self, job: Job) -> None:
+        self.job = job
+        self.now = clock.now_utc()
+
+    @cached_property
+    def project(self) -> Tree:
+        return project_tree.of(self.job)
+
+    @cached_property
+    def records(self) -> QualityRecords:
+        return quality_records.read(self.job.workspace)
+
+    def look(self, key: str, mode: Mode) -> Judgement | Wanted:
+        spec = quality_gate.read_spec(self.job.workspace, key)
+        if isinstance(spec, Problem):
+            return judgements.unreadable(key, spec)
+        return self.look_at(spec, mode)
+
+    def look_at(self, spec: Spec, mode: Mode, *, is_draft: bool = False) -> Judgement | Wanted:
+        """A draft has no record yet: what is said to be its last verdict is believed."""
+        found = judgements.before_reviewer(spec, mode, self.project, self.now)
+        before = verdict_line.read(spec.line)
+        if isinstance(found, NeedsReviewer):
+            return Wanted(spec, found.warnings, before)
+        if found.source == "cache" and not (is_draft or self.records.has(spec.key, spec.line)):
+            if mode == "live-cache-aware":
+                return Wanted(spec, found.warnings, before)
+            return found._replace(because=f"{found.because}; {CLAIM}", is_claim=True)
+        return found
+
+
+CLAIM = f"a claim: {FILE} does not have this line, so it counts at no gate"
+
+
+def put(job: Job, given: Sequence[Reached]) -> dict[str, Problem]:
+    """Write verdicts on a locked run; which could not be written, and why."""
+    given = [one for one in given if one.judgement.is_new]
+    if not given:
+        return {}
+    planned = _planned(job, given)
+    failed = dict(planned.failed)
+    try:
+        if planned.lines:
+            job.workspace.append(FILE, b"".join(planned.lines))
+    except Refusal as refusal:
+        return {one.judgement.task: refusal.problem for one in given}
+    for key, edit in planned.edits.items():
+        try:
+            change_set.write(job.workspace, edit)
+        except Refusal as refusal:
+            failed[key] = refusal.problem
+    _remove_prompts(job, [key for key in planned.edits if key not in failed])
+    files = tuple(change.path for change in job.workspace.changes)
+    notes = tuple(_note(one.judgement) for one in given)
+    done = Performed("quality", "plan", 0, tuple(dict.fromkeys(files)), notes)
+    record(job.workspace, job.options.actor, done)
+    return failed
+
+
+def _remove_prompts(job: Job, keys: Iterable[str]) -> None:
+    """Nobody waits for the answers any more."""
+    for key in keys:
+        path = prompt_file(quality_gate.asked(key))
+        if not isinstance(job.workspace.size(path), Fault):
+            job.workspace.remove(path)
+
+
+class _Planned(NamedTuple):
+    lines: tuple[bytes, ...]  # to be appended to the record
+    edits: Mapping[str, Edit]  # by task
+    failed: Mapping[str, Problem] = {}
+
+
+def _planned(job: Job, given: Iterable[Reached]) -> _Planned:
+    records = quality_records.read(job.workspace)
+    lines: list[bytes] = []
+    edits: dict[str, Edit] = {}
+    failed: dict[str, Problem] = {}
+    for one in given:
+        final, line = on_record(records, one)
+        edit = _edit(job, final)
+        if isinstance(edit, Problem):
+            failed[final.task] = edit
+            continue
+        lines += [line] if line else []
+        if edit:
+            edits[final.task] = edit
+    return _Planned(tuple(lines), edits, failed)
+
+
+def on_record(records: QualityRecords, one: Reached) -> tuple[Judgement, bytes]:
+    """The verdict as the record has it, and the line that the record still lacks."""
+    if not one.judgement.is_new:
+        return one.judgement, b""
+    if known := _cut_off(records, one):
+        return judgements.with_line(one.judgement, known), b""
+    return one.judgement, quality_records.render(_record(one))
+
+
+def _cut_off(records: QualityRecords, one: Reached) -> str:
+    """The line on record for this very verdict, which a killed command did not get to write."""
+    last = records.last(one.judgement.task)
+    if last is None or last.line == one.judgement.replaces:
+        return ""
+    same = (last.evidence, last.reply_sha256) == (one.evidence, one.reply_sha256)
+    found, line = verdict_line.read(last.line), one.judgement.line
+    return last.line if same and found and line and found.says(line) else ""
+
+
+def _record(one: Reached) -> QualityRecord:
+    found = one.judgement
+    return QualityRecord(
+        event="verdict",
+        task=found.task,
+        when=clock.now_utc(),
+        hash=found.hash,
+        line=found.verdict_string,
+        evidence=one.evidence,
+        reply_sha256=one.reply_sha256,
+    )
+
+
+def _edit(job: Job, found: Judgement) -> Edit | Problem | None:
+    """None when the file says it already. A text that is another one by now is not touched."""
+    path = task_path(found.task)
+    data = job.workspace.read(path, quality_gate.SPEC_LIMIT)
+    spec = task_spec.read(data, found.task)
+    if isinstance(spec, Problem) or isinstance(data, Fault):
+        return spec if isinstance(spec, Problem) else _gone(path)
+    if spec.hash != found.hash:
+        return _edited(path)
+    changed = judgements.written(data, found, path)
+    if isinstance(changed, Problem) or changed == data:
+        return changed if isinstance(changed, Problem) else None
+    return Edit("replace", path, found.verdict_string, changed, data)
+
+
+def _gone(path: str) -> Problem:
+    return Problem("not-written", f"{path} is gone: its verdict is not written", path)
+
+
+def _edited(path: str) -> Problem:
+    text = f"{path} was edited while it was reviewed: the verdict is not written"
+    return Problem("not-written", text, path, hint="run the same command again")
+
+
+def _note(found: Judgement) -> str:
+    return f"{found.task}: {found.verdict_string}"
+
+
+def commit(job: Job, keys: Iterable[str]) -> str | None:
+    """On a locked run whose plan is approved: verdicts have a commit of their own."""
+    listed = tuple(keys)
+    return change_set.carry_out(job, _commit(job, listed)).commit if listed else None
+
+
+def uncommitted(job: Job, found: Iterable[Judgement]) -> tuple[str, ...]:
+    """Tasks whose verdict is on record here and not in HEAD: a command was killed in between."""
+    repo = repository.find(job.workspace.path)
+    changed = frozenset(worktrees.dirty(repo)) if repo else frozenset()
+    paths = {one.task: task_path(one.task) for one in found if one.source != "none"}
+    return tuple(
+        one.task
+        for one in found
+        if repo
+        and one.task in paths
+        and repo.from_root(paths[one.task]) in changed
+        and one.verdict_string.encode() not in (_in_head(repo, paths[one.task]))
+    )
+
+
+def _in_head(repo: Repo, path: str) -> bytes:
+    return commits.content(repo, "HEAD", path) or b""
+
+
+def _commit(job: Job, keys: tuple[str, ...]) -> ChangeSet:
+    few = ", ".join(keys) if len(keys) < 6 else f"{len(keys)} tasks"
+    message = change_set.message("quality of", few, job.run)
+    covers = (*map(task_path, keys), FILE)
+    return ChangeSet("quality", "plan", 0, (), message, covers)
+
+
+def clear(job: Job, key: str, who: str = "") -> ChangeSet:
+    """Take a verdict back, and what it froze."""
+    path = task_path(key)
+    data = job.workspace.read(path)
+    if isinstance(data, Fault):
+        text = f"{path} cannot be read: {data.reason}"
+        raise Refusal(Problem("task-unreadable", text, path, hint=f"qrspi task list {job.run}"))
+    changed = judgements.cleared(data, path)
+    if isinstance(changed, Problem):
+        raise Refusal(changed)
+    if changed == data:
+        text = f"{path} has no quality_verdict: there is nothing to clear"
+        hint = f"qrspi quality check {job.run} {key}"
+        raise Refusal(Problem("nothing-to-clear", text, path, "quality_verdict", hint=hint))
+    known = quality_records.read(job.workspace).of(key)[-1:]
+    cut_off = bool(known) and known[0].event == "clear"
+    lines = () if cut_off else (_decision(job, "clear", (key,), who),)
+    edit = Edit("replace", path, "without a verdict", changed, data)
+    move = ChangeSet("quality-clear", "plan", 0, (*lines, edit))
+    if job.facts.statuses.get("plan") != "approved":
+        return move
+    return move._replace(message=_commit(job, (key,)).message, covers=(path, FILE))
+
+
+def proceed(job: Job, keys: Iterable[str], who: str = "") -> tuple[Edit, ...]:
+    """A person's word that these texts will do, all in one write."""
+    listed = tuple(keys)
+    return (_decision(job, "proceed", listed, who),) if listed else ()
+
+
+def _decision(job: Job, event: quality_records.Event, keys: tuple[str, ...], who: str) -> Edit:
+    person, when = change_set.decider(job, who), clock.now_utc()
+    records = (QualityRecord(event, key, when, _hash(job, key), who=person) for key in keys)
+    data = b"".join(map(quality_records.render, records))
+    return Edit("append", FILE, f"{event} {', '.join(keys)} by {person}", data)
+
+
+def _hash(job: Job, key: str) -> str:
+    spec = quality_gate.read_spec(job.workspace, key)
+    return "" if isinstance(spec, Problem) else spec.hash

@@ -1,0 +1,116 @@
+"""The quality gate where tasks are approved and started. Nobody is sent from here: skip tags, the
+rubric and what was said before decide."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from qrspi.core.artifacts.task_file import task_path
+from qrspi.core.errors import Refusal
+from qrspi.core.filenames import task_file_key
+from qrspi.core.gates.quality import judgement as judgements
+from qrspi.core.gates.quality import quality_gate, quality_records, task_spec
+from qrspi.core.gates.quality.judgement import Judgement
+from qrspi.core.model import Problem
+from qrspi.core.tree import Fault
+from qrspi.handlers.changes import change_set
+from qrspi.handlers.changes.change_set import Edit
+from qrspi.handlers.gates import quality
+from qrspi.handlers.gates.quality import QualityDesk, Reached
+from qrspi.handlers.jobs.job import Job
+
+
+def is_on(job: Job) -> bool:
+    return quality_gate.is_on(job.facts.config)
+
+
+class Approved(NamedTuple):
+    edits: tuple[Edit, ...]  # the record first, then the tasks
+    notes: tuple[str, ...]
+
+
+def approved(job: Job, paths: Iterable[str]) -> Approved:
+    """Each task becomes approved in the write that gives it its verdict."""
+    desk = QualityDesk(job)
+    lines: list[bytes] = []
+    edits: list[Edit] = []
+    notes: list[str] = []
+    for path in paths:
+        key = task_file_key(path.rpartition("/")[2])
+        found = None if key is None or quality_gate.is_exempt(key) else _looked_up(desk, key)
+        if found:
+            found, line = quality.on_record(desk.records, Reached(found, "rubric"))
+            lines += [line] if line else []
+            notes += _notes(found)
+        edits += _edit(job, path, found)
+    if lines:
+        edits.insert(0, Edit("append", quality_records.FILE, "verdicts", b"".join(lines)))
+    return Approved(tuple(edits), tuple(notes))
+
+
+def _looked_up(desk: QualityDesk, key: str) -> Judgement:
+    found = desk.look(key, "cache-only")
+    assert isinstance(found, Judgement)  # nobody is asked in this mode
+    return found
+
+
+def _notes(found: Judgement) -> list[str]:
+    if found.source == "skip":
+        return [f"{found.task}: {found.because}"]
+    if found.verdict == "PASS" and not found.is_claim:
+        return []
+    return [f"{found.task} is {found.verdict}: {found.because}"]
+
+
+def _edit(job: Job, path: str, found: Judgement | None) -> list[Edit]:
+    data = job.workspace.read(path)
+    if isinstance(data, Fault):
+        raise Refusal(Problem("unreadable", f"cannot read {path}: {data.reason}", path))
+    edit = change_set.set_fields(job.workspace, path, {"status": "approved"}, "status: approved")
+    changed = edit.data if edit else data
+    carries = found is not None and (found.is_new or found.source == "skip")
+    if found is not None and carries:
+        whole = judgements.written(changed, found, path)
+        if isinstance(whole, Problem):
+            raise Refusal(whole)
+        changed = whole
+    if changed == data:
+        return []
+    what = f"status: approved, {found.verdict}" if found and carries else "status: approved"
+    return [Edit("replace", path, what, changed, data)]
+
+
+def objection(job: Job, key: str) -> Problem | None:
+    """Why a task cannot start; None when it has a PASS, or a person let it through."""
+    if not is_on(job) or quality_gate.is_exempt(key):
+        return None
+    desk = QualityDesk(job)
+    found = _looked_up(desk, key)
+    if found.verdict == "PASS" and not found.is_claim:
+        return None
+    if desk.records.let_through(key, found.hash) and found.hash:
+        return None
+    text = f"{key} has no PASS for its text as it is ({found.because}); start it with --anyway"
+    return Problem(
+        "not-passed",
+        text,
+        task_path(key),
+        task_spec.FIELD,
+        found.verdict,
+        "PASS",
+        f"qrspi quality check {job.run} {key}",
+    )
+
+
+def rejected(job: Job, keys: Iterable[str]) -> tuple[Judgement, ...]:
+    """Those of the tasks that the rubric rejects, and that nobody let through."""
+    if not is_on(job):
+        return ()
+    desk = QualityDesk(job)
+    found = (_looked_up(desk, key) for key in keys if not quality_gate.is_exempt(key))
+    return tuple(
+        one
+        for one in found
+        if one.source == "rubric" and not desk.records.let_through(one.task, one.hash)
+    )

@@ -1,0 +1,278 @@
+"""Checkpoints of implementers: rows, reviews, the summary of a phase, as documents and lines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+from qrspi.core.gates.checkpoints.checkpoint_board import Board
+from qrspi.core.gates.checkpoints.checkpoint_lists import FACTS, LISTS, SITUATION, STRATEGY, Answers
+from qrspi.core.gates.checkpoints.checkpoint_ruling import Ruling
+from qrspi.core.gates.checkpoints.checkpoint_scale import MEANING
+from qrspi.core.gates.checkpoints.checkpoint_summary import Summary
+from qrspi.core.gates.checkpoints.checkpoint_tables import FILE
+from qrspi.core.model import CheckpointRow, Problem
+from qrspi.handlers.gates.checkpoint_knowledge import Outcome
+from qrspi.handlers.gates.checkpoint_review import Reviewed
+from qrspi.handlers.gates.checkpoint_rows import Added
+from qrspi.render import problems
+from qrspi.render.terminal import one_line, table
+
+TITLES = {
+    "facts": "FACTS, for whoever wrote the task's instructions",
+    "strategy": "STRATEGY, for whoever reads them",
+    "situation": "Context situation, for whoever reviews",
+}
+
+
+def checklists() -> dict[str, list[str]]:
+    return {name: list(questions) for name, questions in LISTS.items()}
+
+
+def checklist_lines(*names: str) -> list[str]:
+    lines: list[str] = []
+    for name in names:
+        questions = {"facts": FACTS, "strategy": STRATEGY, "situation": SITUATION}[name]
+        numbered = (f"  {at}. [ ] {question}" for at, question in enumerate(questions, 1))
+        lines += ["", f"{TITLES[name]}:", *numbered]
+    return lines
+
+
+def init_document(run: str, path: str, added: Added, *, dry_run: bool) -> dict[str, Any]:
+    return {
+        "schema": "qrspi/checkpoint-init/v1",
+        "run": run,
+        "database": path,
+        "made": added.made,
+        "tasks": list(added.tasks),
+        "checklists": checklists(),
+        "dry_run": dry_run,
+    }
+
+
+def init_lines(added: Added, *, dry_run: bool) -> list[str]:
+    verb = ("Would make" if dry_run else "Made") if added.made else "There is"
+    rows = f"new rows of {', '.join(added.tasks)}" if added.tasks else "no new rows"
+    return [f"{verb} {FILE}, with {rows}.", *checklist_lines("facts", "strategy")]
+
+
+class Standing(NamedTuple):
+    """What `checkpoint list` shows."""
+
+    run: str
+    board: Board
+    rows: tuple[CheckpointRow, ...]
+    stale: tuple[Problem, ...]
+    task: str | None = None
+
+
+def list_document(found: Standing) -> dict[str, Any]:
+    return {
+        "schema": "qrspi/checkpoint-list/v1",
+        "run": found.run,
+        "tasks": [_row(found.board, row) for row in found.rows],
+        "waiting": list(found.board.pending),
+        "warnings": problems.warnings(found.stale),
+        "checklists": checklists(),
+    }
+
+
+def _row(board: Board, row: CheckpointRow) -> dict[str, Any]:
+    asked, last = board.asked.get(row.task), board.last(row.task)
+    return {
+        "task": row.task,
+        "state": row.state,
+        "heartbeat": row.heartbeat,
+        "checkpoint": asked.number if asked else None,
+        "of": asked.request.of if asked else None,
+        "cycle": asked.cycle if asked else None,
+        "score": last.score if last else None,
+        "verdict": last.verdict if last else None,
+        "request": dict(asked.request.fields) if asked else None,
+        "deviations": list(asked.request.deviations) if asked else [],
+        "context_warnings": list(board.warned.get(row.task, ())),
+        "waits_for": row.summary or None,
+        "command": row.command or None,
+    }
+
+
+def list_lines(found: Standing, width: int) -> list[str]:
+    rows = [_cells(found.board, row) for row in found.rows]
+    head = ("TASK", "STATE", "CHECKPOINT", "REQUEST", "SMOOTHNESS", "VERDICT")
+    lines = table(head, rows, width) if rows else [f"{FILE} has no rows."]
+    lines += problems.marked("warning", found.stale)
+    for row in found.rows:
+        if row.kind:
+            lines += ["", f"{one_line(row.summary)}:", f"  $ {one_line(row.command)}"]
+    return [*lines, *(_details(found.board, found.task) if found.task else [])]
+
+
+def _cells(board: Board, row: CheckpointRow) -> tuple[str, ...]:
+    asked, last = board.asked.get(row.task), board.last(row.task)
+    of = f" of {asked.request.of}" if asked and asked.request.of else ""
+    return (
+        row.task,
+        row.state,
+        f"{asked.number}{of}" if asked else "-",
+        str(asked.cycle) if asked else "-",
+        f"{last.score}/9" if last and last.score is not None else "-",
+        last.verdict if last else "-",
+    )
+
+
+def _details(board: Board, task: str) -> list[str]:
+    asked, warned = board.asked.get(task), board.warned.get(task, ())
+    lines = ["", f"{task} says:"] if asked else []
+    fields = asked.request.fields.items() if asked else ()
+    lines += [f"  {name}: {one_line(value)}" for name, value in fields]
+    lines += [f"  deviation: {one}" for one in (asked.request.deviations if asked else ())]
+    lines += [f"  context warning: {one_line(text)}" for text in warned]
+    names = ("facts", "strategy", *(("situation",) if asked or warned else ()))
+    return [*lines, *checklist_lines(*names)]
+
+
+def review_document(
+    run: str, done: Reviewed, answers: Answers, knowledge: Outcome | None, *, dry_run: bool
+) -> dict[str, Any]:
+    ruling = done.ruling
+    return {
+        "schema": "qrspi/checkpoint-review/v1",
+        "run": run,
+        "task": ruling.task,
+        "checkpoint": ruling.asked.number,
+        "cycle": ruling.asked.cycle,
+        "score": ruling.score,
+        "self_reported": ruling.asked.request.smoothness,
+        "verdict": ruling.verdict,
+        "state": ruling.state,
+        "deviations": list(ruling.asked.request.deviations),
+        "flags": list(ruling.flags),
+        "message": ruling.message,
+        "checklists": checklists(),
+        "answers": answers,
+        "waiting": list(done.waiting),
+        "knowledge": None if knowledge is None else knowledge_part(knowledge),
+        "anyway": ruling.anyway,
+        "dry_run": dry_run,
+    }
+
+
+def review_lines(done: Reviewed, knowledge: Outcome | None, *, dry_run: bool) -> list[str]:
+    ruling = done.ruling
+    would = "would be " if dry_run else ""
+    score = f"smoothness {ruling.score}, {MEANING[ruling.score].lower()}"
+    lines = [
+        f"{ruling.task}, checkpoint {ruling.asked.number}, request {ruling.asked.cycle}: "
+        f"{would}{ruling.state} ({score})",
+        *(f"  {one_line(line)}" for line in ruling.message.splitlines()),
+        *(f"deviation: {one}" for one in ruling.asked.request.deviations),
+        *(f"flag: {one}" for one in ruling.flags),
+    ]
+    lines += _left(done.waiting, ruling)
+    if knowledge and (knowledge.done or knowledge.because):
+        lines += knowledge_lines(knowledge, dry_run=dry_run)
+    return [*lines, *checklist_lines("situation")]
+
+
+def _left(waiting: Sequence[str], ruling: Ruling) -> list[str]:
+    others = [task for task in waiting if task != ruling.task]
+    return [f"Next in line: {', '.join(others)}."] if others else []
+
+
+def summary_document(run: str, phase: int, found: Summary) -> dict[str, Any]:
+    return {
+        "schema": "qrspi/checkpoint-summary/v1",
+        "run": run,
+        "phase": phase,
+        "tasks": [
+            {"task": one.task, "score": one.score, "description": one.meaning}
+            for one in found.tasks
+        ],
+        "average": None if found.average is None else round(found.average, 2),
+        "worst": found.worst,
+        "interpretation": found.interpretation or None,
+        "outlier": found.outlier or None,
+    }
+
+
+def summary_lines(phase: int, found: Summary) -> list[str]:
+    lines = [f"Phase {phase} Smoothness Summary:"]
+    for one in found.tasks:
+        score = "-" if one.score is None else f"{one.score}/9"
+        lines.append(f"  {one.task}: {score} ({one.meaning})")
+    if found.average is None:
+        return [*lines, "Nothing is reviewed yet."]
+    lines += [f"  Average: {found.average:.1f}/9", f"  Worst: {found.worst}/9"]
+    lines.append(found.interpretation)
+    if found.outlier:
+        lines.append(f"{found.outlier} is an outlier: a problem of that task, not of the plan.")
+    return lines
+
+
+class LintFault(NamedTuple):
+    """A change of state without a heartbeat of that moment."""
+
+    id: int
+    task: str
+    old: str
+    new: str
+    heartbeat: str | None
+    at: str
+
+
+def lint_document(run: str, faults: Sequence[LintFault], *, seen: bool) -> dict[str, Any]:
+    return {
+        "schema": "qrspi/checkpoint-lint/v1",
+        "run": run,
+        "ok": seen or not faults,
+        "faults": [fault._asdict() for fault in faults],
+        "seen": seen,
+    }
+
+
+def lint_lines(faults: Iterable[LintFault], *, seen: bool) -> list[str]:
+    lines = [
+        f"{one_line(one.task)}: {one.old} to {one.new} at {one_line(one.at)}, {_beat(one)}"
+        for one in faults
+    ]
+    if not lines:
+        return ["Every change of state came with its heartbeat."]
+    return [*lines, "Marked as seen."] if seen else lines
+
+
+def _beat(fault: LintFault) -> str:
+    return f"heartbeat {one_line(fault.heartbeat)}" if fault.heartbeat else "without a heartbeat"
+
+
+def knowledge_part(found: Outcome) -> dict[str, Any]:
+    done = [
+        {
+            "proposal": one.proposal,
+            "overlap": one.overlap.kind,
+            "action": one.action,
+            "entry": one.entry,
+        }
+        for one in found.done
+    ]
+    return {
+        "done": done,
+        "deferred": found.deferred,
+        "because": list(found.because),
+        "left": list(found.left),
+    }
+
+
+def knowledge_document(run: str, found: Outcome, *, dry_run: bool) -> dict[str, Any]:
+    head = {"schema": "qrspi/checkpoint-knowledge/v1", "run": run}
+    return {**head, **knowledge_part(found), "dry_run": dry_run}
+
+
+def knowledge_lines(found: Outcome, *, dry_run: bool) -> list[str]:
+    verb = "would be " if dry_run else ""
+    lines = [
+        f"{one_line(one.proposal)}: {one.overlap.kind}, {verb}{one.action} ({one_line(one.entry)})"
+        for one in found.done
+    ]
+    lines += [f"deferred: {one_line(why)}" for why in found.because if found.deferred]
+    lines += [f"left: {one_line(why)}" for why in found.because if not found.deferred]
+    return lines or ["There are no proposals."]
