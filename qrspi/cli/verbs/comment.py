@@ -1,0 +1,85 @@
+"""`qrspi comment`: words of people about lines of an artifact."""
+
+from __future__ import annotations
+
+import click
+
+from qrspi.cli import arguments
+from qrspi.cli.app import VerbGroup
+from qrspi.cli.decision_command import DecisionCommand
+from qrspi.cli.session import Session
+from qrspi.core.errors import refused
+from qrspi.core.filenames import RUNS
+from qrspi.core.model import Problem
+from qrspi.core.records import comments
+from qrspi.handlers.decisions import comment as handler
+from qrspi.render.history import comments as pages
+from qrspi.world.files.run_tree import DiskTree
+
+
+class _Comment(VerbGroup):
+    """`comment FILE:LINES` is `comment add FILE:LINES`."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        words = [word for word in args if not word.startswith("-")]
+        known = any(word in self.commands for word in words[:2])
+        if not known and not {"--help", "-h"} & set(args):
+            args = ["add", *args]
+        return super().parse_args(ctx, args)
+
+
+@click.group("comment", cls=_Comment)
+def command() -> None:
+    """Comments on lines of an artifact, which move with their text.
+
+    `qrspi comment [RUN] FILE:L12-L20 -m TEXT` makes one; whoever writes the text next reads it.
+    """
+
+
+@command.action("add")
+@arguments.words("[RUN] FILE:LINES")
+@click.option("-m", "--message", default="", metavar="TEXT", help="What there is to say.")
+@arguments.person()
+@arguments.dry_run("what would be written")
+def add(session: Session, words: tuple[str, ...], message: str, who: str, dry_run: bool) -> None:
+    """Say something about lines of an artifact."""
+    usage = "qrspi comment [RUN] FILE:L12-L20 -m TEXT"
+    run, cited = arguments.run_and_name(words, usage)
+    named, cited = _in_run(cited)
+    desk = DecisionCommand(session, "comment add", run or named)
+    made = desk.decide(lambda job: handler.make(job, cited, message, who), dry_run=dry_run)
+    verb, id = "Commented" if made.done else "Would comment", made.change.concerns[0]
+    desk.answer(made, f"{verb} on {cited}: {id}", id=id)
+
+
+def _in_run(cited: str) -> tuple[str | None, str]:
+    """`docs/qrspi/RUN/goals.md:L3` names its run as well."""
+    before, found, rest = cited.partition(f"{RUNS}/")
+    run, _, path = rest.partition("/")
+    return (run, path) if found and path and before in ("", "./") else (None, cited)
+
+
+@command.action("list")
+@arguments.run
+@click.option("--all", "everything", is_flag=True, help="Also those that are resolved.")
+def list_(session: Session, run: str | None, everything: bool) -> None:
+    """Open comments, each with where its lines are now."""
+    found = session.run(run)
+    tree = DiskTree(found.path)
+    known = comments.read(tree)
+    if isinstance(known, Problem):
+        raise refused(known)
+    shown = [comments.placed(tree, one) for one in known if everything or one.open]
+    session.answer(pages.document(found.name, shown), pages.lines(found.name, shown))
+
+
+@command.action("resolve")
+@arguments.words("[RUN] ID")
+@arguments.person()
+@arguments.dry_run("what would be written")
+def resolve(session: Session, words: tuple[str, ...], who: str, dry_run: bool) -> None:
+    """Say that a comment is dealt with."""
+    run, id = arguments.run_and_name(words, "qrspi comment resolve [RUN] ID")
+    desk = DecisionCommand(session, "comment resolve", run)
+    made = desk.decide(lambda job: handler.resolve(job, id, who), dry_run=dry_run)
+    desk.answer(made, f"{'Resolved' if made.done else 'Would resolve'}: {id}", id=id)

@@ -1,0 +1,131 @@
+"""Every round of a run as it was, loop by loop: what stats count and simulations replay."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from qrspi.core.config.reader import Config
+from qrspi.core.filenames import RoundPaths, pause_file, round_number, rounds_in
+from qrspi.core.findings import guard, triage
+from qrspi.core.importing.foreign_rounds import reviewed_in
+from qrspi.core.model import Finding, Round, Triaged
+from qrspi.core.pipeline import Subject, subject_of
+from qrspi.core.records import import_record
+from qrspi.core.rounds import manifest as manifests
+from qrspi.core.rounds import pause_file as pauses
+from qrspi.core.rounds import round_list, scope_set, verified_file
+from qrspi.core.rounds.lineage import Record, RoundFindings
+from qrspi.core.rounds.manifest import Manifest
+from qrspi.core.rounds.pause_file import Pause
+from qrspi.core.tree import Fault, Tree, entries, exists
+
+
+class PastRound(NamedTuple):
+    subject: Subject
+    number: int
+    manifest: Manifest | None
+    round: Round
+    verified: bool  # findings were scored
+    skipped: bool  # a person went on without scores
+    triaged: tuple[Triaged, ...]
+    pause: Pause | None
+    whole: bool  # everybody who was expected has answered
+
+    @property
+    def kept(self) -> int:
+        return sum(item.verdict != "drop" for item in self.triaged)
+
+    def model_of(self, finding: Finding) -> str:
+        """As the finding says, else as its reviewer was sent."""
+        sent = self.manifest.dispatches if self.manifest else ()
+        named = next((one.model for one in sent if one.tag == finding.tag and one.model), "")
+        return finding.actual_model or named or "unknown"
+
+
+class Loop(NamedTuple):
+    subject: Subject
+    rounds: tuple[PastRound, ...]
+
+
+def loops(tree: Tree, config: Config) -> tuple[Loop, ...]:
+    """In the order of their folders; each round is read once."""
+    found: dict[str, list[PastRound]] = {}
+    for subject, number in numbered(tree):
+        found.setdefault(subject.key, []).append(_read(tree, subject, number, config))
+    return tuple(Loop(subject_of(key), tuple(rounds)) for key, rounds in found.items())
+
+
+def numbered(tree: Tree) -> Iterator[tuple[Subject, int]]:
+    """Every round that holds something, with what it is about."""
+    for folder in folders(tree, "reviews"):
+        about = reviewed_in(folder)
+        for number in rounds_in(entries(tree, folder)) if about else ():
+            if about and entries(tree, RoundPaths(folder, number).directory):
+                yield owner(tree, about, number), number
+
+
+def folders(tree: Tree, folder: str) -> Iterator[str]:
+    """Those with rounds in them, wherever below `reviews/`."""
+    listed = entries(tree, folder)
+    if rounds_in(listed):
+        yield folder
+    for entry in listed:
+        if entry.kind == "dir" and round_number(entry.name) is None:
+            yield from folders(tree, f"{folder}/{entry.name}")
+
+
+def owner(tree: Tree, about: Subject, number: int) -> Subject:
+    """Two subjects share one folder of reviews; the manifest says which one a round is of."""
+    if about.reviews != round_list.SHARED or not round_list.is_of_another(tree, about, number):
+        return about
+    return subject_of("implement-gate")
+
+
+def _read(tree: Tree, subject: Subject, number: int, config: Config) -> PastRound:
+    paths = RoundPaths(subject.reviews, number)
+    found = manifests.read(tree.read(paths.manifest, manifests.LIMIT), paths.manifest)
+    manifest = found if isinstance(found, Manifest) else None
+    elsewhere = manifest is None and import_record.lists(tree, paths)
+    read = guard.read_round(tree, subject, number, config, manifest, elsewhere=elsewhere)
+    verified = tree.read(paths.verified)
+    said = None if isinstance(verified, Fault) else verified_file.recorded_verifier(verified)
+    scored = said == "true" if said else config.verifies
+    skipped = exists(tree, paths.skipped)
+    triaged = triage.partition(read, verifier_enabled=scored, skipped=skipped)
+    path = pause_file(subject.key, number)
+    pause = pauses.read(tree.read(path), path)
+    return PastRound(
+        subject=subject,
+        number=number,
+        manifest=manifest,
+        round=read,
+        verified=scored,
+        skipped=skipped,
+        triaged=triaged,
+        pause=pauses.of_round(pause, triaged) if isinstance(pause, Pause) else None,
+        whole=not read.silent_tags,
+    )
+
+
+def chronicle(tree: Tree, loop: Loop) -> tuple[RoundFindings, ...]:
+    """The findings of each round, and what became of them."""
+    artifact = tree.read(loop.subject.artifact)
+    return tuple(RoundFindings(past.number, _records(tree, past, artifact)) for past in loop.rounds)
+
+
+def _records(tree: Tree, past: PastRound, artifact: bytes | Fault) -> tuple[Record, ...]:
+    findings = [item.finding for item in past.triaged]
+    tagged = scope_set.tag_each(findings, past.subject, tree.name, artifact)
+    decisions = past.pause.decisions if past.pause else {}
+    return tuple(
+        Record(
+            tag=item.finding.tag,
+            finding_id=item.finding.finding_id,
+            section=place.tag,
+            message=item.finding.message,
+            verdict=item.verdict,
+            decision=decisions.get(item.finding.name, ""),
+        )
+        for item, place in zip(past.triaged, tagged, strict=True)
+    )

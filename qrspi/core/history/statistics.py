@@ -1,0 +1,116 @@
+"""What a run's rounds amount to: how close findings fell to the threshold, how many rounds a text
+took, what a kept finding cost, how much came back."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
+
+from qrspi.core.agents.spend import Totals
+from qrspi.core.findings.triage import THRESHOLDS
+from qrspi.core.history.past_rounds import Loop, PastRound
+from qrspi.core.model import Triaged
+from qrspi.core.rounds import lineage
+from qrspi.core.rounds.lineage import RoundFindings
+
+NEAR = 5  # points below the threshold that are worth a look
+BUCKETS = ((1, 5), (6, 10), (11, 20), (21, 100))
+
+
+class Tally(NamedTuple):
+    name: str
+    found: int
+    kept: int
+    dropped: int
+    near: int  # dropped by no more than NEAR points
+    distances: tuple[int, ...]  # below the threshold, of each that was dropped, the nearest first
+
+    @property
+    def buckets(self) -> tuple[int, ...]:
+        return tuple(sum(low <= one <= high for one in self.distances) for low, high in BUCKETS)
+
+
+class ToClean(NamedTuple):
+    run: str
+    step: str
+    rounds: int
+    clean: int  # the first clean round; 0 when there was none
+
+
+class Statistics(NamedTuple):
+    rounds: int
+    all: Tally
+    by_type: tuple[Tally, ...]
+    by_reviewer: tuple[Tally, ...]
+    by_model: tuple[Tally, ...]
+    to_clean: tuple[ToClean, ...]
+    re_raised: int
+    spent: Totals
+
+    @property
+    def per_kept(self) -> float | None:
+        """What a kept finding cost; None when nobody said, or nothing was kept."""
+        known = self.spent.calls > self.spent.unpriced and self.all.kept
+        return self.spent.usd / self.all.kept if known else None
+
+    @property
+    def share(self) -> float:
+        return self.re_raised / self.all.found if self.all.found else 0.0
+
+
+class History(NamedTuple):
+    """One run's loops, and the findings of each as its lineage sees them."""
+
+    run: str
+    loops: tuple[Loop, ...]
+    chronicles: tuple[tuple[RoundFindings, ...], ...]
+    spent: Totals
+
+
+class _Seen(NamedTuple):
+    past: PastRound
+    item: Triaged
+
+
+def count(histories: Iterable[History]) -> Statistics:
+    known = tuple(histories)
+    loops = [(one.run, loop) for one in known for loop in one.loops]
+    seen = [_Seen(past, item) for _, loop in loops for past in loop.rounds for item in past.triaged]
+    spent = [one.spent for one in known]
+    return Statistics(
+        rounds=sum(len(loop.rounds) for _, loop in loops),
+        all=_tally("all", seen),
+        by_type=_by(seen, lambda one: one.item.finding.effective_type),
+        by_reviewer=_by(seen, lambda one: one.item.finding.tag),
+        by_model=_by(seen, lambda one: one.past.model_of(one.item.finding)),
+        to_clean=tuple(_to_clean(run, loop) for run, loop in loops),
+        re_raised=sum(lineage.returns(rounds) for one in known for rounds in one.chronicles),
+        spent=Totals(*map(sum, zip(*spent, strict=True))) if spent else Totals(),
+    )
+
+
+def _by(seen: list[_Seen], key: Callable[[_Seen], str]) -> tuple[Tally, ...]:
+    groups: defaultdict[str, list[_Seen]] = defaultdict(list)
+    for one in seen:
+        groups[key(one)].append(one)
+    return tuple(_tally(name, groups[name]) for name in sorted(groups))
+
+
+def _tally(name: str, seen: list[_Seen]) -> Tally:
+    distances = tuple(sorted(_distances(seen)))
+    dropped = sum(one.item.verdict == "drop" for one in seen)
+    near = sum(one <= NEAR for one in distances)
+    return Tally(name, len(seen), len(seen) - dropped, dropped, near, distances)
+
+
+def _distances(seen: Iterable[_Seen]) -> Iterator[int]:
+    for one in seen:
+        threshold, score = THRESHOLDS.get(one.item.finding.effective_type), one.item.score
+        if one.item.verdict == "drop" and threshold is not None and score is not None:
+            yield threshold - score
+
+
+def _to_clean(run: str, loop: Loop) -> ToClean:
+    clean = (one.number for one in loop.rounds if not one.kept and one.whole and not one.skipped)
+    return ToClean(run, loop.subject.key, len(loop.rounds), next(clean, 0))

@@ -1,0 +1,222 @@
+"""A folder that was made elsewhere: its files, its rounds, and what is odd about them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from qrspi.core.config.reader import Config
+from qrspi.core.filenames import (
+    RoundPaths,
+    is_dropping,
+    is_own_review,
+    paused_round,
+    round_number,
+    rounds_in,
+)
+from qrspi.core.findings import guard
+from qrspi.core.model import Code, Problem
+from qrspi.core.pipeline import STEPS, Subject, subject, subject_of
+from qrspi.core.records import import_record
+from qrspi.core.rounds import manifest as manifests
+from qrspi.core.rounds.manifest import Manifest
+from qrspi.core.tree import Entry, Fault, Tree, entries
+from qrspi.core.yaml import frontmatter
+
+MOST_FILES = 100_000
+_LEFT_OUT = frozenset((".git", ".qrspi"))
+_OWN = frozenset(("config.md", import_record.FILE, import_record.LISTING))
+_EXAMPLES = 5
+
+
+class Oddity(NamedTuple):
+    kind: str  # in words
+    times: int
+    examples: tuple[str, ...] = ()
+
+
+class Found(NamedTuple):
+    files: tuple[str, ...]  # all that is hashed, in order
+    left_out: tuple[str, ...]  # with the reason
+    rounds: Mapping[str, tuple[int, ...]]  # by the folder of reviews; none is the engine's
+
+
+def look(tree: Tree, *, copied: bool = False) -> Found | Problem:
+    """A copy leaves the repository and the engine's own folder behind."""
+    files: list[str] = []
+    left_out: list[str] = []
+    for path, kind in _walk(tree, ""):
+        if len(files) > MOST_FILES:
+            return _too_many()
+        if kind == "file":
+            files.append(path)
+        else:
+            left_out.append(f"{path} is {kind}, which is not followed")
+    left_out += [f"{name} is left out" for name in _names(tree) if copied and name in _LEFT_OUT]
+    return Found(tuple(sorted(files)), tuple(left_out), _rounds(tree, files))
+
+
+def _too_many() -> Problem:
+    text = f"the folder holds more than {MOST_FILES} files: expected one run"
+    return Problem("too-large", text, expected=f"at most {MOST_FILES} files")
+
+
+def _names(tree: Tree) -> list[str]:
+    return [entry.name for entry in entries(tree, "")]
+
+
+_KINDS = {"link": "a link", "other": "a pipe, socket or device"}
+
+
+def _walk(tree: Tree, folder: str) -> Iterator[tuple[str, str]]:
+    for entry in entries(tree, folder):
+        path = f"{folder}/{entry.name}" if folder else entry.name
+        if path in _LEFT_OUT or path in _OWN or is_dropping(entry.name):
+            continue
+        if entry.kind == "dir":
+            yield from _walk(tree, path)
+        else:
+            yield path, _KINDS.get(entry.kind, "file")
+
+
+def _rounds(tree: Tree, files: list[str]) -> dict[str, tuple[int, ...]]:
+    found: defaultdict[str, set[int]] = defaultdict(set)
+    for path in files:
+        folder, _, _ = path.rpartition("/")
+        reviews, _, name = folder.rpartition("/")
+        if reviews.startswith("reviews/") and (number := round_number(name)):
+            found[reviews].add(number)
+    kept = {folder: _foreign(tree, folder, found[folder]) for folder in sorted(found)}
+    return {folder: numbers for folder, numbers in kept.items() if numbers}
+
+
+def _foreign(tree: Tree, folder: str, numbers: set[int]) -> tuple[int, ...]:
+    return tuple(number for number in sorted(numbers) if not _is_ours(tree, folder, number))
+
+
+def _is_ours(tree: Tree, folder: str, number: int) -> bool:
+    """The engine wrote its manifest, or git says that there was one which is gone."""
+    path = RoundPaths(folder, number).manifest
+    found = manifests.read(tree.read(path, manifests.LIMIT), path)
+    return isinstance(found, Manifest) or (found is None and tree.knows(path))
+
+
+def reviewed_in(folder: str) -> Subject | None:
+    """What the rounds of a folder are about; None when that is no step and no task."""
+    named = next((step.name for step in STEPS[::-1] if step.reviews == folder), None)
+    about = subject_of(named) if named else subject(folder.removeprefix("reviews/tasks/"))
+    return about if about and about.reviews == folder else None
+
+
+def oddities(tree: Tree, found: Found, config: Config) -> tuple[Oddity, ...]:
+    """Grouped by kind: a run of a thousand findings makes no page of a thousand lines."""
+    groups: defaultdict[str, list[str]] = defaultdict(list)
+    for kind, example in _odd(tree, found, config):
+        groups[kind].append(example)
+    return tuple(Oddity(kind, len(all_), tuple(all_[:_EXAMPLES])) for kind, all_ in groups.items())
+
+
+def _odd(tree: Tree, found: Found, config: Config) -> Iterator[tuple[str, str]]:
+    for folder, numbers in found.rounds.items():
+        about = reviewed_in(folder)
+        if about is None:
+            yield "folders of reviews that belong to no step and no task", folder
+            continue
+        for number in numbers:
+            yield from _odd_round(tree, about, number, config)
+    for folder in _folders(found):
+        yield from _odd_names(tree, folder)
+    yield from _claims(tree)
+    yield from (("files that are left out", line) for line in found.left_out)
+    yield from (("fields of config.md that nothing reads", one.field) for one in config.warnings)
+
+
+def _odd_round(
+    tree: Tree, about: Subject, number: int, config: Config
+) -> Iterator[tuple[str, str]]:
+    paths = RoundPaths(about.reviews, number)
+    there = manifests.read(tree.read(paths.manifest, manifests.LIMIT), paths.manifest)
+    if isinstance(there, Problem):
+        yield "manifests of other tools", paths.manifest
+    read = guard.read_round(tree, about, number, config, None, elsewhere=True)
+    for problem in read.violations:
+        yield f"{_words(problem)}, not read", problem.message
+    for problem in read.warnings:
+        how = "left alone" if problem.code in _UNREAD else "read all the same"
+        yield f"{_words(problem)}, {how}", problem.message
+    for stem in read.unscored:
+        yield "findings without a score", f"{paths.directory}/{stem}.md"
+
+
+_KIND: dict[Code, str] = {
+    "artifact_differs": "findings that name another artifact",
+    "bad_enum": "words that a field does not know",
+    "bad_finding_id": "ids of another form",
+    "bad_name": "scores under other names",
+    "bad_sentinel": "clean marks of another form",
+    "combined_findings": "several findings in one file",
+    "contradictory_clean": "clean marks beside findings",
+    "finding_id_round": "ids of another round",
+    "malformed_yaml": "fields written in another way",
+    "missing_field": "files that lack a field",
+    "missing_reason": "scores without a reason",
+    "newline_normalised": "files that end without a newline",
+    "no_line_range": "citations without lines",
+    "orphan_sidecar": "scores without their finding",
+    "round_mismatch": "files that name another round",
+    "reviewer_mismatch": "files that name another reviewer",
+    "score_unparseable": "scores that are no number",
+    "unknown_field": "fields that nothing reads",
+    "unknown_file": "files under unknown names",
+}
+
+
+_UNREAD: tuple[Code, ...] = ("unknown_field", "unknown_file", "orphan_sidecar")
+
+
+def _words(problem: Problem) -> str:
+    return _KIND.get(problem.code, problem.code.replace("_", " "))
+
+
+def _folders(found: Found) -> list[str]:
+    parents = (path.rpartition("/")[0] for path in found.files if path.startswith("reviews/"))
+    return sorted(set(parents) | {parent.rpartition("/")[0] for parent in found.rounds} - {""})
+
+
+def _odd_names(tree: Tree, folder: str) -> Iterator[tuple[str, str]]:
+    """Beside the rounds of a folder; what is in a round is looked at with the round."""
+    if round_number(folder.rpartition("/")[2]):
+        return
+    listed = entries(tree, folder)
+    rounds = rounds_in(listed)
+    for entry in listed:
+        if _is_odd_folder(entry):
+            yield "folders beside rounds that nothing reads", f"{folder}/{entry.name}"
+        elif entry.kind == "file" and not _is_known(entry.name, bool(rounds)):
+            yield "files beside rounds that nothing reads", f"{folder}/{entry.name}"
+
+
+def _is_odd_folder(entry: Entry) -> bool:
+    odd = entry.name.startswith("round-") and round_number(entry.name) is None
+    return entry.kind == "dir" and odd
+
+
+def _is_known(name: str, beside: bool) -> bool:
+    return is_own_review(name) or name.endswith("-dispositions.md") or not beside
+
+
+def _claims(tree: Tree) -> Iterator[tuple[str, str]]:
+    """Pause files that say how a whole round was decided, and by whom."""
+    for entry in entries(tree, "reviews"):
+        if paused_round(entry.name) is None:
+            continue
+        data = tree.read(f"reviews/{entry.name}")
+        fields = {} if isinstance(data, Fault) else frontmatter.fields(data)
+        if said := frontmatter.text(fields, "resolution"):
+            by = frontmatter.text(fields, "resolved_by")
+            who = f", by {by}, it says" if by else ""
+            yield (
+                "pause files that decide about a whole round",
+                f"reviews/{entry.name}: {said}{who}",
+            )

@@ -1,0 +1,135 @@
+"""import.md: what was found in a run from elsewhere, what was read as what, and how to undo it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from qrspi.core.importing.foreign_rounds import Oddity, reviewed_in
+from qrspi.core.records import import_record
+from qrspi.core.records.import_record import ImportRecord
+from qrspi.core.yaml import frontmatter
+
+
+class Page(NamedTuple):
+    record: ImportRecord
+    run: str
+    changes: tuple[str, ...]
+    oddities: tuple[Oddity, ...]
+    adopted: tuple[str, ...]  # artifacts that say approved
+    standing: str  # where the run stands, in a sentence
+    old_config: bytes | None
+
+
+def render(page: Page) -> bytes:
+    record = page.record
+    parts = [
+        f"\n# {page.run} was made elsewhere\n\nIt was imported from {record.source} on "
+        f"{record.imported[:10]} by {record.by}. {page.standing}\n",
+        _rounds(record),
+        _listed("Approved without a record", page.adopted),
+        _listed("What was changed", page.changes or ("nothing",)),
+        _oddities(page.oddities),
+        _config(page.old_config),
+        _undo(page),
+    ]
+    text = import_record.head(record) + "".join(part for part in parts if part)
+    return text.encode(errors="surrogateescape")
+
+
+def _listed(title: str, lines: Iterable[str]) -> str:
+    items = "".join(f"- {_line(line)}\n" for line in lines)
+    return f"\n## {title}\n\n{items}" if items else ""
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _rounds(record: ImportRecord) -> str:
+    lines = [_of_folder(folder, numbers) for folder, numbers in record.rounds.items()]
+    lines += [f"{folder} was open: {choice}" for folder, choice in record.open.items()]
+    if not lines:
+        return "\n## Rounds\n\nThere is none from elsewhere.\n"
+    return _listed("Rounds, all of them unproven", lines)
+
+
+def _of_folder(folder: str, numbers: tuple[int, ...]) -> str:
+    about = reviewed_in(folder)
+    word = about.key if about else "no step and no task, so nothing reads them"
+    return f"{folder} ({word}): {', '.join(map(str, numbers))}"
+
+
+def _oddities(found: tuple[Oddity, ...]) -> str:
+    if not found:
+        return ""
+    return "\n## What is odd\n" + "".join(map(_oddity, found))
+
+
+def _oddity(one: Oddity) -> str:
+    more = one.times - len(one.examples)
+    lines = [*one.examples, *([f"and {more} more"] if more else [])]
+    return f"\n### {one.kind[:1].upper()}{one.kind[1:]}: {one.times}\n\n" + "".join(
+        f"- {_line(line)}\n" for line in lines
+    )
+
+
+def _config(old: bytes | None) -> str:
+    if old is None:
+        return "\n## config.md before\n\nThere was none.\n"
+    text = old.decode(errors="surrogateescape")
+    fence = "`" * max(3, _longest_fence(text) + 1)
+    end = "" if text.endswith("\n") else "\n"
+    return f"\n## config.md before\n\n{fence}\n{text}{end}{fence}\n"
+
+
+def _longest_fence(text: str) -> int:
+    runs = (len(line) - len(line.lstrip("`")) for line in text.split("\n"))
+    return max(runs, default=0)
+
+
+def _undo(page: Page) -> str:
+    back = "put the text above back into config.md" if page.old_config else "delete config.md"
+    return (
+        f"\n## To undo it\n\nDelete {import_record.FILE} and {import_record.LISTING}, and {back}. "
+        "No other file was changed.\n"
+    )
+
+
+def listing(hashes: Mapping[str, str]) -> bytes:
+    """As `sha256sum -c` reads it. Of a name with a newline or a backslash it is told by the mark
+    in front."""
+    return "".join(map(_sum, hashes.items())).encode(errors="surrogateescape")
+
+
+def _sum(item: tuple[str, str]) -> str:
+    path, digest = item
+    escaped = path.replace("\\", "\\\\").replace("\n", "\\n").replace("\r", "\\r")
+    return f"{'' if escaped == path else chr(92)}{digest}  {escaped}\n"
+
+
+def read_listing(data: bytes) -> dict[str, str]:
+    """Paths and their hashes."""
+    found: dict[str, str] = {}
+    for line in data.decode(errors="surrogateescape").split("\n"):
+        digest, _, path = line.partition("  ")
+        if not path:
+            continue
+        if digest.startswith("\\"):
+            path = path.replace("\\n", "\n").replace("\\r", "\r").replace("\\\\", "\\")
+        found[path] = digest.removeprefix("\\")
+    return found
+
+
+def added(
+    data: bytes, record: ImportRecord, rounds: Mapping[str, tuple[int, ...]], day: str
+) -> bytes:
+    """The page after more rounds from elsewhere were found."""
+    lines = [_of_folder(folder, numbers) for folder, numbers in rounds.items()]
+    text = import_record.head(record) + frontmatter.body(data).decode(errors="surrogateescape")
+    return (text + _listed(f"Added on {day}", lines)).encode(errors="surrogateescape")
+
+
+def digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()

@@ -1,0 +1,226 @@
+"""What importing a folder would write, and what has to be asked first. Nothing here writes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from qrspi.core.config import reader as configs
+from qrspi.core.config.problems import FILE as CONFIG
+from qrspi.core.derivation.derive import Survey, survey
+from qrspi.core.filenames import RoundPaths
+from qrspi.core.importing import config_import, foreign_rounds, import_page
+from qrspi.core.importing.config_import import Planned, Question, Site
+from qrspi.core.importing.foreign_rounds import Found, Oddity
+from qrspi.core.importing.import_page import Page
+from qrspi.core.model import Problem
+from qrspi.core.pipeline import STEP
+from qrspi.core.records import import_record
+from qrspi.core.records.import_record import CHOICES, Choice, ImportRecord
+from qrspi.core.steps.doubtful_rounds import is_to_be_taken_over
+from qrspi.core.tree import BODY_LIMIT, CONFIG_LIMIT, Entry, Fault, Tree, TreeOver, entries
+
+
+class Given(NamedTuple):
+    """What the outside knows: who imports what, when."""
+
+    when: str
+    by: str
+    source: str
+    copied: bool = False
+    answers: Mapping[str, str] = {}
+
+
+class ImportPlan(NamedTuple):
+    record: ImportRecord
+    files: Mapping[str, bytes]  # to write, in this order
+    found: Found
+    changes: tuple[str, ...]
+    oddities: tuple[Oddity, ...]
+    questions: tuple[Question, ...]
+    after: Survey  # as the run stands then
+
+
+class Overlay(TreeOver):
+    """A run with some files as they would be."""
+
+    def __init__(self, tree: Tree, files: Mapping[str, bytes]) -> None:
+        super().__init__(tree)
+        self._files = files
+
+    def head(self, path: str) -> bytes | Fault:
+        return self._files[path] if path in self._files else self._tree.head(path)
+
+    def read(self, path: str, limit: int = BODY_LIMIT) -> bytes | Fault:
+        return self._files[path] if path in self._files else self._tree.read(path, limit)
+
+    def entries(self, path: str) -> tuple[Entry, ...] | Fault:
+        found = self._tree.entries(path)
+        if path or isinstance(found, Fault):
+            return found
+        there = {entry.name for entry in found}
+        return (*found, *(Entry(name, "file") for name in self._files if name not in there))
+
+    def rows(self, path: str, *queries: str) -> tuple[tuple[tuple[object, ...], ...], ...] | Fault:
+        return self._tree.rows(path, *queries)
+
+
+def make(tree: Tree, given: Given, hashes: Mapping[str, str]) -> ImportPlan | Problem:
+    """`hashes` has the sha256 of every file that `foreign_rounds.look` lists."""
+    found = foreign_rounds.look(tree, copied=given.copied)
+    if isinstance(found, Problem):
+        return found
+    before = import_record.of_run(tree)
+    old = tree.read(CONFIG, CONFIG_LIMIT)
+    if before.imported and isinstance(old, bytes) and _digest(old) != before.config_before:
+        return _again(tree, old, before, found, given, hashes)
+    settings = _config(tree, old, before, given)
+    if isinstance(settings, Problem):
+        return settings
+    record = _record(before, found, given)._replace(
+        config_before=before.config_before or ("" if isinstance(old, Fault) else _digest(old)),
+        config_after=_digest(settings.data),
+    )
+    record, open_questions = _with_open(tree, record, settings.data, given.answers)
+    after = _standing(tree, record, settings.data)
+    odd = foreign_rounds.oddities(tree, found, configs.read(settings.data))
+    page = Page(
+        record=record,
+        run=tree.name,
+        changes=settings.changes,
+        oddities=odd,
+        adopted=_adopted(after),
+        standing=_sentence(after),
+        old_config=None if isinstance(old, Fault) else old,
+    )
+    return ImportPlan(
+        record=record,
+        files={
+            import_record.LISTING: import_page.listing(hashes),
+            import_record.FILE: import_page.render(page),
+            CONFIG: settings.data,
+        },
+        found=found,
+        changes=settings.changes,
+        oddities=odd,
+        questions=(*settings.questions, *open_questions),
+        after=after,
+    )
+
+
+_digest = import_page.digest
+
+
+def _again(
+    tree: Tree,
+    config: bytes,
+    before: ImportRecord,
+    found: Found,
+    given: Given,
+    hashes: Mapping[str, str],
+) -> ImportPlan:
+    """Only rounds that were made elsewhere since are added; nothing else changes."""
+    record, questions = _with_open(tree, _record(before, found, given), config, given.answers)
+    new = {
+        folder: tuple(one for one in numbers if one not in before.rounds.get(folder, ()))
+        for folder, numbers in record.rounds.items()
+    }
+    new = {folder: numbers for folder, numbers in new.items() if numbers}
+    return ImportPlan(
+        record=record,
+        files={} if record == before else _added(tree, record, new, given, hashes),
+        found=found._replace(rounds=new),
+        changes=(),
+        oddities=foreign_rounds.oddities(tree, found._replace(rounds=new), configs.read(config)),
+        questions=questions,
+        after=_standing(tree, record, config),
+    )
+
+
+def _added(
+    tree: Tree,
+    record: ImportRecord,
+    new: Mapping[str, tuple[int, ...]],
+    given: Given,
+    hashes: Mapping[str, str],
+) -> dict[str, bytes]:
+    page, listing = tree.read(import_record.FILE), tree.read(import_record.LISTING)
+    assert isinstance(page, bytes)
+    known = {} if isinstance(listing, Fault) else import_page.read_listing(listing)
+    folders = tuple(
+        f"{RoundPaths(folder, number).directory}/"
+        for folder, numbers in new.items()
+        for number in numbers
+    )
+    more = {path: one for path, one in hashes.items() if path.startswith(folders)}
+    return {
+        import_record.LISTING: import_page.listing({**known, **more}),
+        import_record.FILE: import_page.added(page, record, new, given.when[:10]),
+    }
+
+
+def _config(
+    tree: Tree, old: bytes | Fault, before: ImportRecord, given: Given
+) -> Planned | Problem:
+    """Twice: the step that the run stands at is only known when its route is."""
+    day = given.when[:10] if not _dated(tree.name) else tree.name[:10]
+    site = Site(before.imported[:10] or day, frozenset(entry.name for entry in entries(tree, "")))
+    first = config_import.plan(old, given.answers, site)
+    if isinstance(first, Problem):
+        return first
+    step = _standing(tree, import_record.NOTHING, first.data).state.current_step or ""
+    return config_import.plan(old, given.answers, site._replace(step=step))
+
+
+def _dated(name: str) -> bool:
+    return name[:4].isdecimal() and name[4:5] == "-" == name[7:8] and name[8:10].isdecimal()
+
+
+def _record(before: ImportRecord, found: Found, given: Given) -> ImportRecord:
+    """What was imported before stays as it is on record."""
+    folders = sorted({*before.rounds, *found.rounds})
+    rounds = {
+        folder: tuple(sorted({*before.rounds.get(folder, ()), *found.rounds.get(folder, ())}))
+        for folder in folders
+    }
+    if before.imported:
+        return before._replace(rounds=rounds)
+    return ImportRecord(given.when, given.by, given.source, "", "", rounds)
+
+
+def _standing(tree: Tree, record: ImportRecord, config: bytes) -> Survey:
+    files = {CONFIG: config, import_record.FILE: import_record.head(record).encode()}
+    return survey(Overlay(tree, files))
+
+
+def _with_open(
+    tree: Tree, record: ImportRecord, config: bytes, answers: Mapping[str, str]
+) -> tuple[ImportRecord, tuple[Question, ...]]:
+    """The newest round of the step that the run stands at may be open."""
+    loop = _standing(tree, record, config).loop
+    if loop is None or not loop.imported or loop.stage == "closed":
+        return record, ()
+    folder = loop.paths.directory
+    if folder in record.open:
+        return record, ()
+    key = f"open.{loop.subject.key}"
+    usual: Choice = "take-over" if is_to_be_taken_over(loop) else "close"
+    said = answers.get(key)
+    chosen = next((one for one in CHOICES if one == said), None)
+    record = record._replace(open={**record.open, folder: chosen or usual})
+    if chosen:
+        return record, ()
+    ask = f"What becomes of {folder}, which nothing closes?"
+    return record, (Question(key, ask, CHOICES, usual),)
+
+
+def _adopted(after: Survey) -> tuple[str, ...]:
+    steps = after.state.steps
+    return tuple(one.artifact for one in steps if one.approval == "unrecorded")
+
+
+def _sentence(after: Survey) -> str:
+    step = after.state.current_step
+    if step is None:
+        return "Every step of its route is approved."
+    return f"It stands at {step} ({STEP[step].artifact})."

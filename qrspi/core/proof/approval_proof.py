@@ -1,0 +1,74 @@
+"""Approvals, derived again: each needs its record, of just this text, and its rounds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from qrspi.core.config.reader import Config
+from qrspi.core.pipeline import STEP, subject_of
+from qrspi.core.proof.round_proof import Gap, RoundProof
+from qrspi.core.records import approvals, approved_texts
+from qrspi.core.records.approvals import NewestRecord, Record
+from qrspi.core.records.import_record import ImportRecord
+from qrspi.core.rounds import round_list
+from qrspi.core.steps.facts import artifact_status
+from qrspi.core.tree import Fault, Tree
+
+
+class Standing(NamedTuple):
+    gaps: tuple[Gap, ...]
+    adopted: tuple[str, ...]
+    unproven: tuple[str, ...]  # steps
+
+
+def check(
+    tree: Tree,
+    config: Config,
+    records: tuple[Record, ...],
+    rounds: Iterable[RoundProof],
+    imported: ImportRecord,
+) -> Standing:
+    gaps: list[Gap] = []
+    adopted: list[str] = []
+    unproven: list[str] = []
+    reviewed = {one.step for one in rounds}
+    for step in config.route or ():
+        if artifact_status(tree, step)[0] != "approved":
+            continue
+        known = approvals.last_approval(records, step)
+        if known:
+            gaps += _recorded(tree, step, known)
+        elif step in reviewed or (step == "implement" and "implement-gate" in reviewed):
+            gaps.append(_gap(step, "no record says who approved it, and it was reviewed here"))
+        elif imported.rounds.get(STEP[step].reviews):
+            unproven.append(step)
+        else:
+            adopted.append(STEP[step].artifact)
+    return Standing(tuple(gaps), tuple(adopted), tuple(unproven))
+
+
+def _gap(step: str, because: str, missing: str = "record of its approval", number: int = 0) -> Gap:
+    return Gap(step, number, missing, because, STEP[step].artifact)
+
+
+def _recorded(tree: Tree, step: str, known: NewestRecord) -> Iterator[Gap]:
+    artifact = STEP[step].artifact
+    if not approved_texts.is_text(tree, step, known.body_hash):
+        by = known.person or "somebody"
+        why = f"{artifact} is another text than the one that {by} approved on {known.when[:10]}"
+        yield _gap(step, why, "the approved text", known.round)
+    if known.round > round_list.highest(tree, subject_of(step)):
+        why = f"it was approved after round {known.round}, which is gone"
+        yield _gap(step, why, f"round {known.round}", known.round)
+    if known.surface == approvals.CASCADE:
+        yield from _by_itself(tree, step, known)
+
+
+def _by_itself(tree: Tree, step: str, known: NewestRecord) -> Iterator[Gap]:
+    """What no person approved has its line in the log."""
+    data = tree.read(approvals.CASCADES, approvals.LIMIT)
+    named = f'"artifact": "{step}"'.encode()
+    if isinstance(data, Fault) or not any(named in line for line in data.split(b"\n")):
+        why = f"the engine approved {step} by itself, and its log does not say so"
+        yield _gap(step, why, f"line in {approvals.CASCADES}", known.round)

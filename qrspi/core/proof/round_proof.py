@@ -1,0 +1,248 @@
+"""One closed round, derived again from its files: what must be there and is not.
+
+Nothing is taken from what a file says of itself, except what only that file can say: the manifest,
+whom the round expected, and the verified file, whether findings were scored.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from typing import Literal, NamedTuple
+
+from qrspi.core.config.reader import Config
+from qrspi.core.filenames import RoundPaths, pause_file, sidecar_file
+from qrspi.core.findings import guard, triage
+from qrspi.core.model import Clean, Finding, Problem, Round, Sidecar, Triaged
+from qrspi.core.pipeline import Subject
+from qrspi.core.proof.run_history import Commit
+from qrspi.core.records import evidence
+from qrspi.core.records.evidence import Evidence, Origins
+from qrspi.core.rounds import convergence, opening, verified_file
+from qrspi.core.rounds import manifest as manifests
+from qrspi.core.rounds import pause_file as pauses
+from qrspi.core.rounds.loop import keeps_scope_set
+from qrspi.core.rounds.manifest import Manifest
+from qrspi.core.rounds.pause_file import Pause
+from qrspi.core.tree import Fault, Tree, exists
+
+
+class Gap(NamedTuple):
+    step: str
+    round: int  # 0 when it is about no round
+    missing: str  # what must be there
+    because: str
+    file: str  # run-relative: where it must be
+
+
+State = Literal["proven", "unproven", "gap", "open", "left"]
+
+
+class RoundProof(NamedTuple):
+    """`left`: a person went back or ended the task before it was done."""
+
+    step: str
+    round: int
+    state: State
+    because: str = ""
+    gaps: tuple[Gap, ...] = ()
+    evidence: Mapping[Evidence, int] = {}
+
+
+class Known(NamedTuple):
+    """What all rounds of a run are held against."""
+
+    config: Config
+    in_git: bool
+    opened: frozenset[str]  # hashes of manifests that the trail says were opened
+    lines: frozenset[str]  # of the messages of all commits
+    commits: Mapping[str, Commit]
+    origins: Origins
+    left: frozenset[tuple[str, int]]  # rounds that a decision on record put an end to
+    adopted: frozenset[str]  # manifests that a person took up
+
+
+class _Read(NamedTuple):
+    paths: RoundPaths
+    subject: Subject
+    manifest: Manifest
+    data: bytes
+    round: Round
+    triaged: tuple[Triaged, ...]
+    verifier: str  # true or false, as the verified file says
+    skipped: bool
+
+    @property
+    def kept(self) -> int:
+        return sum(item.verdict != "drop" for item in self.triaged)
+
+
+def check(tree: Tree, subject: Subject, number: int, known: Known, *, newest: bool) -> RoundProof:
+    paths = RoundPaths(subject.reviews, number)
+    data = tree.read(paths.manifest, manifests.LIMIT)
+    manifest = manifests.read(data, paths.manifest)
+    if not isinstance(manifest, Manifest) or isinstance(data, Fault):
+        gap = _gap(subject, paths, "manifest", "nobody knows who was sent", paths.manifest)
+        return RoundProof(subject.key, number, "gap", gap.because, (gap,))
+    read = _read(tree, subject, paths, manifest, data, known.config)
+    if newest and _is_open(tree, read, known):
+        return RoundProof(subject.key, number, "open")
+    counts = _evidence(read, known.origins)
+    if _is_left(tree, read, known):
+        return RoundProof(subject.key, number, "left", evidence=counts)
+    gaps = tuple(_gaps(tree, read, known))
+    unproven = _doubt(read, known)
+    state: State = "gap" if gaps else "unproven" if unproven else "proven"
+    because = gaps[0].because if gaps else unproven
+    return RoundProof(subject.key, number, state, because, gaps, counts)
+
+
+def _read(
+    tree: Tree, subject: Subject, paths: RoundPaths, manifest: Manifest, data: bytes, config: Config
+) -> _Read:
+    found = guard.read_round(tree, subject, paths.number, config, manifest)
+    there = tree.read(paths.verified)
+    said = None if isinstance(there, Fault) else verified_file.recorded_verifier(there)
+    verifier = said or ("true" if config.verifies else "false")
+    skipped = exists(tree, paths.skipped)
+    triaged = triage.partition(found, verifier_enabled=verifier == "true", skipped=skipped)
+    return _Read(paths, subject, manifest, data, found, triaged, verifier, skipped)
+
+
+def _is_open(tree: Tree, read: _Read, known: Known) -> bool:
+    """The newest round of a loop may still be at work."""
+    disposed = exists(tree, read.paths.dispositions)
+    if disposed and (not known.in_git or exists(tree, read.paths.anchor)):
+        return False
+    verified = tree.read(read.paths.verified)
+    return isinstance(verified, Fault) or not verified_file.says_clean(verified)
+
+
+def _is_left(tree: Tree, read: _Read, known: Known) -> bool:
+    """A loop back leaves its round; so does whoever takes a step back, or ends a task."""
+    if (read.subject.key, read.paths.number) in known.left:
+        return not exists(tree, read.paths.anchor)
+    path = pause_file(read.subject.key, read.paths.number)
+    pause = pauses.read(tree.read(path), path)
+    back = isinstance(pause, Pause) and "loop-back" in pause.decisions.values()
+    return back or exists(tree, read.paths.flag)
+
+
+def _gap(subject: Subject, paths: RoundPaths, missing: str, because: str, file: str) -> Gap:
+    return Gap(subject.key, paths.number, missing, because, file)
+
+
+def _gaps(tree: Tree, read: _Read, known: Known) -> Iterator[Gap]:
+    paths, subject = read.paths, read.subject
+
+    def gap(missing: str, because: str, file: str) -> Gap:
+        return _gap(subject, paths, missing, because, file)
+
+    if read.manifest.choice.ref and not exists(tree, paths.diff):
+        yield gap("diff", "what reviewers looked at is not there", paths.diff)
+    for tag in () if read.skipped else read.round.silent_tags:
+        yield gap(f"output of {tag}", f"{tag} was expected and wrote nothing", paths.directory)
+    for problem in read.round.violations:
+        yield gap("a readable answer", problem.message, problem.file)
+    yield from _scores(read)
+    yield from _assembled(tree, read, known.config)
+    if read.kept:
+        yield from _closing(tree, read, known)
+
+
+def _scores(read: _Read) -> Iterator[Gap]:
+    if read.verifier != "true" or read.skipped:
+        return
+    for stem in read.round.unscored:
+        file = f"{read.paths.directory}/{sidecar_file(stem)}"
+        why = f"{stem} was never scored, and scores decide what is kept"
+        yield _gap(read.subject, read.paths, f"sidecar of {stem}", why, file)
+
+
+def _assembled(tree: Tree, read: _Read, config: Config) -> Iterator[Gap]:
+    paths = read.paths
+    found = tree.read(paths.verified)
+    if isinstance(found, Fault):
+        yield _gap(read.subject, paths, "verified file", "it was never assembled", paths.verified)
+    elif found != verified_file.assemble(read.round, read.triaged, read.verifier):
+        why = "it is not what the findings and scores give"
+        yield _gap(read.subject, paths, "verified file", why, paths.verified)
+    kept = keeps_scope_set(read.subject, config) and not _was_untagged(tree, read)
+    if kept and not exists(tree, paths.scope_set):
+        why = "nobody can say what the next round was to look at"
+        yield _gap(read.subject, paths, "scope set", why, paths.scope_set)
+
+
+_NO_TAGGER = "CNV-01"
+
+
+def _was_untagged(tree: Tree, read: _Read) -> bool:
+    """Whether the tagger was off then, as this round or the one after it was opened."""
+    path = RoundPaths(read.paths.reviews, read.paths.number + 1).manifest
+    after = manifests.read(tree.read(path, manifests.LIMIT), path)
+    rules = (one.choice.rule for one in (read.manifest, after) if isinstance(one, Manifest))
+    return _NO_TAGGER in rules
+
+
+def _closing(tree: Tree, read: _Read, known: Known) -> Iterator[Gap]:
+    """What was kept was dealt with, and that was put on record."""
+    paths, subject = read.paths, read.subject
+    if not exists(tree, paths.dispositions):
+        why = f"nothing says what became of {read.kept} finding(s) that were kept"
+        yield _gap(subject, paths, "dispositions", why, paths.dispositions)
+    if not known.in_git or known.config.commit == "off":
+        return
+    anchor = convergence.anchor(tree.head(paths.anchor))
+    if anchor is None:
+        yield _gap(subject, paths, "anchor", "no commit is named for it", paths.anchor)
+    elif anchor not in known.commits:
+        why = f"{anchor[:12]} is no commit of this run's history"
+        yield _gap(subject, paths, "anchor", why, paths.anchor)
+    elif why := _other_round(tree.name, read, known.commits[anchor]):
+        yield _gap(subject, paths, "anchor", why, paths.anchor)
+
+
+_ROUND = "QRSPI-Round: "
+
+
+def _other_round(run: str, read: _Read, commit: Commit) -> str:
+    """A commit that a person made, and the engine adopted, names no round."""
+    mine = f"{_ROUND}{run}/{read.subject.key}/{read.paths.number:02d}"
+    said = [line for line in commit.lines if line.startswith(_ROUND)]
+    if said and mine not in said:
+        return f"{commit.sha[:12]} is the commit of another round ({said[0].removeprefix(_ROUND)})"
+    signed = [line for line in commit.lines if line.startswith(opening.SIGNATURE)]
+    if signed and not any(f"{opening.SIGNATURE} {one}" in signed for one in _hashes(read)):
+        return f"{commit.sha[:12]} was made for another manifest"
+    return ""
+
+
+def _hashes(read: _Read) -> tuple[str, str]:
+    return opening.digest(read.manifest), hashlib.sha256(read.data).hexdigest()
+
+
+def _doubt(read: _Read, known: Known) -> str:
+    """Why nothing proves that the engine opened it; '' when something does."""
+    hashes = _hashes(read)
+    if not known.opened.isdisjoint(hashes) or not known.adopted.isdisjoint(hashes):
+        return ""
+    if any(f"{opening.SIGNATURE} {one}" in known.lines for one in hashes):
+        return ""
+    return "neither the trail nor a commit says that the engine opened it"
+
+
+def _evidence(read: _Read, origins: Origins) -> dict[Evidence, int]:
+    """How its answers came: sent for, handed in, or simply there."""
+    counts: dict[Evidence, int] = {"dispatched": 0, "handed-in": 0, "found": 0}
+    found = read.round
+    answers: list[Finding | Clean | Sidecar] = [*found.findings, *found.cleans]
+    answers += found.sidecars.values()
+    for answer in answers:
+        path = f"{read.paths.directory}/{answer.file}"
+        digest = hashlib.sha256(answer.data).hexdigest()
+        counts[evidence.of_answer(origins, path, digest).evidence] += 1
+    return counts
+
+
+def bad_config(problem: Problem) -> Gap:
+    return Gap("", 0, "readable config.md", problem.message, problem.file)

@@ -1,0 +1,35 @@
+"""What git's history says of one run, as values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+
+class Commit(NamedTuple):
+    sha: str
+    message: str
+    files: tuple[str, ...] = ()  # that it touched, run-relative
+
+    @property
+    def lines(self) -> frozenset[str]:
+        return frozenset(self.message.split("\n"))
+
+
+class RunHistory(NamedTuple):
+    commits: tuple[Commit, ...] = ()  # the newest first
+    present: frozenset[str] = frozenset()  # files of the run in the last commit
+
+    @property
+    def by_sha(self) -> Mapping[str, Commit]:
+        return {commit.sha: commit for commit in self.commits}
+
+    @property
+    def lines(self) -> frozenset[str]:
+        """Every line of every message."""
+        return frozenset(line for commit in self.commits for line in commit.lines)
+
+    @property
+    def ever(self) -> frozenset[str]:
+        """Every file that a commit named."""
+        return frozenset(path for commit in self.commits for path in commit.files)

@@ -1,0 +1,191 @@
+"""A whole run, derived again: every closed round, every approval, and what has vanished."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from qrspi.core.config import reader as configs
+from qrspi.core.config.reader import Config
+from qrspi.core.filenames import (
+    phase_folder,
+    phase_number,
+)
+from qrspi.core.history import past_rounds
+from qrspi.core.importing.foreign_rounds import reviewed_in
+from qrspi.core.importing.import_page import digest, read_listing
+from qrspi.core.model import Problem
+from qrspi.core.pipeline import STEP
+from qrspi.core.proof import approval_proof, round_proof, vanished
+from qrspi.core.proof.approval_proof import Standing
+from qrspi.core.proof.round_proof import Gap, Known, RoundProof
+from qrspi.core.proof.run_history import RunHistory
+from qrspi.core.records import approvals, audit_trail, evidence, import_record
+from qrspi.core.records.approvals import RESETTING, Record
+from qrspi.core.rounds.opening import ADOPT
+from qrspi.core.tree import BODY_LIMIT, CONFIG_LIMIT, Entry, Fault, Rows, Tree, TreeOver, entries
+
+
+class Unproven(NamedTuple):
+    step: str
+    round: int
+    because: str
+
+
+class RunProof(NamedTuple):
+    run: str
+    rounds: tuple[RoundProof, ...]
+    gaps: tuple[Gap, ...]
+    unproven: tuple[Unproven, ...]
+    adopted: tuple[str, ...]  # artifacts that say approved, with no record and no round
+
+    @property
+    def checked(self) -> int:
+        return sum(one.state == "proven" for one in self.rounds)
+
+
+def prove(tree: Tree, history: RunHistory | None) -> RunProof:
+    """Without a history the run is in no repository, and git is asked for nothing."""
+    config = configs.read(tree.read("config.md", CONFIG_LIMIT))
+    records = approvals.read(tree.read(approvals.FILE, approvals.LIMIT))
+    broken = tuple(_unreadable(config, records))
+    decided = () if isinstance(records, Problem) else records
+    known = _known(tree, config, decided, history)
+    imported = import_record.of_run(tree)
+    rounds = (*_rounds(tree, known), *_earlier_phases(tree, known))
+    standing = approval_proof.check(tree, config, decided, rounds, imported)
+    gone = vanished.check(tree, history, decided)
+    gaps = (
+        *broken,
+        *(gap for one in rounds for gap in one.gaps),
+        *standing.gaps,
+        *_changed_imports(tree),
+        *gone,
+    )
+    return RunProof(
+        run=tree.name,
+        rounds=rounds,
+        gaps=tuple(dict.fromkeys(gaps)),
+        unproven=(*_elsewhere(imported), *_doubted(rounds), *_unproven_approvals(standing)),
+        adopted=standing.adopted,
+    )
+
+
+def _unreadable(config: Config, records: tuple[Record, ...] | Problem) -> Iterator[Gap]:
+    if configs.is_unusable(config):
+        yield round_proof.bad_config(config.problems[0])
+    if isinstance(records, Problem):
+        yield Gap("", 0, "record of decisions", records.message, approvals.FILE)
+
+
+def _known(
+    tree: Tree, config: Config, records: tuple[Record, ...], history: RunHistory | None
+) -> Known:
+    lines = audit_trail.lines(tree)
+    found = history or RunHistory()
+    return Known(
+        config=config,
+        in_git=history is not None,
+        opened=frozenset(_opened(lines)),
+        lines=found.lines,
+        commits=found.by_sha,
+        origins=evidence.origins(lines),
+        left=frozenset(_left(records)),
+        adopted=frozenset(one.file_hash for one in records if one.event == ADOPT),
+    )
+
+
+def _opened(lines: tuple[audit_trail.Line, ...]) -> Iterator[str]:
+    """Hashes of manifests that the engine opened, or wrote before that was on record by itself."""
+    for line in lines:
+        if line.opened:
+            yield line.opened
+        for touched in line.files:
+            if touched.after and line.event == "prepare-round":
+                yield touched.after
+
+
+def _left(records: tuple[Record, ...]) -> Iterator[tuple[str, int]]:
+    for record in records:
+        if record.event in RESETTING:
+            yield record.step, record.round
+            yield from ((mark.step, mark.round) for mark in record.resets)
+        elif record.event == "task":
+            yield record.step, record.round
+
+
+def _rounds(tree: Tree, known: Known) -> Iterator[RoundProof]:
+    imported = import_record.of_run(tree).rounds
+    found = [
+        (about, number)
+        for about, number in past_rounds.numbered(tree)
+        if number not in imported.get(about.reviews, ())
+    ]
+    last = {about.reviews: number for about, number in found}
+    for about, number in found:
+        newest = number == last[about.reviews]
+        yield round_proof.check(tree, about, number, known, newest=newest)
+
+
+class _Phase(TreeOver):
+    """What a phase that is over had, as if it were still there."""
+
+    def __init__(self, tree: Tree, folder: str) -> None:
+        super().__init__(tree)
+        self._folder = folder
+
+    def head(self, path: str) -> bytes | Fault:
+        return self._tree.head(f"{self._folder}/{path}")
+
+    def read(self, path: str, limit: int = BODY_LIMIT) -> bytes | Fault:
+        return self._tree.read(f"{self._folder}/{path}", limit)
+
+    def entries(self, path: str) -> tuple[Entry, ...] | Fault:
+        return self._tree.entries(f"{self._folder}/{path}")
+
+    def rows(self, path: str, *queries: str) -> tuple[Rows, ...] | Fault:
+        return self._tree.rows(f"{self._folder}/{path}", *queries)
+
+
+def _earlier_phases(tree: Tree, known: Known) -> Iterator[RoundProof]:
+    for entry in entries(tree, "phases"):
+        number = phase_number(entry.name)
+        if entry.kind != "dir" or number is None:
+            continue
+        folder = phase_folder(number)
+        for one in _rounds(_Phase(tree, folder), known):
+            step = f"{one.step} of phase {number}"
+            gaps = (gap._replace(step=step, file=f"{folder}/{gap.file}") for gap in one.gaps)
+            yield one._replace(step=step, gaps=tuple(gaps))
+
+
+def _changed_imports(tree: Tree) -> Iterator[Gap]:
+    """Texts go on to be written; what was said about them elsewhere stays as it came."""
+    data = tree.read(import_record.LISTING)
+    for path, known in {} if isinstance(data, Fault) else read_listing(data).items():
+        if not path.startswith(("reviews/", "feedback/")) or path.endswith("/loop.md"):
+            continue
+        found = tree.read(path)
+        if isinstance(found, Fault):
+            yield Gap("import", 0, path, "it was imported and is gone", path)
+        elif digest(found) != known:
+            yield Gap("import", 0, path, "it is not as it was imported", path)
+
+
+def _elsewhere(record: import_record.ImportRecord) -> Iterator[Unproven]:
+    for folder, numbers in record.rounds.items():
+        about = reviewed_in(folder)
+        for number in numbers:
+            yield Unproven(about.key if about else folder, number, "it was made elsewhere")
+
+
+def _doubted(rounds: tuple[RoundProof, ...]) -> Iterator[Unproven]:
+    for one in rounds:
+        if one.state == "unproven":
+            yield Unproven(one.step, one.round, one.because)
+
+
+def _unproven_approvals(standing: Standing) -> Iterator[Unproven]:
+    for step in standing.unproven:
+        why = f"{STEP[step].artifact} says approved, and its rounds were made elsewhere"
+        yield Unproven(step, 0, why)

@@ -1,0 +1,106 @@
+"""What vanishes is missed: files that git or a record of the run names, and that are gone."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from qrspi.core.filenames import (
+    CleanName,
+    EngineName,
+    FindingName,
+    SidecarName,
+    parse_round_file,
+    rejected_file,
+    round_number,
+    task_file_key,
+)
+from qrspi.core.model import Problem
+from qrspi.core.pipeline import subject_of
+from qrspi.core.proof.round_proof import Gap
+from qrspi.core.proof.run_history import RunHistory
+from qrspi.core.records import approvals
+from qrspi.core.records import vanished as lost
+from qrspi.core.records.approvals import Record
+from qrspi.core.tree import Tree, entries, exists
+
+
+def check(tree: Tree, history: RunHistory | None, records: tuple[Record, ...]) -> tuple[Gap, ...]:
+    """Each once, by the first that names it: git, a record, the trail."""
+    phases = [entry.name for entry in entries(tree, "phases") if entry.kind == "dir"]
+    named = (
+        *(_by_history(tree, history, phases) if history else ()),
+        *_by_records(tree, records, phases),
+        *map(_by_trail, lost.from_run(tree)),
+    )
+    found: dict[str, Gap] = {}
+    for gap in named:
+        found.setdefault(gap.file, gap)
+    return tuple(found.values())
+
+
+def _by_history(tree: Tree, history: RunHistory, phases: list[str]) -> Iterator[Gap]:
+    ever = history.ever | history.present
+    named = sorted(path for path in ever if _is_kept_for_ever(tree, path))
+    gone = (path for path in named if not _is_somewhere(tree, path, phases))
+    yield from map(_by_git, gone)
+
+
+def _is_kept_for_ever(tree: Tree, path: str) -> bool:
+    """Answers and records of rounds, logs of decisions, tasks that were worked on: nothing removes
+    these. A plan may drop a task before that."""
+    folder, _, name = path.rpartition("/")
+    if path in (approvals.FILE, approvals.CASCADES):
+        return True
+    if folder == "tasks" and (key := task_file_key(name)):
+        return bool(entries(tree, subject_of(key).reviews))
+    if not folder.startswith("reviews"):
+        return False
+    if round_number(folder.rpartition("/")[2]):
+        return _is_answer(name)
+    return re.fullmatch(_BESIDE, name) is not None
+
+
+def _is_answer(name: str) -> bool:
+    match parse_round_file(name):
+        case FindingName() | CleanName() | SidecarName() | EngineName("manifest"):
+            return True
+        case _:
+            return False
+
+
+_BESIDE = r".+-(?:dispositions|verified)\.md|.+-(?:commit|scope-set)\.txt|.+\.diff"
+
+
+def _is_somewhere(tree: Tree, path: str, phases: list[str]) -> bool:
+    """In its place, put away with its phase, or put aside to be made again."""
+    if exists(tree, path) or any(exists(tree, f"phases/{one}/{path}") for one in phases):
+        return True
+    return exists(tree, rejected_file(path, 1))
+
+
+def _by_git(path: str) -> Gap:
+    step, number = _place(path)
+    return Gap(step, number, path, "git has it, and it is gone", path)
+
+
+def _by_trail(problem: Problem) -> Gap:
+    why = problem.message.partition(" is gone: ")[2]
+    return Gap(*_place(problem.file), problem.file, why, problem.file)
+
+
+def _place(path: str) -> tuple[str, int]:
+    parts = path.split("/")
+    number = next((found for part in parts if (found := round_number(part[:8]))), 0)
+    inner = parts[1:-1] if parts[0] == "reviews" else []
+    step = next((part for part in reversed(inner) if not part.startswith("round-")), "")
+    return step, number
+
+
+def _by_records(tree: Tree, records: tuple[Record, ...], phases: list[str]) -> Iterator[Gap]:
+    """The newest word about a file that a decision stands in as well."""
+    newest = {record.file: record for record in records if record.file}
+    for path, record in newest.items():
+        if record.file_hash and not _is_somewhere(tree, path, phases):
+            why = f"a decision of {record.person or 'somebody'} stands in it, and it is gone"
+            yield Gap(record.step, record.round, path, why, path)

@@ -1,0 +1,31 @@
+"""What a run was: its rounds, and what its agents cost."""
+
+from __future__ import annotations
+
+from qrspi.core.agents import spend
+from qrspi.core.config import reader as configs
+from qrspi.core.config.reader import Config
+from qrspi.core.history import past_rounds
+from qrspi.core.history.past_rounds import Loop
+from qrspi.core.history.statistics import History
+from qrspi.core.snapshot import Snapshot
+from qrspi.core.tree import CONFIG_LIMIT, Tree
+from qrspi.handlers.agents import ledger
+from qrspi.world.files.run_tree import DiskTree
+
+
+def loops(path: str) -> tuple[Loop, ...]:
+    tree = Snapshot(DiskTree(path))
+    return past_rounds.loops(tree, _config(tree))
+
+
+def history(path: str) -> History:
+    disk = DiskTree(path)
+    tree = Snapshot(disk)
+    found = past_rounds.loops(tree, _config(tree))
+    chronicles = tuple(past_rounds.chronicle(tree, loop) for loop in found)
+    return History(tree.name, found, chronicles, spend.total(ledger.read(disk).entries))
+
+
+def _config(tree: Tree) -> Config:
+    return configs.read(tree.read("config.md", CONFIG_LIMIT))

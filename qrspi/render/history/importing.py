@@ -1,0 +1,90 @@
+"""`qrspi import`: what was taken in, and what is asked before."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from qrspi.core.importing.config_import import Question
+from qrspi.core.importing.import_plan import ImportPlan
+from qrspi.handlers.importing.import_run import Imported, Source
+from qrspi.render import run_page
+from qrspi.render.terminal import counted, one_line
+
+
+def document(
+    source: Source, plan: ImportPlan, done: Imported | None, questions: Sequence[Question] = ()
+) -> dict[str, Any]:
+    return {
+        "schema": "qrspi/import/v1",
+        "imported": done is not None,
+        "run": source.name,
+        "from": source.shown,
+        "copied": source.copied,
+        "rounds": {folder: list(numbers) for folder, numbers in plan.found.rounds.items()},
+        "open": dict(plan.record.open),
+        "changes": list(plan.changes),
+        "oddities": [
+            {"kind": one.kind, "count": one.times, "examples": list(one.examples)}
+            for one in plan.oddities
+        ],
+        "questions": [_question(one) for one in questions],
+        "files": list(done.files if done else plan.files),
+        "commit": done.commit if done else None,
+        "next": run_page.next_document(plan.after.state.next),
+    }
+
+
+def _question(one: Question) -> dict[str, Any]:
+    return {
+        "key": one.key,
+        "ask": one.ask,
+        "options": list(one.options),
+        "recommended": one.recommended or None,
+    }
+
+
+def lines(source: Source, plan: ImportPlan, done: Imported | None) -> list[str]:
+    if not plan.files:
+        what = "committed now" if done and done.commit else "nothing is new"
+        return [f"{source.name} is imported already: {what}.", "", *_next(plan)]
+    verb = "Imported" if done else "Would import"
+    from_ = f" from {one_line(source.shown)}" if source.copied else ""
+    rounds = sum(map(len, plan.found.rounds.values()))
+    count = counted(len(plan.found.files), "file")
+    lines = [f"{verb} {source.name}{from_}: {count}, {counted(rounds, 'round')} made elsewhere"]
+    lines += [f"  {one_line(change)}" for change in plan.changes]
+    lines += [f"  {folder} was open: {choice}" for folder, choice in plan.record.open.items()]
+    lines += _odd(plan, examples=done is None)
+    written = ", ".join(done.files if done else plan.files)
+    lines += ["", f"{'Written' if done else 'Would write'}: {written}"] if written else []
+    lines += [f"Committed as {done.commit[:12]}"] if done and done.commit else []
+    return [*lines, "", *_next(plan)]
+
+
+def _odd(plan: ImportPlan, *, examples: bool) -> list[str]:
+    """A rehearsal is the only report there is: it has an example of each kind."""
+    if not plan.oddities:
+        return []
+    lines = ["", "What is odd:" if examples else "What is odd (import.md has examples):"]
+    for one in plan.oddities:
+        lines.append(f"  {one_line(one.kind)}: {one.times}")
+        lines += [f"    {one_line(text)}" for text in one.examples[:1] if examples]
+    return lines
+
+
+def _next(plan: ImportPlan) -> list[str]:
+    return run_page.next_lines(plan.after.state.next)
+
+
+def question_lines(questions: Sequence[Question], command: str) -> list[str]:
+    """What has to be answered, and how."""
+    lines = ["To be answered first:"]
+    for one in questions:
+        lines.append(f"  {one_line(one.ask)}")
+        ways = " | ".join(one.options) or "VALUE"
+        usual = f"; recommended: {one.recommended}" if one.recommended else ""
+        lines.append(f"    --set {one.key}={ways}{usual}")
+    if all(one.recommended for one in questions):
+        lines += ["", f"`{command} --yes` takes what is recommended."]
+    return lines

@@ -1,0 +1,177 @@
+"""`qrspi verify`: for people, for programs, as annotations on GitHub, and as SARIF."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+from urllib.parse import quote
+
+from qrspi import __version__
+from qrspi.core.proof.round_proof import Gap
+from qrspi.core.proof.run_proof import RunProof, Unproven
+from qrspi.render.terminal import counted, one_line
+
+
+def document(proofs: Sequence[RunProof]) -> dict[str, Any]:
+    gaps = [_gap(proof.run, gap) for proof in proofs for gap in proof.gaps]
+    return {
+        "schema": "qrspi/verify/v1",
+        "ok": not gaps,
+        "gaps": gaps,
+        "checked": sum(proof.checked for proof in proofs),
+        "unproven": [
+            {"run": proof.run, "step": one.step, "round": one.round or None, "because": one.because}
+            for proof in proofs
+            for one in proof.unproven
+        ],
+        "adopted": [f"{proof.run}/{name}" for proof in proofs for name in proof.adopted],
+        "rounds": [
+            {
+                "run": proof.run,
+                "step": one.step,
+                "round": one.round,
+                "state": one.state,
+                "evidence": dict(one.evidence),
+            }
+            for proof in proofs
+            for one in proof.rounds
+        ],
+    }
+
+
+def _gap(run: str, gap: Gap) -> dict[str, Any]:
+    return {
+        "run": run,
+        "step": gap.step or None,
+        "round": gap.round or None,
+        "missing": gap.missing,
+        "because": gap.because,
+        "file": gap.file,
+    }
+
+
+def lines(proofs: Sequence[RunProof], folder: str) -> list[str]:
+    """Each run by itself, the sum at the end."""
+    found: list[str] = []
+    for proof in proofs:
+        found += [*_run_lines(proof), ""]
+    return [*found, _sum(proofs)]
+
+
+def _run_lines(proof: RunProof) -> Iterator[str]:
+    yield proof.run
+    for gap in proof.gaps:
+        yield f"  gap: {_where(gap)}{one_line(gap.missing)}: {one_line(gap.because)}"
+    yield from (f"  unproven: {one_line(line)}" for line in _grouped(proof.unproven))
+    if proof.adopted:
+        yield f"  adopted: {', '.join(proof.adopted)}, approved without a record or a round"
+    yield from _states(proof)
+
+
+def _where(gap: Gap) -> str:
+    number = f" round {gap.round}" if gap.round else ""
+    return f"{gap.step}{number}: " if gap.step else ""
+
+
+def _grouped(unproven: Iterable[Unproven]) -> Iterator[str]:
+    """One line for all rounds of a step with the same reason."""
+    groups: dict[tuple[str, str], list[int]] = {}
+    for one in unproven:
+        groups.setdefault((one.step, one.because), []).append(one.round)
+    for (step, because), numbers in groups.items():
+        listed = ", ".join(str(number) for number in numbers if number)
+        word = "round" if len(numbers) == 1 else "rounds"
+        yield f"{step} {word} {listed}: {because}" if listed else f"{step}: {because}"
+
+
+def _states(proof: RunProof) -> Iterator[str]:
+    states = Counter(one.state for one in proof.rounds)
+    if states["proven"]:
+        yield f"  {counted(states['proven'], 'round')} proven{_evidence(proof)}"
+    if states["open"]:
+        yield f"  {counted(states['open'], 'round')} still open, not looked at"
+    if states["left"]:
+        yield f"  {counted(states['left'], 'round')} left by a decision, not looked at"
+
+
+def _evidence(proof: RunProof) -> str:
+    total: Counter[str] = Counter()
+    for one in proof.rounds:
+        total.update(one.evidence)
+    said = ", ".join(f"{count} {word}" for word, count in total.items() if count)
+    return f"; answers: {said}" if said else ""
+
+
+def _sum(proofs: Sequence[RunProof]) -> str:
+    proven = sum(proof.checked for proof in proofs)
+    unproven = sum(len(proof.unproven) for proof in proofs)
+    gaps = sum(len(proof.gaps) for proof in proofs)
+    return f"{proven} proven, {unproven} unproven, {counted(gaps, 'gap')}"
+
+
+def github(proofs: Sequence[RunProof], folder: str) -> list[str]:
+    """Workflow commands: one annotation for each gap, a notice for what is unproven."""
+    found = []
+    for proof in proofs:
+        for gap in proof.gaps:
+            file = _property(f"{folder}/{proof.run}/{gap.file}".rstrip("/"))
+            text = _data(f"{_where(gap)}{gap.missing}: {gap.because}")
+            found.append(f"::error file={file},title=qrspi verify::{text}")
+        for line in _grouped(proof.unproven):
+            place = _property(f"{folder}/{proof.run}")
+            found.append(f"::notice file={place},title=qrspi verify::{_data(f'unproven: {line}')}")
+    return [*found, _sum(proofs)]
+
+
+def _data(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")
+
+
+_RULES = {
+    "gap": "Something that a closed round or an approval rests on is not there.",
+    "unproven": "Nothing on record proves it.",
+}
+
+
+def sarif(proofs: Sequence[RunProof], folder: str) -> list[str]:
+    results = [one for proof in proofs for one in _results(proof, folder)]
+    rules = [{"id": key, "shortDescription": {"text": text}} for key, text in _RULES.items()]
+    driver = {"name": "qrspi", "version": __version__, "rules": rules}
+    log = {
+        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
+        "version": "2.1.0",
+        "runs": [{"tool": {"driver": driver}, "results": results}],
+    }
+    return [json.dumps(log, indent=2)]
+
+
+def _results(proof: RunProof, folder: str) -> Iterator[dict[str, Any]]:
+    for gap in proof.gaps:
+        text = f"{_where(gap)}{gap.missing}: {gap.because}"
+        yield _result("gap", "error", text, f"{folder}/{proof.run}/{gap.file}".rstrip("/"))
+    for line in _grouped(proof.unproven):
+        yield _result("unproven", "note", line, f"{folder}/{proof.run}")
+
+
+def _result(rule: str, level: str, text: str, path: str) -> dict[str, Any]:
+    place = {"artifactLocation": {"uri": quote(path)}}
+    return {
+        "ruleId": rule,
+        "level": level,
+        "message": {"text": text},
+        "locations": [{"physicalLocation": place}],
+    }
+
+
+FORMATS: dict[str, Callable[[Sequence[RunProof], str], list[str]]] = {
+    "text": lines,
+    "json": lambda proofs, folder: [json.dumps(document(proofs))],
+    "github": github,
+    "sarif": sarif,
+}

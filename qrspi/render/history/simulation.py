@@ -1,0 +1,73 @@
+"""`qrspi simulate`, for people and for programs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from qrspi.core.history.simulation import Replayed, ReplayedLoop, Settings
+from qrspi.render.terminal import counted
+
+
+def document(run: str, settings: Settings, loops: Sequence[ReplayedLoop]) -> dict[str, Any]:
+    return {
+        "schema": "qrspi/simulate/v1",
+        "run": run,
+        "settings": {
+            "thresholds": dict(settings.thresholds),
+            "cap": settings.cap,
+            "verifier": {None: "as-it-was", True: "on", False: "off"}[settings.verifier],
+        },
+        "differs": any(loop.differs for loop in loops),
+        "loops": [_loop(loop) for loop in loops],
+    }
+
+
+def _loop(loop: ReplayedLoop) -> dict[str, Any]:
+    return {
+        "step": loop.step,
+        "differs": loop.differs,
+        "because": loop.because or None,
+        "rounds": [
+            {
+                "round": one.round,
+                "kept": one.kept,
+                "then": one.then,
+                "would_keep": one.would_keep,
+                "would_then": one.would_then,
+                "reached": one.reached,
+                "changed": [change._asdict() for change in one.changed],
+            }
+            for one in loop.rounds
+        ],
+    }
+
+
+def lines(run: str, settings: Settings, loops: Sequence[ReplayedLoop]) -> list[str]:
+    lines = [f"{run}, replayed with {_settings(settings)}; nothing was changed."]
+    for loop in loops:
+        lines += ["", f"{loop.step}: {loop.because or 'it would have gone the same way'}"]
+        lines += [line for one in loop.rounds for line in _round(one)]
+    return lines if loops else [*lines, "", "There is no round to replay."]
+
+
+def _settings(settings: Settings) -> str:
+    scores = ", ".join(f"{kind} {score}" for kind, score in settings.thresholds.items())
+    words = [f"thresholds {scores}", f"a cap of {counted(settings.cap, 'round')}"]
+    words += (
+        []
+        if settings.verifier is None
+        else [f"the verifier {'on' if settings.verifier else 'off'}"]
+    )
+    return ", ".join(words)
+
+
+def _round(one: Replayed) -> Iterator[str]:
+    if not one.reached:
+        yield f"  round {one.round}: would not have been made"
+        return
+    now = f"{one.kept} kept, {one.then}"
+    would = f"{one.would_keep} kept, {one.would_then}"
+    yield f"  round {one.round}: {now}" + ("" if now == would else f" -> {would}")
+    for change in one.changed:
+        yield f"    {change.finding}: {change.was} -> {change.would_be} ({change.because})"

@@ -1,0 +1,100 @@
+"""`qrspi stats`, for people and for programs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from qrspi.core.findings.triage import THRESHOLDS
+from qrspi.core.history.statistics import BUCKETS, NEAR, Statistics, Tally
+from qrspi.render.terminal import counted, table
+
+_BAR = 30  # cells
+
+
+def document(runs: Sequence[str], found: Statistics) -> dict[str, Any]:
+    groups = {"type": found.by_type, "reviewer": found.by_reviewer, "model": found.by_model}
+    return {
+        "schema": "qrspi/stats/v1",
+        "runs": list(runs),
+        "rounds": found.rounds,
+        "findings": _tally(found.all),
+        "by": {key: [_tally(one) for one in tallies] for key, tallies in groups.items()},
+        "to_clean": [
+            {"run": one.run, "step": one.step, "rounds": one.rounds, "clean": one.clean or None}
+            for one in found.to_clean
+        ],
+        "re_raised": {"count": found.re_raised, "share": round(found.share, 4)},
+        "cost": {
+            "usd": round(found.spent.usd, 6),
+            "calls": found.spent.calls,
+            "unpriced": found.spent.unpriced,
+            "per_kept": None if found.per_kept is None else round(found.per_kept, 6),
+        },
+    }
+
+
+def _tally(one: Tally) -> dict[str, Any]:
+    return {
+        "name": one.name,
+        "threshold": next((at for kind, at in THRESHOLDS.items() if kind == one.name), None),
+        "found": one.found,
+        "kept": one.kept,
+        "dropped": one.dropped,
+        "near": one.near,
+        "distances": list(one.distances),
+    }
+
+
+def lines(runs: Sequence[str], found: Statistics, *, draws: bool, width: int) -> list[str]:
+    every, whose = found.all, runs[0] if len(runs) == 1 else counted(len(runs), "run")
+    head = (
+        f"{whose}: {counted(found.rounds, 'round')}, {counted(every.found, 'finding')}, "
+        f"{every.kept} kept, {every.dropped} dropped"
+    )
+    loops = ["", *_to_clean(found, several=len(runs) > 1)] if found.to_clean else []
+    if not every.found:
+        return [head, *loops]
+    groups = {"TYPE": found.by_type, "REVIEWER": found.by_reviewer, "MODEL": found.by_model}
+    tables = [_table(title, tallies, width) for title, tallies in groups.items()]
+    below = [line for rows in tables for line in ("", *rows)]
+    return [head, "", *_closeness(every, draws), *below, *loops, "", *_sums(found)]
+
+
+def _closeness(every: Tally, draws: bool) -> Iterator[str]:
+    """How far below the threshold dropped findings fell."""
+    if not every.distances:
+        yield "No score dropped a finding."
+        return
+    yield "Points below the threshold, of findings that were dropped:"
+    most = max(every.buckets)
+    for (low, high), count in zip(BUCKETS, every.buckets, strict=True):
+        label = f"{low}-{high}" if high < 100 else f"over {low - 1}"
+        bar = "█" * -(-count * _BAR // most) if draws and count else ""
+        yield f"  {label:>7}  {count:4}  {bar}".rstrip()
+
+
+def _table(title: str, tallies: Sequence[Tally], width: int) -> list[str]:
+    head = (title, "FOUND", "KEPT", "DROPPED", f"BY {NEAR} OR LESS", "NEAREST")
+    return table(head, [_row(one) for one in tallies], width)
+
+
+def _row(one: Tally) -> tuple[str, ...]:
+    nearest = str(one.distances[0]) if one.distances else "-"
+    return one.name, str(one.found), str(one.kept), str(one.dropped), str(one.near), nearest
+
+
+def _to_clean(found: Statistics, *, several: bool) -> Iterator[str]:
+    for one in found.to_clean:
+        after = f"clean in round {one.clean}" if one.clean else "never clean"
+        run = f"{one.run} " if several else ""
+        yield f"{run}{one.step}: {counted(one.rounds, 'round')}, {after}"
+
+
+def _sums(found: Statistics) -> Iterator[str]:
+    yield f"Came back after they were settled or gone: {found.re_raised} ({found.share:.0%})"
+    if found.per_kept is None:
+        yield "Nobody said what agents cost."
+        return
+    rest = f", without {counted(found.spent.unpriced, 'call')}" if found.spent.unpriced else ""
+    yield f"A kept finding cost {found.per_kept:.4f} USD ({found.spent.usd:.4f} USD in all{rest})"
