@@ -1,0 +1,57 @@
+"""`qrspi report`: a whole run as one file."""
+
+from __future__ import annotations
+
+import click
+
+from qrspi.cli import arguments
+from qrspi.cli.app import verb
+from qrspi.cli.session import Session
+from qrspi.render.terminal import one_line
+from qrspi.world.files import named_file
+from qrspi.world.runs.locate import RunDir
+
+
+@verb("report")
+@arguments.run
+@click.option("--html", metavar="FILE", help="Write it as one HTML file, without script.")
+@click.option("--md", metavar="FILE", help="Write it as Markdown.")
+def command(session: Session, run: str | None, html: str | None, md: str | None) -> None:
+    """The whole run as one file: track, rounds with findings, decisions, spend, proof.
+
+    Without FILE, Markdown is printed. The same files give the same bytes.
+    """
+    if html and md:
+        raise click.UsageError("--html and --md cannot go together")
+    found = session.run(run)
+    text = _html(session, found) if html else _markdown(session, found)
+    file = html or md
+    if file:
+        named_file.write(file, text.encode())
+    document = {
+        "schema": "qrspi/report/v1",
+        "run": found.name,
+        "format": "html" if html else "markdown",
+        "file": file,
+        "text": None if file else text,
+    }
+    lines = [f"Wrote {one_line(file)}."] if file else text.rstrip("\n").split("\n")
+    session.answer(document, lines)
+
+
+def _markdown(session: Session, found: RunDir) -> str:
+    from qrspi.web import report
+    from qrspi.web.commands import Commands
+
+    return report.markdown(report.gather(Commands(session), found.name, found.path))
+
+
+def _html(session: Session, found: RunDir) -> str:
+    from qrspi.web import libraries
+
+    libraries.must_be_there()
+    from qrspi.web import report, templates
+    from qrspi.web.commands import Commands
+
+    gathered = report.gather(Commands(session), found.name, found.path)
+    return templates.report(gathered)

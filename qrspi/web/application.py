@@ -1,0 +1,269 @@
+"""Requests, from the door to a page."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from http import HTTPStatus
+from importlib import resources
+from typing import Any, NamedTuple
+from urllib.parse import parse_qsl
+
+from jinja2 import Environment
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response, StreamingResponse
+from starlette.routing import Route
+
+from qrspi.cli import boundary
+from qrspi.core.model import Problem
+from qrspi.core.pipeline import subject_of
+from qrspi.web import addresses, admission, diff_table, forms, templates
+from qrspi.web.addresses import Address
+from qrspi.web.admission import Door, No, Visit
+from qrspi.web.commands import Answer, Commands, Unanswered
+from qrspi.web.live import Live
+from qrspi.web.pages import board, file, inbox, log, round, run, spend, step, tasks
+from qrspi.web.shown_texts import ShownTexts
+from qrspi.web.templates import Page
+from qrspi.world.files.run_tree import DiskTree
+from qrspi.world.runs import locate
+
+_STATIC = {"/page.css": "text/css", "/page.js": "text/javascript", "/icon.svg": "image/svg+xml"}
+_STATUS = {2: 404, 3: 409, 4: 500, 5: 409}  # by how a command exits
+_ABSENT = ("absent", "no-round", "unknown-run")
+_MOST_FIELDS = 2000
+
+
+class Site(NamedTuple):
+    """What every request needs."""
+
+    commands: Commands
+    door: Door
+    live: Live
+    texts: ShownTexts
+    html: Environment
+    read_only: bool
+
+
+def application(site: Site) -> Starlette:
+    async def answer(request: Request) -> Response:
+        response = await _answer(site, request)
+        for name, value in admission.HEADERS.items():
+            response.headers.setdefault(name, value)
+        return response
+
+    @asynccontextmanager
+    async def alive(_: Starlette) -> AsyncIterator[None]:
+        site.live.start()
+        yield
+        site.live.stop()
+
+    methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"]
+    return Starlette(routes=[Route("/{path:path}", answer, methods=methods)], lifespan=alive)
+
+
+async def _answer(site: Site, request: Request) -> Response:
+    visit = Visit(
+        request.method,
+        request.headers,
+        request.cookies,
+        request.query_params.get("token", "") if request.url.path == "/" else "",
+    )
+    if no := admission.host(site.door, visit):
+        return _no(no)
+    if admission.exchanges(site.door, visit):
+        return _let_in(site)
+    if no := admission.stranger(site.door, visit):
+        return _closed(site, no)
+    if request.method in ("GET", "HEAD"):
+        return await _read(site, request)
+    if request.method != "POST":
+        return _no(No(405, "Only GET and POST are known here."))
+    if no := admission.foreign_write(site.door, visit):
+        return _no(no)
+    return await _write(site, request)
+
+
+def _no(no: No) -> Response:
+    return Response(f"{no.because}\n", no.status, media_type="text/plain")
+
+
+def _closed(site: Site, no: No) -> Response:
+    return Response(site.html.get_template("closed.html").render(), no.status, media_type=_HTML)
+
+
+_HTML = "text/html"
+
+
+def _let_in(site: Site) -> Response:
+    """No redirect: after a click elsewhere, a strict cookie would not be sent along with it."""
+    response = Response(site.html.get_template("entered.html").render(), media_type=_HTML)
+    response.set_cookie(site.door.cookie, site.door.token, httponly=True, samesite="strict")
+    return response
+
+
+async def _read(site: Site, request: Request) -> Response:
+    path = request.url.path
+    if path in _STATIC:
+        data = resources.files("qrspi.web").joinpath("static", path[1:]).read_bytes()
+        return Response(data, media_type=_STATIC[path])
+    if path == "/events":
+        return StreamingResponse(site.live.stream(), media_type="text/event-stream")
+    address = addresses.parse(path)
+    if address is None:
+        return _page(site, _missing(f"There is no page {path}."))
+    if address.run and locate.run_named(site.commands.session.root, address.run) is None:
+        return _page(site, _missing(f"There is no run {address.run}."))
+    if address.twin:
+        return _twin(await run_in_threadpool(site.commands.run, *address.words), address)
+    query = dict(request.query_params)
+    return await run_in_threadpool(_attempted, site, lambda: _shown(site, address, query))
+
+
+def _attempted(site: Site, body: Callable[[], Response]) -> Response:
+    """A bug, too, is one clear line."""
+    found = boundary.attempt(body)
+    if not isinstance(found, Problem):
+        return found
+    if found.code == "bug":
+        return _no(No(500, found.message))
+    return _page(site, _missing(found.message))
+
+
+def _twin(answer: Answer, address: Address) -> Response:
+    kind = "application/x-ndjson" if address.kind == "log" else "application/json"
+    status = _STATUS.get(answer.status, 500) if answer.status else 200
+    return Response(answer.text, status, media_type=kind)
+
+
+def _shown(site: Site, address: Address, query: dict[str, str]) -> Response:
+    try:
+        return _page(site, _PAGES[address.kind](site, address, query))
+    except Unanswered as no:
+        return _page(site, _refused(no.answer, address.run))
+
+
+_PAGES: dict[str, Callable[[Site, Address, dict[str, str]], Page]] = {
+    "board": lambda site, at, query: board.page(site.commands, query),
+    "inbox": lambda site, at, query: inbox.page(site.commands, query),
+    "run": lambda site, at, query: run.page(site.commands, site.texts, at.run),
+    "step": lambda site, at, query: step.page(site.commands, site.texts, at.run, at.step),
+    "round": lambda site, at, query: round.page(site.commands, at.run, at.step, at.number),
+    "tasks": lambda site, at, query: tasks.page(site.commands, at.run),
+    "log": lambda site, at, query: log.page(site.commands, at.run, query),
+    "spend": lambda site, at, query: spend.page(site.commands, at.run),
+    "file": lambda site, at, query: file.page(site.commands, at.run, at.path),
+}
+
+
+def _page(site: Site, page: Page) -> Response:
+    waiting = site.commands.run("inbox")
+    count = len(waiting.document.get("items", ())) if not waiting.status else 0
+    shared: dict[str, Any] = {
+        "title": page.title,
+        "page_run": page.run,
+        "waiting": count,
+        "read_only": site.read_only,
+        "project": site.commands.session.root.project.rstrip("/").rpartition("/")[2],
+    }
+    html = site.html.get_template(page.template).render(**shared, **page.context)
+    return Response(html, page.status, media_type=_HTML)
+
+
+def _missing(text: str) -> Page:
+    context = {"message": text, "hint": "", "more": (), "diff": (), "back": "/", "command": ""}
+    return Page("refused.html", "Not found", context, status=404)
+
+
+def _refused(answer: Answer, run: str, command: str = "", diff: Any = ()) -> Page:
+    said = answer.document
+    context = {
+        "message": said.get("message", ""),
+        "hint": said.get("hint", ""),
+        "more": [*said.get("options", ()), *(one["message"] for one in said.get("violations", ()))],
+        "diff": diff,
+        "back": f"/runs/{run}" if run else "/",
+        "command": command,
+    }
+    absent = said.get("code") in _ABSENT
+    status = 404 if absent else _STATUS.get(answer.status, 500)
+    return Page("refused.html", "Refused" if status == 409 else "Not shown", context, run, status)
+
+
+async def _write(site: Site, request: Request) -> Response:
+    if site.read_only:
+        return _no(No(403, "This page is read-only: it takes no answers."))
+    body = await _body(request)
+    if body is None:
+        return _no(No(413, f"A form has at most {admission.LARGEST} bytes."))
+    fields = _fields(body)
+    if fields is None:
+        return _no(No(400, "This is no form of this page."))
+    if request.url.path == "/inbox":
+        answered = lambda: _page(site, inbox.answered(site.commands, fields))  # noqa: E731
+        return await run_in_threadpool(_attempted, site, answered)
+    named = addresses.write(request.url.path)
+    if named is None or locate.run_named(site.commands.session.root, named[0]) is None:
+        return _page(site, _missing(f"Nothing can be changed at {request.url.path}."))
+    return await run_in_threadpool(_attempted, site, lambda: _done(site, *named, fields))
+
+
+async def _body(request: Request) -> bytes | None:
+    said = request.headers.get("content-length", "0")
+    if not said.isdigit() or int(said) > admission.LARGEST:
+        return None
+    body = b""
+    async for part in request.stream():
+        body += part
+        if len(body) > admission.LARGEST:
+            return None
+    return body
+
+
+def _fields(body: bytes) -> dict[str, str] | None:
+    """A browser sends the lines of a text with CR LF."""
+    try:
+        text = body.decode("ascii")
+        pairs = parse_qsl(text, True, errors="strict", max_num_fields=_MOST_FIELDS)
+    except ValueError:
+        return None
+    return {name: value.replace("\r\n", "\n") for name, value in pairs}
+
+
+def _done(site: Site, run: str, verb: str, fields: dict[str, str]) -> Response:
+    said = forms.words(run, verb, fields)
+    if isinstance(said, Problem):
+        return _no(No(400, said.message))
+    answer = site.commands.run(*said)
+    if not answer.status:
+        return RedirectResponse(f"/runs/{run}", HTTPStatus.SEE_OTHER)
+    if answer.status == 2:
+        answer = answer._replace(status=3)
+    diff = _difference(site, run, fields) if _is_outdated(answer) else ()
+    return _page(site, _refused(answer, run, diff=diff))
+
+
+def _is_outdated(answer: Answer) -> bool:
+    return answer.document.get("code") == "changed-meanwhile"
+
+
+def _difference(site: Site, run: str, fields: dict[str, str]) -> tuple[diff_table.Row, ...]:
+    """What has changed between the text that was on the screen and the one that is there."""
+    before = site.texts.known(fields["hash"])
+    if before is None:
+        return ()
+    tree = DiskTree(f"{site.commands.session.root.runs_dir}/{run}")
+    now = site.texts.show(tree, subject_of(fields["step"]))
+    paths = list(dict.fromkeys((*before.texts, *now.texts)))
+    return tuple(
+        row
+        for path in paths
+        for row in diff_table.between(before.texts.get(path, ""), now.texts.get(path, ""))
+    )
+
+
+def site(commands: Commands, door: Door, *, read_only: bool) -> Site:
+    live = Live(commands.session.root.runs_dir)
+    return Site(commands, door, live, ShownTexts(), templates.environment(), read_only)

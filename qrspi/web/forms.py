@@ -1,0 +1,130 @@
+"""What a person can answer, and the command that each answer is."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from qrspi.core.model import Problem
+from qrspi.core.pipeline import STEP, subject
+
+Fields = Mapping[str, str]
+_PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/:-]*")
+
+
+class Input(NamedTuple):
+    name: str
+    label: str
+    kind: str = "text"  # text, long, check, or choice
+    choices: tuple[str, ...] = ()
+
+
+class Form(NamedTuple):
+    """A button, what is typed beside it, and the command that does the same."""
+
+    run: str
+    verb: str
+    label: str
+    hidden: tuple[tuple[str, str], ...] = ()
+    inputs: tuple[Input, ...] = ()
+    primary: bool = False
+    folded: bool = False
+    says: str = ""
+
+    @property
+    def command(self) -> str:
+        typed = {one.name: _placeholder(one) for one in self.inputs if one.kind != "check"}
+        known = dict(self.hidden)
+        found = words(self.run, self.verb, {**typed, **known})
+        assert not isinstance(found, Problem), found
+        if any(one.kind == "check" for one in self.inputs):
+            found = (*found, "--unreviewed")
+        return shlex.join(("qrspi", *found)).replace("'TEXT'", "TEXT")
+
+    @property
+    def key(self) -> str:
+        """Tells it from the others of a page."""
+        return "-".join((self.verb, *(value for name, value in self.hidden if name != "hash")))
+
+
+def _placeholder(one: Input) -> str:
+    return one.choices[0] if one.choices else "TEXT"
+
+
+def words(run: str, verb: str, fields: Fields) -> tuple[str, ...] | Problem:
+    """The command of a form that was sent; a problem for one that no page of ours has sent."""
+    odd = _odd(fields)
+    return odd if odd else _MAKERS[verb](run, fields)
+
+
+def _odd(fields: Fields) -> Problem | None:
+    for name in ("step", "finding", "choice", "to", "key", "hash"):
+        value = fields.get(name, "")
+        if value and not _PLAIN.fullmatch(value):
+            return Problem("usage", f"{name}: {value!r} is not a word", field=name, found=value)
+    step = fields.get("step", "")
+    if step and subject(step) is None:
+        return Problem("usage", f"{step!r} is no step", field="step", found=step)
+    return None
+
+
+def _approve(run: str, fields: Fields) -> tuple[str, ...] | Problem:
+    if fields.get("step", "") not in STEP or not fields.get("hash"):
+        text = "an approval names its step and the text that was on the screen"
+        return Problem("usage", text, field="hash")
+    why = fields.get("reason", "").strip()
+    return (
+        *("approve", run, fields["step"], "--text", fields["hash"].removeprefix("v2:")),
+        *(("--unreviewed",) if fields.get("unreviewed") else ()),
+        *(("--failing", f"--message={why}") if why else ()),
+    )
+
+
+def _reject(run: str, fields: Fields) -> tuple[str, ...]:
+    step = (fields["step"],) if fields.get("step") else ()
+    return ("reject", run, *step, f"--message={fields.get('text', '')}")
+
+
+def _decide(run: str, fields: Fields) -> tuple[str, ...]:
+    about = (fields["step"],) if fields.get("step") else ()
+    named = (fields.get("finding", ""), fields.get("choice", ""))
+    return ("decide", run, *about, *named, *_to(fields), *_sure(named[1] == "loop-back"))
+
+
+def _resolve(run: str, fields: Fields) -> tuple[str, ...]:
+    about = (fields["step"],) if fields.get("step") else ()
+    key = fields.get("key", "")
+    why = fields.get("reason", "").strip()
+    failing = ("--failing", f"--message={why}") if why else ()
+    return ("resolve", run, *about, key, *_to(fields), *_sure(key == "rewind"), *failing)
+
+
+def _to(fields: Fields) -> tuple[str, ...]:
+    return ("--to", fields["to"]) if fields.get("to") else ()
+
+
+def _sure(goes_back: bool) -> tuple[str, ...]:
+    return ("--yes",) if goes_back else ()
+
+
+def _comment(run: str, fields: Fields) -> tuple[str, ...] | Problem:
+    about = subject(fields.get("step", ""))
+    lines = fields.get("key", "")
+    if about is None or not re.fullmatch(r"L[0-9]{1,6}(-L[0-9]{1,6})?", lines):
+        return Problem("usage", "a comment names its step and its lines", field="key")
+    said = f"--message={fields.get('text', '')}"
+    return ("comment", "add", run, f"{about.artifact}:{lines}", said)
+
+
+_MAKERS: dict[str, Any] = {
+    "approve": _approve,
+    "reject": _reject,
+    "decide": _decide,
+    "resolve": _resolve,
+    "comment": _comment,
+    "next": lambda run, fields: ("next", run),
+    "close": lambda run, fields: ("close", run, f"--reason={fields.get('reason', '')}"),
+    "reopen": lambda run, fields: ("reopen", run),
+}

@@ -1,0 +1,118 @@
+"""The answers that a run asks a person for, as forms."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from qrspi.core.model import Problem
+from qrspi.core.pipeline import STEP, subject
+from qrspi.web import forms
+from qrspi.web.commands import Commands
+from qrspi.web.forms import Form, Input
+from qrspi.web.shown_texts import Shown
+
+Document = dict[str, Any]
+
+
+class Gate(NamedTuple):
+    """`refused` says why nothing can be approved here and now."""
+
+    forms: tuple[Form, ...] = ()
+    refused: str = ""
+
+
+def approval(commands: Commands, run: Document, step: str, shown: Shown) -> Gate:
+    """Yes or no to a text that is on the screen. The command itself is asked whether it would say
+    yes: no rule about approvals stands here."""
+    if not _asks(run, "approve", step) or not shown.hash:
+        return Gate()
+    name, hidden = run["run"], (("step", step), ("hash", shown.hash))
+    said = forms.words(name, "approve", dict(hidden))
+    assert not isinstance(said, Problem)
+    answer = commands.run(*said, "--dry-run")
+    code, message = answer.document.get("code"), str(answer.document.get("message", ""))
+    no = Form(name, "reject", "Reject", (("step", step),), (_WHY,), folded=True)
+    if answer.status and code != "not-reviewed":
+        return Gate((no,), message)
+    unread = (Input("unreviewed", f"{message}. I approve it all the same.", "check"),)
+    inputs = unread if answer.status else ()
+    yes = Form(name, "approve", f"Approve {STEP[step].artifact}", hidden, inputs, primary=True)
+    return Gate((yes, no, *_options(run)))
+
+
+_WHY = Input("text", "What is wrong with it? The author gets your words.", "long")
+
+
+def _asks(run: Document, kind: str, step: str) -> bool:
+    following = run["next"]
+    return not run["closed"] and following["kind"] == kind and following["step"] == step
+
+
+def of_run(run: Document) -> tuple[Form, ...]:
+    """Everything but an approval, for which the text must be on the screen."""
+    name, following = run["run"], run["next"]
+    if run["closed"]:
+        return (Form(name, "reopen", "Take it up again", primary=True),)
+    if following["who"] == "engine":
+        return (Form(name, "next", "Go on", primary=True),)
+    if following["who"] != "human" or following["kind"] in ("approve", "pause"):
+        return ()
+    return _options(run)
+
+
+def aside(run: Document) -> tuple[Form, ...]:
+    """What can be done whatever the run waits for."""
+    why = Input("reason", "Why is it set aside?")
+    form = Form(run["run"], "close", "Set the run aside", (), (why,), folded=True)
+    return () if run["complete"] or run["closed"] else (form,)
+
+
+def _options(run: Document) -> tuple[Form, ...]:
+    following = run["next"]
+    about = _about(following)
+    return tuple(
+        Form(
+            run["run"],
+            "resolve",
+            option["key"] if following["kind"] != "config" else f"{option['key']})",
+            (*about, ("key", option["key"])),
+            tuple(_needed(option["key"], run)),
+            says=option["label"],
+        )
+        for option in following["options"]
+    )
+
+
+def _about(following: Document) -> tuple[tuple[str, str], ...]:
+    """Several tasks may stand at a menu at once."""
+    found = subject(following["step"] or "")
+    return (("step", found.key),) if found and found.is_task else ()
+
+
+def _needed(key: str, run: Document) -> Iterator[Input]:
+    if key == "rewind":
+        yield Input("to", "Back to", "choice", tuple(run["route"]))
+
+
+def decisions(run: Document) -> dict[str, tuple[Form, ...]]:
+    """By finding, what can become of it."""
+    following = run["next"]
+    if following["kind"] != "pause" or run["closed"]:
+        return {}
+    return {one["name"]: tuple(_decide(run, one)) for one in following["held"]}
+
+
+def _decide(run: Document, held: Document) -> Iterator[Form]:
+    about = _about(run["next"])
+    for option in run["next"]["options"]:
+        if option["key"] in ("apply", "skip"):
+            hidden = (*about, ("finding", held["name"]), ("choice", option["key"]))
+            label = option["key"].capitalize()
+            yield Form(
+                run["run"], "decide", label, hidden, says=option["label"], primary=label == "Apply"
+            )
+    if held["targets"]:
+        hidden = (*about, ("finding", held["name"]), ("choice", "loop-back"))
+        to = Input("to", "Go back to", "choice", tuple(held["targets"]))
+        yield Form(run["run"], "decide", "Loop back", hidden, (to,), folded=True)

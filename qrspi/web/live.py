@@ -1,0 +1,70 @@
+"""Which runs changed, told to every browser that listens. The watcher is the daemon's."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+from collections.abc import AsyncIterator
+
+from qrspi.world.watch.watcher import Change, Watcher
+
+_BREATH = 15.0  # seconds after which a silent stream says that it lives
+_END = b""
+
+
+class Live:
+    def __init__(self, runs_dir: str) -> None:
+        self._watcher = Watcher(runs_dir)
+        self._listeners: set[asyncio.Queue[bytes]] = set()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._number = 0
+
+    def start(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        threading.Thread(target=self._watch, name="watcher", daemon=True).start()
+
+    def stop(self) -> None:
+        """Ends every stream too: a server waits for its connections."""
+        self._watcher.stop()
+        for one in self._listeners:
+            one.put_nowait(_END)
+
+    async def stream(self) -> AsyncIterator[bytes]:
+        """Whoever comes, or comes back, is told to look at everything."""
+        heard: asyncio.Queue[bytes] = asyncio.Queue()
+        self._listeners.add(heard)
+        try:
+            yield self._event(True, ())
+            while event := await _next(heard):
+                yield event
+        finally:
+            self._listeners.discard(heard)
+
+    def _watch(self) -> None:
+        for change in self._watcher.changes():
+            if self._is_news(change) and self._loop:
+                self._loop.call_soon_threadsafe(self._publish, change)
+
+    def _is_news(self, change: Change) -> bool:
+        """A sweep is for a folder that tells of no changes."""
+        if change.why == "event":
+            return any(not name.startswith(".") for name in change.names) or change.git
+        return change.why == "lost" or self._watcher.polls
+
+    def _publish(self, change: Change) -> None:
+        event = self._event(change.everything or change.git, tuple(sorted(change.names)))
+        for one in self._listeners:
+            one.put_nowait(event)
+
+    def _event(self, everything: bool, names: tuple[str, ...]) -> bytes:
+        self._number += 1
+        data = json.dumps({"everything": everything, "runs": names})
+        return f"id: {self._number}\nevent: change\ndata: {data}\n\n".encode()
+
+
+async def _next(heard: asyncio.Queue[bytes]) -> bytes:
+    try:
+        return await asyncio.wait_for(heard.get(), _BREATH)
+    except TimeoutError:
+        return b": still here\n\n"

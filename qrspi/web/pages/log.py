@@ -1,0 +1,20 @@
+"""`/runs/RUN/log`: the trail, newest first."""
+
+from __future__ import annotations
+
+from qrspi.web.commands import Commands
+from qrspi.web.templates import Page
+
+SHOWN = 500
+
+
+def page(commands: Commands, name: str, query: dict[str, str]) -> Page:
+    everything = "all" in query
+    words = ("--all",) if everything else ("-n", str(SHOWN))
+    lines = commands.lines("log", name, *words)
+    context = {
+        "run": commands.ask("status", name)["runs"][0],
+        "lines": list(reversed(lines)),
+        "more": not everything and len(lines) >= SHOWN,
+    }
+    return Page("log.html", f"Log · {name}", context, name)

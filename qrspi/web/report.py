@@ -1,0 +1,137 @@
+"""A whole run as one document: for a pull request, or for an archive.
+
+It says nothing about now: the same files give the same bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from qrspi.core.pipeline import subject
+from qrspi.render.terminal import counted, one_line
+from qrspi.web import review_rounds
+from qrspi.web.commands import Commands
+from qrspi.web.review_rounds import Plot, RoundFigures
+from qrspi.world.files.run_tree import DiskTree
+
+_BOXES = {"pending": " ", "in_progress": "~", "completed": "x"}
+_VERDICTS = {"keep": "kept", "drop": "dropped", "pause": "for a person", "propose": "proposed"}
+
+
+class Reviewed(NamedTuple):
+    figures: RoundFigures
+    findings: list[dict[str, Any]]
+
+
+class StepReport(NamedTuple):
+    state: dict[str, Any]
+    rounds: tuple[Reviewed, ...]
+    plot: Plot | None
+
+
+class Report(NamedTuple):
+    run: dict[str, Any]
+    steps: tuple[StepReport, ...]
+    decisions: list[dict[str, Any]]  # of people, as the trail has them
+    spend: dict[str, Any]
+    proof: dict[str, Any]
+
+
+def gather(commands: Commands, name: str, path: str) -> Report:
+    run = commands.ask("status", name)["runs"][0]
+    trail = commands.lines("log", name, "--all")
+    tree = DiskTree(path)
+    return Report(
+        run,
+        tuple(_step(commands, tree, name, one) for one in run["steps"]),
+        [line for line in trail if line.get("who")],
+        commands.ask("spend", name),
+        commands.run("verify", name).document,
+    )
+
+
+def _step(commands: Commands, tree: DiskTree, run: str, state: dict[str, Any]) -> StepReport:
+    about = subject(state["step"])
+    figures = review_rounds.of_step(tree, about) if about else ()
+    rounds = tuple(Reviewed(one, _findings(commands, run, state, one)) for one in figures)
+    return StepReport(state, rounds, review_rounds.plot(figures))
+
+
+def _findings(
+    commands: Commands, run: str, state: dict[str, Any], figures: RoundFigures
+) -> list[dict[str, Any]]:
+    answer = commands.run("show", run, state["step"], "--round", str(figures.number))
+    found = [] if answer.status else answer.document["findings"]
+    return [one for one in found if one["lineage"] != "resolved"]
+
+
+def markdown(report: Report) -> str:
+    return "\n".join(_lines(report)) + "\n"
+
+
+def _lines(report: Report) -> Iterator[str]:
+    run = report.run
+    yield f"# {_plain(run['run'])}"
+    yield ""
+    yield f"{run['pipeline'] or 'no usable'} pipeline, phase {run['phase']}."
+    yield ""
+    yield from (f"- [{_BOXES[one.state['progress']]}] {one.state['step']}" for one in report.steps)
+    yield ""
+    yield f"Next: {_plain(run['next']['summary'])}"
+    for one in report.steps:
+        yield from _step_lines(one)
+    yield from ("", "## Decisions", "")
+    yield from (_decision(one) for one in report.decisions)
+    yield from ("", "## Spend", "", _spent(report.spend["total"]))
+    yield from ("", "## Proof", "", _proof(report.proof))
+    yield from (f"- {_plain(gap['message'])}" for gap in report.proof.get("gaps", ()))
+
+
+def _step_lines(step: StepReport) -> Iterator[str]:
+    if not step.rounds:
+        return
+    yield from (
+        "",
+        f"## {step.state['step']}",
+        "",
+        "| round | stage | kept | dropped | looked at |",
+    )
+    yield "|---|---|---|---|---|"
+    for one in step.rounds:
+        number, stage, kept, dropped, _, looks = one.figures
+        where = "only the last fixes" if looks == "narrow" else "the whole text"
+        yield f"| {number} | {stage} | {kept} | {dropped} | {where} |"
+    for one in step.rounds:
+        for finding in one.findings:
+            yield from ("", f"**{finding['tag']}.{finding['id']}** {_verdict(finding)}", "")
+            yield f"> {_plain(finding['message'])}"
+
+
+def _verdict(finding: dict[str, Any]) -> str:
+    kind = f"{finding['severity']}, {finding['effective_type']}"
+    return f"({kind}): {_VERDICTS[finding['verdict']]}, {_plain(finding['because'])}"
+
+
+def _decision(line: dict[str, Any]) -> str:
+    about = f" {line['step']}" if line["step"] else ""
+    return f"- {line['time']} {_plain(line['who'])}: {line['event']}{about}"
+
+
+def _spent(total: dict[str, Any]) -> str:
+    tokens = total["input_tokens"] + total["output_tokens"]
+    return f"{counted(total['calls'], 'call')}, {tokens} tokens, {total['usd']:.4f} USD."
+
+
+def _proof(proof: dict[str, Any]) -> str:
+    checked = counted(proof.get("checked", 0), "thing")
+    gaps = len(proof.get("gaps", ()))
+    return f"{checked} derived again: {'nothing was skipped' if not gaps else f'{gaps} missing'}."
+
+
+def _plain(text: str) -> str:
+    """One line that no reader of Markdown takes for anything but words."""
+    marked = one_line(text)
+    for sign in "\\*_[]<>#|":
+        marked = marked.replace(sign, f"\\{sign}")
+    return marked

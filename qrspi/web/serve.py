@@ -1,0 +1,56 @@
+"""The server: on this machine only, until it is told to stop."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable
+
+import uvicorn
+
+from qrspi.core.errors import Halt, Misuse
+from qrspi.core.model import Problem
+from qrspi.web import admission, application
+from qrspi.web.admission import Door
+from qrspi.web.commands import Commands
+
+_GRACE = 1  # seconds that open connections get at the end
+
+
+def listening(host: str, port: int) -> socket.socket:
+    if host not in admission.LOOPBACK:
+        text = f"--host {host}: the page is for this machine only"
+        expected = ", ".join(admission.LOOPBACK)
+        raise Misuse(Problem("usage", text, "", "--host", host, expected, "qrspi ui"))
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    made = socket.socket(family, socket.SOCK_STREAM)
+    made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        made.bind((host, port))
+    except OSError as error:
+        made.close()
+        text = f"cannot listen on {host}, port {port}: {error.strerror}"
+        raise Halt(Problem("cannot-listen", text, "", "--port", hint="qrspi ui")) from None
+    return made
+
+
+def serve(
+    commands: Commands, made: socket.socket, read_only: bool, told: Callable[[str], None]
+) -> None:
+    """`told` is given the address once it can be opened."""
+    host, port = made.getsockname()[:2]
+    door = Door(port, admission.new_token())
+    site = application.site(commands, door, read_only=read_only)
+    config = uvicorn.Config(
+        application.application(site),
+        log_level="critical",
+        access_log=False,
+        server_header=False,
+        timeout_graceful_shutdown=_GRACE,
+        loop="asyncio",
+        http="h11",
+        ws="none",
+    )
+    made.listen(128)
+    named = f"[{host}]" if ":" in host else host
+    told(f"http://{named}:{port}/?token={door.token}")
+    uvicorn.Server(config).run(sockets=[made])

@@ -1,0 +1,56 @@
+"""The texts that were shown last, by their hash: when one has changed since, the difference can be
+shown to whoever said yes to it."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from typing import NamedTuple
+
+from qrspi.core.pipeline import Subject
+from qrspi.core.records import step_text
+from qrspi.core.tree import Fault
+from qrspi.world.files.run_tree import DiskTree
+
+KEPT = 50
+LIMIT = 4 * 1024 * 1024
+_TRIES = 5
+
+
+class Shown(NamedTuple):
+    hash: str
+    texts: dict[str, str]  # by run-relative path, the artifact first
+    faults: dict[str, Fault]
+
+
+class ShownTexts:
+    def __init__(self) -> None:
+        self._known: OrderedDict[str, Shown] = OrderedDict()
+
+    def show(self, tree: DiskTree, subject: Subject) -> Shown:
+        """The text and the hash of this very text, even while somebody writes it."""
+        for _ in range(_TRIES):
+            before = step_text.body_hash(tree, subject)
+            found = _read(tree, subject)
+            if before == step_text.body_hash(tree, subject):
+                break
+        shown = found._replace(hash=before)
+        self._known[before] = shown
+        self._known.move_to_end(before)
+        while len(self._known) > KEPT:
+            self._known.popitem(last=False)
+        return shown
+
+    def known(self, hash: str) -> Shown | None:
+        return self._known.get(hash)
+
+
+def _read(tree: DiskTree, subject: Subject) -> Shown:
+    paths = (subject.artifact,) if subject.is_task else step_text.paths(tree, subject.step)
+    texts, faults = {}, {}
+    for path in paths:
+        data = tree.read(path, LIMIT)
+        if isinstance(data, Fault):
+            faults[path] = data
+        else:
+            texts[path] = data.decode("utf-8", "replace")
+    return Shown("", texts, faults)

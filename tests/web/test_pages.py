@@ -1,0 +1,216 @@
+"""Every address and its twin, and the answers that are given there."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Iterator
+from html import unescape
+from pathlib import Path
+
+import pytest
+
+from tests import runs, scenes
+from tests.cli.conftest import COMMAND
+from tests.web.conftest import Server, serving
+
+RUN = runs.RUN
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    found = scenes.clean(tmp_path / "shop")
+    scenes.advance(found)
+    return found
+
+
+@pytest.fixture
+def server(run: Path) -> Iterator[Server]:
+    with serving(run.parents[2]) as found:
+        yield found
+
+
+def command(run: Path, *words: str) -> str:
+    done = subprocess.run(
+        [COMMAND, *words, "--json"], cwd=run.parents[2], capture_output=True, text=True
+    )
+    return done.stdout
+
+
+TWINS = {
+    "/": ("status", "--all"),
+    "/inbox": ("inbox",),
+    f"/runs/{RUN}": ("status", RUN),
+    f"/runs/{RUN}/goals": ("show", RUN, "goals"),
+    f"/runs/{RUN}/goals/rounds/1": ("show", RUN, "goals", "--round", "1"),
+    f"/runs/{RUN}/tasks": ("task", "list", RUN),
+    f"/runs/{RUN}/log": ("log", RUN, "--all"),
+    f"/runs/{RUN}/spend": ("spend", RUN),
+}
+
+
+@pytest.mark.rule("WEB-04", "WEB-19")
+def test_every_address_has_a_page_and_the_command_as_its_twin(server: Server, run: Path) -> None:
+    for path, words in TWINS.items():
+        page, twin = server.client.get(path), server.client.get(f"{path}.json")
+        assert (page.status_code, page.headers["content-type"]) == (200, "text/html; charset=utf-8")
+        assert (twin.status_code, twin.text) == (200, command(run, *words)), path
+    assert "<h1>Goals</h1>" in server.client.get(f"/runs/{RUN}/files/goals.md").text
+    assert server.client.get(f"/runs/{RUN}/files/goals.md.json").status_code == 404
+
+
+@pytest.mark.rule("WEB-10")
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/nowhere",
+        "/runs/nobody",
+        "/runs/--help",
+        f"/runs/{RUN[11:]}",
+        f"/runs/{RUN}/nowhere",
+        f"/runs/{RUN}/goals/rounds/7",
+        f"/runs/{RUN}/goals/rounds/0",
+        f"/runs/{RUN}/files/none.md",
+    ],
+)
+def test_what_is_not_there_is_said_on_a_page(server: Server, path: str) -> None:
+    answer = server.client.get(path)
+    assert (answer.status_code, answer.headers["content-type"][:9]) == (404, "text/html")
+
+
+@pytest.mark.rule("WEB-10")
+def test_broken_things_have_a_page(server: Server, run: Path) -> None:
+    (run / "picture.bin").write_bytes(b"\x00\x01" * 50)
+    with (run / "large.txt").open("wb") as file:
+        file.truncate(100 * 1024 * 1024)
+    binary = server.client.get(f"/runs/{RUN}/files/picture.bin")
+    assert "This file is binary: 100 bytes." in binary.text
+    large = server.client.get(f"/runs/{RUN}/files/large.txt")
+    assert "This file is too large to be shown here. 104857600" in large.text
+    (run / "config.md").write_text("nothing of use")
+    broken = server.client.get(f"/runs/{RUN}")
+    assert (broken.status_code, "config.md" in broken.text) == (200, True)
+    assert server.client.get("/").status_code == 200
+
+
+def _hash(page: str) -> str:
+    return page.partition('name="hash" value="')[2].partition('"')[0]
+
+
+@pytest.mark.rule("WEB-07", "WEB-17", "WEB-18")
+def test_an_approval_names_the_text_on_the_screen(server: Server, run: Path) -> None:
+    page = server.client.get(f"/runs/{RUN}/goals").text
+    words = f"qrspi approve {RUN} goals --text {_hash(page).removeprefix('v2:')}"
+    assert words in unescape(page)
+    answer = server.post(f"/runs/{RUN}/approve", step="goals", hash=_hash(page))
+    assert (answer.status_code, answer.headers["location"]) == (303, f"/runs/{RUN}")
+    assert b"status: approved" in (run / "goals.md").read_bytes()
+    record = runs.lines(run, "approvals.jsonl")[-1]
+    assert (record["event"], record["step"], record["surface"]) == ("approve", "goals", "web")
+
+
+@pytest.mark.rule("WEB-07", "WEB-18")
+def test_a_text_that_changed_is_not_approved_and_the_difference_is_shown(
+    server: Server, run: Path
+) -> None:
+    known = _hash(server.client.get(f"/runs/{RUN}/goals").text)
+    text = (run / "goals.md").read_text()
+    (run / "goals.md").write_text(text.replace("A page that loads.", "A page that sells."))
+    before = runs.contents(run)
+    answer = server.post(f"/runs/{RUN}/approve", step="goals", hash=known, unreviewed="yes")
+    assert (answer.status_code, runs.contents(run)) == (409, before)
+    assert "goals.md is another text than the one you saw: look at it again" in answer.text
+    assert "<del>A page that loads.</del>" in answer.text
+    assert "<ins>A page that sells.</ins>" in answer.text
+
+
+@pytest.mark.rule("WEB-17")
+@pytest.mark.parametrize(
+    "verb, fields",
+    [
+        ("approve", {"step": "goals"}),
+        ("approve", {"hash": "v2:1"}),
+        ("approve", {"step": "--yes", "hash": "v2:1"}),
+        ("approve", {"step": "goals", "hash": "--unreviewed"}),
+        ("decide", {"finding": "--all", "choice": "apply"}),
+        ("resolve", {"key": "--yes"}),
+        ("comment", {"step": "goals", "key": "7", "text": "x"}),
+    ],
+)
+def test_a_form_that_no_page_has_is_refused(
+    server: Server, run: Path, verb: str, fields: dict[str, str]
+) -> None:
+    before = runs.contents(run)
+    answer = server.post(f"/runs/{RUN}/{verb}", **fields)
+    assert (answer.status_code, runs.contents(run)) == (400, before)
+
+
+@pytest.mark.rule("WEB-07", "WEB-17")
+def test_a_refusal_has_the_words_of_the_command(server: Server, run: Path) -> None:
+    answer = server.post(f"/runs/{RUN}/reopen")
+    said = json.loads(command(run, "reopen", RUN))["message"]
+    assert answer.status_code == 409
+    assert said in unescape(answer.text)
+
+
+@pytest.mark.rule("WEB-07")
+def test_a_run_is_rejected_set_aside_and_taken_up_again(server: Server, run: Path) -> None:
+    words = "-m is <b>not</b> an option\nnor is --yes"
+    assert server.post(f"/runs/{RUN}/reject", step="goals", text=words).status_code == 303
+    feedback = next((run / "feedback").glob("goals*")).read_text()
+    assert words in feedback
+    assert server.post(f"/runs/{RUN}/close", reason="later").status_code == 303
+    assert "later" in (run / "closed.md").read_text()
+    assert "Take it up again" in server.client.get(f"/runs/{RUN}").text
+    assert server.post(f"/runs/{RUN}/reopen").status_code == 303
+    assert [line["surface"] for line in runs.lines(run, "approvals.jsonl")] == ["web"] * 3
+
+
+@pytest.mark.rule("WEB-04", "WEB-07")
+def test_findings_of_the_inbox_are_decided_in_one_go(tmp_path: Path) -> None:
+    run = scenes.paused(tmp_path / "shop")
+    scenes.advance(run)
+    with serving(run.parents[2]) as server:
+        name = f"{RUN} quality-claude.R1-F01"
+        assert f'name="{name}" value="skip"' in server.client.get("/inbox").text
+        done = server.post("/inbox", **{name: "skip", f"{RUN} scope-claude.R1-F09": "apply"})
+        assert done.status_code == 409  # there is no such finding; the other is decided
+        assert f"<code>{name} skip</code>: done" in done.text
+        last = runs.lines(run, "approvals.jsonl")[-1]
+        assert (last["event"], last["surface"]) == ("decide", "web")
+
+
+@pytest.mark.rule("WEB-06")
+def test_a_change_by_whomever_is_told(server: Server, run: Path) -> None:
+    with server.client.stream("GET", "/events") as events:
+        lines = (line for line in events.iter_lines() if line.startswith("data: "))
+        assert json.loads(next(lines)[6:]) == {"everything": True, "runs": []}
+        scenes.save(run / "notes.md", b"words\n")
+        told = json.loads(next(lines)[6:])
+        assert told["everything"] or told["runs"] == [RUN]
+
+
+@pytest.mark.rule("WEB-10")
+def test_a_project_without_runs_says_how_to_begin(tmp_path: Path) -> None:
+    (tmp_path / "docs" / "qrspi").mkdir(parents=True)
+    with serving(tmp_path) as server:
+        assert "No run yet." in server.client.get("/").text
+
+
+@pytest.mark.rule("WEB-10")
+def test_many_runs_are_paged_and_filtered(tmp_path: Path) -> None:
+    names = [f"2026-01-01-run-{at:03d}" for at in range(60)]
+    scenes.project(tmp_path / "shop", *names)
+    with serving(tmp_path / "shop") as server:
+        first, second = (server.client.get(f"/?page={at}").text for at in (1, 2))
+        assert (first.count('class="card run-card"'), second.count('class="card run-card"')) == (
+            50,
+            10,
+        )
+        assert server.client.get("/?q=run-007").text.count('class="card run-card"') == 1
+
+
+@pytest.mark.rule("WEB-13")
+def test_script_and_style_are_small() -> None:
+    folder = Path(__file__).parents[2] / "qrspi" / "web" / "static"
+    assert sum(file.stat().st_size for file in folder.iterdir()) <= 60 * 1024
