@@ -3,6 +3,7 @@ may be left out."""
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -26,8 +27,19 @@ failing = click.option(
     "--failing", is_flag=True, help="Although tests or findings speak against it; needs -m."
 )
 reason = click.option("-m", "--message", "reason", default="", metavar="REASON", help="Why.")
+
+
+class InputFile(click.File):
+    """A file, or what was handed to this process in place of its standard input."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        handed = ctx.obj.handed if ctx and value == "-" else None
+        return super().convert(value, param, ctx) if handed is None else io.BytesIO(handed)
+
+
+file = click.argument("file", type=InputFile("rb"))
 message_file = click.option(
-    "-F", "--file", type=click.File("rb"), help="The same from a file, or - for stdin."
+    "-F", "--file", type=InputFile("rb"), help="The same from a file, or - for stdin."
 )
 
 

@@ -72,6 +72,7 @@ class Session:
     """The global options, and the one way out for results."""
 
     surface = "cli"  # where whoever decides something sits
+    handed: bytes | None = None  # what stands in for standard input
 
     def __init__(self) -> None:
         self.root_option: str | None = None

@@ -54,11 +54,16 @@ def show(session: Session, request: Request) -> None:
 
 def tell(session: Session, request: Request, found: Standing, before: tuple[str, ...] = ()) -> None:
     if session.json:
-        session.emit(document(found))
+        session.answer(document(found), _when_read(session, request, found))
     else:
         shown = [*before, *lines(session, request, found)]
         advice = checkpoint(found.runs[0].next) if len(found.runs) == 1 else None
         session.show([*shown, *session.for_an_agent(advice)])
+
+
+def _when_read(session: Session, request: Request, found: Standing) -> Iterator[str]:
+    """Lines that are not made unless somebody reads them."""
+    yield from lines(session, request, found)
 
 
 @contextmanager

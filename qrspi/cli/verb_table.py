@@ -26,6 +26,7 @@ VERBS: dict[str, VerbEntry] = {
     "watch": VerbEntry("The daemon: next for all runs, whenever files change.", _RUNS),
     "wait": VerbEntry("Block until a person or an agent is needed.", _RUNS),
     "ui": VerbEntry("A page of all runs in your browser, live.", _RUNS),
+    "mcp": VerbEntry("The MCP server, for hosts such as Claude Code.", _WORK),
     "report": VerbEntry("The whole run as one file.", _RUNS),
     "inbox": VerbEntry("Everything that waits for a person.", _RUNS),
     "brief": VerbEntry("One page that puts somebody in the picture.", _RUNS),

@@ -17,12 +17,12 @@ from starlette.responses import RedirectResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from qrspi.cli import boundary
+from qrspi.cli.in_process import Answer, Commands, Unanswered
 from qrspi.core.model import Problem
 from qrspi.core.pipeline import subject_of
 from qrspi.web import addresses, admission, diff_table, forms, templates
 from qrspi.web.addresses import Address
 from qrspi.web.admission import Door, No, Visit
-from qrspi.web.commands import Answer, Commands, Unanswered
 from qrspi.web.live import Live
 from qrspi.web.pages import board, file, inbox, log, round, run, spend, step, tasks
 from qrspi.web.shown_texts import ShownTexts

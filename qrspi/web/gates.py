@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from qrspi.cli.in_process import Commands
 from qrspi.core.model import Problem
 from qrspi.core.pipeline import STEP, subject
 from qrspi.web import forms
-from qrspi.web.commands import Commands
 from qrspi.web.forms import Form, Input
 from qrspi.web.shown_texts import Shown
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from qrspi.cli.in_process import Commands
 from qrspi.core.pipeline import subject
 from qrspi.render.terminal import counted, one_line
 from qrspi.web import review_rounds
-from qrspi.web.commands import Commands
 from qrspi.web.review_rounds import Plot, RoundFigures
 from qrspi.world.files.run_tree import DiskTree
 

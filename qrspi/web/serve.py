@@ -7,11 +7,11 @@ from collections.abc import Callable
 
 import uvicorn
 
+from qrspi.cli.in_process import Commands
 from qrspi.core.errors import Halt, Misuse
 from qrspi.core.model import Problem
 from qrspi.web import admission, application
 from qrspi.web.admission import Door
-from qrspi.web.commands import Commands
 
 _GRACE = 1  # seconds that open connections get at the end
 

@@ -20,7 +20,7 @@ USAGE = "qrspi ingest FILE --tag TAG [RUN] [STEP]"
 
 
 @verb("ingest")
-@click.argument("file", type=click.File("rb"))
+@arguments.file
 @arguments.words("[RUN] [STEP]")
 @click.option("--tag", required=True, help="The reviewer, such as quality-claude.")
 @arguments.round_number()
@@ -41,7 +41,7 @@ def command(
     at = arguments.current_place(session, words, USAGE, dry_run)
     number = number or round_list.newest(at.workspace, at.subject)
     source = Source(at.subject, number, tag, file.read(REPLY_LIMIT + 1))
-    options = Options("cli", lock_timeout=session.lock_timeout, dry_run=dry_run)
+    options = Options(session.surface, lock_timeout=session.lock_timeout, dry_run=dry_run)
     found = printed_reply.ingest(at.workspace, source, options)
     session.note(*found.done.notes)
     lines = rounds.taken_lines(source, found, dry_run)

@@ -40,18 +40,18 @@ def command(session: Session, run: str | None, html: str | None, md: str | None)
 
 
 def _markdown(session: Session, found: RunDir) -> str:
+    from qrspi.cli.in_process import Commands
     from qrspi.web import report
-    from qrspi.web.commands import Commands
 
-    return report.markdown(report.gather(Commands(session), found.name, found.path))
+    return report.markdown(report.gather(Commands(session, "web"), found.name, found.path))
 
 
 def _html(session: Session, found: RunDir) -> str:
     from qrspi.web import libraries
 
     libraries.must_be_there()
+    from qrspi.cli.in_process import Commands
     from qrspi.web import report, templates
-    from qrspi.web.commands import Commands
 
-    gathered = report.gather(Commands(session), found.name, found.path)
+    gathered = report.gather(Commands(session, "web"), found.name, found.path)
     return templates.report(gathered)

@@ -32,7 +32,9 @@ def _round(body: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _options(session: Session, dry_run: bool, anyway: bool = False) -> Options:
-    return Options("cli", anyway=anyway, lock_timeout=session.lock_timeout, dry_run=dry_run)
+    return Options(
+        session.surface, anyway=anyway, lock_timeout=session.lock_timeout, dry_run=dry_run
+    )
 
 
 @command.action("prepare")

@@ -19,7 +19,7 @@ USAGE = "qrspi split FILE --tag TAG [RUN] STEP --round N"
 
 
 @verb("split")
-@click.argument("file", type=click.File("rb"))
+@arguments.file
 @arguments.words("[RUN] STEP")
 @click.option("--tag", required=True, help="The reviewer, such as quality-claude.")
 @arguments.round_number(None, required=True)
@@ -33,7 +33,7 @@ def command(
     """
     at = arguments.place(session, words, USAGE, dry_run)
     source = Source(at.subject, number, tag, file.read(REPLY_LIMIT + 1))
-    options = Options("cli", lock_timeout=session.lock_timeout, dry_run=dry_run)
+    options = Options(session.surface, lock_timeout=session.lock_timeout, dry_run=dry_run)
     found = printed_reply.split(at.workspace, source, options)
     session.note(*found.done.notes)
     lines = rounds.taken_lines(source, found, dry_run)

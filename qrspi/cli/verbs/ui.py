@@ -26,8 +26,8 @@ def command(session: Session, port: int, host: str, no_open: bool, read_only: bo
     """
     _ = session.root  # without runs there is nothing to show
     libraries.must_be_there()
+    from qrspi.cli.in_process import Commands
     from qrspi.web import serve
-    from qrspi.web.commands import Commands
 
     made = serve.listening(host, port)
 
@@ -36,7 +36,7 @@ def command(session: Session, port: int, host: str, no_open: bool, read_only: bo
         if not no_open and not session.json and _has_browser():
             click.launch(url)
 
-    serve.serve(Commands(session), made, read_only, told)
+    serve.serve(Commands(session, "web"), made, read_only, told)
 
 
 def _has_browser() -> bool:

@@ -29,10 +29,10 @@ def command(session: Session, run: str | None, shape: str) -> None:
     runs = (session.run(run),) if run else _all(session)
     proofs = [prove_run.prove(one.path) for one in runs]
     folder = session.root.runs_dir.removeprefix(f"{session.root.project.rstrip('/')}/")
-    if session.json or shape == "json":
+    if shape == "json":
         session.emit(proof.document(proofs))
     else:
-        session.show(proof.FORMATS[shape](proofs, folder))
+        session.answer(proof.document(proofs), proof.FORMATS[shape](proofs, folder))
     if any(one.gaps for one in proofs):
         raise click.exceptions.Exit(3)
 

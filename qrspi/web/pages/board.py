@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from qrspi.cli.in_process import Commands
 from qrspi.core.records.audit_trail import FILE
-from qrspi.web.commands import Commands
 from qrspi.web.templates import Page
 
 PER_PAGE = 50

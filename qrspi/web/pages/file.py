@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from qrspi.cli.in_process import Commands
 from qrspi.core.errors import Refusal
 from qrspi.core.model import Problem
 from qrspi.core.tree import Fault
 from qrspi.web import markdown
-from qrspi.web.commands import Commands
 from qrspi.web.pages.step import Shelf
 from qrspi.web.templates import Page
 from qrspi.world.files.run_tree import DiskTree

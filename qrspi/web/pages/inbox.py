@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from qrspi.cli.in_process import Answer, Commands
 from qrspi.web import forms
-from qrspi.web.commands import Answer, Commands
 from qrspi.web.templates import Page
 
 

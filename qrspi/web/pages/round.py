@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from qrspi.cli.in_process import Commands
 from qrspi.core.filenames import RoundPaths
 from qrspi.core.pipeline import subject_of
 from qrspi.core.rounds import manifest as manifests
@@ -11,7 +12,6 @@ from qrspi.core.rounds import round_list
 from qrspi.core.rounds.manifest import Manifest
 from qrspi.core.tree import Fault
 from qrspi.web import diff_table, gates, markdown
-from qrspi.web.commands import Commands
 from qrspi.web.templates import Page
 from qrspi.world.files.run_tree import DiskTree
 

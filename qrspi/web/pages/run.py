@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from qrspi.cli.in_process import Commands
 from qrspi.core.pipeline import STEP, subject
 from qrspi.web import gates, review_rounds
-from qrspi.web.commands import Commands
 from qrspi.web.pages import board
 from qrspi.web.pages.step import Text, text
 from qrspi.web.shown_texts import ShownTexts

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from qrspi.web.commands import Commands
+from qrspi.cli.in_process import Commands
 from qrspi.web.templates import Page
 
 _BY = {"step": "By step", "role": "By role", "model": "By model"}

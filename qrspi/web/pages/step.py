@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from qrspi.cli.in_process import Commands
 from qrspi.core.pipeline import STEP, subject_of
 from qrspi.core.tree import Fault
 from qrspi.web import gates, markdown, review_rounds
-from qrspi.web.commands import Commands
 from qrspi.web.gates import Gate
 from qrspi.web.markdown import Block
 from qrspi.web.shown_texts import Shown, ShownTexts

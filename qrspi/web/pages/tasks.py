@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from qrspi.web.commands import Commands
+from qrspi.cli.in_process import Commands
 from qrspi.web.templates import Page
 
 

@@ -1,8 +1,9 @@
-"""The commands of qrspi, asked in this process: a page shows the document that a command prints."""
+"""The commands of qrspi, asked in this process: another surface shows what a command answers."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from qrspi.cli import plain_status
@@ -14,6 +15,7 @@ from qrspi.cli.session import Session
 class Answer(NamedTuple):
     status: int  # as the command exits
     text: str  # what it prints with --json
+    lines: tuple[str, ...] = ()  # what it prints without
     notes: tuple[str, ...] = ()
 
     @property
@@ -31,22 +33,26 @@ class Unanswered(Exception):
         self.answer = answer
 
 
-class PageSession(Session):
+class KeptSession(Session):
     """A command's session whose answer is kept."""
 
-    surface = "web"
-
-    def __init__(self, like: Session) -> None:
+    def __init__(self, like: Session, surface: str, handed: bytes) -> None:
         super().__init__()
+        self.surface, self.handed = surface, handed
         self.json = True
-        self.root_option, self._root = like.root_option, like.root
+        self.root_option, self._root = like.root_option, like._root
         self.lock_timeout = like.lock_timeout
         self.written: list[str] = []
+        self.lines: list[str] = []
         self.notes: list[str] = []
 
     @property
     def progress(self) -> bool:
         return False
+
+    def answer(self, document: dict[str, Any], lines: Iterable[str]) -> None:
+        self.lines += map(self.reachable, lines)
+        self.emit(document)
 
     def write(self, text: str) -> None:
         self.written.append(text)
@@ -56,15 +62,17 @@ class PageSession(Session):
 
 
 class Commands:
-    """Commands on the runs of the session that started the page."""
+    """Commands for a surface, on the runs of the session that started it."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session, surface: str) -> None:
         self.session = session
+        self.surface = surface
 
-    def run(self, *words: str) -> Answer:
-        session = PageSession(self.session)
+    def run(self, *words: str, handed: bytes = b"") -> Answer:
+        """`handed` is what the command finds on its standard input."""
+        session = KeptSession(self.session, self.surface, handed)
         status = guarded(session, lambda: _call(session, words))
-        return Answer(status, "".join(session.written), tuple(session.notes))
+        return Answer(status, "".join(session.written), tuple(session.lines), tuple(session.notes))
 
     def ask(self, *words: str) -> dict[str, Any]:
         """The document of a command that only reads."""
@@ -81,7 +89,7 @@ class Commands:
         return [json.loads(line) for line in answer.text.splitlines()]
 
 
-def _call(session: PageSession, words: tuple[str, ...]) -> object:
+def _call(session: KeptSession, words: tuple[str, ...]) -> object:
     if plain_status.answers(session, words):
         return 0
     return application.main(list(words), "qrspi", standalone_mode=False, obj=session)

@@ -1,0 +1,18 @@
+"""The command that a tool call stands for, as its words."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Call(NamedTuple):
+    words: tuple[str, ...]
+    text: bytes = b""  # what the command finds on its standard input
+
+
+def call(command: str, *names: str, text: str = "", **options: str | float | None) -> Call:
+    """`command` is ours. What a model says is never taken for an option: a value stands behind `=`,
+    a name behind `--`. What it left out is left out."""
+    given = ((key.replace("_", "-"), value) for key, value in options.items())
+    said = (f"--{key}={value}" for key, value in given if value not in (None, ""))
+    return Call((*command.split(), *said, "--", *filter(None, names)), text.encode())

@@ -1,0 +1,96 @@
+"""Which tools there are, what each answers, and what lets it be called."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from collections.abc import Callable
+from functools import cache
+from typing import Any, Literal, NamedTuple
+
+from mcp.server.mcpserver.tools import Tool
+from mcp.types import CallToolResult, ToolAnnotations
+
+from qrspi.cli.in_process import Commands
+from qrspi.core.model import Problem
+from qrspi.mcp import reading_tools, tool_answers
+from qrspi.mcp.command_words import Call
+from qrspi.world.files import shipped_schemas
+
+Right = Literal["read", "write", "approve"]
+_FLAGS: dict[Right, str] = {"read": "", "write": "--write", "approve": "--allow-approve"}
+
+
+def rights(*, write: bool, approve: bool) -> frozenset[Right]:
+    asked: dict[Right, bool] = {"read": True, "write": write, "approve": approve}
+    return frozenset(right for right, given in asked.items() if given)
+
+
+class Offer(NamedTuple):
+    make: Callable[..., Call]
+    schema: str  # of what it answers
+    title: str
+    right: Right = "read"
+    undoes: bool = False  # may take back what was approved or written
+
+    @property
+    def name(self) -> str:
+        return self.make.__name__
+
+
+OFFERS = (
+    Offer(reading_tools.status, "status", "Where runs stand"),
+    Offer(reading_tools.next_step, "next", "What a run needs now"),
+    Offer(reading_tools.explain, "explain", "Why a run stands where it stands"),
+    Offer(reading_tools.brief, "brief", "One page about a run"),
+    Offer(reading_tools.show_round, "show", "Findings of a review round"),
+    Offer(reading_tools.inbox, "inbox", "What waits for a person"),
+    Offer(reading_tools.read_prompt, "prompt", "What an agent is to be told"),
+    Offer(reading_tools.verify, "verify", "Was anything skipped"),
+    Offer(reading_tools.spend, "spend", "What a run has cost"),
+)
+OFFER = {offer.name: offer for offer in OFFERS}
+
+
+def tool(offer: Offer, commands: Commands) -> Tool:
+    made = Tool.from_function(
+        offer.make,
+        title=offer.title,
+        description=" ".join((inspect.getdoc(offer.make) or "").split()),
+        annotations=_annotations(offer),
+        structured_output=False,
+    )
+    made.fn_metadata.output_schema = _schema(offer.schema)
+
+    def body(**arguments: Any) -> CallToolResult:
+        words, text = offer.make(**arguments)
+        return tool_answers.result(commands.run(*words, handed=text))
+
+    return made.model_copy(update={"fn": body})
+
+
+def _annotations(offer: Offer) -> ToolAnnotations:
+    reads = offer.right == "read"
+    return ToolAnnotations(
+        read_only_hint=reads,
+        destructive_hint=None if reads else offer.undoes,
+        open_world_hint=False,
+    )
+
+
+@cache
+def _schema(name: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(shipped_schemas.text(name))
+    return found
+
+
+def not_offered(name: str) -> Problem:
+    """A tool that is not there at all, or that this server was not started for."""
+    from qrspi.core.findings.near_names import meant
+
+    if offer := OFFER.get(name):
+        flag = _FLAGS[offer.right]
+        text = f"{name} is not offered: this server was started without {flag}"
+        return Problem("not-offered", text, found=name, hint=f"qrspi mcp {flag}")
+    text = f"there is no tool {name!r}{meant(name, OFFER)}"
+    return Problem("not-offered", text, found=name, expected=", ".join(OFFER))

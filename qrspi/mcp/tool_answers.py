@@ -1,0 +1,78 @@
+"""A command's answer as a tool's result: its document, and what it prints as a short text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from mcp.types import CallToolResult, TextContent
+from pydantic import ValidationError
+
+from qrspi.cli.in_process import Answer
+from qrspi.core.model import Problem
+from qrspi.render import problems
+
+ERROR = "qrspi/error/v1"
+
+
+def result(answer: Answer) -> CallToolResult:
+    document = _encodable(answer.document)
+    if document["schema"] == ERROR:
+        return _refused(_error_lines(document))
+    text = "\n".join((*answer.notes, *answer.lines)).strip()
+    return CallToolResult(content=[_text(text)], structured_content=document)
+
+
+def refusal(problem: Problem, more: Iterable[Problem] = ()) -> CallToolResult:
+    return _refused(_error_lines(problems.error_document(problem, more)))
+
+
+def _refused(lines: Iterable[str]) -> CallToolResult:
+    """No structured content: a client would hold it against the schema of the good answer."""
+    return CallToolResult(content=[_text("\n".join(lines))], is_error=True)
+
+
+def _text(text: str) -> TextContent:
+    return TextContent(type="text", text=_encodable(text))
+
+
+def _error_lines(document: dict[str, Any]) -> Iterator[str]:
+    """The code and the line, every reason, and then the ways out that the line does not name."""
+    message = document["message"]
+    yield f"{document['code']}: {message}"
+    for one in document.get("violations", ()):
+        yield f"- {one['code']}: {one['message']}"
+    for way in document["options"] or filter(None, [document["hint"]]):
+        if way not in message:
+            yield f"way out: {way}"
+
+
+def _encodable(value: Any) -> Any:
+    """Names of files may hold bytes that are no text, which JSON on the wire cannot carry."""
+    if isinstance(value, dict):
+        return {_encodable(key): _encodable(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_encodable(item) for item in value]
+    if isinstance(value, str):
+        return value.encode(errors="backslashreplace").decode()
+    return value
+
+
+def wrong_arguments(tool: str, error: ValidationError, expected: Iterable[str]) -> CallToolResult:
+    found = (f"{_place(one['loc'])}: {one['msg']}" for one in error.errors())
+    return refusal(_misuse(tool, "; ".join(found), expected))
+
+
+def unknown_arguments(tool: str, names: Iterable[str], expected: Iterable[str]) -> CallToolResult:
+    listed = ", ".join(sorted(names))
+    return refusal(_misuse(tool, f"it takes no {listed}", expected))
+
+
+def _misuse(tool: str, what: str, expected: Iterable[str]) -> Problem:
+    takes = ", ".join(expected) or "nothing"
+    text = f"{tool} cannot be called like this: {what}"
+    return Problem("usage", text, expected=takes, hint=f"call {tool} with: {takes}")
+
+
+def _place(path: tuple[int | str, ...]) -> str:
+    return ".".join(map(str, path))
