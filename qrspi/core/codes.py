@@ -9,6 +9,7 @@ Code: TypeAlias = Literal[
     "confirmation-needed",
     "consent-needed",
     "declined",
+    "no-answers",
     "no-schemas",
     "nobody-needed",
     "not-installed",

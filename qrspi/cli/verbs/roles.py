@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from qrspi.cli import arguments
 from qrspi.cli.app import VerbGroup
+from qrspi.cli.dispatch_command import Asked, ProgressTeller, failed, options
 from qrspi.cli.session import Session
 from qrspi.core.agents.roles import Role
 from qrspi.core.errors import Halt, Misuse
 from qrspi.core.model import Problem
 from qrspi.render.terminal import table, visible
 from qrspi.world.runs import locate, role_files
+
+if TYPE_CHECKING:
+    from qrspi.handlers.agents.role_trial import Trial
+
+_FOLDER = click.Path(file_okay=False, resolve_path=True)
 
 
 @click.group("roles", cls=VerbGroup)
@@ -46,6 +54,87 @@ def show(session: Session, words: tuple[str, ...], shipped: bool) -> None:
     role = _found(role_files.shipped(name) if shipped else role_files.look_at(name, *places))
     document = {"schema": "qrspi/roles-show/v1", **_document(role), "text": role.text}
     session.answer(document, visible(role_files.source(role)).rstrip("\n").split("\n"))
+
+
+@command.action("trial", short_help="Try the texts on planted faults: found, missed, false.")
+@arguments.run
+@click.option(
+    "--prompts",
+    type=_FOLDER,
+    metavar="DIR",
+    help="Write the prompts there, for agents of your own.",
+)
+@click.option(
+    "--answers", type=_FOLDER, metavar="DIR", help="Score the answers there, by the prompts' names."
+)
+@click.option("--send", is_flag=True, help="Ask the run's own agents; keep what they say in DIR.")
+@click.option("--role", "roles", multiple=True, metavar="NAME", help="Only this one; may repeat.")
+@click.option("--model", default="", metavar="NAME", help="Which model answers, for the record.")
+@options
+def trial(
+    session: Session,
+    run: str | None,
+    prompts: str | None,
+    answers: str | None,
+    send: bool,
+    roles: tuple[str, ...],
+    model: str,
+    asked: Asked,
+) -> None:
+    """How well the texts work: 40 planted faults, and 40 things that only look like one.
+
+    Write the prompts (--prompts DIR), have each answered, score the answers (--answers DIR). Or
+    let the engine ask over the wires of config.md: --send --answers DIR. Whoever has an answer in
+    DIR is not asked again.
+    """
+    from qrspi.handlers.agents import role_trial
+
+    if (prompts is None) == (answers is None) or (prompts and send):
+        raise click.UsageError("expected --prompts DIR, --answers DIR, or --send --answers DIR")
+    if asked.any and not send:
+        raise click.UsageError("--jobs, --max-…, --tier-override and --replies need --send")
+    found = role_trial.opened(*_places(session, run), only=roles)
+    if prompts is not None:
+        _lay_out(session, found, prompts, model)
+    elif answers is not None:
+        failures = _send(session, run, found, answers, asked) if send else ()
+        _score(session, found, answers, model, failures)
+
+
+def _lay_out(session: Session, found: Trial, folder: str, model: str) -> None:
+    from qrspi.handlers.agents import role_trial
+    from qrspi.render import role_trial as shown
+
+    names = role_trial.lay_out(found, folder, model)
+    session.answer(shown.laid_out_document(folder, names), shown.laid_out_lines(folder, names))
+
+
+def _send(
+    session: Session, run: str | None, found: Trial, answers: str, asked: Asked
+) -> tuple[Problem, ...]:
+    # Imported here: only who sends starts programs and opens connections.
+    from qrspi.handlers.agents.trial_dispatch import Sender
+    from qrspi.world.runs.workspace import Workspace
+
+    workspace = Workspace(session.run(run).path)
+    with ProgressTeller(session) as teller:
+        sender = Sender(found, workspace, asked.sending(), teller, answers, session.lock_timeout)
+        return sender.send()
+
+
+def _score(
+    session: Session, found: Trial, folder: str, model: str, failures: tuple[Problem, ...]
+) -> None:
+    from qrspi.handlers.agents import role_trial
+    from qrspi.render import role_trial as shown
+    from qrspi.world.machine import clock
+
+    result = role_trial.score(found, folder)
+    if not (session.json and failures):
+        document = shown.document(result, folder, model, clock.now_utc()[:10])
+        session.answer(document, shown.lines(result, folder, session.width))
+    if failures:
+        raise failed(session, failures)
 
 
 def _places(session: Session, run: str | None) -> tuple[str, str]:

@@ -1,0 +1,115 @@
+"""What came of a trial of role texts, as a table, a document, and a table for a page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from qrspi.core.agents.trial_score import Outcome, Tally
+from qrspi.handlers.agents.role_trial import Result
+from qrspi.render.terminal import counted, one_line, table
+
+SCHEMA = "qrspi/roles-trial/v1"
+_HEAD = ("ROLE", "ANSWERED", "FOUND", "MISSED", "FALSE", "ELSEWHERE")
+
+
+def laid_out_document(folder: str, names: tuple[str, ...]) -> dict[str, Any]:
+    return {**_blank(), "folder": folder, "prompts": list(names)}
+
+
+def laid_out_lines(folder: str, names: tuple[str, ...]) -> list[str]:
+    return [
+        f"Wrote {counted(len(names), 'prompt')} to {one_line(folder)}, and beside them the files "
+        "that they are about.",
+        "Give each to an agent that sees nothing else; put its answer into another folder, under "
+        "the prompt's name. Then:",
+        "  qrspi roles trial --answers DIR --model MODEL",
+    ]
+
+
+def document(result: Result, folder: str, model: str, day: str) -> dict[str, Any]:
+    return {
+        **_blank(),
+        "folder": folder,
+        "model": model or None,
+        "date": day,
+        "roles": [_tally(one) for one in result.tallies],
+        "outcomes": [_outcome(one) for one in result.outcomes if one.state != "absent"],
+    }
+
+
+def _blank() -> dict[str, Any]:
+    return {
+        "schema": SCHEMA,
+        "folder": None,
+        "prompts": [],
+        "model": None,
+        "date": None,
+        "roles": [],
+        "outcomes": [],
+    }
+
+
+def _tally(one: Tally) -> dict[str, Any]:
+    return one._asdict()
+
+
+def _outcome(one: Outcome) -> dict[str, Any]:
+    elsewhere = [{"cited": list(at.cited), "message": at.message} for at in one.elsewhere]
+    return {
+        **one._asdict(),
+        "found": list(one.found),
+        "missed": list(one.missed),
+        "false": list(one.false),
+        "elsewhere": elsewhere,
+        "problem": one.problem or None,
+    }
+
+
+def lines(result: Result, folder: str, width: int) -> list[str]:
+    if all(one.state == "absent" for one in result.outcomes):
+        first = result.outcomes[0].name
+        return [f"{one_line(folder)} has no answer yet; expected files such as {first}.md."]
+    rows = [_row(one._asdict()) for one in result.tallies]
+    return [*table(_HEAD, rows, width), *_remarks(result.outcomes)]
+
+
+def _row(tally: Mapping[str, Any]) -> tuple[str, ...]:
+    return (
+        tally["role"],
+        f"{tally['answered']} of {tally['asked']}",
+        f"{tally['found']} of {tally['faults']}",
+        str(tally["missed"]),
+        f"{tally['false']} of {tally['harmless']}",
+        str(tally["elsewhere"]),
+    )
+
+
+def _remarks(outcomes: Iterable[Outcome]) -> Iterator[str]:
+    """What a person looks at next: each that was missed, taken for a fault, or cannot be read."""
+    told = [line for one in outcomes for line in _remark(one)]
+    if told:
+        yield ""
+        yield from told
+
+
+def _remark(one: Outcome) -> Iterator[str]:
+    if one.problem:
+        yield f"{one.name}: cannot be used: {one_line(one.problem)}"
+    if one.missed and not one.problem:
+        yield f"{one.name}: missed {', '.join(one.missed)}"
+    if one.false:
+        yield f"{one.name}: false {', '.join(one.false)}"
+
+
+def page_table(results: Iterable[Mapping[str, Any]]) -> str:
+    """For docs/roles.md, from documents that were kept."""
+    head = "| role | model | date | answers | faults found | missed | false | elsewhere |"
+    rows = [head, f"|{'---|' * 8}"]
+    for result in results:
+        for tally in result["roles"]:
+            if tally["answered"] + tally["unusable"]:
+                role, *rest = _row(tally)
+                cells = (f"`{role}`", result["model"] or "unknown", result["date"], *rest)
+                rows.append(f"| {' | '.join(cells)} |")
+    return "".join(f"{row}\n" for row in rows)
