@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import anyio
-from mcp.server.mcpserver import Context, MCPServer
-from mcp.server.mcpserver.exceptions import ToolError
-from mcp.types import CallToolResult, InputRequiredResult
+from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
+from mcp.server.mcpserver import MCPServer
+from mcp.server.mcpserver.tools import Tool
+from mcp.types import CallToolResult
 from pydantic import ValidationError
 
 from qrspi import __version__
@@ -26,24 +28,37 @@ and never edit what the engine keeps. Answers name commands such as `qrspi next 
 types them, and the tools here do the same. A refusal says its code, why, and the way out."""
 
 
-class RunsServer(MCPServer[None]):
-    """Says in the words of qrspi what is wrong about a call."""
+def server(commands: Commands, rights: frozenset[Right], *, verbose: bool) -> MCPServer[Any]:
+    offers = [offer for offer in offered_tools.OFFERS if offer.right in rights]
+    tools = {offer.name: offered_tools.tool(offer, commands) for offer in offers}
+    return MCPServer(
+        "qrspi",
+        title="qrspi: plans that agents write and review",
+        instructions=INSTRUCTIONS,
+        version=__version__,
+        tools=list(tools.values()),
+        middleware=[_CheckedCalls(tools)],
+        log_level="INFO" if verbose else "CRITICAL",
+    )
 
-    def __init__(self, commands: Commands, rights: frozenset[Right], *, verbose: bool) -> None:
-        offers = [offer for offer in offered_tools.OFFERS if offer.right in rights]
-        self._tools = {offer.name: offered_tools.tool(offer, commands) for offer in offers}
-        super().__init__(
-            "qrspi",
-            title="qrspi: plans that agents write and review",
-            instructions=INSTRUCTIONS,
-            version=__version__,
-            tools=list(self._tools.values()),
-            log_level="INFO" if verbose else "CRITICAL",
-        )
 
-    async def call_tool(
-        self, name: str, arguments: dict[str, Any], context: Context[None, Any] | None = None
-    ) -> CallToolResult | InputRequiredResult:
+class _CheckedCalls:
+    """Says in the words of qrspi what is wrong about a call, before the SDK does."""
+
+    def __init__(self, tools: Mapping[str, Tool]) -> None:
+        self._tools = tools
+
+    async def __call__(
+        self, ctx: ServerRequestContext[Any, Any], call_next: CallNext
+    ) -> HandlerResult:
+        if ctx.method == "tools/call" and (refused := self._refusal(ctx.params or {})):
+            return refused
+        return await call_next(ctx)
+
+    def _refusal(self, asked: Mapping[str, Any]) -> CallToolResult | None:
+        name, arguments = asked.get("name"), asked.get("arguments") or {}
+        if not (isinstance(name, str) and isinstance(arguments, dict)):
+            return None  # no call at all
         tool = self._tools.get(name)
         if tool is None:
             return tool_answers.refusal(offered_tools.not_offered(name))
@@ -51,13 +66,12 @@ class RunsServer(MCPServer[None]):
         if unknown := arguments.keys() - expected.keys():
             return tool_answers.unknown_arguments(name, unknown, expected)
         try:
-            return await super().call_tool(name, arguments, context)
-        except ToolError as error:
-            if isinstance(error.__cause__, ValidationError):
-                return tool_answers.wrong_arguments(name, error.__cause__, expected)
-            raise
+            tool.fn_metadata.validate_arguments(arguments)
+        except ValidationError as error:
+            return tool_answers.wrong_arguments(name, error, expected)
+        return None
 
 
 def serve(commands: Commands, rights: frozenset[Right], *, verbose: bool) -> None:
     """Until the client closes our standard input."""
-    anyio.run(RunsServer(commands, rights, verbose=verbose).run_stdio_async)
+    anyio.run(server(commands, rights, verbose=verbose).run_stdio_async)

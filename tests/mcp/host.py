@@ -10,13 +10,17 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple, TextIO
 
-from anyio.from_thread import BlockingPortal, start_blocking_portal
+import pytest
 from jsonschema import Draft202012Validator
+
+from tests.cli.conftest import COMMAND
+
+pytest.importorskip("mcp")
+
+from anyio.from_thread import BlockingPortal, start_blocking_portal
 from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.types import CallToolResult, TextContent, Tool
-
-from tests.cli.conftest import COMMAND
 
 SCHEMAS = Path(__file__).resolve().parents[2] / "schemas"
 
