@@ -28,8 +28,8 @@ Run = Callable[[list[str]], tuple[int, str]]  # words of a qrspi command: its ex
 
 # These wait for something to happen, or take over the terminal.
 ENDLESS = ("watch", "wait", "ui", "mcp", "worker")
-# A person at a terminal is asked instead.
-ASKS_A_PERSON = ("confirmation-needed", "consent-needed", "declined")
+# A person at a terminal is asked instead; git alone knows which branch is the default one.
+ASKS_A_PERSON = ("confirmation-needed", "consent-needed", "declined", "branch-not-named")
 # Whoever is told with which command to end runs it in the end: after the last review.
 NOT_YET = ("checkpoint-open",)
 # Whoever set `commit: off` commits; until they have, `next` says with which command.
@@ -223,6 +223,8 @@ class Attempt:
                 return self._name
             case "DIR":
                 return str(next(Path.cwd().glob("docs/qrspi/*"), Path.cwd()))
+            case "BRANCH":
+                return _git("branch", "--show-current")
             case "SHA":
                 return self._new_commit(command)
             case "FINDING":

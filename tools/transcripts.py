@@ -58,7 +58,8 @@ def _shown(step: Step) -> str:
 NORMAL: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)"), "<time>"),
     (re.compile(r"\d{4}-\d\d-\d\d"), "<date>"),
-    (re.compile(r"\b[0-9a-f]{64}\b|\b[0-9a-f]{40}\b"), "<sha>"),
+    # YAML quotes a commit that would read as a number, and no other.
+    (re.compile(r"\"?\b(?:[0-9a-f]{64}|[0-9a-f]{40})\b\"?"), "<sha>"),
     (re.compile(r"\b(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,12}\b"), "<sha>"),
     (re.compile(r"(qrspi|git version) \d+\.\d+\.\d+\S*"), r"\1 <version>"),
     (re.compile(r"/tmp/[\w./-]+"), "<temporary>"),

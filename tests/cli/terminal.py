@@ -27,7 +27,7 @@ class Terminal:
     ) -> None:
         self._ours, theirs = pty.openpty()
         termios.tcsetwinsize(theirs, (rows, columns))
-        environment = {k: v for k, v in os.environ.items() if k not in ("COLUMNS", "CI")}
+        environment = {k: v for k, v in os.environ.items() if k not in ("COLUMNS", "LINES", "CI")}
         self.process = subprocess.Popen(
             [COMMAND, *words],
             stdin=theirs if stdin is None else stdin,

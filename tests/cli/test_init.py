@@ -348,8 +348,7 @@ def test_a_folder_elsewhere_is_adopted_where_it_lies(project: Path, qrspi: Call)
         (
             {"config.md": b"", "goals.md": b""},
             "brought-along has a config.md already: it is a run; `qrspi import "
-            "docs/qrspi/brought-along` takes in what was made elsewhere\n"
-            "  qrspi import docs/qrspi/brought-along\n",
+            "docs/qrspi/brought-along` takes in what was made elsewhere\n",
         ),
         (
             {"notes.txt": b""},

@@ -185,7 +185,7 @@ def test_no_root(tmp_path: Path, qrspi: Call, monkeypatch: pytest.MonkeyPatch) -
         f"no docs/qrspi in {here}: go to the project, name it with --root, or start "
         "a first run with `qrspi init SLUG --pipeline quick`"
     )
-    assert qrspi("status") == (2, "", f"{line}\n  qrspi init SLUG --pipeline quick\n")
+    assert qrspi("status") == (2, "", f"{line}\n")
     result = qrspi("status", "--json")
     assert (result.code, result.err, result.json["code"], result.json["message"]) == (
         2,

@@ -81,7 +81,7 @@ def test_a_branch_made_for_it_is_as_good(shop: Workshop, qrspi: Call) -> None:
     qrspi("resolve", RUN, "continue")
     main = shop.git("rev-parse", "main")
     refused = qrspi("next", RUN, "--onto", "feature/user-auth")
-    assert (refused.code, refused.err.splitlines()[-1]) == (3, "  git switch -c feature/user-auth")
+    assert refused.code == 3 and "`git switch -c feature/user-auth`" in refused.err
     assert named(shop) == []
     shop.git("switch", "-q", "-c", "feature/user-auth")
     assert qrspi("next", RUN, "--onto", "feature/user-auth").code == 0
@@ -106,7 +106,7 @@ def test_an_older_plan_that_says_main_is_asked_about_too(shop: Workshop, qrspi: 
     shop.write("plan.md", plan)
     qrspi("resolve", RUN, "continue")
     result = qrspi("next", RUN)
-    assert (result.code, result.err.splitlines()[-1]) == (3, f"  qrspi next {RUN} --onto main")
+    assert result.code == 3 and f"`qrspi next {RUN} --onto main`" in result.err
     assert shop.git("log", "--merges", "--format=%s", "main") == ""
 
 

@@ -55,9 +55,9 @@ def with_gates(root: Path, gates: str) -> Workshop:
 
 def refused(done: Result, field: str, found: str) -> None:
     assert (done.code, done.out) == (3, ""), done.err
-    assert f"{field} in config.md" in done.err.splitlines()[0]
-    assert done.err.splitlines()[0].count(f"have not allowed yet: {found}; `{ALLOW}`") == 1
-    assert done.err.splitlines()[-1] == f"  {ALLOW}"
+    [line] = done.err.splitlines()
+    assert f"{field} in config.md" in line
+    assert line.count(f"have not allowed yet: {found}; `{ALLOW}`") == 1
 
 
 # What a repository can name

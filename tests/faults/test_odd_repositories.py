@@ -153,7 +153,7 @@ def test_a_repository_of_another_user(tmp_path: Path) -> None:
         4,
         "",
         f"{tmp_path}/project belongs to another user, and git reads no repository of somebody "
-        f"else: if you trust it, run `{way_out}`\n  {way_out}\n",
+        f"else: if you trust it, run `{way_out}`\n",
     )
     watching = subprocess.run([*argv[:-1], "watch"], capture_output=True, text=True)
     assert (watching.returncode, watching.stderr) == (4, refused.stderr)

@@ -81,7 +81,7 @@ def _is_somewhere(tree: Tree, path: str, phases: list[str]) -> bool:
 
 def _by_git(path: str) -> Gap:
     step, number = _place(path)
-    return Gap(step, number, path, "git has it, and it is gone", path)
+    return Gap(step, number, path, "it is gone, and git has it", path)
 
 
 def _by_trail(problem: Problem) -> Gap:

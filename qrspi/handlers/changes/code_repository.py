@@ -145,7 +145,7 @@ def checked_out(found: Workplace, verb: str) -> None:
         )
 
 
-def named(job: Job, found: Workplace, verb: str) -> None:
+def named(job: Job, found: Workplace) -> None:
     """Nothing is merged into the default branch that nobody named it for."""
     default = refs.default_branch(found.repo)
     if found.feature != default or job.facts.config.feature_branch == default:
@@ -154,7 +154,7 @@ def named(job: Job, found: Workplace, verb: str) -> None:
     text = (
         f"tasks are merged into {default}, the default branch, only when a person has named it: "
         f"`{onto}`; or make a branch for them with `git switch -c feature/{slug_of(job.run)}` and "
-        f"name that one, then {verb} again"
+        "name that one"
     )
     raise Refusal(Problem("branch-not-named", text, "config.md", "feature_branch", hint=onto))
 

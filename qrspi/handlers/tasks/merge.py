@@ -24,7 +24,7 @@ def handle(job: Job) -> Performed:
     verb = f"run `qrspi next {job.run}`"
     waiting = integrate.pending(job.workspace, integrate.work(job.facts).wanted)
     if waiting:
-        code_repository.named(job, place, verb)
+        code_repository.named(job, place)
     code_repository.checked_out(place, verb)
     code_repository.clean(job, place, verb)
     files, notes = [STEP[step].artifact], []
