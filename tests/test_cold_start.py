@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -91,15 +92,26 @@ FOR_STATUS = """
 MOST_FOR_NEXT = 136
 
 
-def imported(project: Path, *words: str) -> set[str]:
+# Before every edit of a session in a host: no typing, no json, nothing of a run.
+FOR_A_HOOK = ["qrspi", "qrspi.cli", "qrspi.cli.plain_hook", "qrspi.hooks", "qrspi.hooks.answer"]
+FOR_A_HOOK_WITHOUT_RUNS = [
+    *FOR_A_HOOK,
+    "qrspi.world",
+    "qrspi.world.runs",
+    "qrspi.world.runs.project_search",
+]
+
+
+def imported(project: Path, *words: str, said: str = runs.RUN, given: str = "") -> set[str]:
     done = subprocess.run(
         [sys.executable, "-X", "importtime", "-c", "from qrspi.cli import main; main()", *words],
         cwd=project,
+        input=given,
         capture_output=True,
         text=True,
     )
     assert done.returncode == 0, done.stderr.splitlines()[-1]
-    assert runs.RUN in done.stdout
+    assert said in done.stdout if said else done.stdout == ""
     return {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
 
 
@@ -121,3 +133,21 @@ def test_next_imports_no_more_than_it_did(tmp_path: Path) -> None:
     found = imported(tmp_path, "next", "--dry-run")
     assert len(ours(found)) <= MOST_FOR_NEXT, ours(found)
     assert sorted({name.partition(".")[0] for name in found} & {"watchdog", "httpx", "rich"}) == []
+
+
+@pytest.mark.rule("HST-06", "HST-09", "SPE-03")
+@pytest.mark.parametrize(
+    ("event", "ours_for_it"),
+    [
+        ("pre-tool", FOR_A_HOOK),
+        ("stop", FOR_A_HOOK_WITHOUT_RUNS),
+        ("session-start", FOR_A_HOOK_WITHOUT_RUNS),
+    ],
+)
+def test_a_hook_with_nothing_to_say_imports_next_to_nothing(
+    event: str, ours_for_it: list[str], tmp_path: Path
+) -> None:
+    given = json.dumps({"cwd": str(tmp_path), "tool_input": {"file_path": "a.py", "content": "x"}})
+    found = imported(tmp_path, "hook", event, "--host", "codex", said="", given=given)
+    assert ours(found) == ours_for_it
+    assert sorted({name.partition(".")[0] for name in found} & {*LIBRARIES, "typing"}) == []

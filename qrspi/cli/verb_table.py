@@ -49,6 +49,7 @@ VERBS: dict[str, VerbEntry] = {
     "demo": VerbEntry("A whole run with scripted agents, in a folder of its own.", _HELP),
     "doctor": VerbEntry("What is odd about this project and machine.", _HELP),
     "schema": VerbEntry("The JSON Schemas of files and of --json output.", _HELP),
+    "hook": VerbEntry("What Claude Code, Codex or Copilot ask before a tool.", _HELP),
     "completion": VerbEntry("Completion of words for your shell.", _HELP),
     "dispatch": VerbEntry("The agents a run waits for, and sending them.", _WORK),
     "prompt": VerbEntry("A waiting prompt, to paste or to pipe.", _DAILY),

@@ -17,6 +17,11 @@ def candidates(start: str) -> tuple[str, ...]:
     return tuple(found)
 
 
+def with_runs(start: str) -> str | None:
+    """The nearest of them that has runs."""
+    return next((at for at in candidates(start) if os.path.isdir(f"{at}/docs/qrspi")), None)
+
+
 def top(start: str) -> str | None:
     """The top of the repository that a folder is in; git does not look beyond a mount either."""
     below = start

@@ -1,0 +1,138 @@
+"""One simple command of a shell at a time: where it stands, what its words stand for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from qrspi.core.hosts.shell_grammar import END, UNKNOWN, VARIABLE, Command
+from qrspi.core.hosts.written_files import Committed, Copied, Source, Text, Unseen, Write, absolute
+
+_MOST = 64  # words that one word may stand for
+_KEYWORDS = frozenset("if then elif else do while until ! { time".split())
+_WRAPPERS = frozenset("sudo env nohup command exec nice builtin stdbuf ionice".split())
+_ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=(.*)", re.DOTALL)
+
+
+class Scope:
+    """Where the shell stands, and what its variables are, while the commands are gone through."""
+
+    def __init__(self, cwd: str, known: Mapping[str, str], top: str) -> None:
+        self.cwd, self.top = cwd, top
+        self.variables: dict[str, tuple[str, ...]] = {
+            name: (value,) for name, value in known.items()
+        }
+        self.variables["PWD"] = (cwd,)
+        self.outside: list[str] = []  # where the shells around this one stand
+
+    def expanded(self, word: str) -> tuple[str, ...]:
+        """What a word may stand for; nothing when nobody can know."""
+        found = [f"{self.variables.get('HOME', ('~',))[0]}{word[1:]}" if _is_home(word) else word]
+        while any(VARIABLE in one for one in found):
+            found = [two for one in found for two in self._with_values(one)][:_MOST]
+        return tuple(two for one in found for two in _braces(one) if UNKNOWN not in two)
+
+    def _with_values(self, word: str) -> list[str]:
+        before, inside, rest = word.partition(VARIABLE)
+        if not inside:
+            return [word]
+        name, _, after = rest.partition(END)
+        return [f"{before}{value}{after}" for value in self.variables.get(name, (UNKNOWN,))]
+
+    def paths(self, word: str) -> tuple[str, ...]:
+        return tuple(absolute(one, self.cwd) for one in self.expanded(word) if one)
+
+    def enter(self, words: Sequence[str]) -> None:
+        """`cd`; where nobody knows the folder, it is likely to be the project's top."""
+        named = [word for word in words if not word.startswith("-") or word == "-"]
+        found = self.paths(named[0]) if named else self.paths("~")
+        self.cwd = found[0] if found and named != ["-"] else self.top
+        self.variables["PWD"] = (self.cwd,)
+
+
+class Call(NamedTuple):
+    """One command whose words stand for what they say."""
+
+    name: str
+    words: tuple[str, ...]
+    command: Command
+    scope: Scope
+    piped: Source | None  # what comes from the command before it
+
+    @property
+    def said(self) -> str:
+        return said(self.command)
+
+    def on(self, words: Sequence[str], by: Source) -> Iterator[Write]:
+        for word in words:
+            yield from (Write(path, by) for path in self.scope.paths(word))
+
+
+def call_of(command: Command, scope: Scope, piped: Source | None) -> Call | None:
+    """None for a command that only sets variables, and for one without a known name."""
+    words = list(command.words)
+    while words and words[0] in _KEYWORDS:
+        del words[0]
+    if words[:1] == ["for"] and words[2:3] == ["in"]:
+        scope.variables[words[1]] = tuple(one for w in words[3:] for one in scope.expanded(w))
+        return None
+    words = _without_assignments(words, scope)
+    while words and words[0].rpartition("/")[2] in _WRAPPERS:
+        words = _without_assignments(_unwrapped(words), scope)
+    found = scope.expanded(words[0]) if words else ()
+    if not found:
+        return None
+    return Call(found[0].rpartition("/")[2], tuple(words[1:]), command, scope, piped)
+
+
+def _without_assignments(words: list[str], scope: Scope) -> list[str]:
+    exporting = words[:1] in (["export"], ["local"], ["declare"], ["readonly"])
+    for at, word in enumerate(words):
+        match = _ASSIGNMENT.fullmatch(word)
+        if match:
+            scope.variables[match[1]] = scope.expanded(match[2]) or (UNKNOWN,)
+        elif not (exporting and (at == 0 or word.startswith("-"))):
+            return words[at:]
+    return []
+
+
+def _unwrapped(words: list[str]) -> list[str]:
+    """`sudo -u me tee FILE` is `tee FILE`."""
+    at = 1
+    while at < len(words) and words[at].startswith("-"):
+        at += 2 if words[at] in ("-u", "-n", "-g", "-C") else 1
+    return words[at:]
+
+
+def said(command: Command) -> str:
+    here = (one.target for one in command.redirects if one.operator in ("<<", "<<<"))
+    return "\n".join((*command.words, *here))
+
+
+def printed_by(call: Call) -> Source:
+    """The text that a command prints, where that is plain."""
+    redirects = call.command.redirects
+    here = next((one.target for one in redirects if one.operator == "<<"), None)
+    operands = [word for word in call.words if not word.startswith("-")]
+    if call.name in ("cat", "tee") and (not operands or call.name == "tee"):
+        return Text(here) if here is not None else call.piped or Unseen(call.said)
+    if call.name == "cat" and len(operands) == 1 and (paths := call.scope.paths(operands[0])):
+        return Copied(paths[0])
+    if call.name == "git" and operands[:1] in (["show"], ["cat-file"]) and ":" in operands[-1]:
+        return Committed(operands[-1])
+    before = f"{call.piped.words}\n" if isinstance(call.piped, Unseen) else ""
+    return Unseen(before + call.said)
+
+
+def _is_home(word: str) -> bool:
+    return word == "~" or word.startswith("~/")
+
+
+def _braces(word: str) -> list[str]:
+    """`{a,b}` is two words; a pair without a comma is none."""
+    match = re.fullmatch(r"(.*?)\{([^{}]*,[^{}]*)\}(.*)", word, re.DOTALL)
+    if not match:
+        return [word]
+    each = [f"{match[1]}{part}{match[3]}" for part in match[2].split(",")]
+    return [two for one in each[:_MOST] for two in _braces(one)][:_MOST]

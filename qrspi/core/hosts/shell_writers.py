@@ -1,0 +1,222 @@
+"""The programs that write files, and which of their words name them.
+
+A program that is not in the table is taken for one that only reads.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+
+from qrspi.core.hosts import inline_code, patches
+from qrspi.core.hosts.shell_calls import Call, Scope, printed_by, said
+from qrspi.core.hosts.written_files import Committed, Copied, Gone, Text, Unseen, Write
+
+
+def operands(words: Sequence[str], with_value: Sequence[str] = ()) -> list[str]:
+    """The words that are no options, and no values of options."""
+    found: list[str] = []
+    rest = iter(words)
+    for word in rest:
+        if word == "--":
+            return [*found, *rest]
+        if word in with_value:
+            next(rest, None)
+        elif not word.startswith("-") or word == "-":
+            found.append(word)
+    return found
+
+
+def _value(words: Sequence[str], short: str, long: str) -> str:
+    for at, word in enumerate(words):
+        if word in (short, long):
+            return words[at + 1] if at + 1 < len(words) else ""
+        if word.startswith(f"{long}="):
+            return word.partition("=")[2]
+    return ""
+
+
+def _tee(call: Call) -> Iterator[Write]:
+    by = printed_by(call)
+    if isinstance(by, Text) and {"-a", "--append"} & set(call.words):
+        by = by._replace(append=True)
+    return call.on(operands(call.words), by)
+
+
+def _sed(call: Call) -> Iterator[Write]:
+    flags = [word for word in call.words if word.startswith("-")]
+    in_place = any(re.match(r"-[a-zA-Z]*i|--in-place", flag) for flag in flags)
+    scripted = any(re.match(r"-[a-zA-Z]*[ef]$|--expression|--file", flag) for flag in flags)
+    files = operands(call.words, ("-e", "-f", "-ne", "-Ee", "--expression", "--file"))
+    return call.on(files if scripted else files[1:], Unseen(call.said)) if in_place else iter(())
+
+
+def _perl(call: Call) -> Iterator[Write]:
+    """`perl -pi -e CODE FILE…`; without -i, the code itself may write."""
+    flags = [word for word in call.words if word.startswith("-")]
+    if any(re.match(r"-[a-zA-Z0-9]*i", flag) for flag in flags):
+        codes = tuple(flag for flag in flags if re.match(r"-[a-zA-Z0-9]*[eE]$", flag))
+        yield from call.on(operands(call.words, codes), Unseen(call.said))
+    yield from _code(call)
+
+
+def _awk(call: Call) -> Iterator[Write]:
+    at = [*call.words, ""].index("inplace") if "inplace" in call.words else -1
+    files = operands(call.words[at + 1 :], ("-v", "-F", "-f"))[1:] if at >= 0 else []
+    return call.on(files, Unseen(call.said))
+
+
+def _copy(call: Call) -> Iterator[Write]:
+    if call.name == "install" and {"-d", "--directory"} & set(call.words):
+        return
+    folder = _value(call.words, "-t", "--target-directory")
+    named = operands(call.words, ("-t", "--target-directory", "-m", "-o", "-g", "-S", "-e"))
+    sources, to = (named, folder) if folder else (named[:-1], named[-1] if named else "")
+    for source in sources:
+        for path in call.scope.paths(source):
+            if call.name == "mv":
+                yield Write(path, Gone())
+            yield from call.on([to], Copied(path))
+
+
+def _link(call: Call) -> Iterator[Write]:
+    named = operands(call.words, ("-t", "-S"))
+    return call.on(named[-1:] if len(named) > 1 else [], Unseen(call.said))
+
+
+def _remove(call: Call) -> Iterator[Write]:
+    return call.on(operands(call.words), Gone())
+
+
+def _named_files(call: Call) -> Iterator[Write]:
+    values = ("-s", "--size", "-r", "--reference", "-d", "--date", "-t")
+    return call.on(operands(call.words, values), Unseen(call.said))
+
+
+def _dd(call: Call) -> Iterator[Write]:
+    named = [word[3:] for word in call.words if word.startswith("of=")]
+    return call.on(named, Unseen(call.said))
+
+
+def _output_option(call: Call) -> Iterator[Write]:
+    named = _value(call.words, "-O" if call.name == "wget" else "-o", "--output")
+    return call.on([named] if named else [], Unseen(call.said))
+
+
+def _git(call: Call) -> Iterator[Write]:
+    words = list(call.words)
+    while words and words[0].startswith("-"):
+        if words[0] == "-C" and len(words) > 1:
+            inner = Scope(call.scope.cwd, {}, call.scope.top)
+            inner.enter(words[1:2])
+            call = call._replace(scope=inner)
+        del words[: 2 if words[0] in ("-C", "-c") else 1]
+    match words[:1]:
+        case ["checkout"]:
+            yield from _checkout(call, words[1:])
+        case ["restore"]:
+            staged_only = "--staged" in words and "--worktree" not in words
+            named = [] if staged_only else operands(words[1:], ("-s", "--source"))
+            yield from call.on(named, Committed(_value(words, "-s", "--source")))
+        case ["rm"] if "--cached" not in words:
+            yield from call.on(operands(words[1:]), Gone())
+        case ["mv"]:
+            yield from _copy(call._replace(name="mv", words=tuple(words[1:])))
+        case _:
+            yield from patches.writes_of_diff(said(call.command), call.scope.top)
+
+
+def _checkout(call: Call, words: Sequence[str]) -> Iterator[Write]:
+    """`git checkout [COMMIT] [--] FILE…`; a branch is a name too, and no file of a run."""
+    if {"-b", "-B", "--orphan"} & set(words):
+        return
+    before = list(words[: list(words).index("--")]) if "--" in words else []
+    commits = operands(before)
+    named = operands(words)[len(commits) :]
+    for at, word in enumerate(named):
+        earlier = commits[-1:] or named[:1] if at or commits else []
+        yield from call.on([word], Committed(earlier[0] if earlier else ""))
+
+
+def _code(call: Call) -> Iterator[Write]:
+    """A program that stands in the command itself."""
+    for at, word in enumerate(call.words):
+        if word in ("-c", "-e", "-E", "--eval", "-p"):
+            text = "".join(call.words[at + 1 : at + 2])
+            yield from call.on(
+                inline_code.written(text, call.name, call.words[at + 2 :]), _of(call)
+            )
+            return
+    here = [one.target for one in call.command.redirects if one.operator == "<<"]
+    for text in here if operands(call.words) in ([], ["-"]) else []:
+        yield from call.on(inline_code.written(text, call.name, ()), _of(call))
+
+
+def _of(call: Call) -> Unseen:
+    return Unseen(said(call.command))
+
+
+def _patch(call: Call) -> Iterator[Write]:
+    text = said(call.command)
+    yield from patches.writes_of_patch(text, call.scope.cwd)
+    yield from patches.writes_of_diff(text, call.scope.cwd)
+
+
+def _find(call: Call) -> Iterator[Write]:
+    """`find DIR… -name PATTERN -delete`, or with a command that it starts for each."""
+    words = list(call.words)
+    roots = [word for word in words[: _first_test(words)] if word]
+    pattern = _value(words, "-name", "-iname") or "*"
+    found = [f"{root}/**/{pattern}" for root in roots]
+    if "-delete" in words:
+        yield from call.on(found, Gone())
+    for at, word in enumerate(words):
+        if word in ("-exec", "-execdir", "-ok"):
+            inner = [part for part in words[at + 1 :] if part not in (";", "+")]
+            named = [two for one in inner for two in (found if one == "{}" else [one])]
+            if named and named[0] in WRITERS:
+                told = call.command._replace(words=tuple(named))
+                yield from WRITERS[named[0]](
+                    Call(named[0], tuple(named[1:]), told, call.scope, None)
+                )
+
+
+def _first_test(words: Sequence[str]) -> int:
+    return next((at for at, word in enumerate(words) if word.startswith("-")), len(words))
+
+
+def _cd(call: Call) -> Iterator[Write]:
+    call.scope.enter(call.words)
+    return iter(())
+
+
+WRITERS: dict[str, Callable[[Call], Iterator[Write]]] = {
+    "cd": _cd,
+    "pushd": _cd,
+    "tee": _tee,
+    "sed": _sed,
+    "gsed": _sed,
+    "awk": _awk,
+    "gawk": _awk,
+    "cp": _copy,
+    "mv": _copy,
+    "install": _copy,
+    "rsync": _copy,
+    "ln": _link,
+    "rm": _remove,
+    "unlink": _remove,
+    "shred": _remove,
+    "truncate": _named_files,
+    "touch": _named_files,
+    "dd": _dd,
+    "sort": _output_option,
+    "curl": _output_option,
+    "wget": _output_option,
+    "git": _git,
+    "find": _find,
+    "patch": _patch,
+    "apply_patch": _patch,
+    "applypatch": _patch,
+    "perl": _perl,
+    **dict.fromkeys(("python", "python3", "python2", "node", "ruby", "deno", "bun"), _code),
+}

@@ -1,0 +1,112 @@
+"""May this be written? Only what breaks the run's order is refused; all else passes."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from qrspi.core.hosts.engine_owned import holds_engine_files, is_engine_owned
+from qrspi.core.hosts.written_files import RunFile
+from qrspi.core.pipeline import STEP
+from qrspi.core.records import step_text
+from qrspi.core.steps.facts import Facts, status_of
+from qrspi.core.text.shell_words import command
+from qrspi.core.yaml import frontmatter
+
+
+class Change(NamedTuple):
+    """A file of a run before and after; None is no file. `words` are what a program was called
+    with whose output nobody has seen."""
+
+    file: RunFile
+    before: bytes | None = None
+    after: bytes | None = None
+    words: str = ""
+    is_folder: bool = False
+    restored: bool = False  # as git has it
+
+    @property
+    def makes_text(self) -> bool:
+        return bool(self.words) or self.after is not None
+
+
+# `status: approved` in any syntax that sets a field, and a replacement of draft by approved
+_SETS = re.compile(
+    r"status\W{0,12}approved|(?=.*\bapproved\b).*(?:\bdraft\b|status\W{0,6}[\ue000$])", re.DOTALL
+)
+
+
+def refusal(change: Change, facts: Facts | None) -> str | None:
+    """The reason against it. Without facts the run cannot be read, and nothing of it is kept from
+    anybody but what is not theirs."""
+    return (
+        _not_theirs(change) or _approval(change) or (_too_early(change, facts) if facts else None)
+    )
+
+
+def _not_theirs(change: Change) -> str | None:
+    run, name = change.file.run, change.file.name
+    go_on = f"`{command('qrspi', 'next', run)}` says what is to be done."
+    if run == ".qrspi":
+        return f"docs/qrspi/.qrspi/{name} belongs to the engine: only qrspi commands write it."
+    if change.is_folder:
+        if change.words or not holds_engine_files(name):
+            return None
+        shown = f"{run}/{name}" if name else run
+        aside = f"`{command('qrspi', 'close', run, '--reason', 'TEXT')}` sets a run aside"
+        return f"{shown} holds records of the engine, and is not changed as a whole. {aside}."
+    if is_engine_owned(name) and not (change.restored and change.before is None):
+        return f"{name} belongs to the engine: only qrspi commands write it. {go_on}"
+    return None
+
+
+def _approval(change: Change) -> str | None:
+    name = change.file.name
+    if not name.endswith(".md") or name.startswith("reviews/") or not _sets_approved(change):
+        return None
+    words = ("qrspi", "approve", change.file.run, *_step_word(name))
+    return (
+        f"{name}: `status: approved` is set by an approval and not by hand. When its review is "
+        f"done, a person runs `{command(*words)}`; until then "
+        f"`{command('qrspi', 'next', change.file.run)}` goes on."
+    )
+
+
+def _sets_approved(change: Change) -> bool:
+    if change.before is not None and _is_approved(change.before, change.file.name):
+        return False
+    if change.words:
+        return _SETS.search(change.words) is not None
+    return change.after is not None and _is_approved(change.after, change.file.name)
+
+
+def _is_approved(data: bytes, name: str) -> bool:
+    return frontmatter.status(data, name)[0] == "approved"
+
+
+def _too_early(change: Change, facts: Facts) -> str | None:
+    step = step_of(change.file.name)
+    if step is None or step not in facts.route or not change.makes_text:
+        return None
+    earlier = facts.route[: facts.route.index(step)]
+    first = next((one for one in earlier if status_of(facts, one) != "approved"), None)
+    if first is None:
+        return None
+    artifact = STEP[first].artifact
+    return (
+        f"{change.file.name} comes after {artifact}, which is not approved yet. "
+        f"`{command('qrspi', 'next', change.file.run)}` says what {first} waits for."
+    )
+
+
+def step_of(name: str) -> str | None:
+    """The step that a file belongs to: its artifact, or one that lies beside it."""
+    for step, about in STEP.items():
+        if name == about.artifact or step_text.is_companion(step, name):
+            return step
+    return None
+
+
+def _step_word(name: str) -> tuple[str, ...]:
+    step = step_of(name)
+    return (step,) if step else ()

@@ -1,0 +1,72 @@
+"""Files that a tool call would write, and what is known of the text that would stand there."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Text(NamedTuple):
+    text: str
+    append: bool = False
+
+
+class Replaced(NamedTuple):
+    """One piece of the file for another."""
+
+    old: str
+    new: str
+    everywhere: bool = False
+
+
+class Copied(NamedTuple):
+    path: str  # the file that it is a copy of
+
+
+class Committed(NamedTuple):
+    """What git has under this name; '' is its index."""
+
+    commit: str
+
+
+class Unseen(NamedTuple):
+    """A program makes the text; these are the words it was called with."""
+
+    words: str
+
+
+class Gone(NamedTuple):
+    pass
+
+
+Source = Text | Replaced | Copied | Committed | Unseen | Gone
+
+
+class Write(NamedTuple):
+    path: str  # absolute; it may still have links and wildcards in it
+    by: Source
+
+
+def absolute(path: str, cwd: str) -> str:
+    """Without `.` and `..`. Links are the world's to follow."""
+    kept: list[str] = []
+    for part in (path if path.startswith("/") else f"{cwd}/{path}").split("/"):
+        if part == "..":
+            del kept[-1:]
+        elif part not in ("", "."):
+            kept.append(part)
+    return "/" + "/".join(kept)
+
+
+class RunFile(NamedTuple):
+    """A file below some project's `docs/qrspi`; `name` is '' for the run's folder itself."""
+
+    project: str
+    run: str
+    name: str
+
+
+def run_file(path: str) -> RunFile | None:
+    """By its name alone: whether there is such a run is another question."""
+    project, found, below = f"{path}/".partition("/docs/qrspi/")
+    run, _, name = below.strip("/").partition("/")
+    return RunFile(project or "/", run, name) if found and run else None

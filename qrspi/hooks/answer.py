@@ -1,0 +1,44 @@
+"""What a hook answers: nothing, or a document in the shape of the host that asks.
+
+It is asked before every edit of a session, so nothing of a run is imported or read until a call
+names one of its files.
+"""
+
+from __future__ import annotations
+
+import os
+
+TYPE_CHECKING = False  # as in `qrspi.cli`: typing costs too much here
+if TYPE_CHECKING:
+    from typing import Any
+
+_DISPATCHED = "QRSPI_TRUSTED"  # in the environment of an agent that the engine itself has sent
+
+
+def answer(event: str, host: Any, payload: bytes) -> dict[str, Any] | None:
+    if event == "pre-tool" and b"qrspi" not in payload and "/docs/qrspi" not in os.getcwd():
+        return None  # it names no file of a run
+    import json
+
+    document = json.loads(payload or b"{}")
+    if not isinstance(document, dict):
+        raise ValueError("expected a JSON object on stdin")
+    if event == "pre-tool":
+        from qrspi.hooks import pre_tool
+
+        return pre_tool.answer(document, host)
+    project = _project(document.get("cwd"))
+    if project is None:
+        return None
+    from qrspi.hooks import session
+
+    return session.stop(document, project) if event == "stop" else session.start(project, host)
+
+
+def _project(cwd: object) -> str | None:
+    """None where there are no runs, and for an agent that has one task and no run to drive."""
+    if _DISPATCHED in os.environ or not isinstance(cwd, str):
+        return None
+    from qrspi.world.runs import project_search
+
+    return project_search.with_runs(cwd)

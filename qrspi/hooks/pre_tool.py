@@ -1,0 +1,52 @@
+"""Before a tool: refuse what would break the order of a run, and let everything else pass."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from qrspi.core.hosts import tool_call
+from qrspi.core.hosts.answers import HostName, refused
+from qrspi.core.hosts.tool_call import ToolCall
+from qrspi.core.hosts.written_files import Write, run_file
+
+
+def answer(payload: Mapping[str, Any], host: HostName) -> dict[str, Any] | None:
+    call = tool_call.read(payload)
+    writes = _writes(call)
+    if not writes:
+        return None
+    # Only now: a call that names no file of a run is answered without any of it.
+    from qrspi.hooks import run_guard
+
+    reason = run_guard.reason(writes, call.cwd)
+    return refused(host, reason) if reason else None
+
+
+def _writes(call: ToolCall) -> tuple[Write, ...]:
+    """What may be a file of a run, by its name."""
+    if not call.command:
+        return tuple(write for write in call.writes if run_file(os.path.realpath(write.path)))
+    named = "qrspi" in call.command or "docs/qrspi" in os.path.realpath(call.cwd)
+    if not named or _is_ours(call.command):
+        return ()
+    from qrspi.core.hosts import shell_writes
+
+    found = shell_writes.writes(call.command, call.cwd, _known(), _top(call.cwd))
+    return tuple(write for write in found if "qrspi" in os.path.realpath(write.path))
+
+
+def _is_ours(command: str) -> bool:
+    """A qrspi command by itself, as agents give it all day: nobody else writes anything."""
+    return command.startswith("qrspi ") and not set(command) & set(">|;&\n`$(")
+
+
+def _known() -> dict[str, str]:
+    return {name: os.environ[name] for name in ("HOME", "TMPDIR") if name in os.environ}
+
+
+def _top(cwd: str) -> str:
+    from qrspi.world.runs import project_search
+
+    return project_search.top(cwd) or cwd

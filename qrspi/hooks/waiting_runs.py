@@ -1,0 +1,66 @@
+"""The runs of a project, as a host is told of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from qrspi.core.derivation.derive import derive
+from qrspi.core.hosts.conversation import runs_named
+from qrspi.core.model import RunState
+from qrspi.core.tree import Fault
+from qrspi.render.terminal import one_line
+from qrspi.world.files.run_tree import DiskTree
+from qrspi.world.hosts import transcripts
+from qrspi.world.runs import locate
+from qrspi.world.runs.locate import Root, RunDir
+
+_MOST = 4  # runs, of two lines each: ten lines in all
+_WIDEST = 240
+_SKILL = "The qrspi skill says how a run is carried on. Approving is for a person."
+
+
+def lines(project: str) -> list[str]:
+    states = [
+        state for state in map(_state, _runs(project)) if not (state.complete or state.closed)
+    ]
+    if not states:
+        return []
+    many = f"{len(states)} runs are" if len(states) > 1 else "One run is"
+    shown = [line for state in states[:_MOST] for line in _waiting(state)]
+    return [f"{many} under way in docs/qrspi.", *shown, _SKILL]
+
+
+def left_to_do(project: str, transcript: str) -> str | None:
+    """Of the runs that the conversation is about, the first that waits for an agent."""
+    runs = {run.name: run for run in _runs(project)}
+    named = runs_named(transcripts.lines(transcript), runs)
+    states = (_state(runs[name]) for name in named)
+    for state in states:
+        if state.next.who in ("agent", "engine") and not _is_over(state):
+            return f"{' '.join(_waiting(state))} Or say why you stop here."
+    return None
+
+
+def _runs(project: str) -> Iterable[RunDir]:
+    """The newest first, as their names begin with a date."""
+    found = locate.list_runs(Root(project, f"{project}/docs/qrspi"))
+    return () if isinstance(found, Fault) else reversed(found)
+
+
+def _state(run: RunDir) -> RunState:
+    return derive(DiskTree(run.path), thorough=False, steps=False)
+
+
+def _is_over(state: RunState) -> bool:
+    return state.complete or state.closed
+
+
+def _waiting(state: RunState) -> list[str]:
+    following = state.next
+    whom = {"human": "a person", "agent": "an agent"}.get(following.who, "the engine")
+    step = f" ({following.step})" if following.step else ""
+    command = following.command if following.who == "human" else f"qrspi next {state.run} --json"
+    command = command or f"qrspi status {state.run}"
+    summary = one_line(following.summary)
+    short = summary if len(summary) <= _WIDEST else f"{summary[:_WIDEST]}…"
+    return [f"{state.run}{step} waits for {whom}: {short}", f"  Go on with `{command}`."]

@@ -1,0 +1,114 @@
+"""The files that a tool call is about to change, as they are now and as they would be."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+
+from qrspi.core.hosts.verdict import Change
+from qrspi.core.hosts.written_files import (
+    Committed,
+    Copied,
+    Gone,
+    Replaced,
+    RunFile,
+    Source,
+    Text,
+    Unseen,
+    Write,
+    run_file,
+)
+from qrspi.core.tree import BODY_LIMIT, Fault
+from qrspi.world.files.run_tree import DiskTree
+
+_MOST = 200  # files that one wildcard stands for
+
+
+def in_runs(writes: Iterable[Write]) -> tuple[Write, ...]:
+    """Those at or below a folder of runs, links followed and wildcards spelled out."""
+    found = (
+        real for write in writes for real in _spelled(write) if run_file(real.path) is not None
+    )
+    return tuple(write for write in found if _is_run(write.path))
+
+
+def _spelled(write: Write) -> Iterator[Write]:
+    paths = [write.path]
+    if any(sign in write.path for sign in "*?["):
+        # Imported here: few commands have wildcards.
+        from glob import iglob
+        from itertools import islice
+
+        paths = list(islice(iglob(write.path, recursive=True), _MOST)) or paths
+    for path in paths:
+        with suppress(OSError, ValueError):
+            yield write._replace(path=os.path.realpath(_inside(path, write.by)))
+
+
+def _inside(path: str, by: Source) -> str:
+    """A copy into a folder lies there under its own name."""
+    if isinstance(by, Copied) and os.path.isdir(path) and not os.path.isdir(by.path):
+        return os.path.join(path, os.path.basename(by.path))
+    return path
+
+
+def _is_run(path: str) -> bool:
+    file = run_file(path)
+    if file is None:
+        return False
+    there = (os.path.lexists(f"{place(file)}/{name}") for name in ("config.md", "goals.md"))
+    return file.run == ".qrspi" or any(there)
+
+
+def change(write: Write, cwd: str) -> Change | None:
+    file = run_file(write.path)
+    if file is None:
+        return None
+    folder = DiskTree(place(file))
+    before = folder.read(file.name) if file.name else Fault("absent")
+    known = None if isinstance(before, Fault) else before
+    found = Change(file, before=known, is_folder=os.path.isdir(write.path))
+    match write.by:
+        case Unseen(words):
+            return found._replace(words=words or " ")
+        case Gone():
+            return found
+        case Committed(commit):
+            return found._replace(after=_committed(commit, write.path, cwd), restored=True)
+        case _:
+            return found._replace(after=_after(write.by, known))
+
+
+def _after(by: Text | Replaced | Copied, before: bytes | None) -> bytes | None:
+    match by:
+        case Text(text, append):
+            data = text.encode("utf-8", "surrogateescape")
+            return (before or b"") + data if append else data
+        case Replaced(old, new, everywhere):
+            text = (before or b"").decode("utf-8", "surrogateescape")
+            changed = text.replace(old, new, -1 if everywhere else 1) if old else new
+            return changed.encode("utf-8", "surrogateescape")
+        case Copied(path):
+            try:
+                with open(path, "rb") as file:
+                    return file.read(BODY_LIMIT)
+            except OSError:
+                return b""
+
+
+def _committed(commit: str, path: str, cwd: str) -> bytes | None:
+    from qrspi.core.errors import Refusal
+    from qrspi.world.git import command
+
+    folder, _, name = path.rpartition("/")
+    told = commit if ":" in commit else f"{commit}:./{name}"
+    place = cwd if ":" in commit else folder
+    with suppress(Refusal):
+        said = command.read(place, ["cat-file", "blob", "--end-of-options", told], ok=(0, 128, 129))
+        return None if said.status else said.out
+    return None
+
+
+def place(file: RunFile) -> str:
+    return f"{file.project}/docs/qrspi/{file.run}"
