@@ -20,13 +20,14 @@ from qrspi.cli import boundary
 from qrspi.cli.in_process import Answer, Commands, Unanswered
 from qrspi.core.model import Problem
 from qrspi.core.pipeline import subject_of
-from qrspi.web import addresses, admission, diff_table, forms, templates
+from qrspi.web import addresses, admission, diff_table, forms, html
 from qrspi.web.addresses import Address
 from qrspi.web.admission import Door, No, Visit
-from qrspi.web.live import Live
+from qrspi.web.diff_table import Table
+from qrspi.web.html import Page
+from qrspi.web.live import InboxCount, Live
 from qrspi.web.pages import board, file, inbox, log, round, run, spend, step, tasks
 from qrspi.web.shown_texts import ShownTexts
-from qrspi.web.templates import Page
 from qrspi.world.files.run_tree import DiskTree
 from qrspi.world.runs import locate
 
@@ -43,6 +44,7 @@ class Site(NamedTuple):
     door: Door
     live: Live
     texts: ShownTexts
+    waiting: InboxCount
     html: Environment
     read_only: bool
 
@@ -109,7 +111,7 @@ async def _read(site: Site, request: Request) -> Response:
     if path in _STATIC:
         data = resources.files("qrspi.web").joinpath("static", path[1:]).read_bytes()
         return Response(data, media_type=_STATIC[path])
-    if path == "/events":
+    if path == "/events" and request.method == "GET":
         return StreamingResponse(site.live.stream(), media_type="text/event-stream")
     address = addresses.parse(path)
     if address is None:
@@ -140,14 +142,15 @@ def _twin(answer: Answer, address: Address) -> Response:
 
 def _shown(site: Site, address: Address, query: dict[str, str]) -> Response:
     try:
-        return _page(site, _PAGES[address.kind](site, address, query))
+        seen = site.live.number  # before anything is looked at
+        return _page(site, _PAGES[address.kind](site, address, query), seen)
     except Unanswered as no:
         return _page(site, _refused(no.answer, address.run))
 
 
 _PAGES: dict[str, Callable[[Site, Address, dict[str, str]], Page]] = {
     "board": lambda site, at, query: board.page(site.commands, query),
-    "inbox": lambda site, at, query: inbox.page(site.commands, query),
+    "inbox": lambda site, at, query: inbox.page(site.commands),
     "run": lambda site, at, query: run.page(site.commands, site.texts, at.run),
     "step": lambda site, at, query: step.page(site.commands, site.texts, at.run, at.step),
     "round": lambda site, at, query: round.page(site.commands, at.run, at.step, at.number),
@@ -158,26 +161,27 @@ _PAGES: dict[str, Callable[[Site, Address, dict[str, str]], Page]] = {
 }
 
 
-def _page(site: Site, page: Page) -> Response:
-    waiting = site.commands.run("inbox")
-    count = len(waiting.document.get("items", ())) if not waiting.status else 0
+def _page(site: Site, page: Page, seen: int = 0) -> Response:
     shared: dict[str, Any] = {
+        "seen": seen,
         "title": page.title,
         "page_run": page.run,
-        "waiting": count,
+        "following": page.following,
+        "is_answer": page.answer,
+        "waiting": site.waiting.now(),
         "read_only": site.read_only,
         "project": site.commands.session.root.project.rstrip("/").rpartition("/")[2],
     }
-    html = site.html.get_template(page.template).render(**shared, **page.context)
-    return Response(html, page.status, media_type=_HTML)
+    drawn = site.html.get_template(page.template).render(**shared, **page.context)
+    return Response(drawn, page.status, media_type=_HTML)
 
 
 def _missing(text: str) -> Page:
-    context = {"message": text, "hint": "", "more": (), "diff": (), "back": "/", "command": ""}
+    context = {"message": text, "hint": "", "more": (), "diff": (), "back": "/"}
     return Page("refused.html", "Not found", context, status=404)
 
 
-def _refused(answer: Answer, run: str, command: str = "", diff: Any = ()) -> Page:
+def _refused(answer: Answer, run: str, diff: tuple[Table, ...] = (), *, form: bool = False) -> Page:
     said = answer.document
     context = {
         "message": said.get("message", ""),
@@ -185,11 +189,11 @@ def _refused(answer: Answer, run: str, command: str = "", diff: Any = ()) -> Pag
         "more": [*said.get("options", ()), *(one["message"] for one in said.get("violations", ()))],
         "diff": diff,
         "back": f"/runs/{run}" if run else "/",
-        "command": command,
     }
     absent = said.get("code") in _ABSENT
     status = 404 if absent else _STATUS.get(answer.status, 500)
-    return Page("refused.html", "Refused" if status == 409 else "Not shown", context, run, status)
+    title = "Refused" if status == 409 else "Not shown"
+    return Page("refused.html", title, context, run, status, answer=form)
 
 
 async def _write(site: Site, request: Request) -> Response:
@@ -202,8 +206,7 @@ async def _write(site: Site, request: Request) -> Response:
     if fields is None:
         return _no(No(400, "This is no form of this page."))
     if request.url.path == "/inbox":
-        answered = lambda: _page(site, inbox.answered(site.commands, fields))  # noqa: E731
-        return await run_in_threadpool(_attempted, site, answered)
+        return await run_in_threadpool(_attempted, site, lambda: _batch(site, fields))
     named = addresses.write(request.url.path)
     if named is None or locate.run_named(site.commands.session.root, named[0]) is None:
         return _page(site, _missing(f"Nothing can be changed at {request.url.path}."))
@@ -237,33 +240,41 @@ def _done(site: Site, run: str, verb: str, fields: dict[str, str]) -> Response:
     if isinstance(said, Problem):
         return _no(No(400, said.message))
     answer = site.commands.run(*said)
+    site.live.changed()
     if not answer.status:
         return RedirectResponse(f"/runs/{run}", HTTPStatus.SEE_OTHER)
     if answer.status == 2:
         answer = answer._replace(status=3)
     diff = _difference(site, run, fields) if _is_outdated(answer) else ()
-    return _page(site, _refused(answer, run, diff=diff))
+    return _page(site, _refused(answer, run, diff, form=True))
+
+
+def _batch(site: Site, fields: dict[str, str]) -> Response:
+    page = inbox.answered(site.commands, fields)
+    site.live.changed()
+    return _page(site, page)
 
 
 def _is_outdated(answer: Answer) -> bool:
     return answer.document.get("code") == "changed-meanwhile"
 
 
-def _difference(site: Site, run: str, fields: dict[str, str]) -> tuple[diff_table.Row, ...]:
+def _difference(site: Site, run: str, fields: dict[str, str]) -> tuple[Table, ...]:
     """What has changed between the text that was on the screen and the one that is there."""
     before = site.texts.known(fields["hash"])
     if before is None:
         return ()
     tree = DiskTree(f"{site.commands.session.root.runs_dir}/{run}")
     now = site.texts.show(tree, subject_of(fields["step"]))
-    paths = list(dict.fromkeys((*before.texts, *now.texts)))
-    return tuple(
-        row
-        for path in paths
-        for row in diff_table.between(before.texts.get(path, ""), now.texts.get(path, ""))
-    )
+    pairs = {
+        path: (before.texts.get(path, ""), now.texts.get(path, ""))
+        for path in (*before.texts, *now.texts)
+    }
+    changed = {path: pair for path, pair in pairs.items() if pair[0] != pair[1]}
+    return tuple(diff_table.between(*pair, path) for path, pair in changed.items())
 
 
 def site(commands: Commands, door: Door, *, read_only: bool) -> Site:
     live = Live(commands.session.root.runs_dir)
-    return Site(commands, door, live, ShownTexts(), templates.environment(), read_only)
+    waiting = InboxCount(commands, live)
+    return Site(commands, door, live, ShownTexts(), waiting, html.environment(), read_only)

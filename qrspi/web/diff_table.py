@@ -8,29 +8,50 @@ from collections.abc import Iterable, Iterator
 from typing import Literal, NamedTuple
 
 _HUNK = re.compile(r"@@ -([0-9]+)(?:,[0-9]+)? \+([0-9]+)(?:,[0-9]+)? @@")
-LONGEST = 4000  # rows; a browser takes its time over more
+_WORDS = re.compile(r"\w+|\s+|[^\w\s]")
+_LONGEST = 4000  # rows; a browser takes its time over more
+_WIDEST = 1000  # characters of a line in which words are compared
+_ALIKE = 0.4  # lines that have less in common are not worth comparing
+
+
+class Piece(NamedTuple):
+    text: str
+    changed: bool = False  # within a line that was changed
+
+
+Line = tuple[Piece, ...]
 
 
 class Row(NamedTuple):
-    kind: Literal["same", "changed", "head"]
-    before: str | None = None
-    after: str | None = None
+    kind: Literal["same", "changed", "head", "place"]
+    before: Line | None = None
+    after: Line | None = None
     old: int | None = None  # the line's number
     new: int | None = None
 
 
-def rows(diff: str) -> tuple[Row, ...]:
+class Table(NamedTuple):
+    rows: tuple[Row, ...]
+    cut: bool = False  # the rest is too long to be shown
+
+    @property
+    def is_new(self) -> bool:
+        """Nothing was there before: one column is enough."""
+        return all(row.before is None for row in self.rows if row.kind in ("same", "changed"))
+
+
+def table(diff: str) -> Table:
     found: list[Row] = []
     for row in _rows(diff.splitlines()):
+        if len(found) == _LONGEST:
+            return Table(tuple(found), cut=True)
         found.append(row)
-        if len(found) == LONGEST:
-            return (*found, Row("head", "The rest is too long to be shown here."))
-    return tuple(found)
+    return Table(tuple(found))
 
 
-def between(before: str, after: str) -> tuple[Row, ...]:
-    lines = difflib.unified_diff(before.splitlines(), after.splitlines(), lineterm="", n=3)
-    return rows("\n".join(lines))
+def between(before: str, after: str, name: str = "") -> Table:
+    old, new = before.splitlines(), after.splitlines()
+    return table("\n".join(difflib.unified_diff(old, new, name, name, lineterm="", n=3)))
 
 
 def _rows(lines: Iterable[str]) -> Iterator[Row]:
@@ -50,23 +71,49 @@ def _rows(lines: Iterable[str]) -> Iterator[Row]:
         gone, come = [], []
         if hunk := _HUNK.match(line):
             old, new, inside = int(hunk[1]), int(hunk[2]), True
-            yield Row("head", line)
+            yield Row("place", new=new)
         elif inside and (line[:1] == " " or not line):
-            yield Row("same", line[1:], line[1:], old, new)
+            same = (Piece(line[1:]),)
+            yield Row("same", same, same, old, new)
             old, new = old + 1, new + 1
         else:
             inside = inside and line.startswith("\\")
             if line.startswith("+++ "):
-                yield Row("head", line[4:])
+                yield Row("head", after=(Piece(line[4:].removeprefix("b/")),))
 
 
 def _paired(gone: list[str], come: list[str], old: int, new: int) -> Iterator[Row]:
     for at in range(max(len(gone), len(come))):
-        has_old, has_new = at < len(gone), at < len(come)
+        before = gone[at] if at < len(gone) else None
+        after = come[at] if at < len(come) else None
+        left, right = _compared(before, after)
         yield Row(
             "changed",
-            gone[at] if has_old else None,
-            come[at] if has_new else None,
-            old + at if has_old else None,
-            new + at if has_new else None,
+            left,
+            right,
+            old + at if before is not None else None,
+            new + at if after is not None else None,
         )
+
+
+def _compared(before: str | None, after: str | None) -> tuple[Line | None, Line | None]:
+    """The words that differ, where two lines are nearly the same."""
+    if before is None or after is None or max(len(before), len(after)) > _WIDEST:
+        return _whole(before), _whole(after)
+    words = _WORDS.findall(before), _WORDS.findall(after)
+    matcher = difflib.SequenceMatcher(None, *words, autojunk=False)
+    if matcher.ratio() < _ALIKE:
+        return _whole(before), _whole(after)
+    left, right = [], []
+    for kind, a, b, c, d in matcher.get_opcodes():
+        left.append(Piece("".join(words[0][a:b]), kind != "equal"))
+        right.append(Piece("".join(words[1][c:d]), kind != "equal"))
+    return _said(left), _said(right)
+
+
+def _whole(line: str | None) -> Line | None:
+    return None if line is None else (Piece(line),)
+
+
+def _said(pieces: list[Piece]) -> Line:
+    return tuple(piece for piece in pieces if piece.text)

@@ -17,7 +17,7 @@ _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/:-]*")
 class Input(NamedTuple):
     name: str
     label: str
-    kind: str = "text"  # text, long, check, or choice
+    kind: str = "text"  # text, long, lines, check, or choice
     choices: tuple[str, ...] = ()
 
 
@@ -50,6 +50,8 @@ class Form(NamedTuple):
 
 
 def _placeholder(one: Input) -> str:
+    if one.kind == "lines":
+        return "L12-L20"
     return one.choices[0] if one.choices else "TEXT"
 
 

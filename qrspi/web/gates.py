@@ -8,11 +8,38 @@ from typing import Any, NamedTuple
 from qrspi.cli.in_process import Commands
 from qrspi.core.model import Problem
 from qrspi.core.pipeline import STEP, subject
-from qrspi.web import forms
+from qrspi.web import forms, words
 from qrspi.web.forms import Form, Input
 from qrspi.web.shown_texts import Shown
 
 Document = dict[str, Any]
+
+
+class Following(NamedTuple):
+    """The next action in a line, for pages that show something else."""
+
+    who: str
+    title: str
+    where: str
+    address: str
+
+
+def following(run: Document) -> Following | None:
+    if run["closed"] or run["complete"]:
+        return None
+    asked = run["next"]
+    number = f", round {asked['round']}" if asked["round"] else ""
+    where = f"{asked['step'] or 'config.md'}{number}"
+    return Following(asked["who"], words.WHO[asked["who"]], where, answered_at(run))
+
+
+def answered_at(run: Document) -> str:
+    return place(run["run"], run["next"]["kind"], run["next"]["step"])
+
+
+def place(run: str, kind: str, step: str | None) -> str:
+    """Whoever approves a text sees it in full."""
+    return f"/runs/{run}/{step}" if kind == "approve" and step in STEP else f"/runs/{run}"
 
 
 class Gate(NamedTuple):
@@ -68,6 +95,12 @@ def aside(run: Document) -> tuple[Form, ...]:
     return () if run["complete"] or run["closed"] else (form,)
 
 
+def comment(run: str, step: str) -> Form:
+    lines = Input("key", "Lines", "lines")
+    said = Input("text", "What there is to say. Whoever writes the text next reads it.", "long")
+    return Form(run, "comment", "Comment", (("step", step),), (lines, said), folded=True)
+
+
 def _options(run: Document) -> tuple[Form, ...]:
     following = run["next"]
     about = _about(following)
@@ -95,12 +128,18 @@ def _needed(key: str, run: Document) -> Iterator[Input]:
         yield Input("to", "Back to", "choice", tuple(run["route"]))
 
 
-def decisions(run: Document) -> dict[str, tuple[Form, ...]]:
-    """By finding, what can become of it."""
+class Held(NamedTuple):
+    """A finding that waits for a decision, and what can become of it."""
+
+    finding: Document
+    forms: tuple[Form, ...]
+
+
+def held(run: Document) -> tuple[Held, ...]:
     following = run["next"]
     if following["kind"] != "pause" or run["closed"]:
-        return {}
-    return {one["name"]: tuple(_decide(run, one)) for one in following["held"]}
+        return ()
+    return tuple(Held(one, tuple(_decide(run, one))) for one in following["held"])
 
 
 def _decide(run: Document, held: Document) -> Iterator[Form]:

@@ -7,6 +7,7 @@ import json
 import threading
 from collections.abc import AsyncIterator
 
+from qrspi.cli.in_process import Commands
 from qrspi.world.watch.watcher import Change, Watcher
 
 _BREATH = 15.0  # seconds after which a silent stream says that it lives
@@ -18,7 +19,12 @@ class Live:
         self._watcher = Watcher(runs_dir)
         self._listeners: set[asyncio.Queue[bytes]] = set()
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._number = 0
+        self.number = 0  # of the last event
+        self.looks = 0  # how often there was reason to look again
+
+    def changed(self) -> None:
+        """Something is another now, whoever changed it."""
+        self.looks += 1
 
     def start(self) -> None:
         self._loop = asyncio.get_running_loop()
@@ -43,6 +49,7 @@ class Live:
 
     def _watch(self) -> None:
         for change in self._watcher.changes():
+            self.changed()
             if self._is_news(change) and self._loop:
                 self._loop.call_soon_threadsafe(self._publish, change)
 
@@ -58,9 +65,26 @@ class Live:
             one.put_nowait(event)
 
     def _event(self, everything: bool, names: tuple[str, ...]) -> bytes:
-        self._number += 1
+        self.number += 1
         data = json.dumps({"everything": everything, "runs": names})
-        return f"id: {self._number}\nevent: change\ndata: {data}\n\n".encode()
+        return f"id: {self.number}\nevent: change\ndata: {data}\n\n".encode()
+
+
+class InboxCount:
+    """How much waits for a person. Every page says so, and it takes a look at every run: one look
+    is good until something changes, and whoever shows a page is told of the change."""
+
+    def __init__(self, commands: Commands, live: Live) -> None:
+        self._commands, self._live = commands, live
+        self._known: tuple[int, int] | None = None
+
+    def now(self) -> int:
+        looks = self._live.looks
+        if self._known is None or self._known[0] != looks:
+            answer = self._commands.run("inbox")
+            found = 0 if answer.status else len(answer.document["items"])
+            self._known = looks, found
+        return self._known[1]
 
 
 async def _next(heard: asyncio.Queue[bytes]) -> bytes:

@@ -1,24 +1,32 @@
-"""Markdown of agents as HTML that can do nothing."""
+"""Markdown of agents as HTML that can do nothing, and in which every line has an address."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
 from functools import cache
-from typing import NamedTuple
+from html import escape
+from typing import Any, NamedTuple
 from urllib.parse import quote, urlsplit
 
 import nh3
 from markdown_it import MarkdownIt
+from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
 
 _TAGS = frozenset(
-    """a blockquote br code del em h1 h2 h3 h4 h5 h6 hr li ol p pre s strong table tbody td th thead
+    """a blockquote br code del em h3 h4 h5 h6 hr li ol p pre s span strong table tbody td th thead
     tr ul""".split()
 )
-_ATTRIBUTES = {"a": {"href", "title"}, "ol": {"start"}, "code": {"class"}, "td": {"align"}}
+_ATTRIBUTES = {
+    "a": {"href", "title"},
+    "ol": {"start"},
+    "code": {"class"},
+    **{tag: {"id", "data-line"} for tag in ("p", "li", "ul", "tr", "span", "blockquote")},
+}
 _SCHEMES = {"http", "https", "mailto"}
 _FRONT = re.compile(r"---\n.*?\n---\n", re.DOTALL)
+_LOWER = 2  # ranks: a page has its title, and a heading for each text
 
 
 class Block(NamedTuple):
@@ -29,19 +37,26 @@ class Block(NamedTuple):
     html: str
 
 
-@cache
-def _parser() -> MarkdownIt:
-    return MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
+class Place(NamedTuple):
+    """Where a text is shown: links lead to its neighbours, and the addresses of its lines begin
+    with `prefix` where a page shows more than one file."""
+
+    run: str = ""
+    path: str = ""
+    prefix: str = ""
+
+    @property
+    def folder(self) -> str:
+        return self.path.rpartition("/")[0]
 
 
-def blocks(text: str, run: str, path: str) -> tuple[Block, ...]:
+def blocks(text: str, place: Place) -> tuple[Block, ...]:
     """The text without its frontmatter, block by block; lines are counted from 1."""
     front = _FRONT.match(text)
     skipped = front.group().count("\n") if front else 0
     tokens = _parser().parse(text[front.end() :] if front else text)
-    folder = path.rpartition("/")[0]
     return tuple(
-        Block(first + skipped + 1, last + skipped, _html(group, run, folder))
+        Block(first + skipped + 1, last + skipped, _html(group, place, skipped + 1))
         for first, last, group in _groups(tokens)
     )
 
@@ -51,8 +66,12 @@ def front_matter(text: str) -> str:
     return front.group()[4:-5] if front else ""
 
 
-def fragment(text: str, run: str = "", folder: str = "") -> str:
-    return _html(_parser().parse(text), run, folder)
+@cache
+def _parser() -> MarkdownIt:
+    made = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
+    for name in ("softbreak", "hardbreak", "fence", "code_block"):
+        made.add_render_rule(name, _RULES[name])
+    return made
 
 
 def _groups(tokens: Sequence[Token]) -> Iterator[tuple[int, int, list[Token]]]:
@@ -65,11 +84,15 @@ def _groups(tokens: Sequence[Token]) -> Iterator[tuple[int, int, list[Token]]]:
             group = []
 
 
-def _html(tokens: list[Token], run: str, folder: str) -> str:
+def _html(tokens: list[Token], place: Place, offset: int) -> str:
+    _number(tokens, place.prefix, offset)
     for token in tokens:
+        if token.type.startswith("heading_"):
+            token.tag = f"h{min(6, int(token.tag[1]) + _LOWER)}"
+        if token.children:
+            token.children = list(_without_images(token.children))
         for child in token.children or ():
-            _point(child, run, folder)
-        token.children = list(_without_images(token.children)) if token.children else token.children
+            _point(child, place)
     drawn = _parser().renderer.render(tokens, _parser().options, {})
     safe: str = nh3.clean(
         drawn,
@@ -81,18 +104,59 @@ def _html(tokens: list[Token], run: str, folder: str) -> str:
     return safe
 
 
-def _point(token: Token, run: str, folder: str) -> None:
+def _number(tokens: Sequence[Token], prefix: str, offset: int) -> None:
+    """Whatever begins on a line of its own gets the address of that line. The block as a whole has
+    that of its first line."""
+    known = {tokens[0].map[0] + offset} if tokens[0].map else set()
+    for token in tokens:
+        line = token.map[0] + offset if token.map else 0
+        token.meta["at"] = (prefix, line + (token.type == "fence"))
+        if token.type == "inline":
+            _number_breaks(token.children or [], prefix, line)
+        if token.nesting == 1 and line not in known and token.type in _OPENERS:
+            known.add(line)
+            token.attrs.update({"id": f"{prefix}L{line}", "data-line": str(line)})
+
+
+_OPENERS = ("paragraph_open", "list_item_open", "bullet_list_open", "tr_open", "blockquote_open")
+
+
+def _number_breaks(children: Sequence[Token], prefix: str, line: int) -> None:
+    for child in children:
+        if child.type in ("softbreak", "hardbreak"):
+            line += 1
+            child.meta["at"] = (prefix, line)
+
+
+def _anchor(at: tuple[str, int], text: str = "") -> str:
+    prefix, line = at
+    return f'<span id="{escape(prefix)}L{line}" data-line="{line}">{text}</span>'
+
+
+def _break(self: RendererHTML, tokens: Sequence[Token], at: int, *_: Any) -> str:
+    return ("<br>" if tokens[at].type == "hardbreak" else "\n") + _anchor(tokens[at].meta["at"])
+
+
+def _code(self: RendererHTML, tokens: Sequence[Token], at: int, *_: Any) -> str:
+    prefix, first = tokens[at].meta["at"]
+    lines = enumerate(tokens[at].content.removesuffix("\n").split("\n"), first)
+    drawn = "\n".join(_anchor((prefix, number), escape(line)) for number, line in lines)
+    return f"<pre><code>{drawn}</code></pre>\n"
+
+
+_RULES = {"softbreak": _break, "hardbreak": _break, "fence": _code, "code_block": _code}
+
+
+def _point(token: Token, place: Place) -> None:
     """A link to another file of the run leads to its page."""
     for name in ("href", "src"):
         target = token.attrGet(name)
-        if not isinstance(target, str) or not run:
-            continue
-        if is_inside(target):
-            place = f"{folder}/{target}" if folder else target
-            token.attrSet(name, f"/runs/{quote(run)}/files/{place}")
+        if isinstance(target, str) and place.run and _is_inside(target):
+            inside = f"{place.folder}/{target}" if place.folder else target
+            token.attrSet(name, f"/runs/{quote(place.run)}/files/{inside}")
 
 
-def is_inside(target: str) -> bool:
+def _is_inside(target: str) -> bool:
     """Whether a link is a plain relative path."""
     try:
         found = urlsplit(target)

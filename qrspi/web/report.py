@@ -13,10 +13,10 @@ from qrspi.core.pipeline import subject
 from qrspi.render.terminal import counted, one_line
 from qrspi.web import review_rounds
 from qrspi.web.review_rounds import Plot, RoundFigures
+from qrspi.web.words import LOOKS, VERDICT
 from qrspi.world.files.run_tree import DiskTree
 
 _BOXES = {"pending": " ", "in_progress": "~", "completed": "x"}
-_VERDICTS = {"keep": "kept", "drop": "dropped", "pause": "for a person", "propose": "proposed"}
 
 
 class Reviewed(NamedTuple):
@@ -29,6 +29,10 @@ class StepReport(NamedTuple):
     rounds: tuple[Reviewed, ...]
     plot: Plot | None
 
+    @property
+    def figures(self) -> tuple[RoundFigures, ...]:
+        return tuple(one.figures for one in self.rounds)
+
 
 class Report(NamedTuple):
     run: dict[str, Any]
@@ -36,6 +40,18 @@ class Report(NamedTuple):
     decisions: list[dict[str, Any]]  # of people, as the trail has them
     spend: dict[str, Any]
     proof: dict[str, Any]
+
+    @property
+    def spent(self) -> str:
+        total = self.spend["total"]
+        tokens = total["input_tokens"] + total["output_tokens"]
+        return f"{counted(total['calls'], 'call')}, {tokens} tokens, {total['usd']:.4f} USD."
+
+    @property
+    def proven(self) -> str:
+        checked = counted(self.proof.get("checked", 0), "thing")
+        gaps = len(self.proof.get("gaps", ()))
+        return f"{checked} derived again: {f'{gaps} missing' if gaps else 'nothing was skipped'}."
 
 
 def gather(commands: Commands, name: str, path: str) -> Report:
@@ -83,8 +99,8 @@ def _lines(report: Report) -> Iterator[str]:
         yield from _step_lines(one)
     yield from ("", "## Decisions", "")
     yield from (_decision(one) for one in report.decisions)
-    yield from ("", "## Spend", "", _spent(report.spend["total"]))
-    yield from ("", "## Proof", "", _proof(report.proof))
+    yield from ("", "## Spend", "", report.spent)
+    yield from ("", "## Proof", "", report.proven)
     yield from (f"- {_plain(gap['message'])}" for gap in report.proof.get("gaps", ()))
 
 
@@ -100,8 +116,7 @@ def _step_lines(step: StepReport) -> Iterator[str]:
     yield "|---|---|---|---|---|"
     for one in step.rounds:
         number, stage, kept, dropped, _, looks = one.figures
-        where = "only the last fixes" if looks == "narrow" else "the whole text"
-        yield f"| {number} | {stage} | {kept} | {dropped} | {where} |"
+        yield f"| {number} | {stage} | {kept} | {dropped} | {LOOKS[looks]} |"
     for one in step.rounds:
         for finding in one.findings:
             yield from ("", f"**{finding['tag']}.{finding['id']}** {_verdict(finding)}", "")
@@ -110,23 +125,12 @@ def _step_lines(step: StepReport) -> Iterator[str]:
 
 def _verdict(finding: dict[str, Any]) -> str:
     kind = f"{finding['severity']}, {finding['effective_type']}"
-    return f"({kind}): {_VERDICTS[finding['verdict']]}, {_plain(finding['because'])}"
+    return f"({kind}): {VERDICT[finding['verdict']]}, {_plain(finding['because'])}"
 
 
 def _decision(line: dict[str, Any]) -> str:
     about = f" {line['step']}" if line["step"] else ""
     return f"- {line['time']} {_plain(line['who'])}: {line['event']}{about}"
-
-
-def _spent(total: dict[str, Any]) -> str:
-    tokens = total["input_tokens"] + total["output_tokens"]
-    return f"{counted(total['calls'], 'call')}, {tokens} tokens, {total['usd']:.4f} USD."
-
-
-def _proof(proof: dict[str, Any]) -> str:
-    checked = counted(proof.get("checked", 0), "thing")
-    gaps = len(proof.get("gaps", ()))
-    return f"{checked} derived again: {'nothing was skipped' if not gaps else f'{gaps} missing'}."
 
 
 def _plain(text: str) -> str:

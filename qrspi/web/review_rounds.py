@@ -12,9 +12,14 @@ from qrspi.core.rounds import round_list, scope_set
 from qrspi.core.rounds.loop import Loop
 from qrspi.core.rounds.scope_set import ScopeSet
 from qrspi.core.tree import CONFIG_LIMIT, Tree
+from qrspi.render.terminal import counted
+from qrspi.web.words import LOOKS
 
 _MOST = 100
-WIDTH, HEIGHT, MARGIN = 640, 180, 28
+WIDTH, HEIGHT = 320, 150  # as a phone shows it
+LEFT, ABOVE, BELOW = 24, 10, 22
+_LABEL = 26  # how wide one is
+_ARROWS = {"": "", "narrow": " ▸◂", "broaden": " ◂▸"}
 
 
 class RoundFigures(NamedTuple):
@@ -47,50 +52,58 @@ def _figures(tree: Tree, loop: Loop) -> RoundFigures:
     )
 
 
-class Point(NamedTuple):
-    x: float
-    y: float
+class Mark(NamedTuple):
+    """A round in the plot: a bar for what was kept, a square for what was in scope."""
+
     figure: RoundFigures
+    x: float  # of its middle
+    top: float  # of the bar
+    scope: float | None
+    label: str  # '' where there is no room for one
+
+    @property
+    def height(self) -> float:
+        return round(HEIGHT - BELOW - self.top, 1)
 
 
 class Plot(NamedTuple):
     """Below two rounds there is none."""
 
-    kept: tuple[Point, ...]
-    scope: tuple[Point, ...]
+    marks: tuple[Mark, ...]
+    bar: float  # how wide
     ticks: tuple[tuple[float, int], ...]
     words: str
 
     @property
-    def kept_line(self) -> str:
-        return " ".join(f"{one.x:g},{one.y:g}" for one in self.kept)
-
-    @property
     def scope_line(self) -> str:
-        return " ".join(f"{one.x:g},{one.y:g}" for one in self.scope)
+        return " ".join(f"{one.x:g},{one.scope:g}" for one in self.marks if one.scope is not None)
 
 
 def plot(rounds: tuple[RoundFigures, ...]) -> Plot | None:
     if len(rounds) < 2:
         return None
     top = max(1, *(max(one.kept, one.scope or 0) for one in rounds))
-    kept = tuple(_point(rounds, at, one.kept, top) for at, one in enumerate(rounds))
-    scope = tuple(
-        _point(rounds, at, one.scope, top) for at, one in enumerate(rounds) if one.scope is not None
-    )
+    room = (WIDTH - LEFT) / len(rounds)
+    marks = tuple(_mark(one, at, room, top) for at, one in enumerate(rounds))
     ticks = tuple((_y(value, top), value) for value in sorted({0, top // 2, top}))
-    return Plot(kept, scope, ticks, _words(rounds))
+    return Plot(marks, round(min(28.0, room * 0.5), 1), ticks, _words(rounds))
 
 
-def _point(rounds: tuple[RoundFigures, ...], at: int, value: int, top: int) -> Point:
-    x = MARGIN + at * (WIDTH - 2 * MARGIN) / (len(rounds) - 1)
-    return Point(round(x, 1), _y(value, top), rounds[at])
+def _mark(one: RoundFigures, at: int, room: float, top: int) -> Mark:
+    scope = None if one.scope is None else _y(one.scope, top)
+    every = max(1, round(_LABEL / room + 0.5))
+    label = f"{one.number}{_ARROWS[one.looks]}" if at % every == 0 else ""
+    return Mark(one, round(LEFT + (at + 0.5) * room, 1), _y(one.kept, top), scope, label)
 
 
 def _y(value: int, top: int) -> float:
-    return round(HEIGHT - MARGIN - value * (HEIGHT - 2 * MARGIN) / top, 1)
+    return round(HEIGHT - BELOW - value * (HEIGHT - BELOW - ABOVE) / top, 1)
 
 
 def _words(rounds: tuple[RoundFigures, ...]) -> str:
-    counts = ", ".join(f"round {one.number}: {one.kept} kept" for one in rounds)
-    return f"Kept findings by round: {counts}."
+    return " ".join(map(_in_words, rounds))
+
+
+def _in_words(one: RoundFigures) -> str:
+    scope = "" if one.scope is None else f", {counted(one.scope, 'part')} in scope"
+    return f"Round {one.number}: {one.kept} kept{scope}, {LOOKS[one.looks]}."

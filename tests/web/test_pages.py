@@ -55,7 +55,7 @@ def test_every_address_has_a_page_and_the_command_as_its_twin(server: Server, ru
         page, twin = server.client.get(path), server.client.get(f"{path}.json")
         assert (page.status_code, page.headers["content-type"]) == (200, "text/html; charset=utf-8")
         assert (twin.status_code, twin.text) == (200, command(run, *words)), path
-    assert "<h1>Goals</h1>" in server.client.get(f"/runs/{RUN}/files/goals.md").text
+    assert "<h3>Goals</h3>" in server.client.get(f"/runs/{RUN}/files/goals.md").text
     assert server.client.get(f"/runs/{RUN}/files/goals.md.json").status_code == 404
 
 
@@ -120,8 +120,8 @@ def test_a_text_that_changed_is_not_approved_and_the_difference_is_shown(
     answer = server.post(f"/runs/{RUN}/approve", step="goals", hash=known, unreviewed="yes")
     assert (answer.status_code, runs.contents(run)) == (409, before)
     assert "goals.md is another text than the one you saw: look at it again" in answer.text
-    assert "<del>A page that loads.</del>" in answer.text
-    assert "<ins>A page that sells.</ins>" in answer.text
+    assert "<del>A page that <mark>loads</mark>.</del>" in answer.text
+    assert "<ins>A page that <mark>sells</mark>.</ins>" in answer.text
 
 
 @pytest.mark.rule("WEB-17")
@@ -172,7 +172,9 @@ def test_findings_of_the_inbox_are_decided_in_one_go(tmp_path: Path) -> None:
     scenes.advance(run)
     with serving(run.parents[2]) as server:
         name = f"{RUN} quality-claude.R1-F01"
-        assert f'name="{name}" value="skip"' in server.client.get("/inbox").text
+        page = server.client.get("/inbox").text
+        assert f'form="batch" name="{name}" value="skip"' in page
+        assert "The second claim contradicts the first." in page
         done = server.post("/inbox", **{name: "skip", f"{RUN} scope-claude.R1-F09": "apply"})
         assert done.status_code == 409  # there is no such finding; the other is decided
         assert f"<code>{name} skip</code>: done" in done.text
@@ -203,11 +205,11 @@ def test_many_runs_are_paged_and_filtered(tmp_path: Path) -> None:
     scenes.project(tmp_path / "shop", *names)
     with serving(tmp_path / "shop") as server:
         first, second = (server.client.get(f"/?page={at}").text for at in (1, 2))
-        assert (first.count('class="card run-card"'), second.count('class="card run-card"')) == (
+        assert (first.count('class="run"'), second.count('class="run"')) == (
             50,
             10,
         )
-        assert server.client.get("/?q=run-007").text.count('class="card run-card"') == 1
+        assert server.client.get("/?q=run-007").text.count('class="run"') == 1
 
 
 @pytest.mark.rule("WEB-13")

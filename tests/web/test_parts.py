@@ -11,9 +11,10 @@ pytest.importorskip("nh3")
 from qrspi.core.model import Problem
 from qrspi.web import addresses, diff_table, forms, markdown, review_rounds
 from qrspi.web.addresses import Address
-from qrspi.web.diff_table import Row
+from qrspi.web.diff_table import Piece, Row, Table
+from qrspi.web.html import environment
+from qrspi.web.markdown import Place
 from qrspi.web.review_rounds import RoundFigures
-from qrspi.web.templates import environment
 
 
 @pytest.mark.rule("WEB-19")
@@ -57,22 +58,25 @@ HOSTILE = """\
 |---|
 | ![r](//evil.example/r.png) |
 
-```html
+```html" onmouseover="x
 <script>alert(1)</script>
 ```
+
+# <h1 id=L1>
 """
-ALLOWED = re.compile(r"</?(a|p|ul|ol|li|pre|code|em|strong|table|thead|tbody|tr|th|td|h[1-6]|br)\b")
+TAG = r"a|p|ul|ol|li|pre|code|em|strong|table|thead|tbody|tr|th|td|h[3-6]|br|span"
+ATTRIBUTE = r' (?:href="(?:https:)?//evil\.example/[^"]*"|rel="noopener noreferrer"|title="t"'
+ALLOWED = re.compile(rf'</?(?:{TAG})(?:{ATTRIBUTE}|id="g:L[0-9]+"|data-line="[0-9]+"))*>')
 
 
-@pytest.mark.rule("WEB-12")
+@pytest.mark.rule("WEB-02", "WEB-12", "SEC-06")
 def test_markdown_can_do_nothing() -> None:
-    html = markdown.fragment(HOSTILE, "r")
+    html = "".join(one.html for one in markdown.blocks(HOSTILE, Place("r", "x.md", "g:")))
     tags = re.findall(r"<[^>]*>", html)
-    assert all(ALLOWED.match(tag) for tag in tags)
-    assert [tag for tag in tags if re.search(r"\son\w+=|style=|src=", tag)] == []
-    for target in re.findall(r'href="([^"]*)"', "".join(tags)):
-        assert target.startswith(("https://evil.example/", "//evil.example/"))
-    assert all('rel="noopener noreferrer"' in tag for tag in tags if tag.startswith("<a "))
+    assert [tag for tag in tags if not ALLOWED.fullmatch(tag)] == []
+    links = [tag for tag in tags if tag.startswith("<a ")]
+    assert [tag for tag in links if "rel=" not in tag] == []
+    assert sum("href" in tag for tag in links) == 2  # the two pictures, as links
 
 
 @pytest.mark.rule("WEB-12")
@@ -85,40 +89,117 @@ def test_every_other_text_is_escaped() -> None:
     )
 
 
+@pytest.mark.rule("WEB-12")
+def test_words_of_agents_are_not_offered_as_commands() -> None:
+    said = environment().from_string("{{ x|prose }}").render(x="run `qrspi approve`, <b>")
+    assert said == "run <code>qrspi approve</code>, &lt;b&gt;"
+
+
+TEXT = """\
+---
+status: draft
+---
+
+# Title
+
+Two
+lines.
+
+- one
+  more
+- two
+
+| a |
+|---|
+| b |
+
+```sh
+x
+y
+```
+"""
+
+
 @pytest.mark.rule("WEB-04")
-def test_blocks_know_their_lines_behind_the_frontmatter() -> None:
-    text = "---\nstatus: draft\n---\n\n# Title\n\nTwo\nlines.\n"
-    found = markdown.blocks(text, "r", "goals.md")
-    assert [(one.first, one.last, one.html.strip()) for one in found] == [
-        (5, 5, "<h1>Title</h1>"),
-        (7, 8, "<p>Two\nlines.</p>"),
+def test_every_line_of_a_text_has_an_address() -> None:
+    found = markdown.blocks(TEXT, Place("r", "goals.md"))
+    assert [(one.first, one.last) for one in found] == [
+        (5, 5),
+        (7, 8),
+        (10, 13),
+        (14, 16),
+        (18, 21),
     ]
-    inside = markdown.blocks("[x](other.md)", "r", "tasks/task-01.md")
+    assert found[0].html == "<h3>Title</h3>\n"
+    assert found[1].html == '<p>Two\n<span id="L8" data-line="8"></span>lines.</p>\n'
+    lines = [re.findall('id="L([0-9]+)" data-line="([0-9]+)"', one.html) for one in found]
+    assert lines[2:] == [[("11", "11"), ("12", "12")], [("16", "16")], [("19", "19"), ("20", "20")]]
+
+
+@pytest.mark.rule("WEB-04")
+def test_links_lead_to_neighbours() -> None:
+    inside = markdown.blocks("[x](other.md)", Place("r", "tasks/task-01.md"))
     assert 'href="/runs/r/files/tasks/other.md"' in inside[0].html
+
+
+def same(text: str, old: int, new: int) -> Row:
+    return Row("same", (Piece(text),), (Piece(text),), old, new)
 
 
 @pytest.mark.rule("WEB-04")
 def test_a_difference_stands_side_by_side() -> None:
-    assert diff_table.between("a\nb\nc\n", "a\nB\nB2\nc\n") == (
-        Row("head", ""),
-        Row("head", "@@ -1,3 +1,4 @@"),
-        Row("same", "a", "a", 1, 1),
-        Row("changed", "b", "B", 2, 2),
-        Row("changed", None, "B2", None, 3),
-        Row("same", "c", "c", 3, 4),
+    assert diff_table.between("a\nb\nc\n", "a\nB\nB2\nc\n", "x.md").rows == (
+        Row("head", after=(Piece("x.md"),)),
+        Row("place", new=1),
+        same("a", 1, 1),
+        Row("changed", (Piece("b"),), (Piece("B"),), 2, 2),
+        Row("changed", None, (Piece("B2"),), None, 3),
+        same("c", 3, 4),
     )
     removed = "--- a/x\n+++ b/x\n@@ -1,2 +1 @@\n--- not a head\n kept\n"
-    assert diff_table.rows(removed)[2] == Row("changed", "-- not a head", None, 1, None)
+    assert diff_table.table(removed).rows[2] == Row("changed", (Piece("-- not a head"),), old=1)
+
+
+@pytest.mark.rule("WEB-04")
+def test_words_that_differ_are_marked_and_what_is_new_needs_one_column() -> None:
+    found = diff_table.between("A page that loads.\n", "A page that sells.\n")
+    assert found.rows[-1] == Row(
+        "changed",
+        (Piece("A page that "), Piece("loads", changed=True), Piece(".")),
+        (Piece("A page that "), Piece("sells", changed=True), Piece(".")),
+        1,
+        1,
+    )
+    assert (found.is_new, diff_table.between("", "a\n").is_new) == (False, True)
+
+
+def test_a_long_difference_is_cut() -> None:
+    found = diff_table.between("", "x\n" * 5000)
+    assert (len(found.rows), found.cut) == (4000, True)
+    assert diff_table.between("", "x\n" * 3998) == Table(found.rows)
 
 
 @pytest.mark.rule("WEB-05", "WEB-22")
 def test_the_plot_begins_with_two_rounds() -> None:
     first = RoundFigures(1, "closed", 4, 1, None, "")
     assert review_rounds.plot((first,)) is None
-    drawn = review_rounds.plot((first, RoundFigures(2, "closed", 0, 0, 2, "narrow")))
+    drawn = review_rounds.plot((first, RoundFigures(2, "closed", 1, 0, 2, "narrow")))
     assert drawn is not None
-    assert (drawn.kept_line, drawn.scope_line) == ("28,28 612,152", "612,90")
-    assert drawn.words == "Kept findings by round: round 1: 4 kept, round 2: 0 kept."
+    assert [(one.x, one.top, one.height, one.label) for one in drawn.marks] == [
+        (98.0, 10.0, 118.0, "1"),
+        (246.0, 98.5, 29.5, "2 ▸◂"),
+    ]
+    assert (drawn.scope_line, drawn.bar) == ("246,69", 28.0)
+    assert drawn.words == (
+        "Round 1: 4 kept, the whole text. Round 2: 1 kept, 2 parts in scope, only the last fixes."
+    )
+
+
+def test_a_plot_of_many_rounds_has_room_for_some_labels() -> None:
+    rounds = tuple(RoundFigures(at, "closed", 1, 0, None, "") for at in range(1, 61))
+    drawn = review_rounds.plot(rounds)
+    assert drawn is not None
+    assert [one.label for one in drawn.marks if one.label][:3] == ["1", "7", "13"]
 
 
 @pytest.mark.rule("WEB-17")

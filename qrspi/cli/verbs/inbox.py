@@ -25,7 +25,8 @@ def command(session: Session, commands: bool) -> None:
 
 
 def _document(item: Item) -> dict[str, object]:
-    return {**item._asdict(), "step": item.step or None, "round": item.round or None}
+    said = item._asdict()
+    return {**said, **{name: said[name] or None for name in ("step", "round", "finding")}}
 
 
 def _commands(found: tuple[Item, ...]) -> list[str]:

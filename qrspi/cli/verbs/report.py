@@ -51,7 +51,8 @@ def _html(session: Session, found: RunDir) -> str:
 
     libraries.must_be_there()
     from qrspi.cli.in_process import Commands
-    from qrspi.web import report, templates
+    from qrspi.web import html as pages
+    from qrspi.web import report
 
     gathered = report.gather(Commands(session, "web"), found.name, found.path)
-    return templates.report(gathered)
+    return pages.report(gathered)

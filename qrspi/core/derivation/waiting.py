@@ -27,6 +27,7 @@ class Item(NamedTuple):
     round: int
     summary: str
     command: str
+    finding: str = ""  # that is decided about, at a pause
 
 
 def items(states: Iterable[RunState]) -> tuple[Item, ...]:
@@ -64,7 +65,8 @@ def _asked_for(state: RunState) -> Iterator[Item]:
         return
     for name in answer.missing:
         text = f"{name}: apply it, skip it, or go back to what it is really about"
-        yield item._replace(summary=text, command=f"qrspi decide {state.run} {name} apply")
+        decide = f"qrspi decide {state.run} {name} apply"
+        yield item._replace(summary=text, command=decide, finding=name)
 
 
 _DOUBTS = ("claims-approval", "edited-after-approval")

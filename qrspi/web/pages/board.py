@@ -6,26 +6,35 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from qrspi.cli.in_process import Commands
-from qrspi.core.records.audit_trail import FILE
-from qrspi.web.templates import Page
+from qrspi.core.model import Problem
+from qrspi.core.records import audit_trail
+from qrspi.web import gates, words
+from qrspi.web.forms import Form
+from qrspi.web.html import Page
+from qrspi.world.files import json_log
+from qrspi.world.files.run_tree import DiskTree
 
 PER_PAGE = 50
-_GROUPS = {
-    "human": "Waits for you",
-    "agent": "Waits for agents",
-    "engine": "Can go on by itself",
-    "nobody": "Complete or set aside",
-}
+
+
+class Change(NamedTuple):
+    """The newest line of a trail: `3 h ago, ada`."""
+
+    time: str
+    by: str
 
 
 class Card(NamedTuple):
     run: dict[str, Any]
-    last: dict[str, Any] | None  # the newest line of its trail
+    where: str
+    last: Change | None
+    answer: str  # the address where its question is answered; '' when it asks nobody
+    forms: tuple[Form, ...]
 
 
 class Group(NamedTuple):
-    title: str
     who: str
+    title: str
     total: int
     cards: list[Card]
 
@@ -35,7 +44,7 @@ def page(commands: Commands, query: dict[str, str]) -> Page:
     wanted = query.get("q", "").strip().lower()
     runs = [one for one in document["runs"] if wanted in one["run"].lower()]
     ordered = sorted(runs, key=lambda one: (_place(one), -_changed(commands, one["run"])))
-    number = _number(query.get("page", ""), len(ordered))
+    number, last = _number(query.get("page", ""), len(ordered)), _pages(len(ordered))
     shown = ordered[(number - 1) * PER_PAGE : number * PER_PAGE]
     context = {
         "groups": _groups(commands, ordered, shown),
@@ -43,8 +52,9 @@ def page(commands: Commands, query: dict[str, str]) -> Page:
         "found": len(ordered),
         "wanted": query.get("q", ""),
         "page": number,
-        "pages": _pages(len(ordered)),
-        "daemon": document["daemon"],
+        "pages": last,
+        "newer": number - 1,
+        "older": number + 1 if number < last else 0,
     }
     return Page("board.html", "Runs", context)
 
@@ -64,13 +74,13 @@ def _who(run: dict[str, Any]) -> str:
 
 
 def _place(run: dict[str, Any]) -> int:
-    return list(_GROUPS).index(_who(run))
+    return list(words.WHO).index(_who(run))
 
 
 def _changed(commands: Commands, run: str) -> float:
     """When the engine last changed something, by the clock of the file."""
     folder = f"{commands.session.root.runs_dir}/{run}"
-    for name in (f"{folder}/{FILE}", folder):
+    for name in (f"{folder}/{audit_trail.FILE}", folder):
         try:
             return Path(name).stat().st_mtime
         except OSError:
@@ -82,20 +92,32 @@ def _groups(
     commands: Commands, ordered: list[dict[str, Any]], shown: list[dict[str, Any]]
 ) -> list[Group]:
     found = []
-    for who, title in _GROUPS.items():
-        cards = [Card(one, last_change(commands, one["run"])) for one in shown if _who(one) == who]
+    for who, title in words.WHO.items():
+        cards = [_card(commands, one) for one in shown if _who(one) == who]
         if cards:
-            found.append(Group(title, who, sum(_who(one) == who for one in ordered), cards))
+            found.append(Group(who, title, sum(_who(one) == who for one in ordered), cards))
     return found
 
 
-def last_change(commands: Commands, run: str) -> dict[str, Any] | None:
-    """Who did something last, for `3 h ago, ada`."""
-    answer = commands.run("log", run, "-n", "1")
-    if answer.status or not answer.text.strip():
-        return None
-    line = answer._replace(text=answer.text.splitlines()[-1]).document
-    if line.get("kind") != "entry":
-        return None
-    agents = [one["agent"] for one in line.get("answers", ())]
-    return {**line, "by": line.get("who") or ", ".join(agents[:2]) or "qrspi"}
+def _card(commands: Commands, run: dict[str, Any]) -> Card:
+    who = _who(run)
+    number = run["next"]["round"]
+    step = run["current_step"] or ("complete" if run["complete"] else "no step")
+    where = f"{step}, round {number}" if number else step
+    return Card(
+        run,
+        f"{where}, set aside" if run["closed"] else where,
+        last_change(commands, run["run"]),
+        gates.answered_at(run) if who == "human" else "",
+        tuple(one._replace(primary=False) for one in gates.of_run(run) if who == "engine"),
+    )
+
+
+def last_change(commands: Commands, run: str) -> Change | None:
+    tree = DiskTree(f"{commands.session.root.runs_dir}/{run}")
+    for entry in json_log.tail(tree, audit_trail.FILE, 1):
+        line = entry if isinstance(entry, Problem) else audit_trail.read(entry.record, -1)
+        if not isinstance(line, Problem):
+            agents = ", ".join(answer.agent for answer in line.answers[:2])
+            return Change(line.time, line.who.partition(" <")[0] or agents or "qrspi")
+    return None

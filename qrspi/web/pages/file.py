@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from qrspi.cli.in_process import Commands
 from qrspi.core.errors import Refusal
 from qrspi.core.model import Problem
 from qrspi.core.tree import Fault
-from qrspi.web import markdown
-from qrspi.web.pages.step import Shelf
-from qrspi.web.templates import Page
+from qrspi.web import gates
+from qrspi.web.html import Page
+from qrspi.web.markdown import Place
+from qrspi.web.pages import step
 from qrspi.world.files.run_tree import DiskTree
 
-LIMIT = 2 * 1024 * 1024
+_LIMIT = 2 * 1024 * 1024
 _SAYS = {
     "not-a-file": "This is no plain file: folders and links are not followed.",
     "unreadable": "This file cannot be read.",
@@ -22,19 +25,20 @@ _SAYS = {
 def page(commands: Commands, name: str, path: str) -> Page:
     run = commands.ask("status", name)["runs"][0]
     tree = DiskTree(f"{commands.session.root.runs_dir}/{name}")
-    data = tree.read(path, LIMIT)
+    data = tree.read(path, _LIMIT)
     if isinstance(data, Fault) and data.kind == "absent":
         raise Refusal(Problem("absent", f"{name} has no file {path}", file=path))
     context = {"run": run, "path": path, "shelf": None, "lines": (), "says": ""}
+    context |= _shown(data, name, path)
+    return Page("file.html", f"{path} · {name}", context, name, following=gates.following(run))
+
+
+def _shown(data: bytes | Fault, run: str, path: str) -> dict[str, Any]:
     if isinstance(data, Fault):
-        context["says"] = f"{_SAYS[data.kind]} {data.detail}".strip()
-    elif b"\0" in data[:8192]:
-        context["says"] = f"This file is binary: {len(data)} bytes."
-    elif path.endswith(".md"):
-        text = data.decode("utf-8", "replace")
-        context["shelf"] = Shelf(
-            path, markdown.front_matter(text), markdown.blocks(text, name, path)
-        )
-    else:
-        context["lines"] = data.decode("utf-8", "replace").splitlines()
-    return Page("file.html", f"{path} · {name}", context, name)
+        return {"says": f"{_SAYS[data.kind]} {data.detail}".strip()}
+    if b"\0" in data[:8192]:
+        return {"says": f"This file is binary: {len(data)} bytes."}
+    text = data.decode("utf-8", "replace")
+    if path.endswith(".md"):
+        return {"shelf": step.shelf(text, Place(run, path), [])}
+    return {"lines": text.splitlines()}

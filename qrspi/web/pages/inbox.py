@@ -5,13 +5,19 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from qrspi.cli.in_process import Answer, Commands
-from qrspi.web import forms
-from qrspi.web.templates import Page
+from qrspi.web import forms, gates
+from qrspi.web.html import Page
 
 
 class Waiting(NamedTuple):
     item: dict[str, Any]
-    finding: str  # that is decided about; '' for what is answered on the run's page
+    held: dict[str, Any] | None  # the finding that is decided about
+    answer: str  # the address where everything else is answered
+
+    @property
+    def name(self) -> str:
+        """Of its answer in the form."""
+        return f"{self.item['run']} {self.item['finding']}"
 
 
 class Given(NamedTuple):
@@ -25,16 +31,18 @@ class Given(NamedTuple):
         return str(self.answer.document.get("message", "")) if self.answer.status else "done"
 
 
-def page(commands: Commands, query: dict[str, str]) -> Page:
-    document = commands.ask("inbox")
-    items = [Waiting(item, _finding(item)) for item in document["items"]]
-    batch = [one for one in items if one.finding]
-    return Page("inbox.html", "Inbox", {"items": items, "batch": len(batch), "given": ()})
+def page(commands: Commands) -> Page:
+    runs = {one["run"]: one for one in commands.ask("status", "--all")["runs"]}
+    items = [_waiting(item, runs) for item in commands.ask("inbox")["items"]]
+    batch = sum(one.held is not None for one in items)
+    return Page("inbox.html", "Inbox", {"items": items, "batch": batch, "given": ()})
 
 
-def _finding(item: dict[str, Any]) -> str:
-    """A pause is decided finding by finding; its sentence begins with the finding's name."""
-    return str(item["summary"]).partition(":")[0] if item["kind"] == "pause" else ""
+def _waiting(item: dict[str, Any], runs: dict[str, dict[str, Any]]) -> Waiting:
+    run = runs.get(item["run"])
+    held = run["next"]["held"] if run and item["finding"] else ()
+    found = next((one for one in held if one["name"] == item["finding"]), None)
+    return Waiting(item, found, gates.place(item["run"], item["kind"], item["step"]))
 
 
 def answered(commands: Commands, fields: dict[str, str]) -> Page:
@@ -47,7 +55,7 @@ def answered(commands: Commands, fields: dict[str, str]) -> Page:
         said = forms.words(run, "decide", {"finding": finding, "choice": choice})
         if isinstance(said, tuple) and not run.startswith("-"):
             given.append(Given(f"{run} {finding} {choice}", commands.run(*said)))
-    found = page(commands, {})
+    found = page(commands)
     refused = any(one.answer.status for one in given)
     context = {**found.context, "given": given}
-    return found._replace(context=context, status=409 if refused else 200)
+    return found._replace(context=context, status=409 if refused else 200, answer=True)

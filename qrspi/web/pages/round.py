@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections import Counter
+from typing import Any, NamedTuple
 
 from qrspi.cli.in_process import Commands
 from qrspi.core.filenames import RoundPaths
@@ -11,53 +12,89 @@ from qrspi.core.rounds import manifest as manifests
 from qrspi.core.rounds import round_list
 from qrspi.core.rounds.manifest import Manifest
 from qrspi.core.tree import Fault
-from qrspi.web import diff_table, gates, markdown
-from qrspi.web.templates import Page
+from qrspi.render.terminal import counted
+from qrspi.web import diff_table, gates, markdown, words
+from qrspi.web.diff_table import Table
+from qrspi.web.html import Page
+from qrspi.web.markdown import Place
+from qrspi.web.pages.spend import Sums
 from qrspi.world.files.run_tree import DiskTree
 
 _DIFF_LIMIT = 2 * 1024 * 1024
+
+
+class Sent(NamedTuple):
+    """A reviewer, and how its answers came here."""
+
+    tag: str
+    model: str
+    answer: str
 
 
 def page(commands: Commands, name: str, step: str, number: int) -> Page:
     found = commands.ask("show", name, step, "--round", str(number))
     run = commands.ask("status", name)["runs"][0]
     tree = DiskTree(f"{commands.session.root.runs_dir}/{name}")
-    about = subject_of(step)
-    paths = RoundPaths(about.reviews, number)
-    manifest = manifests.read(tree.read(paths.manifest, manifests.LIMIT), paths.manifest)
-    numbers = round_list.rounds(tree, about)
-    waits = run["next"]["step"] == step and run["next"]["round"] == number
+    paths = RoundPaths(subject_of(step).reviews, number)
+    read = manifests.read(tree.read(paths.manifest, manifests.LIMIT), paths.manifest)
+    manifest = read if isinstance(read, Manifest) else None
+    is_next = run["next"]["step"] == step and run["next"]["round"] == number
+    decisions = gates.held(run) if is_next else ()
     context = {
         "run": run,
         "step": step,
         "number": number,
-        "numbers": numbers,
+        "numbers": round_list.rounds(tree, subject_of(step)),
         "findings": [one for one in found["findings"] if one["lineage"] != "resolved"],
         "gone": [one for one in found["findings"] if one["lineage"] == "resolved"],
-        "decisions": gates.decisions(run) if waits else {},
-        "sent": manifest.dispatches if isinstance(manifest, Manifest) else (),
-        "choice": manifest.choice if isinstance(manifest, Manifest) else None,
-        "cost": _cost(commands, name, step, number),
+        "goes_on": is_next and run["next"]["who"] == "agent",
+        "decisions": {one.finding["name"]: one.forms for one in decisions},
+        "sent": _sent(manifest, found["answers"]),
+        "costs": _costs(commands, name, step, number),
+        "against": manifest.choice.ref[:12] if manifest and manifest.choice else "",
         "diff": _diff(tree, paths.diff),
+        "since": _diff(tree, paths.since),
         "dispositions": _text(tree, paths.dispositions),
     }
-    return Page("round.html", f"Round {number} of {step} · {name}", context, name)
+    title = f"Round {number} of {step} · {name}"
+    return Page("round.html", title, context, name, following=gates.following(run))
 
 
-def _cost(commands: Commands, run: str, step: str, number: int) -> list[dict[str, Any]]:
+def _sent(manifest: Manifest | None, answers: list[dict[str, Any]]) -> list[Sent]:
+    if manifest is None:
+        return []
+    return [
+        Sent(one.tag, "/".join(filter(None, (one.vendor, one.model))), _answer(one.tag, answers))
+        for one in manifest.dispatches
+    ]
+
+
+def _answer(tag: str, answers: list[dict[str, Any]]) -> str:
+    """`2 findings, sent for`. Scores are the verifiers', whoever they were."""
+    mine = [one for one in answers if one["file"].rpartition("/")[2].startswith(f"{tag}.")]
+    said = [one for one in mine if not one["file"].endswith(".yml")]
+    if not said:
+        return "nothing yet"
+    found = sum(".finding-" in one["file"] for one in said)
+    ways = Counter(words.EVIDENCE[one["evidence"]] for one in said)
+    return ", ".join((counted(found, "finding") if found else "nothing found", *ways))
+
+
+def _costs(commands: Commands, run: str, step: str, number: int) -> list[tuple[str, str, Sums]]:
     answer = commands.run("spend", run)
     groups = [] if answer.status else answer.document["groups"]
-    return [one for one in groups if (one["step"], one["round"]) == (step, number)]
+    mine = (one for one in groups if (one["step"], one["round"]) == (step, number))
+    return [(one["role"], one["model"], Sums().plus(one)) for one in mine]
 
 
-def _diff(tree: DiskTree, path: str) -> tuple[diff_table.Row, ...]:
+def _diff(tree: DiskTree, path: str) -> Table | None:
     data = tree.read(path, _DIFF_LIMIT)
-    return () if isinstance(data, Fault) else diff_table.rows(data.decode("utf-8", "replace"))
+    return None if isinstance(data, Fault) else diff_table.table(data.decode("utf-8", "replace"))
 
 
 def _text(tree: DiskTree, path: str) -> str:
     data = tree.read(path)
     if isinstance(data, Fault):
         return ""
-    blocks = markdown.blocks(data.decode("utf-8", "replace"), tree.name, path)
-    return "".join(block.html for block in blocks)
+    found = markdown.blocks(data.decode("utf-8", "replace"), Place(tree.name, path, f"{path}:"))
+    return "".join(block.html for block in found)

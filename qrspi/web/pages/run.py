@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from qrspi.cli.in_process import Commands
 from qrspi.core.pipeline import STEP, subject
-from qrspi.web import gates, review_rounds
-from qrspi.web.pages import board
-from qrspi.web.pages.step import Text, text
+from qrspi.web import gates, review_rounds, words
+from qrspi.web.html import Page
+from qrspi.web.pages import board, step
 from qrspi.web.shown_texts import ShownTexts
-from qrspi.web.templates import Page
 from qrspi.world.files.run_tree import DiskTree
 
 
@@ -16,23 +15,27 @@ def page(commands: Commands, texts: ShownTexts, name: str) -> Page:
     document = commands.ask("status", name)
     run = document["runs"][0]
     tree = DiskTree(f"{commands.session.root.runs_dir}/{name}")
-    step = run["next"]["step"] or run["current_step"] or ""
-    about = subject(step)
-    rounds = review_rounds.of_step(tree, about) if about else ()
-    read: Text | None = None
-    if run["next"]["kind"] == "approve" and step in STEP and not run["closed"]:
-        read = text(commands, texts, run, step)
+    about = run["next"]["step"] or run["current_step"] or ""
+    found = subject(about)
+    rounds = review_rounds.of_step(tree, found) if found else ()
+    reads = run["next"]["kind"] == "approve" and about in STEP and not run["closed"]
     context = {
         "run": run,
-        "step": step,
+        "step": about,
+        "who": "nobody" if run["closed"] else run["next"]["who"],
+        "title_of_next": _title(run["closed"], run["next"]["who"]),
         "forms": gates.of_run(run),
         "aside": gates.aside(run),
-        "decisions": gates.decisions(run),
-        "read": read,
+        "held": gates.held(run),
+        "read": step.text(commands, texts, run, about) if reads else None,
         "rounds": rounds,
         "plot": review_rounds.plot(rounds),
         "last": board.last_change(commands, name),
-        "has_tasks": "implement" in run["route"],
-        "daemon": document["daemon"],
     }
     return Page("run.html", name, context, name)
+
+
+def _title(closed: bool, who: str) -> str:
+    if closed:
+        return "Set aside"
+    return "Nothing is left to do" if who == "nobody" else words.WHO[who]

@@ -5,50 +5,64 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from qrspi.cli.in_process import Commands
-from qrspi.web.templates import Page
+from qrspi.web import gates
+from qrspi.web.html import Page
 
 _BY = {"step": "By step", "role": "By role", "model": "By model"}
+_UNKNOWN = "not said"
+
+
+class Sums(NamedTuple):
+    calls: int = 0
+    tokens: int = 0
+    usd: float = 0.0
+    seconds: float = 0.0
+
+    def plus(self, group: dict[str, Any]) -> Sums:
+        return Sums(
+            self.calls + group["calls"],
+            self.tokens + group["input_tokens"] + group["output_tokens"],
+            self.usd + group["usd"],
+            self.seconds + group["seconds"],
+        )
 
 
 class Bar(NamedTuple):
     name: str
-    calls: int
-    tokens: int
-    usd: float
-    seconds: float
+    sums: Sums
+    width: float  # of a hundred
 
 
 class Chart(NamedTuple):
     title: str
     bars: list[Bar]
-    most: float  # of what the bars are drawn by
-    unit: str
 
 
 def page(commands: Commands, name: str) -> Page:
     found = commands.ask("spend", name)
-    unit = "usd" if found["total"]["usd"] else "tokens"
-    charts = [_chart(found["groups"], field, title, unit) for field, title in _BY.items()]
+    run = commands.ask("status", name)["runs"][0]
+    by_money = bool(found["total"]["usd"])
     context = {
-        "run": commands.ask("status", name)["runs"][0],
-        "total": found["total"],
+        "run": run,
+        "total": Sums().plus(found["total"]),
+        "unpriced": found["total"]["unpriced"],
         "budgets": found["budgets"],
-        "groups": found["groups"],
-        "charts": charts if found["groups"] else [],
+        "charts": list(_charts(found["groups"], by_money)) if found["groups"] else [],
+        "drawn_by": "money" if by_money else "tokens",
     }
-    return Page("spend.html", f"Spend · {name}", context, name)
+    return Page("spend.html", f"Spend · {name}", context, name, following=gates.following(run))
 
 
-def _chart(groups: list[dict[str, Any]], field: str, title: str, unit: str) -> Chart:
-    sums: dict[str, Bar] = {}
+def _charts(groups: list[dict[str, Any]], by_money: bool) -> list[Chart]:
+    return [_chart(groups, field, title, by_money) for field, title in _BY.items()]
+
+
+def _chart(groups: list[dict[str, Any]], field: str, title: str, by_money: bool) -> Chart:
+    sums: dict[str, Sums] = {}
     for one in groups:
-        bar = sums.get(one[field] or "?", Bar(one[field] or "?", 0, 0, 0.0, 0.0))
-        sums[bar.name] = Bar(
-            bar.name,
-            bar.calls + one["calls"],
-            bar.tokens + one["input_tokens"] + one["output_tokens"],
-            bar.usd + one["usd"],
-            bar.seconds + one["seconds"],
-        )
-    bars = sorted(sums.values(), key=lambda bar: -getattr(bar, unit))
-    return Chart(title, bars, max((getattr(bar, unit) for bar in bars), default=1) or 1, unit)
+        name = one[field] or _UNKNOWN
+        sums[name] = sums.get(name, Sums()).plus(one)
+    sizes = {name: one.usd if by_money else one.tokens for name, one in sums.items()}
+    most = max(sizes.values()) or 1
+    names = sorted(sums, key=lambda name: -sizes[name])
+    return Chart(title, [Bar(name, sums[name], 100 * sizes[name] / most) for name in names])

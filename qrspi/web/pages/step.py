@@ -1,50 +1,96 @@
-"""`/runs/RUN/STEP`: its text, its rounds, and the yes or no to it."""
+"""`/runs/RUN/STEP`: its text, its rounds, what people said about its lines, and the yes or no."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from qrspi.cli.in_process import Commands
 from qrspi.core.pipeline import STEP, subject_of
 from qrspi.core.tree import Fault
 from qrspi.web import gates, markdown, review_rounds
+from qrspi.web.forms import Form
 from qrspi.web.gates import Gate
-from qrspi.web.markdown import Block
+from qrspi.web.html import Page
+from qrspi.web.markdown import Block, Place
 from qrspi.web.shown_texts import Shown, ShownTexts
-from qrspi.web.templates import Page
 from qrspi.world.files.run_tree import DiskTree
+
+Comment = dict[str, Any]
+
+
+class Passage(NamedTuple):
+    """A block of a text, and what people said about its lines."""
+
+    block: Block
+    comments: tuple[Comment, ...] = ()
 
 
 class Shelf(NamedTuple):
     """One file of a step."""
 
     path: str
-    front: str
-    blocks: tuple[Block, ...]
+    prefix: str  # of the addresses of its lines
+    front: str = ""
+    passages: tuple[Passage, ...] = ()
     fault: Fault | None = None
+    lost: tuple[Comment, ...] = ()  # comments whose lines are nowhere
 
 
 class Text(NamedTuple):
     files: tuple[Shelf, ...]
     hash: str
     gate: Gate
+    comment: Form | None  # None where nobody can comment
+
+    @property
+    def answers(self) -> tuple[Form, ...]:
+        return (*self.gate.forms, *((self.comment,) if self.comment else ()))
 
 
 def text(commands: Commands, texts: ShownTexts, run: dict[str, Any], step: str) -> Text:
     tree = DiskTree(f"{commands.session.root.runs_dir}/{run['run']}")
     about = subject_of(step)
     shown = texts.show(tree, about)
+    comments = _comments(commands, run["run"])
     gate = gates.approval(commands, run, step, shown) if step in STEP else Gate()
-    return Text(shelves(shown, run["run"]), shown.hash, gate)
+    there = comments is not None and about.artifact in shown.texts
+    form = gates.comment(run["run"], step) if there else None
+    return Text(shelves(shown, run["run"], comments or []), shown.hash, gate, form)
 
 
-def shelves(shown: Shown, run: str) -> tuple[Shelf, ...]:
+def shelves(shown: Shown, run: str, comments: list[Comment]) -> tuple[Shelf, ...]:
     read = (
-        Shelf(path, markdown.front_matter(words), markdown.blocks(words, run, path))
-        for path, words in shown.texts.items()
+        shelf(words, Place(run, path, f"{path}:" if at else ""), comments)
+        for at, (path, words) in enumerate(shown.texts.items())
     )
-    missing = (Shelf(path, "", (), fault) for path, fault in shown.faults.items())
+    missing = (Shelf(path, f"{path}:", fault=fault) for path, fault in shown.faults.items())
     return (*read, *missing)
+
+
+def shelf(words: str, place: Place, comments: list[Comment]) -> Shelf:
+    blocks = markdown.blocks(words, place)
+    mine = [one for one in comments if one["file"] == place.path]
+    passages = tuple(_beside(blocks, mine))
+    told = {one["id"] for passage in passages for one in passage.comments}
+    lost = tuple(one for one in mine if one["id"] not in told)
+    return Shelf(place.path, place.prefix, markdown.front_matter(words), passages, lost=lost)
+
+
+def _beside(blocks: tuple[Block, ...], comments: list[Comment]) -> Iterator[Passage]:
+    """A comment stands below the block in which its lines end."""
+    before = 0
+    for block in blocks:
+        here = tuple(one for one in comments if before < (one["end"] or 0) <= block.last)
+        before = block.last
+        yield Passage(block, here)
+
+
+def _comments(commands: Commands, run: str) -> list[Comment] | None:
+    """None where the comments cannot be read."""
+    answer = commands.run("comment", "list", run, "--all")
+    found: list[Comment] | None = None if answer.status else answer.document["comments"]
+    return found
 
 
 def page(commands: Commands, texts: ShownTexts, name: str, step: str) -> Page:
@@ -59,16 +105,8 @@ def page(commands: Commands, texts: ShownTexts, name: str, step: str) -> Page:
         "state": known.get(about.step),
         "artifact": about.artifact,
         "read": text(commands, texts, run, step),
-        "rounds": tuple(reversed(rounds)),
+        "rounds": rounds,
         "plot": review_rounds.plot(rounds),
-        "comments": _comments(commands, name, about.artifact),
+        "is_next": run["next"]["step"] == step,
     }
-    return Page("step.html", f"{step} · {name}", context, name)
-
-
-def _comments(commands: Commands, run: str, artifact: str) -> list[dict[str, Any]] | None:
-    """Open ones of this text; None where the comments cannot be read."""
-    answer = commands.run("comment", "list", run)
-    if answer.status:
-        return None
-    return [one for one in answer.document["comments"] if one["file"] == artifact]
+    return Page("step.html", f"{step} · {name}", context, name, following=gates.following(run))

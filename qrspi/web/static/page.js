@@ -5,12 +5,13 @@ if (typeof document === "undefined") worker(); else page();
 
 function worker() {
   const ports = new Set();
-  let stream = null, open = false;
+  let stream = null, open = false, seen = 0;
   const tell = (message) => ports.forEach((port) => port.postMessage(message));
   const listen = () => {
     stream = new EventSource("/events");
     stream.addEventListener("change", (event) => {
       open = true;
+      seen = +event.lastEventId;
       tell({ kind: "change", ...JSON.parse(event.data) });
     });
     stream.onerror = () => {
@@ -24,28 +25,40 @@ function worker() {
     ports.add(port);
     port.onmessage = (message) => { if (message.data === "bye") ports.delete(port); };
     if (!stream) listen();
-    else port.postMessage(open ? { kind: "here" } : { kind: "lost" });
+    else port.postMessage(open ? { kind: "here", seen } : { kind: "lost" });
   };
 }
 
 function page() {
-  const banner = document.getElementById("banner");
-  let busy = false, again = false, stale = false, lost = false;
-  const dirty = new Set(); // fields that somebody has typed in
+  const $ = (selector, root = document) => root.querySelector(selector);
+  const all = (selector, root = document) => [...root.querySelectorAll(selector)];
+  const make = (tag, properties, ...children) => {
+    const made = Object.assign(document.createElement(tag), properties);
+    made.dataset.ours = "";
+    made.append(...children);
+    return made;
+  };
 
-  const say = (text) => { banner.hidden = !text; if (banner.textContent !== text) banner.textContent = text; };
+  // --- what changes elsewhere -------------------------------------------------------------------
+
+  const banner = $("#banner");
+  const typed = new Set(); // fields that somebody has written in
+  let busy = false, again = false, stale = false;
+
+  const say = (text) => {
+    if (banner.textContent !== text) banner.textContent = text;
+    banner.hidden = !text;
+  };
 
   function heard(message) {
+    const mine = document.body.dataset.run;
     if (message.kind === "lost") {
-      lost = true;
       say("The connection is lost. This page shows what it knew; it comes back by itself.");
       refresh(); // tells a server that is gone from one that does not know us any more
-      return;
-    }
-    if (message.kind === "change") {
-      const mine = document.body.dataset.run;
-      const concerns = message.everything || !mine || message.runs.includes(mine);
-      if (lost || concerns) refresh();
+    } else if (message.kind === "here") {
+      if (message.seen > +document.body.dataset.seen) refresh(); // it was drawn before we listened
+    } else if (message.everything || !mine || message.runs.includes(mine) || !banner.hidden) {
+      refresh();
     }
   }
 
@@ -54,15 +67,14 @@ function page() {
     if (busy) { again = true; return; }
     busy = true;
     try {
-      const shown = await fetch(location.href, { credentials: "same-origin", headers: { Accept: "text/html" } });
+      const shown = await fetch(location.href, { headers: { Accept: "text/html" } });
       if (shown.status === 401) {
         say("qrspi ui was started again: open the new address that it has printed.");
       } else {
-        const next = new DOMParser().parseFromString(await shown.text(), "text/html");
-        lost = false;
+        const text = await shown.text();
         say("");
         // What a form was answered with is not what its address shows.
-        if (document.body.dataset.answered === undefined) take(next);
+        if (!("answer" in document.body.dataset)) take(new DOMParser().parseFromString(text, "text/html"));
       }
     } catch { /* the stream says when it is back */ }
     busy = false;
@@ -70,16 +82,22 @@ function page() {
   }
 
   function take(next) {
+    const focused = document.activeElement;
     document.title = next.title;
     for (const part of [".top", "main"]) {
-      const here = document.querySelector(part), there = next.querySelector(part);
+      const here = $(part), there = $(part, next);
       if (here && there) morph(here, there);
     }
-    dress(document);
+    if (focused !== document.activeElement && focused !== document.body) {
+      (focused.isConnected ? focused : $("#main")).focus({ preventScroll: true });
+    }
+    dress();
   }
 
-  const keyOf = (node) => (node.nodeType === 1 ? node.dataset.key || node.id || "" : "");
-  const alike = (a, b) => a.nodeType === b.nodeType && a.nodeName === b.nodeName && keyOf(a) === keyOf(b);
+  // --- one tree into another, keeping whatever can be kept --------------------------------------
+
+  const keyOf = (node) => (node.nodeType === 1 ? node.dataset.key || node.id : "");
+  const isOurs = (node) => node.nodeType === 1 && "ours" in node.dataset;
 
   function morph(here, there) {
     if (here.nodeType !== 1) {
@@ -87,141 +105,218 @@ function page() {
       return;
     }
     attributes(here, there);
-    if (here.matches("textarea") && dirty.has(here)) return;
-    const old = [...here.childNodes].filter((node) => !node.dataset?.ours);
-    let at = 0;
+    if (here.matches("textarea")) return;
+    const left = [...here.childNodes].filter((node) => !isOurs(node));
+    const keyed = new Map(left.filter(keyOf).map((node) => [node.nodeName + keyOf(node), node]));
     for (const wanted of [...there.childNodes]) {
-      let found = at;
-      while (found < old.length && !alike(old[found], wanted)) found++;
-      const keyed = keyOf(wanted) || (old[at] && keyOf(old[at]));
-      if (found < old.length && (found === at || keyed || !hasKeys(old, at, found))) {
-        for (; at < found; at++) leave(old[at]);
-        morph(old[at++], wanted);
+      const key = keyOf(wanted);
+      const found = key ? keyed.get(wanted.nodeName + key)
+        : left.find((node) => !keyOf(node) && node.nodeName === wanted.nodeName);
+      if (found && left.includes(found)) {
+        if (found !== left[0]) here.insertBefore(found, left[0]);
+        left.splice(left.indexOf(found), 1);
+        morph(found, wanted);
       } else {
         const fresh = document.importNode(wanted, true);
         if (fresh.nodeType === 1) fresh.classList.add("fresh");
-        here.insertBefore(fresh, old[at] || null);
+        here.insertBefore(fresh, left[0] || null);
       }
     }
-    for (; at < old.length; at++) leave(old[at]);
+    left.forEach(leave);
   }
-
-  const hasKeys = (nodes, from, to) => nodes.slice(from, to).some((node) => keyOf(node));
 
   // What somebody has begun to write is not thrown away with the form it was meant for.
   function leave(node) {
-    const typed = node.nodeType === 1 ? [...dirty].filter((field) => node.contains(field) && field.value) : [];
-    for (const field of typed) {
-      const kept = document.createElement("div");
-      kept.className = "kept-text";
-      kept.dataset.ours = "kept";
-      kept.textContent = "This is no longer asked. You had written: " + field.value;
-      node.before(kept);
-      dirty.delete(field);
+    if (node.nodeType === 1) {
+      all(".kept-text", node).forEach((kept) => node.before(kept));
+      for (const field of typed) if (node.contains(field)) {
+        typed.delete(field);
+        if (field.value.trim()) node.before(kept(field.value));
+      }
     }
     node.remove();
   }
 
+  const kept = (text) => make("div", { className: "kept-text" },
+    make("p", { textContent: "This is no longer asked. You had written:" }),
+    make("span", { className: "cmd" }, make("code", { textContent: text })));
+
   function attributes(here, there) {
-    const mine = (name) => (here.matches("details, dialog") && name === "open") ||
-      (here.matches("input, textarea, select") && (name === "value" || name === "checked") && here.type !== "hidden");
+    const stays = (name) => (here.matches("details, dialog") && name === "open") ||
+      (here.matches("input:not([type=hidden]), textarea") && (name === "value" || name === "checked"));
     for (const { name, value } of [...there.attributes]) {
-      if (!mine(name) && here.getAttribute(name) !== value) here.setAttribute(name, value);
+      if (!stays(name) && here.getAttribute(name) !== value) here.setAttribute(name, value);
     }
     for (const { name } of [...here.attributes]) {
-      if (!there.hasAttribute(name) && !mine(name)) here.removeAttribute(name);
+      if (!there.hasAttribute(name) && !stays(name)) here.removeAttribute(name);
     }
   }
 
-  function dress(root) {
-    for (const place of root.querySelectorAll(".cmd")) {
-      if (place.querySelector(".copy")) continue;
-      const button = document.createElement("button");
-      button.type = "button";
-      button.className = "copy";
-      button.dataset.ours = "copy";
-      button.textContent = "copy";
+  // --- what only a script can do ----------------------------------------------------------------
+
+  function dress() {
+    for (const place of all(".cmd")) {
+      if ($(".copy", place)) continue;
+      const button = make("button", { type: "button", className: "copy", textContent: "copy" });
       button.setAttribute("aria-label", "Copy " + place.textContent.trim());
       place.append(button);
     }
+    mark();
   }
 
-  addEventListener("input", (event) => {
-    if (event.target.matches("textarea, input[type=text]")) dirty.add(event.target);
-    if (event.target.id === "q") {
-      clearTimeout(page.typing);
-      page.typing = setTimeout(() => {
-        const address = new URL("/", location.href);
-        if (event.target.value) address.searchParams.set("q", event.target.value);
-        history.replaceState(null, "", address);
-        refresh();
-      }, 150);
+  function copy(button) {
+    navigator.clipboard.writeText($("code", button.parentElement).textContent).then(() => {
+      button.textContent = "copied";
+      setTimeout(() => { button.textContent = "copy"; }, 1200);
+    });
+  }
+
+  // --- comments on lines ------------------------------------------------------------------------
+
+  const lines = () => $("form.comment input[name=key]");
+
+  function mark() {
+    const field = lines();
+    const [first, last] = field && field.validity.valid ? field.value.replaceAll("L", "").split("-").map(Number) : [0, 0];
+    for (const block of all(".block")) {
+      const chosen = first && block.id.startsWith("L") && +block.dataset.line <= (last || first) && +block.dataset.last >= first;
+      block.classList.toggle("chosen", Boolean(chosen));
     }
+  }
+
+  function comment(first, last) {
+    const field = lines();
+    if (!field) return;
+    field.value = "L" + first + (last > first ? "-L" + last : "");
+    typed.add(field);
+    field.closest("details").open = true;
+    mark();
+    $("textarea", field.form).focus({ preventScroll: true });
+  }
+
+  // The line that a place in the text belongs to: the last one that begins before it.
+  function lineAt(node, offset) {
+    const shelf = (node.nodeType === 1 ? node : node.parentElement).closest(".shelf");
+    if (!shelf || shelf !== $(".shelf")) return 0; // comments are about the step's own text
+    const point = document.createRange();
+    point.setStart(node, offset);
+    let line = 0;
+    for (const one of all("[data-line]", shelf)) {
+      if (point.comparePoint(one, 0) <= 0) line = +one.dataset.line;
+    }
+    return line;
+  }
+
+  function commentSelected() {
+    const selected = getSelection();
+    if (selected.rangeCount && !selected.isCollapsed) {
+      const range = selected.getRangeAt(0);
+      const first = lineAt(range.startContainer, range.startOffset);
+      if (first) return comment(first, lineAt(range.endContainer, range.endOffset));
+    }
+    const block = document.activeElement.closest(".block");
+    if (block && block.id.startsWith("L")) comment(+block.dataset.line, +block.dataset.last);
+  }
+
+  // A comment is sent without leaving the page: whoever reads on has not lost the place.
+  async function send(form) {
+    try {
+      const answer = await fetch(form.action, { method: "POST", body: new URLSearchParams(new FormData(form)) });
+      if (!answer.ok) throw new Error(await answer.text());
+      form.reset();
+      all("input, textarea", form).forEach((field) => typed.delete(field));
+      form.closest("details").open = false;
+      refresh();
+    } catch {
+      form.dataset.native = "";
+      form.requestSubmit(); // shows what is wrong
+    }
+  }
+
+  // --- events -----------------------------------------------------------------------------------
+
+  let typing = 0;
+  addEventListener("input", ({ target }) => {
+    if (target.matches("textarea, input[type=text]")) typed.add(target);
+    if (target === lines()) mark();
+    if (target.id !== "q") return;
+    clearTimeout(typing);
+    typing = setTimeout(() => {
+      const address = new URL("/", location.href);
+      if (target.value) address.searchParams.set("q", target.value);
+      history.replaceState(null, "", address);
+      refresh();
+    }, 150);
   });
 
   addEventListener("click", (event) => {
-    const copy = event.target.closest(".copy");
-    if (copy) {
-      navigator.clipboard.writeText(copy.parentElement.querySelector("code").textContent).then(() => {
-        copy.textContent = "copied";
-        setTimeout(() => { copy.textContent = "copy"; }, 1200);
-      });
-    }
-    const line = event.target.closest(".line");
-    const lines = document.querySelector("#comment input[name=key]");
-    if (line && lines) {
-      const block = line.closest(".block");
-      const first = event.shiftKey && lines.value ? lines.value.split("-")[0] : "L" + block.dataset.first;
-      lines.value = first + (first === "L" + block.dataset.last ? "" : "-L" + block.dataset.last);
-      dirty.add(lines);
+    const { target } = event;
+    if (target.closest(".copy")) copy(target.closest(".copy"));
+    const block = target.closest(".line") && lines() && target.closest(".block");
+    if (block && event.shiftKey && block.id.startsWith("L")) {
+      event.preventDefault();
+      const first = parseInt(lines().value.slice(1)) || +block.dataset.line;
+      comment(Math.min(first, +block.dataset.line), Math.max(first, +block.dataset.last));
+    } else if (block && block.id.startsWith("L")) {
+      comment(+block.dataset.line, +block.dataset.last);
     }
   });
 
   // A button that was pressed once does its work once.
   addEventListener("submit", (event) => {
-    if (event.target.dataset.sent) event.preventDefault();
-    event.target.dataset.sent = "yes";
-    setTimeout(() => delete event.target.dataset.sent, 4000);
+    const form = event.target;
+    const first = !("sent" in form.dataset);
+    form.dataset.sent = "";
+    setTimeout(() => { delete form.dataset.sent; }, 4000);
+    if (!first && !("native" in form.dataset)) return event.preventDefault();
+    if (form.matches(".comment") && !("native" in form.dataset)) {
+      event.preventDefault();
+      send(form);
+    }
   });
 
+  const KEYS = {
+    "?": () => $("#keys").showModal(),
+    j: () => step(1),
+    k: () => step(-1),
+    c: commentSelected,
+    a: () => $(".gate button, .gate summary, .next button, .finding button, .run .button")?.focus(),
+    gi: () => { location.href = "/inbox"; },
+    gh: () => { location.href = "/"; },
+  };
   let before = "";
   addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
-    if (event.target.matches("input, textarea, select")) return;
-    const key = event.key;
-    if (key === "?") document.getElementById("keys").showModal();
-    else if (key === "j" || key === "k") step(key === "j" ? 1 : -1);
-    else if (before === "g" && key === "i") location.href = "/inbox";
-    else if (before === "g" && key === "h") location.href = "/";
-    before = key;
+    if (event.target.matches("input:not([type=radio], [type=checkbox]), textarea, select")) return;
+    const work = KEYS[before + event.key] || KEYS[event.key];
+    before = event.key === "g" ? "g" : "";
+    if (work) { event.preventDefault(); work(); }
   });
 
   function step(by) {
-    const stops = [...document.querySelectorAll("[data-stop], .block")];
+    const stops = all("[data-stop], .block");
     if (!stops.length) return;
     const now = stops.findIndex((one) => one.contains(document.activeElement));
     const next = stops[Math.min(Math.max(now + by, 0), stops.length - 1)];
-    const target = next.querySelector("h2 a, h3 a, .line") || next;
-    target.focus();
+    ($("h2 a, h3 a, .line", next) || next).focus();
     next.scrollIntoView({ block: "nearest" });
   }
 
   addEventListener("visibilitychange", () => { if (!document.hidden && stale) { stale = false; refresh(); } });
+  addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
 
   function connect() {
     if (typeof SharedWorker === "function") {
-      const shared = new SharedWorker("/page.js");
-      shared.port.onmessage = (event) => heard(event.data);
-      shared.port.start();
-      addEventListener("pagehide", () => shared.port.postMessage("bye"));
-      addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
-      return;
+      const { port } = new SharedWorker("/page.js");
+      port.onmessage = (event) => heard(event.data);
+      addEventListener("pagehide", () => port.postMessage("bye"));
+    } else {
+      const stream = new EventSource("/events");
+      stream.addEventListener("change", (event) => heard({ kind: "change", ...JSON.parse(event.data) }));
+      stream.onerror = () => heard({ kind: "lost" });
     }
-    const stream = new EventSource("/events");
-    stream.addEventListener("change", (event) => heard({ kind: "change", ...JSON.parse(event.data) }));
-    stream.onerror = () => heard({ kind: "lost" });
   }
 
-  dress(document);
+  dress();
   connect();
 }

@@ -64,6 +64,7 @@ def test_a_paused_round_gives_one_item_a_finding() -> None:
             1,
             "scope-claude.R1-F01: apply it, skip it, or go back to what it is really about",
             f"qrspi decide {RUN} scope-claude.R1-F01 apply",
+            "scope-claude.R1-F01",
         ),
     )
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shlex
 from importlib import resources
 from typing import Any, NamedTuple
 from urllib.parse import quote
@@ -12,8 +11,9 @@ from jinja2 import Environment, PackageLoader
 from markupsafe import Markup, escape
 
 from qrspi.core.filenames import slug_of
-from qrspi.render.terminal import visible
-from qrspi.web import times
+from qrspi.render.terminal import counted, visible
+from qrspi.web import words
+from qrspi.web.gates import Following
 from qrspi.web.report import Report
 
 
@@ -23,6 +23,8 @@ class Page(NamedTuple):
     context: dict[str, Any]
     run: str = ""  # whose changes this page shows; '' for those of all
     status: int = 200
+    following: Following | None = None
+    answer: bool = False  # to a form: its address shows something else
 
 
 _CODE = re.compile(r"`([^`\n]+)`")
@@ -30,11 +32,20 @@ _CODE = re.compile(r"`([^`\n]+)`")
 
 def sentence(text: str) -> Markup:
     """A sentence of the engine: what stands in back-quotes is a command to copy, or a name."""
+    return _with_code(text, _command)
+
+
+def prose(text: str) -> Markup:
+    """Words of agents and of people: nothing in them is offered as a command."""
+    return _with_code(text, Markup("<code>{}</code>").format)
+
+
+def _with_code(text: str, code: Any) -> Markup:
     parts = _CODE.split(visible(text))
-    return Markup("").join(_code(part) if at % 2 else escape(part) for at, part in enumerate(parts))
+    return Markup("").join(code(part) if at % 2 else escape(part) for at, part in enumerate(parts))
 
 
-def _code(text: str) -> Markup:
+def _command(text: str) -> Markup:
     if not text.startswith("qrspi "):
         return Markup("<code>{}</code>").format(text)
     return Markup('<span class="cmd"><code>{}</code></span>').format(text)
@@ -59,13 +70,24 @@ def environment() -> Environment:
         lstrip_blocks=True,
     )
     made.filters |= {
-        "sentence": sentence,
+        "ago": words.ago,
+        "cited": lambda pair: words.cited(*pair),
         "clean": Markup,  # of `markdown` alone
-        "ago": times.ago,
-        "slug": slug_of,
+        "comment_state": words.comment_state,
+        "counted": counted,
         "date": _date,
+        "looks": words.LOOKS.__getitem__,
+        "money": "{:.4f} USD".format,
         "path": lambda text: quote(text, safe="/"),
-        "shell": shlex.join,
+        "person": lambda text: str(text).partition(" <")[0],
+        "progress": words.PROGRESS.__getitem__,
+        "prose": prose,
+        "sentence": sentence,
+        "short": lambda commit: commit[:12],
+        "slug": slug_of,
+        "thousands": "{:,}".format,
+        "verdict": words.VERDICT.__getitem__,
         "visible": visible,
+        "whole": "{:.0f}".format,
     }
     return made
