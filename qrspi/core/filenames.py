@@ -11,6 +11,7 @@ WORKTREES = ".worktrees"  # those of tasks, below the root of the code repositor
 DISPATCH = ".qrspi/dispatch"  # prompts and replies; git ignores it
 TAG = r"[A-Za-z0-9][A-Za-z0-9_-]*"
 TASK = r"task-[0-9]{2,}[a-z]?"
+SLUG = r"[a-z0-9]+(?:-[a-z0-9]+){1,3}"  # of a run, behind its date
 STAGE = r"stage-after-W[0-9]{1,9}"
 _ROUND = r"round-[0-9]{2,}"
 _FIXES = r"(?:integration|ci|test)-round-[0-9]+"
@@ -298,17 +299,13 @@ def rounds_in(entries: tuple[Entry, ...]) -> tuple[int, ...]:
     return tuple(sorted(number for number in numbers if number))
 
 
-_RUN = r"[0-9]{4}-[0-9]{2}-[0-9]{2}-(.+)"
-SLUG = r"[a-z0-9]+(?:-[a-z0-9]+){1,3}"
-
-
 def is_run_name(name: str) -> bool:
     """Letters that no shell and no terminal takes for anything else."""
     return re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", name) is not None
 
 
 def slug_of(run: str) -> str:
-    match = re.fullmatch(_RUN, run)
+    match = re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}-(.+)", run)
     return match[1] if match else run
 
 
@@ -336,15 +333,12 @@ def task_order(key: str) -> tuple[int, str]:
     return (int(match[1]), match[2]) if match else (10**9, key)
 
 
-_PHASE = r"phase-([0-9]{2,})"
-
-
 def phase_folder(number: int) -> str:
     return f"phases/phase-{number:02d}"
 
 
 def phase_number(name: str) -> int | None:
-    match = re.fullmatch(_PHASE, name)
+    match = re.fullmatch(r"phase-([0-9]{2,})", name)
     return int(match[1]) if match else None
 
 

@@ -13,7 +13,7 @@ import jsonschema
 import pytest
 
 from qrspi.world.runs.workspace import LOCK, Workspace
-from tests import runs, scenes
+from tests import quick, runs, scenes
 from tests.cli.conftest import COMMAND, Call
 from tests.cli.terminal import Terminal
 from tests.users import plain_user, public
@@ -123,6 +123,28 @@ def test_a_rehearsal_begins_like_the_real_thing(
     assert (
         said and [one["handler"] for one in said] == [one["handler"] for one in done][: len(said)]
     )
+
+
+@pytest.mark.rule("OUT-10")
+def test_what_is_committed_is_rehearsed_without_the_commit(tmp_path: Path, qrspi: Call) -> None:
+    scenes.fixed(tmp_path / "fixed")
+    assert rehearsed(qrspi, tmp_path / "fixed") == [
+        "would do: commit-round goals round 1",
+        "  reviews/goals/round-01-commit.txt",
+    ]
+    run = quick.reviewed(tmp_path / "quick", git=True)
+    assert rehearsed(qrspi, tmp_path / "quick")[4:] == [
+        "would do: cascade questions round 1",
+        "  cascade-audit.log",
+        "  cascade-clean-questions-quality-claude.md",
+        "  questions.md",
+        "  approvals.jsonl",
+    ]
+    assert quick.status(run, "questions") == "draft"
+
+
+def rehearsed(qrspi: Call, root: Path) -> list[str]:
+    return qrspi("--root", root, "next", "--dry-run").out.splitlines()[:-1]
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,15 @@ import pytest
 
 from qrspi.core import filenames
 from qrspi.core.artifacts.branch_map import parse
-from qrspi.core.filenames import EngineName, FindingName, FixRound, SidecarName, Unknown, task_key
+from qrspi.core.filenames import (
+    EngineName,
+    FindingName,
+    FixRound,
+    Rejected,
+    SidecarName,
+    Unknown,
+    task_key,
+)
 from qrspi.core.model import Ask, AskKind
 from qrspi.core.pipeline import subject
 
@@ -30,6 +38,8 @@ def written(name: str, script: str) -> str:
         ("quality-claude.finding-F01.md", FindingName("quality-claude", 1)),
         ("a.finding-F12.score.yml", SidecarName("a.finding-F12", "score.yml")),
         ("quality-claude.skipped-02.md", EngineName("skipped", "quality-claude", 2)),
+        ("a.clean.md.rejected-1", Rejected("a.clean.md", 1)),
+        ("rejected-1.jsonl", EngineName("reasons", number=1)),
     ],
 )
 def test_a_file_of_a_round_has_ascii_digits(name: str, known: object, script: str) -> None:
@@ -43,9 +53,12 @@ def test_a_file_of_a_round_has_ascii_digits(name: str, known: object, script: st
     [
         (filenames.task_file_key, "task-01.md", "task-01"),
         (filenames.round_number, "round-03", 3),
+        (filenames.round_beside, "round-03-verified.md", 3),
         (filenames.flagged_round, "round-03-backward-loop.flag", 3),
+        (filenames.paused_round, "goals-loop-pause-round-03.md", ("goals", 3)),
         (filenames.phase_number, "phase-02", 2),
         (filenames.fix_round, "ci-round-01", FixRound("ci", 1)),
+        (filenames.task_named, "Task 3: title", "task-03"),
         (task_key, "3", "task-03"),
         (task_key, "task-03b", "task-03b"),
     ],
@@ -72,6 +85,16 @@ def test_a_branch_map_names_no_such_task(script: str) -> None:
     table = "## Branch Map\n\n| Task | Branch | Base |\n|---|---|---|\n| task-01 | a | main |\n"
     assert [branch.task for branch in parse(table.encode())[0].branches] == ["task-01"]
     assert parse(table.replace("01", written("01", script)).encode())[0].branches == ()
+
+
+@pytest.mark.parametrize("script", FOREIGN)
+def test_a_branch_map_names_no_such_stage(script: str) -> None:
+    def problems(stage: str) -> list[str]:
+        head = "## Branch Map\n\n| Task | Branch | Base |\n|---|---|---|\n"
+        return [one.found for one in parse(f"{head}| task-01 | a | {stage} |\n".encode())[1]]
+
+    other = written("stage-after-W1", script)
+    assert set(problems(other)) - set(problems("stage-after-W1")) == {other}
 
 
 PROMPTS = {
