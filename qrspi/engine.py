@@ -23,12 +23,12 @@ class Outcome(NamedTuple):
 
 def due(workspace: Workspace, found: Survey, options: Options) -> tuple[Due, Job] | None:
     """What the engine does next by itself; None means that the run waits."""
-    from qrspi.handlers import action_table, unfinished_work
+    from qrspi.handlers import action_table
 
     if found.facts is None or found.state.closed:
         return None
     job = Job.of(workspace, found, options)
-    turn = unfinished_work.before(job, action_table.find(job))
+    turn = action_table.turn(job)
     return (turn, job) if turn else None
 
 

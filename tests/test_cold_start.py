@@ -47,7 +47,6 @@ FOR_STATUS = """
     qrspi.core.pipeline
     qrspi.core.records
     qrspi.core.records.approvals
-    qrspi.core.records.approved_texts
     qrspi.core.records.audit_trail
     qrspi.core.records.decisions
     qrspi.core.records.feedback

@@ -206,7 +206,7 @@ JOURNEYS = {
         most=25,
     ),
     "An approval": Journey(
-        (*DERIVED, Loop, Standing, Consent, Mark, Record, Edit, ChangeSet, Done), approval, most=22
+        (*DERIVED, Loop, Standing, Consent, Mark, Record, Edit, ChangeSet, Done), approval, most=20
     ),
     "A dispatch over HTTP": Journey(
         (*DERIVED, *ASKED, Request, Answer, Reply, Usage, Obtained, Taken, LedgerEntry), dispatch

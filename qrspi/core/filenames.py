@@ -224,6 +224,7 @@ _FINDING = rf"(({TAG})\.finding-F([0-9]{{2,9}}))\.(md|score\.yml|score\.md|verif
 _ELSEWHERE = _FINDING.replace(r"\.finding-F", r"(?:\.finding-|[.-])F")
 _CLEAN = rf"({TAG})\.(clean\.md|no-findings\.md|NO_FINDINGS)"
 _ENGINE = rf"({TAG})\.(skipped|path-filtered|bypass-attempt)(?:-([0-9]{{2,9}}))?\.md"
+_ENGINE_FILES = {KEPT: "kept", MANIFEST: "manifest"}
 _SPLIT = rf"\.({TAG})\.split"
 _REJECTED = r"(.+)\.rejected-([0-9]{1,9})"
 _REASONS = r"rejected-([0-9]{1,9})\.jsonl"
@@ -274,10 +275,8 @@ def parse_round_file(name: str, *, elsewhere: bool = False) -> RoundFile:
     if match := re.fullmatch(_ELSEWHERE if elsewhere else _FINDING, name):
         stem, tag, number, extension = match.groups()
         return FindingName(tag, int(number)) if extension == "md" else SidecarName(stem, extension)
-    if name == KEPT:
-        return EngineName("kept")
-    if name == MANIFEST:
-        return EngineName("manifest")
+    if name in _ENGINE_FILES:
+        return EngineName(_ENGINE_FILES[name])
     if is_dropping(name):
         return Dropping()
     if match := re.fullmatch(_CLEAN, name):

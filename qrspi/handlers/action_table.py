@@ -1,4 +1,5 @@
-"""What the engine does by itself: each mechanical action, its module, how `--dry-run` shows it."""
+"""What the engine does by itself: each mechanical action, its module, how `--dry-run` shows it; and
+what comes before it: settings to write back, what a killed command or a forger left."""
 
 from __future__ import annotations
 
@@ -7,8 +8,10 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from qrspi.core import model
+from qrspi.core.config import reader as configs
 
 if TYPE_CHECKING:
+    from qrspi.core.rounds.loop import Loop
     from qrspi.handlers.jobs.job import Job, Performed
 
     Handler = Callable[[Job], Performed]
@@ -65,7 +68,12 @@ MECHANICAL: dict[model.Action | model.NextKind, Action] = {
 }
 
 
-def find(job: Job) -> Due | None:
+def turn(job: Job) -> Due | None:
+    """The handler whose turn it is; None when the run waits."""
+    return before(job, _derived(job))
+
+
+def _derived(job: Job) -> Due | None:
     """The handler of the derived action; None when a person or an agent is to act."""
     answer = job.next
     action = answer.kind if answer.kind in MECHANICAL else answer.action
@@ -97,3 +105,55 @@ def _before_a_commit(job: Job) -> Due | None:
 
     due = commit.needs_dispositions(job.workspace, job.round_loop)
     return Due(commit.dispose, "uncommitted") if due else None
+
+
+def before(job: Job, derived: Due | None) -> Due | None:
+    """What comes before the derived handler, or that one."""
+    due = _cut_off(job, derived) or _left_over(job, job.loop) or derived
+    if due and configs.backfills(job.facts.config):
+        from qrspi.handlers.runs import change_config
+
+        return Due(change_config.backfill, "whole")
+    return due or _unwritten(job)
+
+
+def _unwritten(job: Job) -> Due | None:
+    """A run that waits for agents has their prompts ready."""
+    if not job.next.asks or job.options.sends:
+        return None
+    from qrspi.handlers.agents import awaited_agents
+
+    missing = awaited_agents.without_prompt(job)
+    return Due(awaited_agents.write_prompts, "whole") if missing else None
+
+
+def _cut_off(job: Job, derived: Due | None) -> Due | None:
+    """An approval of the engine's own that a kill left without its record or its commit."""
+    from qrspi.core.steps.cascade import FILE
+
+    if FILE not in job.facts.names:
+        return None
+    from qrspi.handlers.decisions import cascade
+
+    # Git is asked where somebody waits for an answer or something is done anyway: a daemon
+    # looks at a run that is at rest many times a minute.
+    ask = derived is not None or job.options.actor != "watch" or not job.workspace.at_rest
+    return Due(cascade.finish, "uncommitted") if cascade.unfinished(job, ask_git=ask) else None
+
+
+def _left_over(job: Job, loop: Loop | None) -> Due | None:
+    if loop is None or loop.round is None or loop.stage not in ("reviewing", "guarded"):
+        return None
+    if loop.round.bypasses:
+        from qrspi.handlers.rounds import visual_reviewer
+
+        return Due(visual_reviewer.record_bypasses, "whole")
+    if loop.round.splits:
+        from qrspi.handlers.rounds import printed_reply
+
+        return Due(printed_reply.finish_splits, "whole")
+    if loop.subject.is_task:
+        from qrspi.handlers.rounds import visual_reviewer
+
+        return Due(visual_reviewer.record_skip, "whole") if visual_reviewer.missing(job) else None
+    return None

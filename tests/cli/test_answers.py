@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from qrspi.core.config.reader import command_of, read
+from qrspi.core.config.problems import command_of
+from qrspi.core.config.reader import read
 from tests import runs
 from tests.cli.conftest import Call
 from tests.cli.terminal import Terminal

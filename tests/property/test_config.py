@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qrspi.core.config import edit
-from qrspi.core.config import edit as routes
 from qrspi.core.config import reader as configs
 from qrspi.core.config.edit import initial
 from qrspi.core.config.reader import KNOWN
@@ -166,14 +165,14 @@ def test_a_route_change_is_whole_or_refused(
     data: bytes, known: dict[str, Status], name: str
 ) -> None:
     config = configs.read(data)
-    result = routes.set_route(config, known, name, data)
+    result = edit.set_route(config, known, name, data)
     if isinstance(result, Problem):
         return
     after = configs.read(result)
     quick = name == "quick"
     assert (after.route, after.pipeline) == (ROUTES[name], "quick" if quick else "full")
     assert (after.question_budget is not None) == quick
-    assert routes.set_route(after, {}, name, result) == result
+    assert edit.set_route(after, {}, name, result) == result
 
 
 @pytest.mark.rule("CFG-01", "SPE-01")

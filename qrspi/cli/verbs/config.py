@@ -9,6 +9,7 @@ import click
 from qrspi.cli import arguments
 from qrspi.cli.app import VerbGroup
 from qrspi.cli.session import Session
+from qrspi.core.config import problems as config_problems
 from qrspi.core.config import reader as configs
 from qrspi.core.tree import CONFIG_LIMIT
 from qrspi.handlers.runs import change_config, consent
@@ -29,7 +30,7 @@ def command() -> None:
 def _read(run: RunDir) -> configs.Config:
     tree = DiskTree(run.path)
     config = configs.read(tree.read("config.md", CONFIG_LIMIT))
-    named = (configs.for_run(problem, tree) for problem in config.problems)
+    named = (config_problems.for_run(problem, tree) for problem in config.problems)
     return config._replace(problems=tuple(named))
 
 

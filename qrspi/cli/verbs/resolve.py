@@ -12,7 +12,7 @@ from qrspi.cli.app import verb
 from qrspi.cli.arguments import is_subject
 from qrspi.cli.decision_command import DecisionCommand
 from qrspi.cli.session import Session
-from qrspi.core.config import reader as configs
+from qrspi.core.config import problems as config_problems
 from qrspi.core.derivation.derive import derive
 from qrspi.core.errors import Refusal
 from qrspi.core.model import Problem
@@ -82,7 +82,7 @@ def _of_config(desk: DecisionCommand, number: int) -> str:
 
 
 def _carried_out(session: Session, way: str, *, dry_run: bool) -> None:
-    command = configs.command_of(way)
+    command = config_problems.command_of(way)
     if not command:
         text = f"nothing was changed; that is left to you: {way}"
         raise Refusal(Problem("not-offered", text, field="OPTION", found=way))

@@ -7,6 +7,7 @@ import click
 from qrspi.cli import arguments
 from qrspi.cli.app import VerbGroup
 from qrspi.cli.session import Session
+from qrspi.core.config import problems as config_problems
 from qrspi.core.config import reader as configs
 from qrspi.core.config.edit import template_of
 from qrspi.core.errors import Refusal
@@ -38,7 +39,7 @@ def show(session: Session, run: str | None) -> None:
     config = configs.read(tree.read("config.md", CONFIG_LIMIT))
     if config.route is None:
         wrong = [item for item in config.problems if item.field in ("route", "")]
-        raise Refusal(*(configs.for_run(item, tree) for item in wrong or config.problems))
+        raise Refusal(*(config_problems.for_run(item, tree) for item in wrong or config.problems))
     name = template_of(config.route)
     steps = [(step, STEP[step].artifact, artifact_status(tree, step)[0]) for step in config.route]
     document = {

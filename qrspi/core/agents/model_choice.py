@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from qrspi.core.agents.roles import Role, kind_of
-from qrspi.core.config.model_tiers import TIERS
-from qrspi.core.config.reader import Config, Model
+from qrspi.core.config.model_tiers import TIERS, Model
+from qrspi.core.config.reader import Config
 from qrspi.core.model import Problem
 
 FALLBACK = "medium"

@@ -9,8 +9,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from qrspi.core.config import fields
-from qrspi.core.config.model_tiers import Model as Model
-from qrspi.core.config.model_tiers import default_tier, model_routing
+from qrspi.core.config.model_tiers import Model, default_tier, model_routing
 from qrspi.core.config.problems import (
     FILE,
     missing,
@@ -21,9 +20,6 @@ from qrspi.core.config.problems import (
     unreadable,
     written,
 )
-from qrspi.core.config.problems import command_of as command_of
-from qrspi.core.config.problems import for_run as for_run
-from qrspi.core.config.problems import menu as menu
 from qrspi.core.model import Problem
 from qrspi.core.pipeline import subject
 from qrspi.core.tree import CONFIG_LIMIT, Fault
@@ -363,6 +359,18 @@ def is_unusable(config: Config) -> bool:
     return any(not problem.field for problem in config.problems)
 
 
+def backfills(config: Config) -> tuple[tuple[str, str], ...]:
+    """The fields that are absent, and not merely bad, with the value to write."""
+    if is_unusable(config):
+        return ()
+    bad = {problem.field for problem in config.problems}
+    return tuple(
+        (field, value)
+        for field, value in BACKFILLS.items()
+        if getattr(config, field) is None and field not in bad
+    )
+
+
 class Report(NamedTuple):
     """What `config validate` says."""
 
@@ -386,18 +394,3 @@ def validate(config: Config) -> Report:
         for field, value in backfills(config)
     )
     return Report(config.problems, (*config.warnings, *absent))
-
-
-# Fields that are written back
-
-
-def backfills(config: Config) -> tuple[tuple[str, str], ...]:
-    """The fields that are absent, and not merely bad, with the value to write."""
-    if is_unusable(config):
-        return ()
-    bad = {problem.field for problem in config.problems}
-    return tuple(
-        (field, value)
-        for field, value in BACKFILLS.items()
-        if getattr(config, field) is None and field not in bad
-    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from qrspi.core.config import problems as config_problems
 from qrspi.core.config import reader as configs
 from qrspi.core.config.reader import Config
 from qrspi.core.filenames import RUNS, rounds_in
@@ -122,13 +123,10 @@ def _faults(answer: Answer) -> tuple[Problem, ...]:
 
 
 def _named(tree: Tree, problems: tuple[Problem, ...]) -> tuple[Problem, ...]:
-    return tuple(configs.for_run(problem, tree) for problem in problems)
+    return tuple(config_problems.for_run(problem, tree) for problem in problems)
 
 
 def _answer(facts: Facts, errors: tuple[Problem, ...]) -> tuple[Answer, tuple[Problem, ...]]:
-    # Imported by the first run that has a step: a finished run needs no review rules.
-    from qrspi.core.derivation import step_action
-
     if not facts.step:
         return Answer(_done(facts)), ()
     if MARKER in facts.names and (then := _replanning(facts)):
@@ -137,6 +135,9 @@ def _answer(facts: Facts, errors: tuple[Problem, ...]) -> tuple[Answer, tuple[Pr
         return Answer(_blocked_by_config(facts.tree, errors)._replace(step=facts.step)), ()
     if missing := unmet(facts, facts.step):
         return Answer(_blocked_by_need(facts, missing)), ()
+    # Imported by the first run that gets here: a finished run needs no review rules.
+    from qrspi.core.derivation import step_action
+
     return step_action.answer(facts)
 
 
@@ -184,7 +185,7 @@ def _blocked_by_config(tree: Tree, errors: tuple[Problem, ...]) -> Next:
     first, take = errors[0], f"qrspi import {RUNS}/{tree.name}"
     elsewhere = _made_elsewhere(tree, errors)
     ways = (f"Take the run in, which was made elsewhere: {take}",) if elsewhere else ()
-    answers = filter(None, map(configs.command_of, (*ways, *first.options)))
+    answers = filter(None, map(config_problems.command_of, (*ways, *first.options)))
     return Next(
         action="blocked",
         who="human",

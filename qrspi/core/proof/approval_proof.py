@@ -8,7 +8,7 @@ from typing import NamedTuple
 from qrspi.core.config.reader import Config
 from qrspi.core.pipeline import STEP, subject_of
 from qrspi.core.proof.round_proof import Gap, RoundProof
-from qrspi.core.records import approvals, approved_texts
+from qrspi.core.records import approvals
 from qrspi.core.records.approvals import NewestRecord, Record
 from qrspi.core.records.import_record import ImportRecord
 from qrspi.core.rounds import round_list
@@ -54,7 +54,7 @@ def _gap(step: str, because: str, missing: str = "record of its approval", numbe
 
 def _recorded(tree: Tree, step: str, known: NewestRecord) -> Iterator[Gap]:
     artifact = STEP[step].artifact
-    if not approved_texts.is_text(tree, step, known.body_hash):
+    if not approvals.is_text(tree, step, known.body_hash):
         by = known.person or "somebody"
         why = f"{artifact} is another text than the one that {by} approved on {known.when[:10]}"
         yield _gap(step, why, "the approved text", known.round)

@@ -44,13 +44,12 @@ class Loop(NamedTuple):
     verified: bytes = b""  # of the verified file, as soon as the round can be assembled
     decided: RoundDecisions = RoundDecisions()  # what people decided about it, on record
     opening: Opening = "opened"  # whether the engine opened it, by its records
+    imported: bool = False  # made elsewhere: unproven, and never clean
+    choice: str = ""  # what is to become of it, as its import says
 
     @property
     def is_proven(self) -> bool:
         return self.opening in ("opened", "adopted")
-
-    imported: bool = False  # made elsewhere: unproven, and never clean
-    choice: str = ""  # what is to become of it, as its import says
 
     @property
     def taken_over(self) -> bool:
@@ -80,9 +79,7 @@ class Loop(NamedTuple):
         """Whether a person decided about each finding that was kept, and wants none applied."""
         if self.stage != "closed" or self.pause is None or self.to_apply or not self.kept:
             return False
-        if not self.is_proven:
-            return False
-        return not self.pause.undecided and not self.unrecorded
+        return self.is_proven and not self.pause.undecided and not self.unrecorded
 
     @property
     def answered(self) -> tuple[str, ...]:
@@ -132,9 +129,7 @@ def evaluate(
     """The stage of the subject's newest round. Rounds up to `base` belong to an earlier loop."""
     outline = _outline(tree, subject)
     if number := round_list.newest(tree, subject):
-        records = tuple(records)
-        loop = _decided(_read(tree, outline, config, number, records), records)
-        return _with_stage(tree, loop, config, base)
+        return _newest(tree, outline, config, number, base, tuple(records))
     return outline._replace(because=(f"there is no review round in {subject.reviews}",))
 
 
@@ -148,11 +143,9 @@ def at(
 ) -> Loop:
     """One round of the subject, the newest or not; one that a later round follows is closed."""
     outline, newest = _outline(tree, subject), round_list.newest(tree, subject)
-    records = tuple(records)
     if number < newest:
-        return _followed(tree, outline, config, number, records)
-    loop = _decided(_read(tree, outline, config, number, records), records)
-    return _with_stage(tree, loop, config, base)
+        return _followed(tree, outline, config, number, tuple(records))
+    return _newest(tree, outline, config, number, base, tuple(records))
 
 
 def each(tree: Tree, subject: Subject, config: Config, numbers: Iterable[int]) -> Iterator[Loop]:
@@ -162,7 +155,14 @@ def each(tree: Tree, subject: Subject, config: Config, numbers: Iterable[int]) -
         if number < newest:
             yield _followed(tree, outline, config, number, ())
         else:
-            yield at(tree, subject, config, number)
+            yield _newest(tree, outline, config, number, 0, ())
+
+
+def _newest(
+    tree: Tree, outline: Loop, config: Config, number: int, base: int, records: tuple[Record, ...]
+) -> Loop:
+    loop = _decided(_read(tree, outline, config, number, records), records)
+    return _with_stage(tree, loop, config, base)
 
 
 def _followed(
@@ -190,54 +190,70 @@ def _read(
 ) -> Loop:
     """Everything that the round's files say, before a stage is named. Without records nobody asks
     who opened it: a round that others followed is history."""
+    paths = RoundPaths(outline.subject.reviews, number)
+    loop = _with_manifest(tree, outline._replace(number=number, paths=paths), config, records)
+    if loop.problem:
+        return loop
+    if loop.manifest and records is not None:
+        loop = _with_losses(tree, loop)
+    loop = _with_findings(tree, loop, config, current=records is not None)
+    if not loop.imported:
+        return loop
+    from qrspi.core.rounds import imported_round
+
+    return imported_round.taken_in(tree, loop)
+
+
+def _with_manifest(
+    tree: Tree, loop: Loop, config: Config, records: tuple[Record, ...] | None
+) -> Loop:
+    path = loop.paths.manifest
+    data = tree.read(path, manifests.LIMIT)
+    manifest = manifests.read(data, path)
+    if not isinstance(manifest, Manifest) and _is_imported(tree, loop.paths):
+        return loop._replace(imported=True)
+    if isinstance(manifest, Problem):
+        if manifests.is_other(manifest):
+            return loop._replace(warnings=(*loop.warnings, manifest))
+        return loop._replace(problem=manifest)
+    loop = loop._replace(manifest=manifest)
+    if manifest is None or isinstance(data, Fault) or records is None:
+        return loop
+    loop = loop._replace(opening=openings.of(tree, path, data, manifest, records))
+    return loop if loop.is_proven else openings.unproven(tree, loop, config, records)
+
+
+def _with_losses(tree: Tree, loop: Loop) -> Loop:
+    from qrspi.core.records import vanished
+
+    gone = vanished.from_round(tree, loop.paths.directory)
+    lost = vanished.in_the_way(gone, loop.paths.directory)
+    return loop._replace(warnings=(*loop.warnings, *gone), problem=lost)
+
+
+def _with_findings(tree: Tree, loop: Loop, config: Config, *, current: bool) -> Loop:
     # Only a run with a round pays for reading findings.
     from qrspi.core.findings import guard, triage
 
-    paths = RoundPaths(outline.subject.reviews, number)
-    loop = outline._replace(number=number, paths=paths)
-    data = tree.read(paths.manifest, manifests.LIMIT)
-    manifest = manifests.read(data, paths.manifest)
-    elsewhere = not isinstance(manifest, Manifest) and _is_imported(tree, paths)
-    if isinstance(manifest, Problem):
-        if not (elsewhere or manifests.is_other(manifest)):
-            return loop._replace(problem=manifest)
-        loop = loop if elsewhere else loop._replace(warnings=(*loop.warnings, manifest))
-        manifest = None
-    if manifest and records is not None and not isinstance(data, Fault):
-        opening = openings.of(tree, paths.manifest, data, manifest, records)
-        loop = loop._replace(opening=opening)
-    if manifest and not loop.is_proven:
-        whole = manifest._replace(expected_tags=_due(tree, loop, config, manifest, records or ()))
-        less = not set(whole.expected_tags) <= set(manifest.expected_tags)
-        loop = loop._replace(opening="tampered" if less else "unproven")
-        manifest = whole
-    if manifest and records is not None:
-        from qrspi.core.records import vanished
-
-        gone = vanished.from_round(tree, paths.directory)
-        lost = vanished.in_the_way(gone, paths.directory)
-        loop = loop._replace(warnings=(*loop.warnings, *gone), problem=lost)
-    read = guard.read_round(tree, loop.subject, number, config, manifest, elsewhere=elsewhere)
-    if config.evidence == "dispatched" and records is not None:
+    subject, number, reviewed = loop.subject, loop.number, loop.manifest
+    read = guard.read_round(tree, subject, number, config, reviewed, elsewhere=loop.imported)
+    if config.evidence == "dispatched" and current:
         from qrspi.core.rounds import answers
 
         read = answers.only_dispatched(tree, read)
-    skipped = exists(tree, paths.skipped)
-    verifier = config.verifies
-    triaged = triage.partition(read, verifier_enabled=verifier, skipped=skipped)
-    pause_path = pause_file(loop.subject.key, number)
-    pause = pauses.read(tree.read(pause_path), pause_path)
-    loop = loop._replace(
-        manifest=manifest,
+    skipped = exists(tree, loop.paths.skipped)
+    triaged = triage.partition(read, verifier_enabled=config.verifies, skipped=skipped)
+    path = pause_file(subject.key, number)
+    pause = pauses.read(tree.read(path), path)
+    return loop._replace(
         round=read,
         skipped=skipped,
         triaged=triaged,
         pause=pauses.of_round(pause, triaged) if isinstance(pause, Pause) else None,
         problem=pause if isinstance(pause, Problem) else loop.problem,
-        fresh=_is_fresh(tree, loop.subject, manifest),
+        fresh=reviewed is not None and step_text.is_unchanged(tree, subject, reviewed.body_hash),
         warnings=loop.warnings + read.warnings,
     )
-    return _taken_in(tree, loop) if elsewhere else loop
 
 
 def _is_imported(tree: Tree, paths: RoundPaths) -> bool:
@@ -245,28 +261,6 @@ def _is_imported(tree: Tree, paths: RoundPaths) -> bool:
     from qrspi.core.records import import_record
 
     return import_record.lists(tree, paths)
-
-
-def _taken_in(tree: Tree, loop: Loop) -> Loop:
-    from qrspi.core.rounds import imported_round
-
-    return imported_round.taken_in(tree, loop)
-
-
-def _due(
-    tree: Tree, loop: Loop, config: Config, manifest: Manifest, records: tuple[Record, ...]
-) -> tuple[str, ...]:
-    """Whom matrix, config.md and earlier rounds name, whatever the manifest says."""
-    from qrspi.core.findings import guard
-    from qrspi.core.rounds import later_rounds
-
-    tags = guard.due(tree, loop.subject, config, manifest)
-    base = later_rounds.base(loop.subject, records)
-    return later_rounds.choose(tree, loop.subject, config, tags, loop.number, base).tags
-
-
-def _is_fresh(tree: Tree, subject: Subject, manifest: Manifest | None) -> bool:
-    return manifest is not None and step_text.is_unchanged(tree, subject, manifest.body_hash)
 
 
 def _with_stage(tree: Tree, loop: Loop, config: Config, base: int) -> Loop:
@@ -286,15 +280,8 @@ def _with_stage(tree: Tree, loop: Loop, config: Config, base: int) -> Loop:
     if loop.number <= base and loop.stage != "closed":
         return loop._replace(stage="abandoned", because=("it belongs to an earlier loop",))
     if not (loop.is_proven or loop.is_renewable):
-        return loop._replace(stage="guarded", clean=False, because=(_unproven(loop),))
+        return loop._replace(stage="guarded", clean=False, because=(openings.doubt(loop),))
     return _with_word_on_changes(loop)
-
-
-def _unproven(loop: Loop) -> str:
-    """Of an open round, and of one that would read as clean."""
-    if loop.opening == "tampered":
-        return f"{loop.paths.manifest} is not as qrspi wrote it, and leaves reviewers out"
-    return f"{loop.paths.manifest} is on no record of qrspi, so nobody knows who was sent"
 
 
 def _with_word_on_changes(loop: Loop) -> Loop:

@@ -10,9 +10,8 @@ from qrspi.core.config.reader import Config
 from qrspi.core.filenames import phase_number, task_file_key
 from qrspi.core.model import TEST_STATES, CheckpointRow, Next, Problem, StateOfTests, Status
 from qrspi.core.pipeline import MARKER, STEP, is_full, needs_tasks, prerequisites
-from qrspi.core.records import approvals, approved_texts
-from qrspi.core.records.approvals import Record
-from qrspi.core.records.approved_texts import Approval, Claim
+from qrspi.core.records import approvals
+from qrspi.core.records.approvals import Approval, Claim, Record
 from qrspi.core.tree import Fault, Tree, entries
 from qrspi.core.yaml import frontmatter
 
@@ -90,7 +89,7 @@ def believed(facts: Facts) -> Facts:
     if facts.config.approvals != "recorded" or facts.unread:
         return facts
     said = [step for step, status in facts.statuses.items() if status == "approved"]
-    found = (approved_texts.claim(facts.tree, facts.records, step) for step in said)
+    found = (approvals.claim(facts.tree, facts.records, step) for step in said)
     claims = {item.step: item for item in found if item}
     statuses: dict[str, Status] = {**facts.statuses, **dict.fromkeys(claims, "draft")}
     return facts._replace(statuses=statuses, claims=claims)
@@ -185,7 +184,7 @@ def changed_since(facts: Facts) -> tuple[Problem, ...]:
 def is_edited(facts: Facts, step: str) -> bool:
     """Whether the text is another than the one that was approved."""
     known = approvals.last_approval(facts.records, step)
-    return known is not None and not approved_texts.is_text(facts.tree, step, known.body_hash)
+    return known is not None and not approvals.is_text(facts.tree, step, known.body_hash)
 
 
 def _edited(facts: Facts, step: str) -> Problem:
@@ -208,7 +207,7 @@ def _upstream_changed(facts: Facts, approved: list[str]) -> list[Problem]:
         changed = [
             up
             for up in approved[:at]
-            if up in seen and not approved_texts.is_text(facts.tree, up, seen[up])
+            if up in seen and not approvals.is_text(facts.tree, up, seen[up])
         ]
         if changed:
             names = ", ".join(STEP[up].artifact for up in changed)
@@ -257,7 +256,7 @@ def approval_of(facts: Facts, step: str) -> Approval | None:
     if step in facts.claims:
         return "claimed"
     approved = status_of(facts, step) == "approved"
-    return approved_texts.approval(facts.records, step) if approved else None
+    return approvals.approval(facts.records, step) if approved else None
 
 
 def rerouted(facts: Facts) -> tuple[Problem, ...]:
@@ -277,9 +276,9 @@ def rerouted(facts: Facts) -> tuple[Problem, ...]:
 def unproven(facts: Facts) -> tuple[Problem, ...]:
     """Texts that say approved, and whose approval is not on record."""
     if facts.config.approvals == "recorded":
-        return tuple(approved_texts.problem(facts.run, claim) for claim in facts.claims.values())
+        return tuple(approvals.problem(facts.run, claim) for claim in facts.claims.values())
     said = [step for step in facts.route if approval_of(facts, step) == "unrecorded"]
-    return approved_texts.unrecorded(facts.run, said)
+    return approvals.unrecorded(facts.run, said)
 
 
 def _unmet_tasks(facts: Facts, step: str) -> list[str]:

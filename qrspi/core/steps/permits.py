@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from qrspi.core.config import problems as config_problems
 from qrspi.core.config import reader as configs
 from qrspi.core.model import Next, Problem
 from qrspi.core.pipeline import CODE_STEPS, STEP, prerequisites
@@ -210,7 +211,7 @@ def _wrong_surface(facts: Facts, step: str, surface: str) -> Problem | None:
 
 def _bad_config(facts: Facts, step: str) -> Problem | None:
     found = next(iter(configs.problems_for(facts.config, step)), None)
-    return configs.for_run(found, facts.tree) if found else None
+    return config_problems.for_run(found, facts.tree) if found else None
 
 
 def _approved_already(facts: Facts, answer: Next, step: str) -> Problem | None:

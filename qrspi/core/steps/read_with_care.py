@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from qrspi.core.filenames import RoundPaths, loop_choice
 from qrspi.core.pipeline import CODE_STEPS, STEP, subject_of
-from qrspi.core.records import approvals, approved_texts, feedback, step_text
+from qrspi.core.records import approvals, feedback, step_text
 from qrspi.core.records.approvals import NewestRecord
 from qrspi.core.rounds import round_list
 from qrspi.core.rounds.loop import Loop
@@ -102,7 +102,7 @@ def _by_engine(facts: Facts, loop: Loop, dropped: int) -> str:
         step
         for step in before
         if facts.statuses[step] == "approved"
-        and approved_texts.approval(facts.records, step) == "engine"
+        and approvals.approval(facts.records, step) == "engine"
     ]
     said = (
         f"{dropped} dropped" if dropped else "",

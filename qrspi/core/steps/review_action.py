@@ -8,7 +8,6 @@ from qrspi.core.model import Ask, AskKind, Held, Next, NextKind, Option, Problem
 from qrspi.core.records import approvals
 from qrspi.core.rounds import pause_file
 from qrspi.core.rounds.loop import SKIPPABLE, Loop
-from qrspi.core.rounds.round_list import Cap
 from qrspi.core.steps import after_round, authoring
 from qrspi.core.steps.after_round import Gate
 from qrspi.core.steps.facts import Facts
@@ -29,11 +28,6 @@ PAUSE_OPTIONS = (
     Option("apply", "apply the finding to this artifact"),
     Option("skip", "leave the artifact as it is"),
     Option("loop-back", "go back to the artifact the finding is really about"),
-)
-CAP_OPTIONS = (
-    Option("present", "end the loop and go to the human gate"),
-    Option("continue", "allow as many rounds again"),
-    Option("rewind", "go back to an earlier step"),
 )
 
 
@@ -314,7 +308,9 @@ def _after(facts: Facts, loop: Loop, gate: Gate) -> Next:
         case "ask-again":
             return _ask_again(facts, loop, gate)
         case "cap":
-            return _cap(facts, loop, gate)
+            from qrspi.core.steps import round_cap
+
+            return round_cap.ask(facts, loop, gate)
         case "cascade":
             what = f"{gate.review}, and a quick run approves a clean {loop.subject.key} by itself"
             return by_engine(facts, "approve", "cascade", what, (gate.review,), loop=loop)
@@ -378,34 +374,3 @@ def _ask_again(facts: Facts, loop: Loop, gate: Gate) -> Next:
         because=(gate.review, why),
         kind="loop-again",
     )
-
-
-def _cap(facts: Facts, loop: Loop, gate: Gate) -> Next:
-    from qrspi.core.rounds import finding_history
-
-    assert gate.cap is not None
-    if gate.cap.escape and not finding_history.escape_is_written(facts.tree, loop):
-        return _escape(facts, loop, gate.cap)
-    outlook = finding_history.outlook(facts.tree, loop, facts.config, facts.base)
-    return about_round(
-        facts,
-        loop,
-        "decide",
-        "human",
-        "cap",
-        f"The review loop of {loop.subject.key} stops here: {gate.cap.reason}; it is "
-        f"{outlook.word}. `qrspi resolve {facts.run} present|continue|rewind`.",
-        because=(gate.cap.reason, gate.review, f"{outlook.word}: {outlook.because}"),
-        options=CAP_OPTIONS,
-        command=f"qrspi resolve {facts.run} present",
-    )
-
-
-def _escape(facts: Facts, loop: Loop, cap: Cap) -> Next:
-    """What is unresolved is written down before anybody is asked."""
-    what = (
-        f"The review loop of {loop.subject.key} stops here: {cap.reason}. Write down what is "
-        "unresolved"
-    )
-    answer = by_engine(facts, "decide", "escape", what, (cap.reason,), loop=loop)
-    return answer._replace(options=CAP_OPTIONS)

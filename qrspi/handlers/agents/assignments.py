@@ -12,8 +12,8 @@ from qrspi.core.agents import dispatch_record, model_choice, roles, transports
 from qrspi.core.agents.model_choice import Route
 from qrspi.core.agents.roles import Role
 from qrspi.core.agents.transports import Means
-from qrspi.core.config import reader as configs
-from qrspi.core.config.reader import Model
+from qrspi.core.config import problems as config_problems
+from qrspi.core.config.model_tiers import Model
 from qrspi.core.filenames import dispatch_folder
 from qrspi.core.model import Ask, Problem
 from qrspi.core.pipeline import subject_of
@@ -133,7 +133,7 @@ class _Cast:
         config = self.job.facts.config
         route = model_choice.resolve(role, config, tier_override=self.how.tier, second=second)
         if isinstance(route, Problem):
-            route = configs.for_run(route, self.job.workspace)
+            route = config_problems.for_run(route, self.job.workspace)
         if isinstance(route, Problem) and not second:
             return Unready(ask.name, route)
         return role, route

@@ -15,6 +15,7 @@ from qrspi.core import reviewers
 from qrspi.core.agents.dispatch_record import Record
 from qrspi.core.agents.model_choice import Route
 from qrspi.core.agents.transports import TRACES
+from qrspi.core.config import problems as config_problems
 from qrspi.core.config import reader as configs
 from qrspi.core.derivation.derive import Survey, survey
 from qrspi.core.errors import Halt, Refusal, refused
@@ -87,7 +88,7 @@ def opened(
     config = configs.read(workspace.read("config.md", CONFIG_LIMIT))
     bad = [problem for problem in config.problems if problem.field.partition(".")[0] in _USED]
     if bad:
-        raise Refusal(*(configs.for_run(one, workspace) for one in bad))
+        raise Refusal(*(config_problems.for_run(one, workspace) for one in bad))
     names = tuple(provider.api_key_env for provider in (config.providers or {}).values())
     with (
         dispatch_folder.held(workspace.path, options.lock_timeout, options.command) as box,
@@ -205,7 +206,9 @@ class Dispatcher(NamedTuple):
             self._note_once(line)
         second = [one for one in chosen.ready if reviewers.is_second(one.name)]
         if second and not seen.available:
-            raise Halt(configs.for_run(_unavailable(second[0].name, seen.why), job.workspace))
+            raise Halt(
+                config_problems.for_run(_unavailable(second[0].name, seen.why), job.workspace)
+            )
         for one in second:
             if isinstance(one.route, Problem):
                 raise Halt(one.route)

@@ -21,10 +21,10 @@ from qrspi.core.artifacts import questions
 from qrspi.core.artifacts.questions import Question
 from qrspi.core.errors import Halt
 from qrspi.core.filenames import sidecar_file
+from qrspi.core.findings import rejected
 from qrspi.core.model import Ask, Finding, Problem
 from qrspi.core.pipeline import STEP, upstream
 from qrspi.core.records import feedback, step_text, task_records
-from qrspi.core.rounds import rejected
 from qrspi.core.text.shell_words import quoted
 from qrspi.core.tree import Fault, Tree
 from qrspi.handlers.jobs.job import Job

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple, cast
 
 from qrspi.core.artifacts import task_file
-from qrspi.core.config import reader as configs
+from qrspi.core.config import problems as config_problems
 from qrspi.core.errors import Refusal
 from qrspi.core.gates.quality import quality_gate
 from qrspi.core.gates.quality.judgement import Judgement, Mode
@@ -34,7 +34,7 @@ def mode(job: Job, asked: str | None) -> Mode:
 def _refuse_bad_gates(job: Job) -> None:
     bad = [one for one in job.facts.config.problems if one.field.partition(".")[0] == "gates"]
     if bad:
-        raise Refusal(*(configs.for_run(one, job.workspace) for one in bad))
+        raise Refusal(*(config_problems.for_run(one, job.workspace) for one in bad))
 
 
 def tasks(job: Job, keys: Sequence[str] = ()) -> tuple[str, ...]:

@@ -13,10 +13,9 @@ from qrspi.core.filenames import (
     parse_round_file,
     split_marker,
 )
-from qrspi.core.findings import guard
+from qrspi.core.findings import guard, rejected
 from qrspi.core.model import Problem
 from qrspi.core.rounds import manifest as manifests
-from qrspi.core.rounds import rejected
 from qrspi.core.rounds.loop import Loop
 from qrspi.core.steps import review_action
 from qrspi.core.tree import entries

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from qrspi.core.config import problems as config_problems
 from qrspi.core.config import reader as configs
 from qrspi.core.config.reader import Config
 from qrspi.core.errors import Refusal, refused
@@ -26,7 +27,7 @@ def to_prepare(workspace: Workspace, subject: Subject, options: Options) -> Job:
     """The step must be ready: its settings good, what it builds on approved."""
     config = _config(workspace)
     if problems := configs.problems_for(config, subject.key):
-        raise Refusal(*(configs.for_run(problem, workspace) for problem in problems))
+        raise Refusal(*(config_problems.for_run(problem, workspace) for problem in problems))
     facts = _facts(workspace, subject, config)
     if missing := gathering.unmet(facts, subject.step):
         raise Refusal(_unmet(facts, subject, missing))
@@ -40,7 +41,7 @@ def to_read(workspace: Workspace, subject: Subject, number: int | None, options:
     number = number or round_list.newest(workspace, subject)
     _must_be_there(workspace, subject, number)
     if problems := _unreadable(workspace, subject, number, config):
-        raise Refusal(*(configs.for_run(problem, workspace) for problem in problems))
+        raise Refusal(*(config_problems.for_run(problem, workspace) for problem in problems))
     facts = _facts(workspace, subject, config)
     loop = loops.at(workspace, subject, config, number, facts.base, facts.records)
     return _job(workspace, facts, loop, options)
@@ -50,7 +51,7 @@ def to_converge(workspace: Workspace, subject: Subject, options: Options) -> Job
     """Only scope sets, anchors and a flag are looked at: no round need be there."""
     config = _config(workspace)
     if problems := configs.problems_with(config, CONVERGING):
-        raise Refusal(*(configs.for_run(one, workspace) for one in problems))
+        raise Refusal(*(config_problems.for_run(one, workspace) for one in problems))
     return _job(workspace, _facts(workspace, subject, config), Loop(subject), options)
 
 

@@ -8,6 +8,7 @@ from qrspi.core import reviewers
 from qrspi.core.agents import model_choice, roles, transports
 from qrspi.core.agents.model_choice import Route
 from qrspi.core.artifacts import wireframes
+from qrspi.core.config import problems as config_problems
 from qrspi.core.config import reader as configs
 from qrspi.core.config.edit import backfills_of
 from qrspi.core.errors import Halt, Refusal
@@ -174,7 +175,7 @@ def _refuse_bad_settings(job: Job, subject: Subject) -> None:
         if isinstance(found, Problem) and found.found == "none":
             bad.append(found)
     if bad:
-        raise Refusal(*(configs.for_run(one, job.workspace) for one in bad))
+        raise Refusal(*(config_problems.for_run(one, job.workspace) for one in bad))
 
 
 def _tracked(

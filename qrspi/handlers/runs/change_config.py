@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from typing import NamedTuple, NoReturn
 
-from qrspi.core.config import edit
 from qrspi.core.config import edit as config_edit
+from qrspi.core.config import problems as config_problems
 from qrspi.core.config import reader as configs
 from qrspi.core.config.problems import FILE
-from qrspi.core.config.reader import BACKFILLS
 from qrspi.core.derivation.derive import survey
 from qrspi.core.errors import Halt, Misuse, Refusal
 from qrspi.core.filenames import slug_of
@@ -140,7 +139,7 @@ def migrating(tree: Tree, before: bytes) -> Edit:
 def routing(name: str) -> Change:
     def change(tree: Tree, before: bytes) -> Edit:
         statuses = {step: _status(tree, step) for step in ROUTABLE}
-        after = edit.set_route(configs.read(before), statuses, name, before)
+        after = config_edit.set_route(configs.read(before), statuses, name, before)
         return Edit(before, after if isinstance(after, bytes) else _refuse(tree, after))
 
     return change
@@ -153,13 +152,13 @@ def _status(tree: Tree, step: str) -> Status:
 
 
 def _refuse(tree: Tree, *problems: Problem) -> NoReturn:
-    named = (configs.for_run(problem, tree) for problem in problems)
+    named = (config_problems.for_run(problem, tree) for problem in problems)
     raise (Misuse if problems[0].code in MISTAKES else Refusal)(*named)
 
 
 def backfill(job: Job) -> Performed:
     """Write all settings that are missing, before the first thing that is done to a step."""
-    notes = write_back(job.workspace, BACKFILLS)
+    notes = write_back(job.workspace, configs.BACKFILLS)
     return Performed("backfill", job.facts.step, 0, (FILE,), notes)
 
 

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from qrspi.core.code_steps import batch, task_bases, task_state
+from qrspi.core.config import problems as config_problems
 from qrspi.core.config import reader as configs
 from qrspi.core.errors import Refusal
 from qrspi.core.model import Problem
@@ -164,7 +165,7 @@ def unknown_task(job: Job, key: str, known: Iterable[str]) -> Refusal:
 def _refuse_too_early(job: Job) -> None:
     """Tasks are started when what they are built on is approved, and never before."""
     if wrong := configs.problems_for(job.facts.config, "implement"):
-        raise Refusal(*(configs.for_run(one, job.workspace) for one in wrong))
+        raise Refusal(*(config_problems.for_run(one, job.workspace) for one in wrong))
     if missing := unmet(job.facts, "implement"):
         listed = ", ".join(missing)
         text = f"no task can start: approve {listed} first"

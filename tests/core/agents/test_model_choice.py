@@ -6,7 +6,8 @@ import pytest
 
 from qrspi.core.agents.model_choice import Route, resolve, trusted
 from qrspi.core.agents.roles import Role
-from qrspi.core.config.reader import Config, Model
+from qrspi.core.config.model_tiers import Model
+from qrspi.core.config.reader import Config
 from qrspi.core.model import Problem
 
 LOW, MEDIUM, HIGH = Model("a", "small"), Model("a", "middle"), Model("b", "large")

@@ -16,7 +16,7 @@ from qrspi.core.agents.roles import (
     parse,
     step_rules,
 )
-from qrspi.core.config.reader import Model
+from qrspi.core.config.model_tiers import Model
 from qrspi.core.model import CHANGE_TYPES, Problem
 from qrspi.core.pipeline import STEPS
 from qrspi.world.runs import role_files

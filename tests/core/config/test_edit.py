@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from qrspi.core.config import edit
-from qrspi.core.config import edit as routes
+from qrspi.core.config import problems as config_problems
 from qrspi.core.config import reader as configs
 from qrspi.core.config.edit import Migration, initial
-from qrspi.core.config.reader import Model
+from qrspi.core.config.model_tiers import Model
 from qrspi.core.model import Problem
 from qrspi.core.pipeline import ROUTES, Subject, subject
 
@@ -279,7 +279,7 @@ def test_the_commands_of_a_menu_work_as_printed(file: Path) -> None:
                 case ["config", "migrate"]:
                     assert isinstance(edit.migrate(data), Migration)
                 case ["route", "set", name]:
-                    assert isinstance(routes.set_route(config, {}, name, data), bytes)
+                    assert isinstance(edit.set_route(config, {}, name, data), bytes)
 
 
 @pytest.mark.rule("CFG-03", "CFG-10")
@@ -399,7 +399,7 @@ def test_the_words_of_a_backfill(field: str, value: str) -> None:
 @pytest.mark.rule("CFG-09")
 def test_the_words_of_a_failed_write_back() -> None:
     problem = edit.write_back_failed("verifier_enabled", "Read-only file system")
-    assert configs.menu(problem) == (
+    assert config_problems.menu(problem) == (
         "failed to write verifier_enabled to config.md — resolve before continuing\n"
         "  1) Resolve what kept it from being written, then run the command again\n"
         "  2) Abort\n"

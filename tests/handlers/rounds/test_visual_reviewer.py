@@ -167,7 +167,7 @@ def test_assets_that_an_approved_design_declares_may_be_shown(
 def test_a_skip_that_a_kill_kept_from_being_written_is_written_by_the_next_command(
     tmp_path: Path,
 ) -> None:
-    from qrspi.handlers import unfinished_work
+    from qrspi.handlers import action_table
     from qrspi.handlers.jobs.carry_out import carry_out
     from qrspi.handlers.jobs.job import Options
     from qrspi.handlers.rounds import named_round, visual_reviewer
@@ -179,7 +179,7 @@ def test_a_skip_that_a_kill_kept_from_being_written_is_written_by_the_next_comma
     workspace = project.workspace()
     with workspace.locked():
         job = named_round.to_read(workspace, reviewing.about("task-01"), None, Options())
-        turn = unfinished_work.before(job, None)
+        turn = action_table.before(job, None)
         assert turn == (visual_reviewer.record_skip, "whole")
         done = carry_out(visual_reviewer.record_skip, job)
     assert done.files == (f"{ROUND}/{TAG}.skipped.md",)
