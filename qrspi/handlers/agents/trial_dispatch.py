@@ -13,8 +13,10 @@ from qrspi.core.agents.replies import Reply
 from qrspi.core.agents.spend import LedgerEntry
 from qrspi.core.agents.transports import TRACES, Means
 from qrspi.core.agents.trial_prompts import Question
+from qrspi.core.config import problems as config_problems
 from qrspi.core.config import reader as configs
-from qrspi.core.config.reader import Config, Model
+from qrspi.core.config.model_tiers import Model
+from qrspi.core.config.reader import Config
 from qrspi.core.errors import Halt, Refusal
 from qrspi.core.model import Problem
 from qrspi.core.text import redaction
@@ -81,7 +83,7 @@ class Sender(NamedTuple):
     def _order(self, one: Question, config: Config, folder: str) -> _Order:
         route = model_choice.resolve(one.role, config, tier_override=self.sending.how.tier)
         if isinstance(route, Problem):
-            raise Halt(configs.for_run(route, self.workspace))
+            raise Halt(config_problems.for_run(route, self.workspace))
         means = self._means(route, config)
         if not means.prints:
             raise Refusal(_left_to_host(route.model.vendor))
