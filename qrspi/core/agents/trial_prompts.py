@@ -9,11 +9,11 @@ from qrspi.core.agents import prompts
 from qrspi.core.agents.prompts import UNKNOWN_MODEL, Parts, Reviewer, Source, Verifier
 from qrspi.core.agents.roles import Role
 from qrspi.core.agents.trial_case import Case, Planted
+from qrspi.core.filenames import finding_file, sidecar_file
 from qrspi.core.text.citations import Citation
 
 VERIFIER = "verifier"
 ROUND = 1
-_FINDING = "finding-F01"
 
 
 class Question(NamedTuple):
@@ -69,7 +69,7 @@ def _reviewer(asked: Question, place: str, model: str) -> Reviewer:
 
 def _verifier(asked: Question, claim: Planted, rules: str, place: str, model: str) -> Verifier:
     case = asked.case
-    file = f"reviews/{case.tag}.{_FINDING}.md"
+    file = f"reviews/{finding_file(case.tag, 1)}"
     others = _sources(case, dict.fromkeys((*case.body, *case.upstream)))
     return Verifier(
         role=asked.role,
@@ -77,7 +77,7 @@ def _verifier(asked: Question, claim: Planted, rules: str, place: str, model: st
         rules=rules,
         finding=f"{case.tag}.R{ROUND}-F01",
         finding_file_path=f"{place}/{file}",
-        sidecar_path=f"{place}/reviews/{case.tag}.{_FINDING}.score.yml",
+        sidecar_path=f"{place}/{sidecar_file(file.removesuffix('.md'))}",
         artifact_path=f"{place}/{case.artifact}",
         worktree=place if case.is_about_code else "",
         upstream_paths=tuple(f"{place}/{path}" for path in case.upstream),

@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 
 from qrspi.core.agents.trial_case import NEARNESS, Case, Planted
 from qrspi.core.agents.trial_prompts import ROUND, Question
-from qrspi.core.filenames import FindingName, SidecarName, sidecar_file
+from qrspi.core.filenames import FindingName, SidecarName, finding_file, sidecar_file
 from qrspi.core.findings import printed_reply, round_files
 from qrspi.core.findings.submission import Place, finished
 from qrspi.core.findings.triage import THRESHOLDS
@@ -107,7 +107,7 @@ def _findings(case: Case, text: str) -> tuple[Finding, ...] | Problem:
 
 
 def _scored(case: Case, claim: Planted, text: str) -> Outcome | Problem:
-    stem = f"{case.tag}.finding-F01"
+    stem = finding_file(case.tag, 1).removesuffix(".md")
     data = finished(printed_files.unfenced(text, "score").strip().encode())
     place = Place(subject_of(case.step), ROUND)
     read = round_files.examine(SidecarName(stem, "score.yml"), sidecar_file(stem), data, place)
