@@ -86,6 +86,7 @@ FOR_STATUS = """
     qrspi.world.runs.committed_tree
     qrspi.world.runs.heartbeat
     qrspi.world.runs.locate
+    qrspi.world.runs.project_root
     qrspi.world.runs.project_search
 """.split()
 MOST_FOR_NEXT = 136

@@ -10,7 +10,7 @@ from typing import TypeVar
 from qrspi.cli.session import Enough, NoStdout, Session, say
 from qrspi.core.errors import Refusal
 from qrspi.core.model import Problem
-from qrspi.world.runs import project_search
+from qrspi.world.runs import project_root
 
 T = TypeVar("T")
 
@@ -108,8 +108,8 @@ def _from_click(session: Session, error: Exception) -> int:
             return _report(session, 2, Problem("usage", message, hint=hint))
         case ClickException():
             return _report(session, 2, Problem("usage", error.format_message()))
-        case FileNotFoundError() if project_search.current_directory() is None:
-            return _report(session, 2, project_search.NOWHERE)
+        case FileNotFoundError() if project_root.current_directory() is None:
+            return _report(session, 2, project_root.NOWHERE)
         case _:
             return _bug(session, error)
 

@@ -13,7 +13,7 @@ from qrspi.core.model import Problem
 from qrspi.core.tree import Fault
 from qrspi.render.terminal import folded, one_line
 from qrspi.world.machine import hosts
-from qrspi.world.runs import locate, project_search
+from qrspi.world.runs import locate, project_root
 from qrspi.world.runs.locate import Root, RunDir
 
 _SENTENCES = ("command", "hint", "summary", "label", "message")
@@ -86,8 +86,8 @@ class Session:
     @property
     def root(self) -> Root:
         if self._root is None:
-            self._root = project_search.find_root(
-                project_search.current_directory(), self.root_option, os.environ
+            self._root = project_root.find_root(
+                project_root.current_directory(), self.root_option, os.environ
             )
         return self._root
 
@@ -103,8 +103,8 @@ class Session:
 
     def use_new_root(self) -> Root:
         """For `init`, which may be the first to make a runs folder."""
-        self._root = project_search.root_for_init(
-            project_search.current_directory(), self.root_option, os.environ
+        self._root = project_root.root_for_init(
+            project_root.current_directory(), self.root_option, os.environ
         )
         return self._root
 
@@ -114,7 +114,7 @@ class Session:
             word = self.root.only
         if word:
             return self._one(locate.resolve(self.root, word))
-        found = locate.default(self.root, project_search.current_directory())
+        found = locate.default(self.root, project_root.current_directory())
         if isinstance(found, Problem) and found.code == "ambiguous-run":
             found = _only_open(self.root) or found
         return self._one(found)
@@ -123,7 +123,7 @@ class Session:
         """With a step and no run, only runs that can enter the step are meant."""
         if word or step is None or self.root.only:
             return self.run(word)
-        if locate.inside(self.root, project_search.current_directory()):
+        if locate.inside(self.root, project_root.current_directory()):
             return self.run(word)
         runs = locate.list_runs(self.root)
         if isinstance(runs, Fault) or len(runs) == 1:

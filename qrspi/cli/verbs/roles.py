@@ -14,7 +14,7 @@ from qrspi.core.agents.roles import Role
 from qrspi.core.errors import Halt, Misuse
 from qrspi.core.model import Problem
 from qrspi.render.terminal import table, visible
-from qrspi.world.runs import locate, project_search, role_files
+from qrspi.world.runs import locate, project_root, role_files
 
 if TYPE_CHECKING:
     from qrspi.handlers.agents.role_trial import Trial
@@ -140,7 +140,7 @@ def _score(
 def _places(session: Session, run: str | None) -> tuple[str, str]:
     """The run's folder and the project's; where no run is meant, only the project's, and
     where there is no project yet, this one."""
-    here = project_search.current_directory()
+    here = project_root.current_directory()
     if run is None and here and session.root_if_any is None:
         return here, here
     project = session.root.project

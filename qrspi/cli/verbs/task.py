@@ -26,7 +26,7 @@ from qrspi.render import problems, run_page
 from qrspi.render import task_table as pages
 from qrspi.render.terminal import one_line
 from qrspi.world.files.run_tree import DiskTree
-from qrspi.world.runs import project_search
+from qrspi.world.runs import project_root
 
 REPORT_LIMIT = 1024 * 1024
 
@@ -237,7 +237,7 @@ def clean(session: Session, run: str | None, dry_run: bool) -> None:
     What has changes that are not committed stays, and so does the work tree you stand in.
     """
     desk = DecisionCommand(session, "task clean", run)
-    here = os.path.realpath(project_search.current_directory() or "/")
+    here = os.path.realpath(project_root.current_directory() or "/")
     left: tuple[Left, ...] = ()
     if dry_run:
         left = task_clean.survey(desk.look(), here)

@@ -10,7 +10,7 @@ import pytest
 
 from qrspi.core.errors import Halt, Refusal
 from qrspi.world.files import atomic_write
-from qrspi.world.runs import locate, project_search
+from qrspi.world.runs import locate, project_root
 from qrspi.world.runs.create_run import create_run
 from qrspi.world.runs.locate import Root, RunDir
 
@@ -24,7 +24,7 @@ def made(path: Path) -> dict[str, bytes]:
 
 @pytest.mark.rule("RUN-03")
 def test_the_first_run_makes_the_folder_too(tmp_path: Path) -> None:
-    root = project_search.root_for_init(str(tmp_path), None, {})
+    root = project_root.root_for_init(str(tmp_path), None, {})
     run = create_run(root, NAME, FILES)
     assert run == RunDir(NAME, f"{tmp_path}/docs/qrspi/{NAME}")
     assert made(Path(run.path)) == FILES
@@ -75,7 +75,7 @@ def test_a_linked_docs_folder_is_refused(tmp_path: Path) -> None:
     (tmp_path / "outside").mkdir()
     (tmp_path / "project").mkdir()
     (tmp_path / "project" / "docs").symlink_to(tmp_path / "outside")
-    root = project_search.root_for_init(str(tmp_path / "project"), None, {})
+    root = project_root.root_for_init(str(tmp_path / "project"), None, {})
     with pytest.raises(Refusal, match="is a symlink or lies below one"):
         create_run(root, NAME, FILES)
     assert os.listdir(tmp_path / "outside") == []

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from qrspi.core.errors import Busy, Halt, Refusal
-from qrspi.world.runs import locate, project_search
+from qrspi.world.runs import locate, project_root
 from qrspi.world.runs.heartbeat import Daemon, daemon, watching
 
 NOON, LATER = "2026-05-17T12:00:00Z", "2026-05-17T12:00:30Z"
@@ -84,7 +84,7 @@ def test_the_mark_lies_in_its_own_ignored_folder_and_is_no_run(runs: Path) -> No
         ".qrspi/heartbeat.json",
         ".qrspi/watch.lock",
     ]
-    root = project_search.find_root("/", str(runs), {})
+    root = project_root.find_root("/", str(runs), {})
     assert (locate.list_runs(root), locate.others(root)) == ((), ())
 
 

@@ -12,7 +12,7 @@ import pytest
 from qrspi.core.errors import Halt, Misuse
 from qrspi.core.model import Problem
 from qrspi.core.tree import Fault
-from qrspi.world.runs import locate, project_search
+from qrspi.world.runs import locate, project_root, project_search
 from qrspi.world.runs.locate import Root, RunDir
 from tests.project import Project
 from tests.users import NOBODY
@@ -38,7 +38,7 @@ def project(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def root(project: Path) -> Root:
-    return project_search.find_root(str(project), None, {})
+    return project_root.find_root(str(project), None, {})
 
 
 def runs_of(root: Root) -> tuple[str, ...]:
@@ -67,13 +67,13 @@ def test_the_root_is_said_or_the_nearest_parent(
 ) -> None:
     (project / "src" / "deep").mkdir(parents=True)
     here = (project / below).resolve()
-    found = project_search.find_root(str(here), option, env)
+    found = project_root.find_root(str(here), option, env)
     assert found == Root(str(project), str(project / "docs" / "qrspi"))
 
 
 def test_the_root_may_be_one_run(project: Path) -> None:
     run = project / "docs" / "qrspi" / NAMES[0]
-    root = project_search.find_root("/", str(run), {})
+    root = project_root.find_root("/", str(run), {})
     assert root == Root(str(project), str(run.parent), NAMES[0])
     assert runs_of(root) == (NAMES[0],)
     assert locate.default(root, "/") == RunDir(NAMES[0], str(run))
@@ -82,7 +82,7 @@ def test_the_root_may_be_one_run(project: Path) -> None:
 
 def test_the_root_may_be_a_folder_of_runs_by_any_name(project: Path, tmp_path: Path) -> None:
     (project / "docs" / "qrspi").rename(tmp_path / "plans")
-    root = project_search.find_root("/", str(tmp_path / "plans"), {})
+    root = project_root.find_root("/", str(tmp_path / "plans"), {})
     assert root == Root(str(tmp_path / "plans"), str(tmp_path / "plans"))
     assert runs_of(root) == NAMES
 
@@ -90,7 +90,7 @@ def test_the_root_may_be_a_folder_of_runs_by_any_name(project: Path, tmp_path: P
 def test_a_runs_folder_may_be_empty(tmp_path: Path) -> None:
     (tmp_path / "docs" / "qrspi").mkdir(parents=True)
     for option in (None, str(tmp_path), str(tmp_path / "docs" / "qrspi")):
-        root = project_search.find_root(str(tmp_path), option, {})
+        root = project_root.find_root(str(tmp_path), option, {})
         assert (root.project, runs_of(root)) == (str(tmp_path), ())
 
 
@@ -142,7 +142,7 @@ def test_no_root_is_a_usage_error(
     (tmp_path / "shop" / ".git").mkdir(parents=True)
     said = {key: value.replace("TMP", here) for key, value in env.items()}
     with pytest.raises(Misuse) as refused:
-        project_search.find_root(cwd and cwd.replace("TMP", here), option, said)
+        project_root.find_root(cwd and cwd.replace("TMP", here), option, said)
     assert (str(refused.value), refused.value.exit_code) == (message.replace("TMP", here), 2)
 
 
@@ -153,8 +153,8 @@ def test_a_deleted_directory_is_no_place_to_stand(
     gone.mkdir()
     monkeypatch.chdir(gone)
     gone.rmdir()
-    assert project_search.current_directory() is None
-    assert runs_of(project_search.find_root(None, str(project), {})) == NAMES
+    assert project_root.current_directory() is None
+    assert runs_of(project_root.find_root(None, str(project), {})) == NAMES
     os.chdir(tmp_path)
 
 
@@ -162,7 +162,7 @@ def test_a_file_named_docs_is_passed_over(project: Path) -> None:
     inner = project / "inner"
     inner.mkdir()
     (inner / "docs").write_text("")
-    assert project_search.find_root(str(inner), None, {}).project == str(project)
+    assert project_root.find_root(str(inner), None, {}).project == str(project)
 
 
 @pytest.mark.rule("RUN-04", "SEC-01")
@@ -172,12 +172,12 @@ def test_a_runs_folder_that_links_out_is_refused(project: Path, tmp_path: Path) 
     runs = project / "docs" / "qrspi"
     (other / "docs" / "qrspi").symlink_to(runs)
     with pytest.raises(Misuse) as refused:
-        project_search.find_root(str(other), None, {})
+        project_root.find_root(str(other), None, {})
     assert str(refused.value) == (
         f"{other}/docs/qrspi is a link that leads out of the project, to {runs}: "
         f"name that folder itself with --root {runs}"
     )
-    assert project_search.find_root("/", str(other / "docs" / "qrspi"), {}).runs_dir == str(runs)
+    assert project_root.find_root("/", str(other / "docs" / "qrspi"), {}).runs_dir == str(runs)
 
 
 @pytest.mark.rule("RUN-01", "RUN-12")
@@ -199,7 +199,7 @@ def test_a_run_that_is_closed_to_us_is_not_passed_over(unprivileged: Path) -> No
     run = unprivileged / "docs" / "qrspi" / NAMES[0]
     run.mkdir(parents=True)
     run.chmod(0)
-    root = project_search.find_root(str(unprivileged), None, {})
+    root = project_root.find_root(str(unprivileged), None, {})
     assert runs_of(root) == (NAMES[0],)
     run.chmod(0o700)
 
@@ -207,7 +207,7 @@ def test_a_run_that_is_closed_to_us_is_not_passed_over(unprivileged: Path) -> No
 def test_a_runs_folder_that_is_closed_to_us(unprivileged: Path) -> None:
     runs = unprivileged / "docs" / "qrspi"
     runs.mkdir(parents=True)
-    root = project_search.find_root(str(unprivileged), None, {})
+    root = project_root.find_root(str(unprivileged), None, {})
     runs.chmod(0)
     assert locate.list_runs(root) == Fault("unreadable", "Permission denied")
     assert locate.default(root, None) == Problem(
@@ -215,7 +215,7 @@ def test_a_runs_folder_that_is_closed_to_us(unprivileged: Path) -> None:
     )
     runs.parent.chmod(0)
     with pytest.raises(Halt, match=f"^cannot read {runs}: Permission denied$"):
-        project_search.find_root(str(unprivileged), None, {})
+        project_root.find_root(str(unprivileged), None, {})
     runs.parent.chmod(0o700)
     runs.chmod(0o700)
 
@@ -284,7 +284,7 @@ def test_several_runs_must_be_told_apart(root: Root) -> None:
 
 def test_no_run_names_the_command_that_makes_one(tmp_path: Path) -> None:
     (tmp_path / "docs" / "qrspi").mkdir(parents=True)
-    root = project_search.find_root(str(tmp_path), None, {})
+    root = project_root.find_root(str(tmp_path), None, {})
     answer = locate.default(root, str(tmp_path))
     assert isinstance(answer, Problem)
     start = "`qrspi init SLUG --pipeline quick`"
@@ -325,8 +325,8 @@ def test_a_first_run_goes_to_the_repository(
     for path in (here, *made):
         (tmp_path / path).mkdir(parents=True, exist_ok=True)
     expected = Root(str(tmp_path / project), str(tmp_path / project / "docs" / "qrspi"))
-    assert project_search.root_for_init(str(tmp_path / here), None, {}) == expected
-    assert project_search.root_for_init(None, str(tmp_path / project), {}) == expected
+    assert project_root.root_for_init(str(tmp_path / here), None, {}) == expected
+    assert project_root.root_for_init(None, str(tmp_path / project), {}) == expected
 
 
 # What is above
@@ -345,9 +345,9 @@ def test_the_search_ends_at_the_top_of_the_repository(tmp_path: Path, git: str) 
     top = (tmp_path / git).parent
     here = tmp_path / "shop" / "src" / "deep"
     with pytest.raises(Misuse) as refused:
-        project_search.find_root(str(here), None, {})
+        project_root.find_root(str(here), None, {})
     assert str(refused.value).startswith(f"no docs/qrspi in {here} or a parent up to {top}: ")
-    assert project_search.root_for_init(str(here), None, {}).project == str(top)
+    assert project_root.root_for_init(str(here), None, {}).project == str(top)
 
 
 def given_away(path: Path) -> None:
@@ -361,14 +361,14 @@ def test_outside_git_the_search_ends_at_a_folder_of_another_user(tmp_path: Path)
     (tmp_path / "docs" / "qrspi").mkdir(parents=True)
     here = tmp_path / "mine" / "src"
     here.mkdir(parents=True)
-    assert project_search.find_root(str(here), None, {}).project == str(tmp_path)
+    assert project_root.find_root(str(here), None, {}).project == str(tmp_path)
     given_away(tmp_path)
     with pytest.raises(Misuse) as refused:
-        project_search.find_root(str(here), None, {})
+        project_root.find_root(str(here), None, {})
     assert str(refused.value).startswith(
         f"no docs/qrspi in {here} or a parent up to {tmp_path}/mine: "
     )
-    assert project_search.root_for_init(str(here), None, {}).project == str(here)
+    assert project_root.root_for_init(str(here), None, {}).project == str(here)
 
 
 @pytest.mark.rule("SEC-11")
@@ -390,7 +390,7 @@ def test_the_search_ends_at_a_mount(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 @pytest.mark.rule("SEC-11")
-@pytest.mark.parametrize("find", [project_search.find_root, project_search.root_for_init])
+@pytest.mark.parametrize("find", [project_root.find_root, project_root.root_for_init])
 @pytest.mark.parametrize("named", [True, False])
 @pytest.mark.parametrize("what", ["", "docs/qrspi"])
 def test_a_project_of_another_user_is_refused_as_git_refuses_it(
@@ -436,10 +436,10 @@ def test_a_project_of_another_user_is_allowed_as_git_allows_it(
     config.write_text("[safe]\n" + "".join(f"\tdirectory = {entry}\n" for entry in shown))
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(config))
     if allowed:
-        assert project_search.find_root(str(project), None, {}).project == str(project)
+        assert project_root.find_root(str(project), None, {}).project == str(project)
     else:
         with pytest.raises(Halt, match="belongs to another user"):
-            project_search.find_root(str(project), None, {})
+            project_root.find_root(str(project), None, {})
 
 
 @pytest.mark.rule("SEC-11")
@@ -448,7 +448,7 @@ def test_what_the_project_itself_says_allows_nothing(project: Path) -> None:
     (project / ".git" / "config").write_text("[safe]\n\tdirectory = *\n")
     given_away(project)
     with pytest.raises(Halt, match="belongs to another user"):
-        project_search.find_root(str(project), None, {})
+        project_root.find_root(str(project), None, {})
 
 
 @pytest.mark.rule("SEC-11")
@@ -457,7 +457,7 @@ def test_who_became_root_by_sudo_keeps_what_is_theirs(
 ) -> None:
     given_away(project)
     monkeypatch.setenv("SUDO_UID", str(NOBODY))
-    assert project_search.find_root(str(project), None, {}).project == str(project)
+    assert project_root.find_root(str(project), None, {}).project == str(project)
 
 
 @pytest.mark.rule("SEC-15")
@@ -491,10 +491,10 @@ def test_a_folder_with_an_odd_name_is_no_run(root: Root, name: str) -> None:
     assert name in locate.others(root)
     assert locate.odd_name(name).isprintable()
     with pytest.raises(Misuse):
-        project_search.find_root("/", str(folder), {})
+        project_root.find_root("/", str(folder), {})
 
 
-@pytest.mark.parametrize("find", [project_search.find_root, project_search.root_for_init])
+@pytest.mark.parametrize("find", [project_root.find_root, project_root.root_for_init])
 def test_a_file_in_place_of_the_runs_folder_is_named(
     tmp_path: Path, find: Callable[..., Root]
 ) -> None:
@@ -523,7 +523,7 @@ def test_many_runs_are_not_listed_in_one_line(
         folder = tmp_path / f"docs/qrspi/2026-05-17-item-{number}"
         folder.mkdir(parents=True)
         (folder / "goals.md").write_bytes(b"")
-    found = locate.resolve(project_search.find_root(str(tmp_path), None, {}), word)
+    found = locate.resolve(project_root.find_root(str(tmp_path), None, {}), word)
     assert isinstance(found, Problem)
     assert said in found.message
     assert (len(found.message) < 400, len(found.options)) == (True, options)
@@ -555,7 +555,7 @@ def test_in_a_linked_work_tree_the_run_is_the_main_ones(
     shop = repository(tmp_path / "project")
     shop.git("worktree", "add", "-q", tree)
     here = (shop.root / tree / below).resolve()
-    root = project_search.find_root(str(here), None, {})
+    root = project_root.find_root(str(here), None, {})
     assert root == Root(str(shop.root), str(shop.root / "docs/qrspi"))
     assert locate.default(root, str(here)) == RunDir(
         "2026-05-17-user-auth", str(shop.root / RUN_FOLDER)
@@ -568,10 +568,10 @@ def test_a_work_tree_with_a_run_of_its_own_keeps_it_and_has_tasks_too(tmp_path: 
     own = tmp_path / "beside"
     shop.git("worktree", "add", "-q", str(own))
     (own / "docs/qrspi/2026-06-01-page-cache").mkdir()
-    assert project_search.find_root(str(own), None, {}).project == str(own)
+    assert project_root.find_root(str(own), None, {}).project == str(own)
     shop.git("worktree", "add", "-q", ".worktrees/page-cache/task-01", at=own)
     task = own / ".worktrees/page-cache/task-01"
-    assert project_search.find_root(str(task), None, {}).project == str(own)
+    assert project_root.find_root(str(task), None, {}).project == str(own)
 
 
 @pytest.mark.rule("LIV-13")
@@ -580,8 +580,8 @@ def test_a_new_run_begins_where_one_stands_but_never_in_a_tasks_work_tree(tmp_pa
     shop.git("worktree", "add", "-q", ".worktrees/user-auth/task-01")
     shop.git("worktree", "add", "-q", "../beside")
     task, beside = shop.root / ".worktrees/user-auth/task-01", tmp_path / "beside"
-    assert project_search.root_for_init(str(task), None, {}).project == str(shop.root)
-    assert project_search.root_for_init(str(beside), None, {}).project == str(beside)
+    assert project_root.root_for_init(str(task), None, {}).project == str(shop.root)
+    assert project_root.root_for_init(str(beside), None, {}).project == str(beside)
 
 
 @pytest.mark.rule("LIV-13")
@@ -591,7 +591,7 @@ def test_of_several_runs_the_one_whose_task_it_is(tmp_path: Path) -> None:
     (shop.root / "docs/qrspi/2026-06-01-page-cache/config.md").write_text("---\n---\n")
     shop.git("worktree", "add", "-q", ".worktrees/page-cache/task-01")
     task = str(shop.root / ".worktrees/page-cache/task-01")
-    found = locate.default(project_search.find_root(task, None, {}), task)
+    found = locate.default(project_root.find_root(task, None, {}), task)
     assert isinstance(found, RunDir)
     assert found.name == "2026-06-01-page-cache"
 
@@ -603,4 +603,4 @@ def test_a_git_file_that_its_repository_does_not_know_leads_nowhere(tmp_path: Pa
     stray = tmp_path / "stray"
     (stray / "docs/qrspi").mkdir(parents=True)
     (stray / ".git").write_text(f"gitdir: {shop.root}/.git/worktrees/beside\n")
-    assert project_search.find_root(str(stray), None, {}).project == str(stray)
+    assert project_root.find_root(str(stray), None, {}).project == str(stray)
