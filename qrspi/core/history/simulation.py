@@ -57,7 +57,7 @@ class ReplayedLoop(NamedTuple):
 
 def replay(loop: Loop, settings: Settings) -> ReplayedLoop:
     rounds: list[Replayed] = []
-    alone = reached = True
+    reached = True
     was_alone = would_alone = 0
     for past in loop.rounds:
         items = _judged(past, settings)
@@ -73,9 +73,14 @@ def replay(loop: Loop, settings: Settings) -> ReplayedLoop:
             changed=_changed(past.triaged, items),
         )
         rounds.append(one)
-        alone = one.would_then in ("fix", "pause")
-        reached = reached and alone
+        reached = reached and not _ends(one)
     return ReplayedLoop(loop.subject.key, tuple(rounds), _because(rounds))
+
+
+def _ends(one: Replayed) -> bool:
+    """Whether the loop would have ended here. Where it ended then too, and a round follows all the
+    same, somebody wanted that round."""
+    return one.would_then in ("clean", "cap") and one.would_then != one.then
 
 
 def _judged(past: PastRound, settings: Settings) -> tuple[Triaged, ...]:
@@ -111,7 +116,7 @@ def _because(rounds: list[Replayed]) -> str:
         later = [other.round for other in rounds[at + 1 :]]
         if one.would_then == one.then:
             continue
-        if one.would_then in ("clean", "cap") and later:
+        if _ends(one) and later:
             ends = "clean" if one.would_then == "clean" else "stopped for a person"
             span = f"round {later[0]}" if len(later) == 1 else f"rounds {later[0]}-{later[-1]}"
             return f"round {one.round} would have been {ends}: {span} would not have been made"

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from functools import partial
 
+from qrspi.core.filenames import MANIFEST
 from qrspi.core.model import Problem
 from qrspi.core.records import audit_trail
 from qrspi.core.records.audit_trail import Line
@@ -91,12 +93,17 @@ def in_the_way(gone: tuple[Problem, ...], folder: str) -> Problem | None:
     return answers[0]._replace(message=f"{answers[0].message}: {way}")
 
 
-def _verified_files(tree: Tree) -> Iterator[str]:
+def _reviewed(tree: Tree) -> list[str]:
+    """The folders of reviews, each of one step or task."""
     folders = [f"reviews/{one.name}" for one in entries(tree, "reviews") if one.kind == "dir"]
     if "reviews/tasks" in folders:
         tasks = entries(tree, "reviews/tasks")
         folders += [f"reviews/tasks/{one.name}" for one in tasks if one.kind == "dir"]
-    for folder in folders:
+    return folders
+
+
+def _verified_files(tree: Tree) -> Iterator[str]:
+    for folder in _reviewed(tree):
         found = [one.name for one in entries(tree, folder) if one.name.endswith(_VERIFIED)]
         yield from (f"{folder}/{name}" for name in found[-_ROUNDS:])
 
@@ -123,13 +130,20 @@ def _unkept(path: str, verified: str) -> Problem:
 
 
 def _trail(tree: Tree) -> tuple[Problem, ...]:
-    """A clone has no folder of the engine's own; one without a trail has lost it."""
-    own, reviews = entries(tree, ".qrspi"), entries(tree, "reviews")
-    names = {entry.name for entry in own}
-    if not (names - {".gitignore", "lock", "agents"}) or not reviews or "audit.jsonl" in names:
+    """A clone has no folder of the engine's own; one without a trail has lost it, unless the
+    engine never opened a round here."""
+    names = {entry.name for entry in entries(tree, ".qrspi")}
+    if not (names - {".gitignore", "lock", "agents"}) or "audit.jsonl" in names:
+        return ()
+    if not any(map(partial(_has_manifest, tree), _reviewed(tree))):
         return ()
     text = f"{audit_trail.FILE} is gone: nothing tells any more what qrspi did in this run"
     return (Problem("vanished", text, audit_trail.FILE, found="absent", expected="the trail"),)
+
+
+def _has_manifest(tree: Tree, folder: str) -> bool:
+    rounds = (one.name for one in entries(tree, folder) if one.kind == "dir")
+    return any(exists(tree, f"{folder}/{name}/{MANIFEST}") for name in rounds)
 
 
 def _gone(path: str) -> Problem:

@@ -129,6 +129,12 @@ def test_where_a_loop_would_have_gone_another_way(
 
 
 @pytest.mark.rule("PPL-06")
+def test_a_round_that_somebody_wanted_after_a_clean_one_would_have_been_made_too() -> None:
+    found = replayed(tree((), (("correctness", A, 90),), ()), Settings())
+    assert (found.because, [one.reached for one in found.rounds]) == ("", [True, True, True])
+
+
+@pytest.mark.rule("PPL-06")
 def test_without_a_verifier_every_finding_is_kept() -> None:
     low = tree((("style", A, 10),))
     found = replayed(low, Settings(verifier=False))

@@ -66,8 +66,11 @@ def test_what_was_written_and_not_taken_away_is_missed() -> None:
 @pytest.mark.rule("SEC-22")
 def test_a_trail_that_is_gone_is_missed_where_the_engine_was() -> None:
     text = ".qrspi/audit.jsonl is gone: nothing tells any more what qrspi did in this run"
-    was = {B: b"", ".qrspi/dispatch/goals/author.md": b""}
+    prompt = {".qrspi/dispatch/goals/author.md": b""}
+    was = {B: b"", f"{ROUND}/.dispatch-manifest.json": runs.manifest(), **prompt}
     assert [one.message for one in vanished.from_run(MemoryTree(was))] == [text]
+    made_elsewhere = {B: b"", **prompt}
+    assert vanished.from_run(MemoryTree(made_elsewhere)) == ()
     assert vanished.from_run(MemoryTree({B: b"", ".qrspi/.gitignore": b"*\n"})) == ()
     assert vanished.from_run(MemoryTree({B: b"", ".qrspi/agents/reviewer-style.md": b""})) == ()
     assert vanished.from_run(MemoryTree({B: b""})) == ()
