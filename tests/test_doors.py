@@ -23,6 +23,7 @@ PROGRAMS = {
     "world/processes/side_processes.py": "this program itself; what --on-human says",
 }
 CONNECTIONS = {
+    "mcp/server.py": "nothing: the loop that it reads stdin in, for the host that started it",
     "web/live.py": "nothing: the loop that its server runs in",
     "web/serve.py": "nothing: it listens, on loopback alone",
     "world/agents/chat_completions.py": "the address and key of a permit",
@@ -40,41 +41,81 @@ USERS = {
 }
 MAKER = "world/consent/permits.py"
 
+# Both lists are closed: a library that is on neither has to be looked at first.
+_REACHES_OUT = frozenset(
+    """aiohttp anyio asyncio ftplib http.client http.server httpx imaplib mcp.client poplib requests
+    smtplib socket socketserver ssl telnetlib urllib.request urllib3 uvicorn websockets
+    xmlrpc""".split()
+)
+_STAYS_INSIDE = frozenset(
+    """__future__ ast base64 binascii bisect calendar click collections contextlib datetime difflib
+    email.utils errno fcntl functools gc git glob hashlib hmac html http importlib inspect io
+    itertools jinja2 json jsonlines logging markdown_it markupsafe mcp.server mcp.types nh3 os
+    pathlib platform plistlib pwd pydantic qrspi queue random re rich ruamel.yaml secrets select
+    selectors shlex shutil signal site sqlite3 stat starlette struct subprocess sys tempfile termios
+    textwrap threading time traceback tty types typing unicodedata urllib.parse warnings watchdog
+    webbrowser""".split()
+)
 _STARTS = re.compile(
-    r"subprocess\.(Popen|run|call|check_\w+|getoutput|getstatusoutput)|Popen|"
+    r"subprocess\.(Popen|run|call|check_\w+|getoutput|getstatusoutput)|"
     r"os\.(system|popen|exec\w+|spawn\w+|posix_spawn\w*|fork\w*|startfile)|pty\.(spawn|fork)|"
-    r"(library\.|git\.)?Git\(.*\)\.execute|webbrowser\..+|click\.(launch|edit)|"
-    r"asyncio\.create_subprocess\w+|multiprocessing\..+|ctypes\..+|runpy\..+"
+    r"(.+\.)?Git\(.*\)\.execute|webbrowser\..+|click\.(launch|edit)|"
+    r"(asyncio|anyio)\..*process.*|.*\.(enable_)?load_extension|exec|eval"
 )
-_CONNECTS = frozenset(
-    """httpx requests socket ssl urllib.request http.client ftplib smtplib imaplib telnetlib asyncio
-    xmlrpc.client aiohttp urllib3 websockets""".split()
-)
+
+
+def starts(module: Module) -> bool:
+    """Whether it so much as names what starts a program, under its own name or another."""
+    names = {name for node in ast.walk(module.tree) for name in _named(node)}
+    aliases = _aliases(module.tree)
+    return any(_STARTS.fullmatch(_full(name, aliases)) for name in names)
+
+
+def _named(node: ast.AST) -> list[str]:
+    if isinstance(node, ast.ImportFrom) and not node.level:
+        return [f"{node.module}.{alias.name}" for alias in node.names]
+    return [ast.unparse(node)] if isinstance(node, ast.Attribute | ast.Name) else []
+
+
+def _aliases(tree: ast.AST) -> dict[str, str]:
+    imports = (node for node in ast.walk(tree) if isinstance(node, ast.Import))
+    return {alias.asname: alias.name for node in imports for alias in node.names if alias.asname}
+
+
+def _full(name: str, aliases: dict[str, str]) -> str:
+    first, dot, rest = name.partition(".")
+    return f"{aliases.get(first, first)}{dot}{rest}"
+
+
+def connects(module: Module) -> bool:
+    """Imports for types start nothing, but they count: nobody else has a use for them."""
+    return any(_listed(name, _REACHES_OUT) for name in _libraries(module))
+
+
+def _libraries(module: Module) -> set[str]:
+    return {name for node in ast.walk(module.tree) for name in _imported(node)}
+
+
+def _imported(node: ast.AST) -> list[str]:
+    """`from http import client` imports http.client."""
+    if isinstance(node, ast.Import):
+        return [alias.name for alias in node.names]
+    if isinstance(node, ast.ImportFrom) and not node.level:
+        inner = (f"{node.module}.{alias.name}" for alias in node.names)
+        return [node.module or "", *(name for name in inner if name in _REACHES_OUT)]
+    return []
+
+
+def _listed(name: str, names: frozenset[str]) -> bool:
+    """Itself, or a package that it is in."""
+    parts = name.split(".")
+    return any(".".join(parts[:count]) in names for count in range(1, len(parts) + 1))
 
 
 def _calls(module: Module) -> Iterator[str]:
     for node in ast.walk(module.tree):
         if isinstance(node, ast.Call):
             yield ast.unparse(node.func)
-
-
-def starts(module: Module) -> bool:
-    return any(_STARTS.fullmatch(name) for name in _calls(module))
-
-
-def connects(module: Module) -> bool:
-    """Imports for types start nothing, but they count: nobody else has a use for them."""
-    return any(
-        name in _CONNECTS or name.partition(".")[0] in _CONNECTS
-        for node in ast.walk(module.tree)
-        for name in _imported(node)
-    )
-
-
-def _imported(node: ast.AST) -> list[str]:
-    if isinstance(node, ast.Import):
-        return [alias.name for alias in node.names]
-    return [node.module or ""] if isinstance(node, ast.ImportFrom) and not node.level else []
 
 
 def users(name: str) -> set[str]:
@@ -93,6 +134,15 @@ def test_programs_are_started_in_these_places_alone() -> None:
 @pytest.mark.rule("SEC-09", "SEC-10")
 def test_connections_are_opened_in_these_places_alone() -> None:
     assert {module.path for module in MODULES if connects(module)} == set(CONNECTIONS)
+
+
+@pytest.mark.rule("SEC-09")
+def test_every_library_was_looked_at() -> None:
+    known = _STAYS_INSIDE | _REACHES_OUT
+    unknown = {
+        name for module in MODULES for name in _libraries(module) if not _listed(name, known)
+    }
+    assert unknown == set()
 
 
 @pytest.mark.rule("SEC-09")
@@ -128,6 +178,7 @@ def test_only_these_names_of_config_lead_to_them() -> None:
         "daemon.py",  # of a program of ours
         "handlers/agents/fan_out.py",  # names of keys, to take them out of texts
         "handlers/agents/prompt_parameters.py",  # by a permit
+        "handlers/agents/trial_dispatch.py",  # names of keys, to take them out of answers
         "handlers/changes/code_repository.py",  # by a permit
         "handlers/runs/start_run.py",  # as its person says it
         "handlers/runs/consent.py",  # makes what is asked about
@@ -158,6 +209,13 @@ def test_python_is_started_isolated() -> None:
     [
         "subprocess.Popen(x)",
         "subprocess.run(x)",
+        "from subprocess import run",
+        "import subprocess as children\nchildren.run(x)",
+        "start = subprocess.Popen",
+        "from os import execvp",
+        "import anyio\nanyio.run_process(x)",
+        "from asyncio import create_subprocess_exec",
+        "database.enable_load_extension(True)",
         "os.execvp(x, y)",
         "os.posix_spawn(x)",
         "library.Git(directory).execute(x)",
@@ -170,7 +228,16 @@ def test_a_new_start_is_seen(source: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "source", ["import socket", "from httpx import Client", "from urllib.request import urlopen"]
+    "source",
+    [
+        "import socket",
+        "from httpx import Client",
+        "from urllib.request import urlopen",
+        "from urllib import request",
+        "from http import client",
+        "import anyio",
+        "from mcp.client.stdio import stdio_client",
+    ],
 )
 def test_a_new_connection_is_seen(source: str) -> None:
     assert connects(Module("x.py", ast.parse(source)))
