@@ -31,7 +31,7 @@ ENDLESS = ("watch", "wait", "ui", "mcp", "worker")
 # A person at a terminal is asked instead; git alone knows which branch is the default one.
 ASKS_A_PERSON = ("confirmation-needed", "consent-needed", "declined", "branch-not-named")
 # Whoever is told with which command to end runs it in the end: after the last review.
-NOT_YET = ("checkpoint-open",)
+NOT_YET = ("checkpoint-open", "evidence-missing")
 # Whoever set `commit: off` commits; until they have, `next` says with which command.
 LEFT_TO_PEOPLE = ("untracked-artifact",)
 # Beside the run of a test: a command that means one run has to name it.

@@ -59,8 +59,9 @@ SENT = {
     "author-research-summary": "when all questions are answered",
     "fixer": "when a round kept findings, to apply them",
     "implementer": "for each task of code",
-    "implementer-light": "for each task whose `task_type` is `text` or `config`",
+    "implementer-light": "where `light_implementer` is `on`: for tasks of text and configuration",
     "quality-reviewer": "about a task's text, where `gates.quality` asks for it",
+    "test-writer": "where `test_writer` is `on`: before a task's implementer, and in step test",
     "tagger": "by a host that has no other way to say which parts findings are about",
     "verifier": "for each finding, to score it",
 }

@@ -236,6 +236,7 @@ Code: TypeAlias = Literal[
     "unmet-prerequisite",
     "upstream-changed",
     # Tasks
+    "evidence-missing",
     "no-descendant",
     "no-report",
     "not-complete",

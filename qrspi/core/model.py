@@ -54,6 +54,7 @@ NextKind = Literal[
     "settle-task",
     "settle-repairs",
     "write-repairs",
+    "write-acceptance",
     "checkpoint-rows",
     "start-tasks",
     "merge",
@@ -238,13 +239,17 @@ class Unseen(NamedTuple):
     sha256: str  # both of the file as it is now; '' when it is deleted
 
 
+TESTS = "tests"
+
+
 class Ask(NamedTuple):
     """What one agent is asked for. `filenames.prompt_file` says where it is told."""
 
     kind: AskKind
     subject: str  # a step, implement-gate, a task or a repair
     round: int = 0  # of reviews; for `implement`, which time an implementer is sent
-    target: str = ""  # the reviewer's tag, the stem of the finding, the question, or the task
+    target: str = ""  # the reviewer's tag, the stem of the finding, the question, or the task;
+    # for `implement`, TESTS when tests alone are to be written
 
     @property
     def name(self) -> str:
@@ -258,7 +263,8 @@ class Ask(NamedTuple):
             case "author":
                 return "author"
             case "implement":  # all tasks together have no two of the same name
-                return f"implementer-{self.subject.replace('/', '-')}"
+                who = "test-writer" if self.target == TESTS else "implementer"
+                return f"{who}-{self.subject.replace('/', '-')}"
             case _:
                 assert_never(self.kind)
 

@@ -61,6 +61,7 @@ MECHANICAL: dict[model.Action | model.NextKind, Action] = {
     "run-tests": Action("tasks.tests", asked_for=True),
     "draft-test-results": Action("tasks.tests", function="not_run"),
     "write-repairs": Action("tasks.repairs"),
+    "write-acceptance": Action("tasks.repairs", function="acceptance"),
     "settle-repairs": Action("tasks.settle", function="settle_repairs"),
     "draft-pull-request": Action("tasks.drafts", function="pull_request_text"),
     "archive-phase": Action("decisions.archive_phase"),

@@ -57,6 +57,7 @@ commit                                 on
 later_rounds                           all
 evidence                               any
 light_implementer                      off
+test_writer                            off
 
 Not set: review_depth, review_mode, trusted_path, validators, commands, second_reviewer_model, \
 extra_reviewers, budget, gates, base_branch, feature_branch, code_path.

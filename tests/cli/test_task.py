@@ -313,3 +313,25 @@ def test_nothing_is_removed_while_the_run_goes_on(shop: Workshop, qrspi: Call) -
     shop.work("task-01", "a.py", "a = 1\n")
     lines = qrspi("task", "clean", RUN).out.splitlines()
     assert [line.partition(":")[0] for line in lines] == ["kept", "removed"]
+
+
+@pytest.mark.rule("IMP-11", "OUT-02")
+def test_tests_are_reported_apart_from_the_code(
+    tmp_path: Path, qrspi: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shop = Workshop(tmp_path.resolve() / "project", quick(test_writer="on"))
+    monkeypatch.chdir(shop.root)
+    assert qrspi("next").code == 0
+    shop.work("task-01", "test_a.py", "assert False\n")
+    words = ("task", "report", "task-01", "--tests", "--status", "DONE", "--commit", "HEAD")
+    told = qrspi(*words)
+    assert told.code == 0
+    assert told.out.splitlines()[:2] == [
+        "Recorded: the tests of task-01 are DONE",
+        "  reviews/tasks/task-01/tests.md",
+    ]
+    refused = qrspi(*words, "--json")
+    assert (refused.code, refused.json["code"]) == (3, "not-awaited")
+    assert checked(qrspi("task", "list", "--json").json, "task-list")["tasks"][0]["state"] == (
+        "implementing"
+    )

@@ -119,6 +119,7 @@ def start(session: Session, words: tuple[str, ...], anyway: bool, dry_run: bool)
     "--status", required=True, type=click.Choice(get_args(ReportStatus), case_sensitive=False)
 )
 @click.option("--commit", metavar="SHA", help="What was made; needed unless BLOCKED.")
+@click.option("--tests", is_flag=True, help="Of the tests that are written before the code.")
 @click.option("-m", "--message", default="", metavar="TEXT", help="What is to be said about it.")
 @arguments.message_file
 @arguments.dry_run("what would be written")
@@ -127,6 +128,7 @@ def report(
     words: tuple[str, ...],
     status: ReportStatus,
     commit: str | None,
+    tests: bool,
     message: str,
     file: BinaryIO | None,
     dry_run: bool,
@@ -139,9 +141,10 @@ def report(
     desk = DecisionCommand(session, "task report", run)
 
     def plan(job: Job) -> ChangeSet:
-        return reports.report(job, key, status, commit, said)
+        told = reports.report_tests if tests else reports.report
+        return told(job, key, status, commit, said)
 
-    _record(desk, plan, dry_run, task=key, status=status)
+    _record(desk, plan, dry_run, "the tests of " if tests else "", task=key, status=status)
 
 
 @command.action("accept")
@@ -198,10 +201,13 @@ def skip(session: Session, words: tuple[str, ...], reason: str, who: str, dry_ru
     _record(desk, plan, dry_run, task=key, status="skipped-by-user")
 
 
-def _record(desk: DecisionCommand, plan: Plan, dry_run: bool, **about: str) -> None:
+def _record(
+    desk: DecisionCommand, plan: Plan, dry_run: bool, tests: str = "", **about: str
+) -> None:
     made = desk.decide(plan, dry_run=dry_run)
     verb = "Recorded" if made.done else "Would record"
-    desk.answer(made, f"{verb}: {about['task']} is {about['status']}", **about)
+    what = f"{tests}{about['task']} {'are' if tests else 'is'} {about['status']}"
+    desk.answer(made, f"{verb}: {what}", **about)
 
 
 @command.action("baseline")

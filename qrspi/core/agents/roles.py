@@ -42,6 +42,7 @@ _PARTS: dict[str, _Parts] = {
     "fixer": _Parts(("untrusted-data",), "fixes-file", "fixes-print"),
     "implementer": _Parts(("untrusted-data",), "task-report", ""),
     "implementer-light": _Parts(("untrusted-data",), "task-report", ""),
+    "test-writer": _Parts(("untrusted-data",), "tests-report", ""),
     "tagger": _Parts(("untrusted-data",), "scope-set-file", "scope-set-print"),
     "quality-reviewer": _Parts(("untrusted-data",), "", ""),
 }
@@ -75,7 +76,9 @@ def for_tag(tag: str) -> str:
     return "reviewer-" + _VENDOR.sub("", tag)
 
 
-def for_task(*, light: bool) -> str:
+def for_task(*, light: bool, tests: bool = False) -> str:
+    if tests:
+        return "test-writer"
     return "implementer-light" if light else "implementer"
 
 

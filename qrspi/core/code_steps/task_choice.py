@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from qrspi.core.code_steps.task_state import TaskState, implement_next, start_next
+from qrspi.core.code_steps import implementers
+from qrspi.core.code_steps.task_state import TaskState, start_next
 from qrspi.core.model import Next
 from qrspi.core.steps.facts import Answer, Facts
 
@@ -27,7 +28,7 @@ def pick(facts: Facts, states: tuple[TaskState, ...]) -> Answer | None:
     if found:
         return _with_others(found, waiting)
     if sent := tuple(task for task in states if task.state == "implementing"):
-        return Answer(implement_next(facts, sent), sent[0].loop)
+        return Answer(implementers.send(facts, sent), sent[0].loop)
     if held := tuple(task for task in states if task.state == "held"):
         return Answer(_held_next(facts, held))
     return _first(waiting, lambda answer: answer.who == "human")

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from qrspi.core import reviewers
-from qrspi.core.code_steps import task_bases
+from qrspi.core.code_steps import implementers, task_bases
 from qrspi.core.code_steps.batch import Item
 from qrspi.core.code_steps.task_bases import Moved
 from qrspi.core.model import Ask, Next, Option, Problem
@@ -62,6 +62,8 @@ class TaskState(NamedTuple):
     loop: Loop | None = None
     held_by: Standing | None = None  # why the quality gate does not let it start
     moved: tuple[Moved, ...] = ()  # what it is built on has changed since it was started
+    tests: Report | None = None  # what was said of the tests that come before the code
+    awaits_tests: bool = False
 
     @property
     def key(self) -> str:
@@ -96,8 +98,8 @@ class TaskState(NamedTuple):
 
     @property
     def ask(self) -> Ask:
-        """What its implementer is asked for."""
-        return Ask("implement", self.key, self.cycle)
+        """What its implementer, or whoever writes its tests, is asked for."""
+        return implementers.asked(self)
 
     @property
     def findings(self) -> tuple[str, ...]:
@@ -222,7 +224,19 @@ def _unreported(
     task = task._replace(moved=task_bases.moved(task.item, start, reviewed))
     if task.moved and not task_bases.is_told(start, task.moved):
         return _ready(facts, task, tuple(one.words for one in task.moved))
+    if facts.config.test_writer == "on":
+        return _tests_first(facts, task)
     return _implementing(facts, task, "nobody has reported yet")
+
+
+def _tests_first(facts: Facts, task: TaskState) -> TaskState:
+    found = implementers.with_tests(facts, task)
+    if isinstance(found, Problem):
+        return _broken(facts, task.item, found)
+    if stopped := implementers.stopped(facts, found):
+        return found._replace(state="blocked", because=stopped.because, next=stopped)
+    why = "its tests are written first" if found.awaits_tests else "nobody has reported yet"
+    return _implementing(facts, found, why)
 
 
 def _stuck(facts: Facts, task: TaskState, lost: TaskState) -> TaskState:
@@ -245,31 +259,7 @@ def _stuck(facts: Facts, task: TaskState, lost: TaskState) -> TaskState:
 
 def _implementing(facts: Facts, task: TaskState, why: str) -> TaskState:
     task = task._replace(state="implementing", because=(f"{task.key}: {why}",))
-    return task._replace(next=implement_next(facts, (task,)))
-
-
-def implement_next(facts: Facts, tasks: tuple[TaskState, ...]) -> Next:
-    """Who is sent where: one implementer a task, each in its own work tree."""
-    places = ", ".join(f"{task.key} in {task.start.worktree}" for task in tasks if task.start)
-    several = len(tasks) > 1
-    who, each = ("implementers", "Each") if several else ("an implementer", "It")
-    report = _report(facts, "TASK" if several else tasks[0].key)
-    return Next(
-        action="dispatch-tasks",
-        who="agent",
-        summary=f"Send {who}: {places}. {each} ends with `{report}`.",
-        because=tuple(reason for task in tasks for reason in task.because),
-        step=facts.step if several else tasks[0].key,
-        missing=tuple(task.key for task in tasks),
-        inputs=tuple(path for task in tasks for path in (task.item.file, *task.findings)),
-        asks=tuple(task.ask for task in tasks),
-        command=_report(facts, tasks[0].key),
-        kind="implement",
-    )
-
-
-def _report(facts: Facts, task: str) -> str:
-    return f"qrspi task report {facts.run} {task} --status DONE --commit SHA"
+    return task._replace(next=implementers.send(facts, (task,)))
 
 
 def _undecided(facts: Facts, task: TaskState, state: State, why: str) -> TaskState:
@@ -351,7 +341,7 @@ def _fixing(facts: Facts, task: TaskState, loop: Loop, commit: str) -> TaskState
     if _rounds_used(facts, task) > FIX_CYCLES:
         return _undecided(facts, task, "undecided", _used_up(task, loop))
     assert task.start is not None
-    report = _report(facts, task.key)
+    report = implementers.report(facts, task)
     answer = review_action.unprepared(facts, loop) or next_actions.about_round(
         facts,
         loop,

@@ -50,6 +50,7 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "later_rounds": ("all", "raisers"),
     "evidence": ("any", "dispatched"),
     "light_implementer": ("on", "off"),
+    "test_writer": ("on", "off"),
 }
 
 

@@ -36,7 +36,7 @@ KNOWN = tuple(
     scope_tagger_enabled visual_fidelity_required question_budget model_routing default_tier
     providers trusted_path validators commands second_reviewer_model extra_reviewers guard approvals
     cascade budget gates base_branch feature_branch code_path commit
-    later_rounds evidence light_implementer""".split()
+    later_rounds evidence light_implementer test_writer""".split()
 )
 BLOCKS = frozenset(
     """providers trusted_path validators commands second_reviewer_model extra_reviewers budget
@@ -83,6 +83,7 @@ class Config(NamedTuple):
     later_rounds: str = "all"  # raisers: from the third on those with findings, and one more
     evidence: str = "any"  # dispatched: only answers that the engine sent for count
     light_implementer: str = "off"  # on: tasks of text and configuration go to a role of their own
+    test_writer: str = "off"  # on: tests are written before the code, and over the whole of it
     problems: tuple[Problem, ...] = ()
     warnings: tuple[Problem, ...] = ()
 
@@ -218,6 +219,7 @@ def _values(front: dict[str, Node], faults: list[Problem]) -> Config:
         later_rounds=fields.choice(front, "later_rounds", faults) or "all",
         evidence=fields.choice(front, "evidence", faults) or "any",
         light_implementer=fields.choice(front, "light_implementer", faults) or "off",
+        test_writer=fields.choice(front, "test_writer", faults) or "off",
     )
 
 
@@ -281,6 +283,7 @@ _USED_BY: dict[str, frozenset[str]] = {
     "review_depth": frozenset(("implement",)),
     "review_mode": frozenset(("implement",)),
     "light_implementer": frozenset(("implement",)),
+    "test_writer": frozenset(("implement", "test")),
     "visual_fidelity_required": frozenset(("goals", "design", "phasing", "plan", "implement")),
     "gates": frozenset(("plan", "implement", "integrate", "test")),
 }

@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple, assert_never
 
 from qrspi.core import filenames
 from qrspi.core.filenames import RoundPaths
-from qrspi.core.model import Ask, Next
+from qrspi.core.model import TESTS, Ask, Next
 from qrspi.core.pipeline import STEP, subject_of
 
 FileKind = Literal[
@@ -90,7 +90,9 @@ def _answers(ask: Ask) -> Iterator[AwaitedFile]:
         case "implement":
             from qrspi.core.records import task_records
 
-            yield AwaitedFile(task_records.report_file(ask.subject), "report")
+            first = ask.target == TESTS and not filenames.is_repair(ask.subject)
+            record = task_records.tests_file if first else task_records.report_file
+            yield AwaitedFile(record(ask.subject), "report")
         case "quality":
             yield AwaitedFile(f"tasks/{ask.target}.md", "verdict")
         case _:

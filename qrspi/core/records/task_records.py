@@ -92,6 +92,11 @@ def report_file(key: str) -> str:
     return f"{folder(key)}/report.md"
 
 
+def tests_file(key: str) -> str:
+    """What was reported of the tests that are written before the code."""
+    return f"{folder(key)}/tests.md"
+
+
 def outcome_file(key: str) -> str:
     return f"{folder(key)}/outcome.md"
 
@@ -183,7 +188,15 @@ def places(run: str, key: str) -> tuple[str, ...]:
 
 
 def report(tree: Tree, key: str) -> Report | Problem | None:
-    page = _page(tree, report_file(key))
+    return _report(tree, report_file(key))
+
+
+def tests(tree: Tree, key: str) -> Report | Problem | None:
+    return _report(tree, tests_file(key))
+
+
+def _report(tree: Tree, file: str) -> Report | Problem | None:
+    page = _page(tree, file)
     if page is None or isinstance(page, Problem):
         return page
     status = page.one_of("status", REPORTS)

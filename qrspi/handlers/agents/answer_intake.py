@@ -11,7 +11,7 @@ from qrspi.core.agents.replies import Reply
 from qrspi.core.agents.spend import LedgerEntry
 from qrspi.core.errors import Halt, Refusal
 from qrspi.core.filenames import research_file
-from qrspi.core.model import Ask, Problem
+from qrspi.core.model import TESTS, Ask, Problem
 from qrspi.core.pipeline import STEP
 from qrspi.core.records.audit_trail import Answer
 from qrspi.core.rounds import manifest as manifests
@@ -215,9 +215,10 @@ def _reported(job: Job, order: Assignment) -> Taken | Problem:
     from qrspi.handlers.tasks import reports
 
     waits = reports.state_of(job, order.step).next
-    if waits is None or waits.kind != "implement":
+    if waits is None or order.ask not in waits.asks:
         return Taken(())
-    text = f"the implementer ended without a report: `qrspi task report {job.run} {order.step}`"
+    who = "test writer" if order.ask.target == TESTS else "implementer"
+    text = f"the {who} ended without a report: `qrspi task report {job.run} {order.step}`"
     return Problem("no-report", text, expected="a report")
 
 

@@ -15,7 +15,7 @@ from qrspi.core.agents.transports import Means
 from qrspi.core.config import problems as config_problems
 from qrspi.core.config.model_tiers import Model
 from qrspi.core.filenames import dispatch_folder
-from qrspi.core.model import Ask, Problem
+from qrspi.core.model import TESTS, Ask, Problem
 from qrspi.core.pipeline import subject_of
 from qrspi.core.records import step_text
 from qrspi.core.text import citations
@@ -182,7 +182,8 @@ def _role_name(job: Job, ask: Ask) -> str:
         case "fix":
             return "fixer"
         case "implement":
-            return roles.for_task(light=_is_light(job, ask.subject))
+            light = _is_light(job, ask.subject)
+            return roles.for_task(light=light, tests=ask.target == TESTS)
         case "quality":
             return "quality-reviewer"
         case "author" | "research-question":

@@ -264,6 +264,9 @@ def _test_command(job: Job) -> str:
 
 
 def _implementer(job: Job, key: str, agent: Agent) -> Implementer:
+    # Imported here: only runs that implement know of work trees.
+    from qrspi.core.code_steps import implementers
+
     task, worktree = task_place(job, key)
     assert task.start is not None  # nobody is sent to a task without a work tree
     run = job.workspace.path
@@ -276,8 +279,11 @@ def _implementer(job: Job, key: str, agent: Agent) -> Implementer:
         branch=task.start.branch,
         base=task.start.base_commit,
         # A work tree has a copy of docs/qrspi of its own, or none: the run is named by its place.
-        report_command=f"qrspi --root {quoted(run)} task report {job.run} {key} --status DONE "
-        "--commit SHA",
+        report_command=implementers.report_command(
+            f"qrspi --root {quoted(run)} task report {job.run}", task
+        ),
+        tests_commit=task.tests.commit if task.tests and task.tests.done else "",
+        criteria_of="test" if implementers.is_acceptance(key) else "task",
         cycle=task.cycle,
         test_command=_test_command(job),
         finding_file_paths=tuple(_absolute(job, path) for path in task.findings),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from qrspi.core.code_steps import batch, integrate, test, test_results
+from qrspi.core.code_steps import batch, implementers, integrate, test, test_results
 from qrspi.core.rounds.loop import Loop
 from qrspi.core.yaml.writer import quote
 from qrspi.handlers.jobs.job import Job, Performed
@@ -17,6 +17,29 @@ def handle(job: Job) -> Performed:
     drafts.commit(job, f"repairs of {job.facts.step}", (path,))
     number = job.loop.number if job.loop else 0
     return Performed("write-repairs", job.facts.step, number, (path,))
+
+
+def acceptance(job: Job) -> Performed:
+    """A task of the tests that hold every criterion of the phase against the whole."""
+    work = integrate.work(job.facts)
+    listed = implementers.criteria(job.facts, work.tasks)
+    items = "\n".join(f"- {one.name}: {one.text}" for one in listed)
+    body = f"""\
+The tasks of this phase are merged. What they promised is held against the whole of it, by tests
+that go in where a user does. The criteria, by their names:
+
+{items}
+
+## Acceptance Criteria
+
+- Each criterion above is shown by a test that fails without the work.
+- The limits that the criteria name are tried on both sides, and the main flows from end to end.
+- A defect that was found and settled in this phase has a test that would have caught it.
+- Nothing but tests, and what they need to run, is changed.
+"""
+    path = write(job, "test", implementers.ACCEPTANCE, "Tests of the whole phase", body)
+    drafts.commit(job, "acceptance tests", (path,))
+    return Performed("write-acceptance", job.facts.step, 0, (path,))
 
 
 def write(job: Job, kind: str, name: str, title: str, body: str, files: Sequence[str] = ()) -> str:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from qrspi.core.code_steps import batch, task_state
+from qrspi.core.artifacts import task_criteria
+from qrspi.core.code_steps import batch, implementers, task_state
 from qrspi.core.code_steps.task_state import TaskState
 from qrspi.core.errors import Misuse, Refusal
 from qrspi.core.model import Problem
@@ -44,6 +45,8 @@ def worktree(job: Job, task: TaskState) -> str:
 def report(job: Job, key: str, status: ReportStatus, commit: str | None, words: str) -> ChangeSet:
     task = state_of(job, key)
     _can_report(job, task)
+    if task.awaits_tests:
+        raise Refusal(_tests_first(job, key))
     if status != "BLOCKED" and job.facts.config.has_checkpoints:
         from qrspi.handlers.gates import checkpoint_rows
 
@@ -52,6 +55,7 @@ def report(job: Job, key: str, status: ReportStatus, commit: str | None, words: 
     if status != "BLOCKED":
         _refuse_unsaid(status, full, words)
         _refuse_without_work(job, task, full)
+        _refuse_unmapped(job, task, words)
     record = Report(status, full, clock.now_utc(), words)
     data = task_records.render_report(key, record)
     log = reviews.log_with_report(job, task, data)
@@ -60,6 +64,52 @@ def report(job: Job, key: str, status: ReportStatus, commit: str | None, words: 
         Edit("write", task_records.report_file(key), f"{status} {full[:12]}".strip(), data),
     )
     return ChangeSet("task-report", key, task.loop.number if task.loop else 0, edits)
+
+
+def report_tests(
+    job: Job, key: str, status: ReportStatus, commit: str | None, words: str
+) -> ChangeSet:
+    """The same of the tests that come before the code."""
+    task = state_of(job, key)
+    _can_report(job, task)
+    if not task.awaits_tests:
+        raise Refusal(_no_tests(job, task))
+    full = _resolved(job, task, commit) if commit else ""
+    if status != "BLOCKED":
+        _refuse_unsaid(status, full, words)
+        _refuse_without_work(job, task, full)
+    data = task_records.render_report(key, Report(status, full, clock.now_utc(), words))
+    path = task_records.tests_file(key)
+    edit = Edit("write", path, f"tests {status} {full[:12]}".strip(), data)
+    return ChangeSet("task-tests", key, 0, (edit,))
+
+
+def _tests_first(job: Job, key: str) -> Problem:
+    hint = f"qrspi task report {job.run} {key} --tests --status DONE --commit SHA"
+    text = f"{key}: its tests are written first, and nobody has reported them yet: `{hint}`"
+    return Problem("not-awaited", text, field="--tests", hint=hint)
+
+
+def _no_tests(job: Job, task: TaskState) -> Problem:
+    why = "they are reported already" if task.tests else "nobody waits for them"
+    text = f"{task.key}: no tests are to be reported now: {why}"
+    return Problem("not-awaited", text, field="--tests", hint=f"qrspi task list {job.run}")
+
+
+def _refuse_unmapped(job: Job, task: TaskState, words: str) -> None:
+    """Tests of the whole show every criterion of the phase, each by a test that is named."""
+    if not implementers.is_acceptance(task.key):
+        return
+    tasks = task_state.survey(job.facts, batch.read(job.facts).items)
+    lost = task_criteria.unmapped(implementers.criteria(job.facts, tasks), words)
+    if not lost:
+        return
+    names = _names([one.name for one in lost])
+    text = (
+        f"{task.key}: no test is named for {names}; expected a line `- CRITERION: TEST` for each "
+        "criterion in the text given with -F FILE"
+    )
+    raise Refusal(Problem("evidence-missing", text, "", "-F", names, "a line for each criterion"))
 
 
 def _can_report(job: Job, task: TaskState) -> None:
@@ -86,15 +136,17 @@ def _refuse_without_work(job: Job, task: TaskState, commit: str) -> None:
     assert task.start is not None
     repo = code_repository.repository_of(job)
     base = task_base.find(job, task.key, task.start, commit).commit
-    if commit != base:
+    tests = task.tests.commit if task.tests else ""
+    if commit not in (base, tests):
         return
     place = worktree(job, task)
     own = worktrees.at(repo, place)
     left = worktrees.uncommitted(own) if own else ()
     beside = f"; not committed there: {_names(left)}" if left else ""
     text = (
-        f"{task.key}: nothing is committed in {task.start.worktree} since the task began at "
-        f"{base[:12]}{beside}"
+        f"{task.key}: nothing is committed in {task.start.worktree} since "
+        f"{'its tests were written' if commit == tests else 'the task began'} at "
+        f"{commit[:12]}{beside}"
     )
     hint = f"git -C {quoted(place)} status"
     raise Refusal(Problem("nothing-committed", text, place, "--commit", commit, "a commit", hint))

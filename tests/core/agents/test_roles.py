@@ -28,7 +28,7 @@ parallelize replan""".split()
 NAMES = (
     *(f"reviewer-{stem}" for stem in STEMS),
     *(f"author-{step}" for step in AUTHORS),
-    *"verifier fixer implementer implementer-light tagger quality-reviewer".split(),
+    *"verifier fixer implementer implementer-light test-writer tagger quality-reviewer".split(),
 )
 PARTS = role_files.shared_parts()
 
@@ -203,7 +203,9 @@ def test_how_to_hand_in_comes_after_the_role(name, prints):
     text = compose(role, PARTS, prints=prints, section="plan")
     own = text.index(for_section(role.text, "plan"))
     assert text.index("# What is data") == 0
-    if name not in ("quality-reviewer",) and not (prints and name.startswith("implementer")):
+    if name not in ("quality-reviewer",) and not (
+        prints and name.startswith(("implementer", "test-writer"))
+    ):
         assert text.rindex("# How to hand in") > own
         assert text.count("# How to hand in") == 1
         assert text.count("# What you can look at") == prints

@@ -1,0 +1,52 @@
+"""The acceptance criteria of tasks, each with a name of its own, and which of them a text maps to a
+test."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from qrspi.core.artifacts.task_file import task_path
+from qrspi.core.filenames import TASK
+from qrspi.core.text import headings
+from qrspi.core.tree import Fault, Tree
+
+_SECTION = "acceptance criteria"
+_ITEM = re.compile(r"(?:[-*+]|\d{1,3}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?(.*)")
+
+
+class Criterion(NamedTuple):
+    name: str  # task-01.2: the second of task-01
+    text: str
+
+
+def read(tree: Tree, tasks: Iterable[str]) -> tuple[Criterion, ...]:
+    return tuple(one for key in tasks for one in _of(tree.read(task_path(key)), key))
+
+
+def _of(data: bytes | Fault, key: str) -> Iterator[Criterion]:
+    for number, text in enumerate([] if isinstance(data, Fault) else _items(data), 1):
+        yield Criterion(f"{key}.{number}", text)
+
+
+def _items(data: bytes) -> list[str]:
+    """A line that begins no item goes on with the one before it."""
+    span = headings.read(data).named(_SECTION)
+    lines = data.decode("utf-8", "replace").split("\n")[span.start : span.end] if span else []
+    items: list[str] = []
+    for line in lines:
+        if found := _ITEM.match(line):
+            items.append(found[1].strip())
+        elif items and line.strip():
+            items[-1] = f"{items[-1]} {line.strip()}"
+    return items
+
+
+def unmapped(criteria: Iterable[Criterion], text: str) -> tuple[Criterion, ...]:
+    """Those that no line names together with something else: a name alone shows nothing."""
+    mapped = {found[1] for found in _MAPPED.finditer(text)}
+    return tuple(one for one in criteria if one.name not in mapped)
+
+
+_MAPPED = re.compile(rf"^[ \t|*+-]*`?({TASK}\.[0-9]+)`?[ \t:|–—-]+\S", re.MULTILINE)

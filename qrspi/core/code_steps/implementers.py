@@ -1,0 +1,125 @@
+"""Who is sent into the work trees: implementers, and those who write tests and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from qrspi.core.artifacts import task_criteria, task_file
+from qrspi.core.artifacts.task_criteria import Criterion
+from qrspi.core.model import TESTS, Ask, Next, Problem
+from qrspi.core.records import task_records
+from qrspi.core.steps import next_actions
+from qrspi.core.steps.facts import Facts
+
+if TYPE_CHECKING:
+    from qrspi.core.code_steps.task_state import TaskState
+
+ACCEPTANCE = "acceptance-tests"  # the name of the repair that holds the criteria against the whole
+
+
+def writes_tests(task: TaskState) -> bool:
+    """Whether the next one who is sent there writes tests alone."""
+    return task.awaits_tests or is_acceptance(task.key)
+
+
+def is_acceptance(key: str) -> bool:
+    return key.endswith(f"/{ACCEPTANCE}")
+
+
+def asked(task: TaskState) -> Ask:
+    return Ask("implement", task.key, task.cycle, TESTS if writes_tests(task) else "")
+
+
+def send(facts: Facts, tasks: tuple[TaskState, ...]) -> Next:
+    """One agent a task, each in its own work tree."""
+    several = len(tasks) > 1
+    testers = tuple(task for task in tasks if writes_tests(task))
+    others = tuple(task for task in tasks if task not in testers)
+    sentences = (_sent(facts, "a test writer", testers), _sent(facts, "an implementer", others))
+    return Next(
+        action="dispatch-tasks",
+        who="agent",
+        summary=" ".join(filter(None, sentences)),
+        because=tuple(reason for task in tasks for reason in task.because),
+        step=facts.step if several else tasks[0].key,
+        missing=tuple(task.key for task in tasks),
+        inputs=tuple(path for task in tasks for path in (task.item.file, *task.findings)),
+        asks=tuple(task.ask for task in tasks),
+        command=report(facts, tasks[0]),
+        kind="implement",
+    )
+
+
+def _sent(facts: Facts, who: str, tasks: tuple[TaskState, ...]) -> str:
+    if not tasks:
+        return ""
+    places = ", ".join(f"{task.key} in {task.start.worktree}" for task in tasks if task.start)
+    if len(tasks) == 1:
+        return f"Send {who}: {places}. It ends with `{report(facts, tasks[0])}`."
+    form = report(facts, tasks[0]).replace(f" {tasks[0].key} ", " TASK ")
+    return f"Send {who.partition(' ')[2]}s: {places}. Each ends with `{form}`."
+
+
+def report(facts: Facts, task: TaskState) -> str:
+    """How the one who is sent says that it is done."""
+    return report_command(f"qrspi task report {facts.run}", task)
+
+
+def report_command(command: str, task: TaskState) -> str:
+    tests = " --tests" if task.awaits_tests else ""
+    evidence = " -F FILE" if is_acceptance(task.key) else ""
+    return f"{command} {task.key}{tests} --status DONE --commit SHA{evidence}"
+
+
+# Tests before the code
+
+
+def with_tests(facts: Facts, task: TaskState) -> TaskState | Problem:
+    """What was reported of a task's tests, where the run wants them written first."""
+    head = facts.tree.head(task.item.file)
+    if task.item.is_repair or task_file.is_light(head):
+        return task
+    told = task_records.tests(facts.tree, task.key)
+    if isinstance(told, Problem):
+        return told
+    return task._replace(tests=told, awaits_tests=told is None or not told.done)
+
+
+def stopped(facts: Facts, task: TaskState) -> Next | None:
+    """The task's criteria cannot be tested, says who tried: a person looks at them."""
+    if task.tests is None or task.tests.done:
+        return None
+    why = f"{task.key} is blocked, says its test writer"
+    skip = f"qrspi task skip {facts.run} {task.key} --reason TEXT"
+    return Next(
+        action="decide",
+        who="human",
+        summary=f"{why}: read {task_records.tests_file(task.key)}. `{skip}` leaves the task out; "
+        f"`qrspi config set {facts.run} test_writer off` sends its implementer; a new report with "
+        "--tests goes on.",
+        because=(why,),
+        step=task.key,
+        inputs=(task.item.file, task_records.tests_file(task.key)),
+        command=skip,
+        kind="task",
+    )
+
+
+# Tests of the whole
+
+
+def acceptance_next(
+    facts: Facts, tasks: Iterable[TaskState], repairs: Iterable[TaskState]
+) -> Next | None:
+    """A task that holds every criterion of the phase against what is merged, once."""
+    if any(is_acceptance(task.key) for task in repairs) or not criteria(facts, tasks):
+        return None
+    what = "Make a task of the tests that hold every acceptance criterion against the whole"
+    because = ("test_writer in config.md is on",)
+    return next_actions.by_engine(facts, "apply-fixes", "write-acceptance", what, because)
+
+
+def criteria(facts: Facts, tasks: Iterable[TaskState]) -> tuple[Criterion, ...]:
+    """Of what is merged: a task that was left out promises nothing."""
+    return task_criteria.read(facts.tree, (task.key for task in tasks if task.reviewed))

@@ -1,0 +1,175 @@
+"""Tests that somebody else writes: before the code of a task, and over the whole of a phase."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from qrspi.core.errors import Refusal
+from qrspi.core.filenames import prompt_file
+from qrspi.core.model import Ask
+from qrspi.core.records.task_records import ReportStatus
+from qrspi.handlers.agents import awaited_agents
+from qrspi.handlers.tasks import reports
+from tests.deliveries import quick, task
+from tests.handlers.workshop import Workshop
+
+ONE = "task-01"
+WHOLE = "test-round-01/acceptance-tests"
+CRITERIA = b"""
+## Acceptance Criteria
+
+- A loan that is due today
+  is not late.
+- `late()` raises for a day before lending.
+"""
+EVIDENCE = """\
+- task-01.1: test_a.py::test_due_today, passed
+- task-01.2: not shown: no such day can be made
+"""
+
+
+def shop_for(tmp_path: Path, kind: str = "code", switch: str = "on") -> Workshop:
+    text = task(1, files="a.py").replace(b"---\n", b"---\ntask_type: %b\n" % kind.encode(), 1)
+    files = quick({"tasks/task-01.md": text + CRITERIA}, test_writer=switch)
+    shop = Workshop(tmp_path / "shop", files)
+    shop.next()
+    return shop
+
+
+def say_of_tests(shop: Workshop, status: ReportStatus = "DONE", commit: str = "HEAD") -> None:
+    shop.make(lambda job: reports.report_tests(job, ONE, status, commit, "Two tests, both fail."))
+
+
+def why(shop: Workshop, tests: bool = False, words: str = "", key: str = ONE) -> str:
+    told = reports.report_tests if tests else reports.report
+    with pytest.raises(Refusal) as refusal:
+        shop.make(lambda job: told(job, key, "DONE", "HEAD", words))
+    return refusal.value.problem.message
+
+
+def merged(shop: Workshop) -> None:
+    """Up to where the tests of the whole are asked for."""
+    shop.work(ONE, "test_a.py", "assert False\n")
+    say_of_tests(shop)
+    shop.take(ONE, "a.py", "a = 1\n")
+    shop.next()
+    shop.resolve("continue")
+
+
+@pytest.mark.rule("PRM-05", "IMP-11")
+def test_tests_are_written_before_the_implementer_is_sent(tmp_path: Path) -> None:
+    shop = shop_for(tmp_path)
+    first = Ask("implement", ONE, 1, "tests")
+    report = f"qrspi task report {shop.run.name} {ONE} --tests --status DONE --commit SHA"
+    place = f"{ONE} in .worktrees/user-auth/{ONE}"
+    assert shop.answer.asks == (first,)
+    assert shop.answer.summary == f"Send a test writer: {place}. It ends with `{report}`."
+    assert shop.answer.because == (f"{ONE}: its tests are written first",)
+    (waiting,) = awaited_agents.line(shop.workspace())
+    assert (waiting.name, waiting.role) == (ONE, "test-writer")
+    prompt = shop.read(prompt_file(first))
+    assert "# Test writer\n" in prompt and "The code is not there yet;" in prompt
+    assert "You hold what was promised against it." not in prompt
+    assert f"task report {shop.run.name} {ONE} --tests --status DONE --commit SHA\n" in prompt
+    commit = shop.work(ONE, "test_a.py", "assert False\n")
+    say_of_tests(shop)
+    shop.next()
+    assert shop.answer.asks == (Ask("implement", ONE, 1),)
+    order = shop.read(prompt_file(shop.answer.asks[0]))
+    assert f"\ntests_commit: {commit}\n" in order
+    assert "Its tests are there already, in the commit `tests_commit`, and fail" in order
+    assert shop.read(f"reviews/tasks/{ONE}/tests.md").endswith("\nTwo tests, both fail.\n")
+
+
+@pytest.mark.rule("PRM-05")
+@pytest.mark.parametrize(("kind", "switch"), [("code", "off"), ("text", "on"), ("config", "on")])
+def test_nobody_writes_tests_where_they_are_not_wanted(
+    tmp_path: Path, kind: str, switch: str
+) -> None:
+    shop = shop_for(tmp_path, kind, switch)
+    assert shop.answer.asks == (Ask("implement", ONE, 1),)
+    assert why(shop, tests=True) == (
+        f"{ONE}: no tests are to be reported now: nobody waits for them"
+    )
+
+
+@pytest.mark.rule("IMP-11", "LIV-14")
+def test_each_reports_its_own_work(tmp_path: Path) -> None:
+    shop = shop_for(tmp_path)
+    assert why(shop) == (
+        f"{ONE}: its tests are written first, and nobody has reported them yet: `qrspi task report "
+        f"{shop.run.name} {ONE} --tests --status DONE --commit SHA`"
+    )
+    assert "nothing is committed in" in why(shop, tests=True)
+    commit = shop.work(ONE, "test_a.py", "assert False\n")
+    say_of_tests(shop)
+    assert why(shop) == (
+        f"{ONE}: nothing is committed in .worktrees/user-auth/{ONE} since its tests were written "
+        f"at {commit[:12]}"
+    )
+    assert why(shop, tests=True) == (
+        f"{ONE}: no tests are to be reported now: they are reported already"
+    )
+
+
+@pytest.mark.rule("IMP-11")
+def test_criteria_that_cannot_be_tested_go_to_a_person(tmp_path: Path) -> None:
+    shop = shop_for(tmp_path)
+    say_of_tests(shop, "BLOCKED", "")
+    answer, run = shop.answer, shop.run.name
+    assert (answer.who, answer.kind, answer.asks) == ("human", "task", ())
+    assert answer.summary == (
+        f"{ONE} is blocked, says its test writer: read reviews/tasks/{ONE}/tests.md. `qrspi task "
+        f"skip {run} {ONE} --reason TEXT` leaves the task out; `qrspi config set {run} test_writer "
+        "off` sends its implementer; a new report with --tests goes on."
+    )
+    shop.work(ONE, "test_a.py", "assert False\n")
+    say_of_tests(shop)
+    assert shop.answer.asks == (Ask("implement", ONE, 1),)
+
+
+@pytest.mark.rule("TST-01", "PRM-05")
+def test_every_criterion_of_the_phase_is_held_against_the_whole(tmp_path: Path) -> None:
+    shop = shop_for(tmp_path)
+    merged(shop)
+    assert shop.did() == ["merge", "write-acceptance", "start-tasks"]
+    text = shop.read(f"fixes/{WHOLE}.md")
+    assert (
+        "\n- task-01.1: A loan that is due today is not late.\n"
+        "- task-01.2: `late()` raises for a day before lending.\n"
+    ) in text
+    assert shop.answer.asks == (Ask("implement", WHOLE, 1, "tests"),)
+    prompt = shop.read(prompt_file(shop.answer.asks[0]))
+    assert "You hold what was promised against it." in prompt
+    assert "The code is not there yet;" not in prompt
+    assert f"{WHOLE} --status DONE --commit SHA -F FILE\n" in prompt
+
+
+@pytest.mark.rule("TST-01", "LIV-07")
+def test_a_criterion_without_a_test_stops_the_report_and_reviewers_get_the_evidence(
+    tmp_path: Path,
+) -> None:
+    shop = shop_for(tmp_path)
+    merged(shop)
+    shop.next()
+    shop.work(WHOLE, "test_all.py", "pass\n")
+    assert why(shop, words="- task-01.1: test_a.py::test_due_today\n- task-01.2\n", key=WHOLE) == (
+        f"{WHOLE}: no test is named for task-01.2; expected a line `- CRITERION: TEST` for each "
+        "criterion in the text given with -F FILE"
+    )
+    shop.make(lambda job: reports.report(job, WHOLE, "DONE", "HEAD", EVIDENCE))
+    shop.make(lambda job: reports.accept(job, WHOLE, "Looks good."))
+    assert shop.did() == ["merge", "run-tests", "prepare-round"]
+    assert (shop.answer.action, shop.answer.step) == ("review", "test")
+    prompt = shop.read(prompt_file(shop.answer.asks[0]))
+    assert f"{shop.run}/reviews/tasks/{WHOLE}/report.md\n" in prompt
+
+
+def test_a_person_may_leave_the_tests_of_the_whole_out(tmp_path: Path) -> None:
+    shop = shop_for(tmp_path)
+    merged(shop)
+    shop.next()
+    shop.make(lambda job: reports.skip(job, WHOLE, "No time."))
+    assert shop.did() == ["run-tests", "prepare-round"]
