@@ -2,12 +2,14 @@
 
 It is opened as a regular file only, and so are the files that SQLite keeps beside it: through a
 link in their place it would write anywhere. A database of another shape is nobody's we know.
+Whoever can write its bytes can make a few pages stand for endless rows, so reading has its limits.
 """
 
 from __future__ import annotations
 
 import os
 import stat
+import time
 from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Any
@@ -20,6 +22,7 @@ from qrspi.core.gates.checkpoints.checkpoint_tables import (
     BESIDE,
     DEFINITIONS,
     FILE,
+    JOURNAL,
     MARK,
     MARKS,
     VERSION,
@@ -31,10 +34,16 @@ if TYPE_CHECKING:
     import sqlite3
 
 READ_TIMEOUT = 2.0  # seconds; a reader only waits where a writer is just being recovered
+LONGEST_VALUE = 8 * 1024 * 1024
+LARGEST_ANSWER = 32 * 1024 * 1024  # characters
+PATIENCE = 2.0  # seconds for one statement: an honest one takes a few milliseconds
 
 _KINDS = {stat.S_IFDIR: "directory", stat.S_IFLNK: "symlink"}
+_TOO_MUCH = "holds more than can be read"
 _OTHERS = "SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL"
 _ACTING = "SELECT name FROM sqlite_master WHERE type IN ('trigger', 'view')"
+_STEPS = 1000  # of SQLite's machine, between two looks at the clock
+_CELL = 8  # what a value counts for, however short
 _SHORT = 0xFF  # of an extended code, the part that all versions know
 _WAL = b"\x02\x02"  # at 18: how it is written and read
 
@@ -52,13 +61,28 @@ class Transaction:
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
+        self._until = 0.0
+        connection.set_progress_handler(lambda: time.monotonic() > self._until, _STEPS)
 
     def rows(self, query: str, *values: Any) -> Rows:
-        return tuple(self._connection.execute(query, values).fetchall())
+        return tuple(_within_limits(self._execute(query, values)))
 
     def run(self, statement: str, *values: Any) -> int:
         """How many rows it changed."""
-        return self._connection.execute(statement, values).rowcount
+        return self._execute(statement, values).rowcount
+
+    def _execute(self, statement: str, values: tuple[Any, ...]) -> sqlite3.Cursor:
+        self._until = time.monotonic() + PATIENCE
+        return self._connection.execute(statement, values)
+
+
+def _within_limits(found: Iterable[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
+    left = LARGEST_ANSWER
+    for row in found:
+        left -= sum(len(value) + _CELL if isinstance(value, str) else _CELL for value in row)
+        if left < 0:
+            raise Unusable(Fault("unreadable", _TOO_MUCH))
+        yield row
 
 
 def new(rows: Iterable[tuple[str, str, str]]) -> bytes:
@@ -80,8 +104,7 @@ def answers(run: str, name: str, *queries: str) -> tuple[Rows, ...] | Fault:
     try:
         with closing(_opened(run, "ro", READ_TIMEOUT)) as connection, _worded():
             connection.execute("BEGIN")
-            _check_shape(connection)
-            return tuple(tuple(connection.execute(query).fetchall()) for query in queries)
+            return tuple(map(_checked(connection).rows, queries))
     except Unusable as unusable:
         return unusable.fault
 
@@ -92,8 +115,7 @@ def changing(run: str, timeout: float) -> Iterator[Transaction]:
     try:
         with closing(_opened(run, "rw", timeout)) as connection, _worded():
             connection.execute("BEGIN IMMEDIATE")
-            _check_shape(connection)
-            yield Transaction(connection)
+            yield _checked(connection)
             connection.execute("COMMIT")
     except Unusable as unusable:
         raise Halt(checkpoint_board.unusable(unusable.fault)) from None
@@ -113,6 +135,7 @@ def _opened(run: str, mode: str, timeout: float) -> sqlite3.Connection:
             f"file:{quote(path)}?{how}", timeout, isolation_level=None, uri=True
         )
     connection.text_factory = _text
+    connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LONGEST_VALUE)
     return connection
 
 
@@ -137,16 +160,25 @@ def _check_kind(path: str, *, absent_is_fine: bool) -> None:
             raise Unusable(Fault("not-a-file", what))
         detail = f"has a {what} beside it in the place of {path.rpartition('/')[2]}"
         raise Unusable(Fault("unreadable", detail))
+    if path.endswith(JOURNAL):
+        # With a WAL there is none. SQLite would play it back, and delete the file that it names.
+        raise Unusable(Fault("unreadable", f"has {JOURNAL} beside it, which is nobody's we know"))
 
 
-def _check_shape(connection: sqlite3.Connection) -> None:
-    mark = connection.execute("PRAGMA application_id").fetchone()[0]
-    version = connection.execute("PRAGMA user_version").fetchone()[0]
+def _checked(connection: sqlite3.Connection) -> Transaction:
+    transaction = Transaction(connection)
+    _check_shape(transaction)
+    return transaction
+
+
+def _check_shape(database: Transaction) -> None:
+    ((mark,),) = database.rows("PRAGMA application_id")
+    ((version,),) = database.rows("PRAGMA user_version")
     if mark == MARK and version != VERSION:
         detail = f"is of another version ({version}; this qrspi knows {VERSION})"
         raise Unusable(Fault("unreadable", detail))
-    found = dict(connection.execute(_OTHERS).fetchall())
-    acting = {name for (name,) in connection.execute(_ACTING).fetchall()}
+    found: dict[str, str] = dict(database.rows(_OTHERS))
+    acting = {name for (name,) in database.rows(_ACTING)}
     same = all(found.get(name) == sql for name, sql in DEFINITIONS.items())
     if mark != MARK or not same or not acting <= DEFINITIONS.keys():
         raise Unusable(Fault("unreadable", "is somebody else's database, or of another shape"))
@@ -172,5 +204,7 @@ def _words(error: sqlite3.Error) -> str:
             return "is no SQLite database"
         case sqlite3.SQLITE_CORRUPT:
             return "is damaged"
+        case sqlite3.SQLITE_INTERRUPT | sqlite3.SQLITE_TOOBIG:
+            return _TOO_MUCH
         case _:
             return f"cannot be used ({error})"

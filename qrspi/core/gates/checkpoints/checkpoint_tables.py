@@ -4,7 +4,8 @@ mark, the version and these very definitions."""
 from __future__ import annotations
 
 FILE = "orchestration.db"
-BESIDE = (f"{FILE}-wal", f"{FILE}-shm", f"{FILE}-journal")  # SQLite's own, next to it
+JOURNAL = f"{FILE}-journal"
+BESIDE = (f"{FILE}-wal", f"{FILE}-shm", JOURNAL)  # SQLite's own, next to it
 MARK = 0x71727370  # `PRAGMA application_id`: "qrsp"
 VERSION = 1  # `PRAGMA user_version`
 
