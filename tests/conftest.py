@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -25,7 +26,12 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-UNSET = "QRSPI_ROOT QRSPI_NOW COPILOT_CLI CLAUDECODE NO_COLOR CI GIT_DIR".split()
+# Where Python is told to keep nothing that it has compiled, every worker rewrites every test again,
+# and every command compiles the package again.
+sys.dont_write_bytecode = False
+
+UNSET = """QRSPI_ROOT QRSPI_NOW COPILOT_CLI CLAUDECODE NO_COLOR CI GIT_DIR
+PYTHONDONTWRITEBYTECODE""".split()
 
 
 @pytest.fixture(autouse=True, scope="session")

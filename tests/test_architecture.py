@@ -7,6 +7,7 @@ import statistics
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -25,14 +26,15 @@ class Module(NamedTuple):
         return self.path.partition("/")[0]
 
 
-def _modules() -> list[Module]:
+@cache
+def modules() -> list[Module]:
+    """Parsed when a test asks: every worker imports this file."""
     return [
         Module(file.relative_to(PACKAGE).as_posix(), ast.parse(file.read_text("utf-8")))
         for file in sorted(PACKAGE.rglob("*.py"))
     ]
 
 
-MODULES = _modules()
 Rule = Callable[[Module], Iterator[ast.AST]]
 
 
@@ -216,7 +218,7 @@ RULES: tuple[Rule, ...] = (
 def test_the_package_keeps_the_rule(rule: Rule) -> None:
     broken = [
         f"qrspi/{module.path}:{getattr(node, 'lineno', 0)}: {ast.unparse(node).splitlines()[0]}"
-        for module in MODULES
+        for module in modules()
         for node in rule(module)
     ]
     assert broken == []
@@ -304,14 +306,14 @@ def test_the_layers_hold() -> None:
 
 def test_modules_are_named_for_their_subject() -> None:
     vague = {"utils", "util", "helpers", "helper", "common", "manager", "base", "misc", "shared"}
-    parts = {part for module in MODULES for part in Path(module.path).with_suffix("").parts}
+    parts = {part for module in modules() for part in Path(module.path).with_suffix("").parts}
     assert parts & vague == set()
 
 
 def test_functions_are_short() -> None:
     lengths = sorted(
         (node.end_lineno or 0) - node.lineno + 1
-        for module in MODULES
+        for module in modules()
         for node in ast.walk(module.tree)
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
     )

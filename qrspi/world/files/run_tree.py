@@ -79,7 +79,7 @@ class DiskTree:
         return self._load(path, HEAD)
 
     def read(self, path: str, limit: int = BODY_LIMIT) -> bytes | Fault:
-        data = self._load(path, limit + 1)
+        data = self._load(path, limit + 1, whole=True)
         if isinstance(data, Fault) or len(data) <= limit:
             return data
         size = self.size(path)
@@ -189,14 +189,19 @@ class DiskTree:
         DiskTree._all_held.discard(fd)
         os.close(fd)
 
-    def _load(self, path: str, most: int) -> bytes | Fault:
+    def _load(self, path: str, most: int, *, whole: bool = False) -> bytes | Fault:
         fd = self.descriptor(path)
         if isinstance(fd, Fault):
             return fd
         try:
             # Nearly every file fits into the first block.
             first = os.read(fd, most if most < _BLOCK else _BLOCK)
-            return first if len(first) < _BLOCK else _with_rest(fd, first, most)
+            if len(first) < _BLOCK:
+                return first
+            size = os.fstat(fd).st_size  # what is too large is not read to be refused
+            if whole and size >= most:
+                return Fault("too-large", str(size))
+            return _with_rest(fd, first, most)
         except OSError as error:
             return fault_of(error)
         finally:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from qrspi.core.tree import FRONTMATTER_LIMIT, Entry, Fault, MemoryTree
+from qrspi.core.tree import BODY_LIMIT, FRONTMATTER_LIMIT, Entry, Fault, MemoryTree
 from qrspi.world.files.run_tree import DiskTree, inside_git
 
 GOALS = b"---\nstatus: draft\n---\nbody\n"
@@ -160,7 +160,16 @@ def test_a_limit_is_the_largest_size(run: Path, size: int, limit: int, fits: boo
 def test_a_huge_file_is_not_read_to_learn_its_size(run: Path) -> None:
     with (run / "config.md").open("wb") as file:
         file.truncate(1 << 40)
-    assert DiskTree(run).read("config.md", 1000) == Fault("too-large", str(1 << 40))
+    before = bytes_read()
+    for limit in (1000, BODY_LIMIT):
+        assert DiskTree(run).read("config.md", limit) == Fault("too-large", str(1 << 40))
+    assert bytes_read() - before < 1 << 20
+
+
+def bytes_read() -> int:
+    """By this process so far, as the kernel counts."""
+    counts = dict(line.split(": ") for line in Path("/proc/self/io").read_text().splitlines())
+    return int(counts["rchar"])
 
 
 def test_entries_are_sorted_and_say_their_kind(run: Path) -> None:
