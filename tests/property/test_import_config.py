@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from qrspi.core.config import reader as configs
@@ -27,7 +27,6 @@ SITE = Site("2026-03-02", frozenset(("goals.md", "design.md")), "implement")
 
 
 @given(st.one_of(CONFIGS, st.binary(max_size=60)), st.booleans())
-@settings(max_examples=300)
 def test_there_is_always_a_plan_or_a_reason(data: bytes, late: bool) -> None:
     site = SITE if late else SITE._replace(step="")
     found = config_import.plan(data, {}, site)
