@@ -226,6 +226,7 @@ RESTS_ON = {
         "answered with {}: expected",
         "are being sent by",
         "no run was started yet",
+        "this server was started without",
     ),
     "nothing: it says what is asked for, or what would be": (
         "The texts that agents are sent by.",

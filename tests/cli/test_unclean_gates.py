@@ -230,3 +230,20 @@ def test_a_batch_that_a_review_found_fault_with_is_not_gone_on_with_first(
     assert [one["key"] for one in asked["options"]] == ["fix", "continue", "rerun-reviews", "stop"]
     assert asked["command"] == f"qrspi resolve {RUN} fix"
     assert asked["care"] == ["Findings: 1 kept in round 1."]
+    refused = qrspi("approve", RUN)
+    assert (refused.code, refused.err.splitlines()[-1]) == (3, f"  qrspi resolve {RUN} fix")
+
+
+@pytest.mark.rule("LIV-02", "IMP-10")
+def test_a_batch_whose_tasks_have_ended_is_approved_like_any_step(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, qrspi: Call
+) -> None:
+    shop = Workshop(tmp_path.resolve() / "project", deliveries.quick())
+    monkeypatch.chdir(shop.root)
+    shop.next()
+    shop.finish("task-01", "a.py", "a = 1\n")
+    qrspi("next", RUN)
+    done = qrspi("approve", RUN)
+    said = "Approved implementation.md. Every task has come to its end (1 clean)."
+    assert (done.code, done.out.splitlines()[0]) == (0, said)
+    assert "option" not in shop.records()[-1]

@@ -220,8 +220,11 @@ def _continuing(facts: Facts, states: tuple[TaskState, ...]) -> str:
 
 
 def _batch_options(facts: Facts, states: tuple[TaskState, ...], loop: Loop) -> tuple[Option, ...]:
-    """What is recommended comes first: going on, or what a review that is not clean asks for."""
-    options = (Option("continue", _continuing(facts, states)), *BATCH_OPTIONS)
+    """What is recommended comes first: going on, or what a review that is not clean asks for.
+    Nobody is sent again where nothing is open."""
+    is_open = loop.stage == "fixing" or any(task.state == "accepted-with-issues" for task in states)
+    others = (option for option in BATCH_OPTIONS if is_open or option.key != "fix")
+    options = (Option("continue", _continuing(facts, states)), *others)
     if not loop.number or after_round.review_status(loop)[1] or loop.settled:
         return options
     first = "fix" if loop.stage == "fixing" else "rerun-reviews"
@@ -239,6 +242,7 @@ def _unseen(states: tuple[TaskState, ...]) -> tuple[str, ...]:
 def _ask(facts: Facts, states: tuple[TaskState, ...], loop: Loop) -> Next:
     counts = {state: sum(task.state == state for task in states) for state in task_state.TERMINAL}
     listed = ", ".join(f"{count} {state}" for state, count in counts.items() if count)
+    ended = f"Every task has come to its end ({listed or 'there was none'})"
     review = f" {_review(loop)}." if loop.number else ""
     keys = ", ".join(task.key for task in states if task.outcome and not task.decided)
     options = _batch_options(facts, states, loop)
@@ -250,10 +254,9 @@ def _ask(facts: Facts, states: tuple[TaskState, ...], loop: Loop) -> Next:
     return Next(
         action="approve",
         who="human",
-        summary=f"Every task has come to its end ({listed or 'there was none'})."
-        f"{claimed}{concerns}{review} Read "
+        summary=f"{ended}.{claimed}{concerns}{review} Read "
         f"implementation.md, then `qrspi resolve {facts.run} {ways}`.",
-        because=(f"{len(states)} task(s): {listed or 'none'}",),
+        because=(ended,),
         step=facts.step,
         round=loop.number,
         inputs=("implementation.md",),

@@ -66,6 +66,8 @@ def step_of(job: Job, word: str | None) -> str:
 
 
 def standing(job: Job, step: str) -> Standing:
+    if job.next.kind == "batch" and step == job.next.step:
+        return _of_batch(job, step)
     about = subject_of(step)
     facts = job.facts._replace(step=step)
     loop = job.loop if job.loop and job.loop.subject == about else None
@@ -83,6 +85,17 @@ def standing(job: Job, step: str) -> Standing:
         body_hash=text,
         doubts=doubts,
         settled=settled and not doubts,
+    )
+
+
+def _of_batch(job: Job, step: str) -> Standing:
+    """Tasks were reviewed each by itself: their gate is passed where going on is recommended."""
+    return Standing(
+        step=step,
+        artifact=STEP[step].artifact,
+        review=job.next.because[0],
+        clean=job.next.options[0].key == "continue",
+        body_hash=step_text.body_hash(job.workspace, subject_of(step)),
     )
 
 
@@ -183,7 +196,7 @@ def _disagreement(job: Job, step: str, consent: Consent) -> Problem | None:
     accepts = consent.unreviewed or consent.shown or consent.reason
     if now.clean or now.settled or accepts:
         return None
-    waits = job.next.action != "approve" and job.next.command
+    waits = (job.next.action != "approve" or job.next.kind == "batch") and job.next.command
     return Problem(
         "not-reviewed",
         f"{now.sentence}: {now.artifact} is approved all the same only with --unreviewed",

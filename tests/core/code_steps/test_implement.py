@@ -414,10 +414,10 @@ def test_when_all_are_terminal_the_record_is_drafted_and_the_batch_gate_asks() -
     record = implementation(done)
     gate = after(done, {"implementation.md": record})
     assert (gate.action, gate.who, gate.kind) == ("approve", "human", "batch")
-    assert [option.key for option in gate.options] == ["continue", "rerun-reviews", "fix", "stop"]
+    assert [option.key for option in gate.options] == ["continue", "rerun-reviews", "stop"]
     assert gate.summary == (
         "Every task has come to its end (3 clean). Read implementation.md, then `qrspi resolve "
-        f"{RUN} continue|rerun-reviews|fix|stop`."
+        f"{RUN} continue|rerun-reviews|stop`."
     )
     stale = after(done, {"implementation.md": record.replace(b"clean", b"dirty")})
     assert stale.kind == "draft-implementation"

@@ -116,16 +116,17 @@ def test_fix_sends_back_what_is_open_and_what_the_whole_review_found(shop: Works
     shop.resolve("continue")
 
 
-@pytest.mark.rule("IMP-10")
-def test_there_is_nothing_to_fix_when_all_is_clean(tmp_path: Path) -> None:
+@pytest.mark.rule("IMP-10", "LIV-02")
+def test_nothing_to_fix_is_offered_when_all_is_clean(tmp_path: Path) -> None:
     shop = Workshop(tmp_path / "project", quick())
     shop.next()
     shop.finish(ONE, "a.py", "a = 1\n")
+    assert [option.key for option in shop.answer.options] == ["continue", "rerun-reviews", "stop"]
     with pytest.raises(Refusal) as caught:
         shop.resolve("fix")
     assert str(caught.value) == (
-        "nothing is open: no task was accepted with issues, and no review of the whole has "
-        "findings; `qrspi resolve 2026-05-17-user-auth rerun-reviews` asks for one"
+        "'fix' is not offered now, next is approve implement; options: continue, rerun-reviews, "
+        "stop"
     )
 
 
