@@ -45,6 +45,7 @@ VERBS: dict[str, VerbEntry] = {
     "round": VerbEntry("Prepare, check, assemble, compare, commit.", _PARTS),
     "split": VerbEntry("A printed reply into files.", _PARTS),
     "ingest": VerbEntry("Findings from a chat or from one file with many.", _PARTS),
+    "submit": VerbEntry("A text or a score that an agent gave to you.", _PARTS),
     "frontmatter": VerbEntry("Read or set one field of a file.", _PARTS),
     "demo": VerbEntry("A whole run with scripted agents, in a folder of its own.", _HELP),
     "doctor": VerbEntry("What is odd about this project and machine.", _HELP),

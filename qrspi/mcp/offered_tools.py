@@ -13,12 +13,16 @@ from mcp.types import CallToolResult, ToolAnnotations
 
 from qrspi.cli.in_process import Commands
 from qrspi.core.model import Problem
-from qrspi.mcp import reading_tools, tool_answers
+from qrspi.mcp import reading_tools, tool_answers, writing_tools
 from qrspi.mcp.command_words import Call
 from qrspi.world.files import shipped_schemas
 
 Right = Literal["read", "write", "approve"]
-_FLAGS: dict[Right, str] = {"read": "", "write": "--write", "approve": "--allow-approve"}
+_STARTED: dict[Right, str] = {
+    "read": "qrspi mcp",
+    "write": "qrspi mcp --write",
+    "approve": "qrspi mcp --allow-approve",
+}
 
 
 def rights(*, write: bool, approve: bool) -> frozenset[Right]:
@@ -48,6 +52,16 @@ OFFERS = (
     Offer(reading_tools.read_prompt, "prompt", "What an agent is to be told"),
     Offer(reading_tools.verify, "verify", "Was anything skipped"),
     Offer(reading_tools.spend, "spend", "What a run has cost"),
+    Offer(writing_tools.advance, "next", "Do what can be done now", "write"),
+    Offer(writing_tools.submit_artifact, "submit-artifact", "Hand in a step's text", "write"),
+    Offer(writing_tools.submit_findings, "ingest", "Hand in a reviewer's findings", "write"),
+    Offer(writing_tools.submit_score, "submit-score", "Hand in a finding's score", "write"),
+    Offer(writing_tools.report_task, "task-report", "Report a task", "write"),
+    Offer(writing_tools.add_comment, "comment-add", "Comment on lines", "write"),
+    Offer(writing_tools.add_spend, "spend-add", "Enter what was spent", "write"),
+    Offer(writing_tools.decide, "decide", "What becomes of a finding", "write", undoes=True),
+    Offer(writing_tools.resolve, "resolve", "Answer a run's menu", "write", undoes=True),
+    Offer(writing_tools.approve, "approve", "Approve a step", "approve"),
 )
 OFFER = {offer.name: offer for offer in OFFERS}
 
@@ -89,8 +103,8 @@ def not_offered(name: str) -> Problem:
     from qrspi.core.findings.near_names import meant
 
     if offer := OFFER.get(name):
-        flag = _FLAGS[offer.right]
-        text = f"{name} is not offered: this server was started without {flag}"
-        return Problem("not-offered", text, found=name, hint=f"qrspi mcp {flag}")
+        way = _STARTED[offer.right]
+        text = f"{name} is not offered here; a server that is started as `{way}` offers it"
+        return Problem("not-offered", text, found=name, hint=way)
     text = f"there is no tool {name!r}{meant(name, OFFER)}"
     return Problem("not-offered", text, found=name, expected=", ".join(OFFER))

@@ -28,8 +28,9 @@ AwaitedTag = Annotated[
     str,
     Field(
         min_length=1,
-        description="Whose prompt: a reviewer's tag such as quality-claude, or author, fixer, a "
-        "verifier's finding, a task. `next_step` lists who is waited for under `next.waits_for`.",
+        description="Whose prompt: quality-claude, verify-quality-claude.finding-F01, author, "
+        "fixer, q01-codebase, … `next.prompts` of `next_step` has a file for each agent that is "
+        "waited for; its name without folder and .md is the tag.",
     ),
 ]
 Chars = Annotated[int, Field(ge=200, description="The most characters that the page may have.")]
@@ -45,8 +46,8 @@ def status(run: Run = "") -> Call:
 def next_step(run: Run = "") -> Call:
     """What one run needs now, and what the engine would do by itself first (`performed`), without
     doing it. `next.who` is engine: call `advance` (or a person runs `next.command`). agent: do
-    what `next.summary` says; `next.waits_for` names the agents, `read_prompt` gives the text for
-    each. human: show the person `next.summary` and `next.options`, and stop. nobody: done."""
+    what `next.summary` says; `next.prompts` has a file for each agent, and `read_prompt` its text.
+    human: show the person `next.summary` and `next.options`, and stop. nobody: done."""
     return call("next --dry-run", run)
 
 

@@ -14,7 +14,7 @@ from qrspi.core.records.audit_trail import Line
 # dispatched: the engine asked, and wrote what came back. handed-in: somebody gave it to the
 # engine. found: it was simply there.
 Evidence = Literal["dispatched", "handed-in", "found"]
-HANDED_IN = ("split", "ingest")
+HANDED_IN = ("split", "ingest", "submit-score", "submit-artifact")
 
 
 class Origin(NamedTuple):

@@ -25,8 +25,10 @@ class Printed(NamedTuple):
 
 def files(reply: str, artifact: str, allowed: Iterable[str]) -> tuple[Printed, ...] | Problem:
     """The artifact first, then what follows it. `allowed` are patterns such as `tasks/*.md`."""
-    artifact_text, *rest = _BOUNDARY.split(unfenced(reply.replace("\r\n", "\n")))
-    pairs = [(artifact, artifact_text), *zip(rest[::2], rest[1::2], strict=True)]
+    before, *rest = _BOUNDARY.split(unfenced(reply.replace("\r\n", "\n")))
+    pairs = list(zip(rest[::2], rest[1::2], strict=True))
+    if before.strip() or not pairs or pairs[0][0].strip() != artifact:
+        pairs.insert(0, (artifact, before))  # else it has a line of its own, too
     printed = tuple(Printed(path.strip(), f"{text.strip()}\n") for path, text in pairs)
     return _fault(printed, _pattern(allowed)) or printed
 

@@ -52,22 +52,26 @@ class Score(NamedTuple):
 
 def score(job: Job, stem: str, text: str, model: str = "") -> Score | Problem:
     """`model` is the one that was asked, which knows its own name less surely than we do."""
+    found = checked_score(job, stem, text, model)
+    if isinstance(found, Score):
+        return found
+    why = found[0].message if found else "no score in it"
+    return Problem("reply-malformed", f"the reply about {stem} is no score: {why}", found=why)
+
+
+def checked_score(job: Job, stem: str, text: str, model: str = "") -> Score | tuple[Problem, ...]:
+    """The same with everything that is wrong."""
     loop = job.round_loop
     path = f"{loop.paths.directory}/{sidecar_file(stem)}"
     data = finished(printed_files.unfenced(text, "score").strip().encode())
     name, place = SidecarName(stem, "score.yml"), Place(loop.subject, loop.number)
     read = round_files.examine(name, path, data, place)
     if read.record is None or read.violations:
-        return _no_score(stem, read.violations)
+        return read.violations
     if model and isinstance(read.record, Sidecar) and not read.record.verified_by:
         signed = data + f"verified_by: {writer.sentence(model)}\n".encode()
         data = signed if round_files.examine(name, path, signed, place).record else data
     return Score(sidecar_file(stem), data, tuple(warning.message for warning in read.warnings))
-
-
-def _no_score(stem: str, violations: tuple[Problem, ...]) -> Problem:
-    why = violations[0].message if violations else "no score in it"
-    return Problem("reply-malformed", f"the reply about {stem} is no score: {why}", found=why)
 
 
 class Draft(NamedTuple):
@@ -92,6 +96,17 @@ def drafted(tree: Tree, step: str, artifact: str, text: str) -> Draft | Problem:
 
 def fixed(tree: Tree, job: Job, text: str) -> Draft | Problem:
     """A fixer's answer: the text, what else changed, and what was done about each finding."""
+    draft = printed_fix(tree, job, text)
+    if isinstance(draft, Problem):
+        return draft
+    record = draft.files[-1]
+    for problem in dispositions.problems(record.text.encode(), record.path, job.round_loop.number):
+        return problem
+    return draft
+
+
+def printed_fix(tree: Tree, job: Job, text: str) -> Draft | Problem:
+    """The same, before anybody has judged what was done. That file comes last."""
     loop = job.round_loop
     companions = () if loop.subject.is_task else STEP[loop.subject.step].companions
     files = printed_files.files(text, loop.subject.artifact, (*companions, DISPOSITIONS))
@@ -100,12 +115,10 @@ def fixed(tree: Tree, job: Job, text: str) -> Draft | Problem:
     printed = next((file for file in files if file.path == DISPOSITIONS), None)
     if printed is None:
         return _no_dispositions()
-    record = Printed(loop.paths.dispositions, printed.text)
-    for problem in dispositions.problems(printed.text.encode(), record.path, loop.number):
-        return problem
     texts = _as_drafts(tree, tuple(file for file in files if file is not printed))
     if isinstance(texts, Problem):
         return texts
+    record = Printed(loop.paths.dispositions, printed.text)
     return Draft((*texts[1:], texts[0], record), loop.subject.artifact)
 
 

@@ -230,11 +230,12 @@ def _made(cast: _Cast, ask: Ask, role: Role, route: Route | Problem) -> Assignme
         means=means,
         prompt=prompt,
         directory=directory,
-        before=_before(job) if ask.kind in ("author", "research-question", "fix") else {},
+        before=texts_now(job) if ask.kind in ("author", "research-question", "fix") else {},
     )
 
 
-def _before(job: Job) -> dict[str, str]:
+def texts_now(job: Job) -> dict[str, str]:
+    """The files of the current step's text, by their hashes."""
     files = {
         path: job.workspace.read(path) for path in step_text.paths(job.workspace, job.facts.step)
     }

@@ -110,7 +110,7 @@ def order(workspace: Workspace, name: str) -> Assignment | Problem:
     job = _job(workspace)
     every = [assignments(each) for each in _jobs(job)] if job else [Assignments()]
     for one in (one for found in every for one in found.ready):
-        if name in (one.label, one.name, f"{one.step}/{one.name}"):
+        if name in (one.label, one.name, one.ask.target, f"{one.step}/{one.name}"):
             return one
     known = every[0]
     for missing in known.unready:

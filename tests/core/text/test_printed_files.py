@@ -26,6 +26,7 @@ ALLOWED = ("tasks/task-*.md", "roadmap.md", DISPOSITIONS)
                 ("tasks/task-02a.md", "two\n"),
             ],
         ),
+        ("<<<FILE plan.md>>>\n# Plan\n", [("plan.md", "# Plan\n")]),
         (
             "# Plan\n<<<FILE dispositions>>>\n- a.R1-F01: applied.\n",
             [("plan.md", "# Plan\n"), ("dispositions", "- a.R1-F01: applied.\n")],
