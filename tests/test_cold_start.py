@@ -20,10 +20,11 @@ LIBRARIES = frozenset(
 FOR_STATUS = """
     qrspi
     qrspi.cli
+    qrspi.cli.answers
+    qrspi.cli.answers.status
     qrspi.cli.boundary
-    qrspi.cli.plain_status
+    qrspi.cli.plain_forms
     qrspi.cli.session
-    qrspi.cli.status_answer
     qrspi.core
     qrspi.core.config
     qrspi.core.config.fields
@@ -102,9 +103,17 @@ FOR_A_HOOK_WITHOUT_RUNS = [
 ]
 
 
+# Not `-X importtime`, which does not see what importlib is asked for.
+MAIN = (
+    "import atexit, sys\n"
+    "atexit.register(lambda: print(*sys.modules, file=sys.stderr))\n"
+    "from qrspi.cli import main; main()"
+)
+
+
 def imported(project: Path, *words: str, said: str = runs.RUN, given: str = "") -> set[str]:
     done = subprocess.run(
-        [sys.executable, "-X", "importtime", "-c", "from qrspi.cli import main; main()", *words],
+        [sys.executable, "-c", MAIN, *words],
         cwd=project,
         input=given,
         capture_output=True,
@@ -112,7 +121,7 @@ def imported(project: Path, *words: str, said: str = runs.RUN, given: str = "") 
     )
     assert done.returncode == 0, done.stderr.splitlines()[-1]
     assert said in done.stdout if said else done.stdout == ""
-    return {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
+    return set(done.stderr.splitlines()[-1].split())
 
 
 def ours(names: set[str]) -> list[str]:

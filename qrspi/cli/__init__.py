@@ -38,10 +38,11 @@ def _hook(words: list[str]) -> NoReturn:
 
 
 def _run(session: Session, words: list[str]) -> object:
-    from qrspi.cli import plain_status
+    from qrspi.cli import plain_forms
 
-    if plain_status.answers(session, words):
-        return 0
+    status = plain_forms.answer(session, words)
+    if status is not None:
+        return status
     from qrspi.cli.app import application
 
     return application.main(words, "qrspi", standalone_mode=False, obj=session)

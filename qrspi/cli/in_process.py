@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from qrspi.cli import plain_status
+from qrspi.cli import plain_forms
 from qrspi.cli.app import application
 from qrspi.cli.boundary import guarded
 from qrspi.cli.session import Session
@@ -90,6 +90,7 @@ class Commands:
 
 
 def _call(session: KeptSession, words: tuple[str, ...]) -> object:
-    if plain_status.answers(session, words):
-        return 0
+    status = plain_forms.answer(session, words)
+    if status is not None:
+        return status
     return application.main(list(words), "qrspi", standalone_mode=False, obj=session)

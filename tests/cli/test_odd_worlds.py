@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from qrspi.cli.answers.status import Request, look
 from qrspi.cli.session import Session
-from qrspi.cli.status_answer import Request, look
 from qrspi.core.errors import Halt
 from tests import runs
 from tests.cli.conftest import COMMAND, Call
@@ -313,7 +313,7 @@ def test_errors_in_json_mode_are_documents(
 
 
 def test_a_bug_is_one_line_and_a_traceback_only_when_asked(project: Path) -> None:
-    code = "import sys, qrspi.cli.status_answer as s\ns.look = lambda *a: 1 / 0\n"
+    code = "import sys, qrspi.cli.answers.status as s\ns.look = lambda *a: 1 / 0\n"
     code += "from qrspi.cli import main; main(sys.argv[1:])"
     words = [sys.executable, "-c", code]
     short = subprocess.run([*words, "status"], capture_output=True, text=True)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from qrspi.cli import status_answer
+from qrspi.cli.answers import status as status_answer
 from qrspi.world.runs import heartbeat
 from qrspi.world.runs.locate import RunDir
 from tests import runs

@@ -6,7 +6,7 @@ from typing import NoReturn
 
 import click
 
-from qrspi.cli import arguments
+from qrspi.cli import arguments, run_words
 from qrspi.cli.app import verb
 from qrspi.cli.decision_command import DecisionCommand
 from qrspi.cli.session import TEST_COMMAND, Session
@@ -43,9 +43,9 @@ def command(
     dry_run: bool,
 ) -> None:
     """Say yes to a step, the current one unless STEP is given, and go on at once."""
-    run, word = arguments.run_and_step(words, USAGE)
-    desk = DecisionCommand(session, "approve", run, arguments.a_step(word, USAGE))
-    why = arguments.reason_to_ship(failing, reason, USAGE)
+    run, word = run_words.run_and_step(words, USAGE)
+    desk = DecisionCommand(session, "approve", run, run_words.a_step(word, USAGE))
+    why = run_words.reason_to_ship(failing, reason, USAGE)
     consent = Consent(who, unreviewed, reason=why, text=text)
     if session.interactive and not (unreviewed or failing or yes or dry_run):
         consent = _asked(desk, word, consent)

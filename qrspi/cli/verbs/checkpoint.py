@@ -8,7 +8,7 @@ from typing import BinaryIO
 
 import click
 
-from qrspi.cli import arguments
+from qrspi.cli import arguments, run_words
 from qrspi.cli.app import VerbGroup
 from qrspi.cli.decision_command import DecisionCommand
 from qrspi.cli.session import Session
@@ -48,9 +48,9 @@ def command() -> None:
 
 def _run_and_task(words: Sequence[str], usage: str) -> tuple[str | None, str | None]:
     """`[RUN] [TASK]`."""
-    run, keys = arguments.run_and_tasks(words, usage)
+    run, keys = run_words.run_and_tasks(words, usage)
     if len(keys) > 1:
-        raise arguments.misuse(f"too many words; expected {usage}", hint=usage)
+        raise run_words.misuse(f"too many words; expected {usage}", hint=usage)
     return run, next(iter(keys), None)
 
 
@@ -142,7 +142,7 @@ def _complete(anyway: bool, score: int | None, message: str) -> None:
     if anyway and (score is None or not message.strip()):
         text = "a person who decides says how smooth it was and why: --anyway --score N -m TEXT"
         hint = "qrspi checkpoint review [RUN] TASK --anyway --score N -m TEXT"
-        raise arguments.misuse(text, field="--anyway", expected="--score N -m TEXT", hint=hint)
+        raise run_words.misuse(text, field="--anyway", expected="--score N -m TEXT", hint=hint)
 
 
 def _answers(file: BinaryIO | None) -> checkpoint_lists.Answers | None:
@@ -219,7 +219,7 @@ def knowledge(session: Session, run: str | None, merge: bool, dry_run: bool) -> 
     board = checkpoint_board.read(desk.workspace)
     if isinstance(board, Problem):
         raise Halt(board)
-    workspace = arguments.workspace(desk.run.path, dry_run)
+    workspace = run_words.workspace(desk.run.path, dry_run)
     with workspace.locked(desk.options.lock_timeout, f"qrspi {desk.verb}"):
         found = checkpoint_knowledge.process(workspace, desk.options, merge=merge)
     document = pages.knowledge_document(desk.run.name, found, dry_run=dry_run)

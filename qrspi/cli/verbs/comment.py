@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from qrspi.cli import arguments
+from qrspi.cli import arguments, run_words
 from qrspi.cli.app import VerbGroup
 from qrspi.cli.decision_command import DecisionCommand
 from qrspi.cli.session import Session
@@ -44,7 +44,7 @@ def command() -> None:
 def add(session: Session, words: tuple[str, ...], message: str, who: str, dry_run: bool) -> None:
     """Say something about lines of an artifact."""
     usage = "qrspi comment [RUN] FILE:L12-L20 -m TEXT"
-    run, cited = arguments.run_and_name(words, usage)
+    run, cited = run_words.run_and_name(words, usage)
     named, cited = _in_run(cited)
     desk = DecisionCommand(session, "comment add", run or named)
     made = desk.decide(lambda job: handler.make(job, cited, message, who), dry_run=dry_run)
@@ -79,7 +79,7 @@ def list_(session: Session, run: str | None, everything: bool) -> None:
 @arguments.dry_run("what would be written")
 def resolve(session: Session, words: tuple[str, ...], who: str, dry_run: bool) -> None:
     """Say that a comment is dealt with."""
-    run, id = arguments.run_and_name(words, "qrspi comment resolve [RUN] ID")
+    run, id = run_words.run_and_name(words, "qrspi comment resolve [RUN] ID")
     desk = DecisionCommand(session, "comment resolve", run)
     made = desk.decide(lambda job: handler.resolve(job, id, who), dry_run=dry_run)
     desk.answer(made, f"{'Resolved' if made.done else 'Would resolve'}: {id}", id=id)

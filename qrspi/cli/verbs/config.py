@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import click
 
-from qrspi.cli import arguments
+from qrspi.cli import arguments, run_words
 from qrspi.cli.app import VerbGroup
 from qrspi.cli.session import Session
 from qrspi.core.config import problems as config_problems
@@ -72,7 +72,7 @@ def set_(session: Session, words: tuple[str, ...], dry_run: bool) -> None:
     """
     run, pairs = _run_and_pairs(words)
     found = session.run(run)
-    workspace, change = arguments.workspace(found.path, dry_run), change_config.setting(*pairs)
+    workspace, change = run_words.workspace(found.path, dry_run), change_config.setting(*pairs)
     edit = change_config.perform(workspace, "config set", change, session.lock_timeout)
     if not dry_run:
         keys = [key for key, _ in pairs]
@@ -88,7 +88,7 @@ def _run_and_pairs(words: Sequence[str]) -> tuple[str | None, list[tuple[str, st
     if len(words) < 2:
         usage = "qrspi config set [RUN] KEY VALUE"
         text = f"{len(words)} words; expected a KEY and a VALUE, with a RUN before them or not"
-        raise arguments.misuse(text, hint=usage)
+        raise run_words.misuse(text, hint=usage)
     rest = words[len(words) % 2 :]
     run = words[0] if len(words) % 2 else None
     return run, list(zip(rest[::2], rest[1::2], strict=True))
@@ -100,7 +100,7 @@ def _run_and_pairs(words: Sequence[str]) -> tuple[str | None, list[tuple[str, st
 def migrate(session: Session, run: str | None, dry_run: bool) -> None:
     """Do what renamed fields need, and nothing else."""
     found = session.run(run)
-    workspace, change = arguments.workspace(found.path, dry_run), change_config.migrating
+    workspace, change = run_words.workspace(found.path, dry_run), change_config.migrating
     edit = change_config.perform(workspace, "config migrate", change, session.lock_timeout)
     document = {"schema": "qrspi/config-migrate/v1", "run": found.name, "plan": list(edit.notes)}
     lines = [*map(one_line, edit.notes), *config_page.edit_lines(edit, dry_run)]

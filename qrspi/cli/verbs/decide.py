@@ -8,10 +8,10 @@ from typing import Literal, NamedTuple
 
 import click
 
-from qrspi.cli import arguments
+from qrspi.cli import arguments, run_words
 from qrspi.cli.app import verb
-from qrspi.cli.arguments import is_subject
 from qrspi.cli.decision_command import DecisionCommand
+from qrspi.cli.run_words import is_subject
 from qrspi.cli.session import Session
 from qrspi.core.filenames import TAG
 from qrspi.core.model import Verdict
@@ -46,12 +46,12 @@ def read_words(given: Sequence[str]) -> Words:
     named = [word for word in words if re.fullmatch(_FINDING, word)]
     others = words[: len(words) - len(named)] if named else words
     if named != words[len(others) :]:
-        raise arguments.misuse(_misplaced(words), hint=USAGE)
+        raise run_words.misuse(_misplaced(words), hint=USAGE)
     if choice and not named and others:
         named = [others.pop()]
     about = others.pop() if others and is_subject(others[-1]) else None
     if len(others) > 1:
-        raise arguments.misuse(f"too many words; expected {USAGE}", hint=USAGE)
+        raise run_words.misuse(f"too many words; expected {USAGE}", hint=USAGE)
     return Words(others[0] if others else None, about, tuple(named), choice)
 
 
@@ -92,7 +92,7 @@ def command(
         _loop_back(desk, asked, to, yes, who, dry_run)
         return
     if to is not None:
-        raise arguments.misuse("--to goes with loop-back", field="--to", hint=USAGE)
+        raise run_words.misuse("--to goes with loop-back", field="--to", hint=USAGE)
     group = _group(asked, everything, proposed)
     made = desk.decide(lambda job: _plan(job, asked, group, who), dry_run=dry_run)
     decisions = dict.fromkeys(made.change.concerns, group.choice)
@@ -108,7 +108,7 @@ def _one_way(asked: Words, everything: str | None, proposed: str | None) -> Word
     if sum(ways) == 1 and not stray:
         return asked
     text = "say which findings and what becomes of them, or use --all or --proposed"
-    raise arguments.misuse(text, hint=USAGE)
+    raise run_words.misuse(text, hint=USAGE)
 
 
 def _group(asked: Words, everything: str | None, proposed: str | None) -> Group:
@@ -135,7 +135,7 @@ def _loop_back(
 ) -> None:
     if len(asked.findings) != 1:
         text = "one finding at a time can be looped back"
-        raise arguments.misuse(text, field="FINDING", hint=USAGE)
+        raise run_words.misuse(text, field="FINDING", hint=USAGE)
     name = asked.findings[0]
 
     def plan(job: Job) -> ChangeSet:

@@ -6,7 +6,7 @@ from typing import BinaryIO
 
 import click
 
-from qrspi.cli import arguments
+from qrspi.cli import arguments, run_words
 from qrspi.cli.app import verb
 from qrspi.cli.session import Session
 from qrspi.core.findings.printed_reply import REPLY_LIMIT
@@ -38,7 +38,7 @@ def command(
     Each becomes a file of its own in the round, and the text as it came is kept beside it.
     FILE is - for standard input. Without STEP the run's current step is meant.
     """
-    at = arguments.current_place(session, words, USAGE, dry_run)
+    at = run_words.current_place(session, words, USAGE, dry_run)
     number = number or round_list.newest(at.workspace, at.subject)
     source = Source(at.subject, number, tag, file.read(REPLY_LIMIT + 1))
     options = Options(session.surface, lock_timeout=session.lock_timeout, dry_run=dry_run)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import click
 
-from qrspi.cli import arguments, log_answer
+from qrspi.cli import arguments
+from qrspi.cli.answers import log
 from qrspi.cli.app import verb
 from qrspi.cli.session import Session
 
@@ -29,5 +30,5 @@ def command(
     """
     if everything and count is not None:
         raise click.UsageError("--all and --lines cannot go together")
-    lines = log_answer.USUAL if count is None else count
-    log_answer.show(session, log_answer.Request(run, follows, lines, everything, files))
+    lines = log.USUAL if count is None else count
+    log.show(session, log.Request(run, follows, lines, everything, files))

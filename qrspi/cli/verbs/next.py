@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import click
 
-from qrspi import engine
 from qrspi.cli import arguments, dispatch_command
+from qrspi.cli.answers import next as next_answer
+from qrspi.cli.answers.next import LOOPS, Request
 from qrspi.cli.app import verb
 from qrspi.cli.dispatch_command import Asked
 from qrspi.cli.session import Session
-from qrspi.handlers.jobs.job import Options, question
+from qrspi.engine import Outcome
+from qrspi.handlers.jobs.job import Options
 from qrspi.render import outcomes
 from qrspi.world.runs.workspace import Workspace
-
-EXIT_CODES = {"agent": 10, "human": 11}
-LOOPS = ("loop", "loop-again")  # how a review loop goes on
 
 
 @verb("next")
@@ -42,45 +41,39 @@ def command(
     asked: Asked,
 ) -> None:
     """Do every mechanical thing that can be done now, then say exactly what is needed from whom."""
-    found = session.run(run)
-    workspace, path = Workspace(found.path), session.run_path(found)
-    ask = session.interactive and not (present or dry_run)
-    actor = by or session.surface
-    options = Options(
-        actor, no_commit, present, anyway, session.lock_timeout, thorough=True, ask=ask
-    )
+    named = session.run(run).name  # once: of several, a person picks one
+    request = Request(named, dry_run, no_commit, present, anyway, exit_code, by or "")
     if onto:
-        _name_branch(workspace, options, onto, dry_run)
-    if not dispatch:
-        dispatch_command.refuse_without_dispatch(asked)
-    if dispatch and not dry_run:
-        outcome = _dispatched(session, workspace, options, asked, path)
+        _name_branch(session, request, onto)
+    if dispatch:
+        status = _dispatched(session, request, asked)
     else:
-        outcome = (engine.rehearse if dry_run else engine.advance)(workspace, options, path)
-        if ask and outcome.state.next.kind in LOOPS:
-            answered = _ask(session, outcome, options)
-            outcome = _joined(outcome, engine.advance(workspace, answered, path))
-        session.note(*_notes(outcome))
-        sent = _would_send(session, workspace, outcome, asked) if dispatch else []
-        session.answer(outcomes.document(outcome), [*outcomes.lines(outcome, dry_run), *sent])
-    if exit_code:
-        raise click.exceptions.Exit(EXIT_CODES.get(outcome.state.next.who, 0))
+        dispatch_command.refuse_without_dispatch(asked)
+        status = next_answer.show(session, request)
+    if status:
+        raise click.exceptions.Exit(status)
 
 
-def _name_branch(workspace: Workspace, options: Options, name: str, dry_run: bool) -> None:
-    if dry_run:
+def _name_branch(session: Session, request: Request, name: str) -> None:
+    if request.dry_run:
         raise click.UsageError("--onto is put on record at once: leave out --dry-run")
     from qrspi.handlers.runs import run_branch
 
-    run_branch.merge_onto(workspace, options, name)
+    workspace, _ = next_answer.place(session, session.run(request.run))
+    run_branch.merge_onto(workspace, next_answer.options_of(session, request), name)
 
 
-def _notes(outcome: engine.Outcome) -> list[str]:
-    return [note for done in outcome.performed for note in done.notes]
+def _dispatched(session: Session, request: Request, asked: Asked) -> int:
+    workspace, path = next_answer.place(session, session.run(request.run))
+    if request.dry_run:
+        told = next_answer.show
+        return told(session, request, lambda found: _would_send(session, workspace, found, asked))
+    options = next_answer.options_of(session, request)
+    return next_answer.status(request, _driven(session, workspace, options, asked, path))
 
 
 def _would_send(
-    session: Session, workspace: Workspace, outcome: engine.Outcome, asked: Asked
+    session: Session, workspace: Workspace, outcome: Outcome, asked: Asked
 ) -> list[str]:
     """Whom the run waits for. If something mechanical comes first, that cannot be known yet."""
     following = outcome.state.next
@@ -95,18 +88,18 @@ def _would_send(
     return ["", "would send:", *agents.awaited_lines(outcome.state.run, line, session.width)]
 
 
-def _dispatched(
+def _driven(
     session: Session, workspace: Workspace, options: Options, asked: Asked, path: str
-) -> engine.Outcome:
+) -> Outcome:
     """Always says what was done. What went wrong is said last, and ends the command."""
     from qrspi.render import agents
 
     driven = dispatch_command.drive(session, workspace, options, asked, path)
     while options.ask and driven.outcome.state.next.kind in LOOPS:
-        before, answered = driven.outcome, _ask(session, driven.outcome, options)
+        before, answered = driven.outcome, next_answer.ask(session, driven.outcome, options)
         driven = dispatch_command.drive(session, workspace, answered, asked, path)
-        driven = driven._replace(outcome=_joined(before, driven.outcome))
-    session.note(*_notes(driven.outcome))
+        driven = driven._replace(outcome=next_answer.joined(before, driven.outcome))
+    session.note(*next_answer.notes(driven.outcome))
     if not (session.json and driven.failures):
         ending = agents.ending_document(driven.stopped, driven.held)
         lines = outcomes.lines(driven.outcome) + agents.ending_lines(driven.stopped, driven.held)
@@ -114,16 +107,3 @@ def _dispatched(
     if driven.failures:
         raise dispatch_command.failed(session, driven.failures)
     return driven.outcome
-
-
-def _ask(session: Session, outcome: engine.Outcome, options: Options) -> Options:
-    """How a review loop goes on, asked of the person at the terminal."""
-    menu = outcome.state.next.options
-    labels = [option.label for option in menu]
-    chosen = menu[session.choose(outcome.state.next.because[0], labels)]
-    asked = question(outcome.state.next)
-    return options._replace(asked=asked, present=chosen.key == "present")
-
-
-def _joined(before: engine.Outcome, after: engine.Outcome) -> engine.Outcome:
-    return after._replace(performed=before.performed + after.performed)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from qrspi.cli import arguments
+from qrspi.cli import arguments, run_words
 from qrspi.cli.app import verb
 from qrspi.cli.session import Session
 from qrspi.core.errors import Halt, Refusal
@@ -37,7 +37,7 @@ def command(session: Session, words: tuple[str, ...]) -> None:
     if not words or (len(words) == 1 and locate.run_named(session.root, words[0])):
         _who_waits(session, words[0] if words else None)
         return
-    run, name = arguments.run_and_name(words, "[RUN] TAG")
+    run, name = run_words.run_and_name(words, "[RUN] TAG")
     found = session.run(run)
     order = awaited_agents.order(Workspace(found.path), name)
     if isinstance(order, Problem):

@@ -8,12 +8,12 @@ from typing import BinaryIO, NamedTuple
 
 import click
 
-from qrspi.cli import arguments, dispatch_command
+from qrspi.cli import arguments, dispatch_command, run_words
+from qrspi.cli.answers.status import counting
 from qrspi.cli.app import VerbGroup
 from qrspi.cli.decision_command import DecisionCommand
 from qrspi.cli.dispatch_command import Asked, ProgressTeller
 from qrspi.cli.session import Session
-from qrspi.cli.status_answer import counting
 from qrspi.core.errors import Halt, Misuse, Refusal
 from qrspi.core.filenames import prompt_file
 from qrspi.core.gates.quality import quality_gate, task_spec, verdict_line
@@ -77,7 +77,7 @@ def check(
     usage = "qrspi quality check [RUN] TASK|-"
     is_draft = words[-1:] == ("-",)
     run, key = (
-        (_only_run(words, usage), DRAFT) if is_draft else arguments.run_and_task(words, usage)
+        (_only_run(words, usage), DRAFT) if is_draft else run_words.run_and_task(words, usage)
     )
     desk = DecisionCommand(session, "quality check", run)
     job = desk.look()
@@ -252,7 +252,7 @@ def batch(
     asked: Asked,
 ) -> None:
     """Judge every task, or those that are named; reviewers are sent five at once."""
-    run, keys = arguments.run_and_tasks(words, "qrspi quality batch [RUN] [TASK…]")
+    run, keys = run_words.run_and_tasks(words, "qrspi quality batch [RUN] [TASK…]")
     desk = DecisionCommand(session, "quality batch", run)
     job = desk.look()
     how = quality_command.mode(job, mode)
@@ -316,7 +316,7 @@ def debt(session: Session, run: str | None, exit_code: bool) -> None:
 @arguments.dry_run("what would be written")
 def clear(session: Session, words: tuple[str, ...], who: str, dry_run: bool) -> None:
     """Take a verdict back, with what it froze; the task is judged anew."""
-    run, key = arguments.run_and_task(words, "qrspi quality clear [RUN] TASK")
+    run, key = run_words.run_and_task(words, "qrspi quality clear [RUN] TASK")
     desk = DecisionCommand(session, "quality clear", run)
     made = desk.decide(lambda job: verdicts.clear(job, key, who), dry_run=dry_run)
     said = "Cleared" if made.done else "Would clear"

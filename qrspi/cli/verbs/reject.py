@@ -7,7 +7,7 @@ from typing import BinaryIO
 
 import click
 
-from qrspi.cli import arguments
+from qrspi.cli import arguments, run_words
 from qrspi.cli.app import verb
 from qrspi.cli.decision_command import DecisionCommand
 from qrspi.cli.session import Session
@@ -36,9 +36,9 @@ def command(
     dry_run: bool,
 ) -> None:
     """Say no to a step, the current one unless STEP is given: the author gets your words."""
-    run, word = arguments.run_and_step(words, USAGE)
+    run, word = run_words.run_and_step(words, USAGE)
     reason = _reason(message, file)
-    desk = DecisionCommand(session, "reject", run, arguments.a_step(word, USAGE))
+    desk = DecisionCommand(session, "reject", run, run_words.a_step(word, USAGE))
     step = word or _current(desk.look())
     made = desk.decide(lambda job: reject.plan(job, step, reason, who), dry_run=dry_run)
     artifact, path = STEP[step].artifact, made.change.concerns[0]
@@ -54,7 +54,7 @@ def _reason(message: str | None, file: BinaryIO | None) -> bytes:
     if file is not None and message is None:
         return file.read(feedback.LIMIT + 1)
     text = "say what is wrong with it, with either -m or -F"
-    raise arguments.misuse(text, field="-m", hint=USAGE)
+    raise run_words.misuse(text, field="-m", hint=USAGE)
 
 
 def _current(job: Job) -> str:

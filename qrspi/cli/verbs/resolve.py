@@ -7,10 +7,10 @@ from collections.abc import Sequence
 
 import click
 
-from qrspi.cli import arguments
+from qrspi.cli import arguments, run_words
 from qrspi.cli.app import verb
-from qrspi.cli.arguments import is_subject
 from qrspi.cli.decision_command import DecisionCommand
+from qrspi.cli.run_words import is_subject
 from qrspi.cli.session import Session
 from qrspi.core.config import problems as config_problems
 from qrspi.core.derivation.derive import derive
@@ -95,8 +95,8 @@ def _reason(key: str, failing: bool, reason: str) -> str:
     usage = "qrspi resolve [RUN] ship"
     if failing and key != "ship":
         text, hint = f"--failing goes with ship, not with {key}", f"{usage} --failing -m REASON"
-        raise arguments.misuse(text, field="--failing", found=key, expected="ship", hint=hint)
-    return arguments.reason_to_ship(failing, reason, usage)
+        raise run_words.misuse(text, field="--failing", found=key, expected="ship", hint=hint)
+    return run_words.reason_to_ship(failing, reason, usage)
 
 
 def read_words(words: Sequence[str]) -> tuple[str | None, str | None, str]:
@@ -111,4 +111,4 @@ def read_words(words: Sequence[str]) -> tuple[str | None, str | None, str]:
         case [run, about, key] if is_subject(about):
             return run, about, key
         case _:
-            raise arguments.misuse(f"expected {USAGE}", field="OPTION", hint=USAGE)
+            raise run_words.misuse(f"expected {USAGE}", field="OPTION", hint=USAGE)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from qrspi.cli import arguments
+from qrspi.cli import arguments, run_words
 from qrspi.cli.app import verb
 from qrspi.cli.decision_command import DecisionCommand
 from qrspi.cli.session import Session
@@ -23,7 +23,7 @@ def command(
     session: Session, run: str | None, target: str, yes: bool, who: str, dry_run: bool
 ) -> None:
     """Return a step and every later one that was approved to draft; nothing is deleted."""
-    arguments.a_step(target, "qrspi rewind [RUN] --to STEP")
+    run_words.a_step(target, "qrspi rewind [RUN] --to STEP")
     desk = DecisionCommand(session, "rewind", run)
 
     def plan(job: Job) -> ChangeSet:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from qrspi.cli import arguments
+from qrspi.cli import arguments, run_words
 from qrspi.cli.app import VerbGroup
 from qrspi.cli.dispatch_command import Asked, ProgressTeller, failed, options
 from qrspi.cli.session import Session
@@ -49,7 +49,7 @@ def show(session: Session, words: tuple[str, ...], shipped: bool) -> None:
 
     To begin one of your own: qrspi roles show --shipped NAME > .qrspi/agents/NAME.md
     """
-    run, name = arguments.run_and_name(words, "[RUN] NAME")
+    run, name = run_words.run_and_name(words, "[RUN] NAME")
     places = _places(session, run)
     role = _found(role_files.shipped(name) if shipped else role_files.look_at(name, *places))
     document = {"schema": "qrspi/roles-show/v1", **_document(role), "text": role.text}

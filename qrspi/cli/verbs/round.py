@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from qrspi.cli import arguments
+from qrspi.cli import arguments, run_words
 from qrspi.cli.app import VerbGroup
 from qrspi.cli.session import Session
 from qrspi.handlers.jobs.job import Options
@@ -46,7 +46,7 @@ def prepare(
     session: Session, words: Words, number: int | None, dry_run: bool, anyway: bool, adopt: bool
 ) -> None:
     """Open the next round: choose the ref, write the diff, name who is expected."""
-    at = arguments.place(session, words, "qrspi round prepare [RUN] STEP", dry_run)
+    at = run_words.place(session, words, "qrspi round prepare [RUN] STEP", dry_run)
     options = _options(session, dry_run, anyway)
     act = round_commands.adopt_round if adopt else round_commands.open_round
     found = act(at.workspace, at.subject, number, options)
@@ -58,7 +58,7 @@ def prepare(
 @_round
 def check(session: Session, words: Words, number: int | None) -> None:
     """Everything that keeps a round from being assembled. Writes nothing; 3 when there is any."""
-    at = arguments.place(session, words, "qrspi round check [RUN] STEP")
+    at = run_words.place(session, words, "qrspi round check [RUN] STEP")
     found = round_commands.check(at.workspace, at.subject, number)
     step = at.subject.key
     session.answer(rounds.checked(at.run, step, found), rounds.checked_lines(step, found))
@@ -71,7 +71,7 @@ def check(session: Session, words: Words, number: int | None) -> None:
 @arguments.dry_run()
 def assemble(session: Session, words: Words, number: int | None, dry_run: bool) -> None:
     """Keep or drop each finding by its score, and write the verified file."""
-    at = arguments.place(session, words, "qrspi round assemble [RUN] STEP", dry_run)
+    at = run_words.place(session, words, "qrspi round assemble [RUN] STEP", dry_run)
     found = round_commands.assemble(at.workspace, at.subject, number, _options(session, dry_run))
     session.note(*found.done.notes)
     step = at.subject.key
@@ -84,7 +84,7 @@ def assemble(session: Session, words: Words, number: int | None, dry_run: bool) 
 @arguments.dry_run()
 def scope(session: Session, words: Words, number: int | None, dry_run: bool) -> None:
     """Write which parts of the text the kept findings are about."""
-    at = arguments.place(session, words, "qrspi round scope [RUN] STEP", dry_run)
+    at = run_words.place(session, words, "qrspi round scope [RUN] STEP", dry_run)
     found = round_commands.scope(at.workspace, at.subject, number, _options(session, dry_run))
     session.note(*found.done.notes)
     step = at.subject.key
@@ -95,7 +95,7 @@ def scope(session: Session, words: Words, number: int | None, dry_run: bool) -> 
 @_round
 def converge(session: Session, words: Words, number: int | None) -> None:
     """What the round after this one would be compared with. Asking changes nothing."""
-    at = arguments.place(session, words, "qrspi round converge [RUN] STEP")
+    at = run_words.place(session, words, "qrspi round converge [RUN] STEP")
     found = round_commands.converge(at.workspace, at.subject, number)
     step = at.subject.key
     session.answer(rounds.converged(at.run, step, found), rounds.converged_lines(step, found))
@@ -107,7 +107,7 @@ def converge(session: Session, words: Words, number: int | None) -> None:
 @click.option("--adopt", is_flag=True, help="Take HEAD, which you committed, as its commit.")
 def commit(session: Session, words: Words, number: int | None, dry_run: bool, adopt: bool) -> None:
     """Put a finished round on record: one commit of its files, and the anchor that names it."""
-    at = arguments.place(session, words, "qrspi round commit [RUN] STEP", dry_run)
+    at = run_words.place(session, words, "qrspi round commit [RUN] STEP", dry_run)
     options = _options(session, dry_run)
     found = round_commands.commit(at.workspace, at.subject, number, options, adopt)
     session.note(*found.done.notes)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from qrspi.cli import arguments
+from qrspi.cli import arguments, run_words
 from qrspi.cli.app import VerbGroup
 from qrspi.cli.session import Session
 from qrspi.core.config import problems as config_problems
@@ -65,13 +65,13 @@ def set_(session: Session, words: tuple[str, ...], dry_run: bool) -> None:
 
     The pipeline and the question budget in config.md change with it, in one write.
     """
-    run, name = arguments.run_and_known(words, tuple(ROUTES), USAGE)
+    run, name = run_words.run_and_known(words, tuple(ROUTES), USAGE)
     if name is None:
         said = f"{run!r} is no route" if run else "a route is needed"
         hint = USAGE
-        raise arguments.misuse(f"{said}; expected quick, full or full-ux", hint=hint)
+        raise run_words.misuse(f"{said}; expected quick, full or full-ux", hint=hint)
     found = session.run(run)
-    workspace, change = arguments.workspace(found.path, dry_run), change_config.routing(name)
+    workspace, change = run_words.workspace(found.path, dry_run), change_config.routing(name)
     edit = change_config.perform(workspace, "route set", change, session.lock_timeout)
     document = {
         "schema": "qrspi/route-set/v1",

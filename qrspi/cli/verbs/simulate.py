@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from qrspi.cli import arguments
+from qrspi.cli import arguments, run_words
 from qrspi.cli.app import verb
 from qrspi.cli.session import Session
 from qrspi.core.findings.triage import THRESHOLDS
@@ -53,4 +53,4 @@ def _score(text: str) -> tuple[ChangeType, int]:
     expected = f"TYPE=SCORE, TYPE one of {listed}, SCORE from 0 to 101"
     text = f"--threshold is {text!r}; expected {expected}"
     hint = "qrspi simulate [RUN] --threshold style=85"
-    raise arguments.misuse(text, field="--threshold", found=name, expected=expected, hint=hint)
+    raise run_words.misuse(text, field="--threshold", found=name, expected=expected, hint=hint)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from qrspi.cli import arguments
+from qrspi.cli import arguments, run_words
 from qrspi.cli.app import VerbGroup
 from qrspi.cli.session import Session
 from qrspi.core.agents import spend
@@ -71,12 +71,12 @@ def add(
 ) -> None:
     """Enter what a host has spent on this run, so that budgets count it."""
     found = session.run(run)
-    subject = arguments.a_subject(
+    subject = run_words.a_subject(
         step, "qrspi spend add [RUN] --step STEP --role ROLE --model MODEL"
     )
     values = {"step": subject.key, "round": number or 0, "source": "host", **fields}
     entry = LedgerEntry(**{"time": clock.now_utc(), **values})  # type: ignore[arg-type]
-    workspace = arguments.workspace(found.path, dry_run)
+    workspace = run_words.workspace(found.path, dry_run)
     with workspace.locked(session.lock_timeout, "qrspi spend add"):
         session.note(*problems.marked("warning", ledger.append(workspace, (entry,))))
     document = {

@@ -6,7 +6,7 @@ from typing import BinaryIO
 
 import click
 
-from qrspi.cli import arguments
+from qrspi.cli import arguments, run_words
 from qrspi.cli.app import verb
 from qrspi.cli.session import Session
 from qrspi.core.findings.printed_reply import REPLY_LIMIT
@@ -31,7 +31,7 @@ def command(
 
     FILE is - for standard input.
     """
-    at = arguments.place(session, words, USAGE, dry_run)
+    at = run_words.place(session, words, USAGE, dry_run)
     source = Source(at.subject, number, tag, file.read(REPLY_LIMIT + 1))
     options = Options(session.surface, lock_timeout=session.lock_timeout, dry_run=dry_run)
     found = printed_reply.split(at.workspace, source, options)

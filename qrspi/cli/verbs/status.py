@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import click
 
-from qrspi.cli import arguments, status_answer
+from qrspi.cli import arguments
+from qrspi.cli.answers import status
 from qrspi.cli.app import verb
 from qrspi.cli.session import Session
 
@@ -27,10 +28,10 @@ def command(
 
     Without RUN all open runs are shown.
     """
-    request = status_answer.Request(run, everything, explain, checklist)
+    request = status.Request(run, everything, explain, checklist)
     if not watch:
-        status_answer.show(session, request)
+        status.show(session, request)
         return
-    from qrspi.cli import status_watch
+    from qrspi.cli.answers import status_watch
 
     status_watch.follow(session, request)

@@ -6,9 +6,9 @@ from typing import Any, BinaryIO
 
 import click
 
-from qrspi.cli import arguments
+from qrspi.cli import arguments, run_words
 from qrspi.cli.app import VerbGroup
-from qrspi.cli.arguments import Place
+from qrspi.cli.run_words import Place
 from qrspi.cli.session import Session
 from qrspi.core.derivation.derive import derive
 from qrspi.handlers.agents import handed_in
@@ -39,7 +39,7 @@ def artifact(
 
     FILE is - for standard input. Whatever status it has, it becomes a draft.
     """
-    at = arguments.place(session, words, "qrspi submit artifact FILE [RUN] STEP", dry_run)
+    at = run_words.place(session, words, "qrspi submit artifact FILE [RUN] STEP", dry_run)
     done = handed_in.artifact(
         at.workspace, at.subject.key, name, file.read(LIMIT + 1), _options(session, dry_run)
     )
@@ -65,7 +65,7 @@ def score(
 
     FILE is - for standard input.
     """
-    at = arguments.place(session, words, "qrspi submit score FILE [RUN] STEP --round N", dry_run)
+    at = run_words.place(session, words, "qrspi submit score FILE [RUN] STEP --round N", dry_run)
     options, data = _options(session, dry_run), file.read(LIMIT + 1)
     done = handed_in.score(at.workspace, at.subject, number, finding, data, options)
     head = f"The score of {finding}"

@@ -8,7 +8,7 @@ from typing import BinaryIO, get_args
 
 import click
 
-from qrspi.cli import arguments
+from qrspi.cli import arguments, run_words
 from qrspi.cli.app import VerbGroup
 from qrspi.cli.decision_command import DecisionCommand, Plan
 from qrspi.cli.session import Session
@@ -82,7 +82,7 @@ def start(session: Session, words: tuple[str, ...], anyway: bool, dry_run: bool)
 
     What a killed command left is used or repaired; what is somebody else's is refused.
     """
-    run, keys = arguments.run_and_tasks(words, "qrspi task start [RUN] [TASK…]")
+    run, keys = run_words.run_and_tasks(words, "qrspi task start [RUN] [TASK…]")
     desk = DecisionCommand(session, "task start", run)
     if dry_run:
         job = desk.look()
@@ -134,7 +134,7 @@ def report(
     dry_run: bool,
 ) -> None:
     """An implementer's word about its task. Reviewers are sent unless it is BLOCKED."""
-    run, key = arguments.run_and_task(
+    run, key = run_words.run_and_task(
         words, "qrspi task report [RUN] TASK --status STATUS --commit SHA"
     )
     said = file.read(REPORT_LIMIT).decode("utf-8", "replace") if file else message
@@ -160,7 +160,7 @@ def accept(
     if imported:
         _accept_imported(session, words, reason, who, dry_run)
         return
-    run, key = arguments.run_and_task(words, "qrspi task accept [RUN] TASK --reason TEXT")
+    run, key = run_words.run_and_task(words, "qrspi task accept [RUN] TASK --reason TEXT")
     desk = DecisionCommand(session, "task accept", run)
 
     def plan(job: Job) -> ChangeSet:
@@ -174,7 +174,7 @@ def _accept_imported(
 ) -> None:
     if len(words) > 1:
         usage = "qrspi task accept [RUN] --imported --reason TEXT"
-        raise arguments.misuse("--imported stands in place of TASK", field="TASK", hint=usage)
+        raise run_words.misuse("--imported stands in place of TASK", field="TASK", hint=usage)
     desk = DecisionCommand(session, "task accept", words[0] if words else None)
     made = desk.decide(
         lambda job: reports.accept_imported(job, reason, who),
@@ -192,7 +192,7 @@ def _accept_imported(
 @arguments.dry_run("what would be written")
 def skip(session: Session, words: tuple[str, ...], reason: str, who: str, dry_run: bool) -> None:
     """Leave a task out. It is not merged."""
-    run, key = arguments.run_and_task(words, "qrspi task skip [RUN] TASK --reason TEXT")
+    run, key = run_words.run_and_task(words, "qrspi task skip [RUN] TASK --reason TEXT")
     desk = DecisionCommand(session, "task skip", run)
 
     def plan(job: Job) -> ChangeSet:

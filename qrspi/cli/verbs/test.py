@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from qrspi.cli import arguments
+from qrspi.cli import arguments, run_words
 from qrspi.cli.app import VerbGroup
 from qrspi.cli.decision_command import DecisionCommand
 from qrspi.cli.session import Session
@@ -37,7 +37,7 @@ def report(
     words = message.strip()
     if passed is None or not words:
         missing = "-m TEXT" if passed is not None else "--passed or --failed"
-        raise arguments.misuse(f"{missing} is needed: {USAGE}", field=missing, hint=USAGE)
+        raise run_words.misuse(f"{missing} is needed: {USAGE}", field=missing, hint=USAGE)
     state: TestState = "passed" if passed else "failed"
     desk = DecisionCommand(session, "test report", run)
 

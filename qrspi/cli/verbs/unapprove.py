@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from qrspi.cli import arguments
+from qrspi.cli import arguments, run_words
 from qrspi.cli.app import verb
 from qrspi.cli.decision_command import DecisionCommand
 from qrspi.cli.session import Session
@@ -19,11 +19,11 @@ USAGE = "qrspi unapprove [RUN] STEP"
 @arguments.dry_run()
 def command(session: Session, words: tuple[str, ...], who: str, dry_run: bool) -> None:
     """Return one artifact to draft and list what was built on it; nothing else is reset."""
-    run, word = arguments.run_and_step(words, USAGE)
-    step = arguments.a_step(word, USAGE)
+    run, word = run_words.run_and_step(words, USAGE)
+    step = run_words.a_step(word, USAGE)
     if step is None:
         text = "say which step is not approved any more"
-        raise arguments.misuse(text, field="STEP", hint=USAGE)
+        raise run_words.misuse(text, field="STEP", hint=USAGE)
     desk = DecisionCommand(session, "unapprove", run, step)
     facts = desk.look().facts
     built_on_it = [

@@ -10,9 +10,9 @@ import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from qrspi.cli import status_answer
+from qrspi.cli.answers import status
+from qrspi.cli.answers.status import Request, Standing
 from qrspi.cli.session import Session
-from qrspi.cli.status_answer import Request, Standing
 from qrspi.render.terminal import folded
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def follow(session: Session, request: Request) -> None:
 
 def _one_after_the_other(session: Session, request: Request) -> None:
     for at, found in enumerate(_changes(session, request, _slept)):
-        status_answer.tell(session, request, found, before=("",) if at else ())
+        status.tell(session, request, found, before=("",) if at else ())
 
 
 def _slept(seconds: float) -> bool:
@@ -54,7 +54,7 @@ def _in_place(session: Session, request: Request) -> None:
     ):
         foot = "Press q to leave." if typed else "Press Ctrl-C to leave."
         for found in _changes(session, request, typed or _slept):
-            page = folded(status_answer.lines(session, request, found), session.width)
+            page = folded(status.lines(session, request, found), session.width)
             shown = _above(foot, list(page), live.console.height)
             live.update(Text.from_ansi("\n".join(shown)), refresh=True)
 
@@ -71,8 +71,8 @@ def _changes(session: Session, request: Request, left: Wait) -> Iterator[Standin
     gone = False
     while not gone:
         begun = time.monotonic()
-        found = status_answer.look(session, request)
-        now = {**status_answer.document(found), "daemon": found.daemon is not None}
+        found = status.look(session, request)
+        now = {**status.document(found), "daemon": found.daemon is not None}
         if now != seen:
             seen = now
             yield found

@@ -1,4 +1,4 @@
-"""A plain `status` or `log` is answered without click, and nobody can tell."""
+"""The plain forms of a day's commands are answered without click, and nobody can tell."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from qrspi.cli import plain_status
+from qrspi.cli import plain_forms
 from qrspi.cli.session import Session
 from qrspi.core.records import audit_trail
 from qrspi.core.records.audit_trail import Line
@@ -39,6 +39,22 @@ PLAIN = [
     "--root docs/qrspi log user-auth -n 2 -q",
     "log",
     "log nobody --json",
+    "next user-auth --dry-run",
+    "next user-auth --json --dry-run",
+    "next --exit-code user-auth --dry-run --anyway",
+    "next nobody --json",
+    "show user-auth",
+    "show user-auth goals --json",
+    "show goals --round 1 --dropped",
+    "show user-auth nothing",
+    "show --since-approval user-auth goals",
+    "inbox",
+    "inbox --commands",
+    "--json inbox",
+    "brief user-auth --chars 300",
+    "brief nobody",
+    "explain user-auth --json",
+    "explain -q",
 ]
 
 
@@ -62,7 +78,7 @@ def test_both_ways_give_the_same_bytes(
     line: str, two_runs: Path, qrspi: Call, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     short = qrspi(*line.split())
-    monkeypatch.setattr(plain_status, "answers", lambda session, words: False)
+    monkeypatch.setattr(plain_forms, "answer", lambda session, words: None)
     assert qrspi(*line.split()) == short
 
 
@@ -70,8 +86,15 @@ def test_both_ways_give_the_same_bytes(
     "line",
     [
         "",
-        "next",
-        "next status",
+        "next --dispatch",
+        "next --onto main",
+        "next one two",
+        "show one two three",
+        "show --round 0",
+        "show --round",
+        "inbox one",
+        "brief --chars 199",
+        "explain --files",
         "status one two",
         "status --watch",
         "status --help",
@@ -98,13 +121,25 @@ def test_both_ways_give_the_same_bytes(
     ],
 )
 def test_everything_else_is_for_click(line: str) -> None:
-    assert not plain_status.answers(Session(), line.split())
+    assert plain_forms.answer(Session(), line.split()) is None
 
 
 @pytest.mark.rule("SPE-03")
-@pytest.mark.parametrize("words", [["status"], ["log", "user-auth", "-n", "1"]], ids=" ".join)
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["status"],
+        ["log", "user-auth", "-n", "1"],
+        ["next", "user-auth"],
+        ["show", "user-auth"],
+        ["inbox"],
+        ["brief", "user-auth"],
+        ["explain", "user-auth"],
+    ],
+    ids=" ".join,
+)
 def test_a_plain_command_does_without_click(words: list[str], two_runs: Path) -> None:
     code = f"import sys; from qrspi.cli import main\ntry: main({words})\n"
-    code += "finally: print({'click', 'hashlib', 'inspect'} & set(sys.modules))"
+    code += "finally: print({'click', 'inspect'} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.stdout.endswith("set()\n")

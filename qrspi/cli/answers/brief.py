@@ -1,0 +1,31 @@
+"""What `brief` says: one page that puts somebody in the picture."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from qrspi.cli.session import Session
+from qrspi.core.derivation import brief
+from qrspi.core.derivation.derive import survey
+from qrspi.render.terminal import visible
+from qrspi.world.runs.committed_tree import CommittedTree
+
+CHARS = 4000
+
+
+class Request(NamedTuple):
+    run: str | None = None
+    chars: int = CHARS
+
+
+def show(session: Session, request: Request) -> None:
+    found = session.run(request.run)
+    looked = survey(CommittedTree(found.path), session.run_path(found), thorough=True)
+    page = brief.page(looked, request.chars)
+    document = {
+        "schema": "qrspi/brief/v1",
+        "run": found.name,
+        "text": page.text,
+        "left_out": list(page.left_out),
+    }
+    session.answer(document, [visible(page.text).rstrip("\n")])

@@ -1,0 +1,45 @@
+"""What `inbox` says: everything that waits for a person."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from qrspi.cli.answers import status
+from qrspi.cli.session import Session
+from qrspi.core.derivation import waiting
+from qrspi.core.derivation.waiting import Item
+from qrspi.render.terminal import one_line
+
+
+class Request(NamedTuple):
+    commands: bool = False
+
+
+def show(session: Session, request: Request) -> None:
+    found = waiting.items(status.look(session, status.Request()).runs)
+    document = {"schema": "qrspi/inbox/v1", "items": [_document(item) for item in found]}
+    session.answer(document, _commands(found) if request.commands else _lines(found))
+
+
+def _document(item: Item) -> dict[str, object]:
+    said = item._asdict()
+    return {**said, **{name: said[name] or None for name in ("step", "round", "finding")}}
+
+
+def _commands(found: tuple[Item, ...]) -> list[str]:
+    return [one_line(item.command) for item in found]
+
+
+def _lines(found: tuple[Item, ...]) -> list[str]:
+    if not found:
+        return ["Nothing waits for a person."]
+    lines = []
+    for item in found:
+        number = f" round {item.round}" if item.round else ""
+        lines += [
+            f"{item.run}  {item.kind}: {item.step}{number}",
+            f"  {one_line(item.summary)}",
+            f"  $ {one_line(item.command)}",
+            "",
+        ]
+    return lines[:-1]

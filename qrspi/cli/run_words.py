@@ -1,0 +1,165 @@
+"""The words after a verb: RUN comes first and may be left out, then what the verb is about."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from qrspi.core.errors import Misuse
+from qrspi.core.filenames import task_key
+from qrspi.core.model import Problem
+from qrspi.core.pipeline import STEP, STEPS, Subject, subject
+from qrspi.world.runs.workspace import Workspace
+
+if TYPE_CHECKING:
+    from qrspi.cli.session import Session
+
+
+def run_and_step(words: Sequence[str], usage: str) -> tuple[str | None, str | None]:
+    """`[RUN] [STEP]`."""
+    return _run_and(words, is_subject, usage)
+
+
+def is_subject(word: str) -> bool:
+    """A step, `implement-gate` or a task; never taken for a run when it stands first."""
+    return subject(word) is not None
+
+
+def run_and_known(
+    words: Sequence[str], known: Sequence[str], usage: str
+) -> tuple[str | None, str | None]:
+    """`[RUN] [WORD]`, where WORD is one of a closed set."""
+    return _run_and(words, lambda word: word in known, usage)
+
+
+def _run_and(
+    words: Sequence[str], is_word: Callable[[str], bool], usage: str
+) -> tuple[str | None, str | None]:
+    match list(words):
+        case []:
+            return None, None
+        case [one]:
+            return (None, one) if is_word(one) else (one, None)
+        case [run, word]:
+            return run, word
+        case _:
+            raise misuse(f"too many words; expected {usage}", hint=usage)
+
+
+def run_and_name(words: Sequence[str], usage: str) -> tuple[str | None, str]:
+    """`[RUN] NAME`, where any word can be a name."""
+    match list(words):
+        case [name]:
+            return None, name
+        case [run, name]:
+            return run, name
+        case _:
+            import click  # no plain form comes here
+
+            raise click.UsageError(f"expected {usage}")
+
+
+def run_and_tasks(words: Sequence[str], usage: str) -> tuple[str | None, tuple[str, ...]]:
+    """`[RUN] [TASK…]`."""
+    first, rest = (words[0], words[1:]) if words else (None, ())
+    if first is not None and _task(first):
+        first, rest = None, words
+    for word in rest:
+        if not _task(word):
+            text = f"{word!r} is no task; expected task-NN, NN or the name of a repair"
+            raise misuse(text, field="TASK", found=word, expected="task-NN", hint=usage)
+    return first, tuple(filter(None, map(_task, rest)))
+
+
+def run_and_task(words: Sequence[str], usage: str) -> tuple[str | None, str]:
+    """`[RUN] TASK`."""
+    run, keys = run_and_tasks(words, usage)
+    if len(keys) == 1:
+        return run, keys[0]
+    text, found = f"expected one task: {usage}", ", ".join(keys)
+    raise misuse(text, field="TASK", found=found, expected="one task", hint=usage)
+
+
+def _task(word: str) -> str | None:
+    about = subject(word)
+    return about.key if about and about.is_task else task_key(word)
+
+
+def a_step(word: str | None, usage: str) -> str | None:
+    """A STEP that has an artifact; None when none was given."""
+    if word is None or word in STEP:
+        return word
+    known = ", ".join(STEP)
+    text = f"{word!r} is no step with an artifact of its own; expected one of {known}"
+    text += _meant(word)
+    raise misuse(text, field="STEP", found=word, expected=known, hint=usage)
+
+
+def a_subject(word: str | None, usage: str) -> Subject:
+    """The subject that a STEP names."""
+    if found := subject(word) if word else None:
+        return found
+    known = f"{', '.join(step.name for step in STEPS)}, implement-gate, task-NN"
+    text = f"{word!r} is no step" if word else "a STEP is needed"
+    text = f"{text}; expected one of {known}{_meant(word)}"
+    raise misuse(text, field="STEP", found=word or "", expected=known, hint=usage)
+
+
+def _meant(word: str | None) -> str:
+    from qrspi.core.findings.near_names import meant
+
+    return meant(word, STEP) if word else ""
+
+
+class Place(NamedTuple):
+    """The run and the subject that `[RUN] STEP` names."""
+
+    run: str
+    workspace: Workspace
+    subject: Subject
+
+
+def place(session: Session, words: Sequence[str], usage: str, dry_run: bool = False) -> Place:
+    run, step = run_and_step(words, usage)
+    about = a_subject(step or run, usage)  # a lone word is a step, if only a mistyped one
+    found = session.run_for(run, step)
+    return Place(found.name, workspace(found.path, dry_run), about)
+
+
+def current_place(
+    session: Session, words: Sequence[str], usage: str, dry_run: bool = False
+) -> Place:
+    """`[RUN] [STEP]`: without STEP the run's current step."""
+    from qrspi.core.derivation.derive import survey
+
+    run, step = run_and_step(words, usage)
+    found = session.run_for(run, step)
+    there = workspace(found.path, dry_run)
+    about = a_subject(step or survey(there).state.next.step, usage)
+    return Place(found.name, there, about)
+
+
+def workspace(path: str, dry_run: bool) -> Workspace:
+    """To change a run, or with --dry-run to see what would change."""
+    if not dry_run:
+        return Workspace(path)
+    from qrspi.world.runs.dry_run import DryRunWorkspace
+
+    return DryRunWorkspace(path)
+
+
+def reason_to_ship(failing: bool, reason: str, usage: str) -> str:
+    """Why something is shipped that did not pass; neither is said without the other."""
+    words = reason.strip()
+    if failing and not words:
+        text = "--failing needs a reason: -m REASON"
+        raise misuse(text, field="-m", expected="a reason", hint=f"{usage} --failing -m REASON")
+    if words and not failing:
+        text = "-m gives the reason for --failing: add --failing, or leave out -m"
+        raise misuse(text, field="--failing", hint=f"{usage} --failing -m REASON")
+    return words
+
+
+def misuse(text: str, *, hint: str, field: str = "", found: str = "", expected: str = "") -> Misuse:
+    """The command was called in a way it cannot be."""
+    return Misuse(Problem("usage", text, "", field, found, expected, hint))
