@@ -100,7 +100,8 @@ def pause_file(subject: str, number: int) -> str:
 
 def paused_round(name: str, kinds: str = "pause") -> tuple[str, int] | None:
     """The subject and the round that a pause file's name tells; with `pause|escape`, either's."""
-    match = re.fullmatch(rf"(.+)-loop-(?:{kinds})-({_ROUND})\.md", name)
+    pattern = rf"(.+)-loop-(?:{kinds})-({_ROUND})\.md"
+    match = re.fullmatch(pattern, name) if "-loop-" in name else None
     number = round_number(match[2]) if match else None
     return (match[1], number) if match and number else None
 
@@ -158,8 +159,8 @@ def round_number(name: str) -> int | None:
 def round_beside(name: str) -> int | None:
     """The round that something beside its folder is about: `round-03-verified.md` is of 3. A diff
     or results of tests are there before anybody is sent."""
-    match = re.match(rf"({_ROUND})-", name)
-    return round_number(match[1]) if match and not name.endswith((_RESULTS, _DIFF)) else None
+    head, dash, _ = name[6:].partition("-")
+    return round_number(name[:6] + head) if dash and not name.endswith((_RESULTS, _DIFF)) else None
 
 
 def flagged_round(name: str) -> int | None:
@@ -218,8 +219,7 @@ RoundFile = (
     FindingName | SidecarName | CleanName | EngineName | Rejected | SplitMarker | Dropping | Unknown
 )
 
-# Patterns are texts: `re` compiles each when it is first asked for and keeps it, so that a
-# command pays for those it uses. All of them together cost half a bare interpreter.
+# Texts: `re` compiles each when it is asked for and keeps it, so a command pays for what it uses.
 _FINDING = rf"(({TAG})\.finding-F([0-9]{{2,9}}))\.(md|score\.yml|score\.md|verifier\.md)"
 _ELSEWHERE = _FINDING.replace(r"\.finding-F", r"(?:\.finding-|[.-])F")
 _CLEAN = rf"({TAG})\.(clean\.md|no-findings\.md|NO_FINDINGS)"

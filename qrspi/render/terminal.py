@@ -73,7 +73,7 @@ def folded(lines: Iterable[str], width: int) -> Iterator[str]:
     one line where it fits: whoever copies half of it runs half of it. One that is the whole line
     is left to the terminal, from which it is copied as one."""
     for line in lines:
-        long = _unstyled_cells(line) > width and not _IS_COMMAND.match(line)
+        long = _unstyled_cells(line) > width and not re.match(_COMMAND, line)
         yield from _fold(line, width) if long else (line,)
 
 
@@ -89,12 +89,13 @@ def _fold(line: str, width: int) -> Iterator[str]:
     yield folded
 
 
-_IS_COMMAND = re.compile(r" *(?:qrspi|git) [^`]*$")
-_PHRASE = re.compile(r" *(?:(?<=: )(?:qrspi|git) [^`]*$|(?:`[^`]*`|[^ ])+)")
+# Texts, as in core.filenames: few lines are folded, and compiling costs a cold start.
+_COMMAND = r" *(?:qrspi|git) [^`]*$"
+_PHRASE = r" *(?:(?<=: )(?:qrspi|git) [^`]*$|(?:`[^`]*`|[^ ])+)"
 
 
 def _phrases(line: str, room: int) -> Iterator[str]:
-    for phrase in _PHRASE.findall(line):
+    for phrase in re.findall(_PHRASE, line):
         fits = _unstyled_cells(phrase.lstrip(" ")) <= room
         yield from (phrase,) if fits else re.findall(r" *[^ ]+", phrase)
 

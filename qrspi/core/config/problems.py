@@ -98,9 +98,7 @@ def menu(problem: Problem) -> str:
     return "\n".join((problem.message, *ways)) + "\n"
 
 
-_ABOUT_A_RUN = re.compile(
-    r"qrspi (?:(?:config|route) (?:set|validate|migrate)|rewind)(?=$|`| (?!\[RUN\]))"
-)
+_ABOUT_A_RUN = r"qrspi (?:(?:config|route) (?:set|validate|migrate)|rewind)(?=$|`| (?!\[RUN\]))"
 
 
 def for_run(problem: Problem, run: Tree) -> Problem:
@@ -108,7 +106,7 @@ def for_run(problem: Problem, run: Tree) -> Problem:
     from qrspi.core.text.shell_words import quoted
 
     def named(text: str) -> str:
-        said = _ABOUT_A_RUN.sub(lambda found: f"{found[0]} {run.name}", text)
+        said = re.sub(_ABOUT_A_RUN, lambda found: f"{found[0]} {run.name}", text)
         return said.replace("--adopt DIR", f"--adopt {quoted(run.place)}")
 
     return problem._replace(

@@ -3,7 +3,6 @@ wrote itself: a file is the engine's when a line has its hash."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
@@ -122,8 +121,10 @@ def paths(tree: Tree, start: str) -> frozenset[str]:
     data = tree.read(FILE, LIMIT)
     if isinstance(data, Fault):
         return frozenset()
-    found = re.findall(rb'"path": "(' + re.escape(start.encode()) + rb'[^"\\\\]*)"', data)
-    return frozenset(one.decode(errors="replace") for one in found)
+    rests = (rest.partition(b'"') for rest in data.split(f'"path": "{start}'.encode())[1:])
+    return frozenset(
+        start + rest.decode(errors="replace") for rest, end, _ in rests if end and b"\\" not in rest
+    )
 
 
 def about(tree: Tree, path: str) -> tuple[Line, ...]:

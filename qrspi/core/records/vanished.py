@@ -16,7 +16,7 @@ REVIEWS = "reviews/"
 SHOWN = 5
 _ROUNDS = 100  # of one loop: more is no loop of anybody
 _VERIFIED = "-verified.md"
-_NAMED = re.compile(rb"^<!-- @@(?:FINDING|SCORE|CLEAN): ([^\s/]+) @@ -->$", re.MULTILINE)
+_NAMED = rb"(?m)^<!-- @@(?:FINDING|SCORE|CLEAN): ([^\s/]+) @@ -->$"
 _WROTE = "qrspi wrote it"
 _NOBODY = "no command took it away"
 _FILES = "the file that was written"
@@ -115,7 +115,7 @@ def _answers(tree: Tree, verified: str) -> tuple[Problem, ...]:
         return ()
     folder = verified.removesuffix(_VERIFIED)
     names = [entry.name for entry in entries(tree, folder)]
-    stems = (found.decode(errors="replace") for found in _NAMED.findall(data))
+    stems = (found.decode(errors="replace") for found in re.findall(_NAMED, data))
     gone = [f"{stem}.yml" if stem.endswith(".score") else f"{stem}.md" for stem in stems]
     return tuple(
         _unkept(f"{folder}/{name}", verified)

@@ -58,12 +58,12 @@ def _clean(clean: Clean) -> Iterator[bytes]:
     yield clean.data
 
 
-_RECORDED = re.compile(rb"---\nverifier_enabled: ([^\n]*)\n")
+_RECORDED = rb"---\nverifier_enabled: ([^\n]*)\n"
 
 
 def recorded_verifier(data: bytes) -> str | None:
     """The `verifier_enabled` that a verified file was assembled under."""
-    match = _RECORDED.match(data)
+    match = re.match(_RECORDED, data)
     return match[1].decode(errors="replace") if match else None
 
 
