@@ -55,6 +55,7 @@ class Settings(NamedTuple):
     root: Root
     options: Options = Options("watch", lock_timeout=0.0)
     dispatch: bool = False
+    executor: str = ""  # '' for the one that the user's settings name
     on_human: Callable[[Report], SideProgram] | None = None
 
 
@@ -290,7 +291,7 @@ class Daemon:
         if not self._settings.dispatch or known.sent or idle:
             return
         self._known[run.name] = known._replace(sent=True)
-        self._processes.start(_sending(run, self._settings.options))
+        self._processes.start(_sending(run, self._settings.options, self._settings.executor))
 
     def _ended(self, ended: Ended) -> Iterator[Report]:
         run = ended.errand.run
@@ -335,12 +336,13 @@ def _about(report: Report) -> str:
     return report.state.next.summary if report.state else task
 
 
-def _sending(run: RunDir, options: Options) -> SideProgram:
+def _sending(run: RunDir, options: Options, executor: str) -> SideProgram:
     """A command of its own, so that the daemon goes on with other runs while agents work. It may do
     no more than the daemon may."""
     command = [*own_command.words(), "--root", run.path, "--json"]
     command += ["next", "--dispatch", "--by", options.actor]
     command += ["--no-commit"] if options.no_commit else []
+    command += ["--executor", executor] if executor else []
     return SideProgram(DISPATCH, run.name, tuple(command))
 
 

@@ -29,12 +29,21 @@ CONNECTIONS = {
     "world/agents/chat_completions.py": "the address and key of a permit",
     "world/agents/dispatch_context.py": "the clients that `chat_completions` uses",
     "world/agents/exchange_deadline.py": "nothing: it shuts their connections down",
+    "world/fleet/connection.py": "the broker of the user's own QRSPI_BROKER_URL",
+    "world/worker/celery_worker.py": "the same; Celery opens what this module configures",
+    "world/worker/serve.py": "nothing: it looks whether Celery is there",
 }
 # Who hands something to one of those.
 USERS = {
     "children.converse": {"world/agents/command_line.py"},
     "command_line.run": {"world/agents/codex_broker.py"},
-    "transports.send": {"handlers/agents/obtain_answer.py"},
+    "transports.send": {"handlers/agents/obtain_answer.py", "world/worker/job_calls.py"},
+    "connection.connect": {
+        "world/fleet/connection.py",
+        "world/fleet/run_mail.py",
+        "world/worker/result_line.py",
+    },
+    "permits.by_own_file": {"world/worker/job_calls.py"},
     "connections.client": {"world/agents/chat_completions.py"},
     "SideProgram": {"cli/verbs/watch.py", "daemon.py"},
     "configured_command.run": {"handlers/tasks/ci.py", "handlers/tasks/tests.py"},
@@ -43,8 +52,8 @@ MAKER = "world/consent/permits.py"
 
 # Both lists are closed: a library that is on neither has to be looked at first.
 _REACHES_OUT = frozenset(
-    """aiohttp anyio asyncio ftplib http.client http.server httpx imaplib mcp.client poplib requests
-    smtplib socket socketserver ssl telnetlib urllib.request urllib3 uvicorn websockets
+    """aiohttp amqp anyio asyncio celery ftplib http.client http.server httpx imaplib mcp.client poplib requests
+    kombu smtplib socket socketserver ssl telnetlib urllib.request urllib3 uvicorn websockets
     xmlrpc""".split()
 )
 _STAYS_INSIDE = frozenset(
@@ -53,7 +62,7 @@ _STAYS_INSIDE = frozenset(
     itertools jinja2 json jsonlines logging markdown_it markupsafe mcp.server mcp.types nh3 os
     pathlib platform plistlib pwd pydantic qrspi queue random re rich ruamel.yaml secrets select
     selectors shlex shutil signal site sqlite3 stat starlette struct subprocess sys tempfile termios
-    textwrap threading time traceback tty types typing unicodedata urllib.parse warnings watchdog
+    textwrap threading time tomllib traceback tty types typing unicodedata urllib.parse warnings watchdog
     webbrowser""".split()
 )
 _STARTS = re.compile(
@@ -187,6 +196,7 @@ def test_only_these_names_of_config_lead_to_them() -> None:
         "world/agents/transports.py",  # whether it is in clear
         "world/machine/hosts.py",  # whether it is there
         "world/processes/side_processes.py",  # of a program of ours
+        "world/worker/serve.py",  # names of keys in worker.toml, to take them out of texts
     }
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 import click
 
@@ -12,7 +13,7 @@ from qrspi.core.config.blocks import Limits
 from qrspi.core.config.model_tiers import TIERS
 from qrspi.core.errors import Halt, Misuse
 from qrspi.core.model import Problem
-from qrspi.handlers.agents.dispatch_options import JOBS, How, Listener, Sending
+from qrspi.handlers.agents.dispatch_options import JOBS, Executor, How, Listener, Sending
 from qrspi.handlers.jobs.job import Options
 from qrspi.render.terminal import one_line
 from qrspi.world.runs.workspace import Workspace
@@ -26,7 +27,14 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 _OPTIONS = (
     click.option(
-        "--jobs", type=click.IntRange(1, 256), default=JOBS, help=f"How many at once ({JOBS})."
+        "--executor",
+        type=click.Choice(list(JOBS)),
+        help="Threads of this command, or workers elsewhere.",
+    ),
+    click.option(
+        "--jobs",
+        type=click.IntRange(1, 256),
+        help=f"How many at once ({JOBS['local']}; with celery {JOBS['celery']}).",
     ),
     click.option("--max-usd", type=click.FloatRange(min=0), help="Stop at this cost."),
     click.option("--max-calls", type=click.IntRange(min=0), help="Stop after so many calls."),
@@ -44,24 +52,33 @@ _OPTIONS = (
 class Asked(NamedTuple):
     """The options as click gives them."""
 
-    jobs: int
+    executor: Executor | None
+    jobs: int | None
     max_usd: float | None
     max_calls: int | None
     max_tokens: int | None
     tier_override: str | None
     replies: str | None
 
-    def sending(self, only: tuple[str, ...] = ()) -> Sending:
+    def sending(self, project: str, only: tuple[str, ...] = ()) -> Sending:
         limits = Limits(self.max_usd, self.max_tokens, self.max_calls)
-        return Sending(self.jobs, limits, only, self.how)
+        return Sending(self.jobs, limits, only, self.how(project))
 
-    @property
-    def how(self) -> How:
-        return How(self.tier_override, self.replies or "")
+    def how(self, project: str) -> How:
+        executor = self.executor or default_executor(project)
+        return How(self.tier_override, self.replies or "", executor)
 
     @property
     def any(self) -> bool:
-        return self != Asked(JOBS, None, None, None, None, None)
+        return any(given is not None for given in self)
+
+
+def default_executor(project: str) -> Executor:
+    """As the user's own settings say."""
+    # Imported here: only who sends needs them.
+    from qrspi.world.machine import user_settings
+
+    return cast(Executor, user_settings.executor(os.environ, project) or "local")
 
 
 def options(command: F) -> F:
@@ -81,7 +98,9 @@ def options(command: F) -> F:
 
 def refuse_without_dispatch(asked: Asked) -> None:
     if asked.any:
-        text = "--jobs, --max-…, --tier-override and --replies only matter with --dispatch"
+        text = (
+            "--executor, --jobs, --max-…, --tier-override and --replies only matter with --dispatch"
+        )
         raise Misuse(Problem("usage", text, hint="qrspi next [RUN] --dispatch"))
 
 
@@ -94,7 +113,7 @@ def drive(
 
     with (
         ProgressTeller(session) as teller,
-        fan_out.opened(workspace, options, asked.sending(), teller) as desk,
+        fan_out.opened(workspace, options, asked.sending(session.root.project), teller) as desk,
     ):
         return engine_with_agents.drive(workspace, options, desk, path)
 
@@ -151,11 +170,14 @@ class ProgressTeller(Listener):
         if problem:
             self.note(f"failed: {name}: {problem.message}")
 
-    def cut_off(self, run: str, calls: int) -> None:
+    def cut_off(self, run: str, calls: int, going_on: int) -> None:
         if calls:
             said = "1 call was" if calls == 1 else f"{calls} calls were"
             counted = f"`qrspi spend {run}` counts {'it' if calls == 1 else 'them'}"
             self._under_way = f". {said} under way, at a cost that nobody knows; {counted}"
+        if going_on:
+            said = "1 goes" if going_on == 1 else f"{going_on} go"
+            self._under_way += f". {said} on at workers, and the rest was taken back"
 
     def _end(self) -> None:
         if self._bar:

@@ -53,6 +53,7 @@ VERBS: dict[str, VerbEntry] = {
     "hook": VerbEntry("What Claude Code, Codex or Copilot ask before a tool.", _HELP),
     "completion": VerbEntry("Completion of words for your shell.", _HELP),
     "dispatch": VerbEntry("The agents a run waits for, and sending them.", _WORK),
+    "worker": VerbEntry("Take dispatches of other machines from a broker.", _WORK),
     "prompt": VerbEntry("A waiting prompt, to paste or to pipe.", _DAILY),
     "roles": VerbEntry("The texts that agents are sent by.", _WORK),
     "spend": VerbEntry("What a run's agents cost.", _WORK),

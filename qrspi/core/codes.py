@@ -305,4 +305,17 @@ Code: TypeAlias = Literal[
     "transport-too-large",
     "transport-unavailable",
     "transport-unreachable",
+    # Workers, and the broker between them and the engine
+    "bad-settings",
+    "bad-worker-file",
+    "broker-address",
+    "broker-lost",
+    "broker-refused",
+    "broker-unreachable",
+    "broker-unset",
+    "message-refused",
+    "message-too-large",
+    "worker-lost",
+    "worker-none",
+    "worker-refused",
 ]

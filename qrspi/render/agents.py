@@ -50,9 +50,13 @@ def awaited_document(run: str, awaited: tuple[Waiting, ...]) -> dict[str, Any]:
 def awaited_lines(run: str, awaited: tuple[Waiting, ...], width: int) -> list[str]:
     if not awaited:
         return [_nobody(run)]
-    rows = [(one.name, one.role, _model(one), one.transport, one.state) for one in awaited]
+    rows = [(one.name, one.role, _model(one), one.transport, _state(one)) for one in awaited]
     troubles = [f"{one.name}: {one_line(one.problem)}" for one in awaited if one.problem]
     return [*table(_AWAITED, rows, width), *([""] if troubles else []), *troubles]
+
+
+def _state(one: Waiting) -> str:
+    return f"{one.state} on {one.worker}" if one.worker and one.state == "started" else one.state
 
 
 def _model(one: Waiting) -> str:

@@ -36,7 +36,7 @@ class Told:
     def begun(self, names: tuple[str, ...]) -> None:
         self.names += names
 
-    def cut_off(self, run: str, calls: int) -> None: ...
+    def cut_off(self, run: str, calls: int, going_on: int) -> None: ...
 
     def ended(self, name: str, problem: Problem | None) -> None:
         if problem:

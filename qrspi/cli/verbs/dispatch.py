@@ -6,10 +6,11 @@ import click
 
 from qrspi.cli import arguments
 from qrspi.cli.app import VerbGroup
-from qrspi.cli.dispatch_command import Asked, ProgressTeller, failed, options
+from qrspi.cli.dispatch_command import Asked, ProgressTeller, default_executor, failed, options
 from qrspi.cli.session import Session
 from qrspi.handlers.agents import awaited_agents, fan_out
 from qrspi.handlers.agents.awaited_agents import Waiting
+from qrspi.handlers.agents.dispatch_options import AS_CONFIGURED
 from qrspi.handlers.jobs.job import Options
 from qrspi.render import agents, problems
 from qrspi.world.runs.locate import RunDir
@@ -29,7 +30,8 @@ def command() -> None:
 def list_(session: Session, run: str | None) -> None:
     """Who is waited for, which model that is, over which wire, and how far it is."""
     found = session.run(run)
-    _list(session, found, awaited_agents.line(Workspace(found.path)))
+    how = AS_CONFIGURED._replace(executor=default_executor(session.root.project))
+    _list(session, found, awaited_agents.line(Workspace(found.path), how))
 
 
 @command.action("run", short_help="Send whoever the run waits for now.")
@@ -52,14 +54,16 @@ def run_(
     """
     found = session.run(run)
     if dry_run:
-        line = awaited_agents.line(Workspace(found.path), asked.how)
+        line = awaited_agents.line(Workspace(found.path), asked.how(session.root.project))
         _list(session, found, tuple(one for one in line if not only or one.name in only))
         return
     workspace = Workspace(found.path)
     settings = Options("cli", no_commit, lock_timeout=session.lock_timeout)
     with (
         ProgressTeller(session) as teller,
-        fan_out.opened(workspace, settings, asked.sending(only), teller) as desk,
+        fan_out.opened(
+            workspace, settings, asked.sending(session.root.project, only), teller
+        ) as desk,
     ):
         sent = desk.fan_out()
     failures = sent.failures if sent else ()

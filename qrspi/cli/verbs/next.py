@@ -84,7 +84,7 @@ def _would_send(
     from qrspi.handlers.agents import awaited_agents
     from qrspi.render import agents
 
-    line = awaited_agents.line(workspace, asked.how)
+    line = awaited_agents.line(workspace, asked.how(session.root.project))
     return ["", "would send:", *agents.awaited_lines(outcome.state.run, line, session.width)]
 
 

@@ -206,7 +206,9 @@ def _reviewed(
 
     with (
         ProgressTeller(desk.session) as teller,
-        fan_out.opened(desk.workspace, desk.options, asked.sending(), teller) as sender,
+        fan_out.opened(
+            desk.workspace, desk.options, asked.sending(desk.session.root.project), teller
+        ) as sender,
     ):
         return quality_reviews.review(sender, wanted, drafts)
 

@@ -34,6 +34,11 @@ _STOPPING = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 @verb("watch")
 @click.option("--dispatch", is_flag=True, help="Also send the agents that runs wait for.")
+@click.option(
+    "--executor",
+    type=click.Choice(["local", "celery"]),
+    help="With --dispatch: threads of a command, or workers elsewhere.",
+)
 @arguments.no_commit
 @click.option("--poll", is_flag=True, help="Look every second instead of listening for events.")
 @click.option(
@@ -54,6 +59,7 @@ _STOPPING = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 def command(
     session: Session,
     dispatch: bool,
+    executor: str | None,
     no_commit: bool,
     poll: bool,
     sweep: float,
@@ -66,9 +72,12 @@ def command(
     One daemon for each docs/qrspi. It answers no question that is for a person.
     """
     hook = _words(on_human)
+    if executor and not dispatch:
+        raise click.UsageError("--executor only matters with --dispatch")
     if print_unit:
         flags = {"--dispatch": dispatch, "--no-commit": no_commit, "--poll": poll}
-        given = {"--sweep": f"{sweep:g}", "--on-human": on_human, "--log-format": log_format}
+        given = {"--executor": executor, "--sweep": f"{sweep:g}", "--on-human": on_human}
+        given["--log-format"] = log_format
         argv = _argv(session, flags, given)
         session.write(rendered.UNITS[print_unit](argv, session.root.project))
         return
@@ -85,6 +94,7 @@ def command(
         session.root,
         Options("watch", no_commit, lock_timeout=0.0),
         dispatch,
+        executor or "",
         partial(_errand, hook) if hook else None,
     )
     git.detach()

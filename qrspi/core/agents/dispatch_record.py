@@ -29,6 +29,15 @@ class Record(NamedTuple):
     second_try: bool = False  # the answer is that of the trusted model, and not judged again
     files: Mapping[str, str] = {}  # while taking: what each file was, by its hash
     answer: str = ""  # sha256 of what came back; '' until then
+    ticket: str = ""  # of the command that published it: without that, no worker begins with it
+    worker: str = ""  # who has begun with it
+
+    @property
+    def progress(self) -> str:
+        """The state, and of a job in the hands of workers how far it is there."""
+        if self.state != "sent" or not self.ticket or self.answer:
+            return self.state
+        return "started" if self.worker else "queued"
 
     def is_answered_by(self, reply: bytes) -> bool:
         """Whether these bytes are what came back. Others were put there by somebody else."""
@@ -67,6 +76,8 @@ def read(document: Mapping[str, Any]) -> Record | None:
         second_try=document.get("second_try") is True,
         files={str(key): str(value) for key, value in files.items()},
         answer=_text(document.get("answer")),
+        ticket=_text(document.get("ticket")),
+        worker=_text(document.get("worker")),
     )
 
 

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
-from qrspi.core.agents import roles
+from qrspi.core.agents import prompt_lines, roles
 from qrspi.core.agents.roles import Role
-from qrspi.core.artifacts.questions import Question
 from qrspi.core.text import untrusted_markers
 
+if TYPE_CHECKING:
+    from qrspi.core.artifacts.questions import Question
+
 Parts = Mapping[str, str]  # the shared parts of the contract, by name
-UNKNOWN_MODEL = "unknown"
 
 
 class Source(NamedTuple):
@@ -42,6 +41,8 @@ class Reviewer(NamedTuple):
     rejected: tuple[str, ...] = ()  # why its last answer was not taken
     actual_model: str = ""
     prints: bool = False
+    travels: bool = False  # to another machine: no paths, and the diffs as texts
+    diffs: tuple[Source, ...] = ()
 
 
 class Verifier(NamedTuple):
@@ -60,6 +61,8 @@ class Verifier(NamedTuple):
     rejected: tuple[str, ...] = ()
     actual_model: str = ""
     prints: bool = False
+    travels: bool = False
+    diffs: tuple[Source, ...] = ()
 
 
 class Author(NamedTuple):
@@ -77,6 +80,7 @@ class Author(NamedTuple):
     sources: tuple[Source, ...] = ()
     actual_model: str = ""
     prints: bool = False
+    travels: bool = False
 
 
 class Fixer(NamedTuple):
@@ -92,6 +96,7 @@ class Fixer(NamedTuple):
     sources: tuple[Source, ...] = ()
     actual_model: str = ""
     prints: bool = False
+    travels: bool = False
 
 
 class Implementer(NamedTuple):
@@ -126,49 +131,45 @@ def upstream_paths(made_from: Iterable[str], run_dir: str) -> tuple[str, ...]:
 
 
 def reviewer_prompt(given: Reviewer, parts: Parts) -> str:
+    # Facts are judged by whoever does not know what they are wanted for; the run's name tells.
     if given.step == "research" and given.prints:
-        given = _without_paths(given)
+        given = without_paths(given)
     lines = [
-        _line("step", given.step),
-        _line("round", given.round),
-        _line("reviewer_tag", given.tag),
-        *_optional_path("round_subdir", given.round_subdir),
-        *_optional_path("artifact_path", given.artifact_path),
-        *_optional_path("worktree", given.worktree),
-        *_optional_path("diff_file_path", given.diff_file_path),
-        *_optional_path("since_diff_path", given.since_diff_path),
+        prompt_lines.line("step", given.step),
+        prompt_lines.line("round", given.round),
+        prompt_lines.line("reviewer_tag", given.tag),
+        *prompt_lines.optional_path("round_subdir", given.round_subdir),
+        *prompt_lines.optional_path("artifact_path", given.artifact_path),
+        *prompt_lines.optional_path("worktree", given.worktree),
+        *prompt_lines.optional_path("diff_file_path", given.diff_file_path),
+        *prompt_lines.optional_path("since_diff_path", given.since_diff_path),
         *_scope_hint(given),
-        _model(given.actual_model),
-        *_paths("upstream_paths", given.upstream_paths),
+        prompt_lines.model(given.actual_model),
+        *prompt_lines.paths("upstream_paths", given.upstream_paths),
     ]
     named = (
         ("rejected", _rejected(given.rejected)),
         (given.body_name, given.body),
         ("earlier_findings", given.earlier),
         ("upstream", given.upstream),
+        ("diffs", given.diffs),
     )
     section = _section(given.step)
     role = roles.compose(given.role, parts, prints=given.prints, section=section)
-    narrowed = (
-        (untrusted_markers.scope_hint_sentence(given.scope_hint),) if given.scope_hint else ()
-    )
-    orders = (*narrowed, *_later_round(given), *_again(given.rejected))
+    orders = (*_away(given.travels), *_later_round(given), *_again(given.rejected))
     return _prompt(role, lines, named, orders)
 
 
-def _without_paths(given: Reviewer) -> Reviewer:
-    """Facts are judged by whoever does not know what they are wanted for; the run's name tells."""
-    return given._replace(
-        round_subdir="", artifact_path="", diff_file_path="", since_diff_path="", upstream_paths=()
-    )
-
-
 def _later_round(given: Reviewer) -> Iterator[str]:
+    if given.scope_hint:
+        yield untrusted_markers.scope_hint_sentence(given.scope_hint)
     if given.since_diff_path:
         yield (
             "This text was reviewed before: `since_diff_path` shows what changed since then, and "
             "`diff_file_path` all of it. Look at the change first."
         )
+    elif len(given.diffs) > 1:
+        yield "This text was reviewed before: look at what changed since then first."
     if given.earlier:
         yield (
             "`earlier_findings` below has a line for each finding of earlier rounds, with what "
@@ -208,20 +209,21 @@ def _rejected(reasons: tuple[str, ...]) -> tuple[Source, ...]:
 
 def verifier_prompt(given: Verifier, parts: Parts) -> str:
     lines = [
-        _line("step", given.step),
-        _line("finding", given.finding),
-        _path("finding_file_path", given.finding_file_path),
-        _path("sidecar_path", given.sidecar_path),
-        _path("artifact_path", given.artifact_path),
-        *_optional_path("worktree", given.worktree),
-        *_optional_path("diff_file_path", given.diff_file_path),
-        _line("verified_by", given.actual_model or UNKNOWN_MODEL),
-        *_paths("companion_paths", given.companion_paths),
-        *_paths("upstream_paths", given.upstream_paths),
+        prompt_lines.line("step", given.step),
+        prompt_lines.line("finding", given.finding),
+        *prompt_lines.optional_path("finding_file_path", given.finding_file_path),
+        *prompt_lines.optional_path("sidecar_path", given.sidecar_path),
+        *prompt_lines.optional_path("artifact_path", given.artifact_path),
+        *prompt_lines.optional_path("worktree", given.worktree),
+        *prompt_lines.optional_path("diff_file_path", given.diff_file_path),
+        prompt_lines.line("verified_by", given.actual_model or prompt_lines.UNKNOWN_MODEL),
+        *prompt_lines.paths("companion_paths", given.companion_paths),
+        *prompt_lines.paths("upstream_paths", given.upstream_paths),
     ]
     role = roles.compose(given.role, parts, prints=given.prints)
-    orders = (*_owed(given), *_again(given.rejected))
-    named = (("rejected", _rejected(given.rejected)), ("sources", given.sources))
+    orders = (*_away(given.travels), *_owed(given), *_again(given.rejected))
+    sources = ("sources", (*given.sources, *given.diffs))
+    named = (("rejected", _rejected(given.rejected)), sources)
     return _prompt(role, lines, named, orders)
 
 
@@ -237,28 +239,29 @@ def author_prompt(given: Author, parts: Parts) -> str:
     question = _question(given.question) if given.question else ()
     lines = _facts_alone(given) if given.step == "research" else _author(given)
     role = roles.compose(given.role, parts, prints=given.prints, section=given.step)
-    return _prompt(role, lines, (("question", question), ("sources", given.sources)))
+    named = (("question", question), ("sources", given.sources))
+    return _prompt(role, lines, named, _away(given.travels))
 
 
 def _facts_alone(given: Author) -> list[str]:
     """Whoever looks for facts is told nothing of what they are wanted for. A path would: it has
     the name of the run."""
-    asked = _optional("question", given.question.name) if given.question else ()
-    return [_line("step", given.step), *asked, _model(given.actual_model)]
+    asked = prompt_lines.optional("question", given.question.name) if given.question else ()
+    return [prompt_lines.line("step", given.step), *asked, prompt_lines.model(given.actual_model)]
 
 
 def _author(given: Author) -> list[str]:
     return [
-        _line("step", given.step),
-        _path("run_dir", given.run_dir),
-        _path("artifact_path", given.artifact_path),
-        *_optional("pipeline", given.pipeline),
-        _line("phase", given.phase),
-        *_optional("question_budget", given.question_budget),
-        _line("visual_fidelity_required", str(given.visual_fidelity_required).lower()),
-        _model(given.actual_model),
-        *_paths("feedback_paths", given.feedback_paths),
-        *_paths("upstream_paths", given.upstream_paths),
+        prompt_lines.line("step", given.step),
+        *prompt_lines.optional_path("run_dir", given.run_dir),
+        *prompt_lines.optional_path("artifact_path", given.artifact_path),
+        *prompt_lines.optional("pipeline", given.pipeline),
+        prompt_lines.line("phase", given.phase),
+        *prompt_lines.optional("question_budget", given.question_budget),
+        prompt_lines.line("visual_fidelity_required", str(given.visual_fidelity_required).lower()),
+        prompt_lines.model(given.actual_model),
+        *prompt_lines.paths("feedback_paths", given.feedback_paths),
+        *prompt_lines.paths("upstream_paths", given.upstream_paths),
     ]
 
 
@@ -268,35 +271,35 @@ def _question(question: Question) -> tuple[Source, ...]:
 
 def fixer_prompt(given: Fixer, parts: Parts) -> str:
     lines = [
-        _line("step", given.step),
-        _line("round", given.round),
-        _path("run_dir", given.run_dir),
-        _path("artifact_path", given.artifact_path),
-        _path("verified_path", given.verified_path),
-        _path("dispositions_path", given.dispositions_path),
-        _model(given.actual_model),
-        *_paths("finding_file_paths", given.finding_file_paths),
-        *_paths("upstream_paths", given.upstream_paths),
+        prompt_lines.line("step", given.step),
+        prompt_lines.line("round", given.round),
+        *prompt_lines.optional_path("run_dir", given.run_dir),
+        *prompt_lines.optional_path("artifact_path", given.artifact_path),
+        *prompt_lines.optional_path("verified_path", given.verified_path),
+        *prompt_lines.optional_path("dispositions_path", given.dispositions_path),
+        prompt_lines.model(given.actual_model),
+        *prompt_lines.paths("finding_file_paths", given.finding_file_paths),
+        *prompt_lines.paths("upstream_paths", given.upstream_paths),
     ]
     role = roles.compose(given.role, parts, prints=given.prints, section=given.step)
-    return _prompt(role, lines, (("sources", given.sources),))
+    return _prompt(role, lines, (("sources", given.sources),), _away(given.travels))
 
 
 def implementer_prompt(given: Implementer, parts: Parts) -> str:
     lines = [
-        _line("task", given.task),
-        _line("cycle", given.cycle),
-        _path("task_file_path", given.task_file_path),
-        _path("worktree", given.worktree),
-        f"branch: {_between_markers('branch', given.branch)}",
-        _line("base", given.base),
-        *_optional("tests_commit", given.tests_commit),
-        *_optional_command("test_command", given.test_command),
-        *_optional_command("report_command", given.report_command),
-        *_optional_path("orchestration_db", given.orchestration_db),
-        _model(given.actual_model),
-        *_paths("finding_file_paths", given.finding_file_paths),
-        *_paths("upstream_paths", given.upstream_paths),
+        prompt_lines.line("task", given.task),
+        prompt_lines.line("cycle", given.cycle),
+        prompt_lines.path_line("task_file_path", given.task_file_path),
+        prompt_lines.path_line("worktree", given.worktree),
+        f"branch: {prompt_lines.between_markers('branch', given.branch)}",
+        prompt_lines.line("base", given.base),
+        *prompt_lines.optional("tests_commit", given.tests_commit),
+        *prompt_lines.optional_command("test_command", given.test_command),
+        *prompt_lines.optional_command("report_command", given.report_command),
+        *prompt_lines.optional_path("orchestration_db", given.orchestration_db),
+        prompt_lines.model(given.actual_model),
+        *prompt_lines.paths("finding_file_paths", given.finding_file_paths),
+        *prompt_lines.paths("upstream_paths", given.upstream_paths),
     ]
     role = roles.compose(given.role, parts, prints=False, section=given.criteria_of)
     orders = (_ORDER, _TESTED) if given.tests_commit else (_ORDER,)
@@ -318,7 +321,7 @@ _TESTED = (
 
 
 def task_quality_prompt(given: TaskQuality, parts: Parts) -> str:
-    lines = [_line("task", given.task), _model(given.actual_model)]
+    lines = [prompt_lines.line("task", given.task), prompt_lines.model(given.actual_model)]
     role = roles.compose(given.role, parts, prints=True)
     return _prompt(role, lines, (("task_spec", given.sources),))
 
@@ -347,58 +350,32 @@ def _prompt(
     return "".join((*text, f"\n{_END}\n"))
 
 
-def _line(name: str, value: str | int) -> str:
-    return f"{name}: {_shown(name, str(value))}"
+_PATHS = frozenset(
+    """round_subdir artifact_path diff_file_path since_diff_path worktree finding_file_path
+    sidecar_path run_dir verified_path dispositions_path""".split()
+)
+_LISTS = frozenset("upstream_paths companion_paths feedback_paths finding_file_paths".split())
+
+_AWAY = (
+    "You work on another machine than the files of this task. Whatever you are told to read at a "
+    "path stands below between markers: the diff, where there is one, as `diff`, and what changed "
+    "since the round before as `since-diff`."
+)
 
 
-def _optional(name: str, value: str | int | None) -> Iterator[str]:
-    if value not in (None, ""):
-        yield f"{name}: {_shown(name, str(value))}"
+def _away(travels: bool) -> tuple[str, ...]:
+    return (_AWAY,) if travels else ()
 
 
-def _model(actual: str) -> str:
-    return _line("actual_model", actual or UNKNOWN_MODEL)
+Given = TypeVar("Given", bound=NamedTuple)
 
 
-def _path(name: str, path: str) -> str:
-    if not path.startswith("/"):
-        raise ValueError(f"{name}: a prompt has absolute paths only, got {path!r}")
-    return f"{name}: {_on_its_line(path)}"
+def prepared(travels: bool, given: Given) -> Given:
+    return without_paths(given) if travels else given
 
 
-def _optional_path(name: str, path: str) -> Iterator[str]:
-    if path:
-        yield _path(name, path)
-
-
-def _paths(name: str, paths: Iterable[str]) -> Iterator[str]:
-    """The name on a line, then one path per line."""
-    listed = [_path("", path).removeprefix(": ") for path in paths]
-    if listed:
-        yield f"{name}:"
-        yield from listed
-
-
-def _optional_command(name: str, line: str) -> Iterator[str]:
-    """The engine's own, or one that the user has allowed."""
-    if line:
-        yield f"{name}: {_on_its_line(line)}"
-
-
-def _shown(name: str, value: str) -> str:
-    """A word or a number as it is. Anything longer could be a sentence of somebody."""
-    return value if re.fullmatch(_WORD, value) else _between_markers(name, value)
-
-
-_WORD = r"[A-Za-z0-9._:/@+-]{1,64}"
-
-
-def _between_markers(name: str, value: str) -> str:
-    return untrusted_markers.wrap_inline(value, name, "UNTRUSTED-VALUE")
-
-
-def _on_its_line(value: str) -> str:
-    """As it is, or as a JSON string when it could leave its line or imitate a marker."""
-    if value.isprintable() and not untrusted_markers.has_marker(value):
-        return value
-    return json.dumps(value).replace("<", "\\u003c")
+def without_paths(given: Given) -> Given:
+    """For whoever must not know, or works on another machine where no path leads anywhere."""
+    changes: dict[str, Any] = {name: "" for name in given._fields if name in _PATHS}
+    changes |= {name: () for name in given._fields if name in _LISTS}
+    return given._replace(**changes)

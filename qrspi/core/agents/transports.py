@@ -12,7 +12,9 @@ from qrspi.core.trust import Named
 if TYPE_CHECKING:
     from qrspi.core.config.vendors import Command, Provider
 
-Transport = Literal["host", "command", "openai-chat-completions", "codex-broker", "scripted"]
+Transport = Literal[
+    "host", "command", "openai-chat-completions", "codex-broker", "celery", "scripted"
+]
 
 # What a person or a log reads: once for each wire of a fan-out.
 TRACES: dict[Transport, str] = {
@@ -20,6 +22,7 @@ TRACES: dict[Transport, str] = {
     "command": "[transport: shell-pipeline]",
     "codex-broker": "[transport: shell-pipeline]",
     "openai-chat-completions": "[transport: http]",
+    "celery": "[transport: celery]",
     "scripted": "[transport: scripted]",
 }
 
@@ -49,6 +52,12 @@ class Means(NamedTuple):
 
 HOST = Means("host")
 SCRIPTED = Means("scripted")
+
+
+def by_fleet(vendor: str) -> Means:
+    """A worker elsewhere makes the call. It knows by which program or address, and says in which
+    form it answers."""
+    return Means("celery", vendor=vendor)
 
 
 def means(vendor: str, config: Config) -> Means:

@@ -30,6 +30,7 @@ class Answer(NamedTuple):
     reply: str  # sha256 of the very bytes
     files: tuple[str, ...] = ()  # run-relative
     job: str = ""  # '' when the engine did not ask
+    worker: str = ""  # who asked for it, if it was not the engine itself
 
 
 class Line(NamedTuple):
@@ -60,8 +61,13 @@ def render(line: Line) -> dict[str, Any]:
         "notes": list(line.notes),
         **({"who": line.who} if line.who else {}),
         **({"opened": line.opened} if line.opened else {}),
-        **({"answers": [one._asdict() for one in line.answers]} if line.answers else {}),
+        **({"answers": [_said(one) for one in line.answers]} if line.answers else {}),
     }
+
+
+def _said(answer: Answer) -> dict[str, object]:
+    said = answer._asdict()
+    return said if answer.worker else {key: said[key] for key in said if key != "worker"}
 
 
 def _rendered(touched: Touched) -> dict[str, str | None]:
@@ -106,8 +112,8 @@ def _touched(item: Mapping[str, Any]) -> Touched:
 
 
 def _answer(item: Mapping[str, Any]) -> Answer:
-    agent, reply, job = (string(item, key) for key in ("agent", "reply", "job"))
-    return Answer(agent, reply, items(item, "files", str), job)
+    agent, reply, job, by = (string(item, key) for key in ("agent", "reply", "job", "worker"))
+    return Answer(agent, reply, items(item, "files", str), job, by)
 
 
 def lines(tree: Tree) -> tuple[Line, ...]:

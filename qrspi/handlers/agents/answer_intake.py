@@ -178,7 +178,9 @@ def _answers(pairs: Iterable[tuple[Obtained, Outcome]]) -> Iterator[Answer]:
     """What came back, by its hash, for each answer that was of use."""
     for got, outcome in pairs:
         if isinstance(outcome, Taken) and outcome.files and isinstance(got.reply, Reply):
-            yield Answer(got.order.name, got.record.answer, outcome.files, got.record.job_id)
+            record = got.record
+            by = record.worker
+            yield Answer(got.order.name, record.answer, outcome.files, record.job_id, by)
 
 
 def _write_scores(job: Job, batch: Sequence[Obtained]) -> dict[str, Outcome]:

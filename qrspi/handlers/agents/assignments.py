@@ -118,7 +118,7 @@ class _Cast:
     def material(self) -> Material:
         from qrspi.handlers.agents import prompt_parameters
 
-        return prompt_parameters.material(self.job)
+        return prompt_parameters.material(self.job, travels=self.how.executor == "celery")
 
     def rules(self, stem: str) -> str:
         """What the reviewer of a finding was told."""
@@ -143,12 +143,21 @@ class _Cast:
             self._roles[name] = role_files.load(name, self.job.workspace.path, self.job.project)
         return self._roles[name]
 
-    def means(self, route: Route | Problem, order: tuple[str, str, int]) -> Means:
+    def means(self, route: Route | Problem, ask: Ask, order: tuple[str, str, int]) -> Means:
         if self.how.scripts:
             return _scripted(self.how.scripts, *order)
         if isinstance(route, Problem):
             return transports.HOST
+        if self.how.executor == "celery" and _travels(ask):
+            return transports.by_fleet(route.model.vendor)
         return transports.means(route.model.vendor, self.job.facts.config)
+
+
+def _travels(ask: Ask) -> bool:
+    """Whoever needs the code stays where the code is."""
+    if ask.kind == "research-question":
+        return ask.target.partition("-")[2] not in ("codebase", "hybrid")
+    return ask.kind != "implement"
 
 
 def _scripted(folder: str, name: str, step: str, round: int) -> Means:
@@ -205,10 +214,12 @@ def _made(cast: _Cast, ask: Ask, role: Role, route: Route | Problem) -> Assignme
     from qrspi.handlers.agents import prompt_parameters
 
     job = cast.job
-    means = cast.means(route, (ask.name, job.next.step, job.next.round))
-    agent = prompt_parameters.Agent(
-        role, route.model.model if isinstance(route, Route) else "", means.prints
-    )
+    means = cast.means(route, ask, (ask.name, job.next.step, job.next.round))
+    model = route.model.model if isinstance(route, Route) else ""
+    travels = means.transport == "celery"
+    if travels and (problem := _unnameable(model)):
+        return Unready(ask.name, problem)
+    agent = prompt_parameters.Agent(role, model, means.prints, travels=travels)
     directory = ""
     if ask.kind == "implement":
         # Works in a work tree, which an agent that only prints cannot.
@@ -264,7 +275,7 @@ def _again(cast: _Cast, order: Assignment) -> Assignment | Problem:
     if isinstance(made, Unready):
         return made.problem
     second = made._replace(is_second_try=True)
-    means = cast.means(route, (second.name, order.step, order.round))
+    means = cast.means(route, order.ask, (second.name, order.step, order.round))
     return second._replace(means=means) if means.prints else _not_ours(route)
 
 
@@ -286,6 +297,17 @@ def not_awaited(run: str, name: str, known: Assignments) -> Problem:
         expected=listed,
         hint=f"qrspi dispatch list {run}",
     )
+
+
+def _unnameable(model: str) -> Problem | None:
+    # Imported here: only who has workers elsewhere names models to them.
+    from qrspi.core.fleet import job_message
+
+    if job_message.is_model(model):
+        return None
+    expected = "letters, digits and . _ : / @ + [ ] -, and no '-' at the front"
+    text = f"the model {model!r} cannot be named to a worker: expected {expected}"
+    return Problem("no-model", text, found=model, expected=expected)
 
 
 def _too_long(name: str, size: int) -> Problem:

@@ -75,6 +75,7 @@ class Waiting(NamedTuple):
     prompt_file: str = ""  # run-relative
     state: str = "pending"  # of the last dispatch, if there was one
     problem: str = ""
+    worker: str = ""  # who has begun with it, or answered, if not we
 
 
 def line(workspace: Workspace, how: How = AS_CONFIGURED) -> tuple[Waiting, ...]:
@@ -98,11 +99,27 @@ def prompted(workspace: Workspace) -> tuple[Waiting, ...]:
 
 
 def _line(job: Job, how: How) -> tuple[Waiting, ...]:
-    known = [(each, assignments(each, how)) for each in _jobs(job)]
+    known = [(each, _as_sent(each, how)) for each in _jobs(job)]
     return (
         *(_waiting(each, one) for each, found in known for one in found.ready),
         *(_blocked(each, one) for each, found in known for one in found.unready),
     )
+
+
+def _as_sent(job: Job, how: How) -> Assignments:
+    """Whoever is in the hands of workers was told something else than a program here would be."""
+    found = assignments(job, how)
+    away = {one.name for one in found.ready if _at_workers(job, one)}
+    if not away or how.executor == "celery":
+        return found
+    there = {one.name: one for one in assignments(job, how._replace(executor="celery")).ready}
+    ready = (there.get(one.name, one) if one.name in away else one for one in found.ready)
+    return found._replace(ready=tuple(ready))
+
+
+def _at_workers(job: Job, one: Assignment) -> bool:
+    record = read_records(job.workspace.path, one.folder).get(one.name)
+    return record is not None and record.state == "sent" and bool(record.ticket)
 
 
 def order(workspace: Workspace, name: str) -> Assignment | Problem:
@@ -168,8 +185,9 @@ def _waiting(job: Job, one: Assignment) -> Waiting:
         model=one.model.model if one.model else "",
         transport=one.means.transport,
         prompt_file=one.prompt_file,
-        state=record.state if record else "pending",
+        state=record.progress if record else "pending",
         problem=record.problem if record else "",
+        worker=record.worker if record else "",
     )
 
 

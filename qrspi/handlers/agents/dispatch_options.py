@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol
+from typing import Literal, NamedTuple, Protocol
 
 from qrspi.core.config.blocks import Limits
 from qrspi.core.model import Problem
 
-JOBS = 8
+Executor = Literal["local", "celery"]  # threads of this command, or workers elsewhere
+JOBS: dict[Executor, int] = {"local": 8, "celery": 256}  # at once, unless somebody says otherwise
 
 
 class How(NamedTuple):
@@ -15,17 +16,21 @@ class How(NamedTuple):
 
     tier: str | None = None
     scripts: str = ""  # a folder that answers in place of every agent
+    executor: Executor = "local"
 
 
 AS_CONFIGURED = How()
 
 
 class Sending(NamedTuple):
-    jobs: int = JOBS
+    jobs: int | None = None  # at once; None: as many as its executor usually has
     limits: Limits = Limits()
     only: tuple[str, ...] = ()
     how: How = AS_CONFIGURED
-    executor: str = "local"
+
+    @property
+    def at_once(self) -> int:
+        return self.jobs or JOBS[self.how.executor]
 
 
 class Listener(Protocol):
@@ -37,5 +42,6 @@ class Listener(Protocol):
 
     def ended(self, name: str, problem: Problem | None) -> None: ...
 
-    def cut_off(self, run: str, calls: int) -> None:
-        """So many calls were under way when the command was interrupted."""
+    def cut_off(self, run: str, calls: int, going_on: int) -> None:
+        """So many calls were under way when the command was interrupted, and ended with it; so many
+        go on elsewhere."""

@@ -24,9 +24,16 @@ from qrspi.core.model import Ask, Next, Problem
 from qrspi.core.text.shell_words import quoted
 from qrspi.core.tree import CONFIG_LIMIT
 from qrspi.core.trust import Named
-from qrspi.handlers.agents import answer_intake, awaited_agents, ledger, unused_answers
+from qrspi.handlers.agents import (
+    answer_intake,
+    at_workers,
+    awaited_agents,
+    ledger,
+    unused_answers,
+)
 from qrspi.handlers.agents.answer_intake import AnswerIntake
 from qrspi.handlers.agents.assignments import Assignment, Assignments, assignments, not_awaited
+from qrspi.handlers.agents.at_workers import Progress
 from qrspi.handlers.agents.dispatch_options import Listener, Sending
 from qrspi.handlers.agents.ledger import Ledger, RunBudget
 from qrspi.handlers.agents.obtain_answer import (
@@ -92,7 +99,8 @@ def opened(
     names = tuple(provider.api_key_env for provider in (config.providers or {}).values())
     with (
         dispatch_folder.held(workspace.path, options.lock_timeout, options.command) as box,
-        DispatchContext(key_names=names, scripts=sending.how.scripts) as wire,
+        at_workers.mail(box, sending.how) as mail,
+        DispatchContext(key_names=names, scripts=sending.how.scripts, mail=mail) as wire,
     ):
         dispatcher = Dispatcher(
             workspace=workspace,
@@ -190,6 +198,7 @@ class Dispatcher(NamedTuple):
         self._check_second(job, chosen)
         if chosen.unready:
             raise Halt(*(one.problem for one in chosen.unready))
+        at_workers.check_sizes(chosen.ready)
         permits.require(job.project, job.run, _named(chosen))
         for trace in dict.fromkeys(TRACES[order.means.transport] for order in chosen.ready):
             self.listener.note(trace)
@@ -199,8 +208,8 @@ class Dispatcher(NamedTuple):
         return chosen
 
     def _check_second(self, job: Job, chosen: Assignments) -> None:
-        if self.sending.how.scripts:
-            return
+        if self.sending.how.scripts or self.sending.how.executor == "celery":
+            return  # whoever answers from elsewhere is there, or says that nobody is
         seen = hosts.second_vendor(job.facts.config, os.environ)
         if line := hosts.mismatch(seen, job.facts.config):
             self._note_once(line)
@@ -227,6 +236,7 @@ class Dispatcher(NamedTuple):
             directory=job.project,
             trusted=permits.is_trusted(job.project, os.environ),
             begun={},
+            progress=Progress(),
         )
 
     def _prepared(self, job: Job, ours: list[Assignment], context: FanOutContext) -> AnswerIntake:
@@ -250,14 +260,15 @@ class Dispatcher(NamedTuple):
         at_once: int | None = None,
     ) -> None:
         self.listener.begun(tuple(one.label for one in waiting))
-        run = EXECUTORS[self.sending.executor]
+        run = EXECUTORS[self.sending.how.executor]
         unsent = {one.place: one for one in waiting}
         given = self._given_out(unsent, context, intake)
-        jobs = min(at_once or self.sending.jobs, self.sending.jobs, len(waiting))
+        jobs = min(at_once or self.sending.at_once, self.sending.at_once, len(waiting))
         try:
             with closing(run(given, lambda order: obtain(order, context), jobs)) as answers:
                 for batch in answers:
-                    for name, problem in intake.take(batch):
+                    self._tell_progress(context)
+                    for name, problem in intake.take(batch) if batch else ():
                         self.listener.ended(name, problem)
         except KeyboardInterrupt:
             self._cut_off(waiting, unsent, context, intake)
@@ -266,6 +277,11 @@ class Dispatcher(NamedTuple):
             self._note_once(_BLIND)
         if unsent:
             intake.put_back(unsent.values(), context.begun)
+
+    def _tell_progress(self, context: FanOutContext) -> None:
+        said = self.wire.mail.notes() if self.wire.mail else ()
+        for note in (*context.progress.lines(), *said):
+            self.listener.note(note)
 
     def _cut_off(
         self,
@@ -276,15 +292,17 @@ class Dispatcher(NamedTuple):
     ) -> None:
         """Calls under way may be paid for, whatever becomes of them: they go on the ledger. What a
         broker works on is not lost, and counts when its answer is taken."""
-        if unsent:
-            intake.put_back(unsent.values(), context.begun)
-        self.box.close()
         sent = [order for order in waiting if order.place not in unsent]
+        going_on = at_workers.taken_back(self.wire.mail, self.box, sent)
+        back = [order for order in sent if order.place in going_on and not going_on[order.place]]
+        if unsent or back:
+            intake.put_back((*unsent.values(), *back), context.begun)
+        self.box.close()
         with self.workspace.locked(self.options.lock_timeout, self.options.command):
             known = ledger.read(self.workspace).calls
             lost = [one for order in sent if (one := lost_call(order, context, known))]
             ledger.append(self.workspace, lost)
-        self.listener.cut_off(self.workspace.name, len(lost))
+        self.listener.cut_off(self.workspace.name, len(lost), sum(going_on.values()))
 
     def _given_out(
         self, unsent: dict[str, Assignment], context: FanOutContext, intake: Intake

@@ -15,6 +15,7 @@ from qrspi.core.model import AskKind, Code, Problem
 from qrspi.core.text import citations, redaction
 from qrspi.handlers.agents import ledger
 from qrspi.handlers.agents.assignments import Assignment
+from qrspi.handlers.agents.at_workers import Progress
 from qrspi.handlers.agents.ledger import RunBudget
 from qrspi.world.agents import transports
 from qrspi.world.agents.dispatch_context import DispatchContext
@@ -36,6 +37,7 @@ class FanOutContext(NamedTuple):
     directory: str  # where commands run
     trusted: bool
     begun: dict[str, Record]  # by place: who is on record as sent
+    progress: Progress
 
 
 class Obtained(NamedTuple):
@@ -135,8 +137,9 @@ def _is_open(record: Record, order: Assignment, context: FanOutContext) -> bool:
 
 
 def _answered(order: Assignment, context: FanOutContext) -> Obtained:
-    # What this command has begun itself has no answer yet.
-    if order.place not in context.begun and (stored := _stored(order, context)):
+    # What this command has begun itself has no answer yet, unless workers were at it before.
+    begun = context.begun.get(order.place)
+    if (begun is None or begun.ticket) and (stored := _stored(order, context)):
         record, data = stored
         reply, usage = _weighed(record.reply, Answer(data), context)
         entry = ledger.entry(record, order.step, order.round, usage)
@@ -151,15 +154,24 @@ def _sent(order: Assignment, context: FanOutContext) -> Obtained:
     answer = transports.send(_request(order, record, context), context.wire)
     if answer.problem and answer.problem.code in UNMADE:
         context.budget.take_back()
-        return _judged(order, record, answer.problem, (), context)
+        obtained = _judged(order, record, answer.problem, (), context)
+        answer.kept()
+        return obtained
     with _turn(answer):
         answer, digest = _captured(order, answer.whole(), context)
-        record = record._replace(answer=digest)
-        reply, usage = _weighed(order.means.reply, answer, context)
+        kind = answer.reply or order.means.reply
+        record = record._replace(answer=digest, reply=kind, worker=answer.worker)
+        reply, usage = _weighed(kind, answer, context)
     context.budget.charge(usage)
     entry = ledger.entry(record, order.step, order.round, usage)
     entry = entry._replace(seconds=round(answer.seconds, 3))
-    return _judged(order, record, reply, (entry,), context)
+    if answer.worker and isinstance(reply, Reply):
+        context.progress.note(f"done on {answer.worker}", order.label)
+    # A worker that says so has given it up; only of a broker nobody knows.
+    decided = bool(answer.worker)
+    obtained = _judged(order, record, reply, (entry,), context, decided=decided)
+    answer.kept()
+    return obtained
 
 
 # Reading a reply takes three times its size in memory, so long ones are read in turn.
@@ -176,7 +188,7 @@ def _captured(order: Assignment, answer: Answer, context: FanOutContext) -> tupl
     answer = answer._replace(data=redaction.without(answer.data, context.wire.keys))
     if answer.problem is not None:
         return answer, ""
-    return answer, context.mailbox.capture(order.place, answer.data)
+    return answer, context.mailbox.capture(order.place, answer.data, answer.reply, answer.worker)
 
 
 def _weighed(kind: Kind, answer: Answer, context: FanOutContext) -> tuple[Reply | Problem, Usage]:
@@ -188,7 +200,7 @@ def _weighed(kind: Kind, answer: Answer, context: FanOutContext) -> tuple[Reply 
 
 
 # Nothing has failed yet: a broker may still be at work on it.
-_UNDECIDED: tuple[Code, ...] = ("transport-interrupted", "transport-timeout")
+_UNDECIDED: tuple[Code, ...] = ("broker-lost", "transport-interrupted", "transport-timeout")
 
 
 def _judged(
@@ -197,12 +209,14 @@ def _judged(
     reply: Reply | Problem,
     spent: tuple[LedgerEntry, ...],
     context: FanOutContext,
+    *,
+    decided: bool = False,
 ) -> Obtained:
     """A useless answer is recorded as failed, or it would be found again and again."""
     if isinstance(reply, Reply):
         return Obtained(order, record, reply, spent)
     known = context.mailbox.record(order.place) or record
-    if not (known.broker_job and reply.code in _UNDECIDED):
+    if not (known.broker_job and reply.code in _UNDECIDED and not decided):
         record = known._replace(state="failed", problem=reply.message)
         context.mailbox.keep(order.place, record)
     failed = tuple(entry._replace(outcome="failed") for entry in spent)
@@ -223,6 +237,8 @@ def _begun(order: Assignment, context: FanOutContext) -> Record:
     before = context.mailbox.record(order.place)
     job = order.job_id(context.run)
     same = before is not None and before.job_id == job
+    same_way = before is not None and before.transport == order.means.transport
+    under_way = before if before and same and same_way and before.state == "sent" else None
     return Record(
         job_id=job,
         name=order.name,
@@ -232,13 +248,23 @@ def _begun(order: Assignment, context: FanOutContext) -> Record:
         model=order.model.model if order.model else "",
         transport=order.means.transport,
         reply=order.means.reply,
-        broker_job=before.broker_job if before and same and before.state == "sent" else "",
+        broker_job=under_way.broker_job if under_way else "",
+        ticket=under_way.ticket if under_way else "",
+        worker=under_way.worker if under_way else "",
     )
 
 
 def _request(order: Assignment, record: Record, context: FanOutContext) -> Request:
-    def launched(job: str) -> None:
-        context.mailbox.keep(order.place, record._replace(broker_job=job))
+    box, place = context.mailbox, order.place
+
+    def launched(job: str, ticket: str) -> None:
+        box.keep(place, record._replace(broker_job=job, ticket=ticket))
+        if ticket:
+            context.progress.note("queued", order.label)
+
+    def started(worker: str) -> None:
+        box.keep(place, (box.record(place) or record)._replace(worker=worker))
+        context.progress.note(f"started on {worker}", order.label)
 
     return Request(
         name=order.name,
@@ -254,7 +280,21 @@ def _request(order: Assignment, record: Record, context: FanOutContext) -> Reque
         result_file=context.mailbox.result_file(order.place),
         broker_job=record.broker_job,
         launched=launched,
+        started=started,
+        settled=lambda: _settled(order, context),
+        attempt=record.attempt,
     )
+
+
+def _settled(order: Assignment, context: FanOutContext) -> Answer | None:
+    """How a job of an earlier command ended, when its answer came before it was waited for."""
+    known = context.mailbox.record(order.place)
+    if known is None or not known.broker_job:
+        return None
+    if known.state == "failed":
+        return Answer(problem=Problem("worker-lost", known.problem))
+    data = context.mailbox.answer(order.place, known) if known.answer else None
+    return Answer(data, reply=known.reply, worker=known.worker) if data is not None else None
 
 
 def _permit(order: Assignment, context: FanOutContext) -> Permit | None:

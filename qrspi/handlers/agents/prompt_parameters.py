@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, assert_never
 
 from qrspi.core import trust
@@ -17,8 +18,6 @@ from qrspi.core.agents.prompts import (
     Verifier,
 )
 from qrspi.core.agents.roles import Role
-from qrspi.core.artifacts import questions
-from qrspi.core.artifacts.questions import Question
 from qrspi.core.errors import Halt
 from qrspi.core.filenames import sidecar_file
 from qrspi.core.findings import rejected
@@ -33,6 +32,7 @@ from qrspi.world.files.run_tree import DiskTree
 from qrspi.world.runs import role_files
 
 if TYPE_CHECKING:
+    from qrspi.core.artifacts.questions import Question
     from qrspi.core.code_steps.task_state import TaskState
     from qrspi.core.gates.quality.task_spec import Spec
 
@@ -48,18 +48,20 @@ class Material(NamedTuple):
     upstream: tuple[Source, ...] = ()
     diff: str = ""  # its path; empty outside git
     since: str = ""  # in a later round: the path of what changed since the one before
+    diffs: tuple[Source, ...] = ()  # both as texts, for whoever works on another machine
     earlier: tuple[Source, ...] = ()  # in a later round: what became of each finding so far
     worktree: str = ""  # of a task
     code: tuple[Source, ...] = ()
     concerns: tuple[Source, ...] = ()  # of the task's implementer
 
 
-def material(job: Job) -> Material:
+def material(job: Job, *, travels: bool = False) -> Material:
     given = Material(
         text=_sources(job.workspace, _text_paths(job)),
         upstream=_sources(job.workspace, _made_from(job, job.facts.step)),
         diff=_diff(job, job.loop.paths.diff) if job.loop else "",
         since=_diff(job, job.loop.paths.since) if job.loop else "",
+        diffs=_diff_texts(job) if travels else (),
         earlier=_earlier(job),
     )
     if job.facts.step == "test":
@@ -88,8 +90,11 @@ def _code(job: Job, folder: str) -> tuple[Source, ...]:
     """The files that the round's diff is about: whole, as far as there is room for them, the
     others by name. An agent with a file system opens those; one without knows what it did not
     see."""
+    # Imported here: only who looks at code needs it.
+    from qrspi.core.text import diff_files
+
     diff = job.workspace.read(job.round_loop.paths.diff, DIFF_LIMIT)
-    names = () if isinstance(diff, Fault) or not folder else files_in(diff)
+    names = () if isinstance(diff, Fault) or not folder else diff_files.files_in(diff)
     tree = DiskTree(folder)
     shown, left_out, room = [], [], CODE_LIMIT
     for name in names:
@@ -111,36 +116,21 @@ class Agent(NamedTuple):
     material: Material = Material()
     draft: Spec | None = None  # a task that is in no file yet
     rules: str = ""  # for a verifier: the role of the reviewer whose finding it is
-
-
-def files_in(diff: bytes) -> tuple[str, ...]:
-    """Which files a diff is about, as far as they are there afterwards: names relative to the
-    repository's root. Names that git puts in quotes are left out."""
-    names: list[str] = []
-    heading = False
-    for line in diff.split(b"\n"):
-        # A line of a file's text never starts so: it has a sign before it.
-        if line.startswith(b"diff --git "):
-            heading = True
-        elif line.startswith(b"@@"):
-            heading = False
-        elif heading and line.startswith(b"+++ b/"):
-            # A name with a space has a tab behind it.
-            names.append(line[6:].removesuffix(b"\t").decode("utf-8", "replace"))
-    return tuple(dict.fromkeys(names))
+    travels: bool = False  # it works on another machine
 
 
 def prompt(job: Job, ask: Ask, agent: Agent) -> str:
     parts = role_files.shared_parts()
+    away = partial(prompts.prepared, agent.travels)
     match ask.kind:
         case "review":
-            return prompts.reviewer_prompt(_reviewer(job, ask.target, agent), parts)
+            return prompts.reviewer_prompt(away(_reviewer(job, ask.target, agent)), parts)
         case "verify":
-            return prompts.verifier_prompt(_verifier(job, ask.target, agent), parts)
+            return prompts.verifier_prompt(away(_verifier(job, ask.target, agent)), parts)
         case "fix":
-            return prompts.fixer_prompt(_fixer(job, agent), parts)
+            return prompts.fixer_prompt(away(_fixer(job, agent)), parts)
         case "author" | "research-question":
-            return prompts.author_prompt(_author(job, ask.target, agent), parts)
+            return prompts.author_prompt(away(_author(job, ask.target, agent)), parts)
         case "implement":
             return prompts.implementer_prompt(_implementer(job, ask.subject, agent), parts)
         case "quality":
@@ -174,6 +164,8 @@ def _reviewer(job: Job, tag: str, agent: Agent) -> Reviewer:
         rejected=rejected.told(job.workspace, loop.paths, tag),
         actual_model=agent.model,
         prints=agent.prints,
+        travels=agent.travels,
+        diffs=given.diffs if agent.travels else (),
     )
 
 
@@ -201,6 +193,8 @@ def _verifier(job: Job, stem: str, agent: Agent) -> Verifier:
         rejected=rejected.told(job.workspace, loop.paths, finding.stem),
         actual_model=agent.model,
         prints=agent.prints,
+        travels=agent.travels,
+        diffs=given.diffs[:1] if agent.travels else (),
     )
 
 
@@ -227,6 +221,7 @@ def _fixer(job: Job, agent: Agent) -> Fixer:
         sources=(*sources, *agent.material.upstream) if agent.prints else (),
         actual_model=agent.model,
         prints=agent.prints,
+        travels=agent.travels,
     )
 
 
@@ -251,6 +246,7 @@ def _author(job: Job, asked: str, agent: Agent) -> Author:
         sources=_for_author(job, agent, question, said) if prints else (),
         actual_model=agent.model,
         prints=prints,
+        travels=agent.travels,
     )
 
 
@@ -304,6 +300,9 @@ def _database(job: Job, key: str) -> str:
 
 
 def _question(job: Job, name: str) -> Question:
+    # Imported here: only research has questions.
+    from qrspi.core.artifacts import questions
+
     again = feedback.asked_again(job.workspace, "research")
     asked = questions.inquiry(job.workspace, job.facts.config, again)
     return next(question for question in asked.open if question.name == name)
@@ -361,6 +360,14 @@ def _earlier(job: Job) -> tuple[Source, ...]:
 def _diff(job: Job, path: str) -> str:
     size = job.workspace.size(path)
     return "" if isinstance(size, Fault) else _absolute(job, path)
+
+
+def _diff_texts(job: Job) -> tuple[Source, ...]:
+    if job.loop is None:
+        return ()
+    named = {"diff": job.loop.paths.diff, "since-diff": job.loop.paths.since}
+    found = {name: _sources(job.workspace, (path,)) for name, path in named.items()}
+    return tuple(Source(name, one.data) for name, sources in found.items() for one in sources)
 
 
 def _sources(tree: Tree, paths: Iterable[str]) -> tuple[Source, ...]:

@@ -125,7 +125,8 @@ def _put_on_record(job: Job, box: DispatchFolder, unused: _Unused) -> None:
     paths = tuple(path for path, _ in good)
     event = f"dispatch-{'verify' if _is_score(record) else 'review'}"
     done = Performed(event, job.next.step, unused.round, paths)
-    done = done._replace(answers=(Answer(record.name, record.answer, paths, record.job_id),))
+    said = Answer(record.name, record.answer, paths, record.job_id, record.worker)
+    done = done._replace(answers=(said,))
     carry_out.record(job.workspace, job.options.actor, done)
 
 

@@ -40,7 +40,7 @@ def send(request: Request, wire: DispatchContext) -> Answer:
     if problem := _unusable(key, provider):
         return Answer(problem=problem)
     began = time.monotonic()
-    with ExchangeDeadline(WHOLE_SECONDS) as deadline:
+    with ExchangeDeadline(request.seconds or WHOLE_SECONDS) as deadline:
         answer = _tried(request, provider, key, wire, deadline)
     return answer._replace(seconds=time.monotonic() - began)
 

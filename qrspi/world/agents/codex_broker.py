@@ -59,7 +59,7 @@ def _launch(request: Request, wire: DispatchContext) -> str | Answer:
     if not _ID.fullmatch(launched.data):
         return Answer(problem=_no_id(argv[0]))
     job = launched.data.decode().strip()
-    request.launched(job)
+    request.launched(job, "")
     return job
 
 

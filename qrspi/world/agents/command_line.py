@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from qrspi.core.fleet import broker_address
 from qrspi.core.model import Problem
 from qrspi.world.agents.dispatch_context import DispatchContext
 from qrspi.world.agents.request import Answer, Request
@@ -19,8 +20,9 @@ HOOKS_OFF: dict[str, tuple[str, ...]] = {
     "codex": ("-c", "features.hooks=false"),
 }
 
-# Set by a Claude Code that we run in: the one we start would refuse to start inside another.
-_NOT_INHERITED = ("CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT")
+# Set by a Claude Code that we run in: the one we start would refuse to start inside another. The
+# broker's address has a password in it, and is no agent's business.
+_NOT_INHERITED = ("CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", broker_address.VARIABLE)
 
 
 def send(request: Request, wire: DispatchContext) -> Answer:

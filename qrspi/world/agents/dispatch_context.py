@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
     from httpx import Client
 
+    from qrspi.world.fleet.run_mail import RunMail
+
 CONNECT_SECONDS = 10.0
 READ_SECONDS = 600.0  # a model that thinks sends nothing until it has finished
 
@@ -34,6 +36,7 @@ class DispatchContext:
         clock: Callable[[], float] = time.time,
         key_names: tuple[str, ...] = (),
         scripts: str = "",
+        mail: RunMail | None = None,
     ) -> None:
         self.environment = os.environ if environment is None else environment
         self.stop = threading.Event()
@@ -41,6 +44,7 @@ class DispatchContext:
         self.chance = chance
         self.clock = clock
         self.scripts = scripts
+        self.mail = mail
         self.keys = redaction.known(self.environment, key_names)
         self._pause = pause
         self.connections = Connections()

@@ -14,9 +14,10 @@ from functools import partial
 
 from qrspi.core.agents import dispatch_record
 from qrspi.core.agents.dispatch_record import Record
-from qrspi.core.agents.replies import LIMIT
+from qrspi.core.agents.replies import LIMIT, Kind
+from qrspi.core.filenames import DISPATCH
 from qrspi.core.model import Problem
-from qrspi.core.tree import Fault
+from qrspi.core.tree import Fault, entries
 from qrspi.world.files import atomic_write, json_log, lock
 from qrspi.world.files.atomic_write import reporting_errors
 from qrspi.world.files.run_tree import DiskTree, closing
@@ -62,6 +63,16 @@ class DispatchFolder:
             self._records[folder] = read_records(self.path, folder)
         return self._records[folder]
 
+    def awaited(self, job: str) -> tuple[str, Record] | None:
+        """The place of a job in the hands of workers that is not answered yet."""
+        for folder in _folders(DiskTree(self.path), DISPATCH):
+            with self._guard:
+                known = self._of(folder).values()
+            for record in known:
+                if record.broker_job == job and record.state == "sent" and not record.answer:
+                    return f"{folder}/{record.name}", record
+        return None
+
     def reply(self, place: str) -> bytes | None:
         data = DiskTree(self.path).read(f"{place}.reply", LIMIT + 1)
         return None if isinstance(data, Fault) else data
@@ -71,11 +82,14 @@ class DispatchFolder:
         data = self.reply(f"{place}{SECOND_TRY}" if record.second_try else place)
         return data if data is not None and record.is_answered_by(data) else None
 
-    def capture(self, place: str, data: bytes) -> str:
-        """Its hash goes on record first: without that, nobody knows whose words a reply is."""
+    def capture(self, place: str, data: bytes, reply: Kind | None = None, worker: str = "") -> str:
+        """Its hash goes on record first: without that, nobody knows whose words a reply is. A
+        worker also says in which form it is."""
         digest = atomic_write.sha256(data)
         if record := self.record(place):
-            self.keep(place, record._replace(answer=digest))
+            by = worker or record.worker
+            record = record._replace(answer=digest, reply=reply or record.reply, worker=by)
+            self.keep(place, record)
         self._put(f"{place}.reply", data)
         return digest
 
@@ -122,6 +136,13 @@ class DispatchFolder:
             atomic_write.below(self._root, parent, make) as fd,
         ):
             yield fd
+
+
+def _folders(tree: DiskTree, folder: str) -> Iterator[str]:
+    yield folder
+    for entry in entries(tree, folder):
+        if entry.kind == "dir":
+            yield from _folders(tree, f"{folder}/{entry.name}")
 
 
 def _by_folder(places: Iterable[str]) -> Iterator[tuple[str, list[str]]]:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from tempfile import SpooledTemporaryFile
 from typing import NamedTuple
 
-from qrspi.core.agents.replies import LIMIT
+from qrspi.core.agents.replies import LIMIT, Kind
 from qrspi.core.agents.transports import Means
 from qrspi.core.model import Code, Problem
 from qrspi.world.consent.permits import Permit
@@ -26,7 +26,12 @@ class Request(NamedTuple):
     run: str = ""  # the run's folder
     result_file: str = ""  # absolute: where a broker leaves its answer
     broker_job: str = ""  # launched by a command that did not live to see its answer
-    launched: Callable[[str], None] = lambda job: None  # told before the answer is awaited
+    # told before the answer is awaited: under which id, and by whose ticket
+    launched: Callable[[str, str], None] = lambda job, ticket: None
+    started: Callable[[str], None] = lambda worker: None  # told when a worker begins with it
+    settled: Callable[[], Answer | None] = lambda: None  # how it ended before it was waited for
+    attempt: int = 1
+    seconds: float = 0.0  # that the whole call may take; 0: as the transport has it
     limit: int = LIMIT
     permit: Permit | None = None  # for what the repository names
 
@@ -64,6 +69,9 @@ class Answer(NamedTuple):
     seconds: float = 0.0
     problem: Problem | None = None
     heard: ReplyBuffer | None = None  # the data, where it may be long
+    reply: Kind | None = None  # its form, where only the worker knows it
+    worker: str = ""  # who made the call, if not we
+    kept: Callable[[], None] = lambda: None  # to be told when this needs no second delivery
 
     def whole(self) -> Answer:
         return self._replace(data=self.heard.whole(), heard=None) if self.heard else self
@@ -72,10 +80,15 @@ class Answer(NamedTuple):
 # Nobody was asked, so there is nothing to count and nothing to pay.
 UNMADE: frozenset[Code] = frozenset(
     (
+        "broker-lost",  # whatever was made there is found by the next command
+        "broker-unreachable",
+        "message-too-large",
         "transport-no-key",
         "transport-no-httpx",
         "transport-no-program",
         "transport-no-script",
         "transport-unreachable",
+        "worker-none",
+        "worker-refused",
     )
 )

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from qrspi.core.agents.transports import Transport
 from qrspi.core.config import vendors
 from qrspi.core.model import Problem
-from qrspi.world.agents import chat_completions, codex_broker, command_line, scripted_replies
+from qrspi.world.agents import chat_completions, codex_broker, command_line, fleet, scripted_replies
 from qrspi.world.agents.dispatch_context import DispatchContext
 from qrspi.world.agents.request import Answer, Request
 from qrspi.world.consent import permits
@@ -36,5 +36,6 @@ TRANSPORTS: dict[Transport, Callable[[Request, DispatchContext], Answer]] = {
     "command": command_line.send,
     "openai-chat-completions": chat_completions.send,
     "codex-broker": codex_broker.send,
+    "celery": fleet.send,
     "scripted": scripted_replies.send,
 }

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import stat
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
@@ -17,10 +16,8 @@ from qrspi.core.errors import Halt
 from qrspi.core.model import Problem
 from qrspi.core.tree import Fault
 from qrspi.core.trust import Kind, Named
-from qrspi.world.files import atomic_write
+from qrspi.world.files import atomic_write, own_files
 from qrspi.world.files.run_tree import DiskTree, opened
-
-_OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
 
 class Entry(NamedTuple):
@@ -34,10 +31,7 @@ class Entry(NamedTuple):
 
 
 def folder(environment: Mapping[str, str]) -> str:
-    """A relative XDG_CONFIG_HOME does not count, as its specification says."""
-    said = environment.get("XDG_CONFIG_HOME", "")
-    home = said if said.startswith("/") else os.path.expanduser("~/.config")
-    return f"{home.rstrip('/')}/qrspi/trust"
+    return f"{own_files.settings_folder(environment)}/trust"
 
 
 def holds(place: str, project: str, named: Named) -> bool:
@@ -52,8 +46,7 @@ def holds(place: str, project: str, named: Named) -> bool:
 
 
 def _only_ours(path: str) -> None:
-    found = os.stat(path)
-    if found.st_uid != os.geteuid() or found.st_mode & _OTHERS_WRITE:
+    if not own_files.is_ours(path):
         raise _unreadable(path, "it is not yours, or others may write it")
 
 

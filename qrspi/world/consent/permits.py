@@ -23,6 +23,11 @@ def permit(project: str, run: str, named: Named) -> Permit:
     return Permit(named)
 
 
+def by_own_file(named: Named) -> Permit:
+    """For what no repository names: the user's own worker.toml lists it, and that is the yes."""
+    return Permit(named)
+
+
 def must_cover(held: Permit | None, named: Named | None) -> None:
     """For a door behind which the permit is not all that is used."""
     if named is not None and (held is None or held.named != named):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -17,6 +18,16 @@ def detect(environment: Mapping[str, str]) -> str:
     if environment.get("COPILOT_CLI") == "1":
         return "copilot"
     return "claude-code" if environment.get("CLAUDECODE") else "plain"
+
+
+def identity() -> str:
+    """This machine among others: containers of one image share their id, but not their name."""
+    try:
+        with open("/etc/machine-id", encoding="ascii") as file:
+            number = file.read(64).strip()
+    except (OSError, UnicodeDecodeError):
+        number = ""
+    return f"{os.uname().nodename} {number}"
 
 
 class Availability(NamedTuple):

@@ -36,7 +36,7 @@ def request(folder: Path, launched: list[str], job: str = "") -> Request:
         str(folder),
         result_file=str(folder / "quality-codex.result"),
         broker_job=job,
-        launched=launched.append,
+        launched=lambda job, ticket: launched.append(job),
     )
 
 

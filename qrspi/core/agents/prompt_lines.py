@@ -1,0 +1,68 @@
+"""A parameter of a prompt, on its line, whoever wrote its value."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+
+from qrspi.core.text import untrusted_markers
+
+UNKNOWN_MODEL = "unknown"
+
+
+def line(name: str, value: str | int) -> str:
+    return f"{name}: {_shown(name, str(value))}"
+
+
+def optional(name: str, value: str | int | None) -> Iterator[str]:
+    if value not in (None, ""):
+        yield f"{name}: {_shown(name, str(value))}"
+
+
+def model(actual: str) -> str:
+    return line("actual_model", actual or UNKNOWN_MODEL)
+
+
+def path_line(name: str, path: str) -> str:
+    if not path.startswith("/"):
+        raise ValueError(f"{name}: a prompt has absolute paths only, got {path!r}")
+    return f"{name}: {_on_its_line(path)}"
+
+
+def optional_path(name: str, path: str) -> Iterator[str]:
+    if path:
+        yield path_line(name, path)
+
+
+def paths(name: str, paths: Iterable[str]) -> Iterator[str]:
+    """The name on a line, then one path per line."""
+    listed = [path_line("", path).removeprefix(": ") for path in paths]
+    if listed:
+        yield f"{name}:"
+        yield from listed
+
+
+def optional_command(name: str, line: str) -> Iterator[str]:
+    """The engine's own, or one that the user has allowed."""
+    if line:
+        yield f"{name}: {_on_its_line(line)}"
+
+
+def _shown(name: str, value: str) -> str:
+    """A word or a number as it is. Anything longer could be a sentence of somebody."""
+    return value if re.fullmatch(_WORD, value) else between_markers(name, value)
+
+
+_WORD = r"[A-Za-z0-9._:/@+-]{1,64}"
+
+
+def between_markers(name: str, value: str) -> str:
+    return untrusted_markers.wrap_inline(value, name, "UNTRUSTED-VALUE")
+
+
+def _on_its_line(value: str) -> str:
+    """As it is, or as a JSON string when it could leave its line or imitate a marker."""
+    if value.isprintable() and not untrusted_markers.has_marker(value):
+        return value
+    return json.dumps(value).replace("<", "\\u003c")

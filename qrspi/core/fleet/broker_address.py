@@ -1,0 +1,77 @@
+"""Where the broker is. What `QRSPI_BROKER_URL` says holds a password, so it is in no message."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
+
+from qrspi.core.model import Problem
+
+VARIABLE = "QRSPI_BROKER_URL"
+EXPECTED = "amqps://USER:PASSWORD@HOST/VHOST, or amqp:// for this machine itself"
+_PORTS = {"amqp": 5672, "amqps": 5671}
+_LOOPBACK = re.compile(r"(?i)localhost|127(\.(0|[1-9][0-9]{0,2})){3}|::1")
+
+
+class BrokerAddress(NamedTuple):
+    host: str
+    port: int
+    user: str
+    password: str
+    vhost: str = "/"
+    tls: bool = False
+    authority: str = ""  # the file with the certificates that are believed; '' for the system's
+
+    def __repr__(self) -> str:
+        return f"BrokerAddress({self.shown})"
+
+    @property
+    def shown(self) -> str:
+        """For people: neither who asks nor by which word."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{'amqps' if self.tls else 'amqp'}://{host}:{self.port}"
+
+
+def read(url: str) -> BrokerAddress | Problem:
+    if not url:
+        text = f"{VARIABLE} is not set: it names the broker that workers take dispatches from"
+        return Problem("broker-unset", text, field=VARIABLE, hint=f"export {VARIABLE}={_FORM}")
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError:
+        return _bad("no address")
+    if parts.scheme in ("redis", "rediss"):
+        return _bad("a Redis, which has no quorum queues and hands long calls out twice")
+    if parts.scheme not in _PORTS or not parts.hostname:
+        return _bad("an address of another kind")
+    return _checked(parts, port or _PORTS[parts.scheme])
+
+
+_FORM = "amqps://USER:PASSWORD@HOST/VHOST"
+
+
+def _checked(parts: SplitResult, port: int) -> BrokerAddress | Problem:
+    host, tls = parts.hostname or "", parts.scheme == "amqps"
+    if not tls and not _LOOPBACK.fullmatch(host):
+        return _bad(f"amqp:// to {host}, which would get the password and all prompts in clear")
+    asked = dict(parse_qsl(parts.query, keep_blank_values=True))
+    authority = asked.pop("cacertfile", "")
+    if asked or parts.fragment or (authority and not (tls and authority.startswith("/"))):
+        return _bad("more than an address: only ?cacertfile=/PATH may follow one of amqps://")
+    return BrokerAddress(
+        host=host,
+        port=port,
+        user=unquote(parts.username or "guest"),
+        password=unquote(parts.password or "guest"),
+        vhost=unquote(parts.path[1:]) or "/",
+        tls=tls,
+        authority=authority,
+    )
+
+
+def _bad(found: str) -> Problem:
+    """What was found is said in our words: the text itself has the password in it."""
+    text = f"{VARIABLE}: found {found}; expected {EXPECTED}"
+    return Problem("broker-address", text, field=VARIABLE, found=found, expected=EXPECTED)

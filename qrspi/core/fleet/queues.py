@@ -1,0 +1,73 @@
+"""The queues of a broker: their names, and what they are declared with by whoever comes first.
+
+A job goes to its vendor's queue. What a worker says about it goes to the queue of the run, and so
+does a job that no worker could finish. A ticket is an empty queue that is there as long as its
+command wants its jobs done.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from typing import NamedTuple
+
+DAY = 24 * 3600
+IN_QUEUE = DAY  # seconds that a job waits for a worker
+RESULTS_KEPT = 7 * DAY
+DELIVERIES = 2
+
+JOBS_EXCHANGE = "qrspi.jobs"
+# Of its own: by the default exchange a forged message could be led back to where it came from.
+DEAD_EXCHANGE = "qrspi.dead"
+REPLY_HEADER = "qrspi-reply"  # by which a dead job finds the queue of its run
+
+VENDOR = r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}"
+_RUN = re.compile(r"qrspi\.run\.[0-9a-f]{40}")
+_TICKET = re.compile(r"qrspi\.ticket\.[0-9a-f]{40}")
+
+
+class Queue(NamedTuple):
+    name: str
+    arguments: dict[str, str | int]
+
+
+def of_vendor(vendor: str) -> Queue:
+    arguments: dict[str, str | int] = {
+        "x-queue-type": "quorum",
+        "x-delivery-limit": DELIVERIES - 1,
+        "x-message-ttl": IN_QUEUE * 1000,
+        "x-dead-letter-exchange": DEAD_EXCHANGE,
+    }
+    return Queue(f"qrspi.jobs.{vendor}", arguments)
+
+
+def of_run(machine: str, path: str) -> Queue:
+    """One machine's run: a copy of it elsewhere is another run."""
+    name = f"qrspi.run.{_digest(machine, path)}"
+    return Queue(name, {"x-expires": RESULTS_KEPT * 1000, "x-message-ttl": RESULTS_KEPT * 1000})
+
+
+def ticket(chance: bytes) -> Queue:
+    """It outlives every job that waits for a worker."""
+    name = f"qrspi.ticket.{hashlib.sha256(chance).hexdigest()[:40]}"
+    return Queue(name, {"x-expires": 2 * IN_QUEUE * 1000})
+
+
+def is_run(name: str) -> bool:
+    return _RUN.fullmatch(name) is not None
+
+
+def is_ticket(name: str) -> bool:
+    return _TICKET.fullmatch(name) is not None
+
+
+def is_vendor(name: str) -> bool:
+    return re.fullmatch(VENDOR, name) is not None
+
+
+def _digest(*parts: str) -> str:
+    digest = hashlib.sha256()
+    for part in parts:
+        data = part.encode(errors="surrogateescape")
+        digest.update(len(data).to_bytes(8, "big") + data)
+    return digest.hexdigest()[:40]

@@ -1,0 +1,130 @@
+"""What a worker says about a job: it has started, here is the answer, it could not be done.
+
+It comes by a broker to which others may write, so it is read like any stranger's word."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Mapping
+from typing import NamedTuple, cast, get_args
+
+from qrspi.core.agents.replies import Kind
+from qrspi.core.fleet.job_message import LIMIT, TASK
+from qrspi.core.model import Code, Problem
+
+VERSION = 1
+_JOB = re.compile(r"[0-9a-f]{64}")
+_WORKER = re.compile(r"[A-Za-z0-9._@-]{1,128}")
+_LONGEST = 1000  # characters of a problem
+
+
+class Started(NamedTuple):
+    job: str
+    worker: str
+
+
+class TakenBack(NamedTuple):
+    """The command did not want it any more when a worker came to it: nothing was spent."""
+
+    job: str
+    worker: str
+
+
+class Answered(NamedTuple):
+    """All that came back. With a problem it is of no use, though it may tell what it cost."""
+
+    job: str
+    worker: str
+    reply: Kind
+    text: str
+    seconds: float = 0.0
+    problem: Problem | None = None
+
+
+class Lost(NamedTuple):
+    """The broker gave the job up."""
+
+    job: str
+    problem: Problem
+
+
+Word = Started | TakenBack | Answered | Lost
+
+
+def render(word: Started | TakenBack | Answered) -> bytes:
+    """Not escaped, like the job it answers."""
+    said: dict[str, object] = {"version": VERSION, "state": _STATES[type(word)]}
+    said |= {"job": word.job, "worker": word.worker}
+    if isinstance(word, Answered):
+        said |= {"reply": word.reply, "text": word.text, "seconds": word.seconds}
+        if word.problem:
+            said |= {"code": word.problem.code, "message": word.problem.message}
+    return json.dumps(said, ensure_ascii=False).encode(errors="replace")
+
+
+_STATES = {Started: "started", TakenBack: "taken-back", Answered: "answered"}
+
+
+def read(body: bytes, headers: Mapping[str, object]) -> Word | None:
+    """None for what is no word of a worker's."""
+    if "x-death" in headers:
+        return _dead(headers)
+    said = _document(body)
+    job, worker = said.get("job"), said.get("worker")
+    if said.get("version") != VERSION or not (isinstance(job, str) and _JOB.fullmatch(job)):
+        return None
+    if not isinstance(worker, str) or not _WORKER.fullmatch(worker):
+        return None
+    match said.get("state"):
+        case "started":
+            return Started(job, worker)
+        case "taken-back":
+            return TakenBack(job, worker)
+        case "answered":
+            return _answered(job, worker, said)
+    return None
+
+
+def _document(body: bytes) -> Mapping[str, object]:
+    try:
+        document = json.loads(body) if len(body) <= LIMIT else None
+    except (ValueError, RecursionError):
+        return {}
+    return document if isinstance(document, dict) else {}
+
+
+def _answered(job: str, worker: str, said: Mapping[str, object]) -> Answered | None:
+    reply, text, seconds = said.get("reply"), said.get("text"), said.get("seconds")
+    if reply not in get_args(Kind) or not isinstance(text, str):
+        return None
+    took = float(seconds) if isinstance(seconds, int | float) and math.isfinite(seconds) else 0.0
+    return Answered(job, worker, cast(Kind, reply), text, max(0.0, took), _problem(said))
+
+
+def _problem(said: Mapping[str, object]) -> Problem | None:
+    code, message = said.get("code"), said.get("message")
+    if code is None and message is None:
+        return None
+    if code not in get_args(Code) or not str(code).startswith(("transport-", "reply-", "worker-")):
+        code = "transport-failed"
+    text = message if isinstance(message, str) else "a worker gave no reason"
+    return Problem(cast(Code, code), " ".join(text.split())[:_LONGEST])
+
+
+def _dead(headers: Mapping[str, object]) -> Lost | None:
+    """A job that came back as it was, with the broker's reason."""
+    job, why = headers.get("id"), headers.get("x-first-death-reason")
+    if headers.get("task") != TASK or not (isinstance(job, str) and _JOB.fullmatch(job)):
+        return None
+    return Lost(job, _GIVEN_UP.get(str(why), _GIVEN_UP["delivery_limit"]))
+
+
+_GIVEN_UP = {
+    "delivery_limit": Problem(
+        "worker-lost", "two workers were lost over it, so it is not handed out again"
+    ),
+    "expired": Problem("worker-none", "no worker took it within 24 hours", hint="qrspi worker"),
+    "rejected": Problem("worker-refused", "a worker refused the message, and says why in its log"),
+}

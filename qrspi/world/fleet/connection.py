@@ -1,0 +1,221 @@
+"""The one door to a broker: connect, declare, publish, listen. The library knows no threads, so
+each connection belongs to one of them, or is used by one at a time."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from qrspi.core.errors import Halt, Refusal
+from qrspi.core.fleet import broker_address, queues
+from qrspi.core.fleet.broker_address import BrokerAddress
+from qrspi.core.fleet.queues import Queue
+from qrspi.core.model import Problem
+
+if TYPE_CHECKING:
+    from ssl import SSLContext
+
+    from amqp import Channel, Connection, Message
+
+SECONDS = 4.0  # to answer when it is spoken to
+HEARTBEAT = 10
+
+
+class BrokerLost(Exception):
+    """The connection is gone, or what was asked did not come back in time."""
+
+
+def address(environment: Mapping[str, str]) -> BrokerAddress:
+    found = broker_address.read(environment.get(broker_address.VARIABLE, ""))
+    if isinstance(found, Problem):
+        raise (Halt if found.code == "broker-unset" else Refusal)(found)
+    return found
+
+
+def library() -> Any:
+    try:
+        import amqp
+    except ModuleNotFoundError:
+        text = "amqp is not installed, which workers and their engine speak: "
+        hint = "pip install 'qrspi[celery]'"
+        raise Halt(Problem("not-installed", f"{text}{hint}", hint=hint)) from None
+    return amqp
+
+
+class Line:
+    """One connection with one channel on it. What is published is confirmed by the broker."""
+
+    def __init__(self, connection: Connection, channel: Channel) -> None:
+        self._connection = connection
+        self.channel = channel
+
+    def declare(self, queue: Queue) -> None:
+        with reported():
+            self.channel.queue_declare(
+                queue.name, durable=True, auto_delete=False, arguments=queue.arguments
+            )
+
+    def declare_vendor(self, vendor: str) -> None:
+        queue = queues.of_vendor(vendor)
+        self.declare(queue)
+        with reported():
+            self.channel.queue_bind(queue.name, queues.JOBS_EXCHANGE, vendor)
+
+    def declare_run(self, queue: Queue) -> None:
+        self.declare(queue)
+        match = {"x-match": "all", queues.REPLY_HEADER: queue.name}
+        with reported():
+            self.channel.queue_bind(queue.name, queues.DEAD_EXCHANGE, "", arguments=match)
+
+    def publish(
+        self, body: bytes, *, exchange: str = "", to: str, headers: Mapping[str, object] = {}
+    ) -> None:
+        """Back when the broker has it safe."""
+        amqp = library()
+        message = amqp.Message(
+            body,
+            content_type="application/json",
+            content_encoding="utf-8",
+            delivery_mode=2,
+            application_headers=dict(headers),
+        )
+        with reported():
+            self.channel.basic_publish_confirm(
+                message, exchange, to, timeout=SECONDS * 4, confirm_timeout=SECONDS * 4
+            )
+
+    def is_there(self, name: str) -> bool:
+        """Asked on a channel of its own, which the broker closes when there is no such queue."""
+        return self.standing(name) is not None
+
+    def standing(self, name: str) -> Standing | None:
+        amqp = library()
+        with reported():
+            channel = self._connection.channel()
+            try:
+                found = channel.queue_declare(name, passive=True)
+            except amqp.exceptions.NotFound:
+                return None
+            channel.close()
+        return Standing(found.message_count, found.consumer_count)
+
+    def delete(self, name: str) -> None:
+        with reported():
+            self.channel.queue_delete(name)
+
+    def drain(self, seconds: float) -> bool:
+        """Hand what comes to whoever consumes; whether something came."""
+        try:
+            with reported():
+                self._connection.drain_events(timeout=seconds)
+        except TimeoutError:
+            return False
+        return True
+
+    def keep_alive(self) -> None:
+        with reported():
+            self._connection.heartbeat_tick()
+
+    def next_message(self, queue: str) -> Message | None:
+        with reported():
+            return self.channel.basic_get(queue)
+
+    def close(self) -> None:
+        try:
+            with reported():
+                self._connection.close()
+        except (BrokerLost, TimeoutError):
+            self._connection.collect()
+
+
+class Standing(NamedTuple):
+    """How a queue stands."""
+
+    waiting: int
+    consumers: int
+
+
+@contextmanager
+def reported() -> Iterator[None]:
+    """Every way in which a connection can fail, as one."""
+    amqp = library()
+    try:
+        yield
+    except TimeoutError:
+        raise
+    except (amqp.exceptions.AMQPError, OSError) as error:
+        raise BrokerLost(type(error).__name__) from None
+
+
+def connect(where: BrokerAddress, heartbeat: float = HEARTBEAT) -> Line:
+    """Or end the command with the one line that says why not, within seconds."""
+    amqp = library()
+    try:
+        connection = amqp.Connection(
+            host=f"{_bracketed(where.host)}:{where.port}",
+            userid=where.user,
+            password=where.password,
+            login_method="PLAIN",
+            virtual_host=where.vhost,
+            ssl=_tls(where),
+            connect_timeout=SECONDS,
+            read_timeout=SECONDS * 4,
+            write_timeout=SECONDS * 4,
+            heartbeat=heartbeat,
+            client_properties={"connection_name": f"qrspi {os.getpid()}"},
+        )
+        connection.connect()
+        channel = connection.channel()
+        channel.auto_decode = False  # a body is bytes, whatever its sender calls it
+        channel.confirm_select()
+        _declare_exchanges(channel)
+    except amqp.exceptions.AMQPError as error:
+        raise Halt(_refused(where, error)) from None
+    except OSError as error:
+        raise Halt(_unreachable(where, error)) from None
+    return Line(connection, channel)
+
+
+def _declare_exchanges(channel: Channel) -> None:
+    for name, kind in ((queues.JOBS_EXCHANGE, "direct"), (queues.DEAD_EXCHANGE, "headers")):
+        channel.exchange_declare(name, kind, durable=True, auto_delete=False)
+
+
+def _bracketed(host: str) -> str:
+    return f"[{host}]" if ":" in host else host
+
+
+def _tls(where: BrokerAddress) -> dict[str, object] | bool:
+    if not where.tls:
+        return False
+    return {"context": tls_context(where), "server_hostname": where.host}
+
+
+def tls_context(where: BrokerAddress) -> SSLContext:
+    import ssl
+
+    try:
+        return ssl.create_default_context(cafile=where.authority or None)
+    except (OSError, ssl.SSLError) as error:
+        why = "no certificates" if isinstance(error, ssl.SSLError) else error.strerror
+        text = f"{where.authority}: {why}; expected the certificates of the broker's authority"
+        raise Refusal(Problem("broker-address", text, file=where.authority)) from None
+
+
+def _refused(where: BrokerAddress, error: Exception) -> Problem:
+    """The broker's own words may repeat the user's name."""
+    if type(error).__name__ in ("AccessRefused", "NotAllowed"):
+        why = "it refuses this user, password, virtual host or what they may do there"
+        return Problem("broker-refused", f"{where.shown}: {why}", field=broker_address.VARIABLE)
+    text = f"{where.shown} does not speak as a broker does ({type(error).__name__})"
+    return Problem("broker-unreachable", text, field=broker_address.VARIABLE)
+
+
+def _unreachable(where: BrokerAddress, error: OSError) -> Problem:
+    why = getattr(error, "verify_message", "") or error.strerror or type(error).__name__
+    if isinstance(error, TimeoutError):
+        why = f"no answer within {SECONDS:g} s"
+    text = f"the broker {where.shown} cannot be reached: {why}"
+    return Problem("broker-unreachable", text, field=broker_address.VARIABLE)

@@ -1,0 +1,211 @@
+"""The worker as Celery runs it: what it consumes, what it refuses before anybody reads it, and how
+it ends.
+
+Celery decodes a message, logs what it does not know word for word, and hands arguments to whoever
+listens to its events. So every message is judged here first, and what goes on has one form.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import threading
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from celery import Celery
+from celery.exceptions import Reject
+from celery.worker.consumer import Consumer
+from kombu import Exchange, Queue
+
+from qrspi.core.errors import Refusal
+from qrspi.core.fleet import job_message, queues
+from qrspi.core.fleet.broker_address import BrokerAddress
+from qrspi.core.fleet.job_message import TASK, Envelope
+from qrspi.core.model import Problem
+from qrspi.world.fleet import connection
+from qrspi.world.fleet.connection import BrokerLost
+from qrspi.world.worker.job_calls import JobCalls
+
+
+class Setup(NamedTuple):
+    name: str
+    where: BrokerAddress
+    vendors: tuple[str, ...]
+    concurrency: int  # calls at once, for each vendor
+    calls: JobCalls
+    log: Callable[[str], None]
+    end_calls: Callable[[], None]  # at once, whatever they are at
+
+
+def run(setup: Setup) -> int:
+    """Until a signal ends it. Celery's own status, which is 0 when all calls were finished."""
+    app = _app(setup)
+
+    def call(fields: Mapping[str, object]) -> None:
+        try:
+            setup.calls.carry_out(job_message.from_fields(fields))
+        except (Refusal, BrokerLost):
+            # Told to end at once: whoever is there takes the job over.
+            raise Reject("the worker ends", requeue=True) from None
+
+    app.task(call, name=TASK, acks_late=True, reject_on_worker_lost=True, ignore_result=True)
+    worker = app.Worker(
+        hostname=setup.name,
+        concurrency=setup.concurrency * len(setup.vendors),
+        pool="threads",
+        loglevel="CRITICAL",
+        without_gossip=True,
+        without_mingle=True,
+        quiet=True,
+    )
+    _end_by_signals(worker, setup)
+    worker.start()
+    return int(worker.exitcode or 0)
+
+
+def _app(setup: Setup) -> Any:
+    where = setup.where
+    app = Celery("qrspi", set_as_current=False)
+    exchange = Exchange(queues.JOBS_EXCHANGE, type="direct", durable=True)
+    app.conf.update(
+        broker_url="amqp://",  # replaced below: a URL would be shown in messages
+        broker_read_url=_url(where),
+        broker_write_url=_url(where),
+        broker_use_ssl=_tls(where),
+        broker_heartbeat=connection.HEARTBEAT,
+        broker_connection_retry_on_startup=True,
+        broker_connection_max_retries=None,
+        task_queues=[_queue(vendor, exchange) for vendor in setup.vendors],
+        task_create_missing_queues=False,
+        task_ignore_result=True,
+        accept_content=["json"],
+        task_serializer="json",
+        worker_prefetch_multiplier=1,
+        worker_enable_remote_control=False,
+        worker_send_task_events=True,
+        worker_hijack_root_logger=False,
+        worker_redirect_stdouts=False,
+        worker_cancel_long_running_tasks_on_connection_loss=False,
+        worker_consumer=_consumer(setup),
+    )
+    return app
+
+
+def _url(where: BrokerAddress) -> str:
+    from urllib.parse import quote
+
+    host = f"[{where.host}]" if ":" in where.host else where.host
+    who = f"{quote(where.user, safe='')}:{quote(where.password, safe='')}"
+    scheme = "amqps" if where.tls else "amqp"
+    return f"{scheme}://{who}@{host}:{where.port}/{quote(where.vhost, safe='')}"
+
+
+def _tls(where: BrokerAddress) -> dict[str, object] | None:
+    if not where.tls:
+        return None
+    return {"context": connection.tls_context(where), "server_hostname": where.host}
+
+
+def _queue(vendor: str, exchange: Exchange) -> Queue:
+    queue = queues.of_vendor(vendor)
+    return Queue(queue.name, exchange, vendor, durable=True, queue_arguments=queue.arguments)
+
+
+def _consumer(setup: Setup) -> type[Consumer]:
+    class JobConsumer(Consumer):
+        """Judges every message before Celery does, and hands out no more than can be worked on."""
+
+        class Blueprint(Consumer.Blueprint):
+            # Nothing here is delayed, and nobody gossips.
+            default_steps = [  # noqa: RUF012
+                step
+                for step in Consumer.Blueprint.default_steps
+                if not step.endswith((":DelayedDelivery", ":Gossip", ":Mingle", ":Agent"))
+            ]
+
+        def __init__(self, *args: Any, **options: Any) -> None:
+            super().__init__(*args, **options)
+            # For each queue, as quorum queues know no limit for all of a connection.
+            self.initial_prefetch_count = setup.concurrency
+            self._bell = _Bell(self.hub)
+
+        def create_task_handler(self, *args: Any, **options: Any) -> Callable[[Any], None]:
+            accept = super().create_task_handler(*args, **options)
+
+            def receive(message: Any) -> None:
+                judged = job_message.read(_envelope(message))
+                if isinstance(judged, Problem):
+                    setup.log(f"refused a message: {judged.message}")
+                    message.reject_log_error(_LOG, self.connection_errors)
+                else:
+                    accept(message)
+
+            return receive
+
+        def call_soon_ack(self, *args: Any, **options: Any) -> Any:
+            """The loop sleeps for up to a second: a finished job would keep its place as long."""
+            done = super().call_soon_ack(*args, **options)
+            self._bell.ring()
+            return done
+
+    return JobConsumer
+
+
+class _Bell:
+    """Wakes Celery's loop from another thread."""
+
+    def __init__(self, hub: Any) -> None:
+        self._reader, self._writer = os.pipe()
+        for end in (self._reader, self._writer):
+            os.set_blocking(end, False)
+        hub.add_reader(self._reader, self._heard)
+
+    def ring(self) -> None:
+        try:
+            os.write(self._writer, b"!")
+        except BlockingIOError:
+            return  # it rings already
+
+    def _heard(self, *_: object) -> None:
+        try:
+            os.read(self._reader, 4096)
+        except BlockingIOError:
+            return
+
+
+_LOG = logging.getLogger("qrspi.worker")
+
+
+def _envelope(message: Any) -> Envelope:
+    body = message.body
+    return Envelope(
+        str(message.content_type or ""),
+        str(message.content_encoding or ""),
+        message.headers if isinstance(message.headers, dict) else {},
+        body.encode(errors="surrogateescape") if isinstance(body, str) else bytes(body),
+    )
+
+
+def _end_by_signals(worker: Any, setup: Setup) -> None:
+    """Asked once, it takes no new job and finishes what it is at. Asked again, it hands that
+    back."""
+    from celery.worker import state
+
+    asked = threading.Event()
+
+    def end(*_: object) -> None:
+        if asked.is_set():
+            setup.end_calls()
+            state.should_terminate = 0
+        else:
+            asked.set()
+            setup.log("no new jobs: calls at hand are finished, a second signal hands them back")
+            state.should_stop = 0
+
+    def install(_: Any) -> None:
+        for sign in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(sign, end)
+
+    worker.install_platform_tweaks = install

@@ -1,0 +1,156 @@
+"""A job in a worker's hands: say that it starts, look whether it is still wanted and not yet paid
+for, make the call as worker.toml has it, keep the answer, give it back."""
+
+from __future__ import annotations
+
+import tempfile
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from qrspi.core.agents import replies
+from qrspi.core.agents.replies import Reply
+from qrspi.core.errors import Refusal
+from qrspi.core.fleet import result_message, worker_file
+from qrspi.core.fleet.job_message import LIMIT, JobMessage
+from qrspi.core.fleet.result_message import Answered, Started, TakenBack
+from qrspi.core.fleet.worker_file import Allowed, WorkerFile
+from qrspi.core.model import Problem
+from qrspi.core.text import redaction
+from qrspi.world.agents import transports
+from qrspi.world.agents.dispatch_context import DispatchContext
+from qrspi.world.agents.request import Answer, Request
+from qrspi.world.consent import permits
+from qrspi.world.worker.result_line import ResultLine
+from qrspi.world.worker.stored_results import StoredResults
+
+_REMEMBERED = 16  # outcomes of calls, for a job that comes a second time
+
+
+class JobCalls:
+    """What the threads of one worker share."""
+
+    def __init__(
+        self,
+        name: str,
+        allowed: WorkerFile,
+        wire: DispatchContext,
+        line: ResultLine,
+        stored: StoredResults,
+        log: Callable[[str], None],
+    ) -> None:
+        self._name = name
+        self._allowed = allowed
+        self._wire = wire
+        self._line = line
+        self._stored = stored
+        self._log = log
+        self._guard = threading.Condition()
+        self._running: set[str] = set()
+        self._ended: OrderedDict[str, Answered] = OrderedDict()
+
+    def carry_out(self, message: JobMessage) -> None:
+        """Ends when the broker has the answer safe; the job is acknowledged after that."""
+        with self._alone(message.job):
+            if problem := worker_file.not_allowed(self._allowed, message.vendor, message.model):
+                self._answer(message, self._failed(message, problem))
+                return
+            self._line.say(Started(message.job, self._name), message.reply_queue)
+            if not self._line.is_there(message.ticket):
+                self._line.say(TakenBack(message.job, self._name), message.reply_queue)
+                self._tell("taken back", message, 0.0)
+                return
+            self._answer(message, self._known(message.job) or self._called(message))
+
+    def refuse(self, message: JobMessage, problem: Problem) -> None:
+        self._answer(message, self._failed(message, problem))
+
+    @contextmanager
+    def _alone(self, job: str) -> Iterator[None]:
+        """A job that this worker is at already is waited for: its connection was lost, and the
+        broker handed it out again."""
+        with self._guard:
+            self._guard.wait_for(lambda: job not in self._running)
+            self._running.add(job)
+        try:
+            yield
+        finally:
+            with self._guard:
+                self._running.discard(job)
+                self._guard.notify_all()
+
+    def _known(self, job: str) -> Answered | None:
+        with self._guard:
+            ended = self._ended.get(job)
+        return ended or self._stored.find(job)
+
+    def _called(self, message: JobMessage) -> Answered:
+        allowed = self._allowed.vendors[message.vendor]
+        with tempfile.TemporaryDirectory(prefix="qrspi-call-") as folder:
+            answer = transports.send(self._request(message, allowed, folder), self._wire).whole()
+        made = self._made(message, allowed, answer)
+        if made.problem and made.problem.code == "transport-interrupted":
+            # This worker is told to end at once: the job goes back to the broker.
+            raise Refusal(made.problem)
+        if made.problem is None and isinstance(
+            replies.parse(made.reply, made.text.encode()), Reply
+        ):
+            self._stored.keep(made)
+        self._remember(made)
+        return made
+
+    def _remember(self, made: Answered) -> None:
+        with self._guard:
+            self._ended[made.job] = made
+            while len(self._ended) > _REMEMBERED:
+                self._ended.popitem(last=False)
+
+    def _request(self, message: JobMessage, allowed: Allowed, folder: str) -> Request:
+        named = allowed.means.named
+        assert named is not None
+        return Request(
+            name=message.name,
+            step="",
+            round=0,
+            prompt=message.prompt.encode(errors="replace"),
+            means=allowed.means,
+            model=message.model,
+            directory=folder,
+            permit=permits.by_own_file(named),
+            seconds=allowed.timeout,
+        )
+
+    def _made(self, message: JobMessage, allowed: Allowed, answer: Answer) -> Answered:
+        """Keys are taken out here: nobody else knows them."""
+        data, problem = redaction.without(answer.data, self._wire.keys), answer.problem
+        try:
+            text = data.decode()
+        except UnicodeDecodeError:
+            text = ""
+            problem = problem or Problem("reply-not-text", "its answer is not UTF-8 text")
+        if problem:
+            problem = problem._replace(message=self._wire.redacted(problem.message))
+        kind, seconds = allowed.means.reply, round(answer.seconds, 3)
+        return Answered(message.job, self._name, kind, text, seconds, problem)
+
+    def _failed(self, message: JobMessage, problem: Problem) -> Answered:
+        said = problem._replace(message=f"{problem.message} ({self._name})")
+        return Answered(message.job, self._name, "text", "", 0.0, said)
+
+    def _answer(self, message: JobMessage, answer: Answered) -> None:
+        if len(result_message.render(answer)) > LIMIT:
+            problem = Problem("reply-too-large", f"its answer has more than {LIMIT} bytes as JSON")
+            answer = answer._replace(text="", problem=problem)
+        self._line.say(answer, message.reply_queue)
+        self._tell(answer.problem.code if answer.problem else "done", message, answer.seconds)
+
+    def _tell(self, how: str, message: JobMessage, seconds: float) -> None:
+        when = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+        who = f"{message.vendor} {message.model}"
+        self._log(f"{when} {message.job[:12]} {message.name} {who} {how} {seconds:.1f} s")
+
+
+def _is_reply(made: Answered) -> bool:
+    return isinstance(replies.parse(made.reply, made.text.encode()), Reply)

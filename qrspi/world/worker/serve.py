@@ -1,0 +1,61 @@
+"""A worker from its start to its end: everything that can be wrong is said before Celery starts."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Callable
+
+from qrspi.core.errors import Halt
+from qrspi.core.fleet.worker_file import WorkerFile
+from qrspi.core.model import Problem
+from qrspi.world.agents.dispatch_context import DispatchContext
+from qrspi.world.fleet import connection
+from qrspi.world.worker import worker_settings
+from qrspi.world.worker.job_calls import JobCalls
+from qrspi.world.worker.result_line import ResultLine
+from qrspi.world.worker.stored_results import StoredResults
+
+Ready = Callable[[str, tuple[str, ...]], None]
+
+
+def serve(concurrency: int, ready: Ready, log: Callable[[str], None]) -> int:
+    """Until a signal ends it."""
+    allowed = worker_settings.read(os.environ)
+    where = connection.address(os.environ)
+    _celery()
+    from qrspi.world.worker import celery_worker
+
+    name = f"{os.uname().nodename}-{os.getpid()}"
+    stored = StoredResults(worker_settings.results_folder(os.environ))
+    stored.forget_old()
+    with DispatchContext(key_names=_keys(allowed)) as wire:
+        line = ResultLine(where, wire.stop)
+        line.declare(tuple(allowed.vendors))
+        calls = JobCalls(name, allowed, wire, line, stored, log)
+
+        def end_calls() -> None:
+            wire.stop.set()
+            wire.children.end_all()
+
+        setup = celery_worker.Setup(
+            name, where, tuple(allowed.vendors), concurrency, calls, log, end_calls
+        )
+        ready(name, tuple(allowed.vendors))
+        return celery_worker.run(setup)
+
+
+def _keys(allowed: WorkerFile) -> tuple[str, ...]:
+    providers = (one.means.provider for one in allowed.vendors.values())
+    return tuple(provider.api_key_env for provider in providers if provider)
+
+
+def _celery() -> None:
+    # Celery warns of root in a dozen lines; the command says it in one.
+    warnings.filterwarnings("ignore", module="celery")
+    try:
+        import celery  # noqa: F401
+    except ModuleNotFoundError:
+        hint = "pip install 'qrspi[celery]'"
+        text = f"celery is not installed, which a worker is made of: {hint}"
+        raise Halt(Problem("not-installed", text, hint=hint)) from None
