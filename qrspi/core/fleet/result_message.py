@@ -11,8 +11,9 @@ from collections.abc import Mapping
 from typing import NamedTuple, cast, get_args
 
 from qrspi.core.agents.replies import Kind
+from qrspi.core.codes import Code
 from qrspi.core.fleet.job_message import LIMIT, TASK
-from qrspi.core.model import Code, Problem
+from qrspi.core.model import Problem
 
 VERSION = 1
 _JOB = re.compile(r"[0-9a-f]{64}")
