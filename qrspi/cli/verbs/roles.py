@@ -93,6 +93,8 @@ def trial(
         raise click.UsageError("expected --prompts DIR, --answers DIR, or --send --answers DIR")
     if asked.any and not send:
         raise click.UsageError("--jobs, --max-…, --tier-override and --replies need --send")
+    if asked.executor == "celery":
+        raise click.UsageError("a trial is sent from here: leave out --executor celery")
     found = role_trial.opened(*_places(session, run), only=roles)
     if prompts is not None:
         _lay_out(session, found, prompts, model)
@@ -117,8 +119,9 @@ def _send(
     from qrspi.world.runs.workspace import Workspace
 
     workspace = Workspace(session.run(run).path)
+    sending = asked._replace(executor="local").sending(session.root.project)
     with ProgressTeller(session) as teller:
-        sender = Sender(found, workspace, asked.sending(), teller, answers, session.lock_timeout)
+        sender = Sender(found, workspace, sending, teller, answers, session.lock_timeout)
         return sender.send()
 
 

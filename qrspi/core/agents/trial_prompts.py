@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from qrspi.core.agents import prompts
-from qrspi.core.agents.prompts import UNKNOWN_MODEL, Parts, Reviewer, Source, Verifier
+from qrspi.core.agents.prompt_lines import UNKNOWN_MODEL
+from qrspi.core.agents.prompts import Parts, Reviewer, Source, Verifier
 from qrspi.core.agents.roles import Role
 from qrspi.core.agents.trial_case import Case, Planted
 from qrspi.core.filenames import finding_file, sidecar_file

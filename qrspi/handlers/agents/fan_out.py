@@ -273,6 +273,7 @@ class Dispatcher(NamedTuple):
         except KeyboardInterrupt:
             self._cut_off(waiting, unsent, context, intake)
             raise
+        self._tell_progress(context)
         if context.budget.blind:
             self._note_once(_BLIND)
         if unsent:

@@ -107,7 +107,7 @@ class Sender(NamedTuple):
         trial_files.write(self.answers, {})
         with DispatchContext(key_names=keys, scripts=self.sending.how.scripts) as wire:
             given = _within(budget, orders, problems)
-            jobs = min(self.sending.jobs, len(orders))
+            jobs = min(self.sending.at_once, len(orders))
             asking = thread_pool.run(given, lambda one: self._asked(one, wire, budget), jobs)
             with closing(asking) as heard:
                 for batch in heard:
