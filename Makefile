@@ -1,7 +1,7 @@
 # GNU make. `make` alone lists the targets.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup system demo test check attacks faults bench rules clean
+.PHONY: help setup system demo test check attacks faults fleet bench rules clean
 
 # Recursive on purpose: looked up only by the recipes that need an interpreter.
 PYTHON = $(shell for python in python3.11 python3; do \
@@ -62,6 +62,11 @@ faults: setup ## the slow tests, and every test that breaks the world
 	$(PYTEST) -n auto -m slow --ignore=tests/faults || [ $$? -eq 5 ]
 	$(PYTEST) -n auto tests/faults || [ $$? -eq 5 ]
 	$(PY) -m tests.faults.campaign
+
+# One broker for all of them, so one process.
+fleet: setup ## workers over a real RabbitMQ: kills, freezes, restarts
+	@$(MAKE) --no-print-directory system TOOLS=rabbitmq-server
+	$(PYTEST) tests/fleet tests/core/fleet
 
 bench: setup ## measure the speed goals, as ratios on this machine
 	$(PY) bench/run.py

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.test_architecture import MODULES, Module
+from tests.test_architecture import Module, modules
 
 # What stands behind each: the user's own words, ours, or a permit.
 PROGRAMS = {
@@ -52,8 +52,8 @@ MAKER = "world/consent/permits.py"
 
 # Both lists are closed: a library that is on neither has to be looked at first.
 _REACHES_OUT = frozenset(
-    """aiohttp amqp anyio asyncio celery ftplib http.client http.server httpx imaplib mcp.client poplib requests
-    kombu smtplib socket socketserver ssl telnetlib urllib.request urllib3 uvicorn websockets
+    """aiohttp amqp anyio asyncio celery ftplib http.client http.server httpx imaplib kombu mcp.client
+    poplib requests smtplib socket socketserver ssl telnetlib urllib.request urllib3 uvicorn websockets
     xmlrpc""".split()
 )
 _STAYS_INSIDE = frozenset(
@@ -62,8 +62,8 @@ _STAYS_INSIDE = frozenset(
     itertools jinja2 json jsonlines logging markdown_it markupsafe mcp.server mcp.types nh3 os
     pathlib platform plistlib pwd pydantic qrspi queue random re rich ruamel.yaml secrets select
     selectors shlex shutil signal site sqlite3 stat starlette struct subprocess sys tempfile termios
-    textwrap threading time tomllib traceback tty types typing unicodedata urllib.parse warnings watchdog
-    webbrowser""".split()
+    textwrap threading time tomllib traceback tty types typing unicodedata urllib.parse warnings
+    watchdog webbrowser""".split()
 )
 _STARTS = re.compile(
     r"subprocess\.(Popen|run|call|check_\w+|getoutput|getstatusoutput)|"
@@ -130,26 +130,26 @@ def _calls(module: Module) -> Iterator[str]:
 def users(name: str) -> set[str]:
     return {
         module.path
-        for module in MODULES
+        for module in modules()
         if any(called == name or called.endswith(f".{name}") for called in _calls(module))
     }
 
 
 @pytest.mark.rule("SEC-09")
 def test_programs_are_started_in_these_places_alone() -> None:
-    assert {module.path for module in MODULES if starts(module)} == set(PROGRAMS)
+    assert {module.path for module in modules() if starts(module)} == set(PROGRAMS)
 
 
 @pytest.mark.rule("SEC-09", "SEC-10")
 def test_connections_are_opened_in_these_places_alone() -> None:
-    assert {module.path for module in MODULES if connects(module)} == set(CONNECTIONS)
+    assert {module.path for module in modules() if connects(module)} == set(CONNECTIONS)
 
 
 @pytest.mark.rule("SEC-09")
 def test_every_library_was_looked_at() -> None:
     known = _STAYS_INSIDE | _REACHES_OUT
     unknown = {
-        name for module in MODULES for name in _libraries(module) if not _listed(name, known)
+        name for module in modules() for name in _libraries(module) if not _listed(name, known)
     }
     assert unknown == set()
 
@@ -171,7 +171,7 @@ def test_only_these_names_of_config_lead_to_them() -> None:
     fields = {"test_command", "ci_command", "code_path", "argv", "base_url", "api_key_env"}
     readers = {
         module.path
-        for module in MODULES
+        for module in modules()
         for node in ast.walk(module.tree)
         if isinstance(node, ast.Attribute) and node.attr in fields
         if not module.path.startswith(("core/config/", "core/trust.py"))
@@ -204,7 +204,7 @@ def test_only_these_names_of_config_lead_to_them() -> None:
 def test_python_is_started_isolated() -> None:
     found = {
         module.path: ast.unparse(node)
-        for module in MODULES
+        for module in modules()
         for node in ast.walk(module.tree)
         if isinstance(node, ast.List) and node.elts and "executable" in ast.unparse(node.elts[0])
     }
