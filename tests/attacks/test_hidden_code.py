@@ -22,6 +22,7 @@ def shown(run: Path) -> str:
     return "".join(file.read_text(errors="replace") for file in diffs)
 
 
+Undo = Callable[[], object]
 Hide = Callable[[Workshop, Path], object]
 
 
@@ -172,6 +173,83 @@ def test_the_base(arena: Arena, way: Callable[[Workshop, list[str]], None]) -> N
     said = arena.qrspi("task", "report", "01", "--status", "done", "--commit", "HEAD").text
     arena.qrspi("next")
     assert "evil word" in shown(shop.run) or "grafts" in said or not list(shop.run.rglob("*.diff"))
+
+
+def cut_off(shop: Workshop, commits: list[str]) -> Undo:
+    """As in a shallow clone: git knows of nothing before the bad commit."""
+    moved_base(shop, commits)
+    (shop.root / ".git/shallow").write_text(f"{commits[0]}\n")
+    return (shop.root / ".git/shallow").unlink
+
+
+def another_feature(shop: Workshop, commits: list[str]) -> Undo:
+    """The work is compared with a branch that has the bad commit already."""
+    moved_base(shop, commits)
+    shop.git("branch", "evil", commits[0])
+    config, before = shop.run / "config.md", shop.read("config.md")
+    config.write_text(before.replace("feature_branch: main", "feature_branch: evil"))
+    return lambda: config.write_text(before)
+
+
+@attack(
+    "an agent",
+    "what a diff begins with is moved for the moment in which it is made",
+    {"another feature branch": another_feature, "a history cut off": cut_off},
+)
+def test_a_moment(arena: Arena, way: Callable[[Workshop, list[str]], Undo]) -> None:
+    shop = workshop(arena)
+    shop.next()
+    commits = [
+        shop.work("task-01", "b.py", f"{EVIL}\n"),
+        shop.work("task-01", "a.py", "a = 1\n"),
+    ]
+    undo = way(shop, commits)
+    arena.qrspi("task", "report", "01", "--status", "done", "--commit", commits[1])
+    arena.qrspi("next")
+    undo()
+    if (shop.run / "reviews/tasks/task-01/round-01").exists():
+        shop.review("task-01", 1)
+    arena.qrspi("next")
+    arena.qrspi("resolve", "continue")
+    said = arena.qrspi("next").flat
+    assert "evil word" not in shop.git("grep", "-h", "", "main", "--", "*.py")
+    if "nobody saw what lies between" in said:
+        arena.qrspi("round", "prepare", "task-01", "--anyway")
+        assert "evil word" in shown(shop.run)
+
+
+def exchanged(what: str) -> Callable[[Workshop, str], None]:
+    """Under the name of what was reviewed git finds something else."""
+
+    def exchange(shop: Workshop, commit: str) -> None:
+        tree = shop.tree("task-01")
+        shop.git("checkout", "-q", "--detach", f"{commit}^", at=tree)
+        (tree / "a.py").write_text(f"{EVIL}\n")
+        shop.git("commit", "-q", "-a", "-m", "evil", at=tree)
+        evil = shop.git("rev-parse", f"HEAD{what}", at=tree)
+        shop.git("checkout", "-q", "-", at=tree)
+        shop.git("replace", shop.git("rev-parse", f"{commit}{what}"), evil)
+
+    return exchange
+
+
+@attack(
+    "an agent",
+    "something else is merged under the name of what was reviewed",
+    {
+        "the commit": exchanged(""),
+        "its tree": exchanged("^{tree}"),
+        "its file": exchanged(":a.py"),
+    },
+)
+def test_exchanged(arena: Arena, way: Callable[[Workshop, str], None]) -> None:
+    shop = workshop(arena)
+    shop.next()
+    way(shop, shop.finish("task-01", "a.py", "a = 1\n"))
+    for words in (("next",), ("resolve", "continue"), ("next",)):
+        arena.qrspi(*words)
+    assert shop.git("--no-replace-objects", "show", "main:a.py") == "a = 1"
+    assert (shop.root / "a.py").read_text() == "a = 1\n"
 
 
 @attack(

@@ -3,8 +3,10 @@ that was changed hides nothing from reviewers."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
+from qrspi.core.artifacts.branch_map import Plan
 from qrspi.core.code_steps import batch
 from qrspi.core.code_steps.batch import Item
 from qrspi.core.errors import Refusal
@@ -33,7 +35,9 @@ def find(job: Job, key: str, start: Start, tip: str) -> TaskBase:
         raise Refusal(_no_descendant(job, key, start, tip))
     parting = _parting(job, repo, key, tip)
     found = refs.merge_base(repo, recorded, parting) if parting else None
-    if found is None or found == recorded:
+    if found is None:
+        raise Refusal(_unrelated(key, tip))
+    if found == recorded:
         return TaskBase(recorded)
     said = (
         f"{key}: {task_records.start_file(key)} says that the task began at {recorded[:12]}, git "
@@ -43,9 +47,11 @@ def find(job: Job, key: str, start: Start, tip: str) -> TaskBase:
 
 
 def _parting(job: Job, repo: Repo, key: str, tip: str) -> str | None:
-    """Where the work left what the plan has it start from; None when that is not here."""
-    origin = _origin(job, repo, _item(job, key))
-    return refs.merge_base(repo, origin, tip) if origin else None
+    """Where the work left what the plan has it start from, or else the feature branch: then
+    reviewers see more than they need. None when git knows of neither."""
+    origins = filter(None, _origins(job, repo, _item(job, key)))
+    found = (refs.merge_base(repo, origin, tip) for origin in origins)
+    return next(filter(None, found), None)
 
 
 def _item(job: Job, key: str) -> Item | None:
@@ -53,17 +59,38 @@ def _item(job: Job, key: str) -> Item | None:
     return next((item for item in items if item.key == key), None)
 
 
-def _origin(job: Job, repo: Repo, item: Item | None) -> str | None:
+def _origins(job: Job, repo: Repo, item: Item | None) -> Iterator[str | None]:
     if item and item.base.kind == "task":
-        report = task_records.report(job.workspace, item.base.name)
-        said = report.commit if isinstance(report, task_records.Report) else ""
-        return refs.resolve(repo, said) if said else None
+        yield _reported(job, repo, item.base.name)
     if item and item.base.kind == "stage":
-        place = code_repository.find(job)
-        stage = batch.read(job.facts).plan.stage(item.base.name)
-        return worktrees.tip(repo, place.branch(item.base.name, stage.branch if stage else ""))
+        yield _stage(job, repo, item.base.name)
     feature = code_repository.feature_branch(job, repo)
-    return worktrees.tip(repo, feature) if feature else None
+    yield worktrees.tip(repo, feature) if feature else None
+
+
+def _reported(job: Job, repo: Repo, key: str) -> str | None:
+    report = task_records.report(job.workspace, key)
+    said = report.commit if isinstance(report, task_records.Report) else ""
+    return refs.resolve(repo, said) if said else None
+
+
+def _stage(job: Job, repo: Repo, name: str) -> str | None:
+    """Whoever put work of their own on its branch does not hide it by that."""
+    place, plan = code_repository.find(job), batch.read(job.facts).plan
+    stage = plan.stage(name)
+    tip = worktrees.tip(repo, place.branch(name, stage.branch if stage else ""))
+    parts = [_reported(job, repo, key) for key in _tasks(plan, name)]
+    known = [place.tip, *filter(None, parts)]
+    return None if tip and refs.has_own_work(repo, tip, known) else tip
+
+
+def _tasks(plan: Plan, name: str) -> Iterator[str]:
+    """The tasks that a stage is made of, also by way of other stages."""
+    if stage := plan.stage(name):
+        for part in stage.parts:
+            yield from _tasks(plan, part)
+    else:
+        yield name
 
 
 def _no_descendant(job: Job, key: str, start: Start, tip: str) -> Problem:
@@ -79,4 +106,20 @@ def _no_descendant(job: Job, key: str, start: Start, tip: str) -> Problem:
         found=tip,
         expected=f"a descendant of {start.base_commit}",
         hint=f"git log --oneline -5 {quoted(start.branch)}",
+    )
+
+
+def _unrelated(key: str, tip: str) -> Problem:
+    text = (
+        f"{key}: git does not know where commit {tip[:12]} left the feature branch, so nobody can "
+        "say what is new in it: expected a history that both have in common"
+    )
+    return Problem(
+        "no-descendant",
+        text,
+        task_records.start_file(key),
+        "base_commit",
+        found=tip,
+        expected="a descendant of what the task began with",
+        hint="git fetch --unshallow",
     )

@@ -9,12 +9,14 @@ from __future__ import annotations
 from qrspi.core.code_steps import gate_records, integrate
 from qrspi.core.code_steps.gate_records import Merge
 from qrspi.core.code_steps.task_state import TaskState
+from qrspi.core.errors import Refusal
+from qrspi.core.model import Problem
 from qrspi.core.pipeline import STEP
 from qrspi.handlers.changes import code_repository, task_base
 from qrspi.handlers.changes.code_repository import Workplace
 from qrspi.handlers.jobs.job import Job, Performed
 from qrspi.handlers.tasks import drafts, repairs
-from qrspi.world.git import commits, worktrees
+from qrspi.world.git import commits, refs, worktrees
 from qrspi.world.git.worktrees import Conflict, Merged, UpToDate
 
 
@@ -64,7 +66,8 @@ def _record(job: Job, place: Workplace, made: tuple[Merge, ...]) -> None:
 def _merge(job: Job, place: Workplace, task: TaskState) -> Merge | Conflict:
     assert task.start is not None  # a task with a commit was started
     branch = task.start.branch
-    task_base.find(job, task.key, task.start, task.commit)
+    base = task_base.find(job, task.key, task.start, task.commit).commit
+    _must_be_shown(job, place, task, base)
     # Tells a merge that a killed command made from one that somebody else did.
     trailer = f"QRSPI-Merge: {job.run}/{task.key} {task.commit}"
     message = f"Merge {branch} into {place.feature}\n\n{trailer}"
@@ -77,6 +80,21 @@ def _merge(job: Job, place: Workplace, task: TaskState) -> Merge | Conflict:
             made = commits.find(place.repo, (trailer,))
             merge = Merge(task.key, branch, task.commit, made or "")
             return merge if made else merge._replace(result="contained")
+
+
+def _must_be_shown(job: Job, place: Workplace, task: TaskState, base: str) -> None:
+    """What the clean round began with was derived back then, from files that may have said
+    something else for that moment."""
+    manifest = task.loop.manifest if task.loop and task.state == "clean" else None
+    shown = manifest.choice.ref_commit if manifest else ""
+    if not shown or refs.is_ancestor(place.repo, shown, base):
+        return
+    hint = f"qrspi round prepare {job.run} {task.key} --anyway"
+    text = (
+        f"{task.key}: its reviewers were shown what is new since {shown[:12]}, but it began at "
+        f"{base[:12]}, so nobody saw what lies between: `{hint}` has it reviewed again"
+    )
+    raise Refusal(Problem("not-reviewed", text, found=shown, expected=base, hint=hint))
 
 
 def _conflict(job: Job, place: Workplace, task: TaskState, conflict: Conflict) -> str:

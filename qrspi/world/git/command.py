@@ -45,11 +45,16 @@ _QUIET = {
     "GIT_ALLOW_PROTOCOL": "none",
 }
 
+# Commits and files are what is stored under their names. Who may write refs could have git take
+# others for them (`git replace`, grafts): reviewers would see one thing, and a merge take another.
+# No file of grafts, rather than an empty one: git would give advice about it.
+_AS_STORED = {"GIT_NO_REPLACE_OBJECTS": "1", "GIT_GRAFT_FILE": f"{os.devnull}/none"}
+
 # Set while git runs a hook or an alias: about that repository, not about the one we ask for.
 _FOREIGN = """
     GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE GIT_PREFIX GIT_COMMON_DIR GIT_OBJECT_DIRECTORY
-    GIT_ALTERNATE_OBJECT_DIRECTORIES GIT_NAMESPACE GIT_GRAFT_FILE GIT_SHALLOW_FILE
-    GIT_REPLACE_REF_BASE GIT_NO_REPLACE_OBJECTS GIT_IMPLICIT_WORK_TREE GIT_QUARANTINE_PATH
+    GIT_ALTERNATE_OBJECT_DIRECTORIES GIT_NAMESPACE GIT_SHALLOW_FILE
+    GIT_REPLACE_REF_BASE GIT_IMPLICIT_WORK_TREE GIT_QUARANTINE_PATH
     GIT_INTERNAL_SUPER_PREFIX GIT_LITERAL_PATHSPECS GIT_GLOB_PATHSPECS GIT_NOGLOB_PATHSPECS
     GIT_ICASE_PATHSPECS GIT_EXTERNAL_DIFF GIT_DIFF_OPTS GIT_ATTR_SOURCE
 """.split()
@@ -187,6 +192,7 @@ def _start(
     library = _library()
     from subprocess import PIPE
 
+    env = {**env, **_AS_STORED}
     program = os.environ.get("GIT_PYTHON_GIT_EXECUTABLE", "git")
     # -C, because GitPython quietly runs in the current directory when it may not enter this one.
     where = ["-C", directory, *bare_folders.explicit(directory), *_NO_BARE]
