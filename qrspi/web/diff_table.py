@@ -116,4 +116,13 @@ def _whole(line: str | None) -> Line | None:
 
 
 def _said(pieces: list[Piece]) -> Line:
-    return tuple(piece for piece in pieces if piece.text)
+    """Words that were changed side by side are one piece, with what is between them."""
+    found: list[Piece] = []
+    for at, piece in enumerate(pieces):
+        between = piece.text.isspace() and 0 < at < len(pieces) - 1
+        changed = piece.changed or (between and pieces[at - 1].changed and pieces[at + 1].changed)
+        if found and found[-1].changed == changed:
+            found[-1] = Piece(found[-1].text + piece.text, changed)
+        elif piece.text:
+            found.append(Piece(piece.text, changed))
+    return tuple(found)

@@ -11,6 +11,7 @@ from qrspi.cli.in_process import Commands
 from qrspi.world.watch.watcher import Change, Watcher
 
 _BREATH = 15.0  # seconds after which a silent stream says that it lives
+_RETRY = b"retry: 1000\n"  # ms until a browser that lost its stream asks again
 _END = b""
 
 
@@ -41,7 +42,7 @@ class Live:
         heard: asyncio.Queue[bytes] = asyncio.Queue()
         self._listeners.add(heard)
         try:
-            yield self._event(True, ())
+            yield _RETRY + self._event(True, ())
             while event := await _next(heard):
                 yield event
         finally:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 import pytest
@@ -45,10 +46,10 @@ class Server(NamedTuple):
 
 
 @contextmanager
-def serving(project: Path, *options: str) -> Iterator[Server]:
-    words = [str(COMMAND), "ui", "--port", "0", "--no-open", "--json", *options]
+def serving(project: Path, *options: str, port: int = 0, **env: str) -> Iterator[Server]:
+    words = [str(COMMAND), "ui", "--port", str(port), "--no-open", "--json", *options]
     process = subprocess.Popen(
-        words, cwd=project, stdout=subprocess.PIPE, text=True, env={**os.environ}
+        words, cwd=project, stdout=subprocess.PIPE, text=True, env=os.environ | env
     )
     assert process.stdout
     url = json.loads(process.stdout.readline())["url"]
@@ -62,3 +63,43 @@ def serving(project: Path, *options: str) -> Iterator[Server]:
             process.send_signal(signal.SIGTERM)
             process.wait(10)
             process.stdout.close()
+
+
+CHROMIUM = shutil.which("chromium")
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    """Debian's Chromium, through Playwright."""
+    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    if CHROMIUM is None:
+        pytest.skip("there is no chromium here: `make system` installs it where it may")
+    with playwright.sync_playwright() as started:
+        found = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield found
+        found.close()
+
+
+@contextmanager
+def tab(browser: Any, server: Server, **options: Any) -> Iterator[Any]:
+    """A page that was let in; whatever the browser complains about fails the test."""
+    context = browser.new_context(base_url=server.base, **options)
+    opened = context.new_page()
+    wrong: list[str] = []
+    opened.on("pageerror", lambda error: wrong.append(str(error)))
+    opened.on("console", lambda said: wrong.append(said.text) if said.type == "error" else None)
+    opened.on("dialog", lambda dialog: wrong.append(dialog.message) or dialog.dismiss())
+    opened.goto(server.url)
+    opened.wait_for_url(f"{server.base}/")
+    yield opened
+    context.close()
+    assert [one for one in wrong if one not in EXPECTED] == []
+
+
+# What the browser says of a refusal, and of a server that is gone.
+EXPECTED = (
+    "Failed to load resource: the server responded with a status of 409 (Conflict)",
+    "Failed to load resource: the server responded with a status of 404 (Not Found)",
+    "Failed to load resource: the server responded with a status of 401 (Unauthorized)",
+    "Failed to load resource: net::ERR_CONNECTION_REFUSED",
+)

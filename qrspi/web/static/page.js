@@ -17,7 +17,7 @@ function worker() {
     stream.onerror = () => {
       open = false;
       tell({ kind: "lost" });
-      if (stream.readyState === 2) setTimeout(listen, 2000); // refused: the server is another one
+      if (stream.readyState === 2) setTimeout(listen, 1000); // refused: the server is another one
     };
   };
   self.onconnect = (event) => {
@@ -280,7 +280,7 @@ function page() {
     j: () => step(1),
     k: () => step(-1),
     c: commentSelected,
-    a: () => $(".gate button, .gate summary, .next button, .finding button, .run .button")?.focus(),
+    a: () => [".gate", ".answers", ".act"].map((place) => $(place + " :is(button, summary, a)")).find(Boolean)?.focus(),
     gi: () => { location.href = "/inbox"; },
     gh: () => { location.href = "/"; },
   };
