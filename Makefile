@@ -1,7 +1,7 @@
 # GNU make. `make` alone lists the targets.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup system demo test check attacks faults fleet bench rules clean
+.PHONY: help setup system demo test browser check attacks faults fleet bench rules clean
 
 # Recursive on purpose: looked up only by the recipes that need an interpreter.
 PYTHON = $(shell for python in python3.11 python3; do \
@@ -46,6 +46,13 @@ demo: setup ## a whole run with scripted agents, in a scratch repository
 test: setup ## the test suite without the slow tests
 	$(PYTEST) -n auto -m 'not slow'
 
+# axe-core is text that a browser is given to judge a page by; without npm, what needs it is skipped.
+browser: setup ## the page in a real browser, all of it
+	@[ -e $(VENV)/axe.min.js ] || { cd $(VENV) && npm pack --silent axe-core@4 >/dev/null 2>&1 \
+	  && tar -xzf axe-core-4.*.tgz --strip-components=1 package/axe.min.js \
+	  && rm axe-core-4.*.tgz; } || echo "axe-core cannot be fetched; the tests that need it are skipped"
+	$(PYTEST) -m browser tests/web
+
 check: setup ## everything a change must pass: lint, types, layers, tests
 	$(PY) -m ruff check .
 	$(PY) -m ruff format --check .
@@ -59,7 +66,7 @@ attacks: setup ## every attack that was ever tried, and a table of how each ende
 
 # Status 5 means that nothing was selected.
 faults: setup ## the slow tests, and every test that breaks the world
-	$(PYTEST) -n auto -m slow --ignore=tests/faults || [ $$? -eq 5 ]
+	$(PYTEST) -n auto -m 'slow and not browser' --ignore=tests/faults || [ $$? -eq 5 ]
 	$(PYTEST) -n auto tests/faults || [ $$? -eq 5 ]
 	$(PY) -m tests.faults.campaign
 

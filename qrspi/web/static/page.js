@@ -82,14 +82,16 @@ function page() {
   }
 
   function take(next) {
-    const focused = document.activeElement;
+    const focused = document.activeElement, key = focused.closest("[data-key]")?.dataset.key;
     document.title = next.title;
     for (const part of [".top", "main"]) {
       const here = $(part), there = $(part, next);
       if (here && there) morph(here, there);
     }
     if (focused !== document.activeElement && focused !== document.body) {
-      (focused.isConnected ? focused : $("#main")).focus({ preventScroll: true });
+      const moved = key && $(`[data-key="${CSS.escape(key)}"]`); // as a run that is in another group now
+      const place = focused.isConnected ? focused : (moved && $("h2 a, h3 a", moved)) || $("#main");
+      place.focus({ preventScroll: true });
     }
     dress();
   }
