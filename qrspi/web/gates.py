@@ -42,6 +42,13 @@ def place(run: str, kind: str, step: str | None) -> str:
     return f"/runs/{run}/{step}" if kind == "approve" and step in STEP else f"/runs/{run}"
 
 
+def why(run: Document) -> list[str]:
+    """Why it stands where it stands. What a reason names already is not named again."""
+    because = run["next"]["because"]
+    waits = (one for one in run["next"]["waits_for"] if not any(one in said for said in because))
+    return [*because, *(f"waits for `{one}`" for one in waits)]
+
+
 class Gate(NamedTuple):
     """`refused` says why nothing can be approved here and now."""
 

@@ -28,6 +28,9 @@ class Page(NamedTuple):
 
 
 _CODE = re.compile(r"`([^`\n]+)`")
+_MARGIN = re.compile(
+    r"(?<=[^\n])\n(?=[^\s\-*+|>#0-9])"
+)  # no paragraph, list, table or heading begins
 
 
 def sentence(text: str) -> Markup:
@@ -36,8 +39,9 @@ def sentence(text: str) -> Markup:
 
 
 def prose(text: str) -> Markup:
-    """Words of agents and of people: nothing in them is offered as a command."""
-    return _with_code(text, Markup("<code>{}</code>").format)
+    """Words of agents and of people: nothing in them is offered as a command, and a line ends where
+    the window does, not where an editor had its margin."""
+    return _with_code(_MARGIN.sub(" ", text), Markup("<code>{}</code>").format)
 
 
 def _with_code(text: str, code: Any) -> Markup:

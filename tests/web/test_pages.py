@@ -199,7 +199,7 @@ def test_a_project_without_runs_says_how_to_begin(tmp_path: Path) -> None:
         assert "No run yet." in server.client.get("/").text
 
 
-@pytest.mark.rule("WEB-10")
+@pytest.mark.rule("WEB-10", "WEB-21")
 def test_many_runs_are_paged_and_filtered(tmp_path: Path) -> None:
     names = [f"2026-01-01-run-{at:03d}" for at in range(60)]
     scenes.project(tmp_path / "shop", *names)
@@ -212,7 +212,7 @@ def test_many_runs_are_paged_and_filtered(tmp_path: Path) -> None:
         assert server.client.get("/?q=run-007").text.count('class="run"') == 1
 
 
-@pytest.mark.rule("WEB-13")
+@pytest.mark.rule("WEB-13", "WEB-21")
 def test_script_and_style_are_small() -> None:
     folder = Path(__file__).parents[2] / "qrspi" / "web" / "static"
     assert sum(file.stat().st_size for file in folder.iterdir()) <= 60 * 1024

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import re
+from pathlib import Path
 
 import pytest
 
 pytest.importorskip("nh3")
 
+from qrspi.cli.in_process import Answer
 from qrspi.core.model import Problem
-from qrspi.web import addresses, diff_table, forms, markdown, review_rounds
+from qrspi.web import addresses, diff_table, forms, gates, markdown, review_rounds
 from qrspi.web.addresses import Address
 from qrspi.web.diff_table import Piece, Row, Table
 from qrspi.web.html import environment
+from qrspi.web.live import InboxCount, Live
 from qrspi.web.markdown import Place
 from qrspi.web.review_rounds import RoundFigures
 
@@ -91,8 +95,35 @@ def test_every_other_text_is_escaped() -> None:
 
 @pytest.mark.rule("WEB-12")
 def test_words_of_agents_are_not_offered_as_commands() -> None:
-    said = environment().from_string("{{ x|prose }}").render(x="run `qrspi approve`, <b>")
-    assert said == "run <code>qrspi approve</code>, &lt;b&gt;"
+    words = "run `qrspi approve`,\n<b>\n\n- one\n- two"
+    said = environment().from_string("{{ x|prose }}").render(x=words)
+    assert said == "run <code>qrspi approve</code>, &lt;b&gt;\n\n- one\n- two"
+
+
+class Counting:
+    """Commands that say how often they were asked."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    def run(self, *words: str) -> Answer:
+        self.asked += 1
+        return Answer(0, json.dumps({"items": [{}] * self.asked}))
+
+
+@pytest.mark.rule("WEB-13", "WEB-21")
+def test_the_inbox_is_counted_once_for_each_change(tmp_path: Path) -> None:
+    live, commands = Live(str(tmp_path)), Counting()
+    count = InboxCount(commands, live)  # type: ignore[arg-type]
+    assert [count.now(), count.now(), commands.asked] == [1, 1, 1]
+    live.changed()
+    assert [count.now(), count.now(), commands.asked] == [2, 2, 2]
+
+
+@pytest.mark.rule("WEB-22")
+def test_a_reason_is_given_once() -> None:
+    following = {"because": ["undecided: a.R1-F01"], "waits_for": ["a.R1-F01", "b.clean.md"]}
+    assert gates.why({"next": following}) == ["undecided: a.R1-F01", "waits for `b.clean.md`"]
 
 
 TEXT = """\

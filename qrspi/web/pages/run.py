@@ -24,6 +24,7 @@ def page(commands: Commands, texts: ShownTexts, name: str) -> Page:
         "step": about,
         "who": "nobody" if run["closed"] else run["next"]["who"],
         "title_of_next": _title(run["closed"], run["next"]["who"]),
+        "why": gates.why(run),
         "forms": gates.of_run(run),
         "aside": gates.aside(run),
         "held": gates.held(run),
