@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from qrspi.core.model import Triaged, Verdict
 from qrspi.core.records.evidence import Evidence
@@ -12,18 +12,20 @@ from qrspi.core.rounds.answers import CameBy
 from qrspi.core.rounds.finding_history import Shown
 from qrspi.core.rounds.lineage import Sighting
 from qrspi.core.rounds.verified_file import kept_paths
-from qrspi.handlers.jobs.job import Performed
-from qrspi.handlers.rounds.printed_reply import Source, Taken
-from qrspi.handlers.rounds.round_commands import (
-    Assembled,
-    Checked,
-    Converged,
-    Opened,
-    Recorded,
-    Scoped,
-)
 from qrspi.render import problems
 from qrspi.render.terminal import counted, fitted, one_line, table
+
+if TYPE_CHECKING:
+    from qrspi.handlers.jobs.job import Performed
+    from qrspi.handlers.rounds.printed_reply import Source, Taken
+    from qrspi.handlers.rounds.round_commands import (
+        Assembled,
+        Checked,
+        Converged,
+        Opened,
+        Recorded,
+        Scoped,
+    )
 
 
 def _named(schema: str, run: str, step: str, number: int) -> dict[str, Any]:

@@ -9,8 +9,8 @@ from qrspi.cli.session import Session
 from qrspi.core.derivation.derive import survey
 from qrspi.core.pipeline import Subject
 from qrspi.core.records import comments
-from qrspi.handlers.rounds import round_commands
-from qrspi.handlers.rounds.round_commands import Findings
+from qrspi.handlers.rounds import round_findings
+from qrspi.handlers.rounds.round_findings import Findings
 from qrspi.render import problems, rounds, run_page
 from qrspi.render.history import comments as comment_pages
 from qrspi.render.terminal import visible
@@ -31,7 +31,7 @@ def show(session: Session, request: Request) -> None:
     if request.since_approval:
         _edited(session, at.workspace, at.subject)
         return
-    found = round_commands.findings(at.workspace, at.subject, request.number)
+    found = round_findings.findings(at.workspace, at.subject, request.number)
     if request.dropped:
         only = (one for one in found.shown if one.item.verdict == "drop")
         found = found._replace(shown=tuple(only))

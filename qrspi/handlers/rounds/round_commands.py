@@ -16,11 +16,8 @@ from qrspi.core.findings import triage, visual_excuse
 from qrspi.core.findings.triage import Tally
 from qrspi.core.model import Decision, Problem, Triaged
 from qrspi.core.pipeline import Subject
-from qrspi.core.rounds import answers, convergence, finding_history, round_list
-from qrspi.core.rounds import loop as loops
+from qrspi.core.rounds import convergence, round_list
 from qrspi.core.rounds import manifest as manifests
-from qrspi.core.rounds.answers import CameBy
-from qrspi.core.rounds.finding_history import Shown
 from qrspi.core.rounds.loop import SKIPPABLE, Loop, keeps_scope_set
 from qrspi.core.rounds.manifest import Manifest
 from qrspi.core.tree import Fault
@@ -255,29 +252,3 @@ def _refuse_unfinished(loop: Loop) -> None:
             expected="a round whose findings are dealt with",
         )
     )
-
-
-class Findings(NamedTuple):
-    """What a round has; its number is 0 when there is no round yet."""
-
-    shown: tuple[Shown, ...] = ()
-    number: int = 0
-    silent: tuple[str, ...] = ()  # reviewers that it still waits for
-    answers: tuple[CameBy, ...] = ()
-    unread: tuple[Problem, ...] = ()  # of a round made elsewhere: why a file is no answer
-
-
-def findings(workspace: Workspace, subject: Subject, number: int | None) -> Findings:
-    if number is None and not round_list.newest(workspace, subject):
-        return Findings()
-    job = named_round.to_read(workspace, subject, number, Options())
-    loop = job.round_loop
-    if loop.round is None and loop.problem:
-        raise Refusal(loop.problem)
-    silent = loop.round.silent_tags if loop.round and loop.stage == "reviewing" else ()
-    config = finding_history.config_of(workspace, loop, job.facts.config)
-    loop = loops.at(workspace, subject, config, loop.number)
-    shown = finding_history.shown(workspace, loop, config)
-    came = answers.of_round(workspace, loop.round) if loop.round else ()
-    unread = loop.round.violations if loop.round and loop.imported else ()
-    return Findings(shown, loop.number, silent, came, unread)

@@ -6,6 +6,7 @@ import os
 from functools import cache
 from typing import NamedTuple
 
+import qrspi
 from qrspi.core import trust
 from qrspi.core.agents import roles
 from qrspi.core.agents.roles import Role
@@ -123,10 +124,8 @@ def _part(name: str) -> str:
 
 @cache
 def _package() -> str:
-    # Imported here: only dispatching needs it.
-    from importlib.resources import files
-
-    return str(files("qrspi") / "roles")
+    # Not by importlib.resources, which would be a third of a cold `next`.
+    return f"{os.path.dirname(os.path.abspath(qrspi.__file__))}/roles"
 
 
 def _names(folder: str) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from qrspi.core.derivation.derive import derive
 from qrspi.core.errors import Busy, Halt, Refusal
 from qrspi.core.rounds.answers import CameBy
 from qrspi.handlers.jobs.job import Options
-from qrspi.handlers.rounds import round_commands
+from qrspi.handlers.rounds import round_findings
 from qrspi.world.agents import dispatch_folder
 from qrspi.world.runs.workspace import Workspace
 from tests import runs
@@ -579,7 +579,7 @@ def test_each_answer_says_how_it_came(review: Shop) -> None:
     review.driven()
     place = "reviews/design/round-01"
     review.write(f"{place}/scope-claude.clean.md", runs.clean("scope-claude") + b"Mine.\n")
-    found = round_commands.findings(review.workspace(), about("design"), None)
+    found = round_findings.findings(review.workspace(), about("design"), None)
     reply = hashlib.sha256(NOTHING.encode()).hexdigest()
     assert found.answers == (
         CameBy(f"{place}/quality-claude.clean.md", "dispatched", reply),

@@ -1,0 +1,42 @@
+"""The findings of one round, for whoever looks at them: nothing is carried out here."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from qrspi.core.errors import Refusal
+from qrspi.core.model import Problem
+from qrspi.core.pipeline import Subject
+from qrspi.core.rounds import answers, finding_history, round_list
+from qrspi.core.rounds import loop as loops
+from qrspi.core.rounds.answers import CameBy
+from qrspi.core.rounds.finding_history import Shown
+from qrspi.handlers.jobs.job import Options
+from qrspi.handlers.rounds import named_round
+from qrspi.world.runs.workspace import Workspace
+
+
+class Findings(NamedTuple):
+    """What a round has; its number is 0 when there is no round yet."""
+
+    shown: tuple[Shown, ...] = ()
+    number: int = 0
+    silent: tuple[str, ...] = ()  # reviewers that it still waits for
+    answers: tuple[CameBy, ...] = ()
+    unread: tuple[Problem, ...] = ()  # of a round made elsewhere: why a file is no answer
+
+
+def findings(workspace: Workspace, subject: Subject, number: int | None) -> Findings:
+    if number is None and not round_list.newest(workspace, subject):
+        return Findings()
+    job = named_round.to_read(workspace, subject, number, Options())
+    loop = job.round_loop
+    if loop.round is None and loop.problem:
+        raise Refusal(loop.problem)
+    silent = loop.round.silent_tags if loop.round and loop.stage == "reviewing" else ()
+    config = finding_history.config_of(workspace, loop, job.facts.config)
+    loop = loops.at(workspace, subject, config, loop.number)
+    shown = finding_history.shown(workspace, loop, config)
+    came = answers.of_round(workspace, loop.round) if loop.round else ()
+    unread = loop.round.violations if loop.round and loop.imported else ()
+    return Findings(shown, loop.number, silent, came, unread)
