@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import anyio
+import anyio.to_thread
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.tools import Tool
@@ -16,6 +17,9 @@ from qrspi import __version__
 from qrspi.cli.in_process import Commands
 from qrspi.mcp import offered_tools, tool_answers
 from qrspi.mcp.offered_tools import Right
+from qrspi.mcp.prompts import WaitingPrompts
+from qrspi.mcp.resources import RunResources
+from qrspi.mcp.run_changes import RunChanges
 
 INSTRUCTIONS = """\
 qrspi keeps plans that agents write and people approve, as runs: folders of Markdown below \
@@ -31,15 +35,20 @@ types them, and the tools here do the same. A refusal says its code, why, and th
 def server(commands: Commands, rights: frozenset[Right], *, verbose: bool) -> MCPServer[Any]:
     offers = [offer for offer in offered_tools.OFFERS if offer.right in rights]
     tools = {offer.name: offered_tools.tool(offer, commands) for offer in offers}
-    return MCPServer(
+    resources = RunResources(commands)
+    made = MCPServer(
         "qrspi",
         title="qrspi: plans that agents write and review",
         instructions=INSTRUCTIONS,
         version=__version__,
         tools=list(tools.values()),
-        middleware=[_CheckedCalls(tools)],
+        middleware=[_CheckedCalls(tools), _ListedResources(resources)],
+        subscriptions=RunChanges(commands.session),
         log_level="INFO" if verbose else "CRITICAL",
     )
+    resources.register(made)
+    WaitingPrompts(commands).register(made)
+    return made
 
 
 class _CheckedCalls:
@@ -72,6 +81,23 @@ class _CheckedCalls:
         return None
 
 
+class _ListedResources:
+    """Which resources there are depends on the runs of the moment."""
+
+    def __init__(self, resources: RunResources) -> None:
+        self._resources = resources
+
+    async def __call__(
+        self, ctx: ServerRequestContext[Any, Any], call_next: CallNext
+    ) -> HandlerResult:
+        if ctx.method != "resources/list":
+            return await call_next(ctx)
+        return await anyio.to_thread.run_sync(self._resources.listed)
+
+
 def serve(commands: Commands, rights: frozenset[Right], *, verbose: bool) -> None:
-    """Until the client closes our standard input."""
-    anyio.run(server(commands, rights, verbose=verbose).run_stdio_async)
+    """Until the client closes our standard input, whether or not it still reads our answers."""
+    try:
+        anyio.run(server(commands, rights, verbose=verbose).run_stdio_async)
+    except* BrokenPipeError:
+        pass

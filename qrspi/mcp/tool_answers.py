@@ -16,7 +16,7 @@ ERROR = "qrspi/error/v1"
 
 
 def result(answer: Answer) -> CallToolResult:
-    document = _encodable(answer.document)
+    document = encodable(answer.document)
     if document["schema"] == ERROR:
         return _refused(_error_lines(document))
     text = "\n".join((*answer.notes, *answer.lines)).strip()
@@ -33,7 +33,7 @@ def _refused(lines: Iterable[str]) -> CallToolResult:
 
 
 def _text(text: str) -> TextContent:
-    return TextContent(type="text", text=_encodable(text))
+    return TextContent(type="text", text=encodable(text))
 
 
 def _error_lines(document: dict[str, Any]) -> Iterator[str]:
@@ -47,12 +47,12 @@ def _error_lines(document: dict[str, Any]) -> Iterator[str]:
             yield f"way out: {way}"
 
 
-def _encodable(value: Any) -> Any:
+def encodable(value: Any) -> Any:
     """Names of files may hold bytes that are no text, which JSON on the wire cannot carry."""
     if isinstance(value, dict):
-        return {_encodable(key): _encodable(item) for key, item in value.items()}
+        return {encodable(key): encodable(item) for key, item in value.items()}
     if isinstance(value, list):
-        return [_encodable(item) for item in value]
+        return [encodable(item) for item in value]
     if isinstance(value, str):
         return value.encode(errors="backslashreplace").decode()
     return value
