@@ -294,10 +294,10 @@ class Daemon:
         self._processes.start(_sending(run, self._settings.options, self._settings.executor))
 
     def _ended(self, ended: Ended) -> Iterator[Report]:
-        run = ended.errand.run
+        run = ended.program.run
         if problem := _trouble(ended):
             yield Report("failed", run, problem=problem)
-        elif ended.errand.what == DISPATCH:
+        elif ended.program.what == DISPATCH:
             yield Report("sent", run)
         self._watcher.remind(run, 0.0)
 
@@ -349,11 +349,11 @@ def _sending(run: RunDir, options: Options, executor: str) -> SideProgram:
 def _trouble(ended: Ended) -> Problem | None:
     if ended.status == 0:
         return None
-    if ended.errand.what == DISPATCH:
+    if ended.program.what == DISPATCH:
         return _dispatch_trouble(ended)
     how = "did not end in time and was ended" if ended.status is None else f"exited {ended.status}"
     reason = "".join(f": {line}" for line in ended.err.strip().splitlines()[-1:])
-    return Problem("hook-failed", f"`{' '.join(ended.errand.argv)}` {how}{reason}")
+    return Problem("hook-failed", f"`{' '.join(ended.program.argv)}` {how}{reason}")
 
 
 def _dispatch_trouble(ended: Ended) -> Problem:
@@ -365,4 +365,4 @@ def _dispatch_trouble(ended: Ended) -> Problem:
     said = document if isinstance(document, dict) else {}
     text = said.get("message") or ended.err.strip() or f"the command exited {ended.status}"
     code = cast(Code, str(said.get("code", "dispatch-failed")))
-    return Problem(code, str(text), hint=f"qrspi next {ended.errand.run} --dispatch")
+    return Problem(code, str(text), hint=f"qrspi next {ended.program.run} --dispatch")

@@ -21,12 +21,12 @@ class Driven(NamedTuple):
     held: tuple[str, ...] = ()  # agents that are the host's to send
 
 
-def drive(workspace: Workspace, options: Options, desk: Dispatcher, path: str = "") -> Driven:
+def drive(workspace: Workspace, options: Options, dispatcher: Dispatcher, path: str = "") -> Driven:
     performed: list[Performed] = []
     while True:
         outcome = engine.advance(workspace, options._replace(sends=True), path)
         performed += outcome.performed
-        sent = desk.fan_out() or _quality(desk, workspace, options, outcome)
+        sent = dispatcher.fan_out() or _quality(dispatcher, workspace, options, outcome)
         if sent is None:
             return Driven(outcome._replace(performed=tuple(performed)))
         performed += [sent.performed] if sent.performed.files else []
@@ -37,7 +37,7 @@ def drive(workspace: Workspace, options: Options, desk: Dispatcher, path: str = 
 
 
 def _quality(
-    desk: Dispatcher, workspace: Workspace, options: Options, outcome: Outcome
+    dispatcher: Dispatcher, workspace: Workspace, options: Options, outcome: Outcome
 ) -> FanOut | None:
     """A run that stands at the quality gate has the texts reviewed that nobody has judged."""
     answer = outcome.state.next
@@ -45,4 +45,4 @@ def _quality(
         return None
     from qrspi.handlers.agents import quality_reviews
 
-    return quality_reviews.fan_out(desk, workspace, options)
+    return quality_reviews.fan_out(dispatcher, workspace, options)

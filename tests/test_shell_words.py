@@ -23,8 +23,9 @@ QUOTING = ("quoted", "command", "_at_root", "quote")
 # What stands in a command without being quoted, and why a shell takes it as it is.
 PLAIN = {
     "the name of a run": {
-        *("run", "facts.run", "job.run", "state.run", "desk.run.name", "run.name", "found.name"),
-        *("tree.name", "workspace.name", "ended.errand.run", "os.path.basename(path)"),
+        *("run", "facts.run", "job.run", "state.run", "decision.run.name", "run.name"),
+        *("found.name", "tree.name", "workspace.name", "ended.program.run"),
+        "os.path.basename(path)",
         *("slug_of(job.run)", "own"),  # a part of it
     },
     "a step, a task, a reviewer, by its own grammar": {
@@ -47,7 +48,7 @@ PLAIN = {
         *("loop.number", "order.round", "output.status", "head[:12]", "task.commit"),
     },
     "a word of the engine": {
-        *("desk.verb", "self.verb", "verb", "event", "self.actor", "field", "value", "block"),
+        *("decision.verb", "self.verb", "verb", "event", "self.actor", "field", "value", "block"),
         *(
             "ways",
             "options[0].key",

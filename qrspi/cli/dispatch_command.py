@@ -112,10 +112,12 @@ def drive(
     from qrspi.handlers.agents import fan_out
 
     with (
-        ProgressTeller(session) as teller,
-        fan_out.opened(workspace, options, asked.sending(session.root.project), teller) as desk,
+        ProgressTeller(session) as progress,
+        fan_out.opened(
+            workspace, options, asked.sending(session.root.project), progress
+        ) as dispatcher,
     ):
-        return engine_with_agents.drive(workspace, options, desk, path)
+        return engine_with_agents.drive(workspace, options, dispatcher, path)
 
 
 def failed(session: Session, failures: tuple[Problem, ...]) -> Halt:

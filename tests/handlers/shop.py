@@ -74,8 +74,8 @@ class Shop(EngineProject):
 
     def sent(self, *, folder: bool = True, **more: Any) -> FanOut:
         """One fan-out."""
-        with self._desk(folder, more) as desk:
-            found = desk.fan_out()
+        with self._dispatcher(folder, more) as dispatcher:
+            found = dispatcher.fan_out()
         assert found is not None
         return found
 
@@ -84,10 +84,10 @@ class Shop(EngineProject):
         options = Options(no_commit=more.pop("no_commit", False))
         workspace = self.workspace()
         sending = self._sending(folder, more)
-        with fan_out.opened(workspace, options, sending, self.told) as desk:
-            return engine_with_agents.drive(workspace, options, desk)
+        with fan_out.opened(workspace, options, sending, self.told) as dispatcher:
+            return engine_with_agents.drive(workspace, options, dispatcher)
 
-    def _desk(self, folder: bool, more: dict[str, Any]) -> Any:
+    def _dispatcher(self, folder: bool, more: dict[str, Any]) -> Any:
         workspace = self.workspace()
         options = Options(lock_timeout=more.pop("lock_timeout", 10.0))
         return fan_out.opened(workspace, options, self._sending(folder, more), self.told)

@@ -44,56 +44,56 @@ def command(
 ) -> None:
     """Say yes to a step, the current one unless STEP is given, and go on at once."""
     run, word = run_words.run_and_step(words, USAGE)
-    desk = DecisionCommand(session, "approve", run, run_words.a_step(word, USAGE))
+    decision = DecisionCommand(session, "approve", run, run_words.a_step(word, USAGE))
     why = run_words.reason_to_ship(failing, reason, USAGE)
     consent = Consent(who, unreviewed, reason=why, text=text)
     if session.interactive and not (unreviewed or failing or yes or dry_run):
-        consent = _asked(desk, word, consent)
+        consent = _asked(decision, word, consent)
     if session.interactive and not (yes or dry_run):
-        _ask_for_tests(desk, word, consent)
-    with desk.deciding(dry_run=dry_run) as job:
+        _ask_for_tests(decision, word, consent)
+    with decision.deciding(dry_run=dry_run) as job:
         step = consent.shown.step if consent.shown else approve.step_of(job, word)
         shown = approve.standing(job, step)
-        made = desk.make(job, approve.plan(job, step, consent))
+        made = decision.make(job, approve.plan(job, step, consent))
     verb = "Approved" if made.done else "Would approve"
     head = f"{verb} {shown.artifact}. {one_line(shown.sentence)}."
     about = {"artifact": shown.artifact, "review": shown.review, "clean": shown.clean}
-    desk.answer_and_go_on(made, head, **about)
+    decision.answer_and_go_on(made, head, **about)
 
 
-def _ask_for_tests(desk: DecisionCommand, word: str | None, consent: Consent) -> None:
+def _ask_for_tests(decision: DecisionCommand, word: str | None, consent: Consent) -> None:
     """With the plan, at the latest, it is said what runs the tests of what comes of it."""
-    job = desk.look()
+    job = decision.look()
     step = approve.step_of(job, word)
     if step != "plan" or job.facts.config.said_of_tests:
         return
     approve.plan(job, step, consent)  # what is refused is not asked about
-    said = desk.session.ask(TEST_COMMAND)
+    said = decision.session.ask(TEST_COMMAND)
     if said:
         key = "gates.test_command"
-        change, timeout = change_config.setting((key, said)), desk.session.lock_timeout
-        edit = change_config.perform(desk.workspace, "config set", change, timeout)
-        desk.session.note(*allowing.allow_settings(job.project, [key], edit.before, edit.after))
+        change, timeout = change_config.setting((key, said)), decision.session.lock_timeout
+        edit = change_config.perform(decision.workspace, "config set", change, timeout)
+        decision.session.note(*allowing.allow_settings(job.project, [key], edit.before, edit.after))
 
 
-def _asked(desk: DecisionCommand, word: str | None, consent: Consent) -> Consent:
+def _asked(decision: DecisionCommand, word: str | None, consent: Consent) -> Consent:
     """Whoever approves a text that no review passed is told so first."""
-    job = desk.look()
+    job = decision.look()
     shown = approve.standing(job, approve.step_of(job, word))
     if shown.clean or shown.settled:
         return consent
     consent = consent._replace(shown=shown)
     approve.plan(job, shown.step, consent)  # what is refused is not asked about
-    desk.session.note(*job.next.care)
+    decision.session.note(*job.next.care)
     question = f"{shown.sentence}. Approve {shown.artifact} all the same?"
     if AGAIN not in job.next.options:
-        desk.confirm(f"{question} (y/n)", f"{shown.artifact} is not approved")
-    elif desk.session.choose(question, (f"No: {AGAIN.label}", "Yes: approve it as it is")) == 0:
-        _review_again(desk, consent.who)
+        decision.confirm(f"{question} (y/n)", f"{shown.artifact} is not approved")
+    elif decision.session.choose(question, (f"No: {AGAIN.label}", "Yes: approve it as it is")) == 0:
+        _review_again(decision, consent.who)
     return consent
 
 
-def _review_again(desk: DecisionCommand, who: str) -> NoReturn:
-    made = desk.decide(lambda job: menu.plan(job, AGAIN.key, More(who=who)), dry_run=False)
-    desk.answer(made, f"Not approved. Chosen: {AGAIN.key}")
+def _review_again(decision: DecisionCommand, who: str) -> NoReturn:
+    made = decision.decide(lambda job: menu.plan(job, AGAIN.key, More(who=who)), dry_run=False)
+    decision.answer(made, f"Not approved. Chosen: {AGAIN.key}")
     raise click.exceptions.Exit(0)

@@ -26,14 +26,14 @@ def command(
     session: Session, run: str | None, explain: bool, exit_code: bool, dry_run: bool
 ) -> None:
     """Count whether the plan is ready: its files, its risk, its completeness. Sends nobody."""
-    desk = DecisionCommand(session, "audit", run)
-    job = desk.look()
+    decision = DecisionCommand(session, "audit", run)
+    job = decision.look()
     audit.needs_plan(job)
     report = audit.count(job).report
     if not dry_run:
-        with change_set.deciding(desk.workspace, desk.options, "audit") as locked:
+        with change_set.deciding(decision.workspace, decision.options, "audit") as locked:
             change_set.carry_out(locked, audit.plan(locked))
-        kept = desk.workspace.read(audit_report.FILE, audit_report.LIMIT)
+        kept = decision.workspace.read(audit_report.FILE, audit_report.LIMIT)
         report = audit_report.load(kept) or report
     where = [] if dry_run else [f"  {audit_report.FILE}"]
     session.answer(report, [*rendered.audit_lines(report, explain=explain), "", *where])

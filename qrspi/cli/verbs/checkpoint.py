@@ -59,19 +59,19 @@ def _run_and_task(words: Sequence[str], usage: str) -> tuple[str | None, str | N
 @arguments.dry_run("what would be made")
 def init(session: Session, run: str | None, dry_run: bool) -> None:
     """Make orchestration.db, or add the rows of tasks that are new."""
-    desk = DecisionCommand(session, "checkpoint init", run)
-    workspace, options = desk.workspace, desk.options
+    decision = DecisionCommand(session, "checkpoint init", run)
+    workspace, options = decision.workspace, decision.options
     if dry_run:
         added = checkpoint_rows.missing(workspace, task_file.keys(workspace))
     else:
-        with workspace.locked(options.lock_timeout, f"qrspi {desk.verb}"):
+        with workspace.locked(options.lock_timeout, f"qrspi {decision.verb}"):
             keys = task_file.keys(workspace)
             added = checkpoint_rows.add(workspace, keys, options.lock_timeout)
             if added.made or added.tasks:
                 done = checkpoint_rows.performed("", added)
                 carry_out.tell(workspace, options.actor, done)
     path = f"{workspace.path}/{FILE}"
-    document = pages.init_document(desk.run.name, path, added, dry_run=dry_run)
+    document = pages.init_document(decision.run.name, path, added, dry_run=dry_run)
     session.answer(document, pages.init_lines(added, dry_run=dry_run))
 
 
@@ -80,16 +80,16 @@ def init(session: Session, run: str | None, dry_run: bool) -> None:
 def list_(session: Session, words: tuple[str, ...]) -> None:
     """Every row: its state, what it asks for, and the command that answers."""
     run, task = _run_and_task(words, "qrspi checkpoint list [RUN] [TASK]")
-    desk = DecisionCommand(session, "checkpoint list", run)
-    found = checkpoint_rows.board(desk.workspace)
-    rows = checkpoint_board.told(desk.run.name, found, desk.workspace)
+    decision = DecisionCommand(session, "checkpoint list", run)
+    found = checkpoint_rows.board(decision.workspace)
+    rows = checkpoint_board.told(decision.run.name, found, decision.workspace)
     if task:
-        chosen = checkpoint_ruling.choose(found, task, desk.run.name)
+        chosen = checkpoint_ruling.choose(found, task, decision.run.name)
         if isinstance(chosen, Problem):
             raise Refusal(chosen)
         rows = tuple(row for row in rows if row.task == task)
     stale = checkpoint_board.stale(rows, clock.seconds())
-    standing = pages.Standing(desk.run.name, found, rows, stale, task)
+    standing = pages.Standing(decision.run.name, found, rows, stale, task)
     session.answer(pages.list_document(standing), pages.list_lines(standing, session.width))
 
 
@@ -123,18 +123,18 @@ def review(
     """
     run, task = _run_and_task(words, "qrspi checkpoint review [RUN] [TASK]")
     _complete(anyway, score, message)
-    desk = DecisionCommand(session, "checkpoint review", run)
+    decision = DecisionCommand(session, "checkpoint review", run)
     said = Reviewer(read, score, message, anyway, _answers(answers))
     knowledge: Outcome | None = None
     if dry_run:
-        done = checkpoint_review.rehearse(desk.workspace, task, said)
+        done = checkpoint_review.rehearse(decision.workspace, task, said)
     else:
-        with desk.workspace.locked(desk.options.lock_timeout, f"qrspi {desk.verb}"):
-            done = checkpoint_review.review(desk.workspace, desk.options, task, said)
+        with decision.workspace.locked(decision.options.lock_timeout, f"qrspi {decision.verb}"):
+            done = checkpoint_review.review(decision.workspace, decision.options, task, said)
             if done.ruling.completes:
-                knowledge = checkpoint_knowledge.process(desk.workspace, desk.options)
+                knowledge = checkpoint_knowledge.process(decision.workspace, decision.options)
     kept = said.answers or checkpoint_lists.unanswered()
-    document = pages.review_document(desk.run.name, done, kept, knowledge, dry_run=dry_run)
+    document = pages.review_document(decision.run.name, done, kept, knowledge, dry_run=dry_run)
     session.answer(document, pages.review_lines(done, knowledge, dry_run=dry_run))
 
 
@@ -159,10 +159,10 @@ def _answers(file: BinaryIO | None) -> checkpoint_lists.Answers | None:
 @arguments.run
 def summary(session: Session, run: str | None) -> None:
     """How smoothly the tasks of the phase went, each by its roughest review."""
-    desk = DecisionCommand(session, "checkpoint summary", run)
-    job, found = desk.look(), checkpoint_rows.board(desk.workspace)
+    decision = DecisionCommand(session, "checkpoint summary", run)
+    job, found = decision.look(), checkpoint_rows.board(decision.workspace)
     made = checkpoint_summary.of(_of_phase(job, list(found.rows)), found.worst)
-    document = pages.summary_document(desk.run.name, job.facts.phase, made)
+    document = pages.summary_document(decision.run.name, job.facts.phase, made)
     session.answer(document, pages.summary_lines(job.facts.phase, made))
 
 
@@ -179,34 +179,36 @@ def _of_phase(job: Job, known: Sequence[str]) -> list[str]:
 @arguments.dry_run("what would be marked")
 def lint(session: Session, run: str | None, seen: bool, dry_run: bool) -> int:
     """Changes of state that came without a heartbeat; exit 3 when there are any."""
-    desk = DecisionCommand(session, "checkpoint lint", run)
-    checkpoint_rows.board(desk.workspace)
+    decision = DecisionCommand(session, "checkpoint lint", run)
+    checkpoint_rows.board(decision.workspace)
     marks = seen and not dry_run
-    held = desk.workspace.locked(desk.options.lock_timeout, f"qrspi {desk.verb}")
+    held = decision.workspace.locked(decision.options.lock_timeout, f"qrspi {decision.verb}")
     with held if marks else nullcontext():
-        faults = _faults(desk)
+        faults = _faults(decision)
         if marks and faults:
-            _mark(desk, faults)
-    document = pages.lint_document(desk.run.name, faults, seen=marks)
+            _mark(decision, faults)
+    document = pages.lint_document(decision.run.name, faults, seen=marks)
     session.answer(document, pages.lint_lines(faults, seen=marks))
     if faults and not seen:
         raise click.exceptions.Exit(Refusal.exit_code)
     return 0
 
 
-def _faults(desk: DecisionCommand) -> tuple[LintFault, ...]:
-    found = desk.workspace.rows(FILE, FAULTS)
+def _faults(decision: DecisionCommand) -> tuple[LintFault, ...]:
+    found = decision.workspace.rows(FILE, FAULTS)
     if isinstance(found, Fault):
         raise Halt(checkpoint_board.unusable(found))
     return tuple(LintFault(*row) for row in found[0])
 
 
-def _mark(desk: DecisionCommand, faults: Sequence[LintFault]) -> None:
-    with orchestration_db.changing(desk.workspace.path, desk.options.lock_timeout) as change:
+def _mark(decision: DecisionCommand, faults: Sequence[LintFault]) -> None:
+    with orchestration_db.changing(
+        decision.workspace.path, decision.options.lock_timeout
+    ) as change:
         change.run(SET_SEEN, faults[-1].id)
     notes = (f"{len(faults)} changes of state without a heartbeat are marked as seen",)
     done = Performed("checkpoint-lint", "", 0, (FILE,), notes)
-    carry_out.tell(desk.workspace, desk.options.actor, done)
+    carry_out.tell(decision.workspace, decision.options.actor, done)
 
 
 @command.action("knowledge")
@@ -215,12 +217,12 @@ def _mark(desk: DecisionCommand, faults: Sequence[LintFault]) -> None:
 @arguments.dry_run()
 def knowledge(session: Session, run: str | None, merge: bool, dry_run: bool) -> None:
     """Take proposals into knowledge/, unless somebody waits for a review."""
-    desk = DecisionCommand(session, "checkpoint knowledge", run)
-    board = checkpoint_board.read(desk.workspace)
+    decision = DecisionCommand(session, "checkpoint knowledge", run)
+    board = checkpoint_board.read(decision.workspace)
     if isinstance(board, Problem):
         raise Halt(board)
-    workspace = run_words.workspace(desk.run.path, dry_run)
-    with workspace.locked(desk.options.lock_timeout, f"qrspi {desk.verb}"):
-        found = checkpoint_knowledge.process(workspace, desk.options, merge=merge)
-    document = pages.knowledge_document(desk.run.name, found, dry_run=dry_run)
+    workspace = run_words.workspace(decision.run.path, dry_run)
+    with workspace.locked(decision.options.lock_timeout, f"qrspi {decision.verb}"):
+        found = checkpoint_knowledge.process(workspace, decision.options, merge=merge)
+    document = pages.knowledge_document(decision.run.name, found, dry_run=dry_run)
     session.answer(document, pages.knowledge_lines(found, dry_run=dry_run))

@@ -46,10 +46,10 @@ def add(session: Session, words: tuple[str, ...], message: str, who: str, dry_ru
     usage = "qrspi comment [RUN] FILE:L12-L20 -m TEXT"
     run, cited = run_words.run_and_name(words, usage)
     named, cited = _in_run(cited)
-    desk = DecisionCommand(session, "comment add", run or named)
-    made = desk.decide(lambda job: handler.make(job, cited, message, who), dry_run=dry_run)
+    decision = DecisionCommand(session, "comment add", run or named)
+    made = decision.decide(lambda job: handler.make(job, cited, message, who), dry_run=dry_run)
     verb, id = "Commented" if made.done else "Would comment", made.change.concerns[0]
-    desk.answer(made, f"{verb} on {cited}: {id}", id=id)
+    decision.answer(made, f"{verb} on {cited}: {id}", id=id)
 
 
 def _in_run(cited: str) -> tuple[str | None, str]:
@@ -80,6 +80,6 @@ def list_(session: Session, run: str | None, everything: bool) -> None:
 def resolve(session: Session, words: tuple[str, ...], who: str, dry_run: bool) -> None:
     """Say that a comment is dealt with."""
     run, id = run_words.run_and_name(words, "qrspi comment resolve [RUN] ID")
-    desk = DecisionCommand(session, "comment resolve", run)
-    made = desk.decide(lambda job: handler.resolve(job, id, who), dry_run=dry_run)
-    desk.answer(made, f"{'Resolved' if made.done else 'Would resolve'}: {id}", id=id)
+    decision = DecisionCommand(session, "comment resolve", run)
+    made = decision.decide(lambda job: handler.resolve(job, id, who), dry_run=dry_run)
+    decision.answer(made, f"{'Resolved' if made.done else 'Would resolve'}: {id}", id=id)

@@ -87,18 +87,18 @@ def command(
     where only one finding that waits has it.
     """
     asked = _one_way(read_words(words), everything, proposed)
-    desk = DecisionCommand(session, "decide", asked.run)
+    decision = DecisionCommand(session, "decide", asked.run)
     if asked.choice == "loop-back":
-        _loop_back(desk, asked, to, yes, who, dry_run)
+        _loop_back(decision, asked, to, yes, who, dry_run)
         return
     if to is not None:
         raise run_words.misuse("--to goes with loop-back", field="--to", hint=USAGE)
     group = _group(asked, everything, proposed)
-    made = desk.decide(lambda job: _plan(job, asked, group, who), dry_run=dry_run)
+    made = decision.decide(lambda job: _plan(job, asked, group, who), dry_run=dry_run)
     decisions = dict.fromkeys(made.change.concerns, group.choice)
     would = "" if made.done else "would be "
     lines = [f"{name}: {would}{choice}" for name, choice in decisions.items()]
-    desk.answer(made, lines, decisions=decisions, target=None, resets=[])
+    decision.answer(made, lines, decisions=decisions, target=None, resets=[])
 
 
 def _one_way(asked: Words, everything: str | None, proposed: str | None) -> Words:
@@ -131,7 +131,7 @@ def _plan(job: Job, asked: Words, group: Group, who: str) -> ChangeSet:
 
 
 def _loop_back(
-    desk: DecisionCommand, asked: Words, to: str | None, yes: bool, who: str, dry_run: bool
+    decision: DecisionCommand, asked: Words, to: str | None, yes: bool, who: str, dry_run: bool
 ) -> None:
     if len(asked.findings) != 1:
         text = "one finding at a time can be looped back"
@@ -142,9 +142,9 @@ def _loop_back(
         here = _here(job, asked)
         return decide_findings.loop_back(here, decide_findings.full_name(here, name), to, who)
 
-    change = plan(desk.look())
-    desk.session.note(f"Loop back to: {STEP[change.step].artifact}")
+    change = plan(decision.look())
+    decision.session.note(f"Loop back to: {STEP[change.step].artifact}")
     if not (yes or dry_run):
-        command = f"qrspi decide {desk.run.name} {name} loop-back --to {change.step}"
-        desk.confirm_rewind(change, command)
-    desk.answer_rewind(desk.decide(plan, dry_run=dry_run), decisions={name: "loop-back"})
+        command = f"qrspi decide {decision.run.name} {name} loop-back --to {change.step}"
+        decision.confirm_rewind(change, command)
+    decision.answer_rewind(decision.decide(plan, dry_run=dry_run), decisions={name: "loop-back"})

@@ -60,12 +60,12 @@ def run_(
     workspace = Workspace(found.path)
     settings = Options("cli", no_commit, lock_timeout=session.lock_timeout)
     with (
-        ProgressTeller(session) as teller,
+        ProgressTeller(session) as progress,
         fan_out.opened(
-            workspace, settings, asked.sending(session.root.project, only), teller
-        ) as desk,
+            workspace, settings, asked.sending(session.root.project, only), progress
+        ) as dispatcher,
     ):
-        sent = desk.fan_out()
+        sent = dispatcher.fan_out()
     failures = sent.failures if sent else ()
     if not (session.json and failures):
         session.answer(agents.sent_document(found.name, sent), agents.sent_lines(found.name, sent))

@@ -25,7 +25,7 @@ from qrspi.handlers.agents import quality_answers, quality_reviews
 from qrspi.handlers.agents.quality_reviews import Reviewed
 from qrspi.handlers.gates import quality as verdicts
 from qrspi.handlers.gates import quality_command
-from qrspi.handlers.gates.quality import QualityDesk, Reached, Wanted
+from qrspi.handlers.gates.quality import QualityCheck, Reached, Wanted
 from qrspi.handlers.jobs.job import Job
 from qrspi.render import gates as rendered
 
@@ -79,21 +79,21 @@ def check(
     run, key = (
         (_only_run(words, usage), DRAFT) if is_draft else run_words.run_and_task(words, usage)
     )
-    desk = DecisionCommand(session, "quality check", run)
-    job = desk.look()
+    decision = DecisionCommand(session, "quality check", run)
+    job = decision.look()
     how = quality_command.mode(job, mode)
     if is_draft:
         spec = _draft(job, prior_verdict, prior_axes, reply)
-        looked = QualityDesk(job).look_at(spec, how, is_draft=True)
+        looked = QualityCheck(job).look_at(spec, how, is_draft=True)
     else:
         _refuse_prior(prior_verdict, prior_axes)
         quality_command.tasks(job, (key,))
-        looked = QualityDesk(job).look(key, "live" if reply else how)
-    told = _judged(desk, job, looked, asked, reply=reply, is_draft=is_draft, dry_run=dry_run)
+        looked = QualityCheck(job).look(key, "live" if reply else how)
+    told = _judged(decision, job, looked, asked, reply=reply, is_draft=is_draft, dry_run=dry_run)
     found = told.found[key]
     document = {
         "schema": "qrspi/quality-check/v1",
-        "run": desk.run.name,
+        "run": decision.run.name,
         "mode": how,
         "dry_run": dry_run,
         **rendered.judgement_document(found, told.unwritten.get(key)),
@@ -149,7 +149,7 @@ def _prior(spec: Spec, verdict: str | None, axes: str | None) -> str:
 
 
 def _judged(
-    desk: DecisionCommand,
+    decision: DecisionCommand,
     job: Job,
     looked: Judgement | Wanted,
     asked: Asked,
@@ -160,24 +160,24 @@ def _judged(
 ) -> Told:
     """One task, whoever has to be asked for it."""
     if isinstance(looked, Judgement):
-        return _kept(desk, (looked,), dry_run=dry_run or is_draft)
+        return _kept(decision, (looked,), dry_run=dry_run or is_draft)
     if reply is not None:
         came_in = quality_answers.handed_in(job, looked, reply.read(REPLY_LIMIT), is_draft=is_draft)
-        return _kept(desk, (came_in.judgement,), (came_in,), dry_run=dry_run or is_draft)
+        return _kept(decision, (came_in.judgement,), (came_in,), dry_run=dry_run or is_draft)
     key = looked.spec.key
     if dry_run:
         return Told({key: _would_ask(job, looked)}, {})
-    came = _reviewed(desk, (looked,), asked, (key,) if is_draft else ())
+    came = _reviewed(decision, (looked,), asked, (key,) if is_draft else ())
     if (problem := came.failures.get(key)) and problem is not came.stopped:
         raise Halt(problem)
     found = _after(job, looked, came, is_draft)
     if not is_draft:
-        quality_command.commit(desk.workspace, desk.options, (found,))
+        quality_command.commit(decision.workspace, decision.options, (found,))
     return Told({key: found}, came.unwritten)
 
 
 def _kept(
-    desk: DecisionCommand,
+    decision: DecisionCommand,
     found: Iterable[Judgement],
     reached: Sequence[Reached] = (),
     *,
@@ -188,8 +188,8 @@ def _kept(
     if dry_run:
         return Told(listed, {})
     given = reached or [Reached(one, "rubric") for one in listed.values()]
-    unwritten = quality_command.keep(desk.workspace, desk.options, given)
-    quality_command.commit(desk.workspace, desk.options, listed.values())
+    unwritten = quality_command.keep(decision.workspace, decision.options, given)
+    quality_command.commit(decision.workspace, decision.options, listed.values())
     return Told(listed, unwritten)
 
 
@@ -199,15 +199,18 @@ def _would_ask(job: Job, wanted: Wanted) -> Judgement:
 
 
 def _reviewed(
-    desk: DecisionCommand, wanted: Sequence[Wanted], asked: Asked, drafts: Sequence[str] = ()
+    decision: DecisionCommand, wanted: Sequence[Wanted], asked: Asked, drafts: Sequence[str] = ()
 ) -> Reviewed:
     # Imported here: a verdict that is known needs no programs and no connections.
     from qrspi.handlers.agents import fan_out
 
     with (
-        ProgressTeller(desk.session) as teller,
+        ProgressTeller(decision.session) as progress,
         fan_out.opened(
-            desk.workspace, desk.options, asked.sending(desk.session.root.project), teller
+            decision.workspace,
+            decision.options,
+            asked.sending(decision.session.root.project),
+            progress,
         ) as sender,
     ):
         return quality_reviews.review(sender, wanted, drafts)
@@ -255,17 +258,17 @@ def batch(
 ) -> None:
     """Judge every task, or those that are named; reviewers are sent five at once."""
     run, keys = run_words.run_and_tasks(words, "qrspi quality batch [RUN] [TASK…]")
-    desk = DecisionCommand(session, "quality batch", run)
-    job = desk.look()
+    decision = DecisionCommand(session, "quality batch", run)
+    job = decision.look()
     how = quality_command.mode(job, mode)
     chosen = quality_command.tasks(job, keys)
     counted = counting(chosen, "looking at tasks") if session.progress else chosen
     looked = quality_command.look(job, counted, how)
-    told = _all_judged(desk, job, looked, asked, dry_run=dry_run)
+    told = _all_judged(decision, job, looked, asked, dry_run=dry_run)
     found = [told.found[key] for key in chosen]
     document = {
         "schema": "qrspi/quality-batch/v1",
-        "run": desk.run.name,
+        "run": decision.run.name,
         "mode": how,
         "dry_run": dry_run,
         "tasks": [rendered.judgement_document(one, told.unwritten.get(one.task)) for one in found],
@@ -280,17 +283,22 @@ def _lines(one: Judgement, told: Told) -> list[str]:
 
 
 def _all_judged(
-    desk: DecisionCommand, job: Job, looked: quality_command.Looked, asked: Asked, *, dry_run: bool
+    decision: DecisionCommand,
+    job: Job,
+    looked: quality_command.Looked,
+    asked: Asked,
+    *,
+    dry_run: bool,
 ) -> Told:
-    told = _kept(desk, looked.judgements.values(), dry_run=dry_run)
+    told = _kept(decision, looked.judgements.values(), dry_run=dry_run)
     if dry_run:
         would = {one.spec.key: _would_ask(job, one) for one in looked.wanted}
         return Told(told.found | would, {})
     if not looked.wanted:
         return told
-    came = _reviewed(desk, looked.wanted, asked)
+    came = _reviewed(decision, looked.wanted, asked)
     after = {one.spec.key: _after(job, one, came) for one in looked.wanted}
-    quality_command.commit(desk.workspace, desk.options, after.values())
+    quality_command.commit(decision.workspace, decision.options, after.values())
     return Told(told.found | after, {**told.unwritten, **came.unwritten})
 
 
@@ -299,12 +307,12 @@ def _all_judged(
 @_exit_code
 def debt(session: Session, run: str | None, exit_code: bool) -> None:
     """The tasks whose verdict is absent, about another text, or not a PASS."""
-    desk = DecisionCommand(session, "quality debt", run)
-    job = desk.look()
+    decision = DecisionCommand(session, "quality debt", run)
+    job = decision.look()
     owed = quality_gate.debts(job.workspace, quality_command.tasks(job))
     document = {
         "schema": "qrspi/quality-debt/v1",
-        "run": desk.run.name,
+        "run": decision.run.name,
         "tasks": [rendered.debt_document(one) for one in owed],
     }
     session.answer(document, rendered.debt_lines(owed, session.width))
@@ -319,7 +327,7 @@ def debt(session: Session, run: str | None, exit_code: bool) -> None:
 def clear(session: Session, words: tuple[str, ...], who: str, dry_run: bool) -> None:
     """Take a verdict back, with what it froze; the task is judged anew."""
     run, key = run_words.run_and_task(words, "qrspi quality clear [RUN] TASK")
-    desk = DecisionCommand(session, "quality clear", run)
-    made = desk.decide(lambda job: verdicts.clear(job, key, who), dry_run=dry_run)
+    decision = DecisionCommand(session, "quality clear", run)
+    made = decision.decide(lambda job: verdicts.clear(job, key, who), dry_run=dry_run)
     said = "Cleared" if made.done else "Would clear"
-    desk.answer(made, f"{said} the verdict of {key}.", task=key)
+    decision.answer(made, f"{said} the verdict of {key}.", task=key)

@@ -38,13 +38,13 @@ def command(
     """Say no to a step, the current one unless STEP is given: the author gets your words."""
     run, word = run_words.run_and_step(words, USAGE)
     reason = _reason(message, file)
-    desk = DecisionCommand(session, "reject", run, run_words.a_step(word, USAGE))
-    step = word or _current(desk.look())
-    made = desk.decide(lambda job: reject.plan(job, step, reason, who), dry_run=dry_run)
+    decision = DecisionCommand(session, "reject", run, run_words.a_step(word, USAGE))
+    step = word or _current(decision.look())
+    made = decision.decide(lambda job: reject.plan(job, step, reason, who), dry_run=dry_run)
     artifact, path = STEP[step].artifact, made.change.concerns[0]
     verb = "Rejected" if made.done else "Would reject"
     head = f"{verb} {artifact}; the author gets {path}."
-    desk.answer(made, head, artifact=artifact, feedback=path)
+    decision.answer(made, head, artifact=artifact, feedback=path)
 
 
 def _reason(message: str | None, file: BinaryIO | None) -> bytes:

@@ -31,8 +31,8 @@ def command() -> None:
 def minor(session: Session, run: str | None, who: str, dry_run: bool) -> None:
     """Only plan.md and the remaining tasks change. They are opened, and approved again by you;
     then the finished phase is put away and the next begins."""
-    desk = DecisionCommand(session, "replan minor", run)
-    _decide(desk, "minor", lambda job: replan.minor(job, who), dry_run)
+    decision = DecisionCommand(session, "replan minor", run)
+    _decide(decision, "minor", lambda job: replan.minor(job, who), dry_run)
 
 
 @command.action("major")
@@ -43,24 +43,24 @@ def minor(session: Session, run: str | None, who: str, dry_run: bool) -> None:
 @arguments.dry_run()
 def major(session: Session, run: str | None, to: str, yes: bool, who: str, dry_run: bool) -> None:
     """An earlier artifact changes: it and every later one return to draft."""
-    desk = DecisionCommand(session, "replan major", run)
+    decision = DecisionCommand(session, "replan major", run)
 
     def plan(job: Job) -> ChangeSet:
         return replan.major(job, to, who)
 
     if not (yes or dry_run):
-        _confirm(desk, plan(desk.look()), to)
-    _decide(desk, "major", plan, dry_run)
+        _confirm(decision, plan(decision.look()), to)
+    _decide(decision, "major", plan, dry_run)
 
 
-def _confirm(desk: DecisionCommand, change: ChangeSet, to: str) -> None:
+def _confirm(decision: DecisionCommand, change: ChangeSet, to: str) -> None:
     artifact = STEP[to].artifact
     what = f"{artifact} and {len(change.edits)} changes with it"
-    desk.must_be_asked(what, f"qrspi replan major {desk.run.name} --to {to}")
-    desk.session.note(*outcomes.decision_lines(change, None, in_git=desk.workspace.in_git))
-    desk.confirm(f"Confirm replan to {artifact}? (y/n)", what)
+    decision.must_be_asked(what, f"qrspi replan major {decision.run.name} --to {to}")
+    decision.session.note(*outcomes.decision_lines(change, None, in_git=decision.workspace.in_git))
+    decision.confirm(f"Confirm replan to {artifact}? (y/n)", what)
 
 
-def _decide(desk: DecisionCommand, kind: str, plan: Plan, dry_run: bool) -> None:
-    made = desk.decide(plan, dry_run=dry_run)
-    desk.answer(made, f"{'Chosen' if made.done else 'Would choose'}: {kind} replan")
+def _decide(decision: DecisionCommand, kind: str, plan: Plan, dry_run: bool) -> None:
+    made = decision.decide(plan, dry_run=dry_run)
+    decision.answer(made, f"{'Chosen' if made.done else 'Would choose'}: {kind} replan")

@@ -49,33 +49,33 @@ def command(
     An option is named by its word or by its number.
     """
     run, about, key = read_words(words)
-    desk = DecisionCommand(session, "resolve", run)
+    decision = DecisionCommand(session, "resolve", run)
     is_number = key.isascii() and key.isdigit()
-    if is_number and (answer := _of_config(desk, int(key))):
+    if is_number and (answer := _of_config(decision, int(key))):
         _carried_out(session, answer, dry_run=dry_run)
         return
-    key = menu.named(_about(desk.look(), about), int(key)) or key if is_number else key
+    key = menu.named(_about(decision.look(), about), int(key)) or key if is_number else key
     more = More(to, who, _reason(key, failing, reason))
 
     def plan(job: Job) -> ChangeSet:
         return menu.plan(_about(job, about), key, more)
 
     if key == "rewind" and not (yes or dry_run):
-        command = f"qrspi resolve {desk.run.name} rewind --to {to or 'STEP'}"
-        desk.confirm_rewind(plan(desk.look()), command)
-    made = desk.decide(plan, dry_run=dry_run)
+        command = f"qrspi resolve {decision.run.name} rewind --to {to or 'STEP'}"
+        decision.confirm_rewind(plan(decision.look()), command)
+    made = decision.decide(plan, dry_run=dry_run)
     verb = "Chosen" if made.done else "Would choose"
-    desk.answer_and_go_on(made, f"{verb}: {one_line(key)}", option=key)
+    decision.answer_and_go_on(made, f"{verb}: {one_line(key)}", option=key)
 
 
 def _about(job: Job, word: str | None) -> Job:
     return menu.about(job, subject(word) if word else None)
 
 
-def _of_config(desk: DecisionCommand, number: int) -> str:
+def _of_config(decision: DecisionCommand, number: int) -> str:
     """The way out of a fault in config.md that has this number; empty where there is no such
     menu."""
-    following = derive(desk.workspace, desk.path).next
+    following = derive(decision.workspace, decision.path).next
     if following.kind != "config" or not 0 < number <= len(following.options):
         return ""
     return following.options[number - 1].label

@@ -24,11 +24,13 @@ def command(
 ) -> None:
     """Return a step and every later one that was approved to draft; nothing is deleted."""
     run_words.a_step(target, "qrspi rewind [RUN] --to STEP")
-    desk = DecisionCommand(session, "rewind", run)
+    decision = DecisionCommand(session, "rewind", run)
 
     def plan(job: Job) -> ChangeSet:
         return rewind.plan(job, target, who)
 
     if not (yes or dry_run):
-        desk.confirm_rewind(plan(desk.look()), f"qrspi rewind {desk.run.name} --to {target}")
-    desk.answer_rewind(desk.decide(plan, dry_run=dry_run))
+        decision.confirm_rewind(
+            plan(decision.look()), f"qrspi rewind {decision.run.name} --to {target}"
+        )
+    decision.answer_rewind(decision.decide(plan, dry_run=dry_run))

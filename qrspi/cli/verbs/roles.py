@@ -120,8 +120,8 @@ def _send(
 
     workspace = Workspace(session.run(run).path)
     sending = asked._replace(executor="local").sending(session.root.project)
-    with ProgressTeller(session) as teller:
-        sender = Sender(found, workspace, sending, teller, answers, session.lock_timeout)
+    with ProgressTeller(session) as progress:
+        sender = Sender(found, workspace, sending, progress, answers, session.lock_timeout)
         return sender.send()
 
 

@@ -83,9 +83,9 @@ def start(session: Session, words: tuple[str, ...], anyway: bool, dry_run: bool)
     What a killed command left is used or repaired; what is somebody else's is refused.
     """
     run, keys = run_words.run_and_tasks(words, "qrspi task start [RUN] [TASK…]")
-    desk = DecisionCommand(session, "task start", run)
+    decision = DecisionCommand(session, "task start", run)
     if dry_run:
-        job = desk.look()
+        job = decision.look()
         wanted = keys or task_start.ready(job, anyway=anyway)
         done = [task_start.rehearse(job, key) for key in wanted]
         task_start.ask_quality(job, wanted, anyway=anyway)
@@ -98,12 +98,12 @@ def start(session: Session, words: tuple[str, ...], anyway: bool, dry_run: bool)
             done.extend(started)
             return performed
 
-        desk.carry_out(begin)
+        decision.carry_out(begin)
         session.note(*(note for one in done for note in one.notes))
-    after = desk.look().next
+    after = decision.look().next
     document = {
         "schema": "qrspi/task-start/v1",
-        "run": desk.run.name,
+        "run": decision.run.name,
         "dry_run": dry_run,
         "tasks": [pages.started(one) for one in done],
         "next": run_page.next_document(after),
@@ -138,13 +138,13 @@ def report(
         words, "qrspi task report [RUN] TASK --status STATUS --commit SHA"
     )
     said = file.read(REPORT_LIMIT).decode("utf-8", "replace") if file else message
-    desk = DecisionCommand(session, "task report", run)
+    decision = DecisionCommand(session, "task report", run)
 
     def plan(job: Job) -> ChangeSet:
         told = reports.report_tests if tests else reports.report
         return told(job, key, status, commit, said)
 
-    _record(desk, plan, dry_run, "the tests of " if tests else "", task=key, status=status)
+    _record(decision, plan, dry_run, "the tests of " if tests else "", task=key, status=status)
 
 
 @command.action("accept")
@@ -161,12 +161,12 @@ def accept(
         _accept_imported(session, words, reason, who, dry_run)
         return
     run, key = run_words.run_and_task(words, "qrspi task accept [RUN] TASK --reason TEXT")
-    desk = DecisionCommand(session, "task accept", run)
+    decision = DecisionCommand(session, "task accept", run)
 
     def plan(job: Job) -> ChangeSet:
         return reports.accept(job, key, reason, who)
 
-    _record(desk, plan, dry_run, task=key, status="accepted-with-issues")
+    _record(decision, plan, dry_run, task=key, status="accepted-with-issues")
 
 
 def _accept_imported(
@@ -175,14 +175,14 @@ def _accept_imported(
     if len(words) > 1:
         usage = "qrspi task accept [RUN] --imported --reason TEXT"
         raise run_words.misuse("--imported stands in place of TASK", field="TASK", hint=usage)
-    desk = DecisionCommand(session, "task accept", words[0] if words else None)
-    made = desk.decide(
+    decision = DecisionCommand(session, "task accept", words[0] if words else None)
+    made = decision.decide(
         lambda job: reports.accept_imported(job, reason, who),
         dry_run=dry_run,
     )
     verb, keys = "Recorded" if made.done else "Would record", ", ".join(made.change.concerns)
     status = "accepted-with-issues"
-    desk.answer(made, f"{verb}: {keys} done elsewhere, {status}", task=keys, status=status)
+    decision.answer(made, f"{verb}: {keys} done elsewhere, {status}", task=keys, status=status)
 
 
 @command.action("skip")
@@ -193,21 +193,21 @@ def _accept_imported(
 def skip(session: Session, words: tuple[str, ...], reason: str, who: str, dry_run: bool) -> None:
     """Leave a task out. It is not merged."""
     run, key = run_words.run_and_task(words, "qrspi task skip [RUN] TASK --reason TEXT")
-    desk = DecisionCommand(session, "task skip", run)
+    decision = DecisionCommand(session, "task skip", run)
 
     def plan(job: Job) -> ChangeSet:
         return reports.skip(job, key, reason, who)
 
-    _record(desk, plan, dry_run, task=key, status="skipped-by-user")
+    _record(decision, plan, dry_run, task=key, status="skipped-by-user")
 
 
 def _record(
-    desk: DecisionCommand, plan: Plan, dry_run: bool, tests: str = "", **about: str
+    decision: DecisionCommand, plan: Plan, dry_run: bool, tests: str = "", **about: str
 ) -> None:
-    made = desk.decide(plan, dry_run=dry_run)
+    made = decision.decide(plan, dry_run=dry_run)
     verb = "Recorded" if made.done else "Would record"
     what = f"{tests}{about['task']} {'are' if tests else 'is'} {about['status']}"
-    desk.answer(made, f"{verb}: {what}", **about)
+    decision.answer(made, f"{verb}: {what}", **about)
 
 
 @command.action("baseline")
@@ -215,17 +215,17 @@ def _record(
 @arguments.dry_run("what would be run", "run nothing")
 def baseline(session: Session, run: str | None, dry_run: bool) -> None:
     """Run the tests where nobody has changed anything yet, in a work tree that goes again."""
-    desk = DecisionCommand(session, "task baseline", run)
-    job = desk.look()
+    decision = DecisionCommand(session, "task baseline", run)
+    job = decision.look()
     test = commands.named(job, "test_command")
-    done = None if dry_run else desk.carry_out(tests.take_baseline)
-    after = desk.look().next
+    done = None if dry_run else decision.carry_out(tests.take_baseline)
+    after = decision.look().next
     document = {
         "schema": "qrspi/task-baseline/v1",
-        "run": desk.run.name,
+        "run": decision.run.name,
         "dry_run": dry_run,
         "command": test,
-        "passed": None if done is None else tests.baseline_passed(desk.workspace),
+        "passed": None if done is None else tests.baseline_passed(decision.workspace),
         "files": list(done.files) if done else [],
         "next": run_page.next_document(after),
     }
@@ -242,11 +242,11 @@ def clean(session: Session, run: str | None, dry_run: bool) -> None:
 
     What has changes that are not committed stays, and so does the work tree you stand in.
     """
-    desk = DecisionCommand(session, "task clean", run)
+    decision = DecisionCommand(session, "task clean", run)
     here = os.path.realpath(project_root.current_directory() or "/")
     left: tuple[Left, ...] = ()
     if dry_run:
-        left = task_clean.survey(desk.look(), here)
+        left = task_clean.survey(decision.look(), here)
     else:
 
         def carry_out(job: Job) -> Performed:
@@ -254,11 +254,11 @@ def clean(session: Session, run: str | None, dry_run: bool) -> None:
             left, performed = task_clean.carry_out(job, here)
             return performed
 
-        desk.carry_out(carry_out)
-    after = desk.look().next
+        decision.carry_out(carry_out)
+    after = decision.look().next
     document = {
         "schema": "qrspi/task-clean/v1",
-        "run": desk.run.name,
+        "run": decision.run.name,
         "dry_run": dry_run,
         "removed": [pages.left(one) for one in left if not one.keep],
         "kept": [pages.left(one) for one in left if one.keep],

@@ -39,11 +39,11 @@ def report(
         missing = "-m TEXT" if passed is not None else "--passed or --failed"
         raise run_words.misuse(f"{missing} is needed: {USAGE}", field=missing, hint=USAGE)
     state: TestState = "passed" if passed else "failed"
-    desk = DecisionCommand(session, "test report", run)
+    decision = DecisionCommand(session, "test report", run)
 
     def plan(job: Job) -> ChangeSet:
         return test_reports.plan(job, state, words, who)
 
-    made = desk.decide(plan, dry_run=dry_run)
+    made = decision.decide(plan, dry_run=dry_run)
     verb = "Recorded" if made.done else "Would record"
-    desk.answer(made, f"{verb}: the tests {state}", state=state)
+    decision.answer(made, f"{verb}: the tests {state}", state=state)

@@ -24,15 +24,15 @@ def command(session: Session, words: tuple[str, ...], who: str, dry_run: bool) -
     if step is None:
         text = "say which step is not approved any more"
         raise run_words.misuse(text, field="STEP", hint=USAGE)
-    desk = DecisionCommand(session, "unapprove", run, step)
-    facts = desk.look().facts
+    decision = DecisionCommand(session, "unapprove", run, step)
+    facts = decision.look().facts
     built_on_it = [
         {"step": other, "artifact": STEP[other].artifact, "status": facts.statuses[other]}
         for other in permits.dependents(facts, step)
     ]
-    made = desk.decide(lambda job: unapprove.plan(job, step, who), dry_run=dry_run)
+    made = decision.decide(lambda job: unapprove.plan(job, step, who), dry_run=dry_run)
     artifact = STEP[step].artifact
     head = f"{artifact} {'is' if made.done else 'would be'} a draft again."
     below = ["Built on it, and left as it is:"] if built_on_it else []
     below += [f"  {item['artifact']} ({item['status']})" for item in built_on_it]
-    desk.answer(made, head, below, artifact=artifact, dependents=built_on_it)
+    decision.answer(made, head, below, artifact=artifact, dependents=built_on_it)

@@ -19,7 +19,7 @@ from qrspi.handlers.agents.fan_out import Dispatcher, Errand, FanOut
 from qrspi.handlers.agents.obtain_answer import Obtained
 from qrspi.handlers.changes import change_set
 from qrspi.handlers.gates import quality, quality_command
-from qrspi.handlers.gates.quality import QualityDesk, Reached, Wanted
+from qrspi.handlers.gates.quality import QualityCheck, Reached, Wanted
 from qrspi.handlers.jobs.job import Options, Performed
 from qrspi.world.agents.dispatch_folder import DispatchFolder
 from qrspi.world.machine import clock
@@ -139,7 +139,7 @@ def fan_out(desk: Dispatcher, workspace: Workspace, options: Options) -> FanOut 
     """For tasks that the quality gate holds since nobody has judged their texts."""
     job = change_set.look(workspace, options)
     keys = [one.target for one in job.next.asks if one.kind == "quality"]
-    looked = QualityDesk(job)
+    looked = QualityCheck(job)
     found = [looked.look(key, "live-cache-aware") for key in keys]
     wanted = [one for one in found if isinstance(one, Wanted)]
     if not wanted:

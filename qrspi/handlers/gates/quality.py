@@ -47,7 +47,7 @@ class Reached(NamedTuple):
     reply_sha256: str = ""
 
 
-class QualityDesk:
+class QualityCheck:
     """One command's look at the tasks of a run."""
 
     def __init__(self, job: Job) -> None:

@@ -17,7 +17,7 @@ from qrspi.core.tree import Fault
 from qrspi.handlers.changes import change_set
 from qrspi.handlers.changes.change_set import Edit
 from qrspi.handlers.gates import quality
-from qrspi.handlers.gates.quality import QualityDesk, Reached
+from qrspi.handlers.gates.quality import QualityCheck, Reached
 from qrspi.handlers.jobs.job import Job
 
 
@@ -32,15 +32,15 @@ class Approved(NamedTuple):
 
 def approved(job: Job, paths: Iterable[str]) -> Approved:
     """Each task becomes approved in the write that gives it its verdict."""
-    desk = QualityDesk(job)
+    check = QualityCheck(job)
     lines: list[bytes] = []
     edits: list[Edit] = []
     notes: list[str] = []
     for path in paths:
         key = task_file_key(path.rpartition("/")[2])
-        found = None if key is None or quality_gate.is_exempt(key) else _looked_up(desk, key)
+        found = None if key is None or quality_gate.is_exempt(key) else _looked_up(check, key)
         if found:
-            found, line = quality.on_record(desk.records, Reached(found, "rubric"))
+            found, line = quality.on_record(check.records, Reached(found, "rubric"))
             lines += [line] if line else []
             notes += _notes(found)
         edits += _edit(job, path, found)
@@ -49,8 +49,8 @@ def approved(job: Job, paths: Iterable[str]) -> Approved:
     return Approved(tuple(edits), tuple(notes))
 
 
-def _looked_up(desk: QualityDesk, key: str) -> Judgement:
-    found = desk.look(key, "cache-only")
+def _looked_up(check: QualityCheck, key: str) -> Judgement:
+    found = check.look(key, "cache-only")
     assert isinstance(found, Judgement)  # nobody is asked in this mode
     return found
 
@@ -85,11 +85,11 @@ def objection(job: Job, key: str) -> Problem | None:
     """Why a task cannot start; None when it has a PASS, or a person let it through."""
     if not is_on(job) or quality_gate.is_exempt(key):
         return None
-    desk = QualityDesk(job)
-    found = _looked_up(desk, key)
+    check = QualityCheck(job)
+    found = _looked_up(check, key)
     if found.verdict == "PASS" and not found.is_claim:
         return None
-    if desk.records.let_through(key, found.hash) and found.hash:
+    if check.records.let_through(key, found.hash) and found.hash:
         return None
     text = f"{key} has no PASS for its text as it is ({found.because}); start it with --anyway"
     return Problem(
@@ -107,10 +107,10 @@ def rejected(job: Job, keys: Iterable[str]) -> tuple[Judgement, ...]:
     """Those of the tasks that the rubric rejects, and that nobody let through."""
     if not is_on(job):
         return ()
-    desk = QualityDesk(job)
-    found = (_looked_up(desk, key) for key in keys if not quality_gate.is_exempt(key))
+    check = QualityCheck(job)
+    found = (_looked_up(check, key) for key in keys if not quality_gate.is_exempt(key))
     return tuple(
         one
         for one in found
-        if one.source == "rubric" and not desk.records.let_through(one.task, one.hash)
+        if one.source == "rubric" and not check.records.let_through(one.task, one.hash)
     )

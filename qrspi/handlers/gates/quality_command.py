@@ -13,7 +13,7 @@ from qrspi.core.gates.quality.judgement import Judgement, Mode
 from qrspi.core.model import Problem
 from qrspi.handlers.changes import change_set
 from qrspi.handlers.gates import quality
-from qrspi.handlers.gates.quality import QualityDesk, Reached, Wanted
+from qrspi.handlers.gates.quality import QualityCheck, Reached, Wanted
 from qrspi.handlers.jobs.job import Job, Options
 from qrspi.world.runs.workspace import Workspace
 
@@ -56,8 +56,8 @@ def tasks(job: Job, keys: Sequence[str] = ()) -> tuple[str, ...]:
 
 
 def look(job: Job, keys: Iterable[str], how: Mode) -> Looked:
-    desk = QualityDesk(job)
-    found = {key: desk.look(key, how) for key in keys}
+    check = QualityCheck(job)
+    found = {key: check.look(key, how) for key in keys}
     return Looked(
         {key: one for key, one in found.items() if isinstance(one, Judgement)},
         tuple(one for one in found.values() if isinstance(one, Wanted)),

@@ -28,7 +28,7 @@ class SideProgram(NamedTuple):
 
 
 class Ended(NamedTuple):
-    errand: SideProgram
+    program: SideProgram
     status: int | None  # None: it was still running at its limit, or could not be started
     out: bytes = b""
     err: str = ""
@@ -51,8 +51,8 @@ class SideProcesses:
     def __exit__(self, *_: object) -> None:
         self._close()
 
-    def start(self, errand: SideProgram) -> None:
-        self._due.put(errand)
+    def start(self, program: SideProgram) -> None:
+        self._due.put(program)
         if len(self._workers) < self._at_once:
             worker = threading.Thread(target=self._work, daemon=True)
             self._workers.append(worker)
@@ -67,35 +67,35 @@ class SideProcesses:
         return found
 
     def _work(self) -> None:
-        while errand := self._due.get():
-            self._over.put(self._run(errand))
+        while program := self._due.get():
+            self._over.put(self._run(program))
             self._wake()
 
-    def _run(self, errand: SideProgram) -> Ended:
+    def _run(self, program: SideProgram) -> Ended:
         # Files instead of pipes: a program that reads nothing, or leaves a child behind that
         # keeps its output open, makes nobody wait.
         scratch = tempfile.TemporaryFile
         try:
             with scratch() as given, scratch() as out, scratch() as err:
-                given.write(errand.given)
+                given.write(program.given)
                 given.seek(0)
-                status = self._status(errand, given, out, err)
-                return Ended(errand, status, _content(out), _content(err).decode(errors="replace"))
+                status = self._status(program, given, out, err)
+                return Ended(program, status, _content(out), _content(err).decode(errors="replace"))
         except OSError as error:
-            return Ended(errand, None, b"", f"cannot be started: {error.strerror}")
+            return Ended(program, None, b"", f"cannot be started: {error.strerror}")
 
     def _status(
-        self, errand: SideProgram, given: IO[bytes], out: IO[bytes], err: IO[bytes]
+        self, program: SideProgram, given: IO[bytes], out: IO[bytes], err: IO[bytes]
     ) -> int | None:
         with self._guard:
             if self._closed:
                 return None
             process = subprocess.Popen(
-                errand.argv, stdin=given, stdout=out, stderr=err, start_new_session=True
+                program.argv, stdin=given, stdout=out, stderr=err, start_new_session=True
             )
             self._running.add(process)
         try:
-            return process.wait(errand.limit)
+            return process.wait(program.limit)
         except subprocess.TimeoutExpired:
             _end(process, signal.SIGKILL)
             process.wait()

@@ -42,8 +42,8 @@ def shop(tmp_path: Path) -> Workshop:
 def driven(shop: Workshop) -> Driven:
     workspace = Workspace(str(shop.run))
     options = Options()
-    with fan_out.opened(workspace, options, Sending(), Told()) as desk:
-        return engine_with_agents.drive(workspace, options, desk)
+    with fan_out.opened(workspace, options, Sending(), Told()) as dispatcher:
+        return engine_with_agents.drive(workspace, options, dispatcher)
 
 
 @pytest.mark.rule("PRM-07", "PRM-01", "IMP-11")
