@@ -156,8 +156,26 @@ def reviewer_prompt(given: Reviewer, parts: Parts) -> str:
     )
     section = _section(given.step)
     role = roles.compose(given.role, parts, prints=given.prints, section=section)
-    orders = (*_away(given.travels), *_later_round(given), *_again(given.rejected))
+    orders = (
+        *_away(given.travels),
+        *_later_round(given),
+        *_places(given),
+        *_again(given.rejected),
+    )
     return _prompt(role, lines, named, orders)
+
+
+def _places(given: Reviewer) -> Iterator[str]:
+    if given.worktree:
+        yield (
+            "Paths of code are relative to `worktree`: open them there, and cite them so. You may "
+            "run its tests and programs there, and change nothing."
+        )
+    if given.step == "research" and not given.prints:
+        yield (
+            "Open nothing of the run but what you write: whoever judges facts does not know what "
+            "they are wanted for. All that you need is below."
+        )
 
 
 def _later_round(given: Reviewer) -> Iterator[str]:

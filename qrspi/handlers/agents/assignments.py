@@ -211,7 +211,7 @@ def _is_light(job: Job, task: str) -> bool:
 
 def _made(cast: _Cast, ask: Ask, role: Role, route: Route | Problem) -> Assignment | Unready:
     # Imported here: whoever only asks for those that are unready needs no prompts.
-    from qrspi.handlers.agents import prompt_parameters
+    from qrspi.handlers.agents import code_material, prompt_parameters
 
     job = cast.job
     means = cast.means(route, ask, (ask.name, job.next.step, job.next.round))
@@ -224,7 +224,7 @@ def _made(cast: _Cast, ask: Ask, role: Role, route: Route | Problem) -> Assignme
     if ask.kind == "implement":
         # Works in a work tree, which an agent that only prints cannot.
         means = means if means.transport == "command" else transports.HOST
-        directory = prompt_parameters.task_place(job, ask.subject)[1]
+        directory = code_material.task_place(job, ask.subject)[1]
     elif ask.kind == "quality":
         agent = agent._replace(draft=cast.drafts.get(ask.target))
     else:

@@ -22,23 +22,18 @@ from qrspi.core.errors import Halt
 from qrspi.core.filenames import sidecar_file
 from qrspi.core.findings import rejected
 from qrspi.core.model import Ask, Finding, Problem
-from qrspi.core.pipeline import STEP, upstream
+from qrspi.core.pipeline import STEP, Subject, upstream
 from qrspi.core.records import feedback, step_text, task_records
 from qrspi.core.text.shell_words import quoted
 from qrspi.core.tree import Fault, Tree
+from qrspi.handlers.agents import code_material
 from qrspi.handlers.jobs.job import Job
 from qrspi.world.consent import permits
-from qrspi.world.files.run_tree import DiskTree
 from qrspi.world.runs import role_files
 
 if TYPE_CHECKING:
     from qrspi.core.artifacts.questions import Question
-    from qrspi.core.code_steps.task_state import TaskState
     from qrspi.core.gates.quality.task_spec import Spec
-
-DIFF_LIMIT = 16 * 1024 * 1024
-CODE_FILE_LIMIT = 256 * 1024
-CODE_LIMIT = 1024 * 1024
 
 
 class Material(NamedTuple):
@@ -52,6 +47,7 @@ class Material(NamedTuple):
     earlier: tuple[Source, ...] = ()  # in a later round: what became of each finding so far
     worktree: str = ""  # of a task
     code: tuple[Source, ...] = ()
+    merged: tuple[Source, ...] = ()  # of integrate: the code, for whoever opens no files
     concerns: tuple[Source, ...] = ()  # of the task's implementer
 
 
@@ -64,49 +60,28 @@ def material(job: Job, *, travels: bool = False) -> Material:
         diffs=_diff_texts(job) if travels else (),
         earlier=_earlier(job),
     )
-    if job.facts.step == "test":
-        from qrspi.handlers.agents import test_evidence
+    return _of_code(job, given, job.loop.subject) if job.loop else given
 
-        given = given._replace(upstream=(*given.upstream, *test_evidence.shown(job)))
-    if job.loop is None or not job.loop.subject.is_task:
-        return given
-    task, folder = task_place(job, job.loop.subject.key)
+
+def _of_code(job: Job, given: Material, subject: Subject) -> Material:
+    if job.facts.step == "test":
+        given = given._replace(upstream=(*given.upstream, *code_material.evidence(job)))
+    if subject.key == "integrate":
+        return given._replace(merged=code_material.merged(job))
+    if subject.key == "implement-gate":
+        outcomes = _sources(job.workspace, code_material.of_tasks(job))
+        return given._replace(upstream=(*given.upstream, *outcomes))
+    return _of_task(job, given) if subject.is_task else given
+
+
+def _of_task(job: Job, given: Material) -> Material:
+    task, folder = code_material.task_place(job, job.round_loop.subject.key)
     said = (task_records.report_file(task.key),) if task.concerns else ()
     return given._replace(
-        worktree=folder, code=_code(job, folder), concerns=_sources(job.workspace, said)
+        worktree=folder,
+        code=code_material.shown(job, folder),
+        concerns=_sources(job.workspace, said),
     )
-
-
-def task_place(job: Job, key: str) -> tuple[TaskState, str]:
-    """A task and its work tree, which is '' before the task was started."""
-    # Imported here: only runs that implement know of work trees.
-    from qrspi.handlers.tasks import reports
-
-    task = reports.state_of(job, key)
-    return task, reports.worktree(job, task)
-
-
-def _code(job: Job, folder: str) -> tuple[Source, ...]:
-    """The files that the round's diff is about: whole, as far as there is room for them, the
-    others by name. An agent with a file system opens those; one without knows what it did not
-    see."""
-    # Imported here: only who looks at code needs it.
-    from qrspi.core.text import diff_files
-
-    diff = job.workspace.read(job.round_loop.paths.diff, DIFF_LIMIT)
-    names = () if isinstance(diff, Fault) or not folder else diff_files.files_in(diff)
-    tree = DiskTree(folder)
-    shown, left_out, room = [], [], CODE_LIMIT
-    for name in names:
-        data = tree.read(name, min(CODE_FILE_LIMIT, room))
-        if isinstance(data, Fault):
-            left_out.append(name)
-        else:
-            shown.append(Source(name, data))
-            room -= len(data)
-    if left_out:
-        shown.append(Source("files-not-shown", "\n".join(left_out).encode()))
-    return tuple(shown)
 
 
 class Agent(NamedTuple):
@@ -143,7 +118,8 @@ def _reviewer(job: Job, tag: str, agent: Agent) -> Reviewer:
     loop = job.round_loop
     choice = loop.manifest.choice if loop.manifest else None
     given = agent.material
-    about_code = bool(given.code)
+    code = given.code or (given.merged if agent.prints else ())
+    about_code = bool(code)
     upstream = (*given.text, *given.upstream) if about_code else given.upstream
     return Reviewer(
         role=agent.role,
@@ -151,7 +127,7 @@ def _reviewer(job: Job, tag: str, agent: Agent) -> Reviewer:
         step=loop.subject.key,
         round=loop.number,
         round_subdir=_absolute(job, loop.paths.directory),
-        body=(*(given.code or given.text), *given.concerns),
+        body=(*(code or given.text), *given.concerns),
         body_name="subject_code" if about_code else "artifact_body",
         artifact_path=_absolute(job, loop.subject.artifact),
         diff_file_path=given.diff,
@@ -174,7 +150,7 @@ def _verifier(job: Job, stem: str, agent: Agent) -> Verifier:
     finding = _finding(job, stem)
     path = f"{loop.paths.directory}/{finding.file}"
     given = agent.material
-    about = (*given.text, *given.code, *given.concerns, *given.upstream)
+    about = (*given.text, *given.code, *given.merged, *given.concerns, *given.upstream)
     sources = (*_sources(job.workspace, (path,)), *about)
     companions = (_absolute(job, one) for one in _text_paths(job) if one != loop.subject.artifact)
     return Verifier(
@@ -263,7 +239,7 @@ def _implementer(job: Job, key: str, agent: Agent) -> Implementer:
     # Imported here: only runs that implement know of work trees.
     from qrspi.core.code_steps import implementers
 
-    task, worktree = task_place(job, key)
+    task, worktree = code_material.task_place(job, key)
     assert task.start is not None  # nobody is sent to a task without a work tree
     run = job.workspace.path
     told = job.workspace.read(task.item.file)
@@ -330,9 +306,9 @@ def _text_paths(job: Job) -> tuple[str, ...]:
 def _upstream_paths(job: Job) -> tuple[str, ...]:
     made_from = _made_from(job, job.facts.step)
     if job.facts.step == "test":
-        from qrspi.handlers.agents import test_evidence
-
-        made_from = (*made_from, *test_evidence.paths(job))
+        made_from = (*made_from, *code_material.evidence_paths(job))
+    if job.loop and job.loop.subject.key == "implement-gate":
+        made_from = (*made_from, *code_material.of_tasks(job))
     return prompts.upstream_paths(made_from, _absolute(job, ""))
 
 

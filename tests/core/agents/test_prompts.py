@@ -101,6 +101,8 @@ def test_a_reviewer_who_prints_in_a_narrowed_round_of_a_task():
         "# This time\n\n"
         f"This round's diff is narrowed to: {hint}. "
         "Focus your review on this surface but flag anything significant outside it.\n\n"
+        "Paths of code are relative to `worktree`: open them there, and cite them so. You may run "
+        "its tests and programs there, and change nothing.\n\n"
         "# Parameters\n\n"
         "step: task-03\n"
         "round: 3\n"
@@ -453,3 +455,14 @@ def test_a_later_round_is_told_what_became_of_earlier_findings() -> None:
     assert told.startswith(untrusted_markers.wrap(lines, "earlier-findings").decode())
     first = reviewer_prompt(REVIEWER, PARTS)
     assert "earlier_findings" not in first and "since_diff_path" not in first
+
+
+@pytest.mark.rule("DSR-01")
+def test_a_host_reviewer_of_research_is_told_to_look_at_nothing_else() -> None:
+    told = reviewer_prompt(REVIEWER._replace(step="research"), PARTS)
+    before, _ = told.split("\n# Parameters\n")
+    assert before.endswith(
+        "# This time\n\nOpen nothing of the run but what you write: whoever judges facts does not "
+        "know what they are wanted for. All that you need is below.\n"
+    )
+    assert "Open nothing of the run" not in reviewer_prompt(REVIEWER, PARTS)

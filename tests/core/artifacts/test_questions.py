@@ -130,6 +130,27 @@ def test_a_question_is_open_until_its_file_is_there() -> None:
 
 
 @pytest.mark.rule("DSR-01")
+@pytest.mark.parametrize(
+    ("name", "ids", "still"),
+    [
+        ("q01-codebase", "[Q1, Q3]", ["q02-hybrid"]),
+        ("q01-codebase", "[1, 2, q03]", []),
+        ("q01-codebase", "Q3", ["q02-hybrid", "q03-web"]),
+        ("q01-codebase", "[Q3x, 99999]", ["q02-hybrid", "q03-web"]),
+        ("q01-q03-codebase", "[]", []),
+        ("notes", "[Q2]", ["q01-codebase", "q02-hybrid", "q03-web"]),
+    ],
+)
+def test_one_answer_may_be_for_several_questions(name: str, ids: str, still: list[str]) -> None:
+    files = {
+        "questions.md": runs.artifact("approved", TEXT),
+        f"research/{name}.md": f"---\nquestion_ids: {ids}\n---\n# Q\n".encode(),
+    }
+    found = inquiry(runs.tree(files), configs.read(runs.config("full")))
+    assert [one.name for one in found.open] == still
+
+
+@pytest.mark.rule("DSR-01")
 def test_the_budget_of_a_quick_run_leaves_the_rest_unasked() -> None:
     found = asked("quick", "q01-codebase", question_budget="2")
     assert [one.name for one in found.open] == ["q02-hybrid"]

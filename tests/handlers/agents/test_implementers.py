@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from qrspi import engine, engine_with_agents
+from qrspi.core.filenames import prompt_file
 from qrspi.engine_with_agents import Driven
 from qrspi.handlers.agents import awaited_agents, fan_out
 from qrspi.handlers.agents.dispatch_options import Sending
@@ -85,6 +86,49 @@ def test_an_implementer_whose_vendor_only_prints_is_the_hosts(tmp_path: Path) ->
     shop = Workshop(tmp_path / "shop", deliveries.quick(providers=provider))
     done = driven(shop)
     assert (done.held, done.failures) == (("task-01",), ())
+
+
+INTEGRATORS = ("integration-claude", "security-claude")
+
+
+@pytest.mark.rule("LIV-20", "PRM-07")
+@pytest.mark.parametrize("prints", [True, False])
+def test_whoever_reviews_the_whole_and_opens_no_files_is_shown_the_merged_code(
+    tmp_path: Path, prints: bool
+) -> None:
+    agent = "{claude: {argv: [agent]}}" if prints else ""
+    shop = Workshop(tmp_path / "shop", deliveries.full(commands=agent))
+    shop.next()
+    for key, path in (("task-01", "a.py"), ("task-02", "b.py")):
+        shop.take(key, path, f"made = '{key}'\n")
+    shop.next()
+    shop.take("task-03", "c.py", "made = 'task-03'\n")
+    shop.next()
+    shop.resolve("continue")
+    shop.next()
+    assert shop.answer.missing == INTEGRATORS
+    prompt = named_only(shop.read(prompt_file(shop.answer.asks[0])))
+    wrapped = "<<<UNTRUSTED-ARTIFACT-START id=c.py>>>\nmade = 'task-03'\n"
+    assert (wrapped in prompt) is prints
+    assert ("subject_code:\n" in prompt) is prints
+
+
+@pytest.mark.rule("LIV-20")
+def test_whoever_reviews_all_tasks_is_given_how_each_came_out(tmp_path: Path) -> None:
+    shop = Workshop(tmp_path / "shop", deliveries.quick())
+    shop.next()
+    shop.take("task-01", "a.py", "a = 1\n")
+    shop.next()
+    shop.resolve("rerun-reviews")
+    shop.next()
+    listed = shop.read(prompt_file(shop.answer.asks[0])).partition("\nupstream_paths:\n")[2]
+    paths = list(listed.split("\n\n")[0].splitlines())
+    assert paths[-4:] == [
+        f"{shop.run}/tasks/task-01.md",
+        f"{shop.run}/reviews/tasks/task-01/outcome.md",
+        f"{shop.run}/reviews/tasks/task-01/report.md",
+        f"{shop.run}/reviews/tasks/task-01/start.md",
+    ]
 
 
 @pytest.mark.rule("PRM-05", "RTE-01")

@@ -1,0 +1,102 @@
+"""What agents are shown of code: its files, how its tasks came out, what its tests said."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from qrspi.core.agents.prompts import Source
+from qrspi.core.records import task_records
+from qrspi.core.tree import Fault, entries
+from qrspi.handlers.jobs.job import Job
+from qrspi.world.files.run_tree import DiskTree
+
+if TYPE_CHECKING:
+    from qrspi.core.code_steps.task_state import TaskState
+
+DIFF_LIMIT = 16 * 1024 * 1024
+CODE_FILE_LIMIT = 256 * 1024
+CODE_LIMIT = 1024 * 1024
+EVIDENCE_LIMIT = 16 * 1024 * 1024
+EVIDENCE_SHOWN = 256 * 1024
+
+
+def task_place(job: Job, key: str) -> tuple[TaskState, str]:
+    """A task and its work tree, which is '' before the task was started."""
+    # Imported here: only runs that implement know of work trees.
+    from qrspi.handlers.tasks import reports
+
+    task = reports.state_of(job, key)
+    return task, reports.worktree(job, task)
+
+
+def shown(job: Job, folder: str) -> tuple[Source, ...]:
+    """The files that the round's diff is about: whole, as far as there is room for them, the
+    others by name. An agent with a file system opens those; one without knows what it did not
+    see."""
+    # Imported here: only who looks at code needs it.
+    from qrspi.core.text import diff_files
+
+    diff = job.workspace.read(job.round_loop.paths.diff, DIFF_LIMIT)
+    names = () if isinstance(diff, Fault) or not folder else diff_files.files_in(diff)
+    tree = DiskTree(folder)
+    whole, left_out, room = [], [], CODE_LIMIT
+    for name in names:
+        data = tree.read(name, min(CODE_FILE_LIMIT, room))
+        if isinstance(data, Fault):
+            left_out.append(name)
+        else:
+            whole.append(Source(name, data))
+            room -= len(data)
+    if left_out:
+        whole.append(Source("files-not-shown", "\n".join(left_out).encode()))
+    return tuple(whole)
+
+
+def merged(job: Job) -> tuple[Source, ...]:
+    """The same of the whole phase, as it is checked out."""
+    from qrspi.handlers.changes import code_repository
+
+    return shown(job, code_repository.repository_of(job).root)
+
+
+def of_tasks(job: Job) -> tuple[str, ...]:
+    """What a review of all tasks together is held against: their texts, and how each came out."""
+    from qrspi.core.code_steps import batch
+
+    items = batch.read(job.facts).items
+    return tuple(path for item in items for path in (item.file, *_outcomes(job, item.key)))
+
+
+def _outcomes(job: Job, key: str) -> Iterator[str]:
+    folder = task_records.folder(key)
+    for entry in entries(job.workspace, folder):
+        if entry.kind == "file" and entry.name.endswith(".md"):
+            yield f"{folder}/{entry.name}"
+
+
+def evidence_paths(job: Job) -> tuple[str, ...]:
+    """Of step test: what the tests printed, the page about it, what maps criteria to tests."""
+    from qrspi.core.code_steps import test_results
+
+    number = test_results.highest(job.workspace)
+    mapped = map(task_records.report_file, _acceptance(job))
+    named = (test_results.results_file(number), test_results.log_file(number), *mapped)
+    return tuple(path for path in named if not isinstance(job.workspace.size(path), Fault))
+
+
+def _acceptance(job: Job) -> tuple[str, ...]:
+    """The tasks whose report maps every criterion to a test."""
+    from qrspi.core.code_steps import batch, implementers
+
+    keys = (item.key for item in batch.repairs(job.workspace).items)
+    return tuple(key for key in keys if implementers.is_acceptance(key))
+
+
+def evidence(job: Job) -> tuple[Source, ...]:
+    """The same for an agent that opens no files, with the diff: of what is long, the end."""
+    named = (*evidence_paths(job), job.round_loop.paths.diff)
+    read = ((path, job.workspace.read(path, EVIDENCE_LIMIT)) for path in named)
+    return tuple(
+        Source(path, data[-EVIDENCE_SHOWN:]) for path, data in read if not isinstance(data, Fault)
+    )
