@@ -150,7 +150,7 @@ def _shown(site: Site, address: Address, query: dict[str, str]) -> Response:
 
 _PAGES: dict[str, Callable[[Site, Address, dict[str, str]], Page]] = {
     "board": lambda site, at, query: board.page(site.commands, query),
-    "inbox": lambda site, at, query: inbox.page(site.commands),
+    "inbox": lambda site, at, query: inbox.page(site.commands, query),
     "run": lambda site, at, query: run.page(site.commands, site.texts, at.run),
     "step": lambda site, at, query: step.page(site.commands, site.texts, at.run, at.step),
     "round": lambda site, at, query: round.page(site.commands, at.run, at.step, at.number),

@@ -117,7 +117,7 @@ def _options(run: Document) -> tuple[Form, ...]:
             "resolve",
             option["key"] if following["kind"] != "config" else f"{option['key']})",
             (*about, ("key", option["key"])),
-            tuple(_needed(option["key"], run)),
+            tuple(_needed(option, run)),
             says=option["label"],
         )
         for option in following["options"]
@@ -130,9 +130,11 @@ def _about(following: Document) -> tuple[tuple[str, str], ...]:
     return (("step", found.key),) if found and found.is_task else ()
 
 
-def _needed(key: str, run: Document) -> Iterator[Input]:
-    if key == "rewind":
+def _needed(option: Document, run: Document) -> Iterator[Input]:
+    if option["key"] == "rewind":
         yield Input("to", "Back to", "choice", tuple(run["route"]))
+    if "--failing" in option["label"]:
+        yield Input("reason", "Why is it good enough as it is?")
 
 
 class Held(NamedTuple):

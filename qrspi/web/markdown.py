@@ -26,6 +26,7 @@ _ATTRIBUTES = {
 }
 _SCHEMES = {"http", "https", "mailto"}
 _FRONT = re.compile(r"---\n.*?\n---\n", re.DOTALL)
+LONGEST = 256 * 1024  # characters; whoever writes more is read line by line
 _LOWER = 2  # ranks: a page has its title, and a heading for each text
 
 

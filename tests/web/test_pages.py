@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from tests import runs, scenes
+from tests import deliveries, runs, scenes
 from tests.cli.conftest import COMMAND
+from tests.handlers.workshop import Workshop
 from tests.web.conftest import Server, serving
 
 RUN = runs.RUN
@@ -182,6 +183,41 @@ def test_findings_of_the_inbox_are_decided_in_one_go(tmp_path: Path) -> None:
         assert (last["event"], last["surface"]) == ("decide", "web")
 
 
+FAILING = "echo 'FAILED tests/x.py::y - boom'; exit 1\n"
+GATES = 'gates:\n  test_command: "sh test.sh"\n'
+
+
+@pytest.mark.rule("WEB-07", "WEB-17")
+def test_what_fails_is_shipped_with_a_reason(tmp_path: Path) -> None:
+    shop = Workshop(tmp_path.resolve() / "project", deliveries.quick())
+    shop.next()
+    shop.take("task-01", "a.py", "a = 1\n")
+    shop.next()
+    (shop.root / "test.sh").write_text(FAILING)
+    shop.write("config.md", deliveries.config("quick", GATES))
+    shop.git("commit", "-qam", "as it is now")
+    subprocess.run([COMMAND, "resolve", "continue"], cwd=shop.root, check=True, capture_output=True)
+    with serving(shop.root) as server:
+        page = unescape(server.client.get(f"/runs/{RUN}").text)
+        assert '<input type="text" name="reason" required>' in page
+        assert f"qrspi resolve {RUN} ship --failing --message=TEXT" in page
+        assert server.post(f"/runs/{RUN}/resolve", key="ship").status_code == 409
+        said = server.post(f"/runs/{RUN}/resolve", key="ship", reason="Known since May.")
+        assert said.status_code == 303
+    record = runs.lines(shop.root / "docs" / "qrspi" / RUN, "approvals.jsonl")[-1]
+    assert (record["surface"], record["reason"]) == ("web", "Known since May.")
+
+
+@pytest.mark.rule("WEB-10", "WEB-18")
+def test_a_text_that_is_too_long_to_be_drawn_is_shown_in_full_all_the_same(
+    server: Server, run: Path
+) -> None:
+    scenes.save(run / "goals.md", runs.artifact(body="- word\n" * 50_000))
+    page = server.client.get(f"/runs/{RUN}/goals").text
+    assert page.count("<code>- word</code>") == 50_000
+    assert 'id="L50004"' in page
+
+
 @pytest.mark.rule("WEB-06")
 def test_a_change_by_whomever_is_told(server: Server, run: Path) -> None:
     with server.client.stream("GET", "/events") as events:
@@ -210,6 +246,8 @@ def test_many_runs_are_paged_and_filtered(tmp_path: Path) -> None:
             10,
         )
         assert server.client.get("/?q=run-007").text.count('class="run"') == 1
+        assert 'href="/?page=2&amp;q=run"' in server.client.get("/?q=run").text
+        assert server.client.get("/?page=none").text == server.client.get("/").text
 
 
 @pytest.mark.rule("WEB-13", "WEB-21")

@@ -12,7 +12,7 @@ pytest.importorskip("nh3")
 
 from qrspi.cli.in_process import Answer
 from qrspi.core.model import Problem
-from qrspi.web import addresses, diff_table, forms, gates, markdown, review_rounds
+from qrspi.web import addresses, diff_table, forms, gates, markdown, paging, review_rounds
 from qrspi.web.addresses import Address
 from qrspi.web.diff_table import Piece, Row, Table
 from qrspi.web.html import environment
@@ -118,6 +118,22 @@ def test_the_inbox_is_counted_once_for_each_change(tmp_path: Path) -> None:
     assert [count.now(), count.now(), commands.asked] == [1, 1, 1]
     live.changed()
     assert [count.now(), count.now(), commands.asked] == [2, 2, 2]
+
+
+@pytest.mark.rule("WEB-10", "WEB-21")
+@pytest.mark.parametrize(
+    "wanted, shown, before, after",
+    [
+        ("", [0, 49], "", "/inbox?page=2"),
+        ("2", [50, 99], "/inbox?page=1", "/inbox?page=3"),
+        ("3", [100, 119], "/inbox?page=2", ""),
+        ("99", [100, 119], "/inbox?page=2", ""),
+        ("-1", [0, 49], "", "/inbox?page=2"),
+    ],
+)
+def test_long_lists_are_cut(wanted: str, shown: list[int], before: str, after: str) -> None:
+    found, pages = paging.cut(range(120), wanted, "/inbox", q="")
+    assert ([found[0], found[-1]], pages.before, pages.after) == (shown, before, after)
 
 
 @pytest.mark.rule("WEB-22")

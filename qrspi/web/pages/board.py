@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from qrspi.cli.in_process import Commands
 from qrspi.core.model import Problem
 from qrspi.core.records import audit_trail
-from qrspi.web import gates, words
+from qrspi.web import gates, paging, words
 from qrspi.web.forms import Form
 from qrspi.web.html import Page
 from qrspi.world.files import json_log
 from qrspi.world.files.run_tree import DiskTree
-
-PER_PAGE = 50
 
 
 class Change(NamedTuple):
@@ -44,28 +43,15 @@ def page(commands: Commands, query: dict[str, str]) -> Page:
     wanted = query.get("q", "").strip().lower()
     runs = [one for one in document["runs"] if wanted in one["run"].lower()]
     ordered = sorted(runs, key=lambda one: (_place(one), -_changed(commands, one["run"])))
-    number, last = _number(query.get("page", ""), len(ordered)), _pages(len(ordered))
-    shown = ordered[(number - 1) * PER_PAGE : number * PER_PAGE]
+    shown, pages = paging.cut(ordered, query.get("page", ""), "/", q=query.get("q", ""))
     context = {
         "groups": _groups(commands, ordered, shown),
         "total": len(document["runs"]),
         "found": len(ordered),
         "wanted": query.get("q", ""),
-        "page": number,
-        "pages": last,
-        "newer": number - 1,
-        "older": number + 1 if number < last else 0,
+        "paging": pages,
     }
     return Page("board.html", "Runs", context)
-
-
-def _pages(count: int) -> int:
-    return max(1, -(-count // PER_PAGE))
-
-
-def _number(text: str, count: int) -> int:
-    number = int(text) if text.isascii() and text.isdigit() and len(text) < 6 else 1
-    return min(max(number, 1), _pages(count))
 
 
 def _who(run: dict[str, Any]) -> str:
@@ -89,7 +75,7 @@ def _changed(commands: Commands, run: str) -> float:
 
 
 def _groups(
-    commands: Commands, ordered: list[dict[str, Any]], shown: list[dict[str, Any]]
+    commands: Commands, ordered: list[dict[str, Any]], shown: Sequence[dict[str, Any]]
 ) -> list[Group]:
     found = []
     for who, title in words.WHO.items():

@@ -28,7 +28,7 @@ def page(commands: Commands, name: str, path: str) -> Page:
     data = tree.read(path, _LIMIT)
     if isinstance(data, Fault) and data.kind == "absent":
         raise Refusal(Problem("absent", f"{name} has no file {path}", file=path))
-    context = {"run": run, "path": path, "shelf": None, "lines": (), "says": ""}
+    context = {"run": run, "path": path, "shelf": None, "says": ""}
     context |= _shown(data, name, path)
     return Page("file.html", f"{path} · {name}", context, name, following=gates.following(run))
 
@@ -39,6 +39,7 @@ def _shown(data: bytes | Fault, run: str, path: str) -> dict[str, Any]:
     if b"\0" in data[:8192]:
         return {"says": f"This file is binary: {len(data)} bytes."}
     text = data.decode("utf-8", "replace")
+    place = Place(run, path)
     if path.endswith(".md"):
-        return {"shelf": step.shelf(text, Place(run, path), [])}
-    return {"lines": text.splitlines()}
+        return {"shelf": step.shelf(text, place, [])}
+    return {"shelf": step.Shelf(path, place.prefix, lines=tuple(text.splitlines()))}

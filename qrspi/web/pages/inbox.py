@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from qrspi.cli.in_process import Answer, Commands
-from qrspi.web import forms, gates
+from qrspi.web import forms, gates, paging
 from qrspi.web.html import Page
 
 
@@ -31,11 +31,13 @@ class Given(NamedTuple):
         return str(self.answer.document.get("message", "")) if self.answer.status else "done"
 
 
-def page(commands: Commands) -> Page:
+def page(commands: Commands, query: dict[str, str]) -> Page:
     runs = {one["run"]: one for one in commands.ask("status", "--all")["runs"]}
-    items = [_waiting(item, runs) for item in commands.ask("inbox")["items"]]
+    shown, pages = paging.cut(commands.ask("inbox")["items"], query.get("page", ""), "/inbox")
+    items = [_waiting(item, runs) for item in shown]
     batch = sum(one.held is not None for one in items)
-    return Page("inbox.html", "Inbox", {"items": items, "batch": batch, "given": ()})
+    context = {"items": items, "batch": batch, "given": (), "paging": pages}
+    return Page("inbox.html", "Inbox", context)
 
 
 def _waiting(item: dict[str, Any], runs: dict[str, dict[str, Any]]) -> Waiting:
@@ -55,7 +57,7 @@ def answered(commands: Commands, fields: dict[str, str]) -> Page:
         said = forms.words(run, "decide", {"finding": finding, "choice": choice})
         if isinstance(said, tuple) and not run.startswith("-"):
             given.append(Given(f"{run} {finding} {choice}", commands.run(*said)))
-    found = page(commands)
+    found = page(commands, {})
     refused = any(one.answer.status for one in given)
     context = {**found.context, "given": given}
     return found._replace(context=context, status=409 if refused else 200, answer=True)

@@ -33,6 +33,7 @@ class Shelf(NamedTuple):
     prefix: str  # of the addresses of its lines
     front: str = ""
     passages: tuple[Passage, ...] = ()
+    lines: tuple[str, ...] = ()  # of a text that is too long to be drawn
     fault: Fault | None = None
     lost: tuple[Comment, ...] = ()  # comments whose lines are nowhere
 
@@ -69,8 +70,11 @@ def shelves(shown: Shown, run: str, comments: list[Comment]) -> tuple[Shelf, ...
 
 
 def shelf(words: str, place: Place, comments: list[Comment]) -> Shelf:
-    blocks = markdown.blocks(words, place)
     mine = [one for one in comments if one["file"] == place.path]
+    if len(words) > markdown.LONGEST:
+        lines = tuple(words.splitlines())
+        return Shelf(place.path, place.prefix, lines=lines, lost=tuple(mine))
+    blocks = markdown.blocks(words, place)
     passages = tuple(_beside(blocks, mine))
     told = {one["id"] for passage in passages for one in passage.comments}
     lost = tuple(one for one in mine if one["id"] not in told)
