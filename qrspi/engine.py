@@ -139,7 +139,7 @@ def _rehearsed(turn: Due, job: Job) -> Performed:
 
 
 def _would_run(job: Job) -> tuple[str, ...]:
-    """The very command, which nobody has looked at yet in a run of somebody else."""
+    """The command word for word: in somebody else's run nobody has looked at it yet."""
     gates, kind = job.facts.config.gates, job.next.kind
     lines = {"run-tests": gates and gates.test_command, "ci": gates and gates.ci_command}
     return tuple(f"would run: {line}" for line in (lines.get(kind),) if line)

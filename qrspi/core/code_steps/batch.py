@@ -139,7 +139,7 @@ def _circle(path: tuple[str, ...]) -> Problem:
 
 
 def _plan(needs: Mapping[str, tuple[str, ...]], repaired: bool) -> Plan:
-    """What a person would have written under Branch Map, had the route asked for one."""
+    """The plan that a person would have written if the route had a parallelization."""
     first = Base("task", parallelization.BASELINE) if repaired else Base("feature")
     branches, stages = [], []
     for key in sorted(needs, key=task_order):

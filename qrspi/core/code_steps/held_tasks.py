@@ -1,4 +1,4 @@
-"""Tasks that could start, were their texts good enough: the quality gate before implementers."""
+"""Tasks that could start if their texts were good enough: the quality gate before implementers."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def ask(facts: Facts, held: tuple[Standing, ...]) -> Next:
 
 
 def _asks(facts: Facts, held: tuple[Standing, ...]) -> tuple[Ask, ...]:
-    """Whom the gate would ask, were it not only to look at what was said before."""
+    """Whom to ask about the held tasks: nobody where the gate only looks up earlier verdicts."""
     gates = facts.config.gates
     if gates is None or gates.quality == "cache-only":
         return ()

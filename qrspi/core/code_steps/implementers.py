@@ -87,7 +87,7 @@ def with_tests(facts: Facts, task: TaskState) -> TaskState | Problem:
 
 
 def stopped(facts: Facts, task: TaskState) -> Next | None:
-    """The task's criteria cannot be tested, says who tried: a person looks at them."""
+    """Whoever tried says that the task's criteria cannot be tested: a person looks at them."""
     if task.tests is None or task.tests.done:
         return None
     why = f"{task.key} is blocked, says its test writer"
@@ -121,5 +121,5 @@ def acceptance_next(
 
 
 def criteria(facts: Facts, tasks: Iterable[TaskState]) -> tuple[Criterion, ...]:
-    """Of what is merged: a task that was left out promises nothing."""
+    """The criteria of what is merged: a task that was left out promises nothing."""
     return task_criteria.read(facts.tree, (task.key for task in tasks if task.reviewed))

@@ -1,5 +1,5 @@
 """The branch that tasks are merged into: one that a person named, or else the one that the plan was
-approved on. Into the default branch nothing is merged that nobody named it for."""
+approved on. Nothing is merged into the default branch unless a person named that branch."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def known(facts: Facts) -> str:
 
 
 def recorded(facts: Facts) -> str:
-    """As the approval of the plan put it down."""
+    """The branch that the approval of the plan wrote into it."""
     return frontmatter.filled(frontmatter.fields(facts.tree.head(STEP["plan"].artifact)), FIELD)
 
 

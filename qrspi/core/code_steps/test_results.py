@@ -204,7 +204,7 @@ def _reported(state: str) -> TestState:
 
 
 def _failure(name: str, choice: str) -> Failure:
-    """What is left as it is used to be called shipped."""
+    """Older pages say `ship` for a failure that is left as it is."""
     said = "leave" if choice == "ship" else choice
     return Failure(name, next((known for known in _CHOICES if known == said), _CHOICES[0]))
 

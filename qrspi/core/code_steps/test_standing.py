@@ -47,7 +47,7 @@ def state(facts: Facts, results: Results | None) -> StateOfTests:
 
 
 def described(results: Results) -> StateOfTests:
-    """Of tests that ran, or that somebody is reporting about."""
+    """The state of tests that ran, or that somebody reports about."""
     names = tuple(one.name for one in results.failures)
     return StateOfTests(results.state, results.detail, names)
 
@@ -69,7 +69,7 @@ def _why_not(facts: Facts) -> str:
 
 
 def answered(facts: Facts) -> Record | None:
-    """Who said last which command runs the tests."""
+    """The person who last said which command runs the tests."""
     return next((one for one in reversed(facts.records) if one.event == "test-command"), None)
 
 

@@ -1,4 +1,4 @@
-"""One page that puts somebody in the picture. Whole parts are left out to fit, the least
+"""One page that tells a newcomer how the run stands. Whole parts are left out to fit, the least
 needed first; the same files always give the same page."""
 
 from __future__ import annotations

@@ -116,7 +116,7 @@ def _broken(facts: Facts, doubts: tuple[Problem, ...]) -> tuple[Problem, ...]:
 
 
 def _faults(answer: Answer) -> tuple[Problem, ...]:
-    """All that is wrong with what agents wrote, when that is what is to be done about."""
+    """All faults in what agents wrote, when correcting them is the next action."""
     if answer.next.kind != "fix-files" or not (answer.loop and answer.loop.round):
         return ()
     return answer.loop.round.violations

@@ -55,7 +55,7 @@ def reviewed(facts: Facts, about: Subject) -> tuple[Answer, tuple[Problem, ...]]
 
 
 def _audited(facts: Facts, answer: Next) -> Next:
-    """A plan is audited before it is approved, by whomever."""
+    """A plan is audited before anybody approves it."""
     gates = facts.config.gates
     if facts.step != "plan" or gates is None or not gates.audit:
         return answer
@@ -67,7 +67,8 @@ def _audited(facts: Facts, answer: Next) -> Next:
 
 
 def _with_texts(facts: Facts, answer: Next) -> Next:
-    """Who is asked to approve a plan reads which of its tasks nobody could be handed yet."""
+    """Whoever is asked to approve a plan is told which of its tasks are not fit to be handed
+    over."""
     gates = facts.config.gates
     if facts.step != "plan" or gates is None or gates.quality == "off":
         return answer

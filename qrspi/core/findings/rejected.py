@@ -1,5 +1,5 @@
-"""What agents handed in wrongly and a person had made again: kept under another name, with the
-reasons, which whoever is sent again is told."""
+"""Answers that a person had made again: kept under another name, with the reasons. The agent that
+is sent again is told them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _ABSENT = ("missing_output", "missing_sidecar")
 
 
 def reasons(read: Round) -> bytes:
-    """One line for each fault of the round, with the agent whose it is."""
+    """One line for each fault of the round, with the agent that made it."""
     faults = (item for item in read.blocking if item.code not in _ABSENT)
     lines = ({"agent": _agent(item), "message": item.message} for item in faults)
     return "".join(f"{json.dumps(line)}\n" for line in lines).encode()

@@ -27,7 +27,7 @@ from qrspi.core.tree import FINDING_LIMIT, Entry, Fault, Tree
 
 
 def tag_of(file: RoundFile) -> str:
-    """Whose file it is; empty when it is nobody's."""
+    """The tag of the agent that wrote the file; empty when the name tells none."""
     match file:
         case FindingName() | CleanName() | EngineName():
             return file.tag

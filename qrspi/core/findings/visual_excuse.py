@@ -1,5 +1,6 @@
 """The visual reviewer: when it is expected, why it is not sent, and whether what excuses it is to
-be believed. Only the engine writes such excuses; whoever else does wants to leave it out."""
+be believed. Only the engine writes such excuses; anybody else who writes one wants to keep the
+reviewer out."""
 
 from __future__ import annotations
 
@@ -83,7 +84,7 @@ def _value(fields: Mapping[str, Node], key: str) -> str:
 
 
 class Bypass(NamedTuple):
-    """A file that would have let the reviewer be left out, had it been believed."""
+    """A file that would have kept the reviewer out if it had been believed."""
 
     tag: str
     file: str  # run-relative

@@ -1,4 +1,4 @@
-"""The gates of a run in a few lines, for whoever is put in the picture."""
+"""The gates of a run in a few lines, for the page that `brief` prints."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def lines(tree: Tree, gates: Gates, tasks: Iterable[str]) -> tuple[str, ...]:
 
 
 def of_run(tree: Tree) -> tuple[str, ...]:
-    """The same, for who has not read the run's config.md."""
+    """The same, for a caller that has not read the run's config.md."""
     config = configs.read(tree.read("config.md", CONFIG_LIMIT))
     tasks = task_file.keys(tree)
     return lines(tree, config.gates, tasks) if config.gates and tasks else ()

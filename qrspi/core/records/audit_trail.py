@@ -15,7 +15,7 @@ LIMIT = 64 * 1024 * 1024
 
 
 class Touched(NamedTuple):
-    """A file that was changed. A hash is None where there was no file, or is none any more."""
+    """A file that was changed. A hash is None where there was no file before, or is no file now."""
 
     path: str
     before: str | None = None  # sha256

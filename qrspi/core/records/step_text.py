@@ -57,7 +57,7 @@ def body_hash(tree: Tree, subject: Subject) -> str:
 
 
 def is_unchanged(tree: Tree, subject: Subject, known: str) -> bool:
-    """Whether the text is the one that had this hash, of whichever version."""
+    """Whether the text has this hash, in any of the versions of hashes."""
     if known.startswith(VERSION):
         return body_hash(tree, subject) == known
     files = _files(tree, subject)

@@ -165,7 +165,7 @@ def start(tree: Tree, key: str) -> Start | Problem | None:
 
 
 def commits_of(text: str) -> dict[str, str]:
-    """Tasks and commits as a record lists them; what is none of that is left out."""
+    """Tasks and commits as a record lists them; anything else is left out."""
     pairs = (part.split() for part in text.split(","))
     return {pair[0]: pair[1] for pair in pairs if len(pair) == 2 and _COMMIT.fullmatch(pair[1])}
 

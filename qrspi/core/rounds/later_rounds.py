@@ -30,8 +30,8 @@ def base(subject: Subject, records: Iterable[Record]) -> int:
 def choose(
     tree: Tree, subject: Subject, config: Config, tags: tuple[str, ...], number: int, base: int
 ) -> Chosen:
-    """Of those whom matrix and config.md name. Rounds up to `base` were about another text. Who
-    is one more changes from round to round, so that in time everybody looks again."""
+    """Choose among those whom matrix and config.md name. Rounds up to `base` were about another
+    text. The one more is another one in each round, so that in time everybody looks again."""
     if config.later_rounds != "raisers" or number - base < FIRST:
         return Chosen(tags)
     raised = raisers(tree, subject, number, base)

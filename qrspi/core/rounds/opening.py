@@ -29,7 +29,7 @@ SIGNATURE = "QRSPI-Manifest:"
 def of(
     tree: Tree, path: str, data: bytes, manifest: Manifest, records: Iterable[Record]
 ) -> Opening:
-    """Who must review is not looked at here: of a round that nothing proves, that is asked next."""
+    """Who must review is not asked here; `unproven` asks it of a round that nothing proves."""
     hashes = _hashes(data, manifest)
     if any(one.event == ADOPT and one.file == path and one.file_hash in hashes for one in records):
         return "adopted"

@@ -39,8 +39,8 @@ def latest(tree: Tree, subject: Subject, upto: int, most: int) -> tuple[int, ...
 
 
 def highest(tree: Tree, subject: Subject) -> int:
-    """The highest round in the directory, whoever's it is; 0 when there is none. One of which
-    only records are left beside its folder counts: its number is never given twice."""
+    """The highest round in the directory, whoever opened it; 0 when there is none. A round whose
+    folder is gone but whose records are left counts too: no number is given twice."""
     beside = (round_beside(entry.name) or 0 for entry in entries(tree, subject.reviews))
     waited = (paused_round(entry.name, "pause|escape") for entry in entries(tree, "reviews"))
     asked = (one[1] for one in waited if one and one[0] == subject.key)

@@ -251,7 +251,7 @@ def malformed_line(number: int, reason: str) -> str:
 
 
 def is_stale(scope_set: ScopeSet, kept: int) -> bool:
-    """Judged by its own count alone: a set without one came from elsewhere and stands."""
+    """Judged by its own count alone: a set without a count came from elsewhere and is kept."""
     return scope_set.total is not None and scope_set.total != kept
 
 

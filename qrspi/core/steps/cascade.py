@@ -113,7 +113,7 @@ _TEXTS = ("artifact", "rationale", "manifest", "timestamp")
 
 def tells_of(found: CascadeEntry, wanted: CascadeEntry) -> bool:
     """Whether an entry is about the same approval, whenever it was written. Other engines keep no
-    manifest; an entry that names other reviewers is none that this engine would write."""
+    manifest; this engine would write no entry that names other reviewers."""
     return (
         found[:3] == wanted[:3]
         and set(found.reviewer_tags) == set(wanted.reviewer_tags)

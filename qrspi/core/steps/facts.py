@@ -75,8 +75,8 @@ def gather(
 
 
 def _is_lost(tree: Tree, names: frozenset[str], statuses: Mapping[str, Status]) -> bool:
-    """Whether git has the record of decisions that is not there. A run about which nobody can
-    have decided anything is not worth a question to git."""
+    """Whether git has the record of decisions that is not there. While nobody can have decided
+    anything about the run, git is not asked."""
     decided = "approved" in statuses.values() or not names.isdisjoint(_TRACES)
     return decided and approvals.FILE not in names and tree.knows(approvals.FILE)
 
@@ -182,7 +182,7 @@ def changed_since(facts: Facts) -> tuple[Problem, ...]:
 
 
 def is_edited(facts: Facts, step: str) -> bool:
-    """Whether the text is another than the one that was approved."""
+    """Whether the text differs from the one that was approved."""
     known = approvals.last_approval(facts.records, step)
     return known is not None and not approvals.is_text(facts.tree, step, known.body_hash)
 

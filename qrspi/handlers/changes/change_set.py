@@ -161,7 +161,7 @@ def all_on_record(job: Job, decided: Iterable[Record], named: str = "") -> Edit:
 
 
 def signed(workspace: Workspace, surface: str, decided: Iterable[Record], named: str = "") -> Edit:
-    """The same about a run of which nothing else need be known."""
+    """The same where nothing else about the run is needed."""
     who, user, now = git_person.at(workspace.path), git_person.user(), clock.now_utc()
     routed = (on_route(workspace, one) for one in decided)
     records = [
@@ -196,7 +196,7 @@ def _what(record: Record) -> str:
 
 
 def on_record_for(job: Job, decided: Record, who: str) -> Edit:
-    """What nobody at a keyboard decides, in the name of who it goes back to."""
+    """A decision that nobody at a keyboard makes, in the name of the person it goes back to."""
     decided = on_route(job.workspace, decided)
     record = decided._replace(who=who, when=clock.now_utc(), surface=job.options.actor)
     what = f"{record.event} {record.step} by {record.who}"
@@ -224,7 +224,7 @@ def is_newest_record(job: Job, event: str, about: Mark) -> bool:
 
 
 def is_newest_record_of(job: Job, event: str, about: Mark, named: str) -> bool:
-    """And says it of whoever is here: nobody's yes stands in for another's."""
+    """The same, made by whoever is here: one person's yes never stands for another's."""
     entry = approvals.newest(job.facts.records, about.step)
     mine = (git_person.at(job.workspace.path), named)
     same = entry is not None and (entry.who, entry.named) == mine

@@ -146,7 +146,7 @@ def checked_out(found: Workplace, verb: str) -> None:
 
 
 def named(job: Job, found: Workplace) -> None:
-    """Nothing is merged into the default branch that nobody named it for."""
+    """Nothing is merged into the default branch unless a person named that branch."""
     default = refs.default_branch(found.repo)
     if found.feature != default or job.facts.config.feature_branch == default:
         return

@@ -24,8 +24,8 @@ def changed(workspace: Workspace) -> tuple[str, ...]:
 
 
 def commit(job: Job, paths: Sequence[str], message: str) -> str | None:
-    """Together with them; the commit. Outside git, when a person commits, and where HEAD has
-    all of it, there is none."""
+    """Commit these paths together with the engine's own files. There is no commit outside git, when
+    a person commits by hand, and where HEAD has everything already."""
     repo = repository.find(job.workspace.path)
     if repo is None or not job.commits:
         return None

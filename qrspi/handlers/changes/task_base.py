@@ -75,7 +75,7 @@ def _reported(job: Job, repo: Repo, key: str) -> str | None:
 
 
 def _stage(job: Job, repo: Repo, name: str) -> str | None:
-    """Whoever put work of their own on its branch does not hide it by that."""
+    """None when the branch has work of its own, which is not what the plan merges."""
     place, plan = code_repository.find(job), batch.read(job.facts).plan
     stage = plan.stage(name)
     tip = worktrees.tip(repo, place.branch(name, stage.branch if stage else ""))

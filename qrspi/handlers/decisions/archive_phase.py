@@ -74,7 +74,7 @@ def _reviews(job: Job) -> list[str]:
 
 
 def _keep_parallelization(job: Job, home: str) -> None:
-    """A copy of what this phase was built by; the file itself is written anew for the next."""
+    """A copy of the file that this phase was built from; the next phase gets a new one."""
     data = job.workspace.read(PARALLELIZATION)
     if not isinstance(data, Fault) and "parallelize" in job.facts.route:
         job.workspace.write(f"{home}/{PARALLELIZATION}", data)

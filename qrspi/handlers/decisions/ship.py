@@ -67,7 +67,7 @@ def told(job: Job, who: str, reason: str) -> tuple[Edit, ...]:
 
 
 def tests_later(facts: Facts) -> str:
-    """Who approves a plan is told what will run the tests of what comes of it."""
+    """Whoever approves a plan is told which command will run the tests of the result."""
     said = facts.config.said_of_tests
     if said == NO_TESTS:
         return "no command runs the tests of this run: gates.test_command in config.md is none"

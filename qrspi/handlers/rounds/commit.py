@@ -33,7 +33,7 @@ def handle(job: Job) -> Performed:
 
 
 def dispose(job: Job) -> Performed:
-    """When nothing was applied there is nobody else to say so."""
+    """When nothing was applied, no fixer writes the dispositions, so the engine does."""
     loop = job.round_loop
     path = loop.paths.dispositions
     files: tuple[str, ...] = ()

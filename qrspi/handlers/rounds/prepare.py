@@ -76,8 +76,8 @@ def _put(job: Job, paths: RoundPaths, data: bytes) -> None:
 
 
 def _next_round(workspace: Workspace, loop: Loop, wanted: int | None) -> RoundPaths:
-    """The round after the last, once that is closed, or the last anew while nobody has answered
-    and the text is another; no other number is opened."""
+    """The round after the last one when that is closed; the last one again while nobody has
+    answered and the text has changed. No other number is opened."""
     is_open = bool(loop.number) and loop.stage not in ("closed", "abandoned")
     due = loop.number if is_open else loop.highest + 1
     paths = RoundPaths(loop.subject.reviews, wanted or due)

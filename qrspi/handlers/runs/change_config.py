@@ -91,8 +91,8 @@ def _rerouted(event: str, edit: Edit) -> tuple[Record, ...]:
 
 
 def _answered(workspace: Workspace, event: str, edit: Edit) -> tuple[str, ...]:
-    """Who changes the route, says which command runs the tests, or that there is none, and which
-    branch tasks are merged into, is put on record."""
+    """Put on record who changed the route, the command that runs the tests (or that there is none),
+    or the branch that tasks are merged into."""
     before, now = configs.read(edit.before), configs.read(edit.after)
     said = [
         Record(event, step, "", 0, option=new)
@@ -146,7 +146,7 @@ def routing(name: str) -> Change:
 
 
 def _status(tree: Tree, step: str) -> Status:
-    """As the engine goes by it: a text that only claims to be approved is a draft."""
+    """The statuses that the engine goes by: a text that only claims to be approved is a draft."""
     known = survey(tree, ask_git=False, steps=False).facts
     return (known and known.statuses.get(step)) or facts.artifact_status(tree, step)[0]
 

@@ -35,7 +35,7 @@ def close(workspace: Workspace, reason: str, options: Options) -> str:
 def _carry_out(
     workspace: Workspace, decided: Record, edit: Edit, surface: str, *notes: str
 ) -> None:
-    """Who decides it is on record before it is done."""
+    """The decision is on record before the file that closes or reopens the run is written."""
     digest = hashlib.sha256(edit.data).hexdigest() if edit.data else ""
     decided = decided._replace(file=edit.path, file_hash=digest)
     line = change_set.signed(workspace, surface, (decided,))

@@ -9,7 +9,7 @@ class CommittedTree(DiskTree):
     _lines: frozenset[str] | None = None  # what the engine's commits say, once that was asked
 
     def knows(self, path: str) -> bool:
-        """Where git does not work, nobody can say: its absence is told by whoever needs it."""
+        """False where git does not work: whoever needs git says that it is missing."""
         if not self.in_git:
             return False
         # Imported here: only a run that seems to have lost a file pays for git.

@@ -1,5 +1,5 @@
-"""Which work tree a run lives in, seen from a linked one: that has a copy of the run, of which
-nobody would ever hear again."""
+"""Which work tree a run lives in, seen from a linked one. The linked one has a copy of the run, and
+whatever were written there would be lost."""
 
 from __future__ import annotations
 

@@ -53,8 +53,7 @@ class Workspace(CommittedTree):
 
     @property
     def at_rest(self) -> bool:
-        """Whether nobody holds the run, and no holder was killed and left something that we
-        could clear up."""
+        """Whether nobody holds the run, and no killed command left anything to clear up."""
         said = self.read(LOCK, 200)
         free = said in (lock.FREE, Fault("absent"))
         return free or not os.access(f"{self.path}/{LOCK}", os.W_OK)

@@ -123,6 +123,6 @@ def load(data: bytes | Fault) -> Document | None:
 
 
 def same(one: Document, data: bytes | Fault) -> bool:
-    """Whether a file says this already, whenever that was found out."""
+    """Whether the file says this already, whatever time it was written."""
     found = load(data)
     return found is not None and {**found, "timestamp": ""} == {**one, "timestamp": ""}

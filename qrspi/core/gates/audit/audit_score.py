@@ -53,7 +53,7 @@ class Review(NamedTuple):
 
 
 def total(dimensions: Iterable[Dimension]) -> int:
-    """In tenths, so that a half is one; it goes to the even side."""
+    """Counted in tenths, so that a half is exact; halves are rounded to the even number."""
     tenths = sum(WEIGHTS[one.name] * one.score for one in dimensions)
     whole, rest = divmod(tenths, 10)
     return whole + (rest > 5 or (rest == 5 and whole % 2 == 1))

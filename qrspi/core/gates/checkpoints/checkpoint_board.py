@@ -1,6 +1,6 @@
 """What orchestration.db says: which task is in which state, who asks for review, how often.
 
-All of it is agents' word about themselves. A row that names no task is none.
+All of it is what agents say about themselves. A row that names no task is ignored.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from qrspi.core.records.task_records import Outcome, Report
 from qrspi.core.text import timestamps
 from qrspi.core.tree import Fault, Tree
 
-CAP = 5  # reviews of one checkpoint; who asks once more is a person's
+CAP = 5  # reviews of one checkpoint; a person decides about a further request
 STALE = 9 * 60  # seconds without a heartbeat
 
 QUERIES = (checkpoint_tables.ROWS, checkpoint_tables.MESSAGES, checkpoint_tables.REVIEWS)
@@ -28,7 +28,7 @@ QUERIES = (checkpoint_tables.ROWS, checkpoint_tables.MESSAGES, checkpoint_tables
 class Row(NamedTuple):
     task: str
     state: str
-    heartbeat: int | None  # seconds since 1970; None for what is no time
+    heartbeat: int | None  # seconds since 1970; None when the text is not a time
 
 
 class Asked(NamedTuple):
@@ -37,7 +37,7 @@ class Asked(NamedTuple):
     id: int
     task: str
     number: int  # of the checkpoint; where it does not say, the one before
-    cycle: int  # the how-manieth of this checkpoint since a person last decided
+    cycle: int  # its place among the requests of this checkpoint since a person last decided
     request: Request
 
 
@@ -216,7 +216,7 @@ def _told(run: str, found: Board, row: Row, tree: Tree) -> CheckpointRow:
 
 
 def _is_reported(tree: Tree, row: Row) -> bool:
-    """A heartbeat after the report is of somebody who was sent once more."""
+    """A heartbeat after the report comes from an implementer that was sent again."""
     if isinstance(task_records.outcome(tree, row.task), Outcome):
         return True
     report = task_records.report(tree, row.task)

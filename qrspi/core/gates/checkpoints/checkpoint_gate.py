@@ -30,7 +30,7 @@ def before(facts: Facts, answer: Answer) -> tuple[Answer, tuple[Problem, ...]]:
 
 
 def _with_states(sent: Next, rows: tuple[CheckpointRow, ...]) -> Next:
-    """Whoever sends implementers is told at which of their tasks somebody is already."""
+    """Tell whoever sends implementers which of their tasks somebody already works on."""
     if sent.kind != "implement":
         return sent
     asked_for = sent.missing or (sent.step,)
@@ -46,12 +46,12 @@ _MEANS = {"review_failed": ": whoever is at it mends what the review names, and 
 
 
 def _also(row: CheckpointRow) -> Problem:
-    """Who waits beside the one that is next."""
+    """The other tasks that wait, besides the next one."""
     return Problem("checkpoint-waits", f"{row.summary}: `{row.command}`", FILE, row.task, row.state)
 
 
 def _is_open(facts: Facts, row: CheckpointRow) -> bool:
-    """Who waits for a word about a task that a person has ended waits in vain."""
+    """Not when a person has ended the task: nobody will answer its request."""
     return not row.kind or task_records.outcome(facts.tree, row.task) is None
 
 
@@ -81,7 +81,8 @@ def _waiting(run: str, found: Board, rows: tuple[CheckpointRow, ...], sent: Next
 
 
 def asked(run: str, row: CheckpointRow) -> Next:
-    """What somebody who stands still waits for. An agent may review; the rest is a person's."""
+    """What an implementer that stands still waits for. An agent may review; a person does the
+    rest."""
     ordinary = row.state == "needs_review" and row.kind == "task"
     return Next(
         "decide",

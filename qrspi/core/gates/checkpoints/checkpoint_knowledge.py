@@ -1,4 +1,4 @@
-"""Proposals for the knowledge of a run: is what one says there already?"""
+"""Proposals for the knowledge of a run: does an entry say the same already?"""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ def unanswered() -> Answers:
 
 
 def read(data: bytes, file: str) -> Answers | Problem:
-    """Whatever is not answered is kept as that, and stops nobody."""
+    """A question without an answer is kept as unanswered, and stops nobody."""
     try:
         said = json.loads(data)
     except (ValueError, RecursionError):

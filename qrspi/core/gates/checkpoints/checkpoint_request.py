@@ -54,7 +54,7 @@ def read(text: str) -> Request:
     heading = _HEADING.search(text)
     said = (heading[1] if heading else "", fields.get("Smoothness", ""))
     scores = [int(found[1]) for found in map(_SCORE.match, said) if found]
-    # Implementers report smoother than it was: of two scores the rougher counts.
+    # Implementers flatter themselves: of two scores the rougher one counts.
     smoothness = max(scores, default=None)
     return Request(
         int(place[1]) if place else None,

@@ -55,7 +55,7 @@ class Ruling(NamedTuple):
 
 
 class Escalation(NamedTuple):
-    """It asked once too often: the one change that a refusal makes."""
+    """The task asked once too often. Of all refusals only this one changes something."""
 
     asked: Asked
     message: str

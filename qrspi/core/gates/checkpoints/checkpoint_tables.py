@@ -9,7 +9,7 @@ BESIDE = (f"{FILE}-wal", f"{FILE}-shm", JOURNAL)  # SQLite's own, next to it
 MARK = 0x71727370  # `PRAGMA application_id`: "qrsp"
 VERSION = 1  # `PRAGMA user_version`
 
-CONDUCTOR = "task-00"  # as whom the engine writes messages
+CONDUCTOR = "task-00"  # the name under which the engine writes messages
 
 STATES = """watching reviewing exit_requested complete working needs_review review_approved
     review_failed error fix_proposed exited""".split()
@@ -77,7 +77,7 @@ DEFINITIONS: dict[str, str] = {
 )""",
     "orchestration_messages_of": """CREATE INDEX orchestration_messages_of
 ON orchestration_messages (message_type, task_id)""",
-    # What is no time counts as no heartbeat.
+    # A text that is not a time counts as no heartbeat.
     "orchestration_heartbeat": """CREATE TRIGGER orchestration_heartbeat
 AFTER UPDATE OF state ON orchestration_tasks
 WHEN new.state IS NOT old.state
