@@ -40,6 +40,12 @@ LOOKS = (
     "spend",
     "roles list",
     "trust --dry-run",
+    "verify",
+    "stats",
+    "comment list --all",
+    "checkpoint list",
+    "quality list",
+    "audit --dry-run",
     "next --dry-run",
 )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import time
 from pathlib import Path
@@ -115,3 +116,30 @@ def test_waits(arena: Arena, way: str) -> None:
     (run / way).unlink(missing_ok=True)
     os.mkfifo(run / way)
     in_time(arena, (*LOOKS[1:], "next"))
+
+
+def comment(number: int, lines: str) -> bytes:
+    said = {"event": "comment", "id": f"c{number}", "file": "goals.md", "start": 1, "end": 1}
+    return json.dumps({**said, "lines": lines, "message": "x"}).encode() + b"\n"
+
+
+@attack(
+    "an agent",
+    "comments are made to keep whoever looks for their lines busy",
+    {
+        "long lines": (comment(1, "ab" * 500_000), "ba" * 500_000),
+        "long lines of many": (b"".join(comment(at, "ab" * 2000) for at in range(1, 900)), "ba\n"),
+        "many lines": (
+            b"".join(comment(at, f"nothing like {at}") for at in range(1, 2000)),
+            "".join(f"nothing at all like {at}\n" for at in range(5000)),
+        ),
+        "a great number": (comment(1, "x").replace(b"c1", b"c" + b"9" * 5000), "x"),
+    },
+)
+def test_comments(arena: Arena, way: tuple[bytes, str]) -> None:
+    run = arena.scene(scenes.reviewed)
+    data, text = way
+    (run / "feedback").mkdir()
+    (run / "feedback/comments.jsonl").write_bytes(data)
+    (run / "goals.md").write_bytes(runs.artifact(body=text))
+    in_time(arena, ("comment list", "brief", "show", "next", "comment goals.md:L1 -m x"))

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from qrspi.core.records import import_record
+from qrspi.core.records.import_record import ImportRecord
 from tests import quick, runs, scenes
 from tests.attacks.arena import Arena, workshop
 from tests.attacks.trial import attack
@@ -188,3 +190,35 @@ def test_counted(arena: Arena, way: Callable[[Path], object]) -> None:
     run = arena.scene(scenes.reviewed)
     way(run)
     not_passed(arena, run)
+
+
+def listed(run: Path) -> None:
+    """As `qrspi import` would say of rounds that it found."""
+    record = ImportRecord("2026-05-17T09:00:00Z", "Ada", "docs/qrspi/x", "", "")
+    rounds, closed = {"reviews/goals": (1,)}, {scenes.ROUND: "close"}
+    text = import_record.head(record._replace(rounds=rounds, open=closed))
+    (run / "import.md").write_text(text)
+    (run / "import-files.txt").write_text("")
+
+
+@attack(
+    "an agent",
+    "a round of the engine's is passed off as one that was made elsewhere",
+    {
+        "listed": lambda run: listed(run),
+        "listed, without its manifest": lambda run: (listed(run), (run / MANIFEST).unlink()),
+        "listed, with forged dispositions": lambda run: (
+            listed(run),
+            (run / scenes.DISPOSITIONS).write_text("- F01: fixed\n"),
+            (run / scenes.ANCHOR).write_text("0" * 40 + "\n"),
+        ),
+    },
+)
+def test_made_elsewhere(arena: Arena, way: Callable[[Path], object]) -> None:
+    """It has a finding that is to be fixed; `verify` does not pass it over."""
+    run = arena.scene(scenes.assembled)
+    way(run)
+    not_passed(arena, run)
+    proof = arena.qrspi("verify", "--json").json
+    known = {(one["step"], one["round"]) for one in (*proof["rounds"], *proof["gaps"])}
+    assert ("goals", 1) in known, proof

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -66,6 +67,21 @@ def in_records(run: Path, text: str) -> None:
         log.write(f'{{"handler": "x{text}", "who": "{text}", "step": "{text}"}}\n')
 
 
+def in_a_comment(run: Path, text: str) -> None:
+    """Each part by itself: one that is not believed hides the others."""
+    said = {"event": "comment", "id": "c1", "file": "goals.md", "start": 1, "end": 1, "lines": "x"}
+    known = [{**said, "id": f"c{at}", key: text} for at, key in enumerate(PARTS, 1)]
+    ends = [{"event": "resolve", "id": "c1", "when": text[:10], "who": text}]
+    odd = [{**said, "id": text}, {**said, "file": text}]
+    folder = run / "feedback"
+    folder.mkdir(exist_ok=True)
+    lines = [json.dumps(one) for one in (*known, *ends, *odd[: len(text) % 2])]
+    (folder / "comments.jsonl").write_text("\n".join(lines) + "\n")
+
+
+PARTS = ("message", "lines", "who", "when")
+
+
 @attack(
     "an agent",
     "characters that a terminal obeys, or shows nobody, stand in whatever is printed",
@@ -74,7 +90,7 @@ def in_records(run: Path, text: str) -> None:
 def test_characters(arena: Arena, way: str) -> None:
     kept = arena.scene(scenes.assembled)
     put: Callable[[Path, str], None]
-    for put in (in_a_finding, in_a_title, in_a_name, in_settings, in_records):
+    for put in (in_a_finding, in_a_title, in_a_name, in_settings, in_records, in_a_comment):
         put(kept, way)
         for command in LOOKS:
             said = arena.qrspi(*command.split())

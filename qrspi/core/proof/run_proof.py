@@ -8,6 +8,7 @@ from typing import NamedTuple
 from qrspi.core.config import reader as configs
 from qrspi.core.config.reader import Config
 from qrspi.core.filenames import (
+    RoundPaths,
     phase_folder,
     phase_number,
 )
@@ -23,7 +24,17 @@ from qrspi.core.proof.run_history import RunHistory
 from qrspi.core.records import approvals, audit_trail, evidence, import_record
 from qrspi.core.records.approvals import RESETTING, Record
 from qrspi.core.rounds.opening import ADOPT
-from qrspi.core.tree import BODY_LIMIT, CONFIG_LIMIT, Entry, Fault, Rows, Tree, TreeOver, entries
+from qrspi.core.tree import (
+    BODY_LIMIT,
+    CONFIG_LIMIT,
+    Entry,
+    Fault,
+    Rows,
+    Tree,
+    TreeOver,
+    entries,
+    exists,
+)
 
 
 class Unproven(NamedTuple):
@@ -66,7 +77,7 @@ def prove(tree: Tree, history: RunHistory | None) -> RunProof:
         run=tree.name,
         rounds=rounds,
         gaps=tuple(dict.fromkeys(gaps)),
-        unproven=(*_elsewhere(imported), *_doubted(rounds), *_unproven_approvals(standing)),
+        unproven=(*_elsewhere(tree, imported), *_doubted(rounds), *_unproven_approvals(standing)),
         adopted=standing.adopted,
     )
 
@@ -115,16 +126,21 @@ def _left(records: tuple[Record, ...]) -> Iterator[tuple[str, int]]:
 
 
 def _rounds(tree: Tree, known: Known) -> Iterator[RoundProof]:
-    imported = import_record.of_run(tree).rounds
     found = [
         (about, number)
         for about, number in past_rounds.numbered(tree)
-        if number not in imported.get(about.reviews, ())
+        if not _was_elsewhere(tree, about.reviews, number)
     ]
     last = {about.reviews: number for about, number in found}
     for about, number in found:
         newest = number == last[about.reviews]
         yield round_proof.check(tree, about, number, known, newest=newest)
+
+
+def _was_elsewhere(tree: Tree, reviews: str, number: int) -> bool:
+    """What the list says of a round that has a manifest is not so: the engine opened it."""
+    paths = RoundPaths(reviews, number)
+    return import_record.lists(tree, paths) and not exists(tree, paths.manifest)
 
 
 class _Phase(TreeOver):
@@ -172,10 +188,12 @@ def _changed_imports(tree: Tree) -> Iterator[Gap]:
             yield Gap("import", 0, path, "it is not as it was imported", path)
 
 
-def _elsewhere(record: import_record.ImportRecord) -> Iterator[Unproven]:
+def _elsewhere(tree: Tree, record: import_record.ImportRecord) -> Iterator[Unproven]:
     for folder, numbers in record.rounds.items():
         about = reviewed_in(folder)
         for number in numbers:
+            if exists(tree, RoundPaths(folder, number).manifest):
+                continue
             yield Unproven(about.key if about else folder, number, "it was made elsewhere")
 
 

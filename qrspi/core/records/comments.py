@@ -6,6 +6,7 @@ for whenever it is shown. What is open about a step is also written as a page th
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from difflib import SequenceMatcher
 from typing import Any, Literal, NamedTuple
@@ -18,7 +19,13 @@ from qrspi.core.tree import Fault, Tree
 FILE = "feedback/comments.jsonl"
 LIMIT = 16 * 1024 * 1024
 QUOTED = 4000  # characters of the lines that are remembered
+MOST = 2000  # comments in one run
 _ALIKE = 0.75
+# Likeness is costly to tell: how far around its old place a line is looked for, and how much of it.
+_NEAR = 40
+_COMPARED = 160
+_ID = re.compile(r"c[1-9][0-9]{0,5}", re.ASCII)
+_LINE = re.compile(r"[^\x00-\x1f\x7f]*")
 
 # changed: the lines are not there any more; the place is where they were.
 Place = Literal["same", "moved", "changed", "gone"]
@@ -111,6 +118,9 @@ def read(tree: Tree) -> tuple[Comment, ...] | Problem:
         if line.strip() and not _take(line, found):
             text = f"{FILE} line {number} is no comment: correct it or restore the file"
             return Problem("bad-record", text, FILE, f"line {number}", expected="a comment")
+        if len(found) > MOST:
+            text = f"{FILE} has more than {MOST} comments: restore the file"
+            return Problem("too-large", text, FILE, expected=f"at most {MOST} comments")
     return tuple(found.values())
 
 
@@ -123,14 +133,18 @@ def _take(line: bytes, found: dict[str, Comment]) -> bool:
         return False
     if not isinstance(document, dict) or not isinstance(document.get("id"), str):
         return False
+    if not all(_is_line(document.get(key, "")) for key in ("who", "when")):
+        return False
     if document.get("event") == "resolve" and document["id"] in found:
-        texts = {key: document.get(key, "") for key in ("when", "who")}
-        known = found[document["id"]]
-        found[known.id] = known._replace(
-            resolved=str(texts["when"]) or "then", resolved_by=str(texts["who"])
-        )
+        known, when = found[document["id"]], document.get("when") or "then"
+        found[known.id] = known._replace(resolved=when, resolved_by=document.get("who", ""))
         return True
     return _comment(document, found)
+
+
+def _is_line(value: object) -> bool:
+    """These stand in the head of a comment, where a second line would speak for itself."""
+    return isinstance(value, str) and _LINE.fullmatch(value) is not None
 
 
 def _comment(document: dict[str, Any], found: dict[str, Comment]) -> bool:
@@ -140,12 +154,16 @@ def _comment(document: dict[str, Any], found: dict[str, Comment]) -> bool:
         return False
     if type(start) is not int or type(end) is not int or not 0 < start <= end:
         return False
+    if not (_ID.fullmatch(document["id"]) and step_of(texts["file"])):
+        return False
+    if len(texts["lines"]) > QUOTED:
+        return False
     found[document["id"]] = Comment(document["id"], start=start, end=end, **texts)
     return True
 
 
 def next_id(known: Iterable[Comment]) -> str:
-    numbers = [int(one.id[1:]) for one in known if one.id[1:].isdecimal()]
+    numbers = [int(one.id[1:]) for one in known]
     return f"c{max(numbers, default=0) + 1}"
 
 
@@ -172,10 +190,19 @@ def _nearest(lines: Sequence[str], wanted: Sequence[str], before: int) -> int | 
 
 def _alike(comment: Comment, lines: Sequence[str], wanted: Sequence[str]) -> Placed:
     """The likeliest line for its first one; where none is like it, the place where it was."""
-    scores = ((SequenceMatcher(None, wanted[0], line).ratio(), at) for at, line in enumerate(lines))
+    first = max(min(comment.start, len(lines)) - 1 - _NEAR, 0)
+    near = lines[first : first + 2 * _NEAR + 1]
+    scores = ((_likeness(wanted[0], line), at) for at, line in enumerate(near, first))
     best, at = max(((one, -at) for one, at in scores), default=(0.0, 0))
     start = -at + 1 if best >= _ALIKE else min(comment.start, len(lines))
     return Placed(comment, "changed", start, min(start + len(wanted) - 1, len(lines)))
+
+
+def _likeness(one: str, other: str) -> float:
+    found = SequenceMatcher(None, one[:_COMPARED], other[:_COMPARED])
+    if min(found.real_quick_ratio(), found.quick_ratio()) < _ALIKE:
+        return 0.0
+    return found.ratio()
 
 
 def open_about(tree: Tree, step: str) -> tuple[Placed, ...]:

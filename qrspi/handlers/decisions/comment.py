@@ -19,6 +19,9 @@ def make(job: Job, cited: str, message: str, who: str = "") -> ChangeSet:
     lines = _lines(job.workspace, place)
     if not message.strip():
         raise Misuse(Problem("usage", "say it: -m TEXT", field="-m", expected="a text"))
+    if len(known) >= comments.MOST:
+        text = f"{comments.FILE} has {len(known)} comments, and room for no more"
+        raise Refusal(Problem("too-large", text, comments.FILE))
     comment = Comment(
         id=comments.next_id(known),
         file=place.path,

@@ -43,7 +43,7 @@ def lines(run: str, found: Sequence[Placed]) -> list[str]:
 def comment_lines(one: Placed) -> list[str]:
     said = one.comment
     by = f", {one_line(said.person)}" if said.person else ""
-    done = f", resolved on {said.resolved[:10]}" if said.resolved else ""
+    done = f", resolved on {one_line(said.resolved[:10])}" if said.resolved else ""
     quoted = one_line(said.lines.partition("\n")[0])
     return [
         f"{said.id} {one_line(one.cited)}{one.remark}{by}{done}",
