@@ -23,6 +23,7 @@ PROGRAMS = {
     "world/processes/side_processes.py": "this program itself; what --on-human says",
 }
 CONNECTIONS = {
+    "mcp/run_changes.py": "nothing: it tells its host of changes, in the loop of the server",
     "mcp/server.py": "nothing: the loop that it reads stdin in, for the host that started it",
     "web/live.py": "nothing: the loop that its server runs in",
     "web/serve.py": "nothing: it listens, on loopback alone",
