@@ -117,6 +117,7 @@ Code: TypeAlias = Literal[
     "column-missing",
     "cycle",
     "dependency-not-in-base",
+    "dependency-not-in-file",
     "duplicate-branch",
     "duplicate-row",
     "file-overlap",

@@ -134,6 +134,7 @@ def _noted(word: str, style: str, items: Iterable[Problem], paint: Paint) -> lis
     return [f"{paint(word, style)} {one_line(item.message)}" for item in items]
 
 
+MOST_REASONS = 10  # below a sentence that counts the others
 _STEP_COLUMNS = ("STEP", "STATUS", "ROUNDS", "STAGE", "FINDINGS")
 
 
@@ -163,6 +164,8 @@ def next_lines(following: Next, *, explain: bool = False, paint: Paint = plain) 
         lines += [f"  because {one_line(reason)}" for reason in following.because]
         lines += [f"  reads {one_line(name)}" for name in following.inputs]
         lines += [f"  needs {one_line(name)}" for name in following.missing]
+    elif following.action == "blocked" and following.kind != "config":  # whose errors are listed
+        lines += [f"  and {one_line(reason)}" for reason in following.because[1:MOST_REASONS]]
     if following.who == "human":
         lines += _menu(following)
     return lines

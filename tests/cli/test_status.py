@@ -9,7 +9,7 @@ import pytest
 from qrspi.cli.answers import status as status_answer
 from qrspi.world.runs import heartbeat
 from qrspi.world.runs.locate import RunDir
-from tests import runs
+from tests import quick, runs
 from tests.cli.conftest import COMMAND, NOW, Call
 from tests.cli.terminal import Terminal
 
@@ -375,6 +375,19 @@ def test_watching_draws_in_place_on_a_terminal(designing: Path, project: Path) -
         assert terminal.end() == 130
     assert terminal.screen.startswith("\x1b[?1049h")
     assert "\x1b[?1049l" in terminal.screen
+
+
+@pytest.mark.rule("LIV-18", "LIV-17")
+def test_each_fault_that_stops_a_run_is_told(project: Path, qrspi: Call) -> None:
+    files = quick.files("plan")
+    plan = "| Task |\n|---|\n| task-01 |\n| task-02 |\n| task-03 |\n| task-04 |\n"
+    runs.on_disk(project, files | {"plan.md": runs.artifact(body=plan)})
+    said = qrspi("status").out.partition("Next: ")[2]
+    what = "has no file tasks/{}.md; write it, or take the task out of the plan"
+    assert said == (
+        f"plan.md:9: task-03 {what.format('task-03')} (+1 more). Correct it, then run "
+        f"`qrspi next {runs.RUN}`.\n  and plan.md:10: task-04 {what.format('task-04')}\n"
+    )
 
 
 @pytest.mark.rule("LIV-29")

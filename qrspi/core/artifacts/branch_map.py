@@ -91,7 +91,7 @@ _ANALYSIS = _Wanted(
     "Dependency Analysis",
     (
         ("task",),
-        ("dependencies", "depends on", "logical deps"),
+        task_file.NEEDS_COLUMN,
         ("files", "target files", "key files"),
     ),
 )

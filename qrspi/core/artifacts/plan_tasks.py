@@ -1,4 +1,4 @@
-"""Tasks that plan.md names, in a table or under a heading, and that have no file of their own."""
+"""Tasks that plan.md names, in a table or under a heading, held against the files of the tasks."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from qrspi.core.artifacts import task_file
 from qrspi.core.filenames import task_named
 from qrspi.core.model import Problem
 from qrspi.core.pipeline import STEP
-from qrspi.core.text.tables import Line, shown, tables
+from qrspi.core.text.tables import Line, Row, Table, shown, tables
 from qrspi.core.tree import Fault, Tree, entries
 
 FILE = STEP["plan"].artifact
@@ -18,15 +18,29 @@ _HEADING = re.compile(r" {0,3}#{2,4}[ \t]+(.*?)[ \t#]*$")
 
 def without_file(tree: Tree) -> tuple[Problem, ...]:
     """In the order of the plan, each task once."""
-    data = tree.read(FILE)
-    if isinstance(data, Fault):
-        return ()
-    texts = data.decode(errors="replace").splitlines()
-    lines = tuple(map(Line, range(1, len(texts) + 1), texts))
+    lines = _lines(tree)
     named = {key: number for number, key in sorted(_named(lines), reverse=True)}
     known = {*task_file.keys(tree), *_put_away(tree)} if named else frozenset()
     missing = sorted((number, key) for key, number in named.items() if key not in known)
     return tuple(_problem(number, key) for number, key in missing)
+
+
+def without_need(tree: Tree) -> tuple[Problem, ...]:
+    """What a task depends on by the plan's table and not by its own file, which alone decides what
+    it is built on."""
+    wanted = [(row.number, *found) for row, *found in _needs(_lines(tree))]
+    known = task_file.read_all(tree)[0] if wanted else {}
+    return tuple(
+        _not_said(number, key, need)
+        for number, key, need in wanted
+        if key in known and need in known and need not in known[key].dependencies
+    )
+
+
+def _lines(tree: Tree) -> tuple[Line, ...]:
+    data = tree.read(FILE)
+    texts = [] if isinstance(data, Fault) else data.decode(errors="replace").splitlines()
+    return tuple(map(Line, range(1, len(texts) + 1), texts))
 
 
 def _named(lines: tuple[Line, ...]) -> Iterator[tuple[int, str]]:
@@ -35,11 +49,25 @@ def _named(lines: tuple[Line, ...]) -> Iterator[tuple[int, str]]:
         if heading and (key := task_named(_plain(heading[1]))):
             yield number, key
     for table in tables(lines):
-        place = table.columns.index("task") if "task" in table.columns else -1
-        for row in table.rows if place >= 0 else ():
-            cell = row.cells[place] if place < len(row.cells) else ""
-            if key := task_named(_plain(cell)):
-                yield row.number, key
+        yield from ((row.number, key) for row, key in _rows(table))
+
+
+def _rows(table: Table) -> Iterator[tuple[Row, str]]:
+    for row in table.rows:
+        if key := task_named(_plain(_cell(table, row, ("task",)))):
+            yield row, key
+
+
+def _needs(lines: tuple[Line, ...]) -> Iterator[tuple[Row, str, str]]:
+    for table in tables(lines):
+        for row, key in _rows(table):
+            for word in task_file.items(_plain(_cell(table, row, task_file.NEEDS_COLUMN))):
+                yield row, key, task_file.dependency(word)
+
+
+def _cell(table: Table, row: Row, names: tuple[str, ...]) -> str:
+    place = next((at for at, column in enumerate(table.columns) if column in names), -1)
+    return row.cells[place] if 0 <= place < len(row.cells) else ""
 
 
 def _plain(cell: str) -> str:
@@ -58,3 +86,12 @@ def _problem(number: int, key: str) -> Problem:
     path = task_file.task_path(key)
     text = f"{FILE}:{number}: {key} has no file {path}; write it, or take the task out of the plan"
     return Problem("task-without-file", text, FILE, "Task", key, path)
+
+
+def _not_said(number: int, key: str, need: str) -> Problem:
+    path = task_file.task_path(key)
+    text = (
+        f"{FILE}:{number}: {key} depends on {need}, and {path} does not say so; add {need} to its "
+        "dependencies, or take it out of the plan"
+    )
+    return Problem("dependency-not-in-file", text, path, "dependencies", "", need)

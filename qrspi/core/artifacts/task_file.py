@@ -13,6 +13,7 @@ from qrspi.core.tree import Entry, Fault, Tree, entries
 from qrspi.core.yaml import frontmatter
 from qrspi.core.yaml.nodes import Node, Scalar
 
+NEEDS_COLUMN = ("dependencies", "depends on", "logical deps")  # its names in people's tables
 ADVISED = ("enforcement", "allowed_files", "constraints")
 
 

@@ -79,8 +79,9 @@ def prepare_next(facts: Facts, loop: Loop, because: tuple[str, ...], kind: NextK
     if loop.subject.key == "plan":
         from qrspi.core.artifacts import plan_tasks
 
-        if missing := plan_tasks.without_file(facts.tree):
-            return blocked_by(facts, "plan-tasks", missing, loop)
+        found = plan_tasks.without_file(facts.tree) or plan_tasks.without_need(facts.tree)
+        if found:
+            return blocked_by(facts, "plan-tasks", found, loop)
     if loop.subject.key in ("questions", "research"):
         from qrspi.core.steps import isolation
 
