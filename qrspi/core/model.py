@@ -72,6 +72,8 @@ NextKind = Literal[
     "author",
     "fix",
     "fix-files",  # a person may have it made again
+    "review",  # a person may go on without
+    "verify",  # as well
     "implement",
     "replan-edit",
     # A person decides.

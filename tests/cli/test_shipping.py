@@ -100,7 +100,7 @@ def test_nobody_ships_failing_tests_without_a_reason(begin: Begin, qrspi: Call) 
     assert (refused.code, refused.err) == (
         3,
         f"{FAILED}. test-results.md is approved all the same only with a reason: --failing "
-        f"-m REASON\n  qrspi approve {RUN} test --failing -m REASON\n",
+        f"-m REASON\n  qrspi resolve {RUN} fix\n",
     )
     assert qrspi("resolve", RUN, "ship").code == 3
     assert qrspi("resolve", RUN, "ship", "--failing").code == 2

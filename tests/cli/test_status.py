@@ -13,6 +13,11 @@ from tests import quick, runs
 from tests.cli.conftest import COMMAND, NOW, Call
 from tests.cli.terminal import Terminal
 
+WAYS = (
+    "`qrspi next 2026-05-17-user-auth --dispatch` sends the agent; `qrspi prompt "
+    "2026-05-17-user-auth verify-quality-claude.finding-F01` prints what to tell it."
+)
+
 
 @pytest.fixture
 def designing(project: Path) -> Path:
@@ -35,7 +40,7 @@ def designing(project: Path) -> Path:
 def test_the_page_of_one_run(designing: Path, qrspi: Call) -> None:
     assert qrspi("status") == (
         0,
-        """\
+        f"""\
 2026-05-17-user-auth  (full pipeline, phase 1)
 
 STEP             STATUS    ROUNDS  STAGE      FINDINGS
@@ -52,7 +57,7 @@ STEP             STATUS    ROUNDS  STAGE      FINDINGS
 [ ] test         missing   -       none
 
 Next: Score 1 finding of design round 1: each needs a .score.yml beside it in \
-reviews/design/round-01.
+reviews/design/round-01. {WAYS}
 """,
         "",
     )
@@ -152,14 +157,14 @@ def test_without_a_run_all_open_ones_are_shown(designing: Path, project: Path, q
     runs.on_disk(project, closed, "2026-05-19-old-idea")
     assert qrspi("status") == (
         0,
-        """\
+        f"""\
 RUN                   STEP    ROUND  ACTION  WAITS FOR
 2026-05-17-user-auth  design  1      verify  agent
 2026-05-18-dark-mode  goals   -      author  human
 
 2026-05-17-user-auth
   Next: Score 1 finding of design round 1: each needs a .score.yml beside it in \
-reviews/design/round-01.
+reviews/design/round-01. {WAYS}
 
 2026-05-18-dark-mode
   Next: Write goals.md, then run `qrspi next 2026-05-18-dark-mode`.
@@ -286,7 +291,7 @@ def test_twenty_columns(
         "2026-05-17-user-auth",
         "  design: verify (agent)",
         "  Next: Score 1 finding of design round 1: each needs a .score.yml beside it in "
-        "reviews/design/round-01.",
+        f"reviews/design/round-01. {WAYS}",
         "",
         "2026-05-18-dark-mode",
         "  goals: author (human)",
@@ -428,7 +433,7 @@ def test_sentences_are_broken_between_words_on_a_terminal(designing: Path, proje
         assert terminal.end() == 0
     assert (
         "Next: Score 1 finding of design round 1: each needs a\n"
-        "  .score.yml beside it in reviews/design/round-01.\n"
+        "  .score.yml beside it in reviews/design/round-01."
     ) in terminal.screen
 
 

@@ -28,11 +28,11 @@ def without_file(tree: Tree) -> tuple[Problem, ...]:
 def without_need(tree: Tree) -> tuple[Problem, ...]:
     """What a task depends on by the plan's table and not by its own file, which alone decides what
     it is built on."""
-    wanted = [(row.number, *found) for row, *found in _needs(_lines(tree))]
+    wanted = tuple(_needs(_lines(tree)))
     known = task_file.read_all(tree)[0] if wanted else {}
     return tuple(
-        _not_said(number, key, need)
-        for number, key, need in wanted
+        _not_said(row.number, key, need)
+        for row, key, need in wanted
         if key in known and need in known and need not in known[key].dependencies
     )
 

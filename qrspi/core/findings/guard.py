@@ -200,7 +200,7 @@ def _note_strangers(files: RoundFiles, routed: frozenset[str]) -> None:
             from qrspi.core.findings import near_names
 
             # `spec-claude` is another reviewer than `scope-claude`, not a slip.
-            meant = near_names.nearest(tag, routed, 0.9)
+            meant = near_names.begun(tag, routed) or near_names.nearest(tag, routed, 0.9)
             hint = near_names.hint(name, meant and name.replace(tag, meant, 1))
             text = f"'{tag}' does not review here; expected {expected}{hint}"
             files.page(name).violation("unrouted_tag", text, found=tag, expected=expected)

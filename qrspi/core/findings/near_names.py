@@ -35,6 +35,12 @@ def nearest(word: str, known: Iterable[str], likeness: float = 0.75) -> str:
     return by_lower[found[0]] if found else ""
 
 
+def begun(word: str, known: Iterable[str]) -> str:
+    """The one of them whose first words these are; empty when several are."""
+    found = [one for one in known if one.startswith(f"{word}-")]
+    return found[0] if len(found) == 1 else ""
+
+
 def meant(word: str, known: Iterable[str]) -> str:
     """The end of a sentence about a word that is unknown."""
     near = nearest(word, known, likeness=0.6)

@@ -111,8 +111,10 @@ def returned(facts: Facts) -> str:
     word = _RETURNS.get(entry.event) if entry else ""
     if entry is None or not word:
         return ""
-    read = f": read {entry.feedback}" if entry.feedback else ""
-    return f"{STEP[facts.step].artifact} was {word}{_signed(entry)}{read}. "
+    artifact = STEP[facts.step].artifact
+    path = entry.feedback or rejected_by(facts, facts.tree.read(artifact))
+    read = f": read {path}" if path else ""
+    return f"{artifact} was {word}{_signed(entry)}{read}. "
 
 
 def _signed(entry: NewestRecord) -> str:

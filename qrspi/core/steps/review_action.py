@@ -19,6 +19,13 @@ FAILURE_OPTIONS = (
     Option("retry", "send the failed reviewer or verifier again"),
     Option("stop", "leave everything as it is, for inspection"),
 )
+# While nothing has failed
+REVIEW_OPTIONS = (
+    Option("skip", "close this round without waiting for the rest; nothing found is scored"),
+    Option("retry", "take whoever has not answered as not sent yet"),
+    FAILURE_OPTIONS[-1],
+)
+VERIFY_OPTIONS = (FAILURE_OPTIONS[0], *REVIEW_OPTIONS[1:])
 LOOP_OPTIONS = (
     Option("present", "Present for review"),
     Option("loop", "Loop until clean (recommended)"),
@@ -155,13 +162,13 @@ def _review(facts: Facts, loop: Loop) -> Next:
         loop,
         "review",
         "agent",
-        "failure",
+        "review",
         f"Send {count} of {loop.subject.key} round {loop.number} ({', '.join(missing)}); each "
         f"writes into {loop.paths.directory}. {_ways(facts, asks)}",
         missing=missing,
         asks=asks,
         inputs=(loop.subject.artifact,),
-        options=FAILURE_OPTIONS,
+        options=REVIEW_OPTIONS,
     )
 
 
@@ -177,18 +184,19 @@ def _ways(facts: Facts, asks: tuple[Ask, ...]) -> str:
 def _verify(facts: Facts, loop: Loop) -> Next:
     assert loop.round is not None
     missing = loop.round.unscored
+    asks = _asks(loop, "verify", missing)
     return about_round(
         facts,
         loop,
         "verify",
         "agent",
-        "failure",
+        "verify",
         f"Score {_count(len(missing), 'finding')} of {loop.subject.key} round {loop.number}: "
-        f"each needs a .score.yml beside it in {loop.paths.directory}.",
+        f"each needs a .score.yml beside it in {loop.paths.directory}. {_ways(facts, asks)}",
         missing=missing,
-        asks=_asks(loop, "verify", missing),
+        asks=asks,
         inputs=tuple(f"{loop.paths.directory}/{stem}.md" for stem in missing),
-        options=FAILURE_OPTIONS,
+        options=VERIFY_OPTIONS,
     )
 
 
@@ -284,6 +292,7 @@ def to_fix(loop: Loop) -> tuple[str, ...]:
 
 
 def _fix(facts: Facts, loop: Loop) -> Next:
+    asks = (Ask("fix", loop.subject.key, loop.number),)
     return about_round(
         facts,
         loop,
@@ -291,10 +300,10 @@ def _fix(facts: Facts, loop: Loop) -> Next:
         "agent",
         "fix",
         f"Apply {_count(len(loop.to_apply), 'finding')} to {loop.subject.artifact} and say what "
-        f"was done in {loop.paths.dispositions}.",
+        f"was done in {loop.paths.dispositions}. {_ways(facts, asks)}",
         inputs=to_fix(loop),
         missing=(loop.paths.dispositions,),
-        asks=(Ask("fix", loop.subject.key, loop.number),),
+        asks=asks,
     )
 
 

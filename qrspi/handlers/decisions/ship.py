@@ -40,7 +40,7 @@ def refusal(job: Job, step: str, reason: str) -> Problem | None:
             field="--failing",
             found=tests(job).state,
             expected="tests that passed, and no finding that is not settled",
-            hint=f"{command} --failing -m REASON",
+            hint=job.next.command or f"{command} --failing -m REASON",
         )
     if reason and not against:
         text = "the tests passed and no finding is open: leave out --failing and its reason"

@@ -25,6 +25,8 @@ from qrspi.handlers.jobs.job import Job
 MENUS: dict[NextKind, tuple[str, str]] = {
     "failure": ("failure", "plan"),
     "fix-files": ("failure", "plan"),
+    "review": ("failure", "plan"),
+    "verify": ("failure", "plan"),
     "loop": ("loop", "choose"),
     "loop-again": ("loop", "again"),
     "approve": ("loop", "again"),

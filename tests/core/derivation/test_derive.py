@@ -417,3 +417,41 @@ def test_counts_say_what_is_known() -> None:
         files |= added
         counts.append(derive(tree(files)).steps[0].counts)
     assert counts == ["0 of 2 answered", "1 of 2 answered", "1 to score", "0 kept, 1 dropped"]
+
+
+@pytest.mark.rule("LIV-25", "OUT-07")
+def test_nothing_has_failed_while_agents_are_awaited() -> None:
+    """What is offered instead of waiting says what it does at that moment."""
+    goals = runs.artifact()
+    folder = "reviews/goals/round-01"
+    files = {
+        "config.md": runs.config("full"),
+        "goals.md": goals,
+        f"{folder}/.dispatch-manifest.json": runs.manifest("goals", body=goals),
+    }
+    review = derive(runs.tree(files)).next
+    files[f"{folder}/quality-claude.clean.md"] = runs.clean()
+    files[f"{folder}/scope-claude.finding-F01.md"] = runs.finding("scope-claude")
+    verify = derive(runs.tree(files)).next
+    stop = "leave everything as it is, for inspection"
+    again = "take whoever has not answered as not sent yet"
+    assert (review.kind, [tuple(option) for option in review.options]) == (
+        "review",
+        [
+            ("skip", "close this round without waiting for the rest; nothing found is scored"),
+            ("retry", again),
+            ("stop", stop),
+        ],
+    )
+    assert (verify.kind, [tuple(option) for option in verify.options]) == (
+        "verify",
+        [
+            ("skip", "go on without scores for this round; every finding is kept"),
+            ("retry", again),
+            ("stop", stop),
+        ],
+    )
+    assert verify.summary.endswith(
+        f"`qrspi next {runs.RUN} --dispatch` sends the agent; `qrspi prompt {runs.RUN} "
+        "verify-scope-claude.finding-F01` prints what to tell it."
+    )

@@ -297,6 +297,15 @@ def test_a_reviewer_misspelt_is_named_with_the_nearest() -> None:
     ]
 
 
+@pytest.mark.rule("LIV-18", "MTX-02")
+def test_half_the_name_of_a_reviewer_is_named_with_the_whole() -> None:
+    round = read(COMPLETE | {"scope.clean.md": clean("scope")})
+    assert messages(round.violations) == [
+        f"unrouted_tag: {DESIGN}/scope.clean.md: 'scope' does not review here; expected one of "
+        "quality-claude, scope-claude. Did you mean scope-claude.clean.md?"
+    ]
+
+
 @pytest.mark.rule("LIV-18")
 def test_what_was_rejected_is_never_an_answer() -> None:
     kept = {"quality-claude.finding-F07.md.rejected-1": b"x", "rejected-1.jsonl": b"{}\n"}

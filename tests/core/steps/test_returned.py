@@ -33,6 +33,10 @@ RETURNED = {
         {"goals.md": GOALS} | log("rewind"),
         f"goals.md was returned to draft {BY}. Write goals.md, then ",
     ),
+    "rewound with a reason, as `fix` does after tests that failed": (
+        {"goals.md": GOALS, FEEDBACK: b"\n## Previous Artifact\n\n" + GOALS} | log("rewind"),
+        f"goals.md was returned to draft {BY}: read {FEEDBACK}. Write goals.md, then ",
+    ),
     "deleted": (
         log("approve"),
         f"goals.md, which was approved {BY}, is gone: write it anew, then ",
