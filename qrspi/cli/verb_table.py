@@ -50,6 +50,8 @@ VERBS: dict[str, VerbEntry] = {
     "demo": VerbEntry("A whole run with scripted agents, in a folder of its own.", _HELP),
     "doctor": VerbEntry("What is odd about this project and machine.", _HELP),
     "schema": VerbEntry("The JSON Schemas of files and of --json output.", _HELP),
+    "install": VerbEntry("Hooks, MCP server and skill for a host.", _HELP),
+    "uninstall": VerbEntry("Take them out again, byte for byte.", _HELP),
     "hook": VerbEntry("What Claude Code, Codex or Copilot ask before a tool.", _HELP),
     "completion": VerbEntry("Completion of words for your shell.", _HELP),
     "dispatch": VerbEntry("The agents a run waits for, and sending them.", _WORK),

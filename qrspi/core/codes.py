@@ -14,6 +14,7 @@ Code: TypeAlias = Literal[
     "nobody-needed",
     "not-installed",
     "nothing-to-check",
+    "unfit-file",
     "unknown-schema",
     "usage",
     # Which run

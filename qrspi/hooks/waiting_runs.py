@@ -15,7 +15,6 @@ from qrspi.world.runs import locate
 from qrspi.world.runs.locate import Root, RunDir
 
 _MOST = 4  # runs, of two lines each: ten lines in all
-_WIDEST = 240
 _SKILL = "The qrspi skill says how a run is carried on. Approving is for a person."
 
 
@@ -61,6 +60,5 @@ def _waiting(state: RunState) -> list[str]:
     step = f" ({following.step})" if following.step else ""
     command = following.command if following.who == "human" else f"qrspi next {state.run} --json"
     command = command or f"qrspi status {state.run}"
-    summary = one_line(following.summary)
-    short = summary if len(summary) <= _WIDEST else f"{summary[:_WIDEST]}…"
-    return [f"{state.run}{step} waits for {whom}: {short}", f"  Go on with `{command}`."]
+    said = one_line(following.summary).partition(". ")[0].rstrip(".")
+    return [f"{state.run}{step} waits for {whom}: {said}.", f"  Go on with `{command}`."]

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import click
 
 from qrspi.cli.app import verb
 from qrspi.cli.session import Session
+from qrspi.handlers.hosts import standing
 from qrspi.handlers.runs import doctor
 from qrspi.handlers.runs.doctor import Sign
 from qrspi.render.terminal import Paint, one_line, painter
@@ -19,7 +22,11 @@ def command(session: Session) -> None:
 
     Exit status 3 when something keeps a run from going on.
     """
-    signs = doctor.examine(session.root_if_any)
+    root = session.root_if_any
+    signs = doctor.examine(root)
+    for said in standing.look(root.project if root else None):
+        level: Literal["ok", "note"] = "ok" if said.is_fine else "note"
+        signs.append(Sign(level, "hosts", said.message, said.hint))
     bad = any(sign.level == "problem" for sign in signs)
     document = {
         "schema": "qrspi/doctor/v1",

@@ -1,0 +1,159 @@
+"""One file of a host with our part put in, or taken out again, byte for byte."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import NamedTuple, assert_never
+
+from qrspi.core.installing import json_text
+from qrspi.core.installing.host_parts import (
+    BEGIN,
+    END,
+    Content,
+    Json,
+    Lines,
+    Toml,
+    Whole,
+    is_ours,
+)
+
+
+class Edited(NamedTuple):
+    """The new text, and the pieces that were put in: taking these out gives the old one."""
+
+    text: str
+    inserted: tuple[str, ...]
+
+
+class Unfit(NamedTuple):
+    """Why a file is left as it is."""
+
+    why: str
+
+
+def with_part(text: str | None, content: Content) -> Edited | Unfit:
+    """`text` is without our part; None is no file."""
+    match content:
+        case Whole(whole):
+            if text is not None:
+                return Unfit("it was changed by hand, or is somebody else's: move it away first")
+            return Edited(stamped(whole), (stamped(whole),))
+        case Json():
+            return _with_entries(text, content)
+        case Toml(table, piece):
+            return _with_table(text or "", table, piece)
+        case Lines(lines):
+            return _appended(text or "", f"{BEGIN}\n{lines}{END}\n")
+        case _:
+            assert_never(content)
+
+
+_STAMP = "<!-- put here by qrspi install, {} -->\n"
+
+
+def stamped(text: str) -> str:
+    import hashlib
+
+    return text + _STAMP.format(hashlib.sha256(text.encode()).hexdigest()[:16])
+
+
+def _is_stamped(text: str) -> bool:
+    """Whether it is a text of ours, of whichever version, that nobody has changed."""
+    lines = text.splitlines(keepends=True)
+    return bool(lines) and stamped("".join(lines[:-1])) == text
+
+
+def _with_entries(text: str | None, content: Json) -> Edited | Unfit:
+    now = content.skeleton if text is None else text
+    why = no_json(now)
+    if why:
+        return Unfit(why)
+    inserted: list[str] = []
+    for entry in content.entries:
+        found = json_text.insertion(now, *entry)
+        if isinstance(found, str):
+            return Unfit(found)
+        now = now[: found.at] + found.text + now[found.at :]
+        inserted.append(found.text)
+    return Edited(now, (now,) if text is None else tuple(inserted))
+
+
+def no_json(text: str) -> str:
+    """Why a host reads nothing of it; '' when it does."""
+    try:
+        found = json.loads(text)
+    except RecursionError:
+        return "it is nested too deeply"
+    except ValueError as error:
+        return f"it is no JSON: {error}"
+    return "" if isinstance(found, dict) else "it is no JSON object"
+
+
+def _with_table(text: str, table: str, piece: str) -> Edited | Unfit:
+    import tomllib
+
+    edited = _appended(text, piece)
+    try:
+        tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
+        return Unfit(f"it is no TOML: {error}")
+    try:
+        tomllib.loads(edited.text)
+    except (ValueError, RecursionError):
+        there = table.partition(".")[0]
+        return Unfit(f"{there} is written there in a way that no table can be added to")
+    return edited
+
+
+def _appended(text: str, piece: str) -> Edited:
+    """At the end, behind an empty line, with the line ends of the file."""
+    newline = "\r\n" if "\r\n" in text else "\n"
+    gap = "" if not text else "\n" if text.endswith("\n") else "\n\n"
+    inserted = (gap + piece).replace("\n", newline)
+    return Edited(text + inserted, (inserted,))
+
+
+def without_part(text: str, content: Content, inserted: tuple[str, ...]) -> str:
+    """As it was before. What was changed since by others stays, as far as our part can be told
+    from it."""
+    exact = _taken_out(text, inserted)
+    return _found_and_taken_out(text, content) if exact is None else exact
+
+
+def is_blank(text: str, content: Content) -> bool:
+    """Whether a file that we made has nothing left that somebody would miss."""
+    if isinstance(content, Json) and not no_json(text or "{}"):
+        return bool(json.loads(text or "{}") in ({}, json.loads(content.skeleton)))
+    return not text.strip()
+
+
+def _taken_out(text: str, inserted: tuple[str, ...]) -> str | None:
+    """Each piece once, and whole."""
+    for piece in reversed(inserted):
+        if text.count(piece) != 1:
+            return None
+        text = text.replace(piece, "")
+    return text if inserted else None
+
+
+def _found_and_taken_out(text: str, content: Content) -> str:
+    match content:
+        case Whole():
+            return "" if _is_stamped(text) else text
+        case Json():
+            return text if no_json(text) else json_text.removed(text, is_ours)
+        case Toml(table, _):
+            name = re.escape(table)
+            block = rf"(?:\r?\n)?^\[{name}(?:\.[^\]]*)?\][^\n]*\n?(?:(?!\s*\[)[^\n]*\n?)*"
+            return re.sub(block, "", text, flags=re.MULTILINE)
+        case Lines():
+            block = rf"(?:\r?\n)?{re.escape(BEGIN)}.*?{re.escape(END)}(?:\r?\n)?"
+            return re.sub(block, "", text, flags=re.DOTALL)
+        case _:
+            assert_never(content)
+
+
+def holds_part(text: str, content: Content) -> bool:
+    """Whether some version of our part is in it."""
+    return _found_and_taken_out(text, content) != text

@@ -1,0 +1,147 @@
+"""What is put where for each host: its hooks, the MCP server, the skill, a few lines for agents.
+
+Paths are below the project, or below the home of the user. Two hosts may share a file; then what
+is put there is the same for both.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal, NamedTuple
+
+HostName = Literal["claude-code", "codex", "copilot"]
+Level = Literal["project", "user"]
+HOSTS: tuple[HostName, ...] = ("claude-code", "codex", "copilot")
+SKILL = "skills/qrspi/SKILL.md"
+
+HOOK = "qrspi hook "  # what every command of ours in a host's settings holds
+BEGIN, END = "<!-- qrspi:begin -->", "<!-- qrspi:end -->"
+FRAGMENT = """\
+This project plans and reviews its work in runs of `qrspi`, folders below `docs/qrspi/`. Before you
+touch a file there, or when you are asked to plan, build or go on with a feature, use the skill
+`qrspi`; `qrspi status` says where each run stands. Never write `status: approved` and never edit
+files that only the engine writes: approving is for a person.
+"""
+
+
+class Entry(NamedTuple):
+    """A value in a JSON file: under `key` of the object at `path`, or at the end of an array."""
+
+    path: tuple[str, ...]
+    key: str
+    value: Any
+
+
+class Json(NamedTuple):
+    entries: tuple[Entry, ...]
+    skeleton: str = "{}\n"  # of a file that is not there yet
+
+
+class Toml(NamedTuple):
+    table: str
+    text: str
+
+
+class Lines(NamedTuple):
+    text: str
+
+
+class Whole(NamedTuple):
+    """A file of ours alone; its last line says so, with a hash of the rest."""
+
+    text: str
+
+
+Content = Json | Toml | Lines | Whole
+
+
+class Part(NamedTuple):
+    file: str
+    content: Content
+
+
+def command(event: str, host: HostName) -> str:
+    """Nothing at all where there is no qrspi, and never a status but 0."""
+    return f"! command -v qrspi >/dev/null 2>&1 || {HOOK}{event} --host {host} || :"
+
+
+def parts(host: HostName, level: Level, skill: str) -> tuple[Part, ...]:
+    match host, level:
+        case "claude-code", "project":
+            files = (".claude/settings.json", ".mcp.json", ".claude", "CLAUDE.md")
+        case "claude-code", "user":
+            files = (".claude/settings.json", ".claude.json", ".claude", ".claude/CLAUDE.md")
+        case "codex", "project":
+            files = (".codex/hooks.json", ".codex/config.toml", ".agents", "AGENTS.md")
+        case "codex", "user":
+            files = (".codex/hooks.json", ".codex/config.toml", ".agents", ".codex/AGENTS.md")
+        case "copilot", "project":
+            files = (".github/hooks/qrspi.json", ".mcp.json", ".github", "AGENTS.md")
+        case _:
+            copilot = ".copilot"
+            files = (
+                f"{copilot}/hooks/qrspi.json",
+                f"{copilot}/mcp-config.json",
+                copilot,
+                f"{copilot}/copilot-instructions.md",
+            )
+    hooks, server, folder, lines = files
+    return (
+        Part(hooks, _hooks(host)),
+        Part(server, _server(server)),
+        Part(f"{folder}/{SKILL}", Whole(skill)),
+        Part(lines, Lines(FRAGMENT)),
+    )
+
+
+def _hooks(host: HostName) -> Content:
+    if host == "copilot":
+        events = (
+            ("preToolUse", "pre-tool"),
+            ("agentStop", "stop"),
+            ("sessionStart", "session-start"),
+        )
+        return Json(
+            tuple(Entry(("hooks", name), "", _of_copilot(event)) for name, event in events),
+            '{\n  "version": 1\n}\n',
+        )
+    asks = {"matcher": "Write|Edit|MultiEdit|NotebookEdit|Bash|apply_patch"}
+    return Json(
+        (
+            Entry(("hooks", "PreToolUse"), "", asks | _handlers("pre-tool", host)),
+            Entry(("hooks", "Stop"), "", _handlers("stop", host)),
+            Entry(("hooks", "SessionStart"), "", _handlers("session-start", host)),
+        )
+    )
+
+
+def _handlers(event: str, host: HostName) -> dict[str, Any]:
+    return {"hooks": [{"type": "command", "command": command(event, host), "timeout": 10}]}
+
+
+def _of_copilot(event: str) -> dict[str, Any]:
+    return {"type": "command", "bash": command(event, "copilot"), "timeoutSec": 10}
+
+
+def _server(file: str) -> Content:
+    if file.endswith(".toml"):
+        text = '[mcp_servers.qrspi]\ncommand = "qrspi"\nargs = ["mcp"]\n'
+        return Toml("mcp_servers.qrspi", text)
+    value: dict[str, Any] = {"command": "qrspi", "args": ["mcp"]}
+    if file.endswith("mcp-config.json"):
+        value = {"type": "local", **value, "tools": ["*"]}
+    return Json((Entry(("mcpServers",), "qrspi", value),))
+
+
+def is_ours(path: tuple[str, ...], value: Any) -> bool:
+    """A value in a JSON file that an installation, of whichever version, has put there."""
+    if path == ("mcpServers", "qrspi"):
+        return True
+    said = value.get("command", value.get("bash")) if isinstance(value, dict) else None
+    return path[:1] == ("hooks",) and isinstance(said, str) and HOOK in said
+
+
+TRUST = {
+    "claude-code": "Start `claude` here and say yes when it asks about the server of .mcp.json.",
+    "codex": "Start `codex` here, trust the folder, and trust the hooks when it asks about them.",
+    "copilot": "Start `copilot` here and say yes when it asks whether you trust the folder.",
+}

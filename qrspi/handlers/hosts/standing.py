@@ -1,0 +1,122 @@
+"""What `doctor` says about hosts: installed, out of date, switched off, run twice."""
+
+from __future__ import annotations
+
+import json
+import os
+import tomllib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from qrspi.core.errors import Refusal
+from qrspi.core.installing import install_plan
+from qrspi.core.installing.host_parts import HOSTS, HostName, Part, parts
+from qrspi.handlers.hosts.install import Place
+from qrspi.world.hosts import host_files, install_record
+
+_SETTINGS: dict[HostName, tuple[str, ...]] = {
+    "claude-code": (".claude/settings.json", ".claude/settings.local.json"),
+    "codex": (".codex/config.toml",),
+    "copilot": (".github/hooks/qrspi.json", ".copilot/settings.json", ".copilot/config.json"),
+}
+PLUGIN = "qrspi@qrspi"
+
+
+class Standing(NamedTuple):
+    is_fine: bool
+    message: str
+    hint: str = ""
+
+
+def places(project: str | None, environment: Mapping[str, str]) -> tuple[Place, ...]:
+    user = Place("user", str(Path.home()), install_record.of_user(environment))
+    if project is None or project == user.root:
+        return (user,)
+    return Place("project", project, install_record.of_project(project)), user
+
+
+def look(project: str | None) -> Iterator[Standing]:
+    found = places(project, os.environ)
+    there: list[tuple[HostName, Place]] = []
+    for place in found:
+        for host in HOSTS:
+            said = _standing(host, place)
+            if said:
+                there.append((host, place))
+                yield said
+    if there:
+        yield from _switched_off(there, found)
+        yield from _twice(there, found)
+
+
+def _standing(host: HostName, place: Place) -> Standing | None:
+    mine = parts(host, place.level, host_files.skill())
+    states = {part.file: _state(part, place) for part in mine}
+    hooks, skill = mine[0].file, mine[2].file
+    if states[hooks] is None and states[skill] is None:
+        return None  # the other files may be there for another host
+    where = "in this project" if place.level == "project" else "in your home"
+    wrong = [file for file, current in states.items() if current is not True]
+    if not wrong:
+        return Standing(True, f"{host}: installed {where}")
+    level = "" if place.level == "project" else " --user"
+    names = ", ".join(wrong)
+    hint = f"qrspi install {host}{level} --yes"
+    return Standing(False, f"{host}: installed {where}, and out of date: {names}", hint)
+
+
+def _state(part: Part, place: Place) -> bool | None:
+    try:
+        return install_plan.is_current(part, host_files.text(place.root, part.file))
+    except Refusal:
+        return None
+
+
+def _documents(found: tuple[Place, ...], files: tuple[str, ...]) -> Iterator[tuple[str, Any]]:
+    """Settings that can be read, with the names they are told by."""
+    for place in found:
+        for file in files:
+            try:
+                text = host_files.text(place.root, file) or ""
+                document = (
+                    tomllib.loads(text) if file.endswith(".toml") else json.loads(text or "{}")
+                )
+            except (Refusal, ValueError):
+                continue
+            if isinstance(document, dict):
+                yield f"{'~/' if place.level == 'user' else ''}{file}", document
+
+
+def _switched_off(
+    there: list[tuple[HostName, Place]], found: tuple[Place, ...]
+) -> Iterator[Standing]:
+    for host in dict(there):
+        for file, settings in _documents(found, _SETTINGS[host]):
+            features = settings.get("features")
+            if settings.get("disableAllHooks") is True:
+                yield Standing(
+                    False, f"{host}: hooks are switched off by disableAllHooks in {file}"
+                )
+            if isinstance(features, dict) and features.get("hooks") is False:
+                yield Standing(False, f"{host}: hooks are switched off by features.hooks in {file}")
+            off = settings.get("disabledMcpjsonServers")
+            if isinstance(off, list) and "qrspi" in off:
+                text = f"{host}: the MCP server is switched off by disabledMcpjsonServers in {file}"
+                yield Standing(False, text)
+
+
+def _twice(there: list[tuple[HostName, Place]], found: tuple[Place, ...]) -> Iterator[Standing]:
+    levels = {host: [place.level for one, place in there if one == host] for host, _ in there}
+    for host, at in levels.items():
+        if len(at) > 1:
+            text = f"{host}: its hooks run twice, from this project and from your home"
+            yield Standing(False, text, f"qrspi uninstall {host} --user --yes")
+    if "copilot" in levels and "claude-code" in levels:
+        text = "copilot: its hooks run twice, as it runs those of .claude/settings.json too"
+        yield Standing(False, f"{text}; both give the same answer")
+    for file, settings in _documents(found, _SETTINGS["claude-code"]):
+        plugins = settings.get("enabledPlugins")
+        if "claude-code" in levels and isinstance(plugins, dict) and plugins.get(PLUGIN) is True:
+            text = f"claude-code: its hooks run twice, as {file} has the plugin {PLUGIN} too"
+            yield Standing(False, text, "qrspi uninstall claude-code --yes")

@@ -1,0 +1,93 @@
+"""Files of hosts, in a project or in a home: read as text, written whole, never through a link."""
+
+from __future__ import annotations
+
+import os
+import stat
+from contextlib import suppress
+
+from qrspi.core.errors import Halt, Refusal
+from qrspi.core.model import Problem
+from qrspi.core.tree import Fault
+from qrspi.world.files import atomic_write
+from qrspi.world.files.run_tree import DiskTree, opened
+
+_LIMIT = 16 * 1024 * 1024
+_ANYBODY_WRITES = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
+
+
+def text(place: str, file: str) -> str | None:
+    """None when there is no such file. What no text can be put into is refused."""
+    if _below_a_link(place, file):
+        raise Refusal(_unfit(file, "it is a link or lies below one, and nothing is written there"))
+    data = DiskTree(place).read(file, _LIMIT)
+    if isinstance(data, Fault):
+        if data.kind == "absent":
+            return None
+        raise Refusal(_unfit(file, data.reason))
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError:
+        raise Refusal(_unfit(file, "it is no UTF-8 text")) from None
+
+
+def _below_a_link(place: str, file: str) -> bool:
+    at = place
+    for part in file.split("/"):
+        at = f"{at}/{part}"
+        if os.path.islink(at):
+            return True
+    return False
+
+
+def _unfit(file: str, why: str) -> Problem:
+    text = f"{file} is left as it is, and so is everything else: {why}"
+    return Problem("unfit-file", text, file=file, found=why)
+
+
+def must_be_writable(place: str, file: str) -> None:
+    """A file that nobody may write was made so on purpose, though its folder lets us replace it."""
+    with suppress(FileNotFoundError):
+        if not os.lstat(f"{place}/{file}").st_mode & _ANYBODY_WRITES:
+            raise Halt(_unfit(file, "nobody may write it"))
+
+
+def write(place: str, file: str, content: str | None) -> None:
+    """None removes it, with the folders that are empty without it."""
+    folder, _, name = file.rpartition("/")
+    with (
+        atomic_write.reporting_errors(file),
+        opened(place) as root,
+        atomic_write.below(root, folder, make=content is not None) as directory,
+    ):
+        if content is None:
+            os.unlink(name, dir_fd=directory)
+        else:
+            atomic_write.replace(directory, name, content.encode(), _mode(directory, name))
+    if content is None:
+        _remove_empty(place, folder)
+
+
+def _remove_empty(place: str, folder: str) -> None:
+    while folder:
+        try:
+            os.rmdir(f"{place}/{folder}")
+        except OSError:
+            return
+        folder = folder.rpartition("/")[0]
+
+
+def _mode(directory: int, name: str) -> int | None:
+    try:
+        return stat.S_IMODE(os.stat(name, dir_fd=directory, follow_symlinks=False).st_mode)
+    except FileNotFoundError:
+        return None
+
+
+def skill() -> str:
+    """The text that tells an agent how a run is carried on, as it is shipped."""
+    import qrspi
+
+    package = os.path.dirname(os.path.abspath(qrspi.__file__))
+    with open(f"{package}/data/skill/SKILL.md", encoding="utf-8") as file:
+        return file.read()
