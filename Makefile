@@ -1,7 +1,7 @@
 # GNU make. `make` alone lists the targets.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup system demo test browser check attacks faults fleet bench rules clean
+.PHONY: help setup system demo test browser check attacks faults fleet hosts bench rules clean
 
 # Recursive on purpose: looked up only by the recipes that need an interpreter.
 PYTHON = $(shell for python in python3.11 python3; do \
@@ -44,7 +44,7 @@ demo: setup ## a whole run with scripted agents, in a scratch repository
 	@$(VENV)/bin/qrspi demo
 
 test: setup ## the test suite without the slow tests
-	$(PYTEST) -n auto -m 'not slow'
+	$(PYTEST) -n auto -m 'not slow and not hosts'
 
 # axe-core is text that a browser is given to judge a page by; without npm, what needs it is skipped.
 browser: setup ## the page in a real browser, all of it
@@ -59,7 +59,7 @@ check: setup ## everything a change must pass: lint, types, layers, tests
 	$(PY) -m mypy
 	$(PY) -m mypy --strict tools/*.py bench/*.py
 	$(VENV)/bin/lint-imports
-	$(PYTEST) -n auto -m 'not slow'
+	$(PYTEST) -n auto -m 'not slow and not hosts'
 
 attacks: setup ## every attack that was ever tried, and a table of how each ended
 	QRSPI_ATTACKS=table $(PYTEST) -n auto tests/attacks
@@ -74,6 +74,9 @@ faults: setup ## the slow tests, and every test that breaks the world
 fleet: setup ## workers over a real RabbitMQ: kills, freezes, restarts
 	@$(MAKE) --no-print-directory system TOOLS=rabbitmq-server
 	$(PYTEST) tests/fleet tests/core/fleet
+
+hosts: setup ## hooks, install and plugin in the real Claude Code, Codex and Copilot (from npm)
+	$(PYTEST) -n 2 tests/hosts
 
 bench: setup ## measure the speed goals, as ratios on this machine
 	$(PY) bench/run.py

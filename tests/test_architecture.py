@@ -60,7 +60,7 @@ def _top(name: str) -> str:
 PURE = frozenset(
     """__future__ abc ast base64 binascii bisect collections collections.abc difflib enum fractions
     functools hashlib heapq html itertools json keyword math operator re shlex string textwrap
-    types typing unicodedata urllib.parse zlib""".split()
+    tomllib types typing unicodedata urllib.parse zlib""".split()
 )
 WORLDLY_CALLS = frozenset("open print input exec eval compile __import__ breakpoint".split())
 

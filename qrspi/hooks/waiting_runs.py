@@ -36,7 +36,8 @@ def left_to_do(project: str, transcript: str) -> str | None:
     states = (_state(runs[name]) for name in named)
     for state in states:
         if state.next.who in ("agent", "engine") and not _is_over(state):
-            return f"{' '.join(_waiting(state))} Or say why you stop here."
+            said = " ".join(line.strip() for line in _waiting(state))
+            return f"{said} Or say why you stop here."
     return None
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -89,6 +90,7 @@ class Host:
 
     def __init__(self, name: str, home: Path, project: Path) -> None:
         self.name, self.home, self.project = name, home, project
+        self.without_qrspi = False
         home.mkdir(parents=True, exist_ok=True)
         if name == "codex":
             (home / ".codex").mkdir(exist_ok=True)
@@ -100,9 +102,19 @@ class Host:
 
     @property
     def environment(self) -> dict[str, str]:
-        path = [str(Path(sys.executable).parent), str(folder()), os.environ["PATH"]]
+        ours = [] if self.without_qrspi else [str(Path(sys.executable).parent)]
+        path = [*ours, str(folder()), *_system_path()]
         common = {"HOME": str(self.home), "PATH": os.pathsep.join(path), "LANG": "C.UTF-8"}
         return common | _ENVIRONMENTS[self.name]
+
+    def qrspi(self, *words: str) -> None:
+        subprocess.run(
+            [Path(sys.executable).with_name("qrspi"), *words],
+            cwd=self.project,
+            env=self.environment,
+            check=True,
+            capture_output=True,
+        )
 
     def run(self, *words: str) -> subprocess.CompletedProcess[str]:
         """A command of the program that needs no model, such as `mcp list`."""
@@ -116,14 +128,13 @@ class Host:
             timeout=120,
         )
 
-    def session(
-        self, turns: Sequence[Turn], text: str = "Go on.", *, cwd: Path | None = None
-    ) -> Session:
+    def session(self, turns: Sequence[Turn], text: str = "Go on.") -> Session:
         argv, stdin = _headless(self.name, text)
         files = {}
         if self.name == "codex":
             config = self.home / ".codex" / "config.toml"
-            files = {str(config): config.read_text()}
+            address = re.sub(r"127\.0\.0\.1:\w+", "127.0.0.1:PORT", config.read_text())
+            files = {str(config): address}
         spec = {
             "turns": [list(turn) for turn in turns],
             "argv": [str(program(self.name)), *argv],
@@ -141,6 +152,12 @@ class Host:
         )
         assert done.returncode == 0, done.stderr
         return Session(**json.loads(done.stdout))
+
+
+def _system_path() -> list[str]:
+    """Without another qrspi that may be there."""
+    places = os.environ["PATH"].split(os.pathsep)
+    return [place for place in places if place and not (Path(place) / "qrspi").exists()]
 
 
 _ENVIRONMENTS: Mapping[str, dict[str, str]] = {
