@@ -1,6 +1,6 @@
 """A session with a real host as text: what the model did, and what it was told.
 
-    QRSPI_HOST_PROGRAMS=… python -m tests.hosts.shown_session claude|codex|copilot
+QRSPI_HOST_PROGRAMS=… python -m tests.hosts.shown_session claude|codex|copilot
 """
 
 from __future__ import annotations
