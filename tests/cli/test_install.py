@@ -59,6 +59,12 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
+@pytest.fixture
+def quoting(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The differences quote the skill, whose commands are for a run that is not there yet."""
+    monkeypatch.setenv("QRSPI_PRINTED", "off")
+
+
 def contents(place: Path) -> dict[str, str]:
     return {
         path.relative_to(place).as_posix(): path.read_bytes().decode()
@@ -76,6 +82,7 @@ def put(place: Path, files: dict[str, str]) -> None:
 
 @pytest.mark.rule("HST-02", "HST-10")
 @pytest.mark.parametrize("host", HOSTS)
+@pytest.mark.usefixtures("quoting")
 @pytest.mark.parametrize("before", [{}, BEFORE], ids=["nothing-there", "files-there"])
 def test_there_and_back(host: str, before: dict[str, str], qrspi: Call, project: Path) -> None:
     put(project, before)
@@ -221,6 +228,7 @@ def test_modes_stay(qrspi: Call, project: Path) -> None:
 
 
 @pytest.mark.rule("HST-10")
+@pytest.mark.usefixtures("quoting")
 def test_a_dry_run_shows_the_differences_and_changes_nothing(qrspi: Call, project: Path) -> None:
     put(project, {"AGENTS.md": "Ours.\n"})
     done = qrspi("install", "codex", "--dry-run")
