@@ -32,7 +32,7 @@ def rights(*, write: bool, approve: bool) -> frozenset[Right]:
 
 class Offer(NamedTuple):
     make: Callable[..., Call]
-    schema: str  # of what it answers
+    schema: str  # of what it answers; of several where that depends on what is asked
     title: str
     right: Right = "read"
     undoes: bool = False  # may take back what was approved or written
@@ -42,6 +42,8 @@ class Offer(NamedTuple):
         return self.make.__name__
 
 
+# A menu about config.md is answered by the command that mends it.
+_ANSWERS = "resolve config-set config-migrate config-validate route-set"
 OFFERS = (
     Offer(reading_tools.status, "status", "Where runs stand"),
     Offer(reading_tools.next_step, "next", "What a run needs now"),
@@ -60,7 +62,7 @@ OFFERS = (
     Offer(writing_tools.add_comment, "comment-add", "Comment on lines", "write"),
     Offer(writing_tools.add_spend, "spend-add", "Enter what was spent", "write"),
     Offer(writing_tools.decide, "decide", "What becomes of a finding", "write", undoes=True),
-    Offer(writing_tools.resolve, "resolve", "Answer a run's menu", "write", undoes=True),
+    Offer(writing_tools.resolve, _ANSWERS, "Answer a run's menu", "write", undoes=True),
     Offer(writing_tools.approve, "approve", "Approve a step", "approve"),
 )
 OFFER = {offer.name: offer for offer in OFFERS}
@@ -75,6 +77,7 @@ def tool(offer: Offer, commands: Commands) -> Tool:
         structured_output=False,
     )
     made.fn_metadata.output_schema = _schema(offer.schema)
+    made.parameters = _plain(made.parameters)
 
     def body(**arguments: Any) -> CallToolResult:
         words, text = offer.make(**arguments)
@@ -92,10 +95,31 @@ def _annotations(offer: Offer) -> ToolAnnotations:
     )
 
 
+def _plain(parameters: dict[str, Any]) -> dict[str, Any]:
+    """Without the titles that are made of the names: a model pays for every word."""
+    properties = {
+        name: {key: value for key, value in about.items() if key != "title"}
+        for name, about in parameters["properties"].items()
+    }
+    required = {"required": parameters["required"]} if "required" in parameters else {}
+    return {
+        "type": "object",
+        "properties": properties,
+        **required,
+        "additionalProperties": False,
+    }
+
+
 @cache
-def _schema(name: str) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(shipped_schemas.text(name))
-    return found
+def _schema(names: str) -> dict[str, Any]:
+    """The published one, or one that takes any of several."""
+    found = [json.loads(shipped_schemas.text(name)) for name in names.split()]
+    if len(found) == 1:
+        published: dict[str, Any] = found[0]
+        return published
+    parts = [{key: one[key] for key in one if key[0] != "$"} for one in found]
+    definitions = {name: about for one in found for name, about in one.get("$defs", {}).items()}
+    return {"type": "object", "anyOf": parts, "$defs": definitions}
 
 
 def not_offered(name: str) -> Problem:

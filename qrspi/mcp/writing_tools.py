@@ -134,9 +134,6 @@ def add_comment(
     return call("comment add", run, f"{file}:{lines}", message=text)
 
 
-Count = Annotated[int, Field(ge=0)]
-
-
 def add_spend(
     run: Run,
     step: Step,
@@ -147,11 +144,11 @@ def add_spend(
     round: Annotated[int | None, Field(ge=1, description="Of a review.")] = None,
     name: Annotated[str, Field(description="Which one: a reviewer's tag.")] = "",
     vendor: Annotated[str, Field(description="Whose model it is.")] = "",
-    calls: Count = 1,
-    input_tokens: Count = 0,
-    output_tokens: Count = 0,
+    calls: Annotated[int, Field(ge=0, description="How many calls.")] = 1,
+    input_tokens: Annotated[int, Field(ge=0, description="Tokens sent.")] = 0,
+    output_tokens: Annotated[int, Field(ge=0, description="Tokens received.")] = 0,
     usd: Annotated[float | None, Field(ge=0, description="If the price is known.")] = None,
-    seconds: Annotated[float, Field(ge=0)] = 0.0,
+    seconds: Annotated[float, Field(ge=0, description="How long it took.")] = 0.0,
 ) -> Call:
     """Enter what you have spent on agents for this run, so that its budgets count it."""
     return call(

@@ -46,7 +46,10 @@ def test_a_dry_run_says_what_would_be_written(asking: Path, qrspi: Call, tmp_pat
     done = qrspi(*words, "--dry-run")
     assert (done.code, done.out.splitlines()[:2]) == (
         0,
-        ["The text of q01-hybrid would be taken in.", "  would write research/q01-hybrid.md"],
+        [
+            "research: the text of q01-hybrid would be taken in.",
+            "  would write research/q01-hybrid.md",
+        ],
     )
     assert runs.contents(asking) == before
     document = qrspi(*words, "--json").json

@@ -69,6 +69,30 @@ def test_each_option_adds_its_tools(host: Host, project: Path) -> None:
         )
 
 
+ARGUMENTS = {
+    "submit_findings": ["run", "step", "round", "tag", "text"],
+    "submit_score": ["run", "step", "round", "finding", "text"],
+    "submit_artifact": ["run", "step", "text"],
+    "report_task": ["run", "task", "status"],
+    "add_comment": ["run", "file", "lines", "text"],
+    "decide": ["run", "finding", "choice"],
+    "resolve": ["run", "option"],
+    "approve": ["run", "step"],
+    "read_prompt": ["tag"],
+}
+
+
+@pytest.mark.rule("HST-04", "HST-14")
+def test_a_model_is_told_of_every_tool_and_argument(host: Host) -> None:
+    tools = host.tools()
+    assert {name: tools[name].input_schema["required"] for name in ARGUMENTS} == ARGUMENTS
+    for name, tool in tools.items():
+        assert (tool.description or "").endswith("."), name
+        assert tool.input_schema["additionalProperties"] is False
+        for argument, about in tool.input_schema["properties"].items():
+            assert about["description"], f"{name}.{argument}"
+
+
 @pytest.mark.rule("HST-03", "HST-14", "SEC-21")
 def test_findings_are_handed_in(host: Host, run: Path) -> None:
     about = {"run": run.name, "step": "goals", "round": 1, "tag": "quality-claude"}
@@ -233,6 +257,20 @@ def test_a_menu_is_answered(host: Host, run: Path) -> None:
     assert said.splitlines()[0].startswith("not-offered: ")
     host.document("resolve", run=run.name, option="skip")
     assert (trail(run)["actor"], trail(run)["event"]) == ("mcp", "skip")
+
+
+@pytest.mark.rule("HST-03", "HST-04")
+def test_a_menu_about_config_is_answered_by_what_mends_it(host: Host, project: Path) -> None:
+    config = runs.config(drop=["second_reviewer"])
+    files = {"config.md": config, "goals.md": runs.artifact(body=scenes.BODY)}
+    run = runs.on_disk(project, files, f"2026-05-20-run-{next(NUMBERS)}")
+    scenes.commit_all(project)
+    menu = host.document("next_step", run=run.name)["next"]
+    assert menu["kind"] == "config"
+    mend = next(one for one in menu["options"] if "config set" in one["label"])
+    host.document("resolve", run=run.name, option=mend["key"])
+    assert (trail(run)["actor"], trail(run)["event"]) == ("mcp", "config-set")
+    assert host.document("advance", run=run.name)["next"]["action"] == "review"
 
 
 @pytest.mark.rule("HST-01", "HST-03")

@@ -73,7 +73,9 @@ def set_(session: Session, words: tuple[str, ...], dry_run: bool) -> None:
     run, pairs = _run_and_pairs(words)
     found = session.run(run)
     workspace, change = run_words.workspace(found.path, dry_run), change_config.setting(*pairs)
-    edit = change_config.perform(workspace, "config set", change, session.lock_timeout)
+    edit = change_config.perform(
+        workspace, "config set", change, session.lock_timeout, session.surface
+    )
     if not dry_run:
         keys = [key for key, _ in pairs]
         project = session.root.project
@@ -101,7 +103,9 @@ def migrate(session: Session, run: str | None, dry_run: bool) -> None:
     """Do what renamed fields need, and nothing else."""
     found = session.run(run)
     workspace, change = run_words.workspace(found.path, dry_run), change_config.migrating
-    edit = change_config.perform(workspace, "config migrate", change, session.lock_timeout)
+    edit = change_config.perform(
+        workspace, "config migrate", change, session.lock_timeout, session.surface
+    )
     document = {"schema": "qrspi/config-migrate/v1", "run": found.name, "plan": list(edit.notes)}
     lines = [*map(one_line, edit.notes), *config_page.edit_lines(edit, dry_run)]
     session.answer(document | config_page.edit_document(edit, dry_run), lines)

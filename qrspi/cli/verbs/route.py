@@ -72,7 +72,9 @@ def set_(session: Session, words: tuple[str, ...], dry_run: bool) -> None:
         raise run_words.misuse(f"{said}; expected quick, full or full-ux", hint=hint)
     found = session.run(run)
     workspace, change = run_words.workspace(found.path, dry_run), change_config.routing(name)
-    edit = change_config.perform(workspace, "route set", change, session.lock_timeout)
+    edit = change_config.perform(
+        workspace, "route set", change, session.lock_timeout, session.surface
+    )
     document = {
         "schema": "qrspi/route-set/v1",
         "run": found.name,

@@ -43,7 +43,7 @@ def artifact(
     done = handed_in.artifact(
         at.workspace, at.subject.key, name, file.read(LIMIT + 1), _options(session, dry_run)
     )
-    head = f"The {done.name}'s text of {done.step}" if not name else f"The text of {done.name}"
+    head = f"{done.step}: the text of {done.name}"
     _answer(session, at, "artifact", head, done, dry_run, name=done.name)
 
 
@@ -68,7 +68,7 @@ def score(
     at = run_words.place(session, words, "qrspi submit score FILE [RUN] STEP --round N", dry_run)
     options, data = _options(session, dry_run), file.read(LIMIT + 1)
     done = handed_in.score(at.workspace, at.subject, number, finding, data, options)
-    head = f"The score of {finding}"
+    head = f"{done.step}: the score of {finding}"
     _answer(session, at, "score", head, done, dry_run, finding=finding)
 
 

@@ -53,23 +53,25 @@ def rehearse(tree: Tree, change: Change) -> Edit:
     return change(tree, content)
 
 
-def perform(workspace: Workspace, event: str, change: Change, lock_timeout: float) -> Edit:
+def perform(
+    workspace: Workspace, event: str, change: Change, lock_timeout: float, surface: str = "cli"
+) -> Edit:
     with workspace.locked(lock_timeout, f"qrspi {event}"):
         edit = rehearse(workspace, change)
         if edit.changed or (event == ROUTE_SET and _is_by_hand(workspace, edit)):
-            _write(workspace, event, edit)
+            _write(workspace, event, edit, surface)
     return edit
 
 
-def _write(workspace: Workspace, event: str, edit: Edit) -> None:
+def _write(workspace: Workspace, event: str, edit: Edit, surface: str) -> None:
     """And commit it, so that a clone has the same settings."""
     repo = repository.find(workspace.path) if configs.read(edit.after).commit == "on" else None
     if repo:
         commits.check_ready(repo, "change config.md")
-    changed = (*_answered(workspace, event, edit), FILE)
+    changed = (*_answered(workspace, event, edit, surface), FILE)
     workspace.replace(FILE, edit.before, edit.after)
     done = Performed(event.replace(" ", "-"), "", files=changed, notes=edit.notes)
-    carry_out.record(workspace, "cli", done)
+    carry_out.record(workspace, surface, done)
     if repo:
         commits.commit(repo, list(changed), f"docs(qrspi): {event} for {slug_of(workspace.name)}")
 
@@ -90,7 +92,7 @@ def _rerouted(event: str, edit: Edit) -> tuple[Record, ...]:
     return (Record(route_record.CHANGE, "", "", 0, route=text),) if text else ()
 
 
-def _answered(workspace: Workspace, event: str, edit: Edit) -> tuple[str, ...]:
+def _answered(workspace: Workspace, event: str, edit: Edit, surface: str) -> tuple[str, ...]:
     """Put on record who changed the route, the command that runs the tests (or that there is none),
     or the branch that tasks are merged into."""
     before, now = configs.read(edit.before), configs.read(edit.after)
@@ -104,7 +106,7 @@ def _answered(workspace: Workspace, event: str, edit: Edit) -> tuple[str, ...]:
     ]
     said.extend(_rerouted(event, edit))
     for one in said:
-        workspace.append(approvals.FILE, change_set.signed(workspace, "cli", (one,)).data)
+        workspace.append(approvals.FILE, change_set.signed(workspace, surface, (one,)).data)
     return (approvals.FILE,) if said else ()
 
 

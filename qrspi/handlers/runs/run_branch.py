@@ -52,7 +52,7 @@ def merge_onto(workspace: Workspace, options: Options, name: str) -> None:
     """A person says which branch tasks are merged into."""
     check_there(code_repository.repository_of(change_set.look(workspace, options)), name)
     change = change_config.setting(("feature_branch", name))
-    change_config.perform(workspace, "config set", change, options.lock_timeout)
+    change_config.perform(workspace, "config set", change, options.lock_timeout, options.actor)
 
 
 def _free(repo: Repo, run: str) -> str:

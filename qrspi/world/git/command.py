@@ -7,6 +7,7 @@ the user would have run it: hooks, filters, identity and signing are theirs.
 from __future__ import annotations
 
 import os
+from _thread import allocate_lock  # `threading` costs a cold start
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import IO, TYPE_CHECKING, NamedTuple
@@ -213,13 +214,18 @@ def _start(
     return process
 
 
+# The environment says something else while GitPython is imported, to every thread.
+_IMPORTING = allocate_lock()
+
+
 def _library() -> ModuleType:
     """GitPython takes 120 ms to import: only commands that use it pay."""
     import sys
 
-    if "git" not in sys.modules:
-        _import_quietly()
-    import git
+    with _IMPORTING:
+        if "git" not in sys.modules:
+            _import_quietly()
+        import git
 
     return git
 
