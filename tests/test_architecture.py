@@ -310,6 +310,20 @@ def test_modules_are_named_for_their_subject() -> None:
     assert parts & vague == set()
 
 
+# The version is read by whoever builds the package, and `qrspi.cli:main` is what is installed.
+WITH_CODE = {PACKAGE / "__init__.py", PACKAGE / "cli" / "__init__.py"}
+
+
+def test_a_package_file_is_empty() -> None:
+    filled = {file for file in PACKAGE.rglob("__init__.py") if file.read_bytes()}
+    assert filled - WITH_CODE == set()
+
+
+def test_no_module_is_longer_than_400_lines() -> None:
+    lengths = {file: file.read_bytes().count(b"\n") for file in PACKAGE.rglob("*.py")}
+    assert {file: length for file, length in lengths.items() if length > 400} == {}
+
+
 def test_functions_are_short() -> None:
     lengths = sorted(
         (node.end_lineno or 0) - node.lineno + 1

@@ -144,6 +144,13 @@ class Session:
         names = found.options
         return self._one(locate.resolve(self.root, names[self.choose("Which run?", names)]))
 
+    def runs(self) -> tuple[RunDir, ...]:
+        """Every run of the project."""
+        found = locate.list_runs(self.root)
+        if isinstance(found, Fault):
+            raise Halt(locate.no_listing(self.root, found))
+        return found
+
     def run_path(self, run: RunDir) -> str:
         """How the run is named to people: relative to the project."""
         return run.path.removeprefix(f"{self.root.project.rstrip('/')}/")

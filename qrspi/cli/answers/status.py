@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from qrspi.core.derivation.compaction_advice import checkpoint
 from qrspi.core.derivation.derive import derive
 from qrspi.core.errors import Halt
-from qrspi.core.model import Problem, RunState
+from qrspi.core.model import RunState
 from qrspi.core.tree import Fault
 from qrspi.render import run_page
 from qrspi.render.terminal import one_line, painter
@@ -134,8 +134,7 @@ def _runs(session: Session, request: Request) -> tuple[RunDir, ...]:
         return (session.run(request.run),)
     found = locate.runs_and_odd(session.root)
     if isinstance(found, Fault):
-        text = f"cannot list {session.root.runs_dir}: {found.reason}"
-        raise Halt(Problem("unreadable", text, file=session.root.runs_dir))
+        raise Halt(locate.no_listing(session.root, found))
     runs, odd = found
     session.note(*(locate.odd_name(name) for name in odd))
     return runs

@@ -7,13 +7,8 @@ import click
 from qrspi.cli import arguments
 from qrspi.cli.app import verb
 from qrspi.cli.session import Session
-from qrspi.core.errors import Halt
-from qrspi.core.model import Problem
-from qrspi.core.tree import Fault
 from qrspi.handlers.runs import prove_run
 from qrspi.render.history import proof
-from qrspi.world.runs import locate
-from qrspi.world.runs.locate import RunDir
 
 
 @verb("verify")
@@ -26,7 +21,7 @@ def command(session: Session, run: str | None, shape: str) -> None:
 
     Nothing is repaired. Without RUN, every run is looked at.
     """
-    runs = (session.run(run),) if run else _all(session)
+    runs = (session.run(run),) if run else session.runs()
     proofs = [prove_run.prove(one.path) for one in runs]
     folder = session.root.runs_dir.removeprefix(f"{session.root.project.rstrip('/')}/")
     if shape == "json":
@@ -35,11 +30,3 @@ def command(session: Session, run: str | None, shape: str) -> None:
         session.answer(proof.document(proofs), proof.FORMATS[shape](proofs, folder))
     if any(one.gaps for one in proofs):
         raise click.exceptions.Exit(3)
-
-
-def _all(session: Session) -> tuple[RunDir, ...]:
-    found = locate.list_runs(session.root)
-    if isinstance(found, Fault):
-        text = f"cannot list {session.root.runs_dir}: {found.reason}"
-        raise Halt(Problem("unreadable", text, file=session.root.runs_dir))
-    return found

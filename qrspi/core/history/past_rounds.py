@@ -12,10 +12,10 @@ from qrspi.core.importing.foreign_rounds import reviewed_in
 from qrspi.core.model import Finding, Round, Triaged
 from qrspi.core.pipeline import Subject, subject_of
 from qrspi.core.records import import_record
+from qrspi.core.rounds import finding_history, round_list, verified_file
 from qrspi.core.rounds import manifest as manifests
 from qrspi.core.rounds import pause_file as pauses
-from qrspi.core.rounds import round_list, scope_set, verified_file
-from qrspi.core.rounds.lineage import Record, RoundFindings
+from qrspi.core.rounds.lineage import RoundFindings
 from qrspi.core.rounds.manifest import Manifest
 from qrspi.core.rounds.pause_file import Pause
 from qrspi.core.tree import Fault, Tree, entries, exists
@@ -111,21 +111,10 @@ def _read(tree: Tree, subject: Subject, number: int, config: Config) -> PastRoun
 def chronicle(tree: Tree, loop: Loop) -> tuple[RoundFindings, ...]:
     """The findings of each round, and what became of them."""
     artifact = tree.read(loop.subject.artifact)
-    return tuple(RoundFindings(past.number, _records(tree, past, artifact)) for past in loop.rounds)
-
-
-def _records(tree: Tree, past: PastRound, artifact: bytes | Fault) -> tuple[Record, ...]:
-    findings = [item.finding for item in past.triaged]
-    tagged = scope_set.tag_each(findings, past.subject, tree.name, artifact)
-    decisions = past.pause.decisions if past.pause else {}
     return tuple(
-        Record(
-            tag=item.finding.tag,
-            finding_id=item.finding.finding_id,
-            section=place.tag,
-            message=item.finding.message,
-            verdict=item.verdict,
-            decision=decisions.get(item.finding.name, ""),
+        RoundFindings(
+            past.number,
+            finding_history.records(tree.name, past.subject, past.triaged, past.pause, artifact),
         )
-        for item, place in zip(past.triaged, tagged, strict=True)
+        for past in loop.rounds
     )

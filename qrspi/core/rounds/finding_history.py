@@ -14,6 +14,7 @@ from qrspi.core.rounds import lineage, pause_file, round_list, scope_set, verifi
 from qrspi.core.rounds import loop as loops
 from qrspi.core.rounds.lineage import Lineage, Record, RoundFindings, Sighting, State, Trace
 from qrspi.core.rounds.loop import Loop
+from qrspi.core.rounds.pause_file import Pause
 from qrspi.core.snapshot import Snapshot
 from qrspi.core.tree import Fault, Tree, exists
 from qrspi.core.yaml import writer
@@ -63,13 +64,22 @@ def chronicle(
     artifact = tree.read(subject.artifact)
     numbers = round_list.latest(tree, subject, upto, LONGEST)
     rounds = loops.each(tree, subject, config, (number for number in numbers if number > base))
-    return tuple(RoundFindings(loop.number, _records(tree, loop, artifact)) for loop in rounds)
+    return tuple(
+        RoundFindings(one.number, records(tree.name, subject, one.triaged, one.pause, artifact))
+        for one in rounds
+    )
 
 
-def _records(tree: Tree, loop: Loop, artifact: bytes | Fault) -> tuple[Record, ...]:
-    findings = [item.finding for item in loop.triaged]
-    tagged = scope_set.tag_each(findings, loop.subject, tree.name, artifact)
-    decisions = loop.pause.decisions if loop.pause else {}
+def records(
+    run: str,
+    subject: Subject,
+    triaged: tuple[Triaged, ...],
+    pause: Pause | None,
+    artifact: bytes | Fault,
+) -> tuple[Record, ...]:
+    """The findings of one round, each with its section, its verdict and what a person decided."""
+    tagged = scope_set.tag_each([item.finding for item in triaged], subject, run, artifact)
+    decisions = pause.decisions if pause else {}
     return tuple(
         Record(
             tag=item.finding.tag,
@@ -79,7 +89,7 @@ def _records(tree: Tree, loop: Loop, artifact: bytes | Fault) -> tuple[Record, .
             verdict=item.verdict,
             decision=decisions.get(item.finding.name, ""),
         )
-        for item, place in zip(loop.triaged, tagged, strict=True)
+        for item, place in zip(triaged, tagged, strict=True)
     )
 
 

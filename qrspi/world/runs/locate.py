@@ -71,7 +71,7 @@ def resolve(root: Root, word: str) -> RunDir | Problem:
     """The run a word names: its directory, its slug, or a unique prefix of either."""
     runs = list_runs(root)
     if isinstance(runs, Fault):
-        return _no_listing(root, runs)
+        return no_listing(root, runs)
     wanted = word.rstrip("/")
     matches = (
         [run for run in runs if run.name == wanted]
@@ -99,7 +99,7 @@ def default(root: Root, cwd: str | None) -> RunDir | Problem:
     """The run the current directory is in, else the only one."""
     runs = list_runs(root)
     if isinstance(runs, Fault):
-        return _no_listing(root, runs)
+        return no_listing(root, runs)
     return inside(root, cwd) or one_of(root, runs)
 
 
@@ -168,7 +168,7 @@ def is_there(path: str) -> bool:
     return True
 
 
-def _no_listing(root: Root, fault: Fault) -> Problem:
+def no_listing(root: Root, fault: Fault) -> Problem:
     text = f"cannot list {root.runs_dir}: {fault.reason}"
     return Problem("unreadable", text, file=root.runs_dir)
 
