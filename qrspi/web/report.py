@@ -53,6 +53,22 @@ class Report(NamedTuple):
         gaps = len(self.proof.get("gaps", ()))
         return f"{checked} derived again: {f'{gaps} missing' if gaps else 'nothing was skipped'}."
 
+    @property
+    def doubts(self) -> list[str]:
+        """What is missing, and what nobody can prove."""
+        gaps = (
+            f"{_where(one)}{one['missing']}: {one['because']}" for one in self.proof.get("gaps", ())
+        )
+        unproven = (
+            f"{_where(one)}unproven: {one['because']}" for one in self.proof.get("unproven", ())
+        )
+        return [*gaps, *unproven]
+
+
+def _where(doubt: dict[str, Any]) -> str:
+    number = f" round {doubt['round']}" if doubt["round"] else ""
+    return f"{doubt['step']}{number}: " if doubt["step"] else ""
+
 
 def gather(commands: Commands, name: str, path: str) -> Report:
     run = commands.ask("status", name)["runs"][0]
@@ -101,7 +117,7 @@ def _lines(report: Report) -> Iterator[str]:
     yield from (_decision(one) for one in report.decisions)
     yield from ("", "## Spend", "", report.spent)
     yield from ("", "## Proof", "", report.proven)
-    yield from (f"- {_plain(gap['message'])}" for gap in report.proof.get("gaps", ()))
+    yield from (f"- {_plain(doubt)}" for doubt in report.doubts)
 
 
 def _step_lines(step: StepReport) -> Iterator[str]:

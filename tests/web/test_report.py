@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import subprocess
+from html import unescape
 from pathlib import Path
 
 import pytest
@@ -54,3 +55,15 @@ def test_html_is_one_file_without_script(run: Path, tmp_path: Path) -> None:
 def test_a_file_that_cannot_be_written_is_said(run: Path, tmp_path: Path) -> None:
     done = report(run, "--md", str(tmp_path / "none" / "a.md"))
     assert (done.returncode, done.stdout) == (4, "")
+
+
+@pytest.mark.rule("WEB-14")
+def test_what_cannot_be_proven_is_said(run: Path, tmp_path: Path) -> None:
+    pytest.importorskip("jinja2")
+    scenes.save(run / scenes.ANCHOR, b"0" * 40 + b"\n")
+    plain = report(run)
+    because = "goals round 1: anchor: 000000000000 is no commit of this run's history"
+    assert plain.stdout.endswith(f"derived again: 1 missing.\n- {because}\n")
+    done = report(run, "--html", str(tmp_path / "a.html"))
+    assert done.returncode == 0
+    assert f"<li>{because}</li>" in unescape((tmp_path / "a.html").read_text())

@@ -137,6 +137,7 @@ class _Defect:
     def __init__(self, order: int) -> None:
         self.order = order
         self.sightings: list[Sighting] = []
+        self.tags: set[str] = set()  # whoever has seen it
         self.words: list[frozenset[str]] = []  # of the latest round's sightings
 
     @property
@@ -157,6 +158,7 @@ class _Defect:
         if self.sightings and self.last_seen != round:
             self.words = []
         self.sightings.append(Sighting(round, record))
+        self.tags.add(record.tag)
         self.words.append(words)
 
     def likeness(self, words: frozenset[str]) -> float:
@@ -232,8 +234,7 @@ class _Register:
     def _companion(self, record: Record, words: frozenset[str]) -> _Defect | None:
         """The defect that another reviewer of the same round has just opened."""
         for defect in self._fresh.get(record.section, ()):
-            theirs = all(seen.record.tag != record.tag for seen in defect.sightings)
-            if theirs and defect.likeness(words) >= ALIKE:
+            if record.tag not in defect.tags and defect.likeness(words) >= ALIKE:
                 return defect
         return None
 
