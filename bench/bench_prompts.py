@@ -10,7 +10,11 @@ from lab import Lab, Measure
 from qrspi.core import reviewers
 from qrspi.core.agents import roles
 from qrspi.core.agents.roles import Role
-from qrspi.core.pipeline import ROUTES
+from qrspi.core.config.reader import Config
+from qrspi.core.filenames import finding_file
+from qrspi.core.pipeline import ROUTES, subject_of
+from qrspi.core.rounds import later_rounds
+from qrspi.core.tree import MemoryTree
 from qrspi.world.runs import role_files
 
 LIMIT = 8 * 1024
@@ -40,3 +44,20 @@ def measure(lab: Lab) -> Iterator[Measure]:
         sizes = [fixed(*one) for one in reviews(route)]
         note = f"{len(sizes)} prompts; {before} bytes before"
         yield Measure(f"fixed parts of a {route} run", sum(sizes), "bytes", note=note)
+    yield third_round()
+
+
+def third_round() -> Measure:
+    """Of a plan about which one reviewer had something to say, with `later_rounds: raisers`."""
+    about = subject_of("plan")
+    tags = reviewers.expected_tags(about, Config(second_reviewer=False))
+    said = {f"{about.reviews}/round-0{at}/{finding_file(tags[0], 1)}": b"" for at in (1, 2)}
+    config = Config(second_reviewer=False, later_rounds="raisers")
+    sent = later_rounds.choose(MemoryTree(said), about, config, tags, 3, 0).tags
+    every, some = (sum(fixed(_stem(tag), "plan") for tag in one) for one in (tags, sent))
+    note = f"{len(sent)} of {len(tags)} prompts; {every} bytes with later_rounds: all"
+    return Measure("fixed parts of a third round of plan", some, "bytes", note=note)
+
+
+def _stem(tag: str) -> str:
+    return roles.for_tag(tag).removeprefix("reviewer-")
