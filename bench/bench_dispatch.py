@@ -3,7 +3,6 @@ memory against the size of replies."""
 
 from __future__ import annotations
 
-import json
 import math
 import os
 import subprocess
@@ -85,25 +84,29 @@ def server(latency: float, size: int) -> Iterator[int]:
 def write_run(root: Path, port: int, count: int) -> Path:
     """A round outside git in which `count` findings wait for their score."""
     run = root / "docs" / "qrspi" / RUN
-    directory = run / "reviews/goals/round-01"
-    directory.mkdir(parents=True)
+    run.mkdir(parents=True)
     (run / "config.md").write_text(CONFIG.format(port=port, key=KEY))
     (run / "goals.md").write_text("---\nstatus: draft\n---\n# Goals\n\n## One\n\nA claim.\n")
+    _open_round(run)
+    directory = run / "reviews/goals/round-01"
+    clean = "---\nreviewer: scope-claude\nround: 1\nfindings: 0\n---\n"
+    (directory / "scope-claude.clean.md").write_text(clean)
     for number in range(1, count + 1):
         name = f"quality-claude.finding-F{number:02d}.md"
         (directory / name).write_text(finding("quality-claude", number, CLAIM))
-    manifest = {
-        "schema": "qrspi/manifest/v1",
-        "step": "goals",
-        "round": 1,
-        "body_hash": "",
-        "expected_tags": ["quality-claude"],
-        "decision": {"decision": "broaden", "rule": "CNV-03"},
-        "dispatches": [],
-        "engine_files": {},
-    }
-    (directory / ".dispatch-manifest.json").write_text(json.dumps(manifest))
     return run
+
+
+def _open_round(run: Path) -> None:
+    """By the engine itself: a round that somebody else opened proves nothing."""
+    from qrspi.core.pipeline import subject
+    from qrspi.handlers.jobs.job import Options
+    from qrspi.handlers.rounds import round_commands
+    from qrspi.world.runs.workspace import Workspace
+
+    goals = subject("goals")
+    assert goals is not None
+    round_commands.open_round(Workspace(str(run), in_git=False), goals, None, Options())
 
 
 class Silent:
@@ -112,6 +115,8 @@ class Silent:
     def begun(self, names: tuple[str, ...]) -> None: ...
 
     def ended(self, name: str, problem: object) -> None: ...
+
+    def cut_off(self, run: str, calls: int, going_on: int) -> None: ...
 
 
 class Spent(NamedTuple):

@@ -227,6 +227,7 @@ RESTS_ON = {
         "are being sent by",
         "no run was started yet",
         "this server was started without",
+        "started on {}",
     ),
     "nothing: it says what is asked for, or what would be": (
         "The texts that agents are sent by.",

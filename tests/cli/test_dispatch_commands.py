@@ -163,7 +163,7 @@ def test_options_that_only_matter_when_sending_are_refused_without(
     done = qrspi("next", "--max-calls", "3")
     assert (done.code, done.out) == (2, "")
     assert done.err == (
-        "--jobs, --max-…, --tier-override and --replies only matter with --dispatch\n"
+        "--executor, --jobs, --max-…, --tier-override and --replies only matter with --dispatch\n"
         "  qrspi next [RUN] --dispatch\n"
     )
 

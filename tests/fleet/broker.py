@@ -107,6 +107,17 @@ class Broker:
         finally:
             line.close()
 
+    def new_user(self, name: str) -> str:
+        """The password of a user that may do everything here."""
+        word = os.urandom(12).hex()
+        for words in (("add_user", name, word), ("set_permissions", name, ".*", ".*", ".*")):
+            tool = SERVER.with_name("rabbitmqctl")
+            done = subprocess.run(
+                [tool, *words], env=self._environment(), capture_output=True, text=True
+            )
+            assert done.returncode == 0, done.stderr
+        return word
+
     def delete(self, queue: str) -> None:
         line = connection.connect(self.address)
         line.delete(queue)

@@ -198,7 +198,8 @@ class Dispatcher(NamedTuple):
         self._check_second(job, chosen)
         if chosen.unready:
             raise Halt(*(one.problem for one in chosen.unready))
-        at_workers.check_sizes(chosen.ready)
+        if self.wire.mail:
+            at_workers.check_sizes(chosen.ready)
         permits.require(job.project, job.run, _named(chosen))
         for trace in dict.fromkeys(TRACES[order.means.transport] for order in chosen.ready):
             self.listener.note(trace)

@@ -263,7 +263,7 @@ def _request(order: Assignment, record: Record, context: FanOutContext) -> Reque
             context.progress.note("queued", order.label)
 
     def started(worker: str) -> None:
-        box.keep(place, (box.record(place) or record)._replace(worker=worker))
+        box.note(place, (box.record(place) or record)._replace(worker=worker))
         context.progress.note(f"started on {worker}", order.label)
 
     return Request(

@@ -41,6 +41,10 @@ class Sign(NamedTuple):
 def examine(root: Root | None) -> list[Sign]:
     signs = [Sign("ok", "python", f"Python {python_version()}")]
     signs.append(_git(needed=root is not None and inside_git(root.runs_dir)))
+    # Imported here, as it needs a Sign.
+    from qrspi.handlers.runs import fleet_signs
+
+    signs += fleet_signs.signs(root)
     if root is None:
         message = "no docs/qrspi here or above in this project: no run was started yet"
         return [*signs, Sign("note", "runs", message, "qrspi init SLUG --pipeline quick")]

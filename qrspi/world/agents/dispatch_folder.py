@@ -46,7 +46,11 @@ class DispatchFolder:
     def keep(self, place: str, record: Record) -> None:
         self.keep_all({place: record})
 
-    def keep_all(self, records: Mapping[str, Record]) -> None:
+    def note(self, place: str, record: Record) -> None:
+        """How far it is; nothing depends on it, so it may be lost with the power."""
+        self.keep_all({place: record}, sync=False)
+
+    def keep_all(self, records: Mapping[str, Record], *, sync: bool = True) -> None:
         """A line for each; all that belong to one folder are one write."""
         for folder, names in _by_folder(records):
             known = [records[f"{folder}/{name}"] for name in names]
@@ -55,7 +59,7 @@ class DispatchFolder:
             with self._guard, self._below(path, folder, make=True) as directory:
                 if self._open:
                     before = self._of(folder)
-                    json_log.append(directory, JOBS, lines, path)
+                    json_log.append(directory, JOBS, lines, path, sync=sync)
                     before |= {record.name: record for record in known}
 
     def _of(self, folder: str) -> dict[str, Record]:

@@ -36,8 +36,11 @@ def encode(record: Mapping[str, object]) -> bytes:
     return json.dumps(record, allow_nan=False).encode("ascii") + b"\n"
 
 
-def append(directory: int, name: str, lines: bytes, file: str) -> tuple[Problem, ...]:
-    """Add whole lines in one write and sync them; reports a torn line that was put aside."""
+def append(
+    directory: int, name: str, lines: bytes, file: str, *, sync: bool = True
+) -> tuple[Problem, ...]:
+    """Add whole lines in one write and sync them, unless they may be lost with the power; reports a
+    torn line that was put aside."""
     if not lines.endswith(b"\n"):
         raise RuntimeError("a log takes whole lines")
     flags = os.O_RDWR | os.O_APPEND | os.O_CREAT
@@ -48,10 +51,10 @@ def append(directory: int, name: str, lines: bytes, file: str) -> tuple[Problem,
         size = found.st_size
         torn = _torn(fd, size)
         if torn and _is_entry(torn):
-            _add(fd, size, b"\n" + lines)
+            _add(fd, size, b"\n" + lines, sync)
             return ()
         aside = _put_aside(directory, name, torn) if torn else ""
-        _add(fd, size - len(torn), lines)
+        _add(fd, size - len(torn), lines, sync)
     if not size:
         atomic_write.sync(directory)
     return (_kept_aside(file, aside),) if aside else ()
@@ -122,12 +125,13 @@ def _put_aside(directory: int, name: str, torn: bytes) -> str:
         number += 1
 
 
-def _add(fd: int, size: int, lines: bytes) -> None:
+def _add(fd: int, size: int, lines: bytes, sync: bool) -> None:
     if os.fstat(fd).st_size != size:
         os.ftruncate(fd, size)
     try:
         atomic_write.write_all(fd, lines)
-        os.fsync(fd)
+        if sync:
+            os.fsync(fd)
     except OSError:
         os.ftruncate(fd, size)
         raise

@@ -15,8 +15,6 @@ from qrspi.core.fleet.queues import Queue
 from qrspi.core.model import Problem
 
 if TYPE_CHECKING:
-    from ssl import SSLContext
-
     from amqp import Channel, Connection, Message
 
 SECONDS = 4.0  # to answer when it is spoken to
@@ -50,6 +48,7 @@ class Line:
     def __init__(self, connection: Connection, channel: Channel) -> None:
         self._connection = connection
         self.channel = channel
+        self._asking: Channel | None = None  # of its own: the broker closes it for a bad question
 
     def declare(self, queue: Queue) -> None:
         with reported():
@@ -70,15 +69,21 @@ class Line:
             self.channel.queue_bind(queue.name, queues.DEAD_EXCHANGE, "", arguments=match)
 
     def publish(
-        self, body: bytes, *, exchange: str = "", to: str, headers: Mapping[str, object] = {}
+        self,
+        body: bytes,
+        *,
+        exchange: str = "",
+        to: str,
+        headers: Mapping[str, object] = {},
+        lasting: bool = True,
     ) -> None:
-        """Back when the broker has it safe."""
+        """Back when the broker has it safe; what need not outlast a restart it has at once."""
         amqp = library()
         message = amqp.Message(
             body,
             content_type="application/json",
             content_encoding="utf-8",
-            delivery_mode=2,
+            delivery_mode=2 if lasting else 1,
             application_headers=dict(headers),
         )
         with reported():
@@ -87,18 +92,17 @@ class Line:
             )
 
     def is_there(self, name: str) -> bool:
-        """Asked on a channel of its own, which the broker closes when there is no such queue."""
         return self.standing(name) is not None
 
     def standing(self, name: str) -> Standing | None:
         amqp = library()
         with reported():
-            channel = self._connection.channel()
+            self._asking = self._asking or self._connection.channel()
             try:
-                found = channel.queue_declare(name, passive=True)
+                found = self._asking.queue_declare(name, passive=True)
             except amqp.exceptions.NotFound:
+                self._asking = None
                 return None
-            channel.close()
         return Standing(found.message_count, found.consumer_count)
 
     def delete(self, name: str) -> None:
@@ -159,7 +163,7 @@ def connect(where: BrokerAddress, heartbeat: float = HEARTBEAT) -> Line:
             password=where.password,
             login_method="PLAIN",
             virtual_host=where.vhost,
-            ssl=_tls(where),
+            ssl=tls(where),
             connect_timeout=SECONDS,
             read_timeout=SECONDS * 4,
             write_timeout=SECONDS * 4,
@@ -187,18 +191,21 @@ def _bracketed(host: str) -> str:
     return f"[{host}]" if ":" in host else host
 
 
-def _tls(where: BrokerAddress) -> dict[str, object] | bool:
+def tls(where: BrokerAddress) -> dict[str, object] | bool:
+    """As the library wants it: its certificate must be signed, and for this very host."""
     if not where.tls:
         return False
-    return {"context": tls_context(where), "server_hostname": where.host}
+    _check_authority(where)
+    believed = {"cafile": where.authority or None, "check_hostname": True}
+    return {"context": believed, "server_hostname": where.host}
 
 
-def tls_context(where: BrokerAddress) -> SSLContext:
+def _check_authority(where: BrokerAddress) -> None:
     import ssl
 
     try:
-        return ssl.create_default_context(cafile=where.authority or None)
-    except (OSError, ssl.SSLError) as error:
+        ssl.create_default_context(cafile=where.authority or None)
+    except OSError as error:
         why = "no certificates" if isinstance(error, ssl.SSLError) else error.strerror
         text = f"{where.authority}: {why}; expected the certificates of the broker's authority"
         raise Refusal(Problem("broker-address", text, file=where.authority)) from None

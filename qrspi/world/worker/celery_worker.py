@@ -73,7 +73,7 @@ def _app(setup: Setup) -> Any:
         broker_url="amqp://",  # replaced below: a URL would be shown in messages
         broker_read_url=_url(where),
         broker_write_url=_url(where),
-        broker_use_ssl=_tls(where),
+        broker_use_ssl=connection.tls(where) or None,
         broker_heartbeat=connection.HEARTBEAT,
         broker_connection_retry_on_startup=True,
         broker_connection_max_retries=None,
@@ -100,12 +100,6 @@ def _url(where: BrokerAddress) -> str:
     who = f"{quote(where.user, safe='')}:{quote(where.password, safe='')}"
     scheme = "amqps" if where.tls else "amqp"
     return f"{scheme}://{who}@{host}:{where.port}/{quote(where.vhost, safe='')}"
-
-
-def _tls(where: BrokerAddress) -> dict[str, object] | None:
-    if not where.tls:
-        return None
-    return {"context": connection.tls_context(where), "server_hostname": where.host}
 
 
 def _queue(vendor: str, exchange: Exchange) -> Queue:

@@ -34,7 +34,8 @@ class ResultLine:
         """Back when the broker has it safe. A queue that is gone was waited for too long."""
         body = result_message.render(word)
         with self._guard:
-            self._tried(lambda line: line.publish(body, to=queue))
+            lasting = not isinstance(word, Started)
+            self._tried(lambda line: line.publish(body, to=queue, lasting=lasting))
 
     def is_there(self, queue: str) -> bool:
         found: list[bool] = []

@@ -14,7 +14,7 @@ from qrspi.core.fleet import queues, result_message
 from qrspi.core.fleet.result_message import Answered
 from qrspi.core.tree import Fault
 from qrspi.world.files import atomic_write
-from qrspi.world.files.run_tree import DiskTree, opened
+from qrspi.world.files.run_tree import DiskTree, closing, opened
 
 LIMIT = 64 * 1024 * 1024
 
@@ -32,9 +32,14 @@ class StoredResults:
         return word if isinstance(word, Answered) and word.job == job else None
 
     def keep(self, answer: Answered) -> None:
-        """Only successes: a call that failed may be made again."""
+        """Only successes: a call that failed may be made again. Whole, though not synced: with the
+        power the worker is lost too, and what it had to answer is asked for again."""
+        part = f".{answer.job}.part"
         with atomic_write.reporting_errors(self._folder), opened(self._folder) as directory:
-            atomic_write.replace(directory, answer.job, result_message.render(answer), 0o600)
+            flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW
+            with closing(os.open(part, flags, 0o600, dir_fd=directory)) as fd:
+                atomic_write.write_all(fd, result_message.render(answer))
+            os.replace(part, answer.job, src_dir_fd=directory, dst_dir_fd=directory)
 
     def forget_old(self) -> None:
         oldest = time.time() - queues.RESULTS_KEPT
