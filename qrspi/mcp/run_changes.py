@@ -14,6 +14,7 @@ from mcp.server.subscriptions import (
 )
 
 from qrspi.cli.session import Session
+from qrspi.core.pipeline import STEPS
 from qrspi.core.tree import Fault
 from qrspi.mcp import addresses
 from qrspi.world.runs import locate
@@ -23,6 +24,7 @@ from qrspi.world.watch.watcher import Watcher
 
 _UNTIL_THERE_IS_A_RUN = 1.0  # seconds between two looks for a runs folder
 Seen = Mapping[str, Marks]  # by run
+_TEXTS = frozenset(step.artifact for step in STEPS)
 
 
 class RunChanges:
@@ -116,5 +118,6 @@ def changes(before: Seen, after: Seen, *, git: bool = False) -> tuple[ServerEven
     return (*listed, *map(ResourceUpdated, touched))
 
 
-def _listing(seen: Seen) -> set[tuple[str, str]]:
-    return {(run, path) for run, marks in seen.items() for path in marks}
+def _listing(seen: Seen) -> dict[str, frozenset[str]]:
+    """What `resources/list` goes by: the runs, and the texts that each has."""
+    return {run: _TEXTS & marks.keys() for run, marks in seen.items()}

@@ -150,7 +150,7 @@ def test_who_listens_is_told_of_what_changed(host: Host, project: Path) -> None:
     edit = lambda: scenes.save(run / "goals.md", runs.artifact(body="# Goals\n\nOther.\n"))  # noqa: E731
     assert told(host, everything, edit, goals) == ["qrspi://runs", HERE, goals]
     review = lambda: scenes.save(run / scenes.ROUND / scenes.FINDING, runs.finding())  # noqa: E731
-    assert told(host, everything, review, first) == ["list", "qrspi://runs", HERE, first]
+    assert told(host, everything, review, first) == ["qrspi://runs", HERE, first]
     new = lambda: scenes.add_run(project, "2026-05-18-another-one")  # noqa: E731
     other = "qrspi://runs/2026-05-18-another-one"
-    assert told(host, [other], new, other)[-1] == other
+    assert set(told(host, [other], new, other)) == {"list", other}
