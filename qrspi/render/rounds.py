@@ -250,15 +250,20 @@ def _earlier(seen: Sighting | None) -> dict[str, Any] | None:
 
 
 def findings_lines(
-    found: tuple[Shown, ...], number: int, width: int, silent: tuple[str, ...] = ()
+    found: tuple[Shown, ...],
+    number: int,
+    width: int,
+    silent: tuple[str, ...] = (),
+    unscored: frozenset[str] = frozenset(),
 ) -> list[str]:
-    """`silent` are the reviewers that an open round still waits for."""
+    """`silent` are the reviewers, `unscored` the findings that an open round still waits for."""
     here = [shown for shown in found if shown.lineage != "resolved"]
     gone = [shown for shown in found if shown.lineage == "resolved"]
     if here:
-        head, *rows = table(_FINDINGS, [_row(shown) for shown in here], width)
-        pairs = zip(rows, here, strict=True)
-        lines = [head, *(line for row, item in pairs for line in (row, *_below(item, width)))]
+        head, *rows = table(_FINDINGS, [_row(shown, unscored) for shown in here], width)
+        below = [_below(shown, width, unscored) for shown in here]
+        pairs = zip(rows, below, strict=True)
+        lines = [head, *(line for row, more in pairs for line in (row, *more))]
     else:
         lines = [f"Round {number} has no findings{' so far' if silent else ''}."]
     if silent:
@@ -290,16 +295,19 @@ def evidence_lines(answers: tuple[CameBy, ...]) -> list[str]:
     return ["", f"Of {counted(len(answers), 'answer')}: {said}{which}."]
 
 
-def _row(shown: Shown) -> tuple[str, ...]:
+def _row(shown: Shown, unscored: frozenset[str]) -> tuple[str, ...]:
     item, finding = shown.item, shown.item.finding
     kind = finding.effective_type + (f" (was {finding.change_type})" if finding.escalated else "")
     score = "-" if item.score is None else str(item.score)
-    return (finding.name, finding.severity, kind, score, _VERDICTS[item.verdict], shown.lineage)
+    verdict = "to score" if finding.name in unscored else _VERDICTS[item.verdict]
+    return (finding.name, finding.severity, kind, score, verdict, shown.lineage)
 
 
-def _below(shown: Shown, width: int) -> list[str]:
+def _below(shown: Shown, width: int, unscored: frozenset[str]) -> list[str]:
     """What it says, why it got its verdict, and what became of it before."""
-    lines = [fitted(f"  {_first_line(shown)}", width), f"  {one_line(shown.item.because)}"]
+    waits = shown.item.finding.name in unscored
+    why = "it has no score yet" if waits else one_line(shown.item.because)
+    lines = [fitted(f"  {_first_line(shown)}", width), f"  {why}"]
     return [*lines, f"  {one_line(shown.course)}"] if shown.earlier else lines
 
 

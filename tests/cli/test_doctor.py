@@ -185,6 +185,23 @@ def test_a_git_that_knows_nobody_is_a_problem(
 
 
 @pytest.mark.rule("LIV-28")
+def test_a_git_that_knows_nobody_is_told_before_the_first_run(
+    tmp_path: Path, qrspi: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for role in ("AUTHOR", "COMMITTER"):
+        for key in ("NAME", "EMAIL"):
+            monkeypatch.delenv(f"GIT_{role}_{key}", raising=False)
+    scenes.git(tmp_path, "init", "-q")
+    scenes.git(tmp_path, "config", "user.useConfigOnly", "true")
+    monkeypatch.chdir(tmp_path)
+    result = qrspi("doctor")
+    assert (result.code, result.out.splitlines()[2].partition(",")[0]) == (
+        3,
+        "problem git: nobody told git who you are",
+    )
+
+
+@pytest.mark.rule("LIV-28")
 def test_unknown_files_and_work_trees_that_are_left_are_named(project: Path, qrspi: Call) -> None:
     scenes.git(project, "init", "-q")
     known = dict.fromkeys(("request.md", "roadmap.md", "future-web.md", "goals.md~"), b"x")

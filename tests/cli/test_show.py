@@ -253,3 +253,20 @@ def test_an_open_round_never_reads_as_clean(project: Path, qrspi: Call) -> None:
         "",
         "Of 2 answers: 2 found in the folder.",
     ]
+
+
+@pytest.mark.rule("LIV-03")
+def test_a_finding_that_waits_for_its_score_is_not_kept_yet(project: Path, qrspi: Call) -> None:
+    place, tags = "reviews/goals/round-01", ("quality-claude",)
+    files = {
+        "config.md": runs.config("quick"),
+        "goals.md": runs.artifact(),
+        f"{place}/.dispatch-manifest.json": runs.manifest(tags=tags, body=runs.artifact()),
+        f"{place}/quality-claude.finding-F01.md": runs.finding(message="Too vague."),
+    }
+    run = runs.on_disk(project, files)
+    row, _, why = qrspi("show", "goals").out.splitlines()[3:6]
+    assert (row.split()[3:], why) == (["-", "to", "score", "new"], "  it has no score yet")
+    (run / place / "quality-claude.finding-F01.score.yml").write_bytes(runs.score(90))
+    row, _, why = qrspi("show", "goals").out.splitlines()[3:6]
+    assert row.split()[3:] == ["90", "kept", "new"]

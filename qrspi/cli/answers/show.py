@@ -63,7 +63,9 @@ def _lines(session: Session, subject: Subject, found: Findings, dropped: bool) -
     if dropped:
         lines = rounds.dropped_lines(found.shown, found.number)
         return [f"{title}, dropped findings", "", *lines]
-    lines = rounds.findings_lines(found.shown, found.number, session.width, found.silent)
+    lines = rounds.findings_lines(
+        found.shown, found.number, session.width, found.silent, found.unscored
+    )
     return [title, "", *lines, *rounds.evidence_lines(found.answers)]
 
 

@@ -11,7 +11,7 @@ from qrspi.core.agents.replies import Reply
 from qrspi.core.agents.spend import LedgerEntry
 from qrspi.core.errors import Halt, Refusal
 from qrspi.core.filenames import research_file
-from qrspi.core.model import TESTS, Ask, Problem
+from qrspi.core.model import TESTS, Ask, AskKind, Problem
 from qrspi.core.pipeline import STEP
 from qrspi.core.records.audit_trail import Answer
 from qrspi.core.rounds import manifest as manifests
@@ -45,14 +45,17 @@ class AnswerIntake:
         self._box = box
         self._known = known  # the calls that are on the ledger already
         self._outcomes: dict[str, Outcome] = {}  # by place
+        self._by_hand = 0  # answers of agents whose files were there when they answered
         self.notes: list[str] = []
         self.stopped: Problem | None = None
         self.held: tuple[str, ...] = ()
 
     @property
     def used(self) -> int:
-        """How many answers were of use."""
-        return sum(isinstance(outcome, Taken) for outcome in self._outcomes.values())
+        """How many answers were of use. An author with hands writes its file itself, and then
+        says so: the run goes on from that file."""
+        taken = sum(isinstance(outcome, Taken) for outcome in self._outcomes.values())
+        return taken + self._by_hand
 
     def files_of(self, orders: Iterable[Assignment]) -> tuple[str, ...]:
         """In the order of those who were sent, whoever was the first to answer."""
@@ -150,6 +153,9 @@ class AnswerIntake:
             if isinstance(outcome, Taken):
                 files += outcome.files
                 notes += outcome.notes
+            elif outcome is None and got.order.ask.kind in _WITH_HANDS:
+                self._by_hand += 1
+                notes.append(f"{got.order.name}: its file is there; what it printed is kept beside")
             elif outcome is None:
                 notes.append(f"{got.order.name} answered too late: its reply is kept, unused")
             elif _is_budget(outcome):
@@ -172,6 +178,9 @@ class AnswerIntake:
         if isinstance(outcome, Problem) and isinstance(got.reply, Reply):
             return [one._replace(outcome="failed") for one in fresh]
         return fresh
+
+
+_WITH_HANDS: tuple[AskKind, ...] = ("author", "research-question", "fix")
 
 
 def _answers(pairs: Iterable[tuple[Obtained, Outcome]]) -> Iterator[Answer]:

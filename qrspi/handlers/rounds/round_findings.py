@@ -11,6 +11,7 @@ from qrspi.core.rounds import answers, finding_history, round_list
 from qrspi.core.rounds import loop as loops
 from qrspi.core.rounds.answers import CameBy
 from qrspi.core.rounds.finding_history import Shown
+from qrspi.core.rounds.loop import Loop
 from qrspi.handlers.jobs.job import Options
 from qrspi.handlers.rounds import named_round
 from qrspi.world.runs.workspace import Workspace
@@ -22,6 +23,7 @@ class Findings(NamedTuple):
     shown: tuple[Shown, ...] = ()
     number: int = 0
     silent: tuple[str, ...] = ()  # reviewers that it still waits for
+    unscored: frozenset[str] = frozenset()  # findings that it still waits for a score of
     answers: tuple[CameBy, ...] = ()
     unread: tuple[Problem, ...] = ()  # of a round made elsewhere: why a file is no answer
 
@@ -34,9 +36,19 @@ def findings(workspace: Workspace, subject: Subject, number: int | None) -> Find
     if loop.round is None and loop.problem:
         raise Refusal(loop.problem)
     silent = loop.round.silent_tags if loop.round and loop.stage == "reviewing" else ()
+    unscored = _unscored(loop) if loop.stage in ("reviewing", "verifying") else frozenset()
     config = finding_history.config_of(workspace, loop, job.facts.config)
     loop = loops.at(workspace, subject, config, loop.number)
     shown = finding_history.shown(workspace, loop, config)
     came = answers.of_round(workspace, loop.round) if loop.round else ()
     unread = loop.round.violations if loop.round and loop.imported else ()
-    return Findings(shown, loop.number, silent, came, unread)
+    return Findings(shown, loop.number, silent, unscored, came, unread)
+
+
+def _unscored(loop: Loop) -> frozenset[str]:
+    waiting = loop.round.unscored if loop.round else ()
+    return frozenset(
+        item.finding.name
+        for item in loop.triaged
+        if item.verdict == "keep" and item.finding.file.removesuffix(".md") in waiting
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import suppress
 from platform import python_version
@@ -47,8 +48,12 @@ def examine(root: Root | None) -> list[Sign]:
     signs += fleet_signs.signs(root)
     if root is None:
         message = "no docs/qrspi here or above in this project: no run was started yet"
-        return [*signs, Sign("note", "runs", message, "qrspi init SLUG --pipeline quick")]
-    return [*signs, *_identity(root), *_folder(root), *_runs(root), *_work_trees(root)]
+        return [
+            *signs,
+            *_identity(os.getcwd()),
+            Sign("note", "runs", message, "qrspi init SLUG --pipeline quick"),
+        ]
+    return [*signs, *_identity(root.runs_dir), *_folder(root), *_runs(root), *_work_trees(root)]
 
 
 def _git(needed: bool) -> Sign:
@@ -58,9 +63,9 @@ def _git(needed: bool) -> Sign:
         return Sign("problem" if needed else "note", "git", halt.problem.message)
 
 
-def _identity(root: Root) -> Iterator[Sign]:
+def _identity(folder: str) -> Iterator[Sign]:
     try:
-        repo = repository.find(root.runs_dir)
+        repo = repository.find(folder)
         if repo and repository.identity(repo) is None:
             message = "nobody told git who you are, so nothing can be committed: set user.name "
             yield Sign("problem", "git", f"{message}and user.email in its configuration")

@@ -366,6 +366,19 @@ def test_an_edit_during_a_fix_is_not_overwritten(tmp_path: Path) -> None:
     assert not (shop.run / "reviews/design/round-01-dispositions.md").exists()
 
 
+@pytest.mark.rule("LIV-25", "ENG-06")
+def test_an_author_that_writes_its_file_itself_is_followed_by_its_reviewers(tmp_path: Path) -> None:
+    shop = at_questions(tmp_path / "shop", commands=commands(tmp_path / "agent"))
+    (tmp_path / "questions").write_text(QUESTIONS)
+    shop.agent(
+        'case "$(cat)" in *reviewer_tag:*) printf NO_FINDINGS;;\n'
+        f"*) cp {tmp_path}/questions {shop.run}/questions.md; echo I wrote it.;; esac"
+    )
+    driven = shop.driven(folder=False)
+    assert (driven.failures, driven.outcome.state.next.kind) == ((), "approve")
+    assert shop.told.names[0] == "author" and len(shop.told.names) > 1
+
+
 @pytest.mark.rule("MAN-02", "ENG-06")
 def test_a_second_dispatcher_is_told_who_is_at_it(review: Shop) -> None:
     with (
