@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import re
@@ -59,15 +60,17 @@ def folder() -> Path:
     if known:
         return Path(known)
     place = ROOT / ".hosts"
-    if not (place / "node_modules" / ".bin" / "claude").exists():
-        _install(place)
+    place.mkdir(exist_ok=True)
+    with (place / "lock").open("w") as lock:  # tests run side by side
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (place / "node_modules" / ".bin" / "claude").exists():
+            _install(place)
     return place / "node_modules" / ".bin"
 
 
 def _install(place: Path) -> None:
     if shutil.which("npm") is None:
         pytest.skip("npm is not installed, and the host programs come from it")
-    place.mkdir(exist_ok=True)
     (place / "package.json").write_text('{"private": true}\n')
     command = ["npm", "install", "--no-audit", "--no-fund", *PACKAGES.values()]
     done = subprocess.run(command, cwd=place, capture_output=True, text=True)
