@@ -226,9 +226,8 @@ RESTS_ON = {
         "answered with {}: expected",
         "are being sent by",
         "no run was started yet",
-        "this server was started without",
-        "started on {}",
     ),
+    "a worker's own message that it has begun, kept with the dispatch": ("started on {}",),
     "nothing: it says what is asked for, or what would be": (
         "The texts that agents are sent by.",
         "each approved by a person",

@@ -46,4 +46,4 @@ def _answer(words: Sequence[str]) -> dict[str, Any] | None:
 
 def _complain(text: str) -> None:
     line = " ".join(text.split())[:300]
-    sys.stderr.write(f"qrspi hook: {line}\n")
+    sys.stderr.write(f"hook of qrspi: {line}\n")

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from urllib.parse import quote
 
+from qrspi.core.filenames import round_beside, round_number
 from qrspi.core.pipeline import STEPS, subject
 
 RUNS = "qrspi://runs"
@@ -13,7 +13,6 @@ RUN = "qrspi://runs/{run}"
 FILE = "qrspi://runs/{run}/files/{+path}"
 ROUND = "qrspi://runs/{run}/{step}/rounds/{round}"
 
-_OF_ROUND = re.compile(r"(reviews/.+)/round-([0-9]+)(?:$|[^0-9])")
 _KEYS = (*(step.name for step in STEPS), "implement-gate")
 
 
@@ -30,9 +29,17 @@ def touched(run: str, path: str) -> Iterator[str]:
     yield RUNS
     yield of_run(run)
     yield of_file(run, path)
-    if found := _OF_ROUND.match(path):
-        for step in _reviewed_in(found[1]):
-            yield f"{of_run(run)}/{quote(step)}/rounds/{int(found[2])}"
+    for folder, number in _rounds(path):
+        for step in _reviewed_in(folder):
+            yield f"{of_run(run)}/{quote(step)}/rounds/{number}"
+
+
+def _rounds(path: str) -> Iterator[tuple[str, int]]:
+    """The round that a file lies in or beside, with the folder of its step."""
+    parts = path.split("/")
+    for at, part in enumerate(parts):
+        if number := round_number(part) or round_beside(part):
+            yield "/".join(parts[:at]), number
 
 
 def _reviewed_in(folder: str) -> tuple[str, ...]:

@@ -248,7 +248,7 @@ def test_what_a_hook_cannot_read_is_one_line_and_never_a_block(
     command = [COMMAND, "hook", *words]
     done = subprocess.run(command, input=payload, capture_output=True, text=True, cwd=tmp_path)
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (0, "", 1)
-    assert done.stderr.startswith("qrspi hook: ")
+    assert done.stderr.startswith("hook of qrspi: ")
 
 
 @pytest.mark.rule("HST-09")

@@ -111,7 +111,7 @@ def _no_descendant(job: Job, key: str, start: Start, tip: str) -> Problem:
 
 def _unrelated(key: str, tip: str) -> Problem:
     text = (
-        f"{key}: git does not know where commit {tip[:12]} left the feature branch, so nobody can "
+        f"{key}: commit {tip[:12]} left the feature branch where git cannot tell, so nobody can "
         "say what is new in it: expected a history that both have in common"
     )
     return Problem(

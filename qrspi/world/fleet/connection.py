@@ -168,7 +168,7 @@ def connect(where: BrokerAddress, heartbeat: float = HEARTBEAT) -> Line:
             read_timeout=SECONDS * 4,
             write_timeout=SECONDS * 4,
             heartbeat=heartbeat,
-            client_properties={"connection_name": f"qrspi {os.getpid()}"},
+            client_properties={"connection_name": f"qrspi-{os.getpid()}"},
         )
         connection.connect()
         channel = connection.channel()
