@@ -79,7 +79,17 @@ COMPANIONS: dict[str, Change] = {
     "taken away": lambda run: (run / "tasks/task-02.md").unlink(),
     "changed": replaced(b"# Task", b"# Evil", "tasks/task-01.md"),
     "given a field": replaced(b"---\n", b"---\nconstraints: [run]\n", "tasks/task-01.md"),
+    "put into another": lambda run: swallowed(run / "tasks/task-01.md", run / "tasks/task-02.md"),
 }
+
+
+def swallowed(first: Path, second: Path) -> None:
+    """The one holds the other behind a NUL, which is what stands between them in a hash."""
+    _, head, body = second.read_bytes().split(b"---\n", 2)
+    kept = b"".join(line for line in head.splitlines(True) if not line.startswith(b"status:"))
+    parts = (f"tasks/{second.name}".encode(), kept, body)
+    first.write_bytes(b"\0".join((first.read_bytes(), *parts)))
+    second.unlink()
 
 
 def planned(root: Path) -> Path:

@@ -52,7 +52,10 @@ def body_hash(tree: Tree, subject: Subject) -> str:
     files = _files(tree, subject)
     if not files:
         return ""
-    parts = (part for path, data in files.items() for part in (path.encode(), _text(path, data)))
+    parts = [part for path, data in files.items() for part in (path.encode(), _text(path, data))]
+    if any(b"\0" in data for data in files.values()):
+        # A NUL also parts the files: with their lengths, one that holds two is not taken for them.
+        parts = [b"%d:%b" % (len(part), part) for part in parts]
     return VERSION + frontmatter.body_hash(parts)
 
 
