@@ -52,6 +52,9 @@ def test_a_folders_name(arena: Arena, way: str) -> None:
     place = arena.project / run.relative_to(arena.top / "project")
     for command in SAYING:
         run_all_that_is_printed(arena, arena.qrspi(*command.split(), at=place).text)
+    for command in (*SAYING, "doctor", "inbox --commands"):
+        words = ("--root", arena.project, *command.split())
+        run_all_that_is_printed(arena, arena.qrspi(*words, at=arena.outside).text)
     for command in ("config set base_branch x y", "status nothing", "show goals --round 7"):
         run_all_that_is_printed(arena, arena.qrspi(*command.split(), at=place).text)
     assert not [path for path in arena.top.rglob("canary") if path != arena.project]

@@ -74,7 +74,7 @@ def _files(tree: Tree, subject: Subject) -> dict[str, bytes]:
     for path in names:
         data = tree.read(path)
         if not isinstance(data, Fault):
-            found[path] = _authored(path, data)
+            found[path] = _authored(tree, path, data)
         elif path == names[0]:
             return {}
     return found
@@ -91,10 +91,10 @@ ENGINE_FIELDS = ("status", "phase_start_commit", "feature_branch", "quality_verd
 CI_FIELDS = ("ci_exit", "ci_log", "ci_merges", "ci_resets")
 
 
-def _authored(path: str, data: bytes) -> bytes:
+def _authored(tree: Tree, path: str, data: bytes) -> bytes:
     """What a quality review left in a task is no part of its text."""
     if path.startswith("tasks/") and b"\n--- Quality Review Findings " in data:
-        from qrspi.core.text import findings_block
+        from qrspi.core.records import quality_blocks
 
-        data = findings_block.without(data)
+        data = quality_blocks.without_own(tree, data)
     return data

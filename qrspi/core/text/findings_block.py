@@ -82,6 +82,18 @@ def _block(lines: Sequence[bytes]) -> Block:
     return Block(match[1].decode(), match[2].decode(), tuple(parts[_GAPS]), tuple(parts[_FIXES]))
 
 
+def texts(data: bytes) -> tuple[str, ...]:
+    """Every block of the Context section, as `render` gives it."""
+    if _MARK not in data:
+        return ()
+    lines = data.split(b"\n")
+    return tuple(_plain(lines[place.start : place.stop]) for place in _places(data, lines))
+
+
+def _plain(lines: Iterable[bytes]) -> str:
+    return "\n".join(line.decode(errors="backslashreplace").removesuffix("\r") for line in lines)
+
+
 def without(data: bytes) -> bytes:
     """The file with no block in its Context section."""
     return put(data, "") if _MARK in data else data

@@ -16,10 +16,12 @@ from qrspi.core.filenames import prompt_file
 from qrspi.core.gates.quality import judgement as judgements
 from qrspi.core.gates.quality import quality_gate, quality_records, task_spec, verdict_line
 from qrspi.core.gates.quality.judgement import Judgement, Mode, NeedsReviewer
-from qrspi.core.gates.quality.quality_records import FILE, Evidence, QualityRecord, QualityRecords
+from qrspi.core.gates.quality.quality_records import Evidence, QualityRecord, QualityRecords
 from qrspi.core.gates.quality.task_spec import Spec
 from qrspi.core.gates.quality.verdict_line import Line
 from qrspi.core.model import Problem
+from qrspi.core.records import quality_blocks
+from qrspi.core.records.quality_blocks import FILE
 from qrspi.core.tree import Fault, Tree
 from qrspi.handlers.changes import change_set
 from qrspi.handlers.changes.change_set import ChangeSet, Edit
@@ -169,6 +171,7 @@ def _record(one: Reached) -> QualityRecord:
         line=found.verdict_string,
         evidence=one.evidence,
         reply_sha256=one.reply_sha256,
+        block_sha256=quality_blocks.digest(found.block) if found.block else "",
     )
 
 

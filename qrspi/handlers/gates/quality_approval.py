@@ -10,9 +10,10 @@ from qrspi.core.artifacts.task_file import task_path
 from qrspi.core.errors import Refusal
 from qrspi.core.filenames import task_file_key
 from qrspi.core.gates.quality import judgement as judgements
-from qrspi.core.gates.quality import quality_gate, quality_records, task_spec
+from qrspi.core.gates.quality import quality_gate, task_spec
 from qrspi.core.gates.quality.judgement import Judgement
 from qrspi.core.model import Problem
+from qrspi.core.records import quality_blocks
 from qrspi.core.tree import Fault
 from qrspi.handlers.changes import change_set
 from qrspi.handlers.changes.change_set import Edit
@@ -45,7 +46,7 @@ def approved(job: Job, paths: Iterable[str]) -> Approved:
             notes += _notes(found)
         edits += _edit(job, path, found)
     if lines:
-        edits.insert(0, Edit("append", quality_records.FILE, "verdicts", b"".join(lines)))
+        edits.insert(0, Edit("append", quality_blocks.FILE, "verdicts", b"".join(lines)))
     return Approved(tuple(edits), tuple(notes))
 
 

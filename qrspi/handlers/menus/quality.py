@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from qrspi.core.filenames import slug_of
-from qrspi.core.gates.quality.quality_records import FILE
+from qrspi.core.records.quality_blocks import FILE
 from qrspi.handlers.changes.change_set import ChangeSet
 from qrspi.handlers.gates import quality
 from qrspi.handlers.jobs.job import Job

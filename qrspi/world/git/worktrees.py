@@ -74,13 +74,22 @@ def checked_place(repo: Repo, shown: str) -> str:
 
 
 def worktrees(repo: Repo) -> tuple[Worktree, ...]:
-    args = ["worktree", "list", "--porcelain"]
-    output = command.read(repo.path, args, ok=(0, 128))
+    output = _listed(repo)
     if output.status and _drop_unreadable(repo):
-        output = command.read(repo.path, args, ok=(0, 128))
+        output = _listed(repo)
     if output.status:
         raise command.failure("worktree list", output)
-    return tuple(_worktree(block) for block in os.fsdecode(output.out).split("\n\n") if block)
+    return tuple(_worktree(block) for block in os.fsdecode(output.out).split("\0\0") if block)
+
+
+def _listed(repo: Repo) -> command.Output:
+    """With NULs, as a path may have line ends in it; git 2.35 and older cannot, and exits 129."""
+    args = ["worktree", "list", "--porcelain"]
+    output = command.read(repo.path, [*args, "-z"], ok=(0, 128, 129))
+    if output.status == 129:
+        output = command.read(repo.path, args, ok=(0, 128))
+        output = output._replace(out=output.out.replace(b"\n", b"\0"))
+    return output
 
 
 def _drop_unreadable(repo: Repo) -> bool:
@@ -309,7 +318,7 @@ def exclude(repo: Repo, pattern: str) -> bool:
 
 
 def _worktree(block: str) -> Worktree:
-    fields = {key: value for key, _, value in (line.partition(" ") for line in block.split("\n"))}
+    fields = {key: value for key, _, value in (line.partition(" ") for line in block.split("\0"))}
     branch = fields.get("branch")
     return Worktree(
         path=fields["worktree"],

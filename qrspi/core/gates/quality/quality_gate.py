@@ -17,7 +17,7 @@ from qrspi.core.gates.quality import quality_records, task_spec, verdict_line
 from qrspi.core.gates.quality.quality_records import QualityRecords
 from qrspi.core.gates.quality.task_spec import NO_SECTIONS, Spec
 from qrspi.core.model import Ask, Next, Problem
-from qrspi.core.records import task_records
+from qrspi.core.records import quality_blocks, task_records
 from qrspi.core.tree import Fault, Tree
 
 SPEC_LIMIT = 256 * 1024
@@ -97,7 +97,7 @@ def _judged(spec: Spec, records: QualityRecords) -> Standing:
         why = f"its text has changed since its review of {line.when[:10]}"
         return Standing(key, "UNREVIEWED", "stale", f"{key}: {why}")
     if not records.has(key, spec.line):
-        why = f"it claims a PASS that {quality_records.FILE} does not have"
+        why = f"it claims a PASS that {quality_blocks.FILE} does not have"
         return Standing(key, "UNREVIEWED", "absent", f"{key}: {why}")
     return Standing(key, "PASS", None, f"{key}: PASS since {line.when}")
 

@@ -12,10 +12,8 @@ from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple, get_args
 
 from qrspi.core.model import Problem
+from qrspi.core.records.quality_blocks import FILE, LIMIT
 from qrspi.core.tree import Fault, Tree
-
-FILE = "reviews/plan/quality.jsonl"
-LIMIT = 64 * 1024 * 1024
 
 Event = Literal["verdict", "proceed", "clear"]
 Evidence = Literal["", "rubric", "dispatched", "handed-in"]
@@ -29,6 +27,7 @@ class QualityRecord(NamedTuple):
     line: str = ""  # of a verdict, as the task file has it
     evidence: Evidence = ""
     reply_sha256: str = ""  # of what an agent answered
+    block_sha256: str = ""  # of the block of findings that the task file was given
     who: str = ""  # of what a person decided
 
 
@@ -82,7 +81,7 @@ def read(tree: Tree) -> QualityRecords:
     return QualityRecords({task: tuple(known) for task, known in found.items()}, tuple(problems))
 
 
-_TEXTS = ("task", "when", "hash", "line", "reply_sha256", "who")
+_TEXTS = ("task", "when", "hash", "line", "reply_sha256", "block_sha256", "who")
 
 
 def _record(line: bytes) -> QualityRecord | None:

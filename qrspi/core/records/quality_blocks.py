@@ -1,0 +1,40 @@
+"""Which blocks of findings in task files are the engine's own: the record of quality verdicts has
+their hashes. Any other is a part of the text, whoever put it there."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+
+from qrspi.core.text import findings_block
+from qrspi.core.tree import Fault, Tree
+
+FILE = "reviews/plan/quality.jsonl"
+LIMIT = 64 * 1024 * 1024
+
+
+def digest(block: str) -> str:
+    return hashlib.sha256(block.encode()).hexdigest()
+
+
+def without_own(tree: Tree, data: bytes) -> bytes:
+    """A task file without what a quality review left in it."""
+    blocks = findings_block.texts(data)
+    if not blocks or not {digest(block) for block in blocks} <= _on_record(tree):
+        return data
+    return findings_block.without(data)
+
+
+def _on_record(tree: Tree) -> frozenset[str]:
+    content = tree.read(FILE, LIMIT)
+    lines = () if isinstance(content, Fault) else content.split(b"\n")
+    return frozenset(found for line in lines if (found := _block(line)))
+
+
+def _block(line: bytes) -> str:
+    try:
+        document = json.loads(line or b"{}")
+    except (ValueError, RecursionError):
+        return ""
+    said = document.get("block_sha256") if isinstance(document, dict) else None
+    return said if isinstance(said, str) else ""
