@@ -16,6 +16,7 @@ from qrspi.world.runs import state_cache
 from tests import runs, scenes
 from tests.attacks.arena import LOOKS, Arena
 from tests.attacks.trial import attack
+from tests.hooks.test_hook import SILENT, hook
 from tests.users import NOBODY, public
 
 __all__ = ["public"]
@@ -99,6 +100,19 @@ def test_their_project(arena: Arena, shared: Path, way: str) -> None:
     changed = {path for path in run.rglob("*") if before.get(path) != path.stat().st_mtime_ns}
     assert (codes, changed) == ({4}, set()) if way != ".git" else changed == set()
     assert arena.qrspi("next").code != 0
+
+
+@attack(
+    "another user",
+    "a host's session is told what the runs of theirs wait for",
+    {"all of it": ".", "its runs": "docs/qrspi"},
+)
+def test_a_session(arena: Arena, way: str) -> None:
+    arena.scene(scenes.fixed)
+    asked = ("session-start", "claude-code", {"cwd": str(arena.project)}, arena.project)
+    assert runs.RUN in hook(*asked).out
+    os.chown(arena.project / way, NOBODY, NOBODY)
+    assert hook(*asked) == SILENT
 
 
 @attack(

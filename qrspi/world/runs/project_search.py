@@ -18,8 +18,9 @@ def candidates(start: str) -> tuple[str, ...]:
 
 
 def with_runs(start: str) -> str | None:
-    """The nearest of them that has runs."""
-    return next((at for at in candidates(start) if os.path.isdir(f"{at}/docs/qrspi")), None)
+    """The nearest of them that has runs; None for those of somebody else."""
+    found = next((at for at in candidates(start) if os.path.isdir(f"{at}/docs/qrspi")), None)
+    return found if found and is_ours(found) and is_ours(f"{found}/docs/qrspi") else None
 
 
 def top(start: str) -> str | None:
