@@ -12,21 +12,14 @@ from qrspi.core.filenames import WORKTREES
 from qrspi.core.model import Problem
 from qrspi.core.text.shell_words import quoted
 from qrspi.world.files.atomic_write import reporting_errors
-from qrspi.world.git import command
+from qrspi.world.git import command, worktree_list
 from qrspi.world.git.refs import check, head, is_ancestor, resolve
 from qrspi.world.git.repository import Repo, find, refuse_if_locked, refuse_if_under_way
+from qrspi.world.git.worktree_list import Worktree
 
 FOLDER = WORKTREES
 
 Condition = Literal["absent", "ready", "half-made", "foreign"]
-
-
-class Worktree(NamedTuple):
-    path: str
-    commit: str | None
-    branch: str | None  # None when detached
-    locked: str | None = None  # the reason
-    prunable: bool = False
 
 
 class Merged(NamedTuple):
@@ -74,22 +67,12 @@ def checked_place(repo: Repo, shown: str) -> str:
 
 
 def worktrees(repo: Repo) -> tuple[Worktree, ...]:
-    output = _listed(repo)
+    output = worktree_list.asked(repo)
     if output.status and _drop_unreadable(repo):
-        output = _listed(repo)
+        output = worktree_list.asked(repo)
     if output.status:
         raise command.failure("worktree list", output)
-    return tuple(_worktree(block) for block in os.fsdecode(output.out).split("\0\0") if block)
-
-
-def _listed(repo: Repo) -> command.Output:
-    """With NULs, as a path may have line ends in it; git 2.35 and older cannot, and exits 129."""
-    args = ["worktree", "list", "--porcelain"]
-    output = command.read(repo.path, [*args, "-z"], ok=(0, 128, 129))
-    if output.status == 129:
-        output = command.read(repo.path, args, ok=(0, 128))
-        output = output._replace(out=output.out.replace(b"\n", b"\0"))
-    return output
+    return worktree_list.read(output.out)
 
 
 def _drop_unreadable(repo: Repo) -> bool:
@@ -315,18 +298,6 @@ def exclude(repo: Repo, pattern: str) -> bool:
             file.write(gap + line + b"\n")
             os.fsync(file.fileno())
             return True
-
-
-def _worktree(block: str) -> Worktree:
-    fields = {key: value for key, _, value in (line.partition(" ") for line in block.split("\0"))}
-    branch = fields.get("branch")
-    return Worktree(
-        path=fields["worktree"],
-        commit=fields.get("HEAD"),
-        branch=branch.removeprefix("refs/heads/") if branch else None,
-        locked=fields.get("locked"),
-        prunable="prunable" in fields,
-    )
 
 
 def _is_empty(path: str) -> bool:
