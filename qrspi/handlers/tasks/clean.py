@@ -13,7 +13,7 @@ from qrspi.handlers.changes import code_repository
 from qrspi.handlers.jobs.job import Job, Performed
 from qrspi.world.git import branches, refs, worktree_removal, worktrees
 from qrspi.world.git.repository import Repo
-from qrspi.world.git.worktrees import Worktree
+from qrspi.world.git.worktree_list import Worktree
 
 
 class Left(NamedTuple):

@@ -11,7 +11,8 @@ from qrspi.core.errors import Halt, Refusal
 from qrspi.world.git import worktrees
 from qrspi.world.git.refs import head
 from qrspi.world.git.repository import Repo, find
-from qrspi.world.git.worktrees import Conflict, Merged, UpToDate, Worktree
+from qrspi.world.git.worktree_list import Worktree
+from qrspi.world.git.worktrees import Conflict, Merged, UpToDate
 from tests.project import RUN, Project, trap
 
 BRANCH = "qrspi/user-auth/task-01"
