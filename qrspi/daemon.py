@@ -11,11 +11,12 @@ import json
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from typing import Literal, NamedTuple, cast
+from typing import Literal, cast
 
 from qrspi import engine
 from qrspi.core.errors import Halt
 from qrspi.core.model import Code, Next, Problem, RunState
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.tree import Fault
 from qrspi.engine import Outcome
 from qrspi.handlers.jobs.job import Options, Performed

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from qrspi.core.derivation.derive import Survey, survey
 from qrspi.core.errors import Refusal, refused
 from qrspi.core.model import Problem, RunState
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.snapshot import Snapshot
 from qrspi.handlers.action_table import Due
 from qrspi.handlers.jobs.carry_out import carry_out

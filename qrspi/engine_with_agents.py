@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from qrspi import engine
 from qrspi.core.model import Problem
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.engine import Outcome
 from qrspi.handlers.agents.fan_out import Dispatcher, FanOut
 from qrspi.handlers.jobs.job import Options, Performed

@@ -45,6 +45,7 @@ FOR_STATUS = """
     qrspi.core.findings.submission
     qrspi.core.findings.triage
     qrspi.core.model
+    qrspi.core.named_tuple
     qrspi.core.pipeline
     qrspi.core.records
     qrspi.core.records.approvals

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import Any
 
 from qrspi import engine
 from qrspi.cli.session import Session
 from qrspi.core.derivation.derive import derive
 from qrspi.core.errors import Refusal
 from qrspi.core.model import Problem, RunState
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import STEP
 from qrspi.handlers.changes import change_set
 from qrspi.handlers.changes.change_set import ChangeSet, Done

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
 
@@ -13,6 +13,7 @@ from qrspi.core.config.blocks import Limits
 from qrspi.core.config.model_tiers import TIERS
 from qrspi.core.errors import Halt, Misuse
 from qrspi.core.model import Problem
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.handlers.agents.dispatch_options import JOBS, Executor, How, Listener, Sending
 from qrspi.handlers.jobs.job import Options
 from qrspi.render.terminal import one_line

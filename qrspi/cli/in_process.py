@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import Any
 
 from qrspi.cli import plain_forms
 from qrspi.cli.app import application
 from qrspi.cli.boundary import guarded
 from qrspi.cli.session import Session
+from qrspi.core.named_tuple import NamedTuple
 
 
 class Answer(NamedTuple):

@@ -10,7 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
+
+from qrspi.core.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from qrspi.cli.session import Session

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from qrspi.core.errors import Misuse
 from qrspi.core.filenames import task_key
 from qrspi.core.model import Problem
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import STEP, STEPS, Subject, subject
 from qrspi.world.runs.workspace import Workspace
 

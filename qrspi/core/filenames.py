@@ -1,9 +1,10 @@
 """The path grammar of a run, both ways. No other module knows a file name's pattern."""
 
 import re
-from typing import NamedTuple, assert_never
+from typing import assert_never
 
 from qrspi.core.model import Ask
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.tree import Entry
 
 RUNS = "docs/qrspi"  # where the runs of a project lie
@@ -152,8 +153,7 @@ def round_number(name: str) -> int | None:
     digits = name.removeprefix("round-")
     if len(digits) > 4 or not digits.isdecimal():
         return None
-    number = int(digits)
-    return number if number > 0 and round_name(number) == name else None
+    return number if (number := int(digits)) and round_name(number) == name else None
 
 
 def round_beside(name: str) -> int | None:

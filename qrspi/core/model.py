@@ -1,12 +1,13 @@
-"""The nouns. Records are NamedTuples: frozen, and ten times cheaper to define than a
-frozen slotted dataclass, which every cold start of `status` would pay for.
+"""The nouns. Records are named tuples: frozen, and far cheaper to define than a frozen slotted
+dataclass, which every cold start of `status` would pay for.
 
-This module, and others with records that `status` needs, do without `from __future__ import
-annotations`. It would turn the types of the fields into texts, which NamedTuple compiles one by
-one, and `derivation.state_json` could no longer build records by the types of their fields."""
+This module does without `from __future__ import annotations`: `derivation.state_json` builds
+records by the types of their fields, which would be texts then."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Literal, NamedTuple, assert_never
+from typing import TYPE_CHECKING, Literal, assert_never
+
+from qrspi.core.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from qrspi.core.codes import Code as Code

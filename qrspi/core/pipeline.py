@@ -1,9 +1,9 @@
 """The tables of the pipeline: steps, artifacts, routes, prerequisites, review subjects."""
 
 from collections.abc import Container
-from typing import NamedTuple
 
 from qrspi.core.filenames import is_repair, task_key
+from qrspi.core.named_tuple import NamedTuple
 
 
 class Step(NamedTuple):

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import Subject
 
 if TYPE_CHECKING:

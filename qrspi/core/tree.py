@@ -5,7 +5,9 @@ is read that the answer does not depend on. Paths are run-relative, with forward
 """
 
 from collections.abc import Mapping
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, Literal, Protocol
+
+from qrspi.core.named_tuple import NamedTuple
 
 FRONTMATTER_LIMIT = 64 * 1024
 CONFIG_LIMIT = 256 * 1024

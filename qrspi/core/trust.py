@@ -10,11 +10,12 @@ import hashlib
 import json
 import shlex
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
 
 from qrspi.core.config.problems import FILE
 from qrspi.core.errors import Refusal
 from qrspi.core.model import Problem
+from qrspi.core.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from qrspi.core.config.reader import Config

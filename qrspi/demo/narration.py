@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from qrspi.core.config import reader as configs
 from qrspi.core.config.reader import Config
@@ -12,6 +12,7 @@ from qrspi.core.filenames import RoundPaths
 from qrspi.core.gates.audit import audit_report
 from qrspi.core.gates.audit.audit_report import Report
 from qrspi.core.model import Round, Triaged
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import Subject, subject
 from qrspi.core.rounds import loop as loops
 from qrspi.core.rounds import manifest as manifests

@@ -8,13 +8,13 @@ from a script (`data/demo`). No part of the engine is replaced.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator
-from typing import NamedTuple
 
 from qrspi.core.artifacts import task_file
 from qrspi.core.gates.checkpoints import checkpoint_board
 from qrspi.core.gates.checkpoints.checkpoint_board import Board
 from qrspi.core.gates.quality import quality_records
 from qrspi.core.model import Problem, Triaged
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.records import approvals
 from qrspi.core.rounds.manifest import Manifest
 from qrspi.core.tree import Fault, Tree, entries

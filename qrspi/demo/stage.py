@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Generator, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from qrspi.cli.session import Session
 from qrspi.core.errors import Refusal
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.demo import narration
 from qrspi.demo.narration import Beat
 from qrspi.demo.story import Files, Script, Story

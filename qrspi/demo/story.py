@@ -6,9 +6,9 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import cache
-from typing import NamedTuple
 
 from qrspi.core.filenames import round_name
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.tree import Fault, entries
 from qrspi.world.files.run_tree import DiskTree
 

@@ -6,13 +6,14 @@ import inspect
 import json
 from collections.abc import Callable
 from functools import cache
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from mcp.server.mcpserver.tools import Tool
 from mcp.types import CallToolResult, ToolAnnotations
 
 from qrspi.cli.in_process import Commands
 from qrspi.core.model import Problem
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.mcp import reading_tools, tool_answers, writing_tools
 from qrspi.mcp.command_words import Call
 from qrspi.world.files import shipped_schemas

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from qrspi.core.gates.checkpoints.checkpoint_board import Board
 from qrspi.core.gates.checkpoints.checkpoint_lists import FACTS, LISTS, SITUATION, STRATEGY, Answers
@@ -12,6 +12,7 @@ from qrspi.core.gates.checkpoints.checkpoint_scale import MEANING
 from qrspi.core.gates.checkpoints.checkpoint_summary import Summary
 from qrspi.core.gates.checkpoints.checkpoint_tables import FILE
 from qrspi.core.model import CheckpointRow, Problem
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.handlers.gates.checkpoint_knowledge import Outcome
 from qrspi.handlers.gates.checkpoint_review import Reviewed
 from qrspi.handlers.gates.checkpoint_rows import Added

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import plistlib
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.render import outcomes, problems, run_page
 from qrspi.render.terminal import one_line
 

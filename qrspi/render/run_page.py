@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from qrspi.core.derivation.compaction_advice import checkpoint
 from qrspi.core.filenames import prompt_file
 from qrspi.core.model import Next, Problem, RunState, StateOfTests, StepState
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.render import problems
 from qrspi.render.terminal import Paint, cells_of, fitted, one_line, plain, table
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from qrspi.core.filenames import is_safe
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import subject
 
 Kind = Literal["board", "inbox", "run", "step", "round", "tasks", "log", "spend", "file"]

@@ -5,7 +5,8 @@ from __future__ import annotations
 import hmac
 import secrets
 from collections.abc import Mapping
-from typing import NamedTuple
+
+from qrspi.core.named_tuple import NamedTuple
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 LARGEST = 1024 * 1024  # bytes of a body

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from http import HTTPStatus
 from importlib import resources
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import parse_qsl
 
 from jinja2 import Environment
@@ -19,6 +19,7 @@ from starlette.routing import Route
 from qrspi.cli import boundary
 from qrspi.cli.in_process import Answer, Commands, Unanswered
 from qrspi.core.model import Problem
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import subject_of
 from qrspi.web import addresses, admission, diff_table, forms, html
 from qrspi.web.addresses import Address

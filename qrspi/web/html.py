@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from importlib import resources
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import quote
 
 from jinja2 import Environment, PackageLoader
 from markupsafe import Markup, escape
 
 from qrspi.core.filenames import slug_of
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.render.terminal import counted, visible
 from qrspi.web import words
 from qrspi.web.gates import Following

@@ -6,13 +6,15 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import cache
 from html import escape
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import quote, urlsplit
 
 import nh3
 from markdown_it import MarkdownIt
 from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
+
+from qrspi.core.named_tuple import NamedTuple
 
 _TAGS = frozenset(
     """a blockquote br code del em h3 h4 h5 h6 hr li ol p pre s span strong table tbody td th thead

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 from urllib.parse import urlencode
+
+from qrspi.core.named_tuple import NamedTuple
 
 T = TypeVar("T")
 PER_PAGE = 50

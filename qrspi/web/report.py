@@ -6,9 +6,10 @@ It says nothing about now: the same files give the same bytes.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 from qrspi.cli.in_process import Commands
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import subject
 from qrspi.render.terminal import counted, one_line
 from qrspi.web import review_rounds

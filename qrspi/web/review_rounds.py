@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from qrspi.core.config import reader as configs
 from qrspi.core.findings import triage
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import Subject
 from qrspi.core.rounds import loop as loops
 from qrspi.core.rounds import round_list, scope_set

@@ -4,8 +4,8 @@ shown to whoever said yes to it."""
 from __future__ import annotations
 
 from collections import OrderedDict
-from typing import NamedTuple
 
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import Subject
 from qrspi.core.records import step_text
 from qrspi.core.tree import Fault

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from qrspi.cli.session import Session
 from qrspi.core.derivation import brief
 from qrspi.core.derivation.derive import survey
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.render.terminal import visible
 from qrspi.world.runs.committed_tree import CommittedTree
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from qrspi.cli.session import Session
 from qrspi.core.derivation.derive import Survey, survey
 from qrspi.core.derivation.explanation import reasons
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.recording_tree import RecordingTree, Seen
 from qrspi.render import run_page
 from qrspi.render.terminal import one_line, table

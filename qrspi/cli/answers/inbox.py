@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from qrspi.cli.answers import status
 from qrspi.cli.session import Session
 from qrspi.core.derivation import waiting
 from qrspi.core.derivation.waiting import Item
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.render.terminal import one_line
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 from qrspi import engine
 from qrspi.cli.session import Session
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.engine import Outcome
 from qrspi.handlers.jobs.job import Options, question
 from qrspi.render import outcomes

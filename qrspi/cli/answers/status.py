@@ -6,12 +6,13 @@ import gc
 import sys
 import time
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from qrspi.core.derivation.compaction_advice import checkpoint
 from qrspi.core.derivation.derive import derive
 from qrspi.core.errors import Halt
 from qrspi.core.model import RunState
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.tree import Fault
 from qrspi.render import run_page
 from qrspi.render.terminal import one_line, painter

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import click
 
@@ -15,6 +15,7 @@ from qrspi.cli.run_words import is_subject
 from qrspi.cli.session import Session
 from qrspi.core.filenames import TAG
 from qrspi.core.model import Verdict
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import STEP, subject
 from qrspi.handlers.changes.change_set import ChangeSet
 from qrspi.handlers.decisions import decide_findings

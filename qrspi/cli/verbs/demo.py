@@ -6,12 +6,12 @@ import os
 import textwrap
 import time
 from collections.abc import Generator, Iterable, Iterator
-from typing import NamedTuple
 
 import click
 
 from qrspi.cli.app import verb
 from qrspi.cli.session import Session
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.demo import performance, story
 from qrspi.demo.narration import Beat
 from qrspi.demo.performance import Tally

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-from typing import NamedTuple
 
 import click
 
@@ -17,6 +16,7 @@ from qrspi.core.derivation.derive import derive
 from qrspi.core.errors import Misuse
 from qrspi.core.filenames import RUNS, slug_of
 from qrspi.core.model import Next
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.text import run_slugs, shell_words
 from qrspi.core.tree import Fault
 from qrspi.handlers.runs import consent, run_branch, start_run

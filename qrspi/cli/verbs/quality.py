@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from typing import BinaryIO, NamedTuple
+from typing import BinaryIO
 
 import click
 
@@ -21,6 +21,7 @@ from qrspi.core.gates.quality.judgement import Judgement, Mode, unreviewed
 from qrspi.core.gates.quality.task_spec import Spec
 from qrspi.core.gates.quality.verdict_line import AXES, Line
 from qrspi.core.model import Problem
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.handlers.agents import quality_answers, quality_reviews
 from qrspi.handlers.agents.quality_reviews import Reviewed
 from qrspi.handlers.gates import quality as verdicts

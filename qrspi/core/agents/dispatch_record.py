@@ -5,9 +5,10 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from typing import Any, Literal, NamedTuple, cast, get_args
+from typing import Any, Literal, cast, get_args
 
 from qrspi.core.agents.replies import Kind
+from qrspi.core.named_tuple import NamedTuple
 
 # pending: not sent after all. sent: an answer that is there was not used yet. taking: its files
 # are being written. taken: they are. failed: it was of no use. late: nobody waits for it any more.

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from qrspi.core.agents.roles import Role, kind_of
 from qrspi.core.config.model_tiers import TIERS, Model
 from qrspi.core.config.reader import Config
 from qrspi.core.model import Problem
+from qrspi.core.named_tuple import NamedTuple
 
 FALLBACK = "medium"
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from qrspi.core.model import Code, Problem
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.records.json_fields import Object, nested, string
 
 Kind = Literal["text", "claude-json", "codex-jsonl", "openai-chat-completions"]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import NamedTuple
 
 from qrspi.core.config.model_tiers import TIERS, Model
 from qrspi.core.filenames import TAG
 from qrspi.core.model import Problem
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.yaml import frontmatter
 from qrspi.core.yaml.nodes import Node, Scalar
 

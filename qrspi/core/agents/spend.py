@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from qrspi.core.config.blocks import Limits
 from qrspi.core.model import Code, Problem
+from qrspi.core.named_tuple import NamedTuple
 
 FILE = ".qrspi/spend.jsonl"
 _MOST = 10**15

@@ -5,10 +5,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from qrspi.core.agents import roles
 from qrspi.core.model import ChangeType, Severity
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.text.citations import Citation
 
 # Lines between: who cites the heading above, or the line below, may mean the same place.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import NamedTuple
 
 from qrspi.core.agents import prompts
 from qrspi.core.agents.prompt_lines import UNKNOWN_MODEL
@@ -11,6 +10,7 @@ from qrspi.core.agents.prompts import Parts, Reviewer, Source, Verifier
 from qrspi.core.agents.roles import Role
 from qrspi.core.agents.trial_case import Case, Planted
 from qrspi.core.filenames import finding_file, sidecar_file
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.text.citations import Citation
 
 VERIFIER = "verifier"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from qrspi.core.agents.trial_case import NEARNESS, Case, Planted
 from qrspi.core.agents.trial_prompts import ROUND, Question
@@ -12,6 +12,7 @@ from qrspi.core.findings import printed_reply, round_files
 from qrspi.core.findings.submission import Place, finished
 from qrspi.core.findings.triage import THRESHOLDS
 from qrspi.core.model import Finding, Problem, Sidecar
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import subject_of
 from qrspi.core.text import citations, printed_files
 

@@ -6,11 +6,11 @@ from __future__ import annotations
 import re
 from collections.abc import Container, Iterator
 from itertools import count
-from typing import NamedTuple
 
 from qrspi.core.config.reader import Config
 from qrspi.core.filenames import research_file
 from qrspi.core.model import Problem
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.text.tables import Line, shown
 from qrspi.core.tree import Fault, Tree, entries
 from qrspi.core.yaml import frontmatter

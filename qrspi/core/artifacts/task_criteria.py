@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
 
 from qrspi.core.artifacts.task_file import task_path
 from qrspi.core.filenames import TASK
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.text import headings
 from qrspi.core.tree import Fault, Tree
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import NamedTuple
 
 from qrspi.core import filenames
 from qrspi.core.model import Problem, Status
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.text.tables import Line, shown
 from qrspi.core.tree import Entry, Fault, Tree, entries
 from qrspi.core.yaml import frontmatter

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple
 
 from qrspi.core import filenames
 from qrspi.core.artifacts import dependency_order, parallelization, task_file
@@ -11,6 +10,7 @@ from qrspi.core.artifacts.branch_map import FILE, Base, Branch, Needs, Plan, Sta
 from qrspi.core.artifacts.task_file import Task, task_path
 from qrspi.core.filenames import FixRound, task_order
 from qrspi.core.model import Problem
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import is_full, subject
 from qrspi.core.records import baseline
 from qrspi.core.steps.facts import Facts

@@ -7,10 +7,11 @@ write around it stays. In a record without marks, which somebody else wrote, it 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from qrspi.core.code_steps.task_state import TaskState
 from qrspi.core.model import Problem
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.records.decisions import UNRECORDED
 from qrspi.core.text.tables import Line, tables
 from qrspi.core.tree import Fault

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
 
 from qrspi.core.code_steps import (
     batch,
@@ -17,6 +16,7 @@ from qrspi.core.code_steps.gate_records import Merge
 from qrspi.core.code_steps.task_state import TaskState
 from qrspi.core.filenames import round_name
 from qrspi.core.model import Next, Problem
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import STEP, subject_of
 from qrspi.core.records import approvals
 from qrspi.core.rounds import loop as loops

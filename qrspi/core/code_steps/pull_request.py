@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from qrspi.core.artifacts import task_file
 from qrspi.core.code_steps import gate_records, integrate, test_results, test_standing
 from qrspi.core.filenames import slug_of
 from qrspi.core.model import StateOfTests
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import STEP
 from qrspi.core.rounds.loop import Loop
 from qrspi.core.steps.facts import Facts

@@ -4,10 +4,10 @@ the reviewed ones."""
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
 
 from qrspi.core.code_steps.batch import Item
 from qrspi.core.model import Problem
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.records import task_records
 from qrspi.core.records.task_records import Start
 

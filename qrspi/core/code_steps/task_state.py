@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
 
 from qrspi.core import reviewers
 from qrspi.core.code_steps import implementers, task_bases
 from qrspi.core.code_steps.batch import Item
 from qrspi.core.code_steps.task_bases import Moved
 from qrspi.core.model import Ask, Next, Option, Problem
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import subject_of
 from qrspi.core.records import approvals, decisions, import_record, task_records
 from qrspi.core.records.approvals import Record

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from qrspi.core.code_steps import (
     gate_records,
     implement,
@@ -17,6 +15,7 @@ from qrspi.core.code_steps.integrate import Work
 from qrspi.core.code_steps.test_results import Results
 from qrspi.core.filenames import round_name
 from qrspi.core.model import Next, NextKind, Option, Problem, StateOfTests
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import is_full, subject_of
 from qrspi.core.records import approvals, feedback
 from qrspi.core.records.approvals import Record

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import NamedTuple
 
 from qrspi.core.config import edit_text
 from qrspi.core.config.fields import BUDGET_DEFAULT
@@ -30,6 +29,7 @@ from qrspi.core.config.reader import (
     read,
 )
 from qrspi.core.model import Problem, Status
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import ORDER, ROUTABLE, ROUTES, STEP, Subject
 from qrspi.core.text import shell_words
 from qrspi.core.yaml import frontmatter, writer

@@ -7,11 +7,12 @@ cannot be made without touching something else is refused, never guessed at.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 from qrspi.core.config.fields import is_string, items
 from qrspi.core.config.problems import ABORT, FILE, quoted, unreadable
 from qrspi.core.model import Problem
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.yaml import frontmatter, reader, writer
 from qrspi.core.yaml.nodes import Document, Entry, Node, Scalar
 

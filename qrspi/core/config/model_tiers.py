@@ -1,9 +1,8 @@
 """Which model a tier stands for: the model_routing block and default_tier."""
 
-from typing import NamedTuple
-
 from qrspi.core.config.fields import Faults, Fields, is_empty, string
 from qrspi.core.config.problems import FILE, invalid, lacking, listed, missing, setting, unknown_key
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.yaml.nodes import Node, Scalar
 
 TIERS = ("extra-low", "low", "medium", "high", "extra-high")

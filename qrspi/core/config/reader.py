@@ -6,7 +6,7 @@ Nothing that affects behaviour is filled in: a field that is absent or bad is No
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from qrspi.core.config import fields
 from qrspi.core.config.model_tiers import Model, default_tier, model_routing
@@ -21,6 +21,7 @@ from qrspi.core.config.problems import (
     written,
 )
 from qrspi.core.model import Problem
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import subject
 from qrspi.core.tree import CONFIG_LIMIT, Fault
 from qrspi.core.yaml import frontmatter

@@ -3,11 +3,10 @@ needed first; the same files always give the same page."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from qrspi.core.derivation.derive import Survey
 from qrspi.core.filenames import prompt_file
 from qrspi.core.model import RunState, Triaged
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import STEP
 from qrspi.core.records.approvals import Record
 

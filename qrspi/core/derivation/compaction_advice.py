@@ -1,9 +1,8 @@
 """When to recommend that a host sheds its context: before a fan-out, before a new step, and
 beside every question to a person."""
 
-from typing import NamedTuple
-
 from qrspi.core.model import Next
+from qrspi.core.named_tuple import NamedTuple
 
 ADVICE = "Before responding, consider running /compact — context may be saturated."
 

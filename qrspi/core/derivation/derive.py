@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from qrspi.core.config import problems as config_problems
 from qrspi.core.config import reader as configs
 from qrspi.core.config.reader import Config
 from qrspi.core.filenames import RUNS, rounds_in
 from qrspi.core.model import Next, Option, Problem, Progress, RunState, Stage, StepState
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import CLOSED, MARKER, STEP, subject_of
 from qrspi.core.snapshot import Snapshot
 from qrspi.core.steps.facts import (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 from qrspi.core.filenames import FindingName
 from qrspi.core.findings.submission import (
@@ -20,6 +20,7 @@ from qrspi.core.findings.submission import (
     written,
 )
 from qrspi.core.model import CHANGE_TYPES, SEVERITIES, ChangeType, Finding, Problem, Severity
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.text import citations
 from qrspi.core.yaml import frontmatter, lenient_reader
 from qrspi.core.yaml.frontmatter import Front

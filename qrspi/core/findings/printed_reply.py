@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
 
 from qrspi.core.filenames import EngineName, clean_file, finding_file, parse_round_file
 from qrspi.core.findings import clean as sentinels
 from qrspi.core.findings.round_files import tag_of
 from qrspi.core.findings.submission import finished
 from qrspi.core.model import Problem
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.tree import ROUND_FILES_LIMIT, Entry
 
 REPLY_LIMIT = 8 * 1024 * 1024

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
 
 from qrspi.core.filenames import SidecarName, sidecar_file
 from qrspi.core.findings.submission import FAILED, Page, Submission, shown, written
 from qrspi.core.model import Code, Problem, Sidecar
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.yaml import frontmatter, lenient_reader, reader
 from qrspi.core.yaml.frontmatter import Front
 from qrspi.core.yaml.frontmatter import text as text_of

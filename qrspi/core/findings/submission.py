@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from qrspi.core.model import Code, Problem
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import Subject
 from qrspi.core.yaml.frontmatter import text as text_of
 from qrspi.core.yaml.nodes import Node

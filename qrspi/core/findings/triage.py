@@ -1,9 +1,9 @@
 """A finding and its score become a verdict, with the reason in words."""
 
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple
 
 from qrspi.core.model import ChangeType, Finding, Round, Sidecar, Triaged, Verdict
+from qrspi.core.named_tuple import NamedTuple
 
 # Scope and intent are not here: no score can drop them.
 THRESHOLDS: Mapping[ChangeType, int] = {"style": 80, "clarity": 80, "correctness": 70}

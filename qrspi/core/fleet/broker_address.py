@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
 from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 
 from qrspi.core.model import Problem
+from qrspi.core.named_tuple import NamedTuple
 
 VARIABLE = "QRSPI_BROKER_URL"
 EXPECTED = "amqps://USER:PASSWORD@HOST/VHOST, or amqp:// for this machine itself"

@@ -10,10 +10,10 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping
-from typing import NamedTuple
 
 from qrspi.core.fleet import queues
 from qrspi.core.model import Problem
+from qrspi.core.named_tuple import NamedTuple
 
 VERSION = 1
 TASK = "qrspi.call"

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import hashlib
 import re
-from typing import NamedTuple
+
+from qrspi.core.named_tuple import NamedTuple
 
 DAY = 24 * 3600
 IN_QUEUE = DAY  # seconds that a job waits for a worker

@@ -8,12 +8,13 @@ import json
 import math
 import re
 from collections.abc import Mapping
-from typing import NamedTuple, cast, get_args
+from typing import cast, get_args
 
 from qrspi.core.agents.replies import Kind
 from qrspi.core.codes import Code
 from qrspi.core.fleet.job_message import LIMIT, TASK
 from qrspi.core.model import Problem
+from qrspi.core.named_tuple import NamedTuple
 
 VERSION = 1
 _JOB = re.compile(r"[0-9a-f]{64}")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple, cast
+from typing import cast
 
 from qrspi.core.agents.transports import Means
 from qrspi.core.config.vendors import (
@@ -22,6 +22,7 @@ from qrspi.core.config.vendors import (
 )
 from qrspi.core.fleet import job_message, queues
 from qrspi.core.model import Problem
+from qrspi.core.named_tuple import NamedTuple
 
 FILE = "worker.toml"
 CONSUMER_TIMEOUT = 1800.0  # RabbitMQ's own, unless its configuration states another

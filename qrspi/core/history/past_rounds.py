@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from qrspi.core.config.reader import Config
 from qrspi.core.filenames import RoundPaths, pause_file, round_number, rounds_in
 from qrspi.core.findings import guard, triage
 from qrspi.core.importing.foreign_rounds import reviewed_in
 from qrspi.core.model import Finding, Round, Triaged
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import Subject, subject_of
 from qrspi.core.records import import_record
 from qrspi.core.rounds import finding_history, round_list, verified_file

@@ -7,12 +7,13 @@ what reviewers would have said in a round that was never made.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from qrspi.core.findings import triage
 from qrspi.core.findings.triage import THRESHOLDS
 from qrspi.core.history.past_rounds import Loop, PastRound
 from qrspi.core.model import ChangeType, Triaged, Verdict
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.rounds import pause_file
 from qrspi.core.rounds.round_list import AUTONOMOUS
 

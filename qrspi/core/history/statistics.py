@@ -5,12 +5,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
-from typing import NamedTuple
 
 from qrspi.core.agents.spend import Totals
 from qrspi.core.findings.triage import THRESHOLDS
 from qrspi.core.history.past_rounds import Loop, PastRound
 from qrspi.core.model import Triaged
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.rounds import lineage
 from qrspi.core.rounds.lineage import RoundFindings
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
 
 from qrspi.core.hosts.shell_grammar import END, UNKNOWN, VARIABLE, Command
 from qrspi.core.hosts.written_files import Committed, Copied, Source, Text, Unseen, Write, absolute
+from qrspi.core.named_tuple import NamedTuple
 
 _MOST = 64  # words that one word may stand for
 _KEYWORDS = frozenset("if then elif else do while until ! { time".split())

@@ -8,7 +8,8 @@ variable stays in its word as `VARIABLE name END`, and what a command in `$(…)
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+
+from qrspi.core.named_tuple import NamedTuple
 
 VARIABLE, END, UNKNOWN = "\ue000", "\ue001", "\ue002"
 _OPERATORS = ("&&", "||", ";;", "|&", ";", "|", "&", "\n", "(", ")")

@@ -7,9 +7,10 @@ Copilot that runs Claude Code's hooks has Claude Code's names around its own arg
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from qrspi.core.hosts.written_files import Replaced, Text, Write, absolute
+from qrspi.core.named_tuple import NamedTuple
 
 
 class ToolCall(NamedTuple):

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
 
 from qrspi.core.hosts.engine_owned import holds_engine_files, is_engine_owned
 from qrspi.core.hosts.written_files import RunFile
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import STEP
 from qrspi.core.records import step_text
 from qrspi.core.steps.facts import Facts, status_of

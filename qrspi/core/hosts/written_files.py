@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from qrspi.core.named_tuple import NamedTuple
 
 
 class Text(NamedTuple):

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple
 
 from qrspi.core.config import edit, edit_text
 from qrspi.core.config import reader as configs
@@ -17,6 +16,7 @@ from qrspi.core.config.model_tiers import USUAL, USUAL_TIER, flow
 from qrspi.core.config.problems import FILE, written
 from qrspi.core.config.reader import Config
 from qrspi.core.model import Problem
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import CODE_STEPS, ROUTES, is_full
 from qrspi.core.tree import Fault
 from qrspi.core.yaml import frontmatter, reader, writer

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple
 
 from qrspi.core.config.reader import Config
 from qrspi.core.filenames import (
@@ -17,6 +16,7 @@ from qrspi.core.filenames import (
 )
 from qrspi.core.findings import guard
 from qrspi.core.model import Code, Problem
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import STEPS, Subject, subject, subject_of
 from qrspi.core.records import import_record
 from qrspi.core.rounds import manifest as manifests

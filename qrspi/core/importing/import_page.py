@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple
 
 from qrspi.core.importing.foreign_rounds import Oddity, reviewed_in
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.records import import_record
 from qrspi.core.records.import_record import ImportRecord
 from qrspi.core.yaml import frontmatter

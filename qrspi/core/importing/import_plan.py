@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
 
 from qrspi.core.config import reader as configs
 from qrspi.core.config.problems import FILE as CONFIG
@@ -14,6 +13,7 @@ from qrspi.core.importing.config_import import Planned, Question, Site
 from qrspi.core.importing.foreign_rounds import Found, Oddity
 from qrspi.core.importing.import_page import Page
 from qrspi.core.model import Problem
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import STEP
 from qrspi.core.records import import_record
 from qrspi.core.records.import_record import CHOICES, Choice, ImportRecord

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from typing import NamedTuple, assert_never
+from typing import assert_never
 
 from qrspi.core.installing import json_text
 from qrspi.core.installing.host_parts import (
@@ -17,6 +17,7 @@ from qrspi.core.installing.host_parts import (
     Whole,
     is_ours,
 )
+from qrspi.core.named_tuple import NamedTuple
 
 
 class Edited(NamedTuple):

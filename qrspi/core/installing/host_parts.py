@@ -6,7 +6,9 @@ is put there is the same for both.
 
 from __future__ import annotations
 
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
+
+from qrspi.core.named_tuple import NamedTuple
 
 HostName = Literal["claude-code", "codex", "copilot"]
 Level = Literal["project", "user"]

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from qrspi.core.installing import file_edit
 from qrspi.core.installing.file_edit import Edited, Unfit
 from qrspi.core.installing.host_parts import Content, HostName, Part
 from qrspi.core.model import Problem
+from qrspi.core.named_tuple import NamedTuple
 
 
 class Put(NamedTuple):

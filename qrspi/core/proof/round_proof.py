@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from qrspi.core.config.reader import Config
 from qrspi.core.filenames import RoundPaths, pause_file, sidecar_file
 from qrspi.core.findings import guard, triage
 from qrspi.core.model import Clean, Finding, Problem, Round, Sidecar, Triaged
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import Subject
 from qrspi.core.proof.run_history import Commit
 from qrspi.core.records import evidence

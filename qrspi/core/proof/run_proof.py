@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from qrspi.core.config import reader as configs
 from qrspi.core.config.reader import Config
@@ -16,6 +15,7 @@ from qrspi.core.history import past_rounds
 from qrspi.core.importing.foreign_rounds import reviewed_in
 from qrspi.core.importing.import_page import digest, read_listing
 from qrspi.core.model import Problem
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import STEP
 from qrspi.core.proof import approval_proof, round_proof, vanished
 from qrspi.core.proof.approval_proof import Standing

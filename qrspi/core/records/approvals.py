@@ -15,9 +15,10 @@ more.
 """
 
 from collections.abc import Iterable
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from qrspi.core.model import Problem
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import STEP, subject_of
 from qrspi.core.records import step_text
 from qrspi.core.tree import Fault, Tree

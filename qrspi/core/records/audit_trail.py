@@ -4,9 +4,10 @@ wrote itself: a file is the engine's when a line has its hash."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from qrspi.core.model import Problem
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.records.json_fields import items, string, whole
 from qrspi.core.tree import Fault, Tree
 

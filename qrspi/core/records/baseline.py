@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal, NamedTuple, cast, get_args
+from typing import Literal, cast, get_args
 
 from qrspi.core.model import Option
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.tree import Fault, Tree
 from qrspi.core.yaml import frontmatter
 from qrspi.core.yaml.writer import quote

@@ -9,9 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from difflib import SequenceMatcher
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from qrspi.core.model import Problem
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import STEPS
 from qrspi.core.records import step_text
 from qrspi.core.tree import Fault, Tree

@@ -7,8 +7,9 @@ anybody who can write a file can make one.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.records.approvals import Record
 
 if TYPE_CHECKING:

@@ -7,8 +7,9 @@ name: a file that was changed by anybody but the engine was found there.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Literal, NamedTuple
+from typing import Literal
 
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.records.audit_trail import Line
 
 # dispatched: the engine asked, and wrote what came back. handed-in: somebody gave it to the

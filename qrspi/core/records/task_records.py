@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Literal, NamedTuple, TypeVar, cast, get_args
+from typing import Literal, TypeVar, cast, get_args
 
 from qrspi.core.filenames import WORKTREES, is_safe, slug_of
 from qrspi.core.model import Problem
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.text import branch_names
 from qrspi.core.tree import Fault, Tree
 from qrspi.core.yaml import frontmatter

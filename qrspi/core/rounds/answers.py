@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from qrspi.core.findings.submission import HINTS, in_order
 from qrspi.core.model import Problem, Round
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.records import audit_trail, evidence
 from qrspi.core.records.evidence import Evidence
 from qrspi.core.tree import Fault, Tree

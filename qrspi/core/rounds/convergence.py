@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
 
 from qrspi.core.model import Decision, Problem
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.rounds import scope_set
 from qrspi.core.rounds.scope_set import FULL, ScopeSet
 from qrspi.core.tree import Fault

@@ -3,12 +3,11 @@ left unresolved when the loop stops."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from qrspi.core.config.reader import Config
 from qrspi.core.filenames import RoundPaths, escape_file
 from qrspi.core.findings import triage
 from qrspi.core.model import Finding, Triaged
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import Subject
 from qrspi.core.rounds import lineage, pause_file, round_list, scope_set, verified_file
 from qrspi.core.rounds import loop as loops

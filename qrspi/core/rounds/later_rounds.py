@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
 
 from qrspi.core import reviewers
 from qrspi.core.config.reader import Config
 from qrspi.core.filenames import FindingName, RoundPaths, parse_round_file
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import Subject
 from qrspi.core.records import approvals
 from qrspi.core.records.approvals import Record

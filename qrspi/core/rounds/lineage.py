@@ -10,9 +10,10 @@ import hashlib
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from qrspi.core.model import Verdict
+from qrspi.core.named_tuple import NamedTuple
 
 State = Literal["new", "persisting", "resolved", "re-raised"]
 Outlook = Literal["converging", "stagnant", "oscillating"]

@@ -5,11 +5,11 @@ stage: `closed` is tested first, then the stages from top to bottom; the first t
 """
 
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
 
 from qrspi.core.config.reader import Config
 from qrspi.core.filenames import RoundPaths, pause_file
 from qrspi.core.model import Code, Problem, Round, Stage, Triaged
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import CODE_STEPS, Subject
 from qrspi.core.records import decisions, step_text
 from qrspi.core.records.approvals import Record

@@ -1,9 +1,10 @@
 """The dispatch manifest of a round: who was sent to review what, and by which decision."""
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from qrspi.core.model import Problem, Unseen
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.tree import Fault
 
 LIMIT = 4 * 1024 * 1024

@@ -1,9 +1,10 @@
 """The pause file of a round: findings that wait for a person, and what was decided."""
 
 from collections.abc import Iterable, Mapping
-from typing import Literal, NamedTuple, get_args
+from typing import Literal, get_args
 
 from qrspi.core.model import Finding, Problem, Triaged
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import STEP
 from qrspi.core.records import step_text
 from qrspi.core.tree import Fault

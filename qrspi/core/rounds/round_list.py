@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from itertools import islice
-from typing import NamedTuple
 
 from qrspi.core.filenames import (
     RoundPaths,
@@ -14,6 +13,7 @@ from qrspi.core.filenames import (
     rounds_in,
 )
 from qrspi.core.model import Problem
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import Subject
 from qrspi.core.rounds import manifest as manifests
 from qrspi.core.rounds.manifest import Manifest

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from qrspi.core.filenames import RoundPaths, round_name
 from qrspi.core.findings.submission import finished
 from qrspi.core.model import Finding, Problem, Triaged
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import Subject
 from qrspi.core.text import citations
 from qrspi.core.tree import Fault

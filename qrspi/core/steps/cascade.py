@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-from typing import Any, NamedTuple
+from typing import Any
 
 from qrspi.core import reviewers
 from qrspi.core.model import Problem
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import subject_of
 from qrspi.core.records import approvals
 from qrspi.core.records.json_fields import items, whole

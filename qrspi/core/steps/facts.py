@@ -4,11 +4,12 @@ approvals that no longer fit."""
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from qrspi.core.config.reader import Config
 from qrspi.core.filenames import phase_number, task_file_key
 from qrspi.core.model import TEST_STATES, CheckpointRow, Next, Problem, StateOfTests, Status
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import MARKER, STEP, is_full, needs_tasks, prerequisites
 from qrspi.core.records import approvals
 from qrspi.core.records.approvals import Approval, Claim, Record

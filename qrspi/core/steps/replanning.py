@@ -6,9 +6,9 @@ Everything is read from approvals.jsonl: the choice counts from the approval tha
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
 
 from qrspi.core.model import Next, NextKind
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import MARKER
 from qrspi.core.records.approvals import Record
 from qrspi.core.steps import next_actions

@@ -3,7 +3,8 @@ well a research text is sourced: inline references over words."""
 
 import re
 from itertools import count
-from typing import NamedTuple
+
+from qrspi.core.named_tuple import NamedTuple
 
 
 class Citation(NamedTuple):

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
 
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.text import headings
 from qrspi.core.text.headings import Span
 

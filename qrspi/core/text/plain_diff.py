@@ -10,9 +10,9 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
 
 from qrspi.core.model import Unseen
+from qrspi.core.named_tuple import NamedTuple
 
 LONGEST = 2000  # bytes of a line
 _SAMPLE = 1024 * 1024

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import NamedTuple
 
 from qrspi.core.model import Problem
+from qrspi.core.named_tuple import NamedTuple
 
 DISPOSITIONS = "dispositions"  # stands for the round's own file, whose path is the engine's
 _BOUNDARY = re.compile(r"^<<<FILE ([^<>\r\n]+)>>>[ \t]*\n", re.MULTILINE)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+
+from qrspi.core.named_tuple import NamedTuple
 
 
 class Line(NamedTuple):

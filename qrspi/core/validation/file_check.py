@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, assert_never
+from typing import assert_never
 
 from qrspi.core.artifacts import parallelization
 from qrspi.core.artifacts import task_file as taskfiles
@@ -11,6 +11,7 @@ from qrspi.core.config import reader as configs
 from qrspi.core.findings import round_files
 from qrspi.core.findings.submission import Place
 from qrspi.core.model import Problem
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import Subject, subject
 from qrspi.core.rounds import convergence, dispositions, pause_file, scope_set
 from qrspi.core.rounds import manifest as manifests

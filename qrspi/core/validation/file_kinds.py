@@ -3,7 +3,7 @@ asked about from anywhere."""
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from qrspi.core.filenames import (
     ANCHOR,
@@ -19,6 +19,7 @@ from qrspi.core.filenames import (
     round_number,
     task_file_key,
 )
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import STEPS, Subject, subject
 
 Kind = Literal[

@@ -3,9 +3,9 @@
 import re
 from collections.abc import Collection, Iterable, Mapping
 from functools import lru_cache
-from typing import NamedTuple
 
 from qrspi.core.model import Code, Problem, Status
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.tree import FRONTMATTER_LIMIT, Fault
 from qrspi.core.yaml import reader
 from qrspi.core.yaml.nodes import Node, Scalar, shown

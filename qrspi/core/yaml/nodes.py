@@ -1,7 +1,9 @@
 """What YAML text holds: scalars that remember how they were written, lists, mappings."""
 
 import re
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
+
+from qrspi.core.named_tuple import NamedTuple
 
 
 class Scalar(NamedTuple):

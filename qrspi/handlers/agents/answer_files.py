@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from typing import NamedTuple
 
 from qrspi.core.filenames import SidecarName, sidecar_file
 from qrspi.core.findings import printed_reply, round_files
 from qrspi.core.findings.submission import Place, finished
 from qrspi.core.model import Problem, Sidecar
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import STEP
 from qrspi.core.records import step_text
 from qrspi.core.rounds import dispositions

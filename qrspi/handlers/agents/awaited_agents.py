@@ -4,11 +4,11 @@ has come."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from qrspi.core.derivation.derive import survey
 from qrspi.core.filenames import task_key
 from qrspi.core.model import Problem
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.handlers.agents.assignments import (
     Assignment,
     Assignments,

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple, Protocol
+from typing import Literal, Protocol
 
 from qrspi.core.config.blocks import Limits
 from qrspi.core.model import Problem
+from qrspi.core.named_tuple import NamedTuple
 
 Executor = Literal["local", "celery"]  # threads of this command, or workers elsewhere
 JOBS: dict[Executor, int] = {"local": 8, "celery": 256}  # at once, unless somebody says otherwise

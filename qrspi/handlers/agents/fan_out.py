@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from qrspi.core import reviewers
 from qrspi.core.agents.dispatch_record import Record
@@ -21,6 +21,7 @@ from qrspi.core.derivation.derive import Survey, survey
 from qrspi.core.errors import Halt, Refusal, refused
 from qrspi.core.gates.quality.task_spec import Spec
 from qrspi.core.model import Ask, Next, Problem
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.text.shell_words import quoted
 from qrspi.core.tree import CONFIG_LIMIT
 from qrspi.core.trust import Named

@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
 
 from qrspi.core.errors import Refusal
 from qrspi.core.filenames import research_file
 from qrspi.core.model import Ask, Problem
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import STEP, Subject
 from qrspi.core.records.audit_trail import Answer
 from qrspi.core.text.printed_files import Printed

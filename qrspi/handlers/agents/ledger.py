@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable
-from typing import NamedTuple
 
 from qrspi.core.agents import spend
 from qrspi.core.agents.dispatch_record import Record
@@ -15,6 +14,7 @@ from qrspi.core.config.blocks import Budget, Limits
 from qrspi.core.config.reader import Config
 from qrspi.core.errors import Halt
 from qrspi.core.model import Problem
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.tree import CONFIG_LIMIT
 from qrspi.world.files import json_log
 from qrspi.world.files.run_tree import DiskTree

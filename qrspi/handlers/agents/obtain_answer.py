@@ -5,13 +5,13 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterable
 from contextlib import AbstractContextManager, nullcontext
-from typing import NamedTuple
 
 from qrspi.core.agents import model_choice, replies
 from qrspi.core.agents.dispatch_record import Record
 from qrspi.core.agents.replies import Kind, Reply, Usage
 from qrspi.core.agents.spend import LedgerEntry
 from qrspi.core.model import AskKind, Code, Problem
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.text import citations, redaction
 from qrspi.handlers.agents import ledger
 from qrspi.handlers.agents.assignments import Assignment

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple, assert_never
+from typing import TYPE_CHECKING, assert_never
 
 from qrspi.core import trust
 from qrspi.core.agents import prompts
@@ -22,6 +22,7 @@ from qrspi.core.errors import Halt
 from qrspi.core.filenames import sidecar_file
 from qrspi.core.findings import rejected
 from qrspi.core.model import Ask, Finding, Problem
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import STEP, Subject, upstream
 from qrspi.core.records import feedback, step_text, task_records
 from qrspi.core.text.shell_words import quoted

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
 
 from qrspi.core.agents.dispatch_record import Record, State
 from qrspi.core.agents.replies import Reply
@@ -13,6 +12,7 @@ from qrspi.core.gates.quality import judgement as judgements
 from qrspi.core.gates.quality.judgement import Judgement
 from qrspi.core.gates.quality.quality_gate import STEP, asked
 from qrspi.core.model import Problem
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.handlers.agents import ledger
 from qrspi.handlers.agents.assignments import Assignment
 from qrspi.handlers.agents.fan_out import Dispatcher, Errand, FanOut

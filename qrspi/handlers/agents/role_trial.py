@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
 
 from qrspi.core.agents import trial_prompts
 from qrspi.core.agents import trial_score as scores
@@ -13,6 +12,7 @@ from qrspi.core.agents.trial_prompts import Question
 from qrspi.core.agents.trial_score import Outcome, Tally
 from qrspi.core.errors import Halt, Misuse
 from qrspi.core.model import Problem
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.world.agents import trial_files
 from qrspi.world.runs import role_files
 

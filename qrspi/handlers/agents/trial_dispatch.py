@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import closing
-from typing import NamedTuple
 
 from qrspi.core.agents import dispatch_record, model_choice, replies, transports
 from qrspi.core.agents.dispatch_record import Record
@@ -19,6 +18,7 @@ from qrspi.core.config.model_tiers import Model
 from qrspi.core.config.reader import Config
 from qrspi.core.errors import Halt, Refusal
 from qrspi.core.model import Problem
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.text import redaction
 from qrspi.core.tree import CONFIG_LIMIT
 from qrspi.handlers.agents import ledger, role_trial

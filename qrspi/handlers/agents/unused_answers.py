@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from qrspi.core.agents import replies
 from qrspi.core.agents.dispatch_record import Record, State
@@ -18,6 +17,7 @@ from qrspi.core.filenames import (
 )
 from qrspi.core.findings import printed_reply
 from qrspi.core.model import Ask, Problem
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import STEP
 from qrspi.core.records.audit_trail import Answer
 from qrspi.core.tree import entries

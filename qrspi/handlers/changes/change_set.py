@@ -9,13 +9,14 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import Literal, NamedTuple, assert_never
+from typing import Literal, assert_never
 
 from qrspi.core.config import reader as configs
 from qrspi.core.derivation.derive import survey
 from qrspi.core.errors import Halt, Refusal
 from qrspi.core.filenames import is_dropping, slug_of
 from qrspi.core.model import Problem
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import STEP, subject_of
 from qrspi.core.records import approvals, step_text
 from qrspi.core.records.approvals import Mark, Record

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from shlex import quote
-from typing import NamedTuple
 
 from qrspi.core.errors import Refusal
 from qrspi.core.filenames import slug_of
 from qrspi.core.model import Problem
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.records import task_records
 from qrspi.core.records.task_records import Start
 from qrspi.core.text.shell_words import quoted

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import re
-from typing import NamedTuple, assert_never
+from typing import assert_never
 
 from qrspi.core.errors import Refusal
 from qrspi.core.filenames import slug_of
 from qrspi.core.model import Decision, Problem
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import STEP, Subject, subject_of
 from qrspi.core.records import approvals, step_text, task_records
 from qrspi.core.records.task_records import Report, Start

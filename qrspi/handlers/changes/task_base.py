@@ -4,13 +4,13 @@ that was changed hides nothing from reviewers."""
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from qrspi.core.artifacts.branch_map import Plan
 from qrspi.core.code_steps import batch
 from qrspi.core.code_steps.batch import Item
 from qrspi.core.errors import Refusal
 from qrspi.core.model import Problem
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.records import task_records
 from qrspi.core.records.task_records import Start
 from qrspi.core.text.shell_words import quoted

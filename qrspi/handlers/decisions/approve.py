@@ -7,11 +7,10 @@ a kill leaves of that, the same command finds its record and does the rest.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from qrspi.core.artifacts import phases
 from qrspi.core.errors import Refusal
 from qrspi.core.model import Problem
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import MARKER, STEP, subject_of
 from qrspi.core.records import step_text
 from qrspi.core.records.approvals import ABOUT_STEPS, Record

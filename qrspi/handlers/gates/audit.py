@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from qrspi.core.errors import Refusal
 from qrspi.core.gates.audit import audit as audits
 from qrspi.core.gates.audit import audit_gate, audit_report
 from qrspi.core.gates.audit.audit import Audited
 from qrspi.core.gates.audit.audit_report import FILE, Document
 from qrspi.core.model import Problem
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.tree import Fault
 from qrspi.handlers.changes import change_set
 from qrspi.handlers.changes.change_set import ChangeSet, Edit

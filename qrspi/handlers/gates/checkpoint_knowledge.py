@@ -7,11 +7,12 @@ twice, which the next look takes for a duplicate and clears up.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from qrspi.core.gates.checkpoints import checkpoint_board, checkpoint_knowledge
 from qrspi.core.gates.checkpoints.checkpoint_knowledge import FOLDER, LIMIT, PROPOSALS, Overlap
 from qrspi.core.model import Problem
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.tree import Fault, entries
 from qrspi.handlers.jobs import carry_out
 from qrspi.handlers.jobs.job import Options, Performed

@@ -7,7 +7,6 @@ and the next command tells it.
 from __future__ import annotations
 
 import json
-from typing import NamedTuple
 
 from qrspi.core.artifacts.task_file import task_path
 from qrspi.core.errors import Refusal
@@ -25,6 +24,7 @@ from qrspi.core.gates.checkpoints.checkpoint_tables import (
     UNAUDITED,
 )
 from qrspi.core.model import Problem
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.records import audit_trail
 from qrspi.core.tree import Fault, Rows
 from qrspi.handlers.gates import checkpoint_rows

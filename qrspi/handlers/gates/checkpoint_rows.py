@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import NamedTuple
 
 from qrspi.core.artifacts.task_file import task_path
 from qrspi.core.errors import Halt, Refusal
@@ -21,6 +20,7 @@ from qrspi.core.gates.checkpoints.checkpoint_tables import (
     UNDECIDED,
 )
 from qrspi.core.model import Problem
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.handlers.jobs import carry_out
 from qrspi.handlers.jobs.job import Job, Performed
 from qrspi.world.files import orchestration_db

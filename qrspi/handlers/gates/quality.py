@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import NamedTuple
 
 from qrspi.core.artifacts.task_file import task_path
 from qrspi.core.errors import Refusal
@@ -20,6 +19,7 @@ from qrspi.core.gates.quality.quality_records import Evidence, QualityRecord, Qu
 from qrspi.core.gates.quality.task_spec import Spec
 from qrspi.core.gates.quality.verdict_line import Line
 from qrspi.core.model import Problem
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.records import quality_blocks
 from qrspi.core.records.quality_blocks import FILE
 from qrspi.core.tree import Fault, Tree

@@ -4,7 +4,6 @@ rubric and what was said before decide."""
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
 
 from qrspi.core.artifacts.task_file import task_path
 from qrspi.core.errors import Refusal
@@ -13,6 +12,7 @@ from qrspi.core.gates.quality import judgement as judgements
 from qrspi.core.gates.quality import quality_gate, task_spec
 from qrspi.core.gates.quality.judgement import Judgement
 from qrspi.core.model import Problem
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.records import quality_blocks
 from qrspi.core.tree import Fault
 from qrspi.handlers.changes import change_set

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple, cast
+from typing import cast
 
 from qrspi.core.artifacts import task_file
 from qrspi.core.config import problems as config_problems
@@ -11,6 +11,7 @@ from qrspi.core.errors import Refusal
 from qrspi.core.gates.quality import quality_gate
 from qrspi.core.gates.quality.judgement import Judgement, Mode
 from qrspi.core.model import Problem
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.handlers.changes import change_set
 from qrspi.handlers.gates import quality
 from qrspi.handlers.gates.quality import QualityCheck, Reached, Wanted

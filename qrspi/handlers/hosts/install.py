@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from qrspi.core.errors import Refusal
 from qrspi.core.installing import install_plan
 from qrspi.core.installing.host_parts import HostName, Level, Part, parts
 from qrspi.core.installing.install_plan import Plan
 from qrspi.core.model import Problem
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.world.hosts import host_files, install_record
 
 

@@ -7,11 +7,12 @@ import os
 import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from qrspi.core.errors import Refusal
 from qrspi.core.installing import install_plan
 from qrspi.core.installing.host_parts import HOSTS, HostName, Part, parts
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.handlers.hosts.install import Place
 from qrspi.world.hosts import host_files, install_record
 

@@ -10,7 +10,6 @@ import hashlib
 import os
 from collections.abc import Iterator, Mapping
 from itertools import chain
-from typing import NamedTuple
 
 from qrspi.core.config import reader as configs
 from qrspi.core.errors import Misuse, Refusal
@@ -18,6 +17,7 @@ from qrspi.core.filenames import is_run_name, slug_of
 from qrspi.core.importing import foreign_rounds, import_plan
 from qrspi.core.importing.import_plan import Given, ImportPlan
 from qrspi.core.model import Problem
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import STEPS
 from qrspi.core.records import import_record
 from qrspi.core.text.shell_words import quoted

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from qrspi.core.derivation.derive import Survey
 from qrspi.core.errors import refused
 from qrspi.core.model import Next
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.records.audit_trail import Answer
 from qrspi.core.rounds.loop import Loop
 from qrspi.core.steps.facts import Facts

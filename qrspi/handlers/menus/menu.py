@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable
-from typing import NamedTuple
 
 from qrspi.core.errors import Refusal
 from qrspi.core.model import NextKind, Problem
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import Subject
 from qrspi.core.records import approvals
 from qrspi.core.records.approvals import Record

@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import hashlib
 import re
-from typing import NamedTuple
 
 from qrspi.core.errors import Halt, Misuse, Refusal
 from qrspi.core.filenames import TAG, RoundPaths, SplitMarker, parse_round_file, split_marker
 from qrspi.core.findings import guard, printed_reply
 from qrspi.core.findings.printed_reply import Split
 from qrspi.core.model import Problem
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import Subject
 from qrspi.core.records.audit_trail import Answer
 from qrspi.core.tree import Entry, Fault, Tree

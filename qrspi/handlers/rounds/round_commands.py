@@ -6,7 +6,6 @@ Each takes a workspace, or a rehearsal in its place, and gives back a record to 
 from __future__ import annotations
 
 from functools import partial
-from typing import NamedTuple
 
 from qrspi.core import reviewers
 from qrspi.core.config.edit import backfills_of
@@ -15,6 +14,7 @@ from qrspi.core.filenames import RoundPaths
 from qrspi.core.findings import triage, visual_excuse
 from qrspi.core.findings.triage import Tally
 from qrspi.core.model import Decision, Problem, Triaged
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import Subject
 from qrspi.core.rounds import convergence, round_list
 from qrspi.core.rounds import manifest as manifests

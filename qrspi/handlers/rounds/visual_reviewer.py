@@ -4,13 +4,13 @@ and the one of a file that would have let it be left out."""
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
 
 from qrspi.core.artifacts import task_file
 from qrspi.core.artifacts.task_file import Task, VisualCheck
 from qrspi.core.errors import Halt, Refusal
 from qrspi.core.findings import visual_excuse
 from qrspi.core.findings.visual_excuse import Dropped, Sifted
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import Subject
 from qrspi.core.rounds import manifest as manifests
 from qrspi.core.rounds.loop import Loop

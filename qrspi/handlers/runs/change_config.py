@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from typing import NamedTuple, NoReturn
+from typing import NoReturn
 
 from qrspi.core.config import edit as config_edit
 from qrspi.core.config import problems as config_problems
@@ -13,6 +13,7 @@ from qrspi.core.derivation.derive import survey
 from qrspi.core.errors import Halt, Misuse, Refusal
 from qrspi.core.filenames import slug_of
 from qrspi.core.model import Code, Problem, Status
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import ROUTABLE
 from qrspi.core.records import approvals, route_record
 from qrspi.core.records.approvals import Record

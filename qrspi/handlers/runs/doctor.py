@@ -6,12 +6,13 @@ import os
 from collections.abc import Iterator
 from contextlib import suppress
 from platform import python_version
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from qrspi.core.derivation.derive import derive
 from qrspi.core.errors import Halt
 from qrspi.core.filenames import is_dropping, is_own_at_top, is_run_name, slug_of
 from qrspi.core.model import Problem
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import CLOSED, MARKER, REQUEST, STEPS, Subject, subject
 from qrspi.core.proof import vanished as proof
 from qrspi.core.records import approvals, step_text, vanished

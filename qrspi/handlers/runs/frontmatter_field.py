@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from qrspi.core.errors import Halt, Misuse, Refusal
 from qrspi.core.model import Problem
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.tree import BODY_LIMIT, Fault
 from qrspi.core.validation.file_check import unopened
 from qrspi.core.yaml import frontmatter, writer

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from shlex import quote
-from typing import NamedTuple
 
 from qrspi.core.errors import Refusal
 from qrspi.core.filenames import slug_of
 from qrspi.core.model import Problem
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import REQUEST, STEPS
 from qrspi.core.records import approvals, step_text
 from qrspi.handlers.changes import change_set, code_repository

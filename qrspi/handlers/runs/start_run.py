@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import NamedTuple
 
 from qrspi.core.config.edit import initial, set_value
 from qrspi.core.errors import Misuse, Refusal
 from qrspi.core.filenames import RUNS, is_run_name
 from qrspi.core.model import Problem
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import REQUEST, ROUTES, STEPS
 from qrspi.core.records import approvals
 from qrspi.core.steps.authoring import EMPTY_GOALS

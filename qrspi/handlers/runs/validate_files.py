@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from qrspi.core.config import reader as configs
 from qrspi.core.model import Problem
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.tree import CONFIG_LIMIT, Fault
 from qrspi.core.validation.file_check import Inspected, inspect, limit
 from qrspi.core.validation.file_kinds import kind_of

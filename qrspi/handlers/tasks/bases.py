@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
 
 from qrspi.core.artifacts.branch_map import FILE, Plan, Stage
 from qrspi.core.code_steps.batch import Item
 from qrspi.core.code_steps.task_state import TaskState
 from qrspi.core.errors import Refusal
 from qrspi.core.model import Problem
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.text.shell_words import quoted
 from qrspi.handlers.changes.code_repository import Workplace
 from qrspi.handlers.jobs.job import Job

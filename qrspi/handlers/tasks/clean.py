@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from qrspi.core.code_steps import batch
 from qrspi.core.errors import Refusal
 from qrspi.core.model import Problem
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import CLOSED
 from qrspi.handlers.changes import code_repository
 from qrspi.handlers.jobs.job import Job, Performed

@@ -7,13 +7,13 @@ work tree is used, a half-made one repaired, and what is somebody else's refused
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
 
 from qrspi.core.code_steps import batch, task_bases, task_state
 from qrspi.core.config import problems as config_problems
 from qrspi.core.config import reader as configs
 from qrspi.core.errors import Refusal
 from qrspi.core.model import Problem
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.records import task_records
 from qrspi.core.records.task_records import Refused, Report, Start
 from qrspi.core.steps.facts import unmet

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from qrspi.cli.in_process import Commands
 from qrspi.core.model import Problem
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.records import audit_trail
 from qrspi.web import gates, paging, words
 from qrspi.web.forms import Form

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any, NamedTuple
+from typing import Any
 
 from qrspi.cli.in_process import Commands
 from qrspi.core.filenames import RoundPaths
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import subject_of
 from qrspi.core.rounds import manifest as manifests
 from qrspi.core.rounds import round_list

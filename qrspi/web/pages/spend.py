@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from qrspi.cli.in_process import Commands
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.web import gates
 from qrspi.web.html import Page
 

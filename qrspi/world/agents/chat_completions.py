@@ -8,10 +8,11 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from functools import cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from qrspi.core.config.vendors import Provider
 from qrspi.core.model import Code, Problem
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.world.agents.dispatch_context import DispatchContext
 from qrspi.world.agents.exchange_deadline import ExchangeDeadline
 from qrspi.world.agents.request import Answer, ReplyBuffer, Request

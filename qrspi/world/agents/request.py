@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from tempfile import SpooledTemporaryFile
-from typing import NamedTuple
 
 from qrspi.core.agents.replies import LIMIT, Kind
 from qrspi.core.agents.transports import Means
 from qrspi.core.model import Code, Problem
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.world.consent.permits import Permit
 
 USUAL = 256 * 1024  # bytes; hardly any answer is longer

@@ -9,11 +9,11 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple
 
 from qrspi.core import trust
 from qrspi.core.errors import Halt
 from qrspi.core.model import Problem
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.tree import Fault
 from qrspi.core.trust import Kind, Named
 from qrspi.world.files import atomic_write, own_files

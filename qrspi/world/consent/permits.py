@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple
 
 from qrspi.core import trust
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.trust import ConsentNeeded, Named
 
 TRUST = "QRSPI_TRUST"  # folders, parted like PATH: everything that is named there is allowed

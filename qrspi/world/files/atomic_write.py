@@ -12,10 +12,10 @@ import re
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import NamedTuple
 
 from qrspi.core.errors import Halt, Refusal
 from qrspi.core.model import Problem
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.tree import entries
 from qrspi.world.files.run_tree import DiskTree, closing, step_into
 

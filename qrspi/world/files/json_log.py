@@ -12,9 +12,10 @@ import io
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from qrspi.core.model import Problem
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.tree import Fault
 from qrspi.world.files import atomic_write
 from qrspi.world.files.run_tree import DiskTree, closing

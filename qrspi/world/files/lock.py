@@ -13,10 +13,11 @@ import re
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from qrspi.core.errors import Busy, Refusal
 from qrspi.core.model import Problem
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.tree import Fault
 from qrspi.world.files import atomic_write
 from qrspi.world.files.run_tree import DiskTree, closing, opened

@@ -10,9 +10,9 @@ import io
 import os
 import select
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from qrspi.core.model import Problem
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.tree import Fault
 from qrspi.world.files import json_log
 from qrspi.world.files.json_log import LINE_LIMIT, Entry

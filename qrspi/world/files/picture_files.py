@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+
+from qrspi.core.named_tuple import NamedTuple
 
 
 class Places(NamedTuple):

@@ -6,13 +6,14 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from qrspi.core.errors import Halt, Refusal
 from qrspi.core.fleet import broker_address, queues
 from qrspi.core.fleet.broker_address import BrokerAddress
 from qrspi.core.fleet.queues import Queue
 from qrspi.core.model import Problem
+from qrspi.core.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from amqp import Channel, Connection, Message

@@ -5,7 +5,8 @@ and obey its config; to us they are files, and a repository is what the `.git` o
 from __future__ import annotations
 
 import os
-from typing import NamedTuple
+
+from qrspi.core.named_tuple import NamedTuple
 
 
 class Ground(NamedTuple):

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from qrspi.core.errors import Halt
 from qrspi.core.filenames import is_dropping
 from qrspi.core.model import Problem
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.world.git import command
 from qrspi.world.git.refs import check, empty_tree, head, resolve
 from qrspi.world.git.repository import (

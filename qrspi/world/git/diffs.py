@@ -17,10 +17,11 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from qrspi.core.errors import Halt, Refusal
 from qrspi.core.model import Problem, Unseen
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.text import plain_diff
 from qrspi.core.text.plain_diff import Contents
 from qrspi.core.tree import Fault

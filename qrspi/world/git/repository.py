@@ -10,10 +10,11 @@ import os
 import re
 import stat
 from collections.abc import Sequence
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from qrspi.core.errors import Halt, Refusal
 from qrspi.core.model import Problem
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.world.git import bare_folders, command
 
 _NOT_PLAIN = re.compile(rb"(?im)worktree|sha256|\[\s*include|\bbare\b(?!\s*=\s*false\s*$)")

@@ -8,8 +8,8 @@ import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import NamedTuple
 
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.world.files.atomic_write import reporting_errors
 from qrspi.world.git import command
 

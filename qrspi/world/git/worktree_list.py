@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from typing import NamedTuple
 
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.world.git import command
 from qrspi.world.git.repository import Repo
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from qrspi.core.errors import Halt, Refusal
 from qrspi.core.filenames import WORKTREES
 from qrspi.core.model import Problem
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.text.shell_words import quoted
 from qrspi.world.files.atomic_write import reporting_errors
 from qrspi.world.git import command, worktree_list

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+from qrspi.core.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from qrspi.core.config.reader import Config

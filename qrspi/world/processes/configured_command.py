@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import subprocess
 import threading
-from typing import IO, NamedTuple
+from typing import IO
 
 from qrspi.core.errors import Halt
 from qrspi.core.model import Problem
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.text import redaction
 from qrspi.world.consent.permits import Permit
 from qrspi.world.processes.children import GRACE, ExitWatch, OrphanKiller

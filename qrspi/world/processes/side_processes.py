@@ -11,7 +11,9 @@ import tempfile
 import threading
 from collections.abc import Callable
 from contextlib import suppress
-from typing import IO, NamedTuple, Self
+from typing import IO, Self
+
+from qrspi.core.named_tuple import NamedTuple
 
 AT_ONCE = 4
 

@@ -2,10 +2,10 @@
 
 import errno
 import os
-from typing import NamedTuple
 
 from qrspi.core.filenames import WORKTREES, is_dropping, is_run_name, slug_of
 from qrspi.core.model import Problem
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.tree import Fault
 from qrspi.world.files.run_tree import fault_of
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from typing import NamedTuple
 
 from qrspi.core.errors import Refusal
 from qrspi.core.model import Problem
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.tree import Fault
 from qrspi.world.files import atomic_write
 from qrspi.world.files.atomic_write import reporting_errors

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from functools import cache
-from typing import NamedTuple
 
 import qrspi
 from qrspi.core import trust
@@ -12,6 +11,7 @@ from qrspi.core.agents import roles
 from qrspi.core.agents.roles import Role
 from qrspi.core.errors import Halt
 from qrspi.core.model import Problem
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.tree import Fault, entries
 from qrspi.core.trust import Named
 from qrspi.world.consent import permits

@@ -19,12 +19,13 @@ import stat
 import time
 from collections.abc import Iterable
 from contextlib import suppress
-from typing import Any, NamedTuple
+from typing import Any
 
 import qrspi
 from qrspi.core.derivation import state_json
 from qrspi.core.derivation.derive import derive
 from qrspi.core.model import RunState
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.recording_tree import RecordingTree, Seen
 from qrspi.core.tree import Fault
 from qrspi.world.files import mounts

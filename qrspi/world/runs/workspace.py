@@ -11,11 +11,12 @@ import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
-from typing import NamedTuple, Self
+from typing import Self
 
 from qrspi.core.config import reader as configs
 from qrspi.core.errors import Halt, Refusal
 from qrspi.core.model import Problem
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.tree import CONFIG_LIMIT, Fault
 from qrspi.world.files import atomic_write, json_log, lock
 from qrspi.world.files.atomic_write import reporting_errors

@@ -10,8 +10,8 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
 
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.tree import Entry, Fault
 from qrspi.world.runs import state_cache
 from qrspi.world.runs.locate import Root, RunDir

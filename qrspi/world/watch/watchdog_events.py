@@ -10,7 +10,7 @@ import threading
 import warnings
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from watchdog import events
 from watchdog.events import FileSystemEvent, FileSystemEventHandler
@@ -20,6 +20,7 @@ from watchdog.observers.api import BaseObserver
 from qrspi.core.errors import Refusal
 from qrspi.core.filenames import is_dropping
 from qrspi.core.gates.checkpoints.checkpoint_tables import BESIDE
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.world.files import atomic_write, lock
 from qrspi.world.files.run_tree import ROOT_FLAGS
 from qrspi.world.git import repository

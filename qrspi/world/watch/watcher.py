@@ -11,11 +11,12 @@ import os
 import time
 from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack, suppress
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from qrspi.core.derivation.derive import derive
 from qrspi.core.errors import Halt
 from qrspi.core.model import Problem, RunState
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.world.files import mounts
 from qrspi.world.runs.committed_tree import CommittedTree
 from qrspi.world.runs.locate import RunDir

@@ -12,7 +12,7 @@ import os
 import signal
 import threading
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from celery import Celery
 from celery.exceptions import Reject
@@ -24,6 +24,7 @@ from qrspi.core.fleet import job_message, queues
 from qrspi.core.fleet.broker_address import BrokerAddress
 from qrspi.core.fleet.job_message import TASK, Envelope
 from qrspi.core.model import Problem
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.world.fleet import connection
 from qrspi.world.fleet.connection import BrokerLost
 from qrspi.world.worker.job_calls import JobCalls

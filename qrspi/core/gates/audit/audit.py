@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import NamedTuple
 
 from qrspi.core.artifacts import task_file
 from qrspi.core.artifacts.task_file import Task
 from qrspi.core.gates import plan_words
 from qrspi.core.gates.audit import audit_score
 from qrspi.core.gates.audit.audit_score import Coverage, Dimension, Review
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.records import step_text
 from qrspi.core.tree import CONFIG_LIMIT, Fault, Tree
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 from qrspi.core.gates.audit import audit_score
 from qrspi.core.gates.audit.audit import Audited
 from qrspi.core.gates.audit.audit_score import Dimension, Review, Verdict
 from qrspi.core.model import Problem
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import subject_of
 from qrspi.core.records import step_text
 from qrspi.core.tree import Fault, Tree

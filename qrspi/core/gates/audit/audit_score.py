@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Literal, NamedTuple
+from typing import Literal
+
+from qrspi.core.named_tuple import NamedTuple
 
 Verdict = Literal["approved", "concerns", "rejected"]
 

@@ -6,7 +6,7 @@ All of it is what agents say about themselves. A row that names no task is ignor
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from qrspi.core.filenames import task_key
 from qrspi.core.gates.checkpoints import checkpoint_request, checkpoint_tables
@@ -14,6 +14,7 @@ from qrspi.core.gates.checkpoints.checkpoint_request import Request
 from qrspi.core.gates.checkpoints.checkpoint_scale import READ_FIRST
 from qrspi.core.gates.checkpoints.checkpoint_tables import FILE
 from qrspi.core.model import CheckpointRow, Problem
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.records import task_records
 from qrspi.core.records.task_records import Outcome, Report
 from qrspi.core.text import timestamps

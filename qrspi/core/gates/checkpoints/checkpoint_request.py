@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple
+
+from qrspi.core.named_tuple import NamedTuple
 
 FIELDS = (
     "Context Usage",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
 
 from qrspi.core.gates.checkpoints import checkpoint_board, checkpoint_scale
 from qrspi.core.gates.checkpoints.checkpoint_board import CAP, Asked, Board
@@ -12,6 +11,7 @@ from qrspi.core.gates.checkpoints.checkpoint_request import Request
 from qrspi.core.gates.checkpoints.checkpoint_scale import READ_FIRST, Verdict
 from qrspi.core.gates.checkpoints.checkpoint_tables import FILE
 from qrspi.core.model import Problem
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.tree import Fault
 from qrspi.core.yaml import frontmatter
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple
 
 from qrspi.core.gates.checkpoints.checkpoint_scale import MEANING, OUTLIER
+from qrspi.core.named_tuple import NamedTuple
 
 _GOOD = "Plan and instructions are high quality. Proceed confidently."
 _ADEQUATE = "Plan is adequate but instructions could be more precise."

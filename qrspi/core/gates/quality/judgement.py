@@ -7,7 +7,7 @@ Nothing here sends or writes. `before_reviewer` says the verdict, or that a revi
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from qrspi.core.gates.quality import reviewer_reply, rubric, verdict_line
 from qrspi.core.gates.quality.reviewer_reply import Malformed
@@ -15,6 +15,7 @@ from qrspi.core.gates.quality.rubric import Remark
 from qrspi.core.gates.quality.task_spec import FIELD, NO_SECTIONS, Spec
 from qrspi.core.gates.quality.verdict_line import Line, Verdict
 from qrspi.core.model import Problem
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.text import findings_block
 from qrspi.core.text.findings_block import Block
 from qrspi.core.tree import Tree

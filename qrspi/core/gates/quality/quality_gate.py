@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cached_property
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from qrspi.core.artifacts import task_file
 from qrspi.core.config.reader import Config
@@ -17,6 +17,7 @@ from qrspi.core.gates.quality import quality_records, task_spec, verdict_line
 from qrspi.core.gates.quality.quality_records import QualityRecords
 from qrspi.core.gates.quality.task_spec import NO_SECTIONS, Spec
 from qrspi.core.model import Ask, Next, Problem
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.records import quality_blocks, task_records
 from qrspi.core.tree import Fault, Tree
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from typing import NamedTuple
 
 from qrspi.core.artifacts import task_file
 from qrspi.core.model import Problem
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.text import findings_block, headings
 from qrspi.core.text.headings import Sections
 from qrspi.core.tree import Fault

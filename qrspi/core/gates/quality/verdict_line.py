@@ -8,8 +8,9 @@ What cannot be read, and what a newer version wrote, counts as nothing: the task
 from __future__ import annotations
 
 import re
-from typing import Literal, NamedTuple, cast
+from typing import Literal, cast
 
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.text import timestamps
 
 Verdict = Literal["PASS", "NEEDS_REFINEMENT", "REJECT"]
