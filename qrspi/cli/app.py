@@ -119,6 +119,11 @@ class Verbs(click.Group):
             raise click.UsageError(f"no such command {args[0]!r}{meant(args[0], VERBS)}", ctx)
         return super().resolve_command(ctx, args)
 
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Help begins with the commands of a day."""
+        self.format_commands(ctx, formatter)
+        click.Command.format_options(self, ctx, formatter)
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """From the table alone, so that help does not import every command."""
         for section in SECTIONS:
