@@ -25,8 +25,8 @@ from qrspi.core.steps import after_round, next_actions, review_action
 from qrspi.core.steps.facts import Answer, Facts
 
 RECORD = integrate.RECORDS[1]
-SHIP = Option("ship", "take it as it is")
-SHIP_FAILING = Option("ship", "take it as it is, with --failing -m REASON")
+SHIP = Option("ship", "approve the results and end the run; nothing is pushed")
+SHIP_FAILING = Option("ship", "approve them all the same, with --failing -m REASON")
 REVIEW = Option("review", "send the reviewers all the same")
 AGAIN = Option("review", "have it reviewed again, until it is clean (recommended)")
 RERUN = Option("rerun", "run the tests again")
