@@ -31,9 +31,10 @@ def shop(project: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
     """A repository with a commit, on a branch of somebody's own."""
     monkeypatch.setenv("PATH", "/usr/local/bin:/usr/bin:/bin")
     found = Project(project)
-    found.git("init", "-q", "-b", "work")
+    found.git("init", "-q", "-b", "main")
     (project / "a.py").write_text("a = 0\n")
     found.commit("start")
+    found.git("switch", "-q", "-c", "work")
     return found
 
 
