@@ -8,6 +8,8 @@ from hypothesis import strategies as st
 
 from qrspi.core.gates.audit import audit, audit_gate, audit_report, audit_score
 from qrspi.core.gates.audit.audit_score import Coverage, Dimension, Move
+from qrspi.core.records import quality_blocks
+from qrspi.core.text import findings_block
 from qrspi.core.tree import MemoryTree
 from tests import runs
 from tests.task_texts import NOW
@@ -221,7 +223,12 @@ BASE = {
 
 
 def inputs(**changed: bytes) -> str:
-    names = {"plan": "plan.md", "task": "tasks/task-01.md", "other": "tasks/task-02.md"}
+    names = {
+        "plan": "plan.md",
+        "task": "tasks/task-01.md",
+        "other": "tasks/task-02.md",
+        "verdicts": quality_blocks.FILE,
+    }
     return audit_report.inputs_sha256(
         MemoryTree(BASE | {names[key]: data for key, data in changed.items()})
     )
@@ -230,12 +237,15 @@ def inputs(**changed: bytes) -> str:
 @pytest.mark.rule("AU-06", "GTD-01")
 def test_what_approvals_and_verdicts_write_is_no_input() -> None:
     plan, task = BASE["plan.md"], BASE["tasks/task-01.md"]
-    block = b"--- Quality Review Findings hash=1a2b3c4d @x ---\nGaps:\n- g\n"
     approved = plan.replace(b"draft", b"approved\nphase_start_commit: abc\nfeature_branch: main")
     assert inputs(plan=approved) == inputs()
     assert inputs(task=task.replace(b"draft", b"approved\nquality_verdict: PASS")) == inputs()
-    block = block.replace(b"@x", b"@2026-05-17T09:30:00Z")
-    assert inputs(task=task.replace(b"Mine.\n", b"Mine.\n" + block)) == inputs()
+    block = b"--- Quality Review Findings hash=1a2b3c4d @2026-05-17T09:30:00Z ---\nGaps:\n- g\n"
+    reviewed = task.replace(b"Mine.\n", b"Mine.\n" + block)
+    [text] = findings_block.texts(reviewed)
+    record = json.dumps({"block_sha256": quality_blocks.digest(text)}).encode()
+    assert inputs(task=reviewed, verdicts=record) == inputs()
+    assert inputs(task=reviewed) != inputs()  # a block that nobody has on record is text
 
 
 @pytest.mark.rule("AU-06")
