@@ -115,6 +115,7 @@ def test_from_elsewhere_it_is_copied(project: Path, tmp_path: Path, call: Call) 
     (source / "link").symlink_to("/etc/passwd")
     before = {path: data for path, data in contents(source).items() if path != "link"}
     status, done = call("import", str(source), "--as", "2026-04-01-taken-in", "--yes")
+    assert "2026-04-01-taken-in" in done["next"]["command"]
     assert (status, done["copied"], done["run"]) == (0, True, "2026-04-01-taken-in")
     run = project / "docs" / "qrspi" / "2026-04-01-taken-in"
     there = contents(run)

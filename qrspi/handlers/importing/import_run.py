@@ -98,12 +98,24 @@ def _must_be_free(source: Source) -> None:
 
 def plan(source: Source, answers: Mapping[str, str]) -> ImportPlan:
     """What would be written, and what is to be asked before."""
-    tree = CommittedTree(source.read_at)
+    tree = _NamedTree(source)
     given = Given(clock.now_utc(), _person(source), _from(source), source.copied, answers)
     found = import_plan.make(tree, given, _hashes(tree))
     if isinstance(found, Problem):
         raise Refusal(found)
     return found
+
+
+class _NamedTree(CommittedTree):
+    """The folder under the name that the run has once it is taken in: commands name it so."""
+
+    def __init__(self, source: Source) -> None:
+        super().__init__(source.read_at)
+        self._run = source.name
+
+    @property
+    def name(self) -> str:
+        return self._run
 
 
 def _person(source: Source) -> str:
