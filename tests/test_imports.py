@@ -133,6 +133,22 @@ def test_from_elsewhere_it_is_copied(project: Path, tmp_path: Path, call: Call) 
     assert call("import", str(source.parent), "--yes")[0] == 3
 
 
+@pytest.mark.rule("IMPT-07")
+def test_a_config_that_is_no_file_is_to_be_mended_where_it_lies(
+    project: Path, tmp_path: Path, call: Call
+) -> None:
+    source = tmp_path / "theirs" / RUN
+    source.mkdir(parents=True)
+    (source / "config.md").symlink_to("/etc/passwd")
+    status, refused = call("import", str(source), "--yes")
+    assert (status, refused["options"], refused["hint"]) == (3, [], "")
+    assert refused["message"] == (
+        f"{source}: config.md is not a regular file (symlink); mend it there, then run the same "
+        "command again"
+    )
+    assert not (project / "docs" / "qrspi" / RUN).exists()
+
+
 @pytest.mark.rule("IMPT-10")
 def test_a_kill_before_config_is_finished_by_the_same_command(project: Path, call: Call) -> None:
     run = project / "docs" / "qrspi" / RUN

@@ -102,8 +102,14 @@ def plan(source: Source, answers: Mapping[str, str]) -> ImportPlan:
     given = Given(clock.now_utc(), _person(source), _from(source), source.copied, answers)
     found = import_plan.make(tree, given, _hashes(tree))
     if isinstance(found, Problem):
-        raise Refusal(found)
+        raise Refusal(_to_mend(source, found))
     return found
+
+
+def _to_mend(source: Source, found: Problem) -> Problem:
+    """The ways out of a bad file lead to a run, which this is not yet."""
+    text = f"{source.shown}: {found.message}; mend it there, then run the same command again"
+    return found._replace(message=text, options=(), hint="")
 
 
 class _NamedTree(CommittedTree):
