@@ -13,7 +13,7 @@ from qrspi.core.agents.roles import Role
 from qrspi.core.config.reader import Config
 from qrspi.core.filenames import finding_file
 from qrspi.core.pipeline import ROUTES, subject_of
-from qrspi.core.rounds import later_rounds
+from qrspi.core.rounds import convergence
 from qrspi.core.tree import MemoryTree
 from qrspi.world.runs import role_files
 
@@ -53,7 +53,7 @@ def third_round() -> Measure:
     tags = reviewers.expected_tags(about, Config(second_reviewer=False))
     said = {f"{about.reviews}/round-0{at}/{finding_file(tags[0], 1)}": b"" for at in (1, 2)}
     config = Config(second_reviewer=False, later_rounds="raisers")
-    sent = later_rounds.choose(MemoryTree(said), about, config, tags, 3, 0).tags
+    sent = convergence.choose_reviewers(MemoryTree(said), about, config, tags, 3, 0).tags
     every, some = (sum(fixed(_stem(tag), "plan") for tag in one) for one in (tags, sent))
     note = f"{len(sent)} of {len(tags)} prompts; {every} bytes with later_rounds: all"
     return Measure("fixed parts of a third round of plan", some, "bytes", note=note)

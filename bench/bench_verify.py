@@ -57,9 +57,9 @@ def _answers(folder: Path, number: int) -> None:
 
 
 def verify(run: Path, count: int) -> None:
-    from qrspi.handlers.runs import prove_run
+    from qrspi.handlers import history
 
-    found = prove_run.prove(str(run))
+    found = history.prove(str(run))
     assert (len(found.rounds), found.gaps) == (count, ()), found.gaps[:1]
 
 

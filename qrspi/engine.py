@@ -41,7 +41,7 @@ def tick(workspace: Workspace, options: Options, path: str = "") -> tuple[Perfor
 
 
 def _surveyed(workspace: Workspace, options: Options, path: str) -> Survey:
-    """Derived from one look at each file; whoever acts on it then reads what is there."""
+    """Derived from one look at each file. Whoever acts on it reads the files as they are then."""
     found = _decidable(survey(Snapshot(workspace), path, thorough=options.thorough))
     facts = found.facts and found.facts._replace(tree=workspace)
     return found._replace(facts=facts)
@@ -145,8 +145,8 @@ def _would_run(job: Job) -> tuple[str, ...]:
 
 
 def _must_end(performed: list[Performed]) -> None:
-    """Doing the derived action never derives it again, unless somebody changes the run meanwhile,
-    as an editor does that saves at every key."""
+    """An action that was done is not derived again, unless somebody changes the run meanwhile, as
+    an editor does that saves at every key."""
     if len(performed) > MOST:
         last = performed[-1]
         raise RuntimeError(f"{last.handler} of {last.step} round {last.round}, again and again")

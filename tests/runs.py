@@ -12,7 +12,6 @@ from qrspi.core.filenames import MANIFEST
 from qrspi.core.pipeline import ROUTES, STEP
 from qrspi.core.records import approvals
 from qrspi.core.rounds import manifest as manifests
-from qrspi.core.rounds import opening as openings
 from qrspi.core.rounds.manifest import Manifest
 from qrspi.core.tree import MemoryTree
 
@@ -100,7 +99,7 @@ def opening(path: str, data: bytes) -> bytes:
         "time": "2026-05-17T09:00:00Z",
         "actor": "cli",
         "event": "prepare-round",
-        "opened": openings.digest(read) if isinstance(read, Manifest) else "",
+        "opened": manifests.digest(read) if isinstance(read, Manifest) else "",
     }
     return (json.dumps(line) + "\n").encode()
 

@@ -34,7 +34,6 @@ FOR_STATUS = """
     qrspi.core.derivation
     qrspi.core.derivation.compaction_advice
     qrspi.core.derivation.derive
-    qrspi.core.derivation.step_action
     qrspi.core.errors
     qrspi.core.filenames
     qrspi.core.findings
@@ -59,7 +58,6 @@ FOR_STATUS = """
     qrspi.core.rounds
     qrspi.core.rounds.loop
     qrspi.core.rounds.manifest
-    qrspi.core.rounds.opening
     qrspi.core.rounds.pause_file
     qrspi.core.rounds.round_list
     qrspi.core.rounds.verified_file

@@ -25,8 +25,8 @@ PROGRAMS = {
 CONNECTIONS = {
     "mcp/run_changes.py": "nothing: it tells its host of changes, in the loop of the server",
     "mcp/server.py": "nothing: the loop that it reads stdin in, for the host that started it",
-    "web/live.py": "nothing: the loop that its server runs in",
-    "web/serve.py": "nothing: it listens, on loopback alone",
+    "web/server/live.py": "nothing: the loop that its server runs in",
+    "web/server/serve.py": "nothing: it listens, on loopback alone",
     "world/agents/chat_completions.py": "the address and key of a permit",
     "world/agents/dispatch_context.py": "the clients that `chat_completions` uses",
     "world/agents/exchange_deadline.py": "nothing: it shuts their connections down",
@@ -40,7 +40,7 @@ USERS = {
     "command_line.run": {"world/agents/codex_broker.py"},
     "transports.send": {"handlers/agents/obtain_answer.py", "world/worker/job_calls.py"},
     "connection.connect": {
-        "handlers/runs/fleet_signs.py",
+        "handlers/runs/doctor.py",
         "world/fleet/connection.py",
         "world/fleet/run_mail.py",
         "world/worker/result_line.py",
@@ -48,7 +48,7 @@ USERS = {
     "permits.by_own_file": {"world/worker/job_calls.py"},
     "connections.client": {"world/agents/chat_completions.py"},
     "SideProgram": {"cli/verbs/watch.py", "daemon.py"},
-    "configured_command.run": {"handlers/tasks/ci.py", "handlers/tasks/tests.py"},
+    "configured_command.run": {"handlers/tasks/commands.py"},
 }
 MAKER = "world/consent/permits.py"
 
@@ -185,12 +185,12 @@ def test_only_these_names_of_config_lead_to_them() -> None:
         "core/code_steps/implement.py",  # whether there is one
         "core/code_steps/integrate.py",  # shows it
         "core/code_steps/test.py",  # shows it
-        "core/code_steps/test_standing.py",  # shows it
+        "core/code_steps/shipping.py",  # shows it
         "engine.py",  # shows it
         "daemon.py",  # of a program of ours
         "handlers/agents/fan_out.py",  # names of keys, to take them out of texts
         "handlers/agents/prompt_parameters.py",  # by a permit
-        "handlers/agents/trial_dispatch.py",  # names of keys, to take them out of answers
+        "handlers/agents/role_trial.py",  # names of keys, to take them out of answers
         "handlers/changes/code_repository.py",  # by a permit
         "handlers/runs/start_run.py",  # as its person says it
         "handlers/runs/consent.py",  # makes what is asked about

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from qrspi.core.agents import trial_prompts
+from qrspi.core.agents import trial_case
 from qrspi.core.agents.trial_case import Case, Planted
 from qrspi.core.findings.printed_reply import BOUNDARY, NOTHING
 from qrspi.world.agents import trial_files
@@ -24,7 +24,7 @@ def report(about: Case, *ids: str) -> str:
     """What a reviewer prints who reports just these."""
     findings = []
     for number, id in enumerate(ids, 1):
-        text = trial_prompts.finding(about, item(about, id)).decode()
+        text = trial_case.finding(about, item(about, id)).decode()
         findings.append(f"{BOUNDARY}\n{text.replace('R1-F01', f'R1-F{number:02}')}")
     return "".join(findings) or f"{NOTHING}\n"
 

@@ -14,8 +14,8 @@ from qrspi.core.errors import Refusal
 from qrspi.core.installing.host_parts import HOSTS, TRUST
 from qrspi.core.installing.install_plan import Plan
 from qrspi.core.model import Problem
-from qrspi.handlers.hosts import install
-from qrspi.handlers.hosts.install import Place
+from qrspi.handlers import hosts as host_settings
+from qrspi.handlers.hosts import Place
 from qrspi.render import hosts
 from qrspi.world.hosts import install_record
 
@@ -51,7 +51,7 @@ class HostCommand:
         if changed and not dry_run and not yes:
             self._ask(plan)
         if not dry_run:
-            install.carry_out(plan, self.place, removing=self.removing)
+            host_settings.carry_out(plan, self.place, removing=self.removing)
         then = "" if self.removing else TRUST[self.host]
         document = hosts.document(
             self.verb, self.host, self.place.level, plan, done=not dry_run, then=then

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 from qrspi.core.model import Problem
+
+Found = TypeVar("Found")
 
 
 class Refusal(Exception):
@@ -14,6 +18,13 @@ class Refusal(Exception):
         super().__init__(problem.message)
         self.problem = problem
         self.more = more
+
+
+def accepted(found: Found | Problem) -> Found:
+    """What was read or made; refused when it is a problem."""
+    if isinstance(found, Problem):
+        raise Refusal(found)
+    return found
 
 
 def refused(problem: Problem, *more: Problem) -> Refusal:

@@ -6,10 +6,15 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from qrspi.core.gates.checkpoints.checkpoint_board import Board
-from qrspi.core.gates.checkpoints.checkpoint_lists import FACTS, LISTS, SITUATION, STRATEGY, Answers
-from qrspi.core.gates.checkpoints.checkpoint_ruling import Ruling
-from qrspi.core.gates.checkpoints.checkpoint_scale import MEANING
-from qrspi.core.gates.checkpoints.checkpoint_summary import Summary
+from qrspi.core.gates.checkpoints.checkpoint_ruling import (
+    FACTS,
+    LISTS,
+    SITUATION,
+    STRATEGY,
+    Answers,
+    Ruling,
+)
+from qrspi.core.gates.checkpoints.checkpoint_scale import MEANING, Summary
 from qrspi.core.gates.checkpoints.checkpoint_tables import FILE
 from qrspi.core.model import CheckpointRow, Problem
 from qrspi.core.named_tuple import NamedTuple

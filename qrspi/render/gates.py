@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from qrspi.core.gates.audit.audit_score import WEIGHTS
+from qrspi.core.gates.audit.audit import WEIGHTS
 from qrspi.core.gates.quality.judgement import Judgement
 from qrspi.core.gates.quality.quality_gate import Standing
 from qrspi.core.model import Problem

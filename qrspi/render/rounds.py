@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 from qrspi.core.model import Triaged, Verdict
 from qrspi.core.records.evidence import Evidence
 from qrspi.core.rounds import convergence
-from qrspi.core.rounds.answers import CameBy
 from qrspi.core.rounds.finding_history import Shown
 from qrspi.core.rounds.lineage import Sighting
+from qrspi.core.rounds.provenance import CameBy
 from qrspi.core.rounds.verified_file import kept_paths
 from qrspi.render import problems
 from qrspi.render.terminal import counted, fitted, one_line, table

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from qrspi.core.gates.checkpoints.checkpoint_lists import FACTS, SITUATION, STRATEGY
+from qrspi.core.gates.checkpoints.checkpoint_ruling import FACTS, SITUATION, STRATEGY
 from tests import deliveries
 from tests.checkpoints import ask, messages, request, rows, script, states
 from tests.cli.conftest import COMMAND, Call, Result

@@ -391,6 +391,11 @@ Answer with `qrspi resolve {RUN} skip|retry|stop`.
 def test_the_three_ways_out(project: Path, qrspi: Call) -> None:
     run = placed(project, FAILED)
     before = (run / "config.md").read_bytes()
+    named = qrspi("resolve", "skip", "--text", "abc")
+    assert (named.code, named.err.splitlines()[0]) == (
+        3,
+        "--text names a text that is approved, and skip approves none",
+    )
     stopped = qrspi("resolve", "stop")
     assert stopped.code == 0
     assert stopped.err == f"nothing was changed; everything is left in {ROUND}\n"

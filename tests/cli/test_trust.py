@@ -10,7 +10,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from qrspi.core.trust import ConsentNeeded
-from qrspi.handlers.tasks import ci
+from qrspi.handlers.tasks import commands
 from tests import runs, scenes
 from tests.cli.conftest import Call, Result
 from tests.cli.terminal import Terminal
@@ -109,7 +109,7 @@ def test_next_runs_the_tests_only_when_they_are_allowed_and_shows_them_before(
 def test_a_ci_command_is_not_run(stranger: Path) -> None:
     shop = Workshop(stranger / "project", full())
     with pytest.raises(ConsentNeeded) as needed:
-        shop.perform(ci.handle)
+        shop.perform(commands.run_ci)
     assert [named.text for named in needed.value.named] == ["sh ci.sh"]
 
 

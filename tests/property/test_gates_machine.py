@@ -37,7 +37,7 @@ from qrspi.core.steps.facts import unmet
 from qrspi.core.tree import MemoryTree
 from qrspi.handlers.changes import change_set
 from qrspi.handlers.changes.change_set import ChangeSet
-from qrspi.handlers.decisions import approve, cascade, decide_findings, reject, rewind, unapprove
+from qrspi.handlers.decisions import approve, cascade, decide_findings, reject, rewind
 from qrspi.handlers.decisions.approve import Consent
 from qrspi.handlers.jobs.job import Job, Options, Performed
 from qrspi.handlers.menus import menu
@@ -349,7 +349,7 @@ class Gates(RuleBasedStateMachine):
             case "reject":
                 self._reject(step)
             case "unapprove":
-                if self._make(lambda job: unapprove.plan(job, step)):
+                if self._make(lambda job: rewind.unapprove(job, step)):
                     assert step in self.approved
                     self._back_to_draft(step)
             case _:

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qrspi.core.derivation import state_json
+from qrspi.core.derivation.brief import reasons
 from qrspi.core.derivation.derive import derive, survey
-from qrspi.core.derivation.explanation import reasons
 from qrspi.core.model import RunState
 from qrspi.core.recording_tree import RecordingTree
 from qrspi.core.tree import MemoryTree

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from qrspi.cli.session import Session
+from qrspi.core.derivation.brief import reasons
 from qrspi.core.derivation.derive import Survey, survey
-from qrspi.core.derivation.explanation import reasons
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.recording_tree import RecordingTree, Seen
 from qrspi.render import run_page

@@ -27,7 +27,7 @@ USAGE = "qrspi approve [RUN] [STEP]"
 @click.option("--unreviewed", is_flag=True, help="Also when no review passed clean.")
 @arguments.failing
 @arguments.reason
-@click.option("--text", default="", metavar="HASH", help="Only if this is the text's hash still.")
+@arguments.text
 @click.option("--yes", is_flag=True, help="Ask nothing. Does not stand in for --unreviewed.")
 @arguments.person("yes")
 @arguments.dry_run()

@@ -15,13 +15,7 @@ from qrspi.cli.session import Session
 from qrspi.core.artifacts import task_file
 from qrspi.core.code_steps import batch
 from qrspi.core.errors import Halt, Refusal
-from qrspi.core.gates.checkpoints import (
-    checkpoint_board,
-    checkpoint_lists,
-    checkpoint_ruling,
-    checkpoint_scale,
-    checkpoint_summary,
-)
+from qrspi.core.gates.checkpoints import checkpoint_board, checkpoint_ruling, checkpoint_scale
 from qrspi.core.gates.checkpoints.checkpoint_ruling import Reviewer
 from qrspi.core.gates.checkpoints.checkpoint_tables import FAULTS, FILE, SET_SEEN
 from qrspi.core.model import Problem
@@ -133,7 +127,7 @@ def review(
             done = checkpoint_review.review(decision.workspace, decision.options, task, said)
             if done.ruling.completes:
                 knowledge = checkpoint_knowledge.process(decision.workspace, decision.options)
-    kept = said.answers or checkpoint_lists.unanswered()
+    kept = said.answers or checkpoint_ruling.unanswered()
     document = pages.review_document(decision.run.name, done, kept, knowledge, dry_run=dry_run)
     session.answer(document, pages.review_lines(done, knowledge, dry_run=dry_run))
 
@@ -145,11 +139,11 @@ def _complete(anyway: bool, score: int | None, message: str) -> None:
         raise run_words.misuse(text, field="--anyway", expected="--score N -m TEXT", hint=hint)
 
 
-def _answers(file: BinaryIO | None) -> checkpoint_lists.Answers | None:
+def _answers(file: BinaryIO | None) -> checkpoint_ruling.Answers | None:
     if file is None:
         return None
     name = str(getattr(file, "name", "--answers"))
-    found = checkpoint_lists.read(file.read(ANSWERS_LIMIT), name)
+    found = checkpoint_ruling.read_answers(file.read(ANSWERS_LIMIT), name)
     if isinstance(found, Problem):
         raise Refusal(found)
     return found
@@ -161,7 +155,7 @@ def summary(session: Session, run: str | None) -> None:
     """How smoothly the tasks of the phase went, each by its roughest review."""
     decision = DecisionCommand(session, "checkpoint summary", run)
     job, found = decision.look(), checkpoint_rows.board(decision.workspace)
-    made = checkpoint_summary.of(_of_phase(job, list(found.rows)), found.worst)
+    made = checkpoint_scale.summarise(_of_phase(job, list(found.rows)), found.worst)
     document = pages.summary_document(decision.run.name, job.facts.phase, made)
     session.answer(document, pages.summary_lines(job.facts.phase, made))
 

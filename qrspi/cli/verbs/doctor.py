@@ -8,7 +8,7 @@ import click
 
 from qrspi.cli.app import verb
 from qrspi.cli.session import Session
-from qrspi.handlers.hosts import standing
+from qrspi.handlers import hosts
 from qrspi.handlers.runs import doctor
 from qrspi.handlers.runs.doctor import Sign
 from qrspi.render.terminal import Paint, one_line, painter
@@ -24,7 +24,7 @@ def command(session: Session) -> None:
     """
     root = session.root_if_any
     signs = doctor.examine(root)
-    for said in standing.look(root.project if root else None):
+    for said in hosts.look(root.project if root else None):
         level: Literal["ok", "note"] = "ok" if said.is_fine else "note"
         signs.append(Sign(level, "hosts", said.message, said.hint))
     bad = any(sign.level == "problem" for sign in signs)

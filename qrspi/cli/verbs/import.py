@@ -15,8 +15,8 @@ from qrspi.core.importing.config_import import Question
 from qrspi.core.importing.import_plan import ImportPlan
 from qrspi.core.model import Problem
 from qrspi.core.text import shell_words
-from qrspi.handlers.importing import import_run
-from qrspi.handlers.importing.import_run import Source
+from qrspi.handlers import importing as import_run
+from qrspi.handlers.importing import Source
 from qrspi.render.history import importing
 
 

@@ -19,9 +19,8 @@ from qrspi.core.model import Next
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.text import run_slugs, shell_words
 from qrspi.core.tree import Fault
-from qrspi.handlers.runs import consent, run_branch, start_run
-from qrspi.handlers.runs.run_branch import Ground
-from qrspi.handlers.runs.start_run import Start
+from qrspi.handlers.runs import consent, start_run
+from qrspi.handlers.runs.start_run import Ground, Start
 from qrspi.render import run_page
 from qrspi.render.terminal import one_line
 from qrspi.world.files.run_tree import DiskTree
@@ -219,7 +218,7 @@ def _onto(place: Place, branch: str | None) -> str:
     if not branch:
         return ""
     if repo := repository.find(_around(place)):
-        run_branch.check_there(repo, branch)
+        start_run.check_there(repo, branch)
     return branch
 
 
@@ -228,7 +227,7 @@ def _ground(
 ) -> Ground | None:
     """The branch to begin on; a person at a terminal may stay on the default one. Whoever has
     tasks merged into the branch they are on stays there."""
-    found = run_branch.survey(_around(place), place.name, here=here)
+    found = start_run.find_ground(_around(place), place.name, here=here)
     if found and found.here == start.onto:
         return found._replace(new="")
     if found is None or not found.new or not (ask and session.interactive):
@@ -256,7 +255,7 @@ class Begun(NamedTuple):
 
 def _make(session: Session, place: Place, start: Start, ground: Ground | None) -> Begun:
     if ground:
-        run_branch.go(ground)
+        start_run.switch(ground)
     if place.root:
         _tell_of_namesakes(session, place.root, place.name)
         start_run.create(place.root, place.name, start)
@@ -264,7 +263,7 @@ def _make(session: Session, place: Place, start: Start, ground: Ground | None) -
         start_run.adopt(place.path, start, session.lock_timeout)
     session.note(*consent.allow_config(_project(place), start.config(), "init"))
     tree = DiskTree(place.path)
-    commit = run_branch.commit(ground, tree) if ground else None
+    commit = start_run.commit_start(ground, tree) if ground else None
     return Begun(place, start, ground, _reachable(place, derive(tree, place.shown).next), commit)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from qrspi.cli.app import verb
 from qrspi.cli.host_command import HostCommand, options
 from qrspi.cli.session import Session
-from qrspi.handlers.hosts import install
+from qrspi.handlers import hosts
 
 
 @verb("install")
@@ -17,4 +17,4 @@ def command(session: Session, host: str, user: bool, yes: bool, dry_run: bool) -
     the bytes that were there before.
     """
     asked = HostCommand(session, "install", host, user)
-    asked.carry_out(install.planned(asked.host, asked.place), yes=yes, dry_run=dry_run)
+    asked.carry_out(hosts.planned(asked.host, asked.place), yes=yes, dry_run=dry_run)

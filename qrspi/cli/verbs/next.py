@@ -57,10 +57,10 @@ def command(
 def _name_branch(session: Session, request: Request, name: str) -> None:
     if request.dry_run:
         raise click.UsageError("--onto is put on record at once: leave out --dry-run")
-    from qrspi.handlers.runs import run_branch
+    from qrspi.handlers.runs import start_run
 
     workspace, _ = next_answer.place(session, session.run(request.run))
-    run_branch.merge_onto(workspace, next_answer.options_of(session, request), name)
+    start_run.merge_onto(workspace, next_answer.options_of(session, request), name)
 
 
 def _dispatched(session: Session, request: Request, asked: Asked) -> int:

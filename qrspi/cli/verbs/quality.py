@@ -22,10 +22,9 @@ from qrspi.core.gates.quality.task_spec import Spec
 from qrspi.core.gates.quality.verdict_line import AXES, Line
 from qrspi.core.model import Problem
 from qrspi.core.named_tuple import NamedTuple
-from qrspi.handlers.agents import quality_answers, quality_reviews
+from qrspi.handlers.agents import quality_reviews
 from qrspi.handlers.agents.quality_reviews import Reviewed
 from qrspi.handlers.gates import quality as verdicts
-from qrspi.handlers.gates import quality_command
 from qrspi.handlers.gates.quality import QualityCheck, Reached, Wanted
 from qrspi.handlers.jobs.job import Job
 from qrspi.render import gates as rendered
@@ -82,13 +81,13 @@ def check(
     )
     decision = DecisionCommand(session, "quality check", run)
     job = decision.look()
-    how = quality_command.mode(job, mode)
+    how = verdicts.mode(job, mode)
     if is_draft:
         spec = _draft(job, prior_verdict, prior_axes, reply)
         looked = QualityCheck(job).look_at(spec, how, is_draft=True)
     else:
         _refuse_prior(prior_verdict, prior_axes)
-        quality_command.tasks(job, (key,))
+        verdicts.tasks(job, (key,))
         looked = QualityCheck(job).look(key, "live" if reply else how)
     told = _judged(decision, job, looked, asked, reply=reply, is_draft=is_draft, dry_run=dry_run)
     found = told.found[key]
@@ -163,7 +162,7 @@ def _judged(
     if isinstance(looked, Judgement):
         return _kept(decision, (looked,), dry_run=dry_run or is_draft)
     if reply is not None:
-        came_in = quality_answers.handed_in(job, looked, reply.read(REPLY_LIMIT), is_draft=is_draft)
+        came_in = quality_reviews.handed_in(job, looked, reply.read(REPLY_LIMIT), is_draft=is_draft)
         return _kept(decision, (came_in.judgement,), (came_in,), dry_run=dry_run or is_draft)
     key = looked.spec.key
     if dry_run:
@@ -173,7 +172,7 @@ def _judged(
         raise Halt(problem)
     found = _after(job, looked, came, is_draft)
     if not is_draft:
-        quality_command.commit(decision.workspace, decision.options, (found,))
+        verdicts.commit_verdicts(decision.workspace, decision.options, (found,))
     return Told({key: found}, came.unwritten)
 
 
@@ -189,13 +188,13 @@ def _kept(
     if dry_run:
         return Told(listed, {})
     given = reached or [Reached(one, "rubric") for one in listed.values()]
-    unwritten = quality_command.keep(decision.workspace, decision.options, given)
-    quality_command.commit(decision.workspace, decision.options, listed.values())
+    unwritten = verdicts.keep(decision.workspace, decision.options, given)
+    verdicts.commit_verdicts(decision.workspace, decision.options, listed.values())
     return Told(listed, unwritten)
 
 
 def _would_ask(job: Job, wanted: Wanted) -> Judgement:
-    found = unreviewed(wanted.spec, quality_answers.whom(job, wanted))
+    found = unreviewed(wanted.spec, quality_reviews.whom(job, wanted))
     return found._replace(warnings=wanted.warnings)
 
 
@@ -261,10 +260,10 @@ def batch(
     run, keys = run_words.run_and_tasks(words, "qrspi quality batch [RUN] [TASK…]")
     decision = DecisionCommand(session, "quality batch", run)
     job = decision.look()
-    how = quality_command.mode(job, mode)
-    chosen = quality_command.tasks(job, keys)
+    how = verdicts.mode(job, mode)
+    chosen = verdicts.tasks(job, keys)
     counted = counting(chosen, "looking at tasks") if session.progress else chosen
-    looked = quality_command.look(job, counted, how)
+    looked = verdicts.look(job, counted, how)
     told = _all_judged(decision, job, looked, asked, dry_run=dry_run)
     found = [told.found[key] for key in chosen]
     document = {
@@ -286,7 +285,7 @@ def _lines(one: Judgement, told: Told) -> list[str]:
 def _all_judged(
     decision: DecisionCommand,
     job: Job,
-    looked: quality_command.Looked,
+    looked: verdicts.Looked,
     asked: Asked,
     *,
     dry_run: bool,
@@ -299,7 +298,7 @@ def _all_judged(
         return told
     came = _reviewed(decision, looked.wanted, asked)
     after = {one.spec.key: _after(job, one, came) for one in looked.wanted}
-    quality_command.commit(decision.workspace, decision.options, after.values())
+    verdicts.commit_verdicts(decision.workspace, decision.options, after.values())
     return Told(told.found | after, {**told.unwritten, **came.unwritten})
 
 
@@ -310,7 +309,7 @@ def debt(session: Session, run: str | None, exit_code: bool) -> None:
     """The tasks whose verdict is absent, about another text, or not a PASS."""
     decision = DecisionCommand(session, "quality debt", run)
     job = decision.look()
-    owed = quality_gate.debts(job.workspace, quality_command.tasks(job))
+    owed = quality_gate.debts(job.workspace, verdicts.tasks(job))
     document = {
         "schema": "qrspi/quality-debt/v1",
         "run": decision.run.name,

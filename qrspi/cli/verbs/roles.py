@@ -115,7 +115,7 @@ def _send(
     session: Session, run: str | None, found: Trial, answers: str, asked: Asked
 ) -> tuple[Problem, ...]:
     # Imported here: only who sends starts programs and opens connections.
-    from qrspi.handlers.agents.trial_dispatch import Sender
+    from qrspi.handlers.agents.role_trial import Sender
     from qrspi.world.runs.workspace import Workspace
 
     workspace = Workspace(session.run(run).path)

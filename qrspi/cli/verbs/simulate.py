@@ -12,7 +12,7 @@ from qrspi.core.history import simulation
 from qrspi.core.history.simulation import Settings
 from qrspi.core.model import ChangeType
 from qrspi.core.rounds.round_list import AUTONOMOUS
-from qrspi.handlers.history import past_runs
+from qrspi.handlers import history
 from qrspi.render.history import simulation as pages
 
 
@@ -39,7 +39,7 @@ def command(
     found = session.run(run)
     thresholds = {**THRESHOLDS, **dict(map(_score, scores))}
     settings = Settings(thresholds, cap, None if verifier is None else verifier == "on")
-    loops = [simulation.replay(one, settings) for one in past_runs.loops(found.path)]
+    loops = [simulation.replay(one, settings) for one in history.loops(found.path)]
     document = pages.document(found.name, settings, loops)
     session.answer(document, pages.lines(found.name, settings, loops))
 

@@ -8,7 +8,7 @@ from qrspi.cli import arguments
 from qrspi.cli.app import verb
 from qrspi.cli.session import Session
 from qrspi.core.history import statistics
-from qrspi.handlers.history import past_runs
+from qrspi.handlers import history
 from qrspi.render.history import statistics as pages
 
 
@@ -20,7 +20,7 @@ def command(session: Session, run: str | None, everything: bool) -> None:
     if run and everything:
         raise click.UsageError("--all means every run: leave out RUN")
     runs = session.runs() if everything else (session.run(run),)
-    found = statistics.count([past_runs.history(one.path) for one in runs])
+    found = statistics.count([history.of_run(one.path) for one in runs])
     names = [one.name for one in runs]
     lines = pages.lines(names, found, draws=session.draws, width=session.width)
     session.answer(pages.document(names, found), lines)

@@ -19,7 +19,7 @@ from qrspi.core.records.task_records import ReportStatus
 from qrspi.handlers.changes.change_set import ChangeSet
 from qrspi.handlers.jobs.job import Job, Performed
 from qrspi.handlers.tasks import clean as task_clean
-from qrspi.handlers.tasks import commands, reports, tests
+from qrspi.handlers.tasks import commands, reports
 from qrspi.handlers.tasks import start as task_start
 from qrspi.handlers.tasks.clean import Left
 from qrspi.render import problems, run_page
@@ -218,14 +218,14 @@ def baseline(session: Session, run: str | None, dry_run: bool) -> None:
     decision = DecisionCommand(session, "task baseline", run)
     job = decision.look()
     test = commands.named(job, "test_command")
-    done = None if dry_run else decision.carry_out(tests.take_baseline)
+    done = None if dry_run else decision.carry_out(commands.take_baseline)
     after = decision.look().next
     document = {
         "schema": "qrspi/task-baseline/v1",
         "run": decision.run.name,
         "dry_run": dry_run,
         "command": test,
-        "passed": None if done is None else tests.baseline_passed(decision.workspace),
+        "passed": None if done is None else commands.baseline_passed(decision.workspace),
         "files": list(done.files) if done else [],
         "next": run_page.next_document(after),
     }

@@ -11,7 +11,7 @@ from qrspi.cli.session import Session
 from qrspi.core.model import TestState
 from qrspi.handlers.changes.change_set import ChangeSet
 from qrspi.handlers.jobs.job import Job
-from qrspi.handlers.tasks import test_reports
+from qrspi.handlers.tasks import commands
 
 USAGE = "qrspi test report [RUN] --passed|--failed -m TEXT"
 
@@ -42,7 +42,7 @@ def report(
     decision = DecisionCommand(session, "test report", run)
 
     def plan(job: Job) -> ChangeSet:
-        return test_reports.plan(job, state, words, who)
+        return commands.report_by_hand(job, state, words, who)
 
     made = decision.decide(plan, dry_run=dry_run)
     verb = "Recorded" if made.done else "Would record"

@@ -8,7 +8,7 @@ from qrspi.cli.decision_command import DecisionCommand
 from qrspi.cli.session import Session
 from qrspi.core.pipeline import STEP
 from qrspi.core.steps import permits
-from qrspi.handlers.decisions import unapprove
+from qrspi.handlers.decisions import rewind
 
 USAGE = "qrspi unapprove [RUN] STEP"
 
@@ -30,7 +30,7 @@ def command(session: Session, words: tuple[str, ...], who: str, dry_run: bool) -
         {"step": other, "artifact": STEP[other].artifact, "status": facts.statuses[other]}
         for other in permits.dependents(facts, step)
     ]
-    made = decision.decide(lambda job: unapprove.plan(job, step, who), dry_run=dry_run)
+    made = decision.decide(lambda job: rewind.unapprove(job, step, who), dry_run=dry_run)
     artifact = STEP[step].artifact
     head = f"{artifact} {'is' if made.done else 'would be'} a draft again."
     below = ["Built on it, and left as it is:"] if built_on_it else []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from qrspi.cli.app import verb
 from qrspi.cli.host_command import HostCommand, options
 from qrspi.cli.session import Session
-from qrspi.handlers.hosts import install
+from qrspi.handlers import hosts
 
 
 @verb("uninstall")
@@ -16,4 +16,4 @@ def command(session: Session, host: str, user: bool, yes: bool, dry_run: bool) -
     What two hosts share goes with the last of them.
     """
     asked = HostCommand(session, "uninstall", host, user)
-    asked.carry_out(install.planned_removal(asked.host, asked.place), yes=yes, dry_run=dry_run)
+    asked.carry_out(hosts.planned_removal(asked.host, asked.place), yes=yes, dry_run=dry_run)

@@ -7,7 +7,7 @@ import click
 from qrspi.cli import arguments
 from qrspi.cli.app import verb
 from qrspi.cli.session import Session
-from qrspi.handlers.runs import prove_run
+from qrspi.handlers import history
 from qrspi.render.history import proof
 
 
@@ -22,7 +22,7 @@ def command(session: Session, run: str | None, shape: str) -> None:
     Nothing is repaired. Without RUN, every run is looked at.
     """
     runs = (session.run(run),) if run else session.runs()
-    proofs = [prove_run.prove(one.path) for one in runs]
+    proofs = [history.prove(one.path) for one in runs]
     folder = session.root.runs_dir.removeprefix(f"{session.root.project.rstrip('/')}/")
     if shape == "json":
         session.emit(proof.document(proofs))

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Literal
 
-from qrspi.core.agents.trial_case import NEARNESS, Case, Planted
-from qrspi.core.agents.trial_prompts import ROUND, Question
+from qrspi.core.agents.trial_case import NEARNESS, ROUND, Case, Planted, Question
 from qrspi.core.filenames import FindingName, SidecarName, finding_file, sidecar_file
 from qrspi.core.findings import printed_reply, round_files
 from qrspi.core.findings.submission import Place, finished

@@ -12,7 +12,8 @@ from qrspi.core.filenames import FixRound, task_order
 from qrspi.core.model import Problem
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import is_full, subject
-from qrspi.core.records import baseline
+from qrspi.core.records import baseline, task_records
+from qrspi.core.records.task_records import Start
 from qrspi.core.steps.facts import Facts
 from qrspi.core.tree import Fault, Tree, entries
 
@@ -198,3 +199,44 @@ def _bad_name(file: str) -> Problem:
     expected = "letters, digits, '.', '-' and '_', a letter or digit first"
     text = f"{file}: a task cannot be named like this; expected {expected}"
     return Problem("bad-task-name", text, file, found=file.rpartition("/")[2], expected=expected)
+
+
+class Moved(NamedTuple):
+    """A task that has another reviewed commit by now."""
+
+    key: str
+    then: str
+    now: str
+
+    @property
+    def words(self) -> str:
+        return f"{self.key} was at {self.then[:12]} and is at {self.now[:12]} now"
+
+
+def moved_bases(item: Item, start: Start, reviewed: Mapping[str, str]) -> tuple[Moved, ...]:
+    """What has changed below a task since it was started."""
+    known = _built_on(item, start)
+    found = (Moved(key, then, reviewed.get(key, then)) for key, then in known.items())
+    return tuple(one for one in found if one.now != one.then)
+
+
+def is_told_of_moves(start: Start, changes: tuple[Moved, ...]) -> bool:
+    """Whether it is on record that the task stays on what it began with all the same."""
+    told = task_records.commits_of(start.stays_without)
+    return all(told.get(one.key) == one.now for one in changes)
+
+
+def older_base(key: str, start: Start, changes: tuple[Moved, ...]) -> Problem:
+    listed = "; ".join(one.words for one in changes)
+    text = (
+        f"{key} has work of its own in {start.worktree} and stays on what it began with: {listed}"
+    )
+    return Problem("older-base", text, task_records.start_file(key), "built_on", hint="")
+
+
+def _built_on(item: Item, start: Start) -> dict[str, str]:
+    """Records made before this was written down say it for a single task only."""
+    known = task_records.commits_of(start.built_on)
+    if known or item.base.kind != "task":
+        return known
+    return {item.base.name: start.base_commit}

@@ -1,15 +1,19 @@
-"""Tasks that could start if their texts were good enough: the quality gate before implementers."""
+"""Tasks that only a person starts: one was worked on elsewhere, the text of another does not pass
+the quality gate."""
 
 from __future__ import annotations
 
 from qrspi.core.artifacts.task_file import task_path
-from qrspi.core.code_steps.task_state import TaskState
+from qrspi.core.code_steps.task_state import OPTIONS, TaskState
 from qrspi.core.gates.quality import quality_gate
 from qrspi.core.gates.quality.quality_gate import QualityGate, Standing
 from qrspi.core.model import Ask, Next, Option
+from qrspi.core.pipeline import subject_of
+from qrspi.core.records import import_record
+from qrspi.core.rounds import round_list
 from qrspi.core.steps.facts import Facts
 
-OPTIONS = (
+QUALITY_OPTIONS = (
     Option("refine", "leave them until their texts are better, and have them reviewed again"),
     Option("proceed", "start them as they are; that you said so is kept"),
 )
@@ -60,7 +64,7 @@ def ask(facts: Facts, held: tuple[Standing, ...]) -> Next:
         missing=keys,
         inputs=tuple(map(task_path, keys)),
         asks=_asks(facts, held),
-        options=OPTIONS,
+        options=QUALITY_OPTIONS,
         command=f"qrspi quality batch {run}",
         kind="quality",
     )
@@ -72,3 +76,27 @@ def _asks(facts: Facts, held: tuple[Standing, ...]) -> tuple[Ask, ...]:
     if gates is None or gates.quality == "cache-only":
         return ()
     return tuple(Ask("quality", "quality", target=one.task) for one in held if one.needs_reviewer)
+
+
+def was_worked_on_elsewhere(facts: Facts, key: str) -> bool:
+    """Rounds of its own say so, or rounds about all tasks together."""
+    places = (subject_of(key).reviews, round_list.SHARED)
+    return any(import_record.last(facts.tree, place) for place in places)
+
+
+def imported(facts: Facts, task: TaskState) -> TaskState:
+    why = f"{task.key} was worked on elsewhere, in rounds that are unproven"
+    command = f"qrspi task accept {facts.run} --imported --reason TEXT"
+    answer = Next(
+        action="decide",
+        who="human",
+        summary=f"{why}. `{command}` takes all such tasks as they are; `qrspi task start "
+        f"{facts.run} {task.key}` begins this one again.",
+        because=(why,),
+        step=task.key,
+        inputs=(task.item.file,),
+        options=OPTIONS,
+        command=command,
+        kind="task",
+    )
+    return task._replace(state="imported", because=(why,), next=answer)

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from qrspi.core.code_steps import (
-    batch,
-    gate_records,
-    merge_target,
-    task_bases,
-    task_choice,
-    task_state,
-)
+from collections.abc import Callable
+
+from qrspi.core.code_steps import batch, gate_records, implementers, task_state
 from qrspi.core.code_steps.batch import Batch
-from qrspi.core.code_steps.task_state import TaskState
+from qrspi.core.code_steps.task_state import TaskState, start_next
+from qrspi.core.filenames import slug_of
 from qrspi.core.model import Next, NextKind, Option, Problem
 from qrspi.core.pipeline import STEP, is_full, subject_of
 from qrspi.core.records import baseline
@@ -21,6 +17,7 @@ from qrspi.core.rounds.loop import Loop
 from qrspi.core.steps import after_round, authoring, next_actions, review_action
 from qrspi.core.steps.facts import Answer, Facts, artifact_status
 from qrspi.core.tree import Fault
+from qrspi.core.yaml import frontmatter
 
 RERUN = "reviews/integration/rerun.md"  # a person wants all tasks reviewed together
 BATCH_OPTIONS = (
@@ -87,9 +84,9 @@ def _implement(facts: Facts) -> tuple[Answer, tuple[Problem, ...]]:
     states = working(facts, found)
     if not facts.config.said_of_tests and not any(map(_is_begun, states)):
         return Answer(_ask_for_tests(facts)), found.warnings
-    chosen = task_choice.pick(facts, states) or _batch_gate(facts, found)
+    chosen = pick_action(facts, states) or _batch_gate(facts, found)
     older = tuple(
-        task_bases.warning(task.key, task.start, task.moved)
+        batch.older_base(task.key, task.start, task.moved)
         for task in states
         if task.start and task.moved and task.state == "implementing"
     )
@@ -213,9 +210,9 @@ def _continuing(facts: Facts, states: tuple[TaskState, ...]) -> str:
     keys = ", ".join(task.key for task in states if task.reviewed)
     if not keys:
         return "approve implementation.md; there is nothing to merge"
-    if merge_target.is_unnamed(facts):
+    if lacks_branch(facts):
         return f"approve implementation.md; then say which branch to merge {keys} into"
-    into = merge_target.known(facts) or "the branch you are on"
+    into = merge_branch(facts) or "the branch you are on"
     return f"approve implementation.md, and merge {keys} into {into}"
 
 
@@ -264,3 +261,99 @@ def _ask(facts: Facts, states: tuple[TaskState, ...], loop: Loop) -> Next:
         command=f"qrspi resolve {facts.run} {options[0].key}",
         kind="batch",
     )
+
+
+_BRANCH = "feature_branch"
+
+
+def merge_branch(facts: Facts) -> str:
+    """The branch that tasks are merged into: one that a person named, or else the one that the plan
+    was approved on; '' while neither is on file. Nothing is merged into the default branch unless
+    a person named that branch."""
+    return facts.config.feature_branch or _approved_branch(facts)
+
+
+def _approved_branch(facts: Facts) -> str:
+    """The branch that the approval of the plan wrote into it."""
+    return frontmatter.filled(frontmatter.fields(facts.tree.head(STEP["plan"].artifact)), _BRANCH)
+
+
+def lacks_branch(facts: Facts) -> bool:
+    """Whether the plan was approved on the default branch, and nobody has said more: then it
+    leaves the field open."""
+    fields = frontmatter.fields(facts.tree.head(STEP["plan"].artifact))
+    return _BRANCH in fields and not merge_branch(facts)
+
+
+def ask_for_branch(facts: Facts, keys: tuple[str, ...]) -> Next:
+    name = f"qrspi next {facts.run} --onto BRANCH"
+    # Not `qrspi/<slug>`: git keeps the branches of tasks below that name.
+    own = f"feature/{slug_of(facts.run)}"
+    verb = "are" if len(keys) > 1 else "is"
+    why = "the plan was approved on the default branch, and nobody has named a branch"
+    return Next(
+        action="decide",
+        who="human",
+        summary=f"Which branch {verb} {', '.join(keys)} merged into? Say it with `{name}`: the "
+        f"default branch, or one that you make for it (`git switch -c {own}`).",
+        because=(why,),
+        step=facts.step,
+        missing=keys,
+        command=name,
+        kind="onto",
+    )
+
+
+def pick_action(facts: Facts, states: tuple[TaskState, ...]) -> Answer | None:
+    """The one next action over many tasks: what the engine can do, then agents, then people. None
+    when every task has come to its end.
+
+    Reviews come before implementers: a host that asks again while some of those are still at
+    work must not be told to send them twice.
+    """
+    waiting = tuple((task, task.next) for task in states if task.next)
+    found = _first(waiting, lambda answer: answer.who == "engine" and answer.kind != "start-tasks")
+    if found:
+        return found
+    if ready := tuple(task for task in states if task.state == "ready"):
+        return Answer(start_next(facts, ready))
+    found = _first(waiting, lambda answer: answer.who == "agent" and answer.kind != "implement")
+    found = found or _first(waiting, lambda answer: answer.action == "apply-fixes")
+    if found:
+        return _with_others(found, waiting)
+    if sent := tuple(task for task in states if task.state == "implementing"):
+        return Answer(implementers.send(facts, sent), sent[0].loop)
+    if held := tuple(task for task in states if task.state == "held"):
+        from qrspi.core.code_steps import held_tasks
+
+        return Answer(held_tasks.next_action(facts, held))
+    return _first(waiting, lambda answer: answer.who == "human")
+
+
+def _with_others(found: Answer, waiting: tuple[tuple[TaskState, Next], ...]) -> Answer:
+    """Reviewers and verifiers of other tasks need not wait for those of the first."""
+    others = [
+        answer
+        for task, answer in waiting
+        if answer.who == "agent" and answer.action in ("review", "verify") and answer.asks
+        if task.key != found.next.step
+    ]
+    if not others or found.next.action not in ("review", "verify"):
+        return found
+    words = "; ".join(map(_awaited, others))
+    summary = f"{found.next.summary} At the same time: {words}."
+    asks = tuple(ask for answer in others for ask in answer.asks)
+    return found._replace(next=found.next._replace(summary=summary, beside=asks))
+
+
+def _awaited(answer: Next) -> str:
+    end = "" if len(answer.asks) == 1 else "s"
+    noun = f"reviewer{end}" if answer.action == "review" else f"finding{end} to score"
+    tags = ", ".join(ask.target for ask in answer.asks)
+    return f"{len(answer.asks)} {noun} of {answer.step} round {answer.round} ({tags})"
+
+
+def _first(
+    waiting: tuple[tuple[TaskState, Next], ...], fits: Callable[[Next], bool]
+) -> Answer | None:
+    return next((Answer(answer, task.loop) for task, answer in waiting if fits(answer)), None)

@@ -4,14 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from qrspi.core.code_steps import (
-    batch,
-    gate_records,
-    implement,
-    merge_target,
-    task_choice,
-    task_state,
-)
+from qrspi.core.code_steps import batch, gate_records, implement, task_state
 from qrspi.core.code_steps.gate_records import Merge
 from qrspi.core.code_steps.task_state import TaskState
 from qrspi.core.filenames import round_name
@@ -73,7 +66,7 @@ def answer(facts: Facts) -> tuple[Answer, tuple[Problem, ...]]:
         return Answer(implement.blocked_by(facts, found.problems)), ()
     if unfinished := tuple(task for task in found.tasks if not task.terminal):
         return Answer(_not_implemented(facts, unfinished)), found.warnings
-    chosen = task_choice.pick(facts, found.repairs) or _merged(facts, found)
+    chosen = implement.pick_action(facts, found.repairs) or _merged(facts, found)
     return chosen, found.warnings + (chosen.loop.warnings if chosen.loop else ())
 
 
@@ -112,9 +105,9 @@ def _merged(facts: Facts, found: Work) -> Answer:
 def merge_next(facts: Facts, found: Work, record: str) -> Next:
     """The merges that are open, or else the record of them."""
     keys = tuple(task.key for task in pending(facts.tree, found.wanted))
-    if keys and merge_target.is_unnamed(facts):
-        return merge_target.ask(facts, keys)
-    into = merge_target.known(facts) or "the feature branch"
+    if keys and implement.lacks_branch(facts):
+        return implement.ask_for_branch(facts, keys)
+    into = implement.merge_branch(facts) or "the feature branch"
     what = f"Merge {', '.join(keys)} into {into}" if keys else f"Draft {record}"
     because = tuple(f"{key} is finished and not merged" for key in keys)
     return next_actions.by_engine(

@@ -6,9 +6,8 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Literal
 
 from qrspi.core import reviewers
-from qrspi.core.code_steps import implementers, task_bases
-from qrspi.core.code_steps.batch import Item
-from qrspi.core.code_steps.task_bases import Moved
+from qrspi.core.code_steps import batch, implementers
+from qrspi.core.code_steps.batch import Item, Moved
 from qrspi.core.model import Ask, Next, Option, Problem
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import subject_of
@@ -143,10 +142,10 @@ def evaluate(facts: Facts, item: Item, earlier: Mapping[str, TaskState]) -> Task
     if task.outcome:
         return _ended(facts, task, task.outcome)
     if task.start is None and import_record.FILE in facts.names:
-        from qrspi.core.code_steps import imported_tasks
+        from qrspi.core.code_steps import held_tasks
 
-        if imported_tasks.was_worked_on(facts, key):
-            return imported_tasks.standing(facts, task)
+        if held_tasks.was_worked_on_elsewhere(facts, key):
+            return held_tasks.imported(facts, task)
     if task.start is None:
         return _before_start(facts, task, earlier)
     if task.report is None:
@@ -222,8 +221,8 @@ def _unreported(
 ) -> TaskState:
     """What a task builds on may change until somebody works on it: then it is started again."""
     reviewed = {key: other.reviewed for key, other in earlier.items() if other.reviewed}
-    task = task._replace(moved=task_bases.moved(task.item, start, reviewed))
-    if task.moved and not task_bases.is_told(start, task.moved):
+    task = task._replace(moved=batch.moved_bases(task.item, start, reviewed))
+    if task.moved and not batch.is_told_of_moves(start, task.moved):
         return _ready(facts, task, tuple(one.words for one in task.moved))
     if facts.config.test_writer == "on":
         return _tests_first(facts, task)

@@ -2,15 +2,7 @@
 
 from __future__ import annotations
 
-from qrspi.core.code_steps import (
-    gate_records,
-    implement,
-    integrate,
-    pull_request,
-    task_choice,
-    test_results,
-    test_standing,
-)
+from qrspi.core.code_steps import gate_records, implement, integrate, shipping, test_results
 from qrspi.core.code_steps.integrate import Work
 from qrspi.core.code_steps.test_results import Results
 from qrspi.core.filenames import round_name
@@ -39,7 +31,7 @@ def answer(facts: Facts) -> tuple[Answer, tuple[Problem, ...]]:
     found = integrate.work(facts)
     if found.problems:
         return Answer(implement.blocked_by(facts, found.problems)), ()
-    chosen = task_choice.pick(facts, found.repairs) or _tested(facts, found)
+    chosen = implement.pick_action(facts, found.repairs) or _tested(facts, found)
     return chosen, found.warnings + (chosen.loop.warnings if chosen.loop else ())
 
 
@@ -52,7 +44,7 @@ def _tested(facts: Facts, found: Work) -> Answer:
     loop = loops.evaluate(facts.tree, subject_of("test"), facts.config, facts.base, facts.records)
     if then := _run(facts, results, loop):
         return Answer(then)
-    tests = test_standing.state(facts, results)
+    tests = shipping.tests_now(facts, results)
     chosen = _judged(facts, found, Judged(results, tests, loop))
     because = dict.fromkeys((tests.sentence, *chosen.next.because))
     return chosen._replace(tests=tests, next=chosen.next._replace(because=tuple(because)))
@@ -82,7 +74,7 @@ def _judged(facts: Facts, found: Work, seen: Judged) -> Answer:
         return Answer(integrate.repair_next(facts, loop, found.repairs, "test"), loop)
     then = review_action.from_loop(facts, loop)
     passed = seen.tests.state == "passed"
-    stops = then.action == "prepare-round" and not test_standing.is_settled(facts, results)
+    stops = then.action == "prepare-round" and not shipping.is_settled(facts, results)
     if stops and not passed:
         return _at_gate(facts, seen, before_reviewers=True)
     if loop.stage == "fixing" or then.kind == "approve":
@@ -94,7 +86,7 @@ def _judged(facts: Facts, found: Work, seen: Judged) -> Answer:
 
 def _run(facts: Facts, results: Results | None, loop: Loop) -> Next | None:
     """The tests, unless it is known how they stand over exactly what is merged now."""
-    if results and RECORD in facts.names and test_standing.is_current(facts, results):
+    if results and RECORD in facts.names and shipping.is_current(facts, results):
         return None
     file = test_results.results_file(test_results.highest(facts.tree) + 1)
     if facts.config.test_command:
@@ -105,7 +97,7 @@ def _run(facts: Facts, results: Results | None, loop: Loop) -> Next | None:
         return None  # written by somebody, and reviewed as it is
     what = f"Write down in {RECORD} that the tests were not run"
     kind: NextKind = "draft-test-results"
-    why = (test_standing.state(facts, None).sentence,)
+    why = (shipping.tests_now(facts, None).sentence,)
     return next_actions.by_engine(facts, "author", kind, what, why, missing=(file,))
 
 
@@ -177,7 +169,7 @@ def _ask_about(facts: Facts, results: Results) -> Next:
     first = results.pending[0]
     new = results.new
     where = f"failure {len(new) - len(results.pending) + 1} of {len(new)}"
-    sentence = test_standing.described(results).sentence
+    sentence = shipping.tests_of(results).sentence
     return Next(
         action="decide",
         who="human",
@@ -194,11 +186,11 @@ def _ask_about(facts: Facts, results: Results) -> Next:
 
 
 def _at_gate(facts: Facts, seen: Judged, *, before_reviewers: bool = False) -> Answer:
-    text = facts.tree.read(pull_request.FILE)
-    if implement.needs_draft(text, pull_request.text(facts, seen.loop)):
-        draft = implement.draft(facts, pull_request.FILE, "draft-pull-request")
+    text = facts.tree.read(shipping.PULL_REQUEST)
+    if implement.needs_draft(text, shipping.pull_request(facts, seen.loop)):
+        draft = implement.draft(facts, shipping.PULL_REQUEST, "draft-pull-request")
         return Answer(draft, seen.loop)
-    against = test_standing.objections(seen.tests, seen.loop)
+    against = shipping.objections(seen.tests, seen.loop)
     if against or before_reviewers:
         return Answer(_objected(facts, seen, against, before_reviewers), seen.loop)
     return Answer(_passed(facts, seen), seen.loop)
@@ -258,7 +250,7 @@ def _gate(
         because=because,
         step=facts.step,
         round=seen.loop.number,
-        inputs=(RECORD, pull_request.FILE),
+        inputs=(RECORD, shipping.PULL_REQUEST),
         options=_options(facts, seen, *menu),
         command=command,
         kind="test",

@@ -1,14 +1,19 @@
-"""One page that tells a newcomer how the run stands. Whole parts are left out to fit, the least
-needed first; the same files always give the same page."""
+"""A run explained: one page that tells a newcomer how it stands, and the reasons for that from the
+route down to the one next action. Of the page whole parts are left out to fit, the least needed
+first; the same files always give the same page."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
 
 from qrspi.core.derivation.derive import Survey
 from qrspi.core.filenames import prompt_file
 from qrspi.core.model import RunState, Triaged
 from qrspi.core.named_tuple import NamedTuple
-from qrspi.core.pipeline import STEP
+from qrspi.core.pipeline import MARKER, STEP, prerequisites
 from qrspi.core.records.approvals import Record
+from qrspi.core.rounds.loop import Loop
+from qrspi.core.steps.facts import Facts, approval_of, unmet
 
 
 class Part(NamedTuple):
@@ -44,7 +49,7 @@ def _text(parts: tuple[Part, ...], left_out: tuple[str, ...]) -> str:
 
 
 def _parts(survey: Survey) -> tuple[Part, ...]:
-    state = survey.state
+    state, facts = survey.state, survey.facts
     found = (
         Part(f"{state.run}: what is next", _now(state)),
         Part("Open findings", _findings(survey)),
@@ -52,7 +57,7 @@ def _parts(survey: Survey) -> tuple[Part, ...]:
         Part("Files to read", _files(state)),
         Part("Where each step stands", _steps(state)),
         Part("Decisions so far", _decisions(survey)),
-        Part("Gates", _gates(survey)),
+        Part("Gates", tuple(f"- {line}" for line in (_gates(facts) if facts else ()))),
         Part("Warnings", tuple(f"- {item.message}" for item in (*state.errors, *state.warnings))),
     )
     return tuple(part for part in found if part.lines)
@@ -116,15 +121,13 @@ def _decisions(survey: Survey) -> tuple[str, ...]:
     return tuple(_record(record) for record in reversed(records))
 
 
-def _gates(survey: Survey) -> tuple[str, ...]:
+def _gates(facts: Facts) -> tuple[str, ...]:
     """What the gates on plans and tasks have said, where one is on."""
-    facts = survey.facts
-    if facts is None or facts.config.gates is None or not facts.tasks:
+    if facts.config.gates is None or not facts.tasks:
         return ()
     from qrspi.core.gates import gates_brief
 
-    found = gates_brief.lines(facts.tree, facts.config.gates, facts.tasks)
-    return tuple(f"- {line}" for line in found)
+    return gates_brief.lines(facts.tree, facts.config.gates, facts.tasks)
 
 
 def _record(record: Record) -> str:
@@ -132,3 +135,46 @@ def _record(record: Record) -> str:
     by = f" by {record.who}" if record.who else ""
     on = f" on {record.when[:10]}" if record.when else ""
     return f"- {artifact}: {record.event}{by}{on}"
+
+
+def reasons(found: Survey) -> tuple[str, ...]:
+    """A line each, in the order in which they were decided."""
+    if found.facts is None:
+        return found.state.next.because
+    loop = _loop(found.loop) if found.loop else ()
+    lines = [*_step(found.facts), *loop, *_gates(found.facts)]
+    return tuple(dict.fromkeys((*lines, *found.state.next.because)))
+
+
+def _step(facts: Facts) -> Iterator[str]:
+    yield f"the route in config.md is {', '.join(facts.route)}"
+    approved = [_approved(facts, s) for s in facts.route if facts.statuses[s] == "approved"]
+    yield f"approved: {', '.join(approved)}" if approved else "nothing is approved yet"
+    if not facts.step:
+        yield f"nothing of the route is left, and there is no {MARKER}"
+    elif facts.step == "replan":
+        yield f"{MARKER} is there, and whatever is not approved waits for it"
+    else:
+        status = facts.statuses[facts.step]
+        first = "the first of the route that is not approved"
+        yield f"{STEP[facts.step].artifact} is {status}: {first}"
+    yield from _needs(facts)
+
+
+def _approved(facts: Facts, step: str) -> str:
+    by_engine = approval_of(facts, step) == "engine"
+    return f"{STEP[step].artifact}{' (by the engine)' if by_engine else ''}"
+
+
+def _needs(facts: Facts) -> Iterator[str]:
+    steps = prerequisites(facts.step, facts.route) if facts.step else ()
+    if needs := [STEP[need].artifact for need in steps]:
+        missing = unmet(facts, facts.step)
+        state = f"not approved: {', '.join(missing)}" if missing else "all approved"
+        yield f"{facts.step} needs {', '.join(needs)}: {state}"
+
+
+def _loop(loop: Loop) -> Iterator[str]:
+    if loop.number:
+        yield f"the newest review of {loop.subject.key} is round {loop.number}: {loop.stage}"
+    yield from loop.because

@@ -8,15 +8,16 @@ from qrspi.core.config import problems as config_problems
 from qrspi.core.config import reader as configs
 from qrspi.core.config.reader import Config
 from qrspi.core.filenames import RUNS, rounds_in
-from qrspi.core.model import Next, Option, Problem, Progress, RunState, Stage, StepState
+from qrspi.core.model import Next, NextKind, Option, Problem, Progress, RunState, Stage, StepState
 from qrspi.core.named_tuple import NamedTuple
-from qrspi.core.pipeline import CLOSED, MARKER, STEP, subject_of
+from qrspi.core.pipeline import CLOSED, CODE_STEPS, MARKER, STEP, subject_of
 from qrspi.core.snapshot import Snapshot
 from qrspi.core.steps.facts import (
     Answer,
     Facts,
     approval_of,
     approved_tests,
+    artifact_status,
     changed_since,
     current_step,
     gather,
@@ -136,10 +137,59 @@ def _answer(facts: Facts, errors: tuple[Problem, ...]) -> tuple[Answer, tuple[Pr
         return Answer(_blocked_by_config(facts.tree, errors)._replace(step=facts.step)), ()
     if missing := unmet(facts, facts.step):
         return Answer(_blocked_by_need(facts, missing)), ()
-    # Imported by the first run that gets here: a finished run needs no review rules.
-    from qrspi.core.derivation import step_action
+    if facts.step == "replan":
+        return Answer(_replan(facts)), ()
+    found, warnings = _of_step(facts)
+    return _at_gate(facts, found), warnings
 
-    return step_action.answer(facts)
+
+def _of_step(facts: Facts) -> tuple[Answer, tuple[Problem, ...]]:
+    """A step is authored, reviewed and approved; those that produce code go their own way."""
+    if facts.step in CODE_STEPS:
+        from qrspi.core.code_steps import implement
+
+        return implement.answer(facts)
+    if facts.statuses.get(facts.step) == "invalid":
+        return Answer(_invalid(facts)), ()
+    # Imported by the first run that gets here: a finished run needs no review rules.
+    from qrspi.core.rounds import loop as loops
+    from qrspi.core.steps import authoring, review_action
+
+    if why := authoring.needed(facts):
+        return Answer(authoring.asked(facts, why)), ()
+    about = subject_of(facts.step)
+    loop = loops.evaluate(facts.tree, about, facts.config, facts.base, facts.records)
+    return Answer(_at_plan(facts, review_action.from_loop(facts, loop)), loop), loop.warnings
+
+
+def _at_plan(facts: Facts, answer: Next) -> Next:
+    """A plan is audited before anybody approves it, and whoever approves it is told which of its
+    tasks are not fit to be handed over."""
+    gates = facts.config.gates
+    if facts.step != "plan" or gates is None:
+        return answer
+    if gates.audit and answer.kind in ("approve", "cascade"):
+        from qrspi.core.gates.audit import audit_report
+
+        answer = audit_report.before_approval(facts.tree, answer)
+    if gates.quality != "off" and answer.kind == "approve":
+        from qrspi.core.gates.quality import quality_gate
+
+        answer = quality_gate.before_approval(facts.tree, facts.tasks, answer)
+    return answer
+
+
+GATES: tuple[NextKind, ...] = ("approve", "loop-again", "cap", "batch", "test")
+
+
+def _at_gate(facts: Facts, found: Answer) -> Answer:
+    """Whoever decides is told what to read with care."""
+    if found.next.kind not in GATES or found.loop is None:
+        return found
+    from qrspi.core.steps import read_with_care
+
+    care = read_with_care.lines(facts, found.loop)
+    return found._replace(next=found.next._replace(care=care))
 
 
 def _replanning(facts: Facts) -> Next | None:
@@ -220,6 +270,40 @@ def _blocked_by_need(facts: Facts, missing: tuple[str, ...]) -> Next:
         missing=missing,
         command=f"qrspi explain {facts.run}",
         kind="prerequisite",
+    )
+
+
+def _invalid(facts: Facts) -> Next:
+    artifact = STEP[facts.step].artifact
+    problem = artifact_status(facts.tree, facts.step)[1]
+    why = problem.message if problem else f"{artifact} cannot be read"
+    remedy = (problem.hint if problem else "") or "correct it"
+    return Next(
+        action="blocked",
+        who="human",
+        summary=f"{why}: {remedy}, then run `qrspi next {facts.run}`.",
+        because=(why,),
+        step=facts.step,
+        missing=(artifact,),
+        command=f"qrspi validate {facts.run}",
+        kind="invalid",
+    )
+
+
+def _replan(facts: Facts) -> Next:
+    return Next(
+        action="replan",
+        who="human",
+        summary=f"Phase {facts.phase} is done and another follows: say how the plan changes with "
+        f"`qrspi replan minor {facts.run}` or `qrspi replan major {facts.run} --to STEP`.",
+        because=("replan-pending.md is there",),
+        step="replan",
+        options=(
+            Option("minor", "only the remaining plan and tasks change"),
+            Option("major", "an earlier artifact changes: say which with --to"),
+        ),
+        command=f"qrspi replan minor {facts.run}",
+        kind="replan",
     )
 
 

@@ -17,7 +17,7 @@ from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import STEP
 from qrspi.core.records import import_record
 from qrspi.core.records.import_record import CHOICES, Choice, ImportRecord
-from qrspi.core.steps.doubtful_rounds import is_to_be_taken_over
+from qrspi.core.steps.stopped_rounds import is_to_be_taken_over
 from qrspi.core.tree import BODY_LIMIT, CONFIG_LIMIT, Entry, Fault, Tree, TreeOver, entries
 
 

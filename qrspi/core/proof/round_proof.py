@@ -19,7 +19,7 @@ from qrspi.core.pipeline import Subject
 from qrspi.core.proof.run_history import Commit
 from qrspi.core.records import evidence
 from qrspi.core.records.evidence import Evidence, Origins
-from qrspi.core.rounds import convergence, opening, verified_file
+from qrspi.core.rounds import convergence, verified_file
 from qrspi.core.rounds import manifest as manifests
 from qrspi.core.rounds import pause_file as pauses
 from qrspi.core.rounds.loop import keeps_scope_set
@@ -212,14 +212,14 @@ def _other_round(run: str, read: _Read, commit: Commit) -> str:
     said = [line for line in commit.lines if line.startswith(_ROUND)]
     if said and mine not in said:
         return f"{commit.sha[:12]} is the commit of another round ({said[0].removeprefix(_ROUND)})"
-    signed = [line for line in commit.lines if line.startswith(opening.SIGNATURE)]
-    if signed and not any(f"{opening.SIGNATURE} {one}" in signed for one in _hashes(read)):
+    signed = [line for line in commit.lines if line.startswith(manifests.SIGNATURE)]
+    if signed and not any(f"{manifests.SIGNATURE} {one}" in signed for one in _hashes(read)):
         return f"{commit.sha[:12]} was made for another manifest"
     return ""
 
 
 def _hashes(read: _Read) -> tuple[str, str]:
-    return opening.digest(read.manifest), hashlib.sha256(read.data).hexdigest()
+    return manifests.digest(read.manifest), hashlib.sha256(read.data).hexdigest()
 
 
 def _doubt(read: _Read, known: Known) -> str:
@@ -227,7 +227,7 @@ def _doubt(read: _Read, known: Known) -> str:
     hashes = _hashes(read)
     if not known.opened.isdisjoint(hashes) or not known.adopted.isdisjoint(hashes):
         return ""
-    if any(f"{opening.SIGNATURE} {one}" in known.lines for one in hashes):
+    if any(f"{manifests.SIGNATURE} {one}" in known.lines for one in hashes):
         return ""
     return "neither the trail nor a commit says that the engine opened it"
 

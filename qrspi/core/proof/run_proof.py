@@ -23,7 +23,7 @@ from qrspi.core.proof.round_proof import Gap, Known, RoundProof
 from qrspi.core.proof.run_history import RunHistory
 from qrspi.core.records import approvals, audit_trail, evidence, import_record
 from qrspi.core.records.approvals import RESETTING, Record
-from qrspi.core.rounds.opening import ADOPT
+from qrspi.core.rounds.manifest import ADOPT
 from qrspi.core.tree import (
     BODY_LIMIT,
     CONFIG_LIMIT,

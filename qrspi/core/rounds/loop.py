@@ -15,11 +15,9 @@ from qrspi.core.records import decisions, step_text
 from qrspi.core.records.approvals import Record
 from qrspi.core.records.decisions import RoundDecisions
 from qrspi.core.rounds import manifest as manifests
-from qrspi.core.rounds import opening as openings
 from qrspi.core.rounds import pause_file as pauses
 from qrspi.core.rounds import round_list
-from qrspi.core.rounds.manifest import Manifest
-from qrspi.core.rounds.opening import Opening
+from qrspi.core.rounds.manifest import Manifest, Opening
 from qrspi.core.rounds.pause_file import Pause
 from qrspi.core.tree import Fault, Tree, exists
 
@@ -199,9 +197,9 @@ def _read(
     loop = _with_findings(tree, loop, config, current=records is not None)
     if not loop.imported:
         return loop
-    from qrspi.core.rounds import imported_round
+    from qrspi.core.rounds import provenance
 
-    return imported_round.taken_in(tree, loop)
+    return provenance.taken_in(tree, loop)
 
 
 def _with_manifest(
@@ -219,8 +217,8 @@ def _with_manifest(
     loop = loop._replace(manifest=manifest)
     if manifest is None or isinstance(data, Fault) or records is None:
         return loop
-    loop = loop._replace(opening=openings.of(tree, path, data, manifest, records))
-    return loop if loop.is_proven else openings.unproven(tree, loop, config, records)
+    loop = loop._replace(opening=manifests.opening(tree, path, data, manifest, records))
+    return loop if loop.is_proven else manifests.unproven(tree, loop, config, records)
 
 
 def _with_losses(tree: Tree, loop: Loop) -> Loop:
@@ -238,9 +236,9 @@ def _with_findings(tree: Tree, loop: Loop, config: Config, *, current: bool) -> 
     subject, number, reviewed = loop.subject, loop.number, loop.manifest
     read = guard.read_round(tree, subject, number, config, reviewed, elsewhere=loop.imported)
     if config.evidence == "dispatched" and current:
-        from qrspi.core.rounds import answers
+        from qrspi.core.rounds import provenance
 
-        read = answers.only_dispatched(tree, read)
+        read = provenance.only_dispatched(tree, read)
     skipped = exists(tree, loop.paths.skipped)
     triaged = triage.partition(read, verifier_enabled=config.verifies, skipped=skipped)
     path = pause_file(subject.key, number)
@@ -265,9 +263,9 @@ def _is_imported(tree: Tree, paths: RoundPaths) -> bool:
 
 def _with_stage(tree: Tree, loop: Loop, config: Config, base: int) -> Loop:
     if loop.imported and not loop.taken_over:
-        from qrspi.core.rounds import imported_round
+        from qrspi.core.rounds import provenance
 
-        return imported_round.with_stage(tree, loop)
+        return provenance.with_stage(tree, loop)
     disposed = exists(tree, loop.paths.dispositions)
     if disposed and (not tree.in_git or exists(tree, loop.paths.anchor)):
         return loop._replace(stage="closed", because=("its dispositions are on record",))
@@ -280,7 +278,7 @@ def _with_stage(tree: Tree, loop: Loop, config: Config, base: int) -> Loop:
     if loop.number <= base and loop.stage != "closed":
         return loop._replace(stage="abandoned", because=("it belongs to an earlier loop",))
     if not (loop.is_proven or loop.is_renewable):
-        return loop._replace(stage="guarded", clean=False, because=(openings.doubt(loop),))
+        return loop._replace(stage="guarded", clean=False, because=(manifests.doubt(loop),))
     return _with_word_on_changes(loop)
 
 

@@ -71,9 +71,9 @@ def review_status(loop: Loop) -> tuple[str, bool]:
 
 
 def _from_elsewhere(loop: Loop) -> str:
-    from qrspi.core.rounds import imported_round
+    from qrspi.core.rounds import provenance
 
-    return imported_round.sentence(loop)
+    return provenance.sentence(loop)
 
 
 def _without_findings(loop: Loop) -> str:

@@ -137,15 +137,15 @@ def unprepared(facts: Facts, loop: Loop) -> Next | None:
     fine = loop.is_proven or loop.is_renewable
     if loop.imported or (loop.manifest is not None and fine):
         return None
-    from qrspi.core.steps import doubtful_rounds
+    from qrspi.core.steps import stopped_rounds
 
-    return doubtful_rounds.unprepared(facts, loop)
+    return stopped_rounds.unprepared(facts, loop)
 
 
 def _left_open(facts: Facts, loop: Loop) -> Next:
-    from qrspi.core.steps import doubtful_rounds
+    from qrspi.core.steps import stopped_rounds
 
-    return doubtful_rounds.left_open(facts, loop)
+    return stopped_rounds.left_open(facts, loop)
 
 
 def _asks(loop: Loop, kind: AskKind, targets: tuple[str, ...]) -> tuple[Ask, ...]:
@@ -318,9 +318,9 @@ def _after(facts: Facts, loop: Loop, gate: Gate) -> Next:
         case "ask-again":
             return _ask_again(facts, loop, gate)
         case "cap":
-            from qrspi.core.steps import round_cap
+            from qrspi.core.steps import stopped_rounds
 
-            return round_cap.ask(facts, loop, gate)
+            return stopped_rounds.ask_at_cap(facts, loop, gate)
         case "cascade":
             what = f"{gate.review}, and a quick run approves a clean {loop.subject.key} by itself"
             return by_engine(facts, "approve", "cascade", what, (gate.review,), loop=loop)

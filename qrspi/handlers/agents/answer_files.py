@@ -17,9 +17,9 @@ from qrspi.core.text import printed_files
 from qrspi.core.text.printed_files import DISPOSITIONS, Printed
 from qrspi.core.tree import Fault, Tree
 from qrspi.core.yaml import frontmatter, writer
+from qrspi.handlers.changes.change_set import commit_files
 from qrspi.handlers.jobs.job import Job
 from qrspi.handlers.rounds import printed_reply as splits
-from qrspi.handlers.tasks import drafts
 
 # Approving wrote these into the artifact; an agent that prints the text anew does not know them.
 _KEPT = ("phase_start_commit", "feature_branch")
@@ -200,4 +200,4 @@ def commit_whole(job: Job, draft: Draft) -> None:
     summary, and are committed with it."""
     step = job.facts.step
     if draft.artifact == STEP[step].artifact:
-        drafts.commit(job, f"draft {step}", step_text.paths(job.workspace, step))
+        commit_files(job, step_text.paths(job.workspace, step), f"draft {step}")

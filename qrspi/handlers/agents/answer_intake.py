@@ -31,7 +31,7 @@ Outcome = Taken | Problem | None  # None: nobody waits for this answer any more
 
 class AnswerIntake:
     """What has come of one fan-out so far. If config.md is broken meanwhile, the command ends, and
-    the answers stay in the mailbox until it is mended."""
+    the answers stay in the dispatch folder until it is corrected."""
 
     def __init__(
         self,

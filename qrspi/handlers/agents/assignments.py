@@ -166,7 +166,15 @@ def _scripted(folder: str, name: str, step: str, round: int) -> Means:
     from qrspi.world.agents import scripted_replies
     from qrspi.world.agents.request import Request
 
-    asked = Request(name, step, round, b"", transports.SCRIPTED, "", "/")
+    asked = Request(
+        name=name,
+        step=step,
+        round=round,
+        prompt=b"",
+        means=transports.SCRIPTED,
+        model="",
+        directory="/",
+    )
     return transports.SCRIPTED._replace(reply=scripted_replies.kind(asked, folder))
 
 

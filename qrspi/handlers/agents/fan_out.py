@@ -1,7 +1,7 @@
 """Send the agents a run waits for, all at once, and put their answers into the run.
 
 The run's lock is held to choose and to take, never while agents work; whatever was read before
-is read again then. One dispatcher at a time holds the run's mailbox.
+is read again then. One dispatcher at a time holds the run's dispatch folder.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ class Errand(NamedTuple):
 def opened(
     workspace: Workspace, options: Options, sending: Sending, listener: Listener
 ) -> Iterator[Dispatcher]:
-    """A dispatcher that holds the run's mailbox until the command ends."""
+    """A dispatcher that holds the run's dispatch folder until the command ends."""
     config = configs.read(workspace.read("config.md", CONFIG_LIMIT))
     bad = [problem for problem in config.problems if problem.field.partition(".")[0] in _USED]
     if bad:
@@ -293,8 +293,8 @@ class Dispatcher(NamedTuple):
         context: FanOutContext,
         intake: Intake,
     ) -> None:
-        """Calls under way may be paid for, whatever becomes of them: they go on the ledger. What a
-        broker works on is not lost, and counts when its answer is taken."""
+        """A call under way may cost money even if its answer is lost, so it goes on the ledger. A
+        job at a broker is not lost: it counts when its answer is taken in."""
         sent = [order for order in waiting if order.place not in unsent]
         going_on = at_workers.taken_back(self.wire.mail, self.box, sent)
         back = [order for order in sent if order.place in going_on and not going_on[order.place]]
@@ -320,7 +320,7 @@ class Dispatcher(NamedTuple):
 
 
 def _named(chosen: Assignments) -> Iterator[Named]:
-    """All programs and addresses at once: whoever is asked twice is asked about too."""
+    """The programs and addresses of all of them, those of a second try included."""
     for order in chosen.ready:
         second = (order.again,) if isinstance(order.again, Assignment) else ()
         yield from (one.means.named for one in (order, *second) if one.means.named)

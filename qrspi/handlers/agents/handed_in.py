@@ -4,15 +4,14 @@ engine asked for, refused with every reason, and only then written."""
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
-from qrspi.core.errors import Refusal
+from qrspi.core.errors import Refusal, accepted
 from qrspi.core.filenames import research_file
 from qrspi.core.model import Ask, Problem
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import STEP, Subject
 from qrspi.core.records.audit_trail import Answer
-from qrspi.core.text.printed_files import Printed
 from qrspi.core.validation.file_check import inspect
 from qrspi.core.validation.file_kinds import kind_of
 from qrspi.handlers.agents import answer_files
@@ -42,7 +41,8 @@ def artifact(workspace: Workspace, step: str, name: str, data: bytes, options: O
         job = look(workspace, options)
         ask = _asked(job, step, name)
         draft = _draft(job, ask, _decoded(data))
-        _refuse(f"the text for {draft.artifact}", _problems(job, draft))
+        if problems := _problems(job, draft):
+            raise _malformed(f"the text for {draft.artifact}", problems)
         return _carried_out(job, ask.name, "submit-artifact", data, lambda: _put(job, ask, draft))
 
 
@@ -70,9 +70,7 @@ def _carried_out(
     job: Job, name: str, event: str, data: bytes, put: Callable[[], Taken | Problem]
 ) -> HandedIn:
     def handler(job: Job) -> Performed:
-        taken = put()
-        if isinstance(taken, Problem):
-            raise Refusal(taken)
+        taken = accepted(put())
         reply = Answer(name, hashlib.sha256(data).hexdigest(), taken.files)
         number = job.loop.number if job.loop else 0
         step = job.loop.subject.key if job.loop else job.facts.step
@@ -122,12 +120,12 @@ def _draft(job: Job, ask: Ask, text: str) -> Draft:
 
 def _problems(job: Job, draft: Draft) -> tuple[Problem, ...]:
     """What `qrspi validate` would say of each file."""
-    return tuple(problem for file in draft.files for problem in _of_file(job, file))
-
-
-def _of_file(job: Job, file: Printed) -> Iterator[Problem]:
-    kind = kind_of(f"{job.workspace.path}/{file.path}")
-    yield from inspect(kind, file.path, file.text.encode()).problems
+    kinds = {file.path: kind_of(f"{job.workspace.path}/{file.path}") for file in draft.files}
+    return tuple(
+        problem
+        for file in draft.files
+        for problem in inspect(kinds[file.path], file.path, file.text.encode()).problems
+    )
 
 
 def _put(job: Job, ask: Ask, draft: Draft) -> Taken | Problem:
@@ -151,11 +149,6 @@ def _awaiting(job: Job, name: str) -> str:
     text = f"{where} does not wait for a score of {name!r}, but of {listed}"
     hint = f"qrspi show {job.run} {loop.subject.key} --round {loop.number}"
     raise Refusal(Problem("not-awaited", text, found=name, expected=listed, hint=hint))
-
-
-def _refuse(what: str, problems: tuple[Problem, ...]) -> None:
-    if problems:
-        raise _malformed(what, problems)
 
 
 def _malformed(what: str, problems: tuple[Problem, ...]) -> Refusal:

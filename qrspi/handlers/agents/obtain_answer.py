@@ -1,10 +1,10 @@
-"""Get one agent's answer: from the mailbox if it is there already, else by sending."""
+"""Get one agent's answer: from the dispatch folder if it is there already, else by asking."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Iterable
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 
 from qrspi.core.agents import model_choice, replies
 from qrspi.core.agents.dispatch_record import Record
@@ -157,7 +157,8 @@ def _sent(order: Assignment, context: FanOutContext) -> Obtained:
         obtained = _judged(order, record, answer.problem, (), context)
         answer.kept()
         return obtained
-    with _turn(answer):
+    is_long = answer.heard and answer.heard.is_long
+    with _READING if is_long else nullcontext():
         answer, digest = _captured(order, answer.whole(), context)
         kind = answer.reply or order.means.reply
         record = record._replace(answer=digest, reply=kind, worker=answer.worker)
@@ -167,7 +168,7 @@ def _sent(order: Assignment, context: FanOutContext) -> Obtained:
     entry = entry._replace(seconds=round(answer.seconds, 3))
     if answer.worker and isinstance(reply, Reply):
         context.progress.note(f"done on {answer.worker}", order.label)
-    # A worker that says so has given it up; only of a broker nobody knows.
+    # A worker that reports a failure has given up; a lost broker may still be at work.
     decided = bool(answer.worker)
     obtained = _judged(order, record, reply, (entry,), context, decided=decided)
     answer.kept()
@@ -176,10 +177,6 @@ def _sent(order: Assignment, context: FanOutContext) -> Obtained:
 
 # Reading a reply takes three times its size in memory, so long ones are read in turn.
 _READING = threading.RLock()
-
-
-def _turn(answer: Answer) -> AbstractContextManager[object]:
-    return _READING if answer.heard and answer.heard.is_long else nullcontext()
 
 
 def _captured(order: Assignment, answer: Answer, context: FanOutContext) -> tuple[Answer, str]:

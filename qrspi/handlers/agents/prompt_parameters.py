@@ -326,9 +326,9 @@ def _earlier(job: Job) -> tuple[Source, ...]:
     if loop is None or loop.number < 2 or loop.stage not in ("reviewing", "guarded"):
         return ()
     # Imported here: only a later round has findings before it.
-    from qrspi.core.rounds import finding_history, later_rounds
+    from qrspi.core.rounds import convergence, finding_history
 
-    base = later_rounds.base(loop.subject, job.facts.records)
+    base = convergence.base_of(loop.subject, job.facts.records)
     lines = finding_history.fates(job.workspace, loop, job.facts.config, base)
     text = "".join(f"- {line}\n" for line in lines)
     return (Source("earlier-findings", text.encode(errors="replace")),) if lines else ()
@@ -366,10 +366,10 @@ def _absolute(job: Job, path: str) -> str:
 def _task_quality(job: Job, key: str, agent: Agent) -> TaskQuality:
     # Imported here: only who has task texts reviewed needs them.
     from qrspi.core.gates.quality import quality_gate, task_spec
-    from qrspi.handlers.gates import project_tree
+    from qrspi.handlers.changes import code_repository
 
     spec = agent.draft or quality_gate.read_spec(job.workspace, key)
     if isinstance(spec, Problem):
         raise Halt(spec)
-    text = task_spec.told(spec, project_tree.root(job))
+    text = task_spec.told(spec, code_repository.project_root(job))
     return TaskQuality(agent.role, key, (Source(key, text.encode()),), agent.model)

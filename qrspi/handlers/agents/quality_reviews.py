@@ -4,23 +4,27 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 
 from qrspi.core.agents.dispatch_record import Record, State
 from qrspi.core.agents.replies import Reply
+from qrspi.core.agents.roles import Role
 from qrspi.core.agents.spend import LedgerEntry
+from qrspi.core.errors import Halt, Refusal
 from qrspi.core.gates.quality import judgement as judgements
 from qrspi.core.gates.quality.judgement import Judgement
 from qrspi.core.gates.quality.quality_gate import STEP, asked
-from qrspi.core.model import Problem
+from qrspi.core.model import Next, Problem
 from qrspi.core.named_tuple import NamedTuple
+from qrspi.core.tree import Fault
 from qrspi.handlers.agents import ledger
-from qrspi.handlers.agents.assignments import Assignment
+from qrspi.handlers.agents.assignments import Assignment, assignments
 from qrspi.handlers.agents.fan_out import Dispatcher, Errand, FanOut
 from qrspi.handlers.agents.obtain_answer import Obtained
 from qrspi.handlers.changes import change_set
-from qrspi.handlers.gates import quality, quality_command
+from qrspi.handlers.gates import quality
 from qrspi.handlers.gates.quality import QualityCheck, Reached, Wanted
-from qrspi.handlers.jobs.job import Options, Performed
+from qrspi.handlers.jobs.job import Job, Options, Performed
 from qrspi.world.agents.dispatch_folder import DispatchFolder
 from qrspi.world.machine import clock
 from qrspi.world.runs.workspace import Workspace
@@ -38,28 +42,28 @@ class Reviewed(NamedTuple):
     stopped: Problem | None = None
 
 
-def review(desk: Dispatcher, wanted: Sequence[Wanted], drafts: Iterable[str] = ()) -> Reviewed:
+def review(
+    dispatcher: Dispatcher, wanted: Sequence[Wanted], drafts: Iterable[str] = ()
+) -> Reviewed:
     by_task = {one.spec.key: one for one in wanted}
     unsaved = frozenset(drafts)
 
-    def intake(
-        workspace: Workspace,
-        options: Options,
-        box: DispatchFolder,
-        known: frozenset[tuple[str, int]],
-    ) -> VerdictIntake:
-        return VerdictIntake(workspace, options, box, known, by_task, unsaved)
-
     errand = Errand(
-        STEP,
-        tuple(map(asked, by_task)),
-        intake,
-        {key: by_task[key].spec for key in unsaved},
-        AT_ONCE,
+        step=STEP,
+        asks=tuple(map(asked, by_task)),
+        intake=partial(VerdictIntake, wanted=by_task, drafts=unsaved),
+        drafts={key: by_task[key].spec for key in unsaved},
+        at_once=AT_ONCE,
     )
-    took = desk.send(errand)
+    took = dispatcher.send(errand)
     assert isinstance(took, VerdictIntake)
-    return Reviewed(took.judgements, took.failures, took.unwritten, took.held, took.stopped)
+    return Reviewed(
+        judgements=took.judgements,
+        failures=took.failures,
+        unwritten=took.unwritten,
+        held=took.held,
+        stopped=took.stopped,
+    )
 
 
 class VerdictIntake:
@@ -135,7 +139,7 @@ def digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def fan_out(desk: Dispatcher, workspace: Workspace, options: Options) -> FanOut | None:
+def fan_out(dispatcher: Dispatcher, workspace: Workspace, options: Options) -> FanOut | None:
     """For tasks that the quality gate holds since nobody has judged their texts."""
     job = change_set.look(workspace, options)
     keys = [one.target for one in job.next.asks if one.kind == "quality"]
@@ -144,9 +148,9 @@ def fan_out(desk: Dispatcher, workspace: Workspace, options: Options) -> FanOut 
     wanted = [one for one in found if isinstance(one, Wanted)]
     if not wanted:
         return None
-    came = review(desk, wanted)
+    came = review(dispatcher, wanted)
     written = [key for key, one in came.judgements.items() if one.is_new]
-    quality_command.commit(workspace, options, came.judgements.values())
+    quality.commit_verdicts(workspace, options, came.judgements.values())
     notes = tuple(f"{key}: {one.because}" for key, one in came.judgements.items())
     done = Performed("quality", "plan", 0, tuple(f"tasks/{key}.md" for key in written), notes)
     failures = tuple(
@@ -155,3 +159,46 @@ def fan_out(desk: Dispatcher, workspace: Workspace, options: Options) -> FanOut 
         if problem is not came.stopped
     )
     return FanOut(done, failures, came.stopped, came.held, len(written))
+
+
+def whom(job: Job, wanted: Wanted) -> str:
+    """The reviewer of this task, in words."""
+    order = _order_for(job, wanted)
+    role: Role = order.role
+    model = f" ({order.model.vendor}, {order.model.model})" if order.model else ""
+    if order.means.prints:
+        return f"{role.name}{model} would be sent over {order.means.transport}"
+    return f"the prompt for {role.name}{model} would wait in {order.prompt_file}"
+
+
+def _order_for(job: Job, wanted: Wanted) -> Assignment:
+    key = wanted.spec.key
+    asking = Next("decide", "agent", "", (), step=STEP, asks=(asked(key),))
+    found = assignments(job._replace(next=asking, loop=None), drafts={key: wanted.spec})
+    if found.unready:
+        raise Halt(found.unready[0].problem)
+    return found.ready[0]
+
+
+def handed_in(job: Job, wanted: Wanted, answer: bytes, *, is_draft: bool) -> Reached:
+    """A verdict from an answer that somebody brings."""
+    if not is_draft:
+        _refuse_outdated(job, wanted)
+    text = answer.decode("utf-8", "replace")
+    found = judged(wanted, text)
+    return Reached(found, "handed-in", digest(text))
+
+
+def _refuse_outdated(job: Job, wanted: Wanted) -> None:
+    """An answer to another text than the one that is there is no verdict about it."""
+    order = _order_for(job, wanted)
+    waiting = job.workspace.read(order.prompt_file)
+    if isinstance(waiting, Fault) or waiting == order.prompt:
+        return
+    key = wanted.spec.key
+    text = (
+        f"{order.prompt_file} asked about another text of {key} than there is now, so its answer "
+        "is no verdict: have the task reviewed again"
+    )
+    hint = f"qrspi quality check {job.run} {key} --mode live"
+    raise Refusal(Problem("prompt-outdated", text, order.prompt_file, hint=hint))

@@ -7,23 +7,24 @@ list, so whoever builds one puts first what lets the same command, run again, fi
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Literal, assert_never
 
 from qrspi.core.config import reader as configs
 from qrspi.core.derivation.derive import survey
-from qrspi.core.errors import Halt, Refusal
-from qrspi.core.filenames import is_dropping, slug_of
+from qrspi.core.errors import Halt, Refusal, accepted
+from qrspi.core.filenames import is_dropping, is_own_at_top, is_own_review, slug_of
 from qrspi.core.model import Problem
 from qrspi.core.named_tuple import NamedTuple
-from qrspi.core.pipeline import STEP, subject_of
+from qrspi.core.pipeline import CLOSED, MARKER, STEP, subject_of
 from qrspi.core.records import approvals, step_text
 from qrspi.core.records.approvals import Mark, Record
-from qrspi.core.rounds import opening, round_list
+from qrspi.core.rounds import manifest, round_list
+from qrspi.core.steps.cascade import FILE as CASCADES
 from qrspi.core.tree import CONFIG_LIMIT, Fault, Tree, entries
 from qrspi.core.yaml import frontmatter, writer
-from qrspi.handlers.changes import engine_files, review_target
+from qrspi.handlers.changes import review_target
 from qrspi.handlers.jobs.carry_out import half_on_record, record
 from qrspi.handlers.jobs.job import Job, Options, Performed
 from qrspi.world.git import commits, repository
@@ -123,7 +124,7 @@ def write(workspace: Workspace, edit: Edit) -> tuple[Problem, ...]:
 
 
 def _commit(job: Job, change: ChangeSet, repo: Repo) -> str | None:
-    files = (*change.covers, *engine_files.changed(job.workspace))
+    files = (*change.covers, *engine_files(job.workspace))
     done = commits.commit(repo, files, change.message, _signature(job, change))
     if isinstance(done, Committed):
         return done.commit
@@ -137,7 +138,7 @@ def _signature(job: Job, change: ChangeSet) -> tuple[str, ...]:
     loop = job.loop
     if loop is None or loop.opening != "opened" or loop.subject.reviews not in change.covers:
         return ()
-    return opening.signature(job.workspace, loop.paths)
+    return manifest.signature(job.workspace, loop.paths)
 
 
 def message(verb: str, step: str, run: str) -> str:
@@ -234,19 +235,23 @@ def is_newest_record_of(job: Job, event: str, about: Mark, named: str) -> bool:
 
 def set_fields(tree: Tree, path: str, fields: dict[str, str], what: str) -> Edit | None:
     """Frontmatter fields of a file that people edit too; None when it has them already."""
-    data = tree.read(path)
-    if isinstance(data, Fault):
-        text = f"cannot read {path}: {data.reason}"
-        raise Halt(Problem("unreadable", text, file=path))
+    data = content(tree, path)
     changed = with_fields(data, fields, path)
     return None if changed == data else Edit("replace", path, what, changed, data)
 
 
+def content(tree: Tree, path: str) -> bytes:
+    """Halts when the file cannot be read: it must be there."""
+    data = tree.read(path)
+    if isinstance(data, Fault):
+        text = f"cannot read {path}: {data.reason}"
+        raise Halt(Problem("unreadable", text, file=path))
+    return data
+
+
 def with_fields(data: bytes, fields: dict[str, str], path: str) -> bytes:
     for key, value in fields.items():
-        edited = writer.set_field(data, key, value, path)
-        if isinstance(edited, Problem):
-            raise Refusal(edited)
+        edited = accepted(writer.set_field(data, key, value, path))
         data = edited
     return data
 
@@ -316,3 +321,36 @@ def lacks_commit(job: Job, path: str, *, approved: bool) -> bool:
 
 def in_git(job: Job) -> bool:
     return repository.find(job.workspace.path) is not None and job.commits
+
+
+_ALWAYS = ("config.md", approvals.FILE, CASCADES, MARKER, CLOSED)
+
+
+def engine_files(workspace: Workspace) -> tuple[str, ...]:
+    """Files with the engine's own names, and config.md, to give to git, which takes what differs
+    from HEAD: with them in every engine commit, a fresh clone derives the same state."""
+    top = (entry.name for entry in entries(workspace, "") if is_own_at_top(entry.name))
+    return (*_ALWAYS, *top, *_review_files(workspace, "reviews"))
+
+
+def commit_files(job: Job, paths: Sequence[str], what: str, link: str = "for") -> str | None:
+    """Commit these paths together with the engine's own files. There is no commit outside git, when
+    a person commits by hand, and where HEAD has everything already."""
+    repo = repository.find(job.workspace.path)
+    if repo is None or not job.commits:
+        return None
+    files = (*paths, *engine_files(job.workspace))
+    message = f"docs(qrspi): {what} {link} {slug_of(job.run)}"
+    done = commits.commit(repo, files, message)
+    return done.commit if isinstance(done, Committed) else None
+
+
+def _review_files(tree: Tree, folder: str) -> list[str]:
+    found: list[str] = []
+    for entry in entries(tree, folder):
+        path = f"{folder}/{entry.name}"
+        if entry.kind == "dir" and not entry.name.startswith("round-"):
+            found += _review_files(tree, path)
+        elif entry.kind == "file" and is_own_review(entry.name):
+            found.append(path)
+    return found

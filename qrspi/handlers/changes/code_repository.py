@@ -10,6 +10,7 @@ from qrspi.core.model import Problem
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.records import task_records
 from qrspi.core.records.task_records import Start
+from qrspi.core.snapshot import Snapshot
 from qrspi.core.text.shell_words import quoted
 from qrspi.core.tree import Tree, entries
 from qrspi.core.yaml import frontmatter
@@ -188,3 +189,13 @@ def unstaged(found: Workplace, verb: str) -> None:
         f"long as there is one: commit it, or unstage it with `{unstage}`, then {verb} again"
     )
     raise Refusal(Problem("staged-change", text, names[0], hint=unstage))
+
+
+def project_root(job: Job) -> str:
+    """`code_path` in config.md, else the folder that docs/qrspi is in."""
+    return code_folder(job) or job.project
+
+
+def project_tree(job: Job) -> Tree:
+    """Each folder is listed once, however many tasks name it."""
+    return Snapshot(DiskTree(project_root(job)))

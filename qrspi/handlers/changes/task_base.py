@@ -3,7 +3,7 @@ that was changed hides nothing from reviewers."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from qrspi.core.artifacts.branch_map import Plan
 from qrspi.core.code_steps import batch
@@ -16,7 +16,7 @@ from qrspi.core.records.task_records import Start
 from qrspi.core.text.shell_words import quoted
 from qrspi.handlers.changes import code_repository
 from qrspi.handlers.jobs.job import Job
-from qrspi.world.git import refs, worktrees
+from qrspi.world.git import diffs, refs, worktrees
 from qrspi.world.git.repository import Repo
 
 
@@ -80,8 +80,21 @@ def _stage(job: Job, repo: Repo, name: str) -> str | None:
     stage = plan.stage(name)
     tip = worktrees.tip(repo, place.branch(name, stage.branch if stage else ""))
     parts = [_reported(job, repo, key) for key in _tasks(plan, name)]
-    known = [place.tip, *filter(None, parts)]
-    return None if tip and refs.has_own_work(repo, tip, known) else tip
+    known = [*filter(None, parts)]
+    return None if tip and has_own_words(repo, tip, known, place.tip) else tip
+
+
+def has_own_words(repo: Repo, commit: str, parts: Sequence[str], *besides: str) -> bool:
+    """Whether it is more, or less, than a merge of these: it has commits of its own, or differs
+    from one part by what is no work of the others."""
+    if refs.has_own_work(repo, commit, (*parts, *besides)):
+        return True
+    return any(_unseen(repo, part, commit, [one for one in parts if one != part]) for part in parts)
+
+
+def _unseen(repo: Repo, part: str, commit: str, others: Sequence[str]) -> tuple[str, ...]:
+    known = [(refs.merge_base(repo, part, other), other) for other in others]
+    return diffs.unseen(repo, (part, commit), [(base, other) for base, other in known if base])
 
 
 def _tasks(plan: Plan, name: str) -> Iterator[str]:

@@ -3,13 +3,18 @@
 The record comes first, then the plan's tasks, then the marker of a finished phase, then the
 artifact's own `status: approved`, which alone lets the run go on; the commit is last. Whatever
 a kill leaves of that, the same command finds its record and does the rest.
+
+To approve test with failing tests, or with findings that nobody settled, takes a reason.
 """
 
 from __future__ import annotations
 
 from qrspi.core.artifacts import phases
-from qrspi.core.errors import Refusal
-from qrspi.core.model import Problem
+from qrspi.core.code_steps import gate_records, shipping, test_results
+from qrspi.core.code_steps.shipping import PULL_REQUEST, Shipped
+from qrspi.core.config.reader import NO_TESTS
+from qrspi.core.errors import Refusal, accepted
+from qrspi.core.model import Problem, StateOfTests
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import MARKER, STEP, subject_of
 from qrspi.core.records import step_text
@@ -17,12 +22,12 @@ from qrspi.core.records.approvals import ABOUT_STEPS, Record
 from qrspi.core.rounds import loop as loops
 from qrspi.core.rounds import round_list
 from qrspi.core.steps import after_round, authoring, permits
-from qrspi.core.steps.facts import status_of
+from qrspi.core.steps.facts import Facts, status_of
+from qrspi.core.text.shell_words import quoted
 from qrspi.core.tree import Fault
 from qrspi.core.yaml import frontmatter, writer
 from qrspi.handlers.changes import change_set, code_repository
 from qrspi.handlers.changes.change_set import ChangeSet, Edit
-from qrspi.handlers.decisions import ship
 from qrspi.handlers.gates import audit, quality_approval
 from qrspi.handlers.gates.quality_approval import Approved
 from qrspi.handlers.jobs.job import Job
@@ -98,10 +103,6 @@ def _of_batch(job: Job, step: str) -> Standing:
     )
 
 
-def _flag(now: Standing) -> str:
-    return "" if now.clean or now.settled else "unreviewed"
-
-
 class Consent(NamedTuple):
     """What a person has said yes to: a text that no review passed, or just what was shown."""
 
@@ -123,11 +124,13 @@ def plan(job: Job, step: str, consent: Consent = CLEAN_ONLY) -> ChangeSet:
         raise Refusal(problem)
     about = change_set.mark(job.workspace, step)
     known = change_set.is_newest_record_of(job, "approve", about, consent.who)
-    approval = Record("approve", *about, option=_flag(standing(job, step)))
+    now = standing(job, step)
+    flag = "" if now.clean or now.settled else "unreviewed"
+    approval = Record("approve", *about, option=flag)
     if step == "test":
-        approval = ship.on_record(job, approval, consent.reason)
+        approval = approval._replace(tests=_tests_now(job).state, reason=consent.reason)
     record = () if known else (change_set.on_record(job, approval, consent.who),)
-    told = ship.told(job, consent.who, consent.reason) if step == "test" else ()
+    told = _shipped_edit(job, consent.who, consent.reason) if step == "test" else ()
     change = _change(job, step, (*record, *told, *statuses(job, step)), None)
     return change._replace(notes=notes(job, step))
 
@@ -161,25 +164,28 @@ def _plan_gates(job: Job) -> tuple[Edit, ...]:
 
 
 def _approved_tasks(job: Job) -> Approved:
-    if not quality_approval.is_on(job):
-        return Approved(tuple(_tasks(job)), ())
-    for path in change_set.task_files(job.workspace):
+    tree, paths = job.workspace, change_set.task_files(job.workspace)
+    for path in paths:
         _refuse_invalid(job, path)
-    return quality_approval.approved(job, change_set.task_files(job.workspace))
+    if not quality_approval.is_on(job):
+        fields = {"status": "approved"}
+        edits = (change_set.set_fields(tree, path, fields, "status: approved") for path in paths)
+        return Approved(tuple(edit for edit in edits if edit), ())
+    return quality_approval.approved(job, paths)
 
 
 def notes(job: Job, step: str) -> tuple[str, ...]:
     """What is said about the tasks that are approved with their plan, and after the last step."""
     if step == "test":
-        return (ship.how_to_send(job),)
+        return (_how_to_send(job),)
     if step == "plan":
-        return (*_approved_tasks(job).notes, ship.tests_later(job.facts))
+        return (*_approved_tasks(job).notes, _tests_later(job.facts))
     return ()
 
 
 def _disagreement(job: Job, step: str, consent: Consent) -> Problem | None:
     ships = step == "test" or consent.reason
-    if ships and (problem := ship.refusal(job, step, consent.reason)):
+    if ships and (problem := _ship_refusal(job, step, consent.reason)):
         return problem
     now = standing(job, step)
     command = f"qrspi approve {job.run} {step}"
@@ -190,7 +196,13 @@ def _disagreement(job: Job, step: str, consent: Consent) -> Problem | None:
         text = f"{now.artifact} is another text than the one you saw: look at it again"
         found = now.body_hash.removeprefix(step_text.VERSION)
         return Problem(
-            "changed-meanwhile", text, now.artifact, "--text", found, consent.text, command
+            "changed-meanwhile",
+            text,
+            file=now.artifact,
+            field="--text",
+            found=found,
+            expected=consent.text,
+            hint=command,
         )
     accepts = consent.unreviewed or consent.shown or consent.reason
     if now.clean or now.settled or accepts:
@@ -246,21 +258,11 @@ def covered(job: Job, step: str) -> tuple[str, ...]:
     return (*change_set.texts(job, step), STEP[step].reviews, *_WITH_CODE.get(step, ()))
 
 
-def _tasks(job: Job) -> list[Edit]:
-    found = [_task(job, path) for path in change_set.task_files(job.workspace)]
-    return [edit for edit in found if edit]
-
-
 def _refuse_invalid(job: Job, path: str) -> None:
     status, problem = frontmatter.status(job.workspace.head(path), path)
     if status == "invalid" and problem:
         text = f"{problem.message}; correct it before the plan is approved"
         raise Refusal(problem._replace(message=text))
-
-
-def _task(job: Job, path: str) -> Edit | None:
-    _refuse_invalid(job, path)
-    return change_set.set_fields(job.workspace, path, {"status": "approved"}, "status: approved")
 
 
 def _artifact(job: Job, step: str) -> Edit | None:
@@ -297,3 +299,61 @@ def _onto(job: Job, repo: Repo, here: str) -> str:
 def _recorded_start(job: Job) -> str:
     fields = frontmatter.fields(job.workspace.head(STEP["plan"].artifact))
     return frontmatter.filled(fields, "phase_start_commit")
+
+
+TEST_RESULTS = STEP["test"].artifact
+
+
+def _tests_now(job: Job) -> StateOfTests:
+    return shipping.tests_now(job.facts, test_results.newest(job.workspace))
+
+
+def _ship_refusal(job: Job, step: str, reason: str) -> Problem | None:
+    if step != "test":
+        text = f"--failing is about the tests, and {step} has none: leave it out"
+        hint = f"qrspi approve {job.run} {step}"
+        return Problem("nothing-fails", text, field="--failing", hint=hint) if reason else None
+    against = shipping.objections(_tests_now(job), job.loop)
+    command = f"qrspi approve {job.run} test"
+    if against and not reason:
+        return Problem(
+            "tests-not-passed",
+            f"{'; '.join(against)}. {TEST_RESULTS} is approved all the same only with a reason: "
+            "--failing -m REASON",
+            file=TEST_RESULTS,
+            field="--failing",
+            found=_tests_now(job).state,
+            expected="tests that passed, and no finding that is not settled",
+            hint=job.next.command or f"{command} --failing -m REASON",
+        )
+    if reason and not against:
+        text = "the tests passed and no finding is open: leave out --failing and its reason"
+        return Problem("nothing-fails", text, field="--failing", hint=command)
+    return None
+
+
+def _shipped_edit(job: Job, who: str, reason: str) -> tuple[Edit, ...]:
+    """The pull request says what was decided, by whom and why."""
+    if not reason:
+        return ()
+    now = job.workspace.read(PULL_REQUEST)
+    shipped = Shipped(change_set.decider(job, who), clock.now_utc(), reason)
+    text = shipping.pull_request(job.facts, job.loop, shipped)
+    data = accepted(gate_records.drafted(now, shipping.title(job.facts), text, {}))
+    return (Edit("write", PULL_REQUEST, "why it is shipped all the same", data),)
+
+
+def _tests_later(facts: Facts) -> str:
+    """Whoever approves a plan is told which command will run the tests of the result."""
+    said = facts.config.said_of_tests
+    if said == NO_TESTS:
+        return "no command runs the tests of this run: gates.test_command in config.md is none"
+    if said:
+        return f"the tests of this run: {said}"
+    setting = f"qrspi config set {facts.run} gates.test_command CMD"
+    return f"nobody has said what runs the tests: `{setting}`, or none in place of CMD"
+
+
+def _how_to_send(job: Job) -> str:
+    title, body = shipping.title(job.facts), f"{job.workspace.path}/{PULL_REQUEST}"
+    return f"to open it: gh pr create --title {quoted(title)} --body-file {quoted(body)}"

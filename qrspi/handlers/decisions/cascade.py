@@ -60,7 +60,7 @@ def plan(job: Job) -> ChangeSet:
 
 
 def _check(job: Job, loop: Loop) -> None:
-    """Checked once more right before it is written: nothing else is ever approved by itself."""
+    """Checked once more right before it is written: nothing else is approved without a person."""
     step, facts = job.facts.step, job.facts
     if step in permits.PERSONAL or step not in after_round.CASCADING or step != loop.subject.key:
         raise RuntimeError(f"{step} is never approved without a person")

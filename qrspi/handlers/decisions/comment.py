@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from qrspi.core.errors import Misuse, Refusal
+from qrspi.core.errors import Misuse, Refusal, accepted
 from qrspi.core.model import Problem
 from qrspi.core.records import comments
 from qrspi.core.records.comments import Comment
@@ -50,10 +50,7 @@ def resolve(job: Job, id: str, who: str = "") -> ChangeSet:
 
 
 def _known(tree: Tree) -> tuple[Comment, ...]:
-    found = comments.read(tree)
-    if isinstance(found, Problem):
-        raise Refusal(found)
-    return found
+    return accepted(comments.read(tree))
 
 
 def _cited(cited: str) -> citations.Citation:
@@ -113,4 +110,6 @@ def _change(job: Job, handler: str, comment: Comment, what: str, line: bytes) ->
     )
     message = change_set.message("comment on", step, job.run)
     covers = (comments.FILE, path)
-    return ChangeSet(handler, step, 0, edits, message, covers, concerns=(comment.id,))
+    return ChangeSet(
+        handler, step, 0, edits, message=message, covers=covers, concerns=(comment.id,)
+    )

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Literal
 
-from qrspi.core.errors import Refusal
+from qrspi.core.errors import Refusal, accepted
 from qrspi.core.filenames import pause_file
-from qrspi.core.model import Problem, Verdict
+from qrspi.core.model import Verdict
 from qrspi.core.pipeline import Subject
 from qrspi.core.records.approvals import ABOUT_STEPS
 from qrspi.core.rounds import loop as loops
@@ -75,9 +75,7 @@ def _edit(job: Job, loop: Loop, names: tuple[str, ...], choice: Choice) -> Edit:
     path = pause_file(loop.subject.key, loop.number)
     data = job.workspace.read(path)
     assert not isinstance(data, Fault)
-    changed = pauses.decide(data, dict.fromkeys(names, choice), path, loop.triaged)
-    if isinstance(changed, Problem):
-        raise Refusal(changed)
+    changed = accepted(pauses.decide(data, dict.fromkeys(names, choice), path, loop.triaged))
     what = ", ".join(f"{name}: {choice}" for name in names)
     return Edit("replace", path, what, changed, data)
 
@@ -89,10 +87,7 @@ def target(job: Job, name: str, to: str | None) -> str:
         return begun
     if problem := permits.decide(job.next, job.loop, name):
         raise Refusal(problem)
-    found = permits.loop_back(job.facts, job.round_loop, name, to)
-    if isinstance(found, Problem):
-        raise Refusal(found)
-    return found
+    return accepted(permits.loop_back(job.facts, job.round_loop, name, to))
 
 
 def _begun(job: Job, name: str) -> str:

@@ -7,7 +7,7 @@ that names it, the same command takes it for its own.
 from __future__ import annotations
 
 from qrspi.core.artifacts import questions
-from qrspi.core.errors import Halt, Refusal
+from qrspi.core.errors import Refusal
 from qrspi.core.filenames import feedback_file
 from qrspi.core.model import Problem
 from qrspi.core.pipeline import STEP
@@ -15,7 +15,6 @@ from qrspi.core.records import approvals, feedback
 from qrspi.core.records.approvals import Record
 from qrspi.core.records.feedback import Answers
 from qrspi.core.steps import permits
-from qrspi.core.tree import Fault
 from qrspi.handlers.changes import change_set
 from qrspi.handlers.changes.change_set import ChangeSet, Edit
 from qrspi.handlers.jobs.job import Job
@@ -53,10 +52,7 @@ def _named_answers(job: Job, step: str, words: bytes) -> Answers:
 
 
 def _feedback(job: Job, step: str, number: int, words: bytes, answers: Answers) -> Edit:
-    artifact = job.workspace.read(STEP[step].artifact)
-    if isinstance(artifact, Fault):
-        text = f"cannot read {STEP[step].artifact}: {artifact.reason}"
-        raise Halt(Problem("unreadable", text, file=STEP[step].artifact))
+    artifact = change_set.content(job.workspace, STEP[step].artifact)
     data = feedback.render(step, number, words, artifact, answers)
     return Edit("create", feedback_file(step, number), "the words, and the text they reject", data)
 

@@ -2,19 +2,30 @@
 
 `minor` resets statuses first and puts its word on record last; `major` does it the other way
 round. Either way what a kill leaves says what is left to do.
+
+The finished phase is put away: its reviews, its tasks and its records move to `phases/phase-NN/`. A
+record announces that first and the marker is deleted last, so a kill in between leaves a run that
+says what is going on. A move whose source is gone was made already.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 from qrspi.core.artifacts import task_file
-from qrspi.core.errors import Misuse, Refusal
+from qrspi.core.artifacts.branch_map import FILE as PARALLELIZATION
+from qrspi.core.code_steps.shipping import PULL_REQUEST
+from qrspi.core.errors import Halt, Misuse, Refusal
+from qrspi.core.filenames import ends_with_phase, phase_folder
 from qrspi.core.model import Problem
-from qrspi.core.pipeline import MARKER, STEP
+from qrspi.core.pipeline import MARKER, STEP, subject_of
+from qrspi.core.records import approvals, step_text
 from qrspi.core.records.approvals import Mark, Record
 from qrspi.core.steps import replanning
 from qrspi.core.steps.facts import status_of
 from qrspi.core.steps.replanning import TARGETS
-from qrspi.core.tree import Fault
+from qrspi.core.tree import Fault, entries
 from qrspi.handlers.changes import change_set
 from qrspi.handlers.changes.change_set import ChangeSet, Edit
 from qrspi.handlers.jobs.job import Job, Performed
@@ -93,7 +104,7 @@ def major(job: Job, to: str, who: str = "") -> ChangeSet:
     if to not in TARGETS:
         listed = ", ".join(TARGETS)
         text = f"{to!r} is no step to go back to; expected one of {listed}"
-        raise Misuse(Problem("usage", text, "", "--to", to, listed))
+        raise Misuse(Problem("usage", text, field="--to", found=to, expected=listed))
     _check(job)
     course = replanning.course(job.facts)
     if course.archiving or (course.major and course.major.step != to):
@@ -101,7 +112,7 @@ def major(job: Job, to: str, who: str = "") -> ChangeSet:
     if to not in job.facts.route:
         listed = ", ".join(step for step in TARGETS if step in job.facts.route)
         text = f"{to} is no part of this run's route; expected one of {listed}"
-        raise Refusal(Problem("not-in-route", text, "", "--to", to, listed))
+        raise Refusal(Problem("not-in-route", text, field="--to", found=to, expected=listed))
     if course.major:
         return _rest(job, course.major, ())
     marks = tuple(change_set.mark(job.workspace, step) for step in _later(job, to))
@@ -124,7 +135,9 @@ def _rest(job: Job, record: Record, first: tuple[Edit, ...]) -> ChangeSet:
         *change_set.task_files(job.workspace),
         MARKER,
     )
-    return ChangeSet("replan-major", record.step, record.round, edits, message, covers)
+    return ChangeSet(
+        "replan-major", record.step, record.round, edits, message=message, covers=covers
+    )
 
 
 def handle(job: Job) -> Performed:
@@ -134,3 +147,90 @@ def handle(job: Job) -> Performed:
     done = change_set.carry_out(job, _rest(job, course.major, ())).performed
     job.workspace.changes.clear()  # they are on record
     return done
+
+
+_AGAIN = ("parallelize", "implement", "integrate", "test")
+_FOLDERS = ("parallelize", "tasks", "integration", "ci", "test", "replan")
+_RECORDS = ("implement", "integrate", "test")
+
+
+def archive_phase(job: Job) -> Performed:
+    number = replanning.finished_phase(job.workspace) or job.facts.phase
+    for step in archive_steps(job, number):
+        step()
+    return Performed("archive-phase", "replan", number, (phase_folder(number),))
+
+
+def archive_steps(job: Job, number: int) -> list[Callable[[], object]]:
+    """What there is to do, in order. A kill leaves it half done, and all of it can be repeated."""
+    home = phase_folder(number)
+
+    def away(path: str) -> Callable[[], object]:
+        return partial(job.workspace.move, path, f"{home}/{path}")
+
+    tasks = map(task_file.task_path, finished(job))
+    records_away = (STEP[step].artifact for step in _RECORDS)
+    return [
+        partial(_announce, job, number),
+        *map(away, (*_reviews(job), *tasks, "fixes", REPLAN)),
+        partial(_keep_parallelization, job, home),
+        *map(away, (PULL_REQUEST, *records_away)),
+        partial(_open_parallelization, job),
+        partial(_restate_plan, job, number),
+        partial(change_set.commit_files, job, _ALL, f"archive phase {number}", "of"),
+        partial(job.workspace.remove, MARKER),
+        partial(change_set.commit_files, job, (), f"begin phase {number + 1}", "of"),
+    ]
+
+
+def _announce(job: Job, number: int) -> None:
+    """Once: rounds of what is put away count from 01 again, and the old texts are not the new."""
+    if any(record.event == "phase" and record.phase == number for record in job.facts.records):
+        return
+    archive_steps = ("replan", *(step for step in _AGAIN if step in job.facts.route))
+    about, *marks = (
+        change_set.mark(job.workspace, step)._replace(round=0) for step in archive_steps
+    )
+    line = change_set.on_record(job, Record("phase", *about, resets=tuple(marks), phase=number))
+    job.workspace.append(approvals.FILE, line.data)
+
+
+def _reviews(job: Job) -> list[str]:
+    names = (entry.name for entry in entries(job.workspace, "reviews"))
+    return [f"reviews/{name}" for name in names if name in _FOLDERS or ends_with_phase(name)]
+
+
+def _keep_parallelization(job: Job, home: str) -> None:
+    """A copy of the file that this phase was built from; the next phase gets a new one."""
+    data = job.workspace.read(PARALLELIZATION)
+    if not isinstance(data, Fault) and "parallelize" in job.facts.route:
+        job.workspace.write(f"{home}/{PARALLELIZATION}", data)
+
+
+def _open_parallelization(job: Job) -> None:
+    if "parallelize" not in job.facts.route:
+        return
+    for edit in change_set.to_draft(job.workspace, "parallelize"):
+        job.workspace.replace(edit.path, edit.old, edit.data)
+
+
+def _restate_plan(job: Job, number: int) -> None:
+    """The plan's text is smaller by the tasks that were put away; nobody edited it."""
+    found = approvals.read(job.workspace.read(approvals.FILE, approvals.LIMIT))
+    if isinstance(found, Problem):
+        raise Halt(found)
+    known = approvals.newest(found, "plan")
+    now = change_set.mark(job.workspace, "plan")
+    if known is None or known.event != "approve":
+        return
+    if step_text.is_unchanged(job.workspace, subject_of("plan"), known.body_hash):
+        return
+    note = f"phase {number} was put away with its tasks"
+    line = change_set.on_record_for(job, Record("approve", *now, note=note), known.who)
+    job.workspace.append(approvals.FILE, line.data)
+
+
+_ALL = (
+    *("phases", "reviews", "tasks", "fixes", PARALLELIZATION),
+    *(REPLAN, PULL_REQUEST, *(STEP[step].artifact for step in _RECORDS)),
+)

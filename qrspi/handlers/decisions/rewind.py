@@ -1,4 +1,5 @@
-"""Back to an earlier step: it and every later one that was approved return to draft.
+"""Back to an earlier step: it and every later one that was approved return to draft. Or take back
+the approval of one step alone.
 
 The record comes first and names each text that is taken back, so that the same command finds
 what is left to do after a kill. The round that is left is flagged before anything is reset.
@@ -6,9 +7,8 @@ what is left to do after a kill. The round that is left is flagged before anythi
 
 from __future__ import annotations
 
-from qrspi.core.errors import Refusal
+from qrspi.core.errors import Refusal, accepted
 from qrspi.core.filenames import RoundPaths, flagged_round, loop_choice, pause_file
-from qrspi.core.model import Problem
 from qrspi.core.pipeline import STEP
 from qrspi.core.records.approvals import Mark, Record
 from qrspi.core.rounds import pause_file as pauses
@@ -109,9 +109,7 @@ def _decided(job: Job, loop: Loop, finding: str) -> tuple[Edit, ...]:
     data = job.workspace.read(path)
     if not finding or isinstance(data, Fault):
         return ()
-    changed = pauses.decide(data, {finding: "loop-back"}, path, loop.triaged)
-    if isinstance(changed, Problem):
-        raise Refusal(changed)
+    changed = accepted(pauses.decide(data, {finding: "loop-back"}, path, loop.triaged))
     what = f"{finding}: loop-back"
     return () if changed == data else (Edit("replace", path, what, changed, data),)
 
@@ -153,3 +151,27 @@ def _left(job: Job) -> tuple[str, ...]:
         paths |= {RoundPaths(STEP[step].reviews, number) for number in numbers if number}
     files = ((found.directory, found.diff, found.since) for found in sorted(paths))
     return tuple(file for group in files for file in group)
+
+
+def unapprove(job: Job, step: str, who: str = "") -> ChangeSet:
+    problem = permits.unapprove(job.facts, step)
+    about = change_set.mark(job.workspace, step)
+    known = change_set.is_newest_record(job, "unapprove", about)
+    if problem and not (known and _is_half_unapproved(job, step)):
+        raise Refusal(problem)
+    record = () if known else (change_set.on_record(job, Record("unapprove", *about), who),)
+    return ChangeSet(
+        handler="unapprove",
+        step=step,
+        round=about.round,
+        edits=(*record, *change_set.to_draft(job.workspace, step)),
+        message=change_set.message("unapprove", step, job.run),
+        covers=change_set.approved_together(job.workspace, step),
+        otherwise=problem,
+    )
+
+
+def _is_half_unapproved(job: Job, step: str) -> bool:
+    """The artifact is a draft again, and its tasks or its commit are still to follow."""
+    drafts = change_set.to_draft(job.workspace, step)
+    return bool(drafts) or change_set.lacks_commit(job, STEP[step].artifact, approved=False)

@@ -1,18 +1,17 @@
-"""Audit the plan: count, write the report, and ask it before the plan is approved."""
+"""Audit the plan: count, write the report, and heed it before the plan is approved."""
 
 from __future__ import annotations
 
 from qrspi.core.errors import Refusal
 from qrspi.core.gates.audit import audit as audits
-from qrspi.core.gates.audit import audit_gate, audit_report
+from qrspi.core.gates.audit import audit_report
 from qrspi.core.gates.audit.audit import Audited
 from qrspi.core.gates.audit.audit_report import FILE, Document
 from qrspi.core.model import Problem
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.tree import Fault
-from qrspi.handlers.changes import change_set
+from qrspi.handlers.changes import change_set, code_repository
 from qrspi.handlers.changes.change_set import ChangeSet, Edit
-from qrspi.handlers.gates import project_tree
 from qrspi.handlers.jobs.job import Job, Performed
 from qrspi.world.machine import clock
 
@@ -24,7 +23,7 @@ class Counted(NamedTuple):
 
 def count(job: Job) -> Counted:
     """What the report would say now."""
-    audited = audits.audit(job.workspace, project_tree.of(job), job.facts.phase)
+    audited = audits.audit(job.workspace, code_repository.project_tree(job), job.facts.phase)
     inputs = audit_report.inputs_sha256(job.workspace)
     return Counted(audited, audit_report.document(audited, inputs, clock.now_utc()))
 
@@ -65,12 +64,12 @@ def handle(job: Job) -> Performed:
 
 def objection(job: Job) -> Problem | None:
     """Why the plan cannot be approved now, whatever a report says."""
-    if not audit_gate.is_on(job.facts.config):
+    if not audit_report.is_on(job.facts.config):
         return None
     counted = count(job)
     found = audit_report.read(job.workspace)
     inputs = counted.report["inputs_sha256"]
-    return audit_gate.objection(job.run, counted.audited.verdict, inputs, found)
+    return audit_report.objection(job.run, counted.audited.verdict, inputs, found)
 
 
 def is_outdated(job: Job) -> bool:

@@ -6,7 +6,6 @@ twice, which the next look takes for a duplicate and clears up.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Literal
 
 from qrspi.core.gates.checkpoints import checkpoint_board, checkpoint_knowledge
@@ -33,9 +32,6 @@ class Outcome(NamedTuple):
     deferred: bool = False  # somebody waits for a review, who comes first
     because: tuple[str, ...] = ()
     left: tuple[str, ...] = ()  # proposals that are still there
-
-
-Pending = Callable[[Workspace], tuple[str, ...]]
 
 
 def pending(workspace: Workspace) -> tuple[str, ...]:

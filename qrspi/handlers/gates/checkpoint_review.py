@@ -9,8 +9,8 @@ from __future__ import annotations
 import json
 
 from qrspi.core.artifacts.task_file import task_path
-from qrspi.core.errors import Refusal
-from qrspi.core.gates.checkpoints import checkpoint_board, checkpoint_lists, checkpoint_ruling
+from qrspi.core.errors import Refusal, accepted
+from qrspi.core.gates.checkpoints import checkpoint_board, checkpoint_ruling
 from qrspi.core.gates.checkpoints.checkpoint_board import Board
 from qrspi.core.gates.checkpoints.checkpoint_ruling import Escalation, Reviewer, Ruling
 from qrspi.core.gates.checkpoints.checkpoint_tables import (
@@ -73,9 +73,7 @@ def review(workspace: Workspace, options: Options, task: str | None, said: Revie
 def _judged(
     workspace: Workspace, found: Board, task: str | None, said: Reviewer
 ) -> Ruling | Escalation:
-    chosen = checkpoint_ruling.choose(found, task, workspace.name)
-    if isinstance(chosen, Problem):
-        raise Refusal(chosen)
+    chosen = accepted(checkpoint_ruling.choose(found, task, workspace.name))
     estimate = checkpoint_ruling.estimate(workspace.head(task_path(chosen)))
     ruling = checkpoint_ruling.judge(found, chosen, said, estimate, workspace.name)
     if isinstance(ruling, Problem):
@@ -87,7 +85,7 @@ def _answer(change: Transaction, ruling: Ruling, said: Reviewer, who: str) -> No
     asked = ruling.asked
     _set_state(change, ruling.task, ruling.state)
     change.run(SEND, ruling.task, CONDUCTOR, ruling.message, ruling.type)
-    answers = json.dumps(said.answers or checkpoint_lists.unanswered())
+    answers = json.dumps(said.answers or checkpoint_ruling.unanswered())
     change.run(
         ADD_REVIEW,
         *(ruling.task, asked.id, asked.number, asked.cycle),

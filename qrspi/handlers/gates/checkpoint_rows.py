@@ -146,7 +146,15 @@ def refuse_undecided(job: Job, key: str) -> None:
         hint = checkpoint_board.review_command(job.run, found, key)
     text = f"{key} is {row.state} in {FILE}, so it is not done: expected an approved review"
     raise Refusal(
-        Problem("checkpoint-open", text, FILE, "state", row.state, "review_approved", hint)
+        Problem(
+            "checkpoint-open",
+            text,
+            file=FILE,
+            field="state",
+            found=row.state,
+            expected="review_approved",
+            hint=hint,
+        )
     )
 
 

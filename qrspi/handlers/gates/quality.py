@@ -8,9 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
+from typing import cast
 
+from qrspi.core.artifacts import task_file
 from qrspi.core.artifacts.task_file import task_path
-from qrspi.core.errors import Refusal
+from qrspi.core.config import problems as config_problems
+from qrspi.core.errors import Refusal, accepted
 from qrspi.core.filenames import prompt_file
 from qrspi.core.gates.quality import judgement as judgements
 from qrspi.core.gates.quality import quality_gate, quality_records, task_spec, verdict_line
@@ -23,14 +26,13 @@ from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.records import quality_blocks
 from qrspi.core.records.quality_blocks import FILE
 from qrspi.core.tree import Fault, Tree
-from qrspi.handlers.changes import change_set
+from qrspi.handlers.changes import change_set, code_repository
 from qrspi.handlers.changes.change_set import ChangeSet, Edit
-from qrspi.handlers.gates import project_tree
-from qrspi.handlers.jobs.carry_out import record
-from qrspi.handlers.jobs.job import Job, Performed
+from qrspi.handlers.jobs import carry_out
+from qrspi.handlers.jobs.job import Job, Options, Performed
 from qrspi.world.git import commits, repository, worktrees
-from qrspi.world.git.repository import Repo
 from qrspi.world.machine import clock
+from qrspi.world.runs.workspace import Workspace
 
 
 class Wanted(NamedTuple):
@@ -58,7 +60,7 @@ class QualityCheck:
 
     @cached_property
     def project(self) -> Tree:
-        return project_tree.of(self.job)
+        return code_repository.project_tree(self.job)
 
     @cached_property
     def records(self) -> QualityRecords:
@@ -105,9 +107,9 @@ def put(job: Job, given: Sequence[Reached]) -> dict[str, Problem]:
             failed[key] = refusal.problem
     _remove_prompts(job, [key for key in planned.edits if key not in failed])
     files = tuple(change.path for change in job.workspace.changes)
-    notes = tuple(_note(one.judgement) for one in given)
+    notes = tuple(f"{one.judgement.task}: {one.judgement.verdict_string}" for one in given)
     done = Performed("quality", "plan", 0, tuple(dict.fromkeys(files)), notes)
-    record(job.workspace, job.options.actor, done)
+    carry_out.record(job.workspace, job.options.actor, done)
     return failed
 
 
@@ -181,26 +183,15 @@ def _edit(job: Job, found: Judgement) -> Edit | Problem | None:
     data = job.workspace.read(path, quality_gate.SPEC_LIMIT)
     spec = task_spec.read(data, found.task)
     if isinstance(spec, Problem) or isinstance(data, Fault):
-        return spec if isinstance(spec, Problem) else _gone(path)
+        gone = Problem("not-written", f"{path} is gone: its verdict is not written", path)
+        return spec if isinstance(spec, Problem) else gone
     if spec.hash != found.hash:
-        return _edited(path)
+        text = f"{path} was edited while it was reviewed: the verdict is not written"
+        return Problem("not-written", text, path, hint="run the same command again")
     changed = judgements.written(data, found, path)
     if isinstance(changed, Problem) or changed == data:
         return changed if isinstance(changed, Problem) else None
     return Edit("replace", path, found.verdict_string, changed, data)
-
-
-def _gone(path: str) -> Problem:
-    return Problem("not-written", f"{path} is gone: its verdict is not written", path)
-
-
-def _edited(path: str) -> Problem:
-    text = f"{path} was edited while it was reviewed: the verdict is not written"
-    return Problem("not-written", text, path, hint="run the same command again")
-
-
-def _note(found: Judgement) -> str:
-    return f"{found.task}: {found.verdict_string}"
 
 
 def commit(job: Job, keys: Iterable[str]) -> str | None:
@@ -212,27 +203,23 @@ def commit(job: Job, keys: Iterable[str]) -> str | None:
 def uncommitted(job: Job, found: Iterable[Judgement]) -> tuple[str, ...]:
     """Tasks whose verdict is on record here and not in HEAD: a command was killed in between."""
     repo = repository.find(job.workspace.path)
-    changed = frozenset(worktrees.dirty(repo)) if repo else frozenset()
-    paths = {one.task: task_path(one.task) for one in found if one.source != "none"}
+    if repo is None:
+        return ()
+    changed = frozenset(worktrees.dirty(repo))
+    written = {one.task: one.verdict_string for one in found if one.source != "none"}
     return tuple(
-        one.task
-        for one in found
-        if repo
-        and one.task in paths
-        and repo.from_root(paths[one.task]) in changed
-        and one.verdict_string.encode() not in (_in_head(repo, paths[one.task]))
+        task
+        for task, verdict in written.items()
+        if repo.from_root(task_path(task)) in changed
+        and verdict.encode() not in (commits.content(repo, "HEAD", task_path(task)) or b"")
     )
-
-
-def _in_head(repo: Repo, path: str) -> bytes:
-    return commits.content(repo, "HEAD", path) or b""
 
 
 def _commit(job: Job, keys: tuple[str, ...]) -> ChangeSet:
     few = ", ".join(keys) if len(keys) < 6 else f"{len(keys)} tasks"
     message = change_set.message("quality of", few, job.run)
     covers = (*map(task_path, keys), FILE)
-    return ChangeSet("quality", "plan", 0, (), message, covers)
+    return ChangeSet("quality", "plan", 0, (), message=message, covers=covers)
 
 
 def clear(job: Job, key: str, who: str = "") -> ChangeSet:
@@ -242,9 +229,7 @@ def clear(job: Job, key: str, who: str = "") -> ChangeSet:
     if isinstance(data, Fault):
         text = f"{path} cannot be read: {data.reason}"
         raise Refusal(Problem("task-unreadable", text, path, hint=f"qrspi task list {job.run}"))
-    changed = judgements.cleared(data, path)
-    if isinstance(changed, Problem):
-        raise Refusal(changed)
+    changed = accepted(judgements.cleared(data, path))
     if changed == data:
         text = f"{path} has no quality_verdict: there is nothing to clear"
         hint = f"qrspi quality check {job.run} {key}"
@@ -275,3 +260,74 @@ def _decision(job: Job, event: quality_records.Event, keys: tuple[str, ...], who
 def _hash(job: Job, key: str) -> str:
     spec = quality_gate.read_spec(job.workspace, key)
     return "" if isinstance(spec, Problem) else spec.hash
+
+
+class Looked(NamedTuple):
+    judgements: Mapping[str, Judgement]
+    wanted: tuple[Wanted, ...]  # those that a reviewer must judge
+
+
+def mode(job: Job, asked: str | None) -> Mode:
+    """As asked, else as configured; a gate that is off is used with care."""
+    _refuse_bad_gates(job)
+    gates = job.facts.config.gates
+    configured = gates.quality if gates else "off"
+    return cast(Mode, asked or (configured if configured != "off" else "live-cache-aware"))
+
+
+def _refuse_bad_gates(job: Job) -> None:
+    bad = [one for one in job.facts.config.problems if one.field.partition(".")[0] == "gates"]
+    if bad:
+        raise Refusal(*(config_problems.for_run(one, job.workspace) for one in bad))
+
+
+def tasks(job: Job, keys: Sequence[str] = ()) -> tuple[str, ...]:
+    """The tasks that are meant: those named, else all that a gate would ask about."""
+    there = task_file.keys(job.workspace)
+    known = [key for key in there if not quality_gate.is_exempt(key)]
+    if not known and not keys:
+        text = f"there is no task in tasks/ of {job.run}: expected tasks/task-NN.md"
+        raise Refusal(Problem("unknown-task", text, "tasks", hint=f"qrspi status {job.run}"))
+    for key in keys:
+        if key not in there:
+            listed = ", ".join(known[:20]) or "none"
+            text = f"there is no {task_file.task_path(key)}; tasks: {listed}"
+            hint = f"qrspi {'quality batch' if known else 'status'} {job.run}"
+            raise Refusal(
+                Problem("unknown-task", text, field="TASK", found=key, expected=listed, hint=hint)
+            )
+    return tuple(keys or known)
+
+
+def look(job: Job, keys: Iterable[str], how: Mode) -> Looked:
+    check = QualityCheck(job)
+    found = {key: check.look(key, how) for key in keys}
+    return Looked(
+        {key: one for key, one in found.items() if isinstance(one, Judgement)},
+        tuple(one for one in found.values() if isinstance(one, Wanted)),
+    )
+
+
+def keep(workspace: Workspace, options: Options, reached: Sequence[Reached]) -> dict[str, Problem]:
+    """Write verdicts that nobody had to be asked for; which could not be written, and why."""
+    if not any(one.judgement.is_new for one in reached):
+        return {}
+    with workspace.locked(options.lock_timeout, "qrspi quality"):
+        return put(change_set.look(workspace, options), reached)
+
+
+def commit_verdicts(
+    workspace: Workspace, options: Options, found: Iterable[Judgement]
+) -> str | None:
+    """Before the plan is approved verdicts go with that commit; later they have their own. What a
+    killed command has written is committed too."""
+    job = change_set.look(workspace, options)
+    if job.facts.statuses.get("plan") != "approved" or not change_set.in_git(job):
+        return None
+    decided = [one for one in found if one.line]
+    new = [one.task for one in decided if one.is_new]
+    left = uncommitted(job, [one for one in decided if not one.is_new])
+    if not (new or left):
+        return None
+    with workspace.locked(options.lock_timeout, "qrspi quality"):
+        return commit(change_set.look(workspace, options), (*new, *left))

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from qrspi.core.artifacts.task_file import task_path
-from qrspi.core.errors import Refusal
+from qrspi.core.errors import Refusal, accepted
 from qrspi.core.filenames import task_file_key
 from qrspi.core.gates.quality import judgement as judgements
 from qrspi.core.gates.quality import quality_gate, task_spec
@@ -72,9 +72,7 @@ def _edit(job: Job, path: str, found: Judgement | None) -> list[Edit]:
     changed = edit.data if edit else data
     carries = found is not None and (found.is_new or found.source == "skip")
     if found is not None and carries:
-        whole = judgements.written(changed, found, path)
-        if isinstance(whole, Problem):
-            raise Refusal(whole)
+        whole = accepted(judgements.written(changed, found, path))
         changed = whole
     if changed == data:
         return []
@@ -96,11 +94,11 @@ def objection(job: Job, key: str) -> Problem | None:
     return Problem(
         "not-passed",
         text,
-        task_path(key),
-        task_spec.FIELD,
-        found.verdict,
-        "PASS",
-        f"qrspi quality check {job.run} {key}",
+        file=task_path(key),
+        field=task_spec.FIELD,
+        found=found.verdict,
+        expected="PASS",
+        hint=f"qrspi quality check {job.run} {key}",
     )
 
 

@@ -1,12 +1,14 @@
 """How a review loop goes on: the question after its first round, the one where it would end
-without a clean round, and the one at its cap."""
+without a clean round, the one at its cap, and the one about a round that was made elsewhere."""
 
 from __future__ import annotations
 
 from qrspi.core.errors import Refusal
 from qrspi.core.filenames import loop_choice
 from qrspi.core.model import Problem
+from qrspi.core.records import import_record
 from qrspi.core.rounds.pause_file import upstream
+from qrspi.core.tree import Fault
 from qrspi.handlers.changes.change_set import ChangeSet, Edit
 from qrspi.handlers.decisions import rewind
 from qrspi.handlers.jobs.job import Job
@@ -64,4 +66,18 @@ def _target(job: Job, to: str | None) -> str:
             expected=listed,
             hint=f"qrspi resolve {job.run} rewind --to STEP",
         )
+    )
+
+
+def imported_round(job: Job, key: str, more: More) -> ChangeSet:
+    """Take it over, or close it: import.md says which."""
+    loop, path = job.round_loop, import_record.FILE
+    data = job.workspace.read(path, import_record.LIMIT)
+    choice = next(one for one in import_record.CHOICES if one == key)
+    assert not isinstance(data, Fault)
+    changed = import_record.with_choice(data, loop.paths.directory, choice)
+    edit = Edit("replace", path, f"{loop.paths.directory}: {choice}", changed, data)
+    message = f"docs(qrspi): {choice} round {loop.number:02d} of {loop.subject.key}"
+    return ChangeSet(
+        "imported-round", loop.subject.key, loop.number, (edit,), message=message, covers=(path,)
     )

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from qrspi.core.errors import Refusal
 from qrspi.core.model import NextKind, Problem
 from qrspi.core.named_tuple import NamedTuple
-from qrspi.core.pipeline import Subject
+from qrspi.core.pipeline import STEP, Subject
 from qrspi.core.records import approvals
 from qrspi.core.records.approvals import Record
 from qrspi.core.steps import permits, review_action
@@ -32,13 +32,18 @@ MENUS: dict[NextKind, tuple[str, str]] = {
     "approve": ("loop", "again"),
     "cap": ("loop", "at_cap"),
     "escape": ("loop", "at_cap"),
-    "imported-round": ("imported_round", "plan"),
+    "imported-round": ("loop", "imported_round"),
     "baseline": ("tests", "at_baseline"),
-    "batch": ("batch", "plan"),
+    "batch": ("tasks", "at_batch_end"),
     "test": ("tests", "at_gate"),
     "test-failure": ("tests", "about_failure"),
-    "quality": ("quality", "plan"),
+    "quality": ("tasks", "without_pass"),
     "test-rejected": ("tests", "at_gate"),
+}
+# The options that approve a text, and the step whose text it is.
+APPROVALS: dict[tuple[str, str], str] = {
+    ("batch", "continue"): "implement",
+    ("test", "ship"): "test",
 }
 ELSEWHERE: dict[NextKind, str] = {
     "config": "config.md is to be put right: say the number of one of the ways that status lists",
@@ -60,6 +65,7 @@ class More(NamedTuple):
     to: str | None = None
     who: str = ""
     reason: str = ""  # why something is shipped although tests or findings speak against it
+    text: str = ""  # the hash of the text that the option approves, as `approve --text` has it
 
 
 Plan = Callable[[Job, str, More], ChangeSet]
@@ -82,7 +88,7 @@ def named(job: Job, number: int) -> str:
 
 def plan(job: Job, key: str, more: More) -> ChangeSet:
     """What the option does. Only what the derivation offers now can be chosen."""
-    if problem := objection(job, key):
+    if problem := objection(job, key) or _unnamed(job, key, more.text):
         raise Refusal(problem)
     name, function = MENUS[job.next.kind]
     build: Plan = getattr(importlib.import_module(f"qrspi.handlers.menus.{name}"), function)
@@ -108,6 +114,19 @@ def _is_told(job: Job, decided: Record) -> bool:
         return False
     unsigned = job.facts.records[-1]._replace(who="", user="", when="", surface="")
     return unsigned == decided
+
+
+def _unnamed(job: Job, key: str, text: str) -> Problem | None:
+    """Whoever approves on the page says which text was on the screen; whoever approves nothing
+    names none."""
+    approved = APPROVALS.get((job.next.kind, key), "")
+    if approved and not text and job.options.actor == "web":
+        said = f"{key} approves {STEP[approved].artifact}: name the text that was on the screen"
+    elif text and not approved:
+        said = f"--text names a text that is approved, and {key} approves none"
+    else:
+        return None
+    return Problem("usage", said, field="--text", found=text, hint=f"qrspi status {job.run}")
 
 
 def stop(step: str, number: int = 0, note: str = "nothing was changed") -> ChangeSet:

@@ -7,12 +7,10 @@ from typing import Literal
 from qrspi.core.artifacts.branch_map import FILE as BRANCH_MAP
 from qrspi.core.artifacts.parallelization import BASELINE
 from qrspi.core.artifacts.task_file import task_path
-from qrspi.core.code_steps import test, test_results, test_standing
+from qrspi.core.code_steps import shipping, test, test_results
 from qrspi.core.code_steps.batch import FEATURE
 from qrspi.core.code_steps.test_results import Results
-from qrspi.core.errors import Halt
 from qrspi.core.filenames import feedback_file, slug_of
-from qrspi.core.model import Problem
 from qrspi.core.pipeline import STEP, is_full
 from qrspi.core.records import baseline, feedback
 from qrspi.core.records.approvals import Record
@@ -26,7 +24,7 @@ from qrspi.handlers.decisions.approve import Consent
 from qrspi.handlers.jobs.job import Job
 from qrspi.handlers.menus import loop
 from qrspi.handlers.menus.menu import More, stop
-from qrspi.handlers.tasks import drafts, tests
+from qrspi.handlers.tasks import commands, drafts
 from qrspi.world.machine import clock
 from qrspi.world.runs.dry_run import DryRunWorkspace
 
@@ -35,7 +33,7 @@ def at_gate(job: Job, key: str, more: More) -> ChangeSet:
     """Ship; have the tests run again or reviewed as they are; or fix what is wrong."""
     match key:
         case "ship":
-            return approve.plan(job, "test", Consent(more.who, True, reason=more.reason))
+            return approve.plan(job, "test", Consent(more.who, True, None, more.reason, more.text))
         case "rerun":
             return _again(job, "rerun")
         case "review" if job.loop and job.loop.stage == "closed":
@@ -49,10 +47,10 @@ def at_gate(job: Job, key: str, more: More) -> ChangeSet:
 def _again(job: Job, then: Literal["rerun", "review"]) -> ChangeSet:
     """Remembered on the page about the tests, so that whoever goes on next acts on it."""
     found = test_results.newest(job.workspace)
-    results = found or test_standing.blank(job.facts, time=clock.now_utc())
+    results = found or shipping.blank(job.facts, time=clock.now_utc())
     what = {"rerun": "the tests are run again", "review": "reviewers are sent all the same"}[then]
     page = test_results.results_file(results.number)
-    sentence = test_standing.state(job.facts, results).sentence
+    sentence = shipping.tests_now(job.facts, results).sentence
     data = test_results.render(results._replace(then=then), sentence)
     return ChangeSet(f"{then}-tests", "test", results.number, (Edit("write", page, what, data),))
 
@@ -85,7 +83,7 @@ def _why(job: Job) -> tuple[Edit, ...]:
     if isinstance(artifact, Fault):
         return ()
     results = test_results.newest(job.workspace)
-    sentence = test_standing.state(job.facts, results).sentence
+    sentence = shipping.tests_now(job.facts, results).sentence
     words = [f"{sentence}. A person chose to fix it: plan what that takes."]
     if results:
         words += ["", f"See {test_results.results_file(results.number)}:", ""]
@@ -115,8 +113,8 @@ def about_failure(job: Job, key: str, more: More) -> ChangeSet:
 
 def _written(job: Job, results: Results, choice: str, note: str) -> ChangeSet:
     path = STEP["test"].artifact
-    sentence = test_standing.state(job.facts, results).sentence
-    record = drafts.with_block(job, path, "", tests.block(job.workspace, results, sentence))
+    sentence = shipping.tests_now(job.facts, results).sentence
+    record = drafts.with_block(job, path, "", commands.block(job.workspace, results, sentence))
     page = test_results.results_file(results.number)
     edits = (
         Edit("write", path, "the choice", record),
@@ -188,10 +186,7 @@ at `{baseline.LOG}`. Every other task starts from this one.
 
 
 def _first_in_branch_map(job: Job) -> tuple[Edit, ...]:
-    data = job.workspace.read(BRANCH_MAP)
-    if isinstance(data, Fault):
-        text = f"cannot read {BRANCH_MAP}: {data.reason}"
-        raise Halt(Problem("unreadable", text, file=BRANCH_MAP))
+    data = change_set.content(job.workspace, BRANCH_MAP)
     if f"| {BASELINE} |".encode() in data:
         return ()
     branch = code_repository.find(job).branch(BASELINE)

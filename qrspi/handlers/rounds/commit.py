@@ -10,7 +10,7 @@ from qrspi.core.model import Problem
 from qrspi.core.rounds import convergence, dispositions
 from qrspi.core.rounds.loop import Loop
 from qrspi.core.tree import Fault, Tree
-from qrspi.handlers.changes import engine_files, review_target
+from qrspi.handlers.changes import change_set, review_target
 from qrspi.handlers.jobs.job import Job, Performed
 from qrspi.world.git import commits, refs, repository
 from qrspi.world.git.commits import Committed
@@ -75,7 +75,7 @@ def _anchor(job: Job, loop: Loop, repo: Repo) -> None:
     marks = trailers(job.workspace, job.run, loop)
     before = RoundPaths(loop.subject.reviews, loop.number - 1).anchor
     since = convergence.anchor(job.workspace.head(before))
-    files = (*covered(job.workspace, loop, repo), *engine_files.changed(job.workspace))
+    files = (*covered(job.workspace, loop, repo), *change_set.engine_files(job.workspace))
     made = commits.find(repo, marks, since)
     if made:
         commits.catch_up(repo, files)
@@ -150,13 +150,10 @@ def _refuse_uncommitted(workspace: Workspace, loop: Loop, repo: Repo, commit: st
     changed = commits.paths_of(repo, commit)
     if not any(name.startswith(folder) for name in changed):
         raise _wrong_commit(loop, commit, f"does not touch {loop.paths.directory}")
-    needed = [name for name in covered(workspace, loop, repo) if _is_there(workspace, name)]
+    files = covered(workspace, loop, repo)
+    needed = [name for name in files if not isinstance(workspace.head(name), Fault)]
     if left := repository.untracked(repo, needed):
         raise _wrong_commit(loop, commit, f"leaves {left[0]} out")
-
-
-def _is_there(tree: Tree, path: str) -> bool:
-    return not isinstance(tree.head(path), Fault)
 
 
 def _wrong_commit(loop: Loop, commit: str, what: str) -> Refusal:

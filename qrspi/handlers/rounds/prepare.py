@@ -12,19 +12,19 @@ from qrspi.core.config import problems as config_problems
 from qrspi.core.config import reader as configs
 from qrspi.core.config.edit import backfills_of
 from qrspi.core.errors import Halt, Refusal
-from qrspi.core.filenames import RoundPaths, is_dropping, prompt_file, slug_of
+from qrspi.core.filenames import RoundPaths, is_dropping, prompt_file
 from qrspi.core.findings import visual_excuse
 from qrspi.core.model import Ask, Decision, Problem
 from qrspi.core.pipeline import Subject
 from qrspi.core.records import import_record, step_text
-from qrspi.core.rounds import convergence, later_rounds, opening, round_list, scope_set
+from qrspi.core.rounds import convergence, round_list, scope_set
 from qrspi.core.rounds import manifest as manifests
 from qrspi.core.rounds.convergence import ScopeSetFile
 from qrspi.core.rounds.loop import Loop
 from qrspi.core.rounds.manifest import Dispatch, Manifest, RefChoice
 from qrspi.core.steps import after_round, isolation
 from qrspi.core.tree import CONFIG_LIMIT, Fault, Tree
-from qrspi.handlers.changes import engine_files, review_target
+from qrspi.handlers.changes import change_set, review_target
 from qrspi.handlers.changes.review_target import Branch, Files, Target
 from qrspi.handlers.jobs.job import Job, Performed
 from qrspi.handlers.rounds import visual_reviewer
@@ -63,8 +63,10 @@ def handle(job: Job, number: int | None = None) -> Performed:
     notes += (*decision.diagnostics, *_consume_flag(job.workspace, loop, decision))
     notes += (manifest.chosen,) if manifest.chosen else ()
     files = (*(one.file for one in (diff, since) if one), paths.manifest, *own)
-    opened = opening.digest(manifest)
-    return Performed("prepare-round", loop.subject.key, paths.number, files, notes, opened)
+    opened = manifests.digest(manifest)
+    return Performed(
+        "prepare-round", loop.subject.key, paths.number, files=files, notes=notes, opened=opened
+    )
 
 
 def _put(job: Job, paths: RoundPaths, data: bytes) -> None:
@@ -112,7 +114,14 @@ def _must_be_empty(workspace: Workspace, paths: RoundPaths, still: str) -> None:
             f"no files before reviewers are sent{still}"
         )
         raise Refusal(
-            Problem("precondition-violation", text, paths.directory, "", found[0], "no files")
+            Problem(
+                "precondition-violation",
+                text,
+                file=paths.directory,
+                field="",
+                found=found[0],
+                expected="no files",
+            )
         )
 
 
@@ -201,7 +210,7 @@ def _put_on_record(job: Job, loop: Loop, text: Files) -> tuple[str, ...]:
     if commits.is_on_record(text.repo, (*text.paths, "config.md")):
         return ()
     step = loop.subject.key
-    made = engine_files.commit(job, text.paths, f"draft {step} for {slug_of(job.run)}")
+    made = change_set.commit_files(job, text.paths, f"draft {step}")
     return (f"the draft of {step} is committed as {made[:12]}",) if made else ()
 
 
@@ -274,7 +283,7 @@ def _emit_since(job: Job, reviewed: Target | None, paths: RoundPaths) -> DiffRes
 
 
 def _note(workspace: Workspace, file: str) -> None:
-    """git wrote it, not the workspace, and the trail names it all the same."""
+    """Put a file on the trail that git wrote, and not the workspace."""
     data = workspace.read(file)
     if not isinstance(data, Fault):
         workspace.changes.append(Change(file, None, visual_excuse.digest(data)))
@@ -284,8 +293,8 @@ def _manifest(job: Job, paths: RoundPaths, chain: Chain) -> Manifest:
     subject, config = job.round_loop.subject, job.facts.config
     wanted = visual_excuse.is_expected(job.workspace, subject, config)
     tags = reviewers.expected_tags(subject, config, visual=wanted)
-    base = later_rounds.base(subject, job.facts.records)
-    chosen = later_rounds.choose(job.workspace, subject, config, tags, paths.number, base)
+    base = convergence.base_of(subject, job.facts.records)
+    chosen = convergence.choose_reviewers(job.workspace, subject, config, tags, paths.number, base)
     left_out = () if chain.sent else (reviewers.visual_tag(),)
     sent = tuple(tag for tag in chosen.tags if tag not in left_out)
     return Manifest(

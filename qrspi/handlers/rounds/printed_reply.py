@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import hashlib
 import re
+from itertools import count
 
-from qrspi.core.errors import Halt, Misuse, Refusal
+from qrspi.core.errors import Halt, Misuse, Refusal, accepted
 from qrspi.core.filenames import TAG, RoundPaths, SplitMarker, parse_round_file, split_marker
 from qrspi.core.findings import guard, printed_reply
 from qrspi.core.findings.printed_reply import Split
@@ -14,7 +15,7 @@ from qrspi.core.model import Problem
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import Subject
 from qrspi.core.records.audit_trail import Answer
-from qrspi.core.tree import Entry, Fault, Tree
+from qrspi.core.tree import Entry, Fault
 from qrspi.handlers.jobs import carry_out
 from qrspi.handlers.jobs.job import Job, Options, Performed
 from qrspi.handlers.rounds import named_round
@@ -44,7 +45,7 @@ def split(workspace: Workspace, source: Source, options: Options) -> Taken:
     """A reply into files, as they are: the guard judges them with the rest of the round."""
     _check_tag(source.tag)
     with workspace.locked(options.lock_timeout, "qrspi split"):
-        found = _split(printed_reply.split(source.data, source.tag, source.number))
+        found = accepted(printed_reply.split(source.data, source.tag, source.number))
         write(workspace, source.paths, source.tag, found)
         return _recorded(workspace, source, "split", found, options)
 
@@ -54,17 +55,11 @@ def ingest(workspace: Workspace, source: Source, options: Options) -> Taken:
     _check_tag(source.tag)
     with workspace.locked(options.lock_timeout, "qrspi ingest"):
         _refuse_closed(workspace, source)
-        found = _split(printed_reply.split_any(source.data, source.tag, source.number))
+        found = accepted(printed_reply.split_any(source.data, source.tag, source.number))
         _refuse_bad(workspace, source, found)
         original = _keep(workspace, source)
         write(workspace, source.paths, source.tag, found)
         return _recorded(workspace, source, "ingest", found, options, original)
-
-
-def _split(found: Split | Problem) -> Split:
-    if isinstance(found, Problem):
-        raise Refusal(found)
-    return found
 
 
 def _check_tag(tag: str) -> None:
@@ -92,27 +87,20 @@ def _refuse_bad(workspace: Workspace, source: Source, found: Split) -> None:
     violations = loop.round.violations if loop.round else ()
     bad = tuple(one for one in violations if guard.blamed(one) == source.tag)
     if bad:
-        count = f"{len(bad)} violation{'s' if len(bad) > 1 else ''}"
-        text = f"the text of {source.tag} has {count}, so nothing is taken in: correct it first"
+        many = f"{len(bad)} violation{'s' if len(bad) > 1 else ''}"
+        text = f"the text of {source.tag} has {many}, so nothing is taken in: correct it first"
         raise Refusal(Problem("violations", text), *bad)
 
 
 def _keep(workspace: Workspace, source: Source) -> str:
     """Beside the round, where it is committed: in the round it would be taken for a finding."""
-    path = _free(workspace, source)
+    for number in count(1):
+        more = f"-{number:02d}" if number > 1 else ""
+        path = source.paths.beside(f"-ingested-{source.tag}{more}.txt")
+        if workspace.read(path) in (source.data, Fault("absent")):
+            break
     workspace.write(path, source.data)
     return path
-
-
-def _free(tree: Tree, source: Source) -> str:
-    """A name that nothing has, or this very text."""
-    count = 1
-    while True:
-        more = f"-{count:02d}" if count > 1 else ""
-        path = source.paths.beside(f"-ingested-{source.tag}{more}.txt")
-        if tree.read(path) in (source.data, Fault("absent")):
-            return path
-        count += 1
 
 
 def _recorded(

@@ -5,28 +5,32 @@ Each takes a workspace, or a rehearsal in its place, and gives back a record to 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 
 from qrspi.core import reviewers
 from qrspi.core.config.edit import backfills_of
 from qrspi.core.errors import Refusal
 from qrspi.core.filenames import RoundPaths
-from qrspi.core.findings import triage, visual_excuse
+from qrspi.core.findings import guard, triage, visual_excuse
 from qrspi.core.findings.triage import Tally
 from qrspi.core.model import Decision, Problem, Triaged
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import Subject
+from qrspi.core.records import step_text
 from qrspi.core.rounds import convergence, round_list
 from qrspi.core.rounds import manifest as manifests
 from qrspi.core.rounds.loop import SKIPPABLE, Loop, keeps_scope_set
-from qrspi.core.rounds.manifest import Manifest
+from qrspi.core.rounds.manifest import ADOPT, Manifest
 from qrspi.core.tree import Fault
 from qrspi.handlers.changes import change_set, review_target
+from qrspi.handlers.changes.change_set import ChangeSet, Edit
+from qrspi.handlers.changes.review_target import Branch
 from qrspi.handlers.jobs.carry_out import carry_out
 from qrspi.handlers.jobs.job import Job, Options, Performed
-from qrspi.handlers.rounds import adopt, named_round, prepare, printed_reply, visual_reviewer
 from qrspi.handlers.rounds import assemble as assembling
 from qrspi.handlers.rounds import commit as commit_round
+from qrspi.handlers.rounds import named_round, prepare, printed_reply, visual_reviewer
 from qrspi.handlers.runs import change_config
 from qrspi.world.runs.workspace import Workspace
 
@@ -78,24 +82,29 @@ class Recorded(NamedTuple):
 def open_round(
     workspace: Workspace, subject: Subject, number: int | None, options: Options
 ) -> Opened:
-    """Whoever opens a round by hand also commits its text: `next` is what does both."""
-    options = options._replace(no_commit=True)
-    with workspace.locked(options.lock_timeout, "qrspi round prepare"):
-        job = named_round.to_prepare(workspace, subject, options)
-        done = carry_out(partial(prepare.handle, number=number), job)
-        paths = RoundPaths(subject.reviews, done.round)
-        manifest = manifests.read(workspace.read(paths.manifest), paths.manifest)
-    assert isinstance(manifest, Manifest)
-    return Opened(paths, manifest, done)
+    return _opened(
+        workspace, subject, options, partial(carry_out, partial(prepare.handle, number=number))
+    )
 
 
 def adopt_round(
     workspace: Workspace, subject: Subject, number: int | None, options: Options
 ) -> Opened:
+    return _opened(
+        workspace,
+        subject,
+        options,
+        lambda job: change_set.carry_out(job, _adoption(job, number)).performed,
+    )
+
+
+def _opened(
+    workspace: Workspace, subject: Subject, options: Options, handle: Callable[[Job], Performed]
+) -> Opened:
+    """Whoever opens a round by hand also commits its text: `next` does both."""
     options = options._replace(no_commit=True)
     with workspace.locked(options.lock_timeout, "qrspi round prepare"):
-        job = named_round.to_prepare(workspace, subject, options)
-        done = change_set.carry_out(job, adopt.plan(job, number)).performed
+        done = handle(named_round.to_prepare(workspace, subject, options))
         paths = RoundPaths(subject.reviews, done.round)
         manifest = manifests.read(workspace.read(paths.manifest), paths.manifest)
     assert isinstance(manifest, Manifest)
@@ -252,3 +261,44 @@ def _refuse_unfinished(loop: Loop) -> None:
             expected="a round whose findings are dealt with",
         )
     )
+
+
+def _adoption(job: Job, number: int | None) -> ChangeSet:
+    """Everybody whom the matrix and config.md name is expected, whatever its manifest says."""
+    loop = job.round_loop
+    _refuse_adoption(job, loop, number)
+    manifest = loop.manifest or _manifest_of_now(job, loop)
+    data = manifests.render(manifests.as_opened(manifest))
+    path = loop.paths.manifest
+    edit = Edit("write", path, f"expects {', '.join(manifest.expected_tags)}", data)
+    decided = change_set.decision(job, ADOPT, loop.subject.key, loop.number, edit)
+    edits = (edit, change_set.on_record(job, decided))
+    return ChangeSet("adopt-round", loop.subject.key, loop.number, edits)
+
+
+def _manifest_of_now(job: Job, loop: Loop) -> Manifest:
+    """Files without a manifest: whoever takes them up says that they are about the text as it
+    is."""
+    reviewed = review_target.find(job, loop.subject)
+    return Manifest(
+        step=loop.subject.key,
+        round=loop.number,
+        body_hash=step_text.body_hash(job.workspace, loop.subject),
+        expected_tags=guard.due(job.workspace, loop.subject, job.facts.config, None),
+        commit=reviewed.tip if isinstance(reviewed, Branch) else "",
+    )
+
+
+def _refuse_adoption(job: Job, loop: Loop, number: int | None) -> None:
+    key = loop.subject.key
+    if not loop.number or number not in (None, loop.number):
+        newest = f"the newest is {loop.number:02d}" if loop.number else "it has no round"
+        text = f"only the newest round of {key} can be taken up, and {newest}"
+        raise Refusal(Problem("no-round", text, file=loop.subject.reviews))
+    if loop.problem and loop.manifest is None:
+        raise Refusal(loop.problem)
+    if loop.manifest and loop.is_proven:
+        how = "was taken up already" if loop.opening == "adopted" else "was opened by qrspi"
+        text = f"round {loop.number:02d} of {key} {how}: there is nothing to take up"
+        hint = f"qrspi status {job.run}"
+        raise Refusal(Problem("nothing-to-adopt", text, file=loop.paths.directory, hint=hint))

@@ -6,11 +6,11 @@ from qrspi.core.errors import Refusal
 from qrspi.core.model import Problem
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import Subject
-from qrspi.core.rounds import answers, finding_history, round_list
+from qrspi.core.rounds import finding_history, provenance, round_list
 from qrspi.core.rounds import loop as loops
-from qrspi.core.rounds.answers import CameBy
 from qrspi.core.rounds.finding_history import Shown
 from qrspi.core.rounds.loop import Loop
+from qrspi.core.rounds.provenance import CameBy
 from qrspi.handlers.jobs.job import Options
 from qrspi.handlers.rounds import named_round
 from qrspi.world.runs.workspace import Workspace
@@ -39,9 +39,16 @@ def findings(workspace: Workspace, subject: Subject, number: int | None) -> Find
     config = finding_history.config_of(workspace, loop, job.facts.config)
     loop = loops.at(workspace, subject, config, loop.number)
     shown = finding_history.shown(workspace, loop, config)
-    came = answers.of_round(workspace, loop.round) if loop.round else ()
+    came = provenance.answers(workspace, loop.round) if loop.round else ()
     unread = loop.round.violations if loop.round and loop.imported else ()
-    return Findings(shown, loop.number, silent, unscored, came, unread)
+    return Findings(
+        shown=shown,
+        number=loop.number,
+        silent=silent,
+        unscored=unscored,
+        answers=came,
+        unread=unread,
+    )
 
 
 def _unscored(loop: Loop) -> frozenset[str]:

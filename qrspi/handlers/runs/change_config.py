@@ -10,7 +10,7 @@ from qrspi.core.config import problems as config_problems
 from qrspi.core.config import reader as configs
 from qrspi.core.config.problems import FILE
 from qrspi.core.derivation.derive import survey
-from qrspi.core.errors import Halt, Misuse, Refusal
+from qrspi.core.errors import Halt, Misuse, Refusal, accepted
 from qrspi.core.filenames import slug_of
 from qrspi.core.model import Code, Problem, Status
 from qrspi.core.named_tuple import NamedTuple
@@ -179,9 +179,7 @@ def write_back(workspace: Workspace, fields: Collection[str]) -> tuple[str, ...]
 def _write_back(workspace: Workspace, field: str, value: str) -> None:
     before = workspace.read(FILE, CONFIG_LIMIT)
     assert not isinstance(before, Fault)
-    after = config_edit.backfill(before, field, value)
-    if isinstance(after, Problem):
-        raise Refusal(after)
+    after = accepted(config_edit.backfill(before, field, value))
     try:
         workspace.replace(FILE, before, after)
     except Halt as halt:

@@ -8,7 +8,7 @@ from qrspi.core.errors import Refusal
 from qrspi.core.model import Problem
 from qrspi.core.pipeline import CLOSED
 from qrspi.core.records.approvals import Record
-from qrspi.core.tree import Fault, Tree
+from qrspi.core.tree import Fault, Tree, exists
 from qrspi.core.yaml import frontmatter
 from qrspi.handlers.changes import change_set
 from qrspi.handlers.changes.change_set import Edit
@@ -26,7 +26,8 @@ def close(workspace: Workspace, reason: str, options: Options) -> str:
         return now
     with workspace.locked(options.lock_timeout, "qrspi close"):
         _must_be_open(workspace)
-        edit = Edit("create", CLOSED, "set aside", _page(now, reason))
+        page = f"---\nclosed: {now}\n---\n\n{reason.strip()}\n"
+        edit = Edit("create", CLOSED, "set aside", page.encode())
         decided = Record("close", "", "", 0, note=reason.strip())
         _carry_out(workspace, decided, edit, options.actor, reason)
     return now
@@ -55,13 +56,8 @@ def reopen(workspace: Workspace, options: Options) -> None:
         _carry_out(workspace, Record("reopen", "", "", 0), edit, options.actor)
 
 
-def _is_closed(tree: Tree) -> bool:
-    head = tree.head(CLOSED)
-    return not (isinstance(head, Fault) and head.kind == "absent")
-
-
 def _must_be_open(tree: Tree) -> None:
-    if _is_closed(tree):
+    if exists(tree, CLOSED):
         why = _since(tree.read(CLOSED))
         hint = f"qrspi reopen {tree.name}"
         message = f"{tree.name} is closed already{why}: `{hint}` takes it up again"
@@ -69,17 +65,13 @@ def _must_be_open(tree: Tree) -> None:
 
 
 def _must_be_closed(tree: Tree) -> None:
-    if not _is_closed(tree):
+    if not exists(tree, CLOSED):
         message = f"{tree.name} is not closed: there is nothing to reopen"
         hint = f"qrspi status {tree.name}"
         raise Refusal(Problem("not-closed", message, file=CLOSED, hint=hint))
 
 
 _SHOWN = 120
-
-
-def _page(when: str, reason: str) -> bytes:
-    return f"---\nclosed: {when}\n---\n\n{reason.strip()}\n".encode()
 
 
 def _since(content: bytes | Fault) -> str:

@@ -8,9 +8,11 @@ from contextlib import suppress
 from platform import python_version
 from typing import Literal
 
+from qrspi.core.config import reader as configs
 from qrspi.core.derivation.derive import derive
-from qrspi.core.errors import Halt
+from qrspi.core.errors import Halt, Refusal
 from qrspi.core.filenames import is_dropping, is_own_at_top, is_run_name, slug_of
+from qrspi.core.fleet import broker_address, queues
 from qrspi.core.model import Problem
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import CLOSED, MARKER, REQUEST, STEPS, Subject, subject
@@ -18,10 +20,12 @@ from qrspi.core.proof import vanished as proof
 from qrspi.core.records import approvals, step_text, vanished
 from qrspi.core.rounds import round_list
 from qrspi.core.text import shell_words
-from qrspi.core.tree import Fault, entries
+from qrspi.core.tree import CONFIG_LIMIT, Fault, entries
 from qrspi.handlers.runs import start_run
 from qrspi.world.files import atomic_write, json_log, lock, mounts
 from qrspi.world.files.run_tree import DiskTree, inside_git
+from qrspi.world.fleet import connection
+from qrspi.world.fleet.connection import BrokerLost, Line, Standing
 from qrspi.world.git import command, repository, run_log, worktrees
 from qrspi.world.runs import heartbeat, locate
 from qrspi.world.runs.committed_tree import CommittedTree
@@ -44,9 +48,8 @@ def examine(root: Root | None) -> list[Sign]:
     signs = [Sign("ok", "python", f"Python {python_version()}")]
     signs.append(_git(needed=root is not None and inside_git(root.runs_dir)))
     # Imported here, as it needs a Sign.
-    from qrspi.handlers.runs import fleet_signs
 
-    signs += fleet_signs.signs(root)
+    signs += _fleet(root)
     if root is None:
         message = "no docs/qrspi here or above in this project: no run was started yet"
         return [
@@ -81,8 +84,7 @@ def _work_trees(root: Root) -> Iterator[Sign]:
         trees = worktrees.worktrees(repo) if repo else ()
     except Halt:
         return
-    found = locate.list_runs(root)
-    runs = {slug_of(run.name): run for run in (() if isinstance(found, Fault) else found)}
+    runs = {slug_of(run.name): run for run in _listed(root)}
     for tree in trees:
         slug, inside, _ = tree.path.partition(f"/{worktrees.FOLDER}/")[2].partition("/")
         run = runs.get(slug)
@@ -91,6 +93,11 @@ def _work_trees(root: Root) -> Iterator[Sign]:
         whose = f"of {run.name}, which is over" if run else "of no run that is here"
         hint = f"qrspi task clean {run.name}" if run else ""
         yield Sign("note", "work trees", f"{tree.path} is left {whose}", hint)
+
+
+def _listed(root: Root) -> tuple[RunDir, ...]:
+    runs = locate.list_runs(root)
+    return () if isinstance(runs, Fault) else tuple(runs)
 
 
 def _is_over(run: RunDir) -> bool:
@@ -145,8 +152,7 @@ def _leftover(path: str, remover: str) -> Sign:
 
 
 def _runs(root: Root) -> Iterator[Sign]:
-    runs = locate.list_runs(root)
-    for run in () if isinstance(runs, Fault) else runs:
+    for run in _listed(root):
         signs = list(_run(run))
         yield from signs or [Sign("ok", run.name, "nothing is odd")]
 
@@ -227,3 +233,41 @@ def _subjects(tree: DiskTree) -> Iterator[Subject]:
     keys = [*folders.values(), *(entry.name for entry in entries(tree, "reviews/tasks"))]
     found = (subject(key) for key in keys)
     yield from (about for about in found if about)
+
+
+def _fleet(root: Root | None) -> Iterator[Sign]:
+    """Nothing for whoever names no broker."""
+    if not os.environ.get(broker_address.VARIABLE):
+        return
+    try:
+        where = connection.address(os.environ)
+        line = connection.connect(where)
+    except Refusal as refusal:
+        yield Sign("problem", "broker", refusal.problem.message)
+        return
+    yield Sign("ok", "broker", f"{where.shown} answers")
+    try:
+        for vendor in _vendors(root) if root else ():
+            yield _queue(vendor, line)
+    except (BrokerLost, TimeoutError):
+        yield Sign("problem", "broker", f"{where.shown} was lost while it was asked")
+    line.close()
+
+
+def _vendors(root: Root) -> list[str]:
+    """Those that the runs of this project route to."""
+    found: dict[str, None] = {}
+    for run in _listed(root):
+        config = configs.read(DiskTree(run.path).read("config.md", CONFIG_LIMIT))
+        models = [*(config.model_routing or {}).values(), config.second_reviewer_model]
+        found |= {model.vendor: None for model in models if model}
+    return [vendor for vendor in found if queues.is_vendor(vendor)]
+
+
+def _queue(vendor: str, line: Line) -> Sign:
+    about = f"workers for {vendor}"
+    standing = line.standing(queues.of_vendor(vendor).name) or Standing(0, 0)
+    waiting = f"{standing.waiting} job{'s' if standing.waiting != 1 else ''} waiting"
+    if standing.consumers:
+        return Sign("ok", about, f"{standing.consumers}, {waiting}")
+    return Sign("note", about, f"none, {waiting}", "qrspi worker")

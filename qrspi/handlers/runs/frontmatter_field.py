@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from qrspi.core.errors import Halt, Misuse, Refusal
+from qrspi.core.errors import Halt, Misuse, Refusal, accepted
 from qrspi.core.model import Problem
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.tree import BODY_LIMIT, Fault
@@ -29,9 +29,7 @@ class Setting(NamedTuple):
 
 def read(path: str, key: str) -> Node:
     file = lone_file.at(path)
-    front = frontmatter.read(_content(file), file.shown)
-    if isinstance(front, Problem):
-        raise Refusal(front)
+    front = accepted(frontmatter.read(_content(file), file.shown))
     fields = front.fields if front else {}
     if key not in fields:
         raise Refusal(_absent(file.shown, key, front))
@@ -87,7 +85,5 @@ def perform(path: str, key: str, value: str, lock_timeout: float) -> Setting:
 
 def _setting(file: LoneFile, key: str, value: str) -> Setting:
     before = _content(file)
-    after = writer.set_field(before, key, value, file.shown)
-    if isinstance(after, Problem):
-        raise Refusal(after)
+    after = accepted(writer.set_field(before, key, value, file.shown))
     return Setting(before, after, lone_file.run_around(file))

@@ -11,6 +11,7 @@ from qrspi.core.errors import Refusal
 from qrspi.core.model import Problem
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.text.shell_words import quoted
+from qrspi.handlers.changes import task_base
 from qrspi.handlers.changes.code_repository import Workplace
 from qrspi.handlers.jobs.job import Job
 from qrspi.world.git import commits, refs, worktrees
@@ -92,7 +93,7 @@ def _part(job: Job, given: Given, name: str) -> Base:
 def _is_made_of(place: Workplace, commit: str, tips: list[str]) -> bool:
     """Whether it has all of the tips, and nothing else but merges of them."""
     inside = all(refs.is_ancestor(place.repo, tip, commit) for tip in tips)
-    return inside and not refs.has_own_work(place.repo, commit, tips)
+    return inside and not task_base.has_own_words(place.repo, commit, tips)
 
 
 def _is_ours(place: Workplace, commit: str, tips: list[str], message: str) -> bool:

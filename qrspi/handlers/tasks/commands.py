@@ -1,14 +1,31 @@
-"""The commands that config.md names: for the tests, and for CI."""
+"""The commands that config.md names, for the tests and for CI: run, or run by hand and reported.
+What fails in CI becomes a task."""
 
 from __future__ import annotations
 
 from qrspi.core import trust
+from qrspi.core.code_steps import gate_records, integrate, shipping, test_results
+from qrspi.core.code_steps.test_results import Failure, Results
 from qrspi.core.config.reader import NO_TESTS
 from qrspi.core.errors import Refusal
-from qrspi.core.model import Problem
-from qrspi.handlers.jobs.job import Job
-from qrspi.world.consent import permits
+from qrspi.core.filenames import round_name, round_number
+from qrspi.core.model import Problem, TestState
+from qrspi.core.pipeline import STEP
+from qrspi.core.records import baseline
+from qrspi.core.records.baseline import Baseline
+from qrspi.core.steps import permits
+from qrspi.core.tree import Tree, entries
+from qrspi.core.yaml.writer import quote
+from qrspi.handlers.changes import change_set, code_repository
+from qrspi.handlers.changes.change_set import ChangeSet, Edit, commit_files, set_fields
+from qrspi.handlers.jobs.job import Job, Performed
+from qrspi.handlers.tasks import drafts, repairs
+from qrspi.world.consent import permits as consents
 from qrspi.world.consent.permits import Permit
+from qrspi.world.git import refs, worktrees
+from qrspi.world.machine import clock
+from qrspi.world.processes import configured_command
+from qrspi.world.processes.configured_command import Ran
 
 
 def named(job: Job, key: str) -> str:
@@ -32,4 +49,229 @@ def named(job: Job, key: str) -> str:
 
 def permit(job: Job, key: str) -> Permit:
     """The same, allowed by this user: what runs is taken from it."""
-    return permits.permit(job.project, job.run, trust.shell(f"gates.{key}", named(job, key)))
+    return consents.permit(job.project, job.run, trust.shell(f"gates.{key}", named(job, key)))
+
+
+def take_baseline(job: Job) -> Performed:
+    """At the tip of the feature branch, in a work tree that is thrown away."""
+    permitted = permit(job, "test_command")
+    command = permitted.named.text
+    place = code_repository.find(job)
+    worktrees.exclude_folder(place.repo)
+    with worktrees.throwaway(place.repo, place.worktree("baseline"), place.tip) as tree:
+        ran = configured_command.run(permitted, tree.root)
+    taken = Baseline(
+        commit=place.tip,
+        command=command,
+        exit=ran.status,
+        choice="pending",
+        time=clock.now_utc(),
+        failures=_failures(command, ran),
+    )
+    job.workspace.write(baseline.LOG, ran.output)
+    job.workspace.write(baseline.FILE, baseline.render(taken))
+    verdict = "passed" if taken.passed else f"failed with exit {ran.status}"
+    note = f"the tests {verdict} at {place.feature} ({place.tip[:12]})"
+    return Performed("baseline", "implement", 0, (baseline.FILE, baseline.LOG), (note,))
+
+
+def baseline_passed(tree: Tree) -> bool:
+    taken = baseline.read(tree)
+    return taken is not None and taken.passed
+
+
+def run_tests(job: Job) -> Performed:
+    """Over the feature branch; what they say is drafted as test-results.md."""
+    permitted = permit(job, "test_command")
+    command = permitted.named.text
+    place = code_repository.find(job)
+    code_repository.checked_out(place, f"run `qrspi next {job.run}`")
+    commit = refs.head(place.repo) or ""
+    ran = configured_command.run(permitted, place.repo.root)
+    results = _results(job, command, commit, ran)
+    log = test_results.log_file(results.number)
+    job.workspace.write(log, ran.output)
+    known = _write_known(job, results)
+    return _drafted(job, results, "run-tests", (log, *known))
+
+
+def not_run(job: Job) -> Performed:
+    """Nobody named a command: that is drafted, so that reviewers and people know."""
+    place = code_repository.find(job)
+    results = shipping.blank(job.facts, refs.head(place.repo) or "", clock.now_utc())
+    return _drafted(job, results, "draft-test-results", ())
+
+
+def _drafted(job: Job, results: Results, handler: str, before: tuple[str, ...]) -> Performed:
+    """The page comes last: until it is there, all of this is done again."""
+    sentence = shipping.tests_now(job.facts, results).sentence
+    earlier = test_results.results_file(results.number - 1)  # somebody may have asked for this run
+    record = drafts.write(
+        job, "test", block(job.workspace, results, sentence), {"commit": results.commit}
+    )
+    page = test_results.results_file(results.number)
+    job.workspace.write(page, test_results.render(results, sentence))
+    files = (*before, record, page)
+    known = (earlier,) if results.number > 1 else ()
+    commit_files(job, (*files, *known), "draft test")
+    return Performed(handler, "test", results.number, files, (sentence,))
+
+
+def _failures(command: str, ran: Ran) -> tuple[str, ...]:
+    return test_results.failures(ran.text, command) if ran.status else ()
+
+
+def _results(job: Job, command: str, commit: str, ran: Ran) -> Results:
+    before = frozenset(baseline.known_failures(job.workspace))
+    names = _failures(command, ran)
+    return shipping.blank(job.facts, commit, clock.now_utc())._replace(
+        exit=ran.status,
+        failures=tuple(Failure(name, "known" if name in before else "pending") for name in names),
+    )
+
+
+def block(tree: Tree, results: Results, sentence: str) -> str:
+    """What test-results.md says: the tests, and the merges that this step made."""
+    merges = gate_records.merges(tree.read(STEP["test"].artifact))
+    text = test_results.summary(results, sentence)
+    return f"{text}\n\n{gate_records.merges_block(merges)}" if merges else text
+
+
+def _write_known(job: Job, results: Results) -> tuple[str, ...]:
+    known = [failure.name for failure in results.failures if failure.choice == "known"]
+    if not known:
+        return ()
+    text = f"# Failures known from before\n{baseline.listed(known)}"
+    job.workspace.write(test_results.KNOWN, text.encode())
+    return (test_results.KNOWN,)
+
+
+CI_FOLDER = "reviews/ci"
+
+
+def run_ci(job: Job) -> Performed:
+    permitted = permit(job, "ci_command")
+    command = permitted.named.text
+    place = code_repository.find(job)
+    verb = f"run `qrspi next {job.run}`"
+    code_repository.checked_out(place, verb)
+    code_repository.clean(job, place, verb)
+    commit = refs.head(place.repo) or ""
+    ran = configured_command.run(permitted, place.repo.root)
+    number = _highest(job.workspace) + 1
+    log = f"{CI_FOLDER}/{round_name(number)}.log"
+    job.workspace.write(log, ran.output)
+    files = [log, _ci_review(job, number, command, commit, ran), STEP["integrate"].artifact]
+    if ran.status:
+        files.append(_ci_repair(job, command, log, ran))
+    _remember_ci(job, log, ran)
+    commit_files(job, files, f"CI round {number:02d}")
+    verdict = "passed" if ran.status == 0 else f"failed with exit {ran.status}"
+    note = f"the CI command {verdict}, see {log}"
+    return Performed("ci", "integrate", number, tuple(files), (note,))
+
+
+def _highest(tree: Tree) -> int:
+    names = (entry.name for entry in entries(tree, CI_FOLDER) if entry.name.endswith(".log"))
+    return max((round_number(name.removesuffix(".log")) or 0 for name in names), default=0)
+
+
+def _ci_review(job: Job, number: int, command: str, commit: str, ran: Ran) -> str:
+    path = f"{CI_FOLDER}/{round_name(number)}-review.md"
+    failed = test_results.failures(ran.text, command) if ran.status else ()
+    listed = "".join(f"- {name}\n" for name in failed)
+    verdict = f"The CI command failed:\n\n{listed}" if ran.status else "The CI command passed.\n"
+    head = (
+        f"---\nround: {number}\ncommand: {quote(command)}\ncommit: {commit}\nexit: {ran.status}\n"
+        f"time: {quote(clock.now_utc())}\n---\n"
+    )
+    text = f"{head}\n# CI, round {number:02d}\n\n{verdict}\nOutput: {round_name(number)}.log\n"
+    job.workspace.write(path, text.encode())
+    return path
+
+
+def _ci_repair(job: Job, command: str, log: str, ran: Ran) -> str:
+    listed = "\n".join(f"- {name}" for name in test_results.failures(ran.text, command))
+    body = f"""\
+`{command}` exits {ran.status} on the merged branch; its output is in the run's directory, at
+`{log}`. What it names:
+
+{listed}
+
+## Acceptance Criteria
+
+- `{command}` exits 0 in this task's work tree.
+- No check is switched off or weakened to get there.
+"""
+    return repairs.write(job, "ci", "ci-command", "Make the CI command pass", body)
+
+
+def _remember_ci(job: Job, log: str, ran: Ran) -> None:
+    """In the frontmatter, where it does not make the review of the merged branch start again."""
+    path = STEP["integrate"].artifact
+    fields = {
+        "ci_exit": str(ran.status),
+        "ci_log": quote(log),
+        "ci_merges": str(len(integrate.recorded(job.workspace))),
+        "ci_resets": str(integrate.resets(job.facts, "integrate")),
+    }
+    edit = set_fields(job.workspace, path, fields, "the CI command ran")
+    if edit:
+        job.workspace.replace(path, edit.old, edit.data)
+
+
+def report_by_hand(job: Job, state: TestState, words: str, who: str = "") -> ChangeSet:
+    """The record comes first: without it the page is nobody's word."""
+    if problem := _not_now(job) or _contradicts(job, state):
+        raise Refusal(problem)
+    place = code_repository.find(job)
+    results = shipping.blank(job.facts, refs.head(place.repo) or "", clock.now_utc())._replace(
+        reporter=change_set.decider(job, who), reported=state, words=words
+    )
+    sentence = shipping.tests_of(results).sentence
+    artifact, page = STEP["test"].artifact, test_results.results_file(results.number)
+    about = Edit("write", page, sentence, test_results.render(results, sentence))
+    said = change_set.decision(job, "test-report", "test", results.number, about)
+    edits = (
+        change_set.on_record(job, said._replace(option=state, note=words), who),
+        Edit("write", artifact, "what was reported", _reported_record(job, results, sentence)),
+        about,
+    )
+    return ChangeSet(
+        "test-report",
+        "test",
+        results.number,
+        edits,
+        message=change_set.message("report about", "test", job.run),
+        covers=(artifact, page),
+    )
+
+
+def _reported_record(job: Job, results: Results, sentence: str) -> bytes:
+    title = drafts.TITLES["test"].format(phase=job.facts.phase)
+    fields: drafts.Fields = {"status": "draft", "phase": job.facts.phase, "commit": results.commit}
+    text = block(job.workspace, results, sentence)
+    return drafts.with_block(job, STEP["test"].artifact, title, text, fields)
+
+
+def _not_now(job: Job) -> Problem | None:
+    waiting = integrate.pending(job.workspace, integrate.work(job.facts).wanted)
+    if job.facts.step == "test" and not waiting:
+        return None
+    what = f"{waiting[0].key} is not merged yet" if waiting else "the run is not at test"
+    text = f"there is nothing to report about yet, {what}: {permits.now(job.next)}"
+    return Problem("not-ready", text, hint=job.next.command)
+
+
+def _contradicts(job: Job, state: TestState) -> Problem | None:
+    """Nobody reports away what the engine saw."""
+    results = test_results.newest(job.workspace)
+    if results is None or results.exit in (None, 0) or state == "failed":
+        return None
+    if not shipping.is_current(job.facts, results):
+        return None
+    again = f"qrspi resolve {job.run} rerun"
+    sentence = shipping.tests_of(results).sentence
+    text = f"{sentence}, and nothing changed since: have them run again with `{again}`"
+    page = test_results.results_file(results.number)
+    return Problem("tests-failed", text, file=page, found="failed", expected="passed", hint=again)

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
-from qrspi.core.code_steps import batch, gate_records, implement, pull_request
-from qrspi.core.errors import Refusal
-from qrspi.core.filenames import slug_of
-from qrspi.core.model import Problem
+from qrspi.core.code_steps import batch, gate_records, implement, shipping
+from qrspi.core.errors import accepted
 from qrspi.core.pipeline import STEP
 from qrspi.core.tree import Fault
-from qrspi.handlers.changes import engine_files
+from qrspi.handlers.changes.change_set import commit_files
 from qrspi.handlers.jobs.job import Job, Performed
 
 Fields = Mapping[str, str | int]
@@ -26,15 +24,17 @@ def implementation(job: Job) -> Performed:
     """implementation.md: every task of the phase and how it ended."""
     states = implement.everything(job.facts, batch.read(job.facts))
     path = write(job, "implement", gate_records.implementation(states))
-    commit(job, "draft implement", (path,))
+    commit_files(job, (path,), "draft implement")
     return Performed("draft-implementation", "implement", 0, (path,))
 
 
 def pull_request_text(job: Job) -> Performed:
     """pull-request.md. Nothing is sent anywhere: that is a person's to do, after the gate."""
-    path, title = pull_request.FILE, pull_request.title(job.facts)
-    job.workspace.write(path, with_block(job, path, title, pull_request.text(job.facts, job.loop)))
-    commit(job, "draft the pull request", (path,))
+    path, title = shipping.PULL_REQUEST, shipping.title(job.facts)
+    job.workspace.write(
+        path, with_block(job, path, title, shipping.pull_request(job.facts, job.loop))
+    )
+    commit_files(job, (path,), "draft the pull request")
     return Performed("draft-pull-request", "test", 0, (path,))
 
 
@@ -51,11 +51,4 @@ def write(job: Job, step: str, block: str, fields: Fields | None = None) -> str:
 
 def with_block(job: Job, path: str, title: str, block: str, fields: Fields | None = None) -> bytes:
     """The record with this block in it. What people wrote around the block stays."""
-    data = gate_records.drafted(job.workspace.read(path), title, block, fields or {})
-    if isinstance(data, Problem):
-        raise Refusal(data)
-    return data
-
-
-def commit(job: Job, message: str, paths: Sequence[str]) -> None:
-    engine_files.commit(job, paths, f"{message} for {slug_of(job.run)}")
+    return accepted(gate_records.drafted(job.workspace.read(path), title, block, fields or {}))

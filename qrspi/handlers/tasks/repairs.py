@@ -1,20 +1,23 @@
-"""Tasks that repair what a later step found: `fixes/<kind>-round-NN/*.md`."""
+"""Tasks that repair what a later step found, `fixes/<kind>-round-NN/*.md`; and what became of a
+round's findings, once somebody has done something about them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from qrspi.core.code_steps import batch, implementers, integrate, test, test_results
+from qrspi.core.records import task_records
+from qrspi.core.records.task_records import Report
 from qrspi.core.rounds.loop import Loop
 from qrspi.core.yaml.writer import quote
+from qrspi.handlers.changes.change_set import commit_files
 from qrspi.handlers.jobs.job import Job, Performed
-from qrspi.handlers.tasks import drafts
 
 
 def handle(job: Job) -> Performed:
     """A task of what a review of the code found, or of tests that fail."""
     path = _of_findings(job, job.loop) if job.loop else _of_failures(job)
-    drafts.commit(job, f"repairs of {job.facts.step}", (path,))
+    commit_files(job, (path,), f"repairs of {job.facts.step}")
     number = job.loop.number if job.loop else 0
     return Performed("write-repairs", job.facts.step, number, (path,))
 
@@ -38,7 +41,7 @@ that go in where a user does. The criteria, by their names:
 - Nothing but tests, and what they need to run, is changed.
 """
     path = write(job, "test", implementers.ACCEPTANCE, "Tests of the whole phase", body)
-    drafts.commit(job, "acceptance tests", (path,))
+    commit_files(job, (path,), "acceptance tests")
     return Performed("write-acceptance", job.facts.step, 0, (path,))
 
 
@@ -92,3 +95,38 @@ def _of_failures(job: Job) -> str:
 """
     name = test.repair_of(results).removeprefix("/")
     return write(job, "test", name, "Repair failing tests", body)
+
+
+_MOST_LISTED = 20  # dispositions have thirty lines at most
+
+
+def settle_task(job: Job) -> Performed:
+    """The implementer has reported another commit since the round."""
+    report = task_records.report(job.workspace, job.round_loop.subject.key)
+    assert isinstance(report, Report)  # the action was derived from it
+    return _settle(job, f"reported as settled in {report.commit[:12]}")
+
+
+def settle_repairs(job: Job) -> Performed:
+    """The task that the findings were made into has ended."""
+    end = f"/{integrate.repair_name(job.round_loop.number)}"
+    repairs = integrate.work(job.facts).repairs
+    repair = next(task for task in repairs if task.key.endswith(end))
+    merged = {merge.key: merge.commit or merge.tip for merge in integrate.recorded(job.workspace)}
+    where = f", merged as {merged[repair.key][:12]}" if repair.key in merged else ""
+    return _settle(job, f"{repair.item.file} ({repair.state}{where})")
+
+
+def _settle(job: Job, what: str) -> Performed:
+    loop = job.round_loop
+    job.workspace.create(loop.paths.dispositions, dispositions(loop, what))
+    return Performed("settle", loop.subject.key, loop.number, (loop.paths.dispositions,))
+
+
+def dispositions(loop: Loop, what: str) -> bytes:
+    """The same of each finding that was to be applied."""
+    names = [item.finding.name for item in loop.to_apply]
+    lines = [f"- {name}: {what}" for name in names[:_MOST_LISTED]]
+    if more := len(names) - len(lines):
+        lines.append(f"- and {more} more: {what}")
+    return "\n".join([f"# Round {loop.number:02d} dispositions", "", *lines, ""]).encode()

@@ -109,7 +109,11 @@ def _refuse_unmapped(job: Job, task: TaskState, words: str) -> None:
         f"{task.key}: no test is named for {names}; expected a line `- CRITERION: TEST` for each "
         "criterion in the text given with -F FILE"
     )
-    raise Refusal(Problem("evidence-missing", text, "", "-F", names, "a line for each criterion"))
+    raise Refusal(
+        Problem(
+            "evidence-missing", text, field="-F", found=names, expected="a line for each criterion"
+        )
+    )
 
 
 def _can_report(job: Job, task: TaskState) -> None:
@@ -149,7 +153,17 @@ def _refuse_without_work(job: Job, task: TaskState, commit: str) -> None:
         f"{commit[:12]}{beside}"
     )
     hint = f"git -C {quoted(place)} status"
-    raise Refusal(Problem("nothing-committed", text, place, "--commit", commit, "a commit", hint))
+    raise Refusal(
+        Problem(
+            "nothing-committed",
+            text,
+            file=place,
+            field="--commit",
+            found=commit,
+            expected="a commit",
+            hint=hint,
+        )
+    )
 
 
 def _names(files: Sequence[str]) -> str:
@@ -165,7 +179,16 @@ def _resolved(job: Job, task: TaskState, commit: str) -> str:
     if full:
         return full
     text = f"{task.key}: {commit!r} is no commit in {repo.root}: expected the one that was made"
-    raise Refusal(Problem("unknown-commit", text, "", "--commit", commit, "a commit", "git log"))
+    raise Refusal(
+        Problem(
+            "unknown-commit",
+            text,
+            field="--commit",
+            found=commit,
+            expected="a commit",
+            hint="git log",
+        )
+    )
 
 
 def accept(job: Job, key: str, reason: str, who: str = "") -> ChangeSet:

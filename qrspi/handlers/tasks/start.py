@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from qrspi.core.code_steps import batch, task_bases, task_state
+from qrspi.core.code_steps import batch, task_state
 from qrspi.core.config import problems as config_problems
 from qrspi.core.config import reader as configs
-from qrspi.core.errors import Refusal
+from qrspi.core.errors import Refusal, accepted
 from qrspi.core.model import Problem
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.records import task_records
@@ -186,10 +186,7 @@ def start(job: Job, key: str) -> Started:
 
 
 def _recorded(job: Job, key: str) -> Start | None:
-    start = task_records.start(job.workspace, key)
-    if isinstance(start, Problem):
-        raise Refusal(start)
-    return start
+    return accepted(task_records.start(job.workspace, key))
 
 
 def _first_time(job: Job, given: Given) -> Started:
@@ -252,7 +249,7 @@ def _on_newer_base(job: Job, given: Given, started: Started) -> Started:
         new = known._replace(base_commit=base.commit, built_on=built_on, stays_without="")
         return Started(key, _written(job, key, new), "rebuilt")
     stays = known._replace(stays_without=task_records.listed(base.built_on))
-    said = task_bases.warning(key, known, given.states[key].moved).message
+    said = batch.older_base(key, known, given.states[key].moved).message
     return Started(key, _written(job, key, stays), started.how, (said,))
 
 
@@ -262,7 +259,15 @@ def _other_branch(given: Given, known: Start) -> Problem:
     file, expected = task_records.start_file(key), given.place.branches(key, given.item.branch)[0]
     text = f"{file}: branch is {known.branch}; expected {expected}"
     hint = f"git -C {quoted(given.place.repo.root)} log --all -- {quoted(f'*/{file}')}"
-    return Problem("bad-record", text, file, "branch", known.branch, expected, hint)
+    return Problem(
+        "bad-record",
+        text,
+        file=file,
+        field="branch",
+        found=known.branch,
+        expected=expected,
+        hint=hint,
+    )
 
 
 def _last_known(job: Job, given: Given, known: Start) -> str:

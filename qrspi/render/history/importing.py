@@ -7,7 +7,7 @@ from typing import Any
 
 from qrspi.core.importing.config_import import Question
 from qrspi.core.importing.import_plan import ImportPlan
-from qrspi.handlers.importing.import_run import Imported, Source
+from qrspi.handlers.importing import Imported, Source
 from qrspi.render import run_page
 from qrspi.render.terminal import counted, one_line
 

@@ -6,7 +6,7 @@ from itertools import combinations
 
 import pytest
 
-from qrspi.core.agents import trial_case, trial_prompts, trial_score
+from qrspi.core.agents import trial_case, trial_score
 from qrspi.core.agents.roles import Role
 from qrspi.core.agents.trial_case import Case, Planted
 from qrspi.core.model import Problem
@@ -21,12 +21,12 @@ def role(name: str) -> Role:
     return found
 
 
-def prompt(asked: trial_prompts.Question) -> str:
+def prompt(asked: trial_case.Question) -> str:
     rules = role(asked.case.role).text
-    return trial_prompts.told(asked, rules, role_files.shared_parts(), "/tmp/material")
+    return trial_case.told(asked, rules, role_files.shared_parts(), "/tmp/material")
 
 
-QUESTIONS = tuple(trial_prompts.questions(CASES, role))
+QUESTIONS = tuple(trial_case.questions(CASES, role))
 
 
 def test_there_are_forty_faults_and_forty_that_are_none() -> None:
@@ -42,7 +42,7 @@ def test_every_reviewer_that_is_shipped_has_a_case() -> None:
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_each_claim_means_what_it_was_made_from_and_nothing_else(case: Case) -> None:
     for one in case.planted:
-        asked = trial_prompts.Question(case.name, role(case.role), case)
+        asked = trial_case.Question(case.name, role(case.role), case)
         told = trial_score.outcome(asked, report(case, one.id))
         assert (told.found, told.false, told.elsewhere) == (
             (one.id,) if one.is_fault else (),

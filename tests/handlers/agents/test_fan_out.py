@@ -11,7 +11,7 @@ import pytest
 from qrspi import engine
 from qrspi.core.derivation.derive import derive
 from qrspi.core.errors import Busy, Halt, Refusal
-from qrspi.core.rounds.answers import CameBy
+from qrspi.core.rounds.provenance import CameBy
 from qrspi.handlers.jobs.job import Options
 from qrspi.handlers.rounds import round_findings
 from qrspi.world.agents import dispatch_folder

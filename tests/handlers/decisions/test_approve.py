@@ -544,12 +544,12 @@ def test_the_trail_names_each_file(tmp_path: Path) -> None:
 
 @pytest.mark.rule("EVD-04", "CAP-03")
 def test_what_was_unapproved_unchanged_is_not_reviewed_again(tmp_path: Path) -> None:
-    from qrspi.handlers.decisions import unapprove
+    from qrspi.handlers.decisions import rewind
 
     gate = Gate(tmp_path / "shop", DRAFT | reviewed_clean("goals", TEXT))
     assembled(gate)
     gate.make(lambda job: approve.plan(job, "goals"))
-    gate.make(lambda job: unapprove.plan(job, "goals"))
+    gate.make(lambda job: rewind.unapprove(job, "goals"))
     answer = gate.job().next
     assert (answer.action, answer.because) == ("approve", ("Reviews passed clean in round 1",))
 

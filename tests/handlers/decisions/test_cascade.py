@@ -19,7 +19,7 @@ from qrspi.core.pipeline import STEP, STEPS
 from qrspi.core.steps import after_round, permits
 from qrspi.handlers.changes import change_set
 from qrspi.handlers.changes.change_set import ChangeSet, Edit
-from qrspi.handlers.decisions import approve, cascade, reject, rewind, unapprove
+from qrspi.handlers.decisions import approve, cascade, reject, rewind
 from qrspi.handlers.decisions.approve import Consent
 from qrspi.handlers.jobs.job import Job, Options
 from qrspi.world.runs.workspace import Workspace
@@ -748,7 +748,7 @@ def decide(run: Path, build: Callable[[Job], ChangeSet], no_commit: bool = False
 
 MEANWHILE: list[tuple[str, int, Callable[[Path], object]]] = [
     ("rejected", 2, lambda run: decide(run, lambda job: reject.plan(job, "questions", b"No."))),
-    ("unapproved", 3, lambda run: decide(run, lambda job: unapprove.plan(job, "questions"))),
+    ("unapproved", 3, lambda run: decide(run, lambda job: rewind.unapprove(job, "questions"))),
     ("rewound", 3, lambda run: decide(run, lambda job: rewind.plan(job, "questions"))),
 ]
 
@@ -866,7 +866,7 @@ def test_after_a_persons_no_only_a_person_approves(tmp_path: Path, step: str, wo
     else:
         advance(run)
         assert status(run, step) == "approved"
-        take_back = rewind.plan if word == "rewind" else unapprove.plan
+        take_back = rewind.plan if word == "rewind" else rewind.unapprove
         decide(run, lambda job: take_back(job, step, "Ada"))
     put(run, STEP[step].artifact, runs.artifact(body="# Another text\n"))
     advance(run)

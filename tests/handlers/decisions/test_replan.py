@@ -11,7 +11,7 @@ from qrspi.core.errors import Misuse, Refusal
 from qrspi.core.pipeline import ROUTES
 from qrspi.core.steps.facts import artifact_status
 from qrspi.handlers.changes import change_set
-from qrspi.handlers.decisions import archive_phase, replan
+from qrspi.handlers.decisions import replan
 from qrspi.world.files.run_tree import DiskTree
 from qrspi.world.runs.workspace import Workspace
 from tests import runs
@@ -109,7 +109,7 @@ def test_a_phase_that_is_half_put_away_is_finished(shop: Workshop, count: int) -
     shop.approve("plan")
     workspace = Workspace(shop.run)
     with workspace.locked():
-        steps = archive_phase.steps(change_set.look(workspace, shop.options), 1)
+        steps = replan.archive_steps(change_set.look(workspace, shop.options), 1)
         assert len(steps) == 20
         for step in steps[:count]:
             step()

@@ -8,7 +8,7 @@ import pytest
 
 from qrspi.core.errors import Refusal
 from qrspi.handlers.changes.change_set import ChangeSet
-from qrspi.handlers.decisions import unapprove
+from qrspi.handlers.decisions import rewind
 from qrspi.handlers.jobs.job import Job
 from tests import runs
 from tests.handlers.gates import NOW, USER, WHO, Gate, cut_off, left
@@ -33,7 +33,7 @@ def _fixed_time(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.rule("APR-05", "APV-01", "CMT-06")
 def test_one_artifact_returns_to_draft(tmp_path: Path) -> None:
     gate = Gate(tmp_path / "shop", FILES)
-    gate.make(lambda job: unapprove.plan(job, "design"))
+    gate.make(lambda job: rewind.unapprove(job, "design"))
     record = {
         "event": "unapprove",
         "step": "design",
@@ -57,7 +57,7 @@ def test_one_artifact_returns_to_draft(tmp_path: Path) -> None:
 @pytest.mark.rule("APR-04", "APR-05", "RP-01")
 def test_a_plan_takes_its_tasks_along_and_keeps_its_start(tmp_path: Path) -> None:
     gate = Gate(tmp_path / "shop", FILES)
-    move, _ = gate.make(lambda job: unapprove.plan(job, "plan"))
+    move, _ = gate.make(lambda job: rewind.unapprove(job, "plan"))
     assert [edit.path for edit in move.edits] == [
         "approvals.jsonl",
         "plan.md",
@@ -86,7 +86,7 @@ def test_a_plan_takes_its_tasks_along_and_keeps_its_start(tmp_path: Path) -> Non
 def test_what_is_not_approved_is_refused(tmp_path: Path, step: str, line: str) -> None:
     gate = Gate(tmp_path / "shop", FILES)
     with pytest.raises(Refusal) as refused:
-        gate.make(lambda job: unapprove.plan(job, step))
+        gate.make(lambda job: rewind.unapprove(job, step))
     assert refused.value.problem.message == line
     assert gate.files() == FILES
 
@@ -94,7 +94,7 @@ def test_what_is_not_approved_is_refused(tmp_path: Path, step: str, line: str) -
 @pytest.mark.rule("ENG-04", "APR-05")
 def test_the_same_command_finishes_after_a_kill(tmp_path: Path) -> None:
     def build(job: Job) -> ChangeSet:
-        return unapprove.plan(job, "plan")
+        return rewind.unapprove(job, "plan")
 
     points = 0
     for at, gate, expected in cut_off(Gate(tmp_path / "shop", FILES), build):

@@ -11,7 +11,7 @@ from qrspi.core.errors import Refusal
 from qrspi.core.records import task_records
 from qrspi.core.records.task_records import Reopened
 from qrspi.handlers.decisions import reject
-from qrspi.handlers.tasks import tests
+from qrspi.handlers.tasks import commands
 from qrspi.world.files.run_tree import DiskTree
 from tests import deliveries
 from tests.deliveries import full, quick, task
@@ -211,7 +211,7 @@ def test_failures_known_from_before_are_listed_and_not_asked_about(tmp_path: Pat
         "echo 'FAILED tests/old.py::a'; test ! -e new || echo 'FAILED tests/new.py::b'; exit 1\n"
     )
     shop = Workshop(tmp_path / "project", quick(), {"test.sh": script})
-    shop.perform(tests.take_baseline)
+    shop.perform(commands.take_baseline)
     shop.resolve("proceed")
     shop.next()
     shop.take(ONE, "new", "yes\n")

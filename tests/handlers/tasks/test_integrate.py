@@ -11,7 +11,7 @@ from qrspi.core.code_steps.gate_records import Merge
 from qrspi.core.errors import Halt, Refusal
 from qrspi.core.tree import Fault
 from qrspi.world.files.run_tree import DiskTree
-from tests.deliveries import full
+from tests.deliveries import full, quick
 from tests.handlers.workshop import Workshop
 
 REVIEWERS = ("integration-claude", "security-claude")
@@ -273,3 +273,17 @@ def test_what_people_write_around_the_count_stays() -> None:
     new = gate_records.drafted(Fault("absent"), "Title", "counted", {"status": "draft"})
     assert isinstance(new, bytes)
     assert new.startswith(b"---\nstatus: draft\n---\n\n# Title\n\n<!-- counted")
+
+
+@pytest.mark.rule("SEC-17")
+def test_a_branch_that_kept_up_with_its_feature_branch_is_merged(tmp_path: Path) -> None:
+    """Its own merge says nothing of its own, though others changed the same file."""
+    shop = Workshop(tmp_path / "project", quick(), {"a.py": "a = 0\n\n\n\nb = 0\n"})
+    shop.next()
+    (shop.root / "a.py").write_text("a = 0\n\n\n\nb = 1\n")
+    shop.git("commit", "-q", "-m", "by its person", "a.py")
+    shop.git("merge", "-q", "-m", "keep up", "main", at=shop.tree("task-01"))
+    shop.finish("task-01", "a.py", "a = 1\n\n\n\nb = 1\n")
+    shop.resolve("continue")
+    shop.next()
+    assert shop.git("show", "main:a.py") == "a = 1\n\n\n\nb = 1"

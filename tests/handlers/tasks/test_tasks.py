@@ -14,7 +14,7 @@ from qrspi.core.errors import Halt, Misuse, Refusal
 from qrspi.core.records import task_records as taskfiles
 from qrspi.core.records.task_records import Report, Start
 from qrspi.core.tree import Fault
-from qrspi.handlers.tasks import merge, reports, tests
+from qrspi.handlers.tasks import commands, merge, reports
 from qrspi.handlers.tasks import start as task_start
 from qrspi.handlers.tasks.start import Started
 from qrspi.world.consent.permits import Permit
@@ -783,7 +783,7 @@ def test_a_person_accepts_or_skips_with_a_reason(small: Workshop) -> None:
 
 
 def take(shop: Workshop) -> None:
-    shop.perform(tests.take_baseline)
+    shop.perform(commands.take_baseline)
 
 
 @pytest.mark.rule("IMP-05")

@@ -1,14 +1,15 @@
-"""The report of a plan's audit: reviews/plan/audit-report.json, and what it is a report about."""
+"""The report of a plan's audit, reviews/plan/audit-report.json: what it is about, and what it has
+to say before the plan is approved."""
 
 from __future__ import annotations
 
 import json
 from typing import Any, cast
 
-from qrspi.core.gates.audit import audit_score
-from qrspi.core.gates.audit.audit import Audited
-from qrspi.core.gates.audit.audit_score import Dimension, Review, Verdict
-from qrspi.core.model import Problem
+from qrspi.core.config.reader import Config
+from qrspi.core.gates.audit import audit
+from qrspi.core.gates.audit.audit import Audited, Dimension, Review, Verdict
+from qrspi.core.model import Next, Problem
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import subject_of
 from qrspi.core.records import step_text
@@ -57,7 +58,7 @@ def _required(review: Review) -> str:
     if not review.tasks:
         return f"{review.id}: write its tasks, then audit the plan again"
     first = review.raises[0] if review.raises else "change the plan"
-    return f"{review.id}: raise the score to {audit_score.CONCERNS} or more; first: {first}"
+    return f"{review.id}: raise the score to {audit.CONCERNS} or more; first: {first}"
 
 
 def render(report: Document) -> bytes:
@@ -102,7 +103,7 @@ _SHOWN = 20
 def lines(review: Document) -> list[str]:
     """A review in words: its score, and what it found."""
     said = [f"audit of {review.get('id')}: {review.get('verdict')} ({review.get('total_score')})"]
-    for name in audit_score.WEIGHTS:
+    for name in audit.WEIGHTS:
         part = review.get(name)
         findings = part.get("findings") if isinstance(part, dict) else None
         for text in findings if isinstance(findings, list) else []:
@@ -127,3 +128,86 @@ def same(one: Document, data: bytes | Fault) -> bool:
     """Whether the file says this already, whatever time it was written."""
     found = load(data)
     return found is not None and {**found, "timestamp": ""} == {**one, "timestamp": ""}
+
+
+def is_on(config: Config) -> bool:
+    return config.gates is not None and config.gates.audit
+
+
+def before_approval(tree: Tree, answer: Next) -> Next:
+    """What comes before the plan is approved: the audit, a person who changes a rejected plan, or
+    nothing; then the answer carries what the audit found."""
+    found = read(tree)
+    if not isinstance(found, Report) or found.inputs != inputs_sha256(tree):
+        return _due(tree.name, answer.round, _why_due(found))
+    if found.verdict == "rejected":
+        return _rejected(tree.name, answer.round, found)
+    return answer._replace(because=(*answer.because, *found.lines))
+
+
+def _why_due(found: Report | Problem | None) -> str:
+    if isinstance(found, Problem):
+        return found.message
+    if found is None:
+        return f"gates.audit is on and there is no {FILE}"
+    return f"{FILE} is about another text"
+
+
+def _due(run: str, number: int, why: str) -> Next:
+    return Next(
+        action="approve",
+        who="engine",
+        summary=f"Audit the plan before anybody is asked to approve it: run `qrspi next {run}`.",
+        because=(why,),
+        step="plan",
+        round=number,
+        inputs=("plan.md",),
+        command=f"qrspi next {run}",
+        kind="audit",
+    )
+
+
+def _rejected(run: str, number: int, found: Report) -> Next:
+    return Next(
+        action="decide",
+        who="human",
+        summary=(
+            "The audit rejects the plan, which cannot be approved as it is: `qrspi audit "
+            f"{run} --explain` says what would raise its score. Change plan.md and its tasks, then "
+            f"run `qrspi next {run}`; or send it back with `qrspi reject {run} plan -m TEXT`."
+        ),
+        because=found.lines,
+        step="plan",
+        round=number,
+        inputs=("plan.md", FILE),
+        command=f"qrspi audit {run} --explain",
+        kind="audit-rejected",
+    )
+
+
+def objection(
+    run: str, computed: Verdict, inputs: str, found: Report | Problem | None
+) -> Problem | None:
+    """Why the plan cannot be approved. What was counted just now is what counts."""
+    hint = f"qrspi audit {run}"
+    if not isinstance(found, Report) or found.inputs != inputs:
+        why = _why_due(found)
+        text = f"plan.md cannot be approved before it is audited: {why}"
+        return Problem("not-audited", text, FILE, "inputs_sha256", hint=hint)
+    if found.verdict != computed:
+        text = (
+            f"{FILE} says {found.verdict}, but counted now the plan is {computed}: audit it again"
+        )
+        return Problem("not-audited", text, FILE, "overall_verdict", found.verdict, computed, hint)
+    if computed == "rejected":
+        text = f"the audit rejects the plan: {found.lines[0] if found.lines else 'its score'}"
+        return Problem(
+            "audit-rejected",
+            text,
+            FILE,
+            "overall_verdict",
+            computed,
+            "approved or concerns",
+            f"{hint} --explain",
+        )
+    return None

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qrspi.core.gates.audit import audit, audit_gate, audit_report, audit_score
-from qrspi.core.gates.audit.audit_score import Coverage, Dimension, Move
+from qrspi.core.gates.audit import audit, audit_report
+from qrspi.core.gates.audit.audit import Coverage, Dimension, Move
 from qrspi.core.records import quality_blocks
 from qrspi.core.text import findings_block
 from qrspi.core.tree import MemoryTree
@@ -58,18 +58,18 @@ def scores(tree: MemoryTree, phase: int = 1) -> list[tuple[str, int, tuple[int, 
 def test_the_score_is_weighted_and_a_half_goes_to_the_even_side(
     parts: tuple[int, ...], total: int
 ) -> None:
-    names = tuple(audit_score.WEIGHTS)
+    names = tuple(audit.WEIGHTS)
     found = [Dimension(name, (Move(score, ""),)) for name, score in zip(names, parts, strict=True)]
-    assert audit_score.total(found) == total
+    assert audit.total(found) == total
 
 
 @pytest.mark.rule("AU-01")
 @given(st.tuples(*[st.integers(0, 100)] * 3))
 def test_the_score_is_what_python_rounds_to(parts: tuple[int, ...]) -> None:
-    names = tuple(audit_score.WEIGHTS)
+    names = tuple(audit.WEIGHTS)
     found = [Dimension(name, (Move(score, ""),)) for name, score in zip(names, parts, strict=True)]
     tenths = 4 * parts[0] + 3 * parts[1] + 3 * parts[2]
-    assert audit_score.total(found) == round(tenths / 10)
+    assert audit.total(found) == round(tenths / 10)
 
 
 @pytest.mark.rule("AU-02")
@@ -130,7 +130,7 @@ def test_risk_and_completeness(tasks: int, expected: tuple[str, int, tuple[int, 
     ("score", "verdict"), [(80, "approved"), (79, "concerns"), (60, "concerns"), (59, "rejected")]
 )
 def test_what_a_score_means(score: int, verdict: str) -> None:
-    assert audit_score.verdict(score) == verdict
+    assert audit.verdict(score) == verdict
 
 
 @pytest.mark.rule("AU-04", "AU-06", "GTD-17")
@@ -208,7 +208,7 @@ def test_concerns_carry_suggestions_and_a_rejection_what_it_needs() -> None:
 def test_the_points_add_up(uncovered: int, covered: int, departs: bool) -> None:
     files = tuple(map(str, range(uncovered + covered)))
     strange = ("x", "y") if departs else ()
-    found = audit_score.feasibility(Coverage(files, files[:uncovered], strange, 2))
+    found = audit.feasibility(Coverage(files, files[:uncovered], strange, 2))
     coverage = max(40, 100 - 15 * uncovered)
     assert found.score == (coverage - 10 * departs if files else 70)
 
@@ -283,14 +283,14 @@ def report_for(tree: MemoryTree, verdict: str = "approved") -> bytes:
     ],
 )
 def test_a_report_that_disagrees_does_not_help(
-    claimed: str | None, computed: audit_score.Verdict, code: str | None
+    claimed: str | None, computed: audit.Verdict, code: str | None
 ) -> None:
     tree = MemoryTree(BASE)
     files = BASE | ({audit_report.FILE: report_for(tree, claimed)} if claimed else {})
     found = audit_report.read(MemoryTree(files))
-    problem = audit_gate.objection("run", computed, audit_report.inputs_sha256(tree), found)
+    problem = audit_report.objection("run", computed, audit_report.inputs_sha256(tree), found)
     assert (problem and problem.code) == code
-    stale = audit_gate.objection("run", computed, "0" * 64, found)
+    stale = audit_report.objection("run", computed, "0" * 64, found)
     assert stale and stale.code == "not-audited"
 
 

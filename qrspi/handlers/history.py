@@ -1,4 +1,4 @@
-"""What a run was: its rounds, and what its agents cost."""
+"""What a run was: its rounds, what its agents cost, and what its files and git's history prove."""
 
 from __future__ import annotations
 
@@ -8,10 +8,13 @@ from qrspi.core.config.reader import Config
 from qrspi.core.history import past_rounds
 from qrspi.core.history.past_rounds import Loop
 from qrspi.core.history.statistics import History
+from qrspi.core.proof import run_proof
+from qrspi.core.proof.run_proof import RunProof
 from qrspi.core.snapshot import Snapshot
 from qrspi.core.tree import CONFIG_LIMIT, Tree
 from qrspi.handlers.agents import ledger
 from qrspi.world.files.run_tree import DiskTree
+from qrspi.world.git import repository, run_log
 
 
 def loops(path: str) -> tuple[Loop, ...]:
@@ -19,7 +22,7 @@ def loops(path: str) -> tuple[Loop, ...]:
     return past_rounds.loops(tree, _config(tree))
 
 
-def history(path: str) -> History:
+def of_run(path: str) -> History:
     disk = DiskTree(path)
     tree = Snapshot(disk)
     found = past_rounds.loops(tree, _config(tree))
@@ -29,3 +32,8 @@ def history(path: str) -> History:
 
 def _config(tree: Tree) -> Config:
     return configs.read(tree.read("config.md", CONFIG_LIMIT))
+
+
+def prove(path: str) -> RunProof:
+    repo = repository.find(path)
+    return run_proof.prove(Snapshot(DiskTree(path)), run_log.of_run(repo) if repo else None)

@@ -1,12 +1,18 @@
-"""Rounds that were made elsewhere: what closes them, and what taking one over means."""
+"""Where a round and its answers come from: qrspi sent for them, somebody handed them in, or the
+round was made elsewhere."""
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from qrspi.core.model import Problem
-from qrspi.core.records import import_record
-from qrspi.core.tree import Tree, exists
+from qrspi.core.findings.submission import HINTS, in_order
+from qrspi.core.model import Problem, Round
+from qrspi.core.named_tuple import NamedTuple
+from qrspi.core.records import audit_trail, evidence, import_record
+from qrspi.core.records.evidence import Evidence
+from qrspi.core.tree import Fault, Tree, exists
 from qrspi.core.yaml import frontmatter
 
 if TYPE_CHECKING:
@@ -61,3 +67,50 @@ def sentence(loop: Loop) -> str:
     known = loop.decided.findings or loop.decided.menu
     recorded = "" if known else "; no decision is on record"
     return f"Round {loop.number} was made elsewhere and is unproven ({how}{recorded})"
+
+
+class CameBy(NamedTuple):
+    file: str  # run-relative
+    evidence: Evidence
+    reply: str = ""  # sha256 of what came back, or was handed in
+
+
+def answers(tree: Tree, read: Round) -> tuple[CameBy, ...]:
+    """Findings, clean sentinels and scores, by name."""
+    known = evidence.origins(audit_trail.lines(tree))
+    return tuple(_came(tree, f"{read.directory}/{name}", known) for name in sorted(_names(read)))
+
+
+def _names(read: Round) -> Iterator[str]:
+    yield from (one.file for one in read.findings)
+    yield from (one.file for one in read.cleans)
+    yield from (one.file for one in read.sidecars.values())
+
+
+def _came(tree: Tree, path: str, known: evidence.Origins) -> CameBy:
+    data = tree.read(path)
+    digest = "" if isinstance(data, Fault) else hashlib.sha256(data).hexdigest()
+    found = evidence.of_answer(known, path, digest)
+    return CameBy(path, found.evidence, found.reply)
+
+
+def only_dispatched(tree: Tree, read: Round) -> Round:
+    """For a run that lets only those count: any other is a violation, which its writer cannot put
+    right, and which `retry` has made again."""
+    wrong = tuple(_refused(one) for one in answers(tree, read) if one.evidence != "dispatched")
+    return read._replace(
+        violations=in_order((*read.violations, *wrong)),
+        blocking=in_order((*read.blocking, *wrong)),
+    )
+
+
+def _refused(answer: CameBy) -> Problem:
+    return Problem(
+        "not_dispatched",
+        f"{answer.file}: it was {answer.evidence.replace('-', ' ')}, and config.md lets only what "
+        "qrspi sent for count; expected an answer that was dispatched",
+        file=answer.file,
+        found=answer.evidence,
+        expected="dispatched",
+        hint=HINTS["not_dispatched"],
+    )

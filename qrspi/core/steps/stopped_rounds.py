@@ -1,14 +1,54 @@
-"""Open rounds that the engine did not prepare: what a person is asked about them."""
+"""Rounds that do not go on by themselves: a person is asked about a loop that takes too long, and
+about an open round that the engine did not prepare."""
 
 from __future__ import annotations
 
 from qrspi.core.filenames import RUNS
 from qrspi.core.model import Next, Option
+from qrspi.core.rounds import finding_history
 from qrspi.core.rounds.loop import Loop
+from qrspi.core.rounds.round_list import Cap
+from qrspi.core.steps.after_round import Gate
 from qrspi.core.steps.facts import Facts
-from qrspi.core.steps.next_actions import about_round
+from qrspi.core.steps.next_actions import about_round, by_engine
 
-OPTIONS = (
+CAP_OPTIONS = (
+    Option("present", "end the loop and go to the human gate"),
+    Option("continue", "allow as many rounds again"),
+    Option("rewind", "go back to an earlier step"),
+)
+
+
+def ask_at_cap(facts: Facts, loop: Loop, gate: Gate) -> Next:
+    assert gate.cap is not None
+    if gate.cap.escape and not finding_history.escape_is_written(facts.tree, loop):
+        return _write_escape(facts, loop, gate.cap)
+    outlook = finding_history.outlook(facts.tree, loop, facts.config, facts.base)
+    return about_round(
+        facts,
+        loop,
+        "decide",
+        "human",
+        "cap",
+        f"The review loop of {loop.subject.key} stops here: {gate.cap.reason}; it is "
+        f"{outlook.word}. `qrspi resolve {facts.run} present|continue|rewind`.",
+        because=(gate.cap.reason, gate.review, f"{outlook.word}: {outlook.because}"),
+        options=CAP_OPTIONS,
+        command=f"qrspi resolve {facts.run} present",
+    )
+
+
+def _write_escape(facts: Facts, loop: Loop, cap: Cap) -> Next:
+    """What is unresolved is written down before anybody is asked."""
+    what = (
+        f"The review loop of {loop.subject.key} stops here: {cap.reason}. Write down what is "
+        "unresolved"
+    )
+    answer = by_engine(facts, "decide", "escape", what, (cap.reason,), loop=loop)
+    return answer._replace(options=CAP_OPTIONS)
+
+
+IMPORTED_OPTIONS = (
     Option("take-over", "score and apply its findings; nobody else is sent, a full round follows"),
     Option("close", "leave it as it is; a new round follows"),
 )
@@ -21,7 +61,7 @@ def is_to_be_taken_over(loop: Loop) -> bool:
 
 
 def left_open(facts: Facts, loop: Loop) -> Next:
-    usual = OPTIONS[0 if is_to_be_taken_over(loop) else 1]
+    usual = IMPORTED_OPTIONS[0 if is_to_be_taken_over(loop) else 1]
     return about_round(
         facts,
         loop,
@@ -30,7 +70,7 @@ def left_open(facts: Facts, loop: Loop) -> Next:
         "imported-round",
         f"Round {loop.number} of {loop.subject.key} was made elsewhere and is not closed: "
         f"`qrspi resolve {facts.run} take-over|close`.",
-        options=OPTIONS,
+        options=IMPORTED_OPTIONS,
         command=f"qrspi resolve {facts.run} {usual.key}",
     )
 

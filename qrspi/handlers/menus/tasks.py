@@ -1,4 +1,5 @@
-"""The gate at the end of a batch: go on, have it all reviewed together, send it back, or stop."""
+"""Tasks whose texts have no PASS: better texts first, or as they are. The gate at the end of a
+batch: go on, have it all reviewed together, send it back, or stop."""
 
 from __future__ import annotations
 
@@ -8,8 +9,10 @@ from qrspi.core.artifacts import parallelization, task_file
 from qrspi.core.code_steps import batch, implement
 from qrspi.core.code_steps.task_state import TaskState
 from qrspi.core.errors import Refusal
+from qrspi.core.filenames import slug_of
 from qrspi.core.model import Problem
 from qrspi.core.records import task_records
+from qrspi.core.records.quality_blocks import FILE as QUALITY_RECORD
 from qrspi.core.records.task_records import Reopened
 from qrspi.core.rounds.loop import Loop
 from qrspi.core.text.citations import parse
@@ -17,16 +20,17 @@ from qrspi.handlers.changes import change_set
 from qrspi.handlers.changes.change_set import ChangeSet, Edit
 from qrspi.handlers.decisions import approve
 from qrspi.handlers.decisions.approve import Consent
+from qrspi.handlers.gates import quality
 from qrspi.handlers.jobs.job import Job
 from qrspi.handlers.menus.menu import More, stop
-from qrspi.handlers.tasks import settle
+from qrspi.handlers.tasks import repairs
 from qrspi.world.machine import clock
 
 
-def plan(job: Job, key: str, more: More) -> ChangeSet:
+def at_batch_end(job: Job, key: str, more: More) -> ChangeSet:
     match key:
         case "continue":
-            return approve.plan(job, "implement", Consent(more.who, unreviewed=True))
+            return approve.plan(job, "implement", Consent(more.who, True, text=more.text))
         case "rerun-reviews":
             return _rerun(job)
         case "fix":
@@ -120,5 +124,19 @@ def _owner(cited: Iterable[str], targets: dict[str, tuple[str, ...]]) -> str:
 def _settled(loop: Loop, what: str) -> tuple[Edit, ...]:
     if loop.stage != "fixing":
         return ()
-    data = settle.dispositions(loop, what)
+    data = repairs.dispositions(loop, what)
     return (Edit("write", loop.paths.dispositions, "what became of the findings", data),)
+
+
+def without_pass(job: Job, key: str, more: More) -> ChangeSet:
+    tasks = job.next.missing
+    if key == "refine":
+        files = ", ".join(job.next.inputs)
+        said = f"nothing was changed: edit {files}, then run `qrspi quality batch {job.run}`"
+        return ChangeSet("refine", "implement", 0, (), notes=(said,))
+    listed = ", ".join(tasks) if len(tasks) < 6 else f"{len(tasks)} tasks"
+    message = f"docs(qrspi): proceed with {listed} for {slug_of(job.run)}"
+    edits = quality.proceed(job, tasks, more.who)
+    return ChangeSet(
+        "proceed", "implement", 0, edits, message=message, covers=(QUALITY_RECORD,), concerns=tasks
+    )

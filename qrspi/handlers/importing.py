@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from itertools import chain
 
 from qrspi.core.config import reader as configs
-from qrspi.core.errors import Misuse, Refusal
+from qrspi.core.errors import Misuse, Refusal, accepted
 from qrspi.core.filenames import is_run_name, slug_of
 from qrspi.core.importing import foreign_rounds, import_plan
 from qrspi.core.importing.import_plan import Given, ImportPlan
@@ -99,7 +99,9 @@ def _must_be_free(source: Source) -> None:
 def plan(source: Source, answers: Mapping[str, str]) -> ImportPlan:
     """What would be written, and what is to be asked before."""
     tree = _NamedTree(source)
-    given = Given(clock.now_utc(), _person(source), _from(source), source.copied, answers)
+    given = Given(
+        clock.now_utc(), git_person.at(source.root.project), _from(source), source.copied, answers
+    )
     found = import_plan.make(tree, given, _hashes(tree))
     if isinstance(found, Problem):
         raise Refusal(_to_mend(source, found))
@@ -124,18 +126,12 @@ class _NamedTree(CommittedTree):
         return self._run
 
 
-def _person(source: Source) -> str:
-    return git_person.at(source.root.project)
-
-
 def _from(source: Source) -> str:
     return source.folder if source.copied else f"docs/qrspi/{source.name}"
 
 
 def _hashes(tree: DiskTree) -> dict[str, str]:
-    found = foreign_rounds.look(tree)
-    if isinstance(found, Problem):
-        raise Refusal(found)
+    found = accepted(foreign_rounds.look(tree))
     return {path: hashlib.sha256(data).hexdigest() for path, data in _contents(tree, found.files)}
 
 

@@ -1,14 +1,20 @@
-"""How the tests stand over what is merged now, and what speaks against shipping it."""
+"""How the tests stand over what is merged now, what speaks against shipping it, and the text of the
+pull request."""
 
 from __future__ import annotations
 
-from qrspi.core.code_steps import integrate, test_results
+from qrspi.core.artifacts import task_file
+from qrspi.core.code_steps import gate_records, integrate, test_results
 from qrspi.core.code_steps.test_results import Results, results_file, shown
 from qrspi.core.config.reader import NO_TESTS
+from qrspi.core.filenames import slug_of
 from qrspi.core.model import StateOfTests
+from qrspi.core.named_tuple import NamedTuple
+from qrspi.core.pipeline import STEP
 from qrspi.core.records.approvals import Record
 from qrspi.core.rounds.loop import Loop
 from qrspi.core.steps.facts import Facts
+from qrspi.core.tree import Fault
 
 
 def is_current(facts: Facts, results: Results) -> bool:
@@ -36,17 +42,17 @@ def blank(facts: Facts, commit: str = "", time: str = "") -> Results:
     )
 
 
-def state(facts: Facts, results: Results | None) -> StateOfTests:
+def tests_now(facts: Facts, results: Results | None) -> StateOfTests:
     if results is None or results.state == "not-run":
         return StateOfTests("not-run", _why_not(facts))
     if results.reporter and not _is_on_record(facts, results):
         page = results_file(results.number)
         why = f"{page} says that they {results.state}, but no report is on record"
         return StateOfTests("not-run", why)
-    return described(results)
+    return tests_of(results)
 
 
-def described(results: Results) -> StateOfTests:
+def tests_of(results: Results) -> StateOfTests:
     """The state of tests that ran, or that somebody reports about."""
     names = tuple(one.name for one in results.failures)
     return StateOfTests(results.state, results.detail, names)
@@ -99,3 +105,74 @@ def open_findings(loop: Loop | None) -> tuple[str, ...]:
     if loop is None or loop.stage != "fixing":
         return ()
     return tuple(f"{loop.paths.directory}/{item.finding.file}" for item in loop.to_apply)
+
+
+PULL_REQUEST = "pull-request.md"
+
+
+class Shipped(NamedTuple):
+    """A person's decision to ship although tests or findings speak against it."""
+
+    who: str
+    when: str
+    reason: str
+
+
+def title(facts: Facts) -> str:
+    """The heading of goals.md when it says more than that these are the goals."""
+    data = facts.tree.read(STEP["goals"].artifact)
+    read = Fault("absent") if isinstance(data, Fault) else task_file.read(data, "goals")
+    said = read.title if isinstance(read, task_file.Task) else ""
+    words = said.removeprefix("Goals").lstrip(" :–—-")
+    name = words or slug_of(facts.run).replace("-", " ").capitalize()
+    return f"{name} (phase {facts.phase})" if facts.phase > 1 else name
+
+
+def pull_request(facts: Facts, loop: Loop | None, shipped: Shipped | None = None) -> str:
+    results = test_results.newest(facts.tree)
+    tests = tests_now(facts, results)
+    parts = (
+        f"## Summary\n\n{_tasks_section(facts)}",
+        f"## Tests\n\n{_tests_section(facts, tests)}",
+        _findings_section(facts, loop),
+        _decision_section(shipped) if shipped else "",
+        f"## Read more\n\n{_links(facts)}",
+    )
+    return "\n\n".join(part for part in parts if part)
+
+
+def _tasks_section(facts: Facts) -> str:
+    found = integrate.work(facts).in_order
+    rows = [(task.key, task.item.title, task.state) for task in found]
+    return gate_records.table(("Task", "What", "State"), rows) if rows else "No tasks."
+
+
+def _tests_section(facts: Facts, tests: StateOfTests) -> str:
+    results = test_results.newest(facts.tree)
+    page = f" ({_link(facts, test_results.results_file(results.number))})" if results else ""
+    words = gate_records.quoted(results.words) if results else ""
+    said = f"State: {tests.state}\n\n{tests.sentence}{page}."
+    return f"{said}\n\n{words}" if words else said
+
+
+def _findings_section(facts: Facts, loop: Loop | None) -> str:
+    listed = "\n".join(f"- {_link(facts, path)}" for path in open_findings(loop))
+    return f"## Findings that are not settled\n\n{listed}" if listed else ""
+
+
+def _decision_section(shipped: Shipped) -> str:
+    who = test_results.person(shipped.who)
+    reason = gate_records.quoted(shipped.reason)
+    return f"## Shipped all the same\n\nBy {who}, {shipped.when}:\n\n{reason}"
+
+
+def _links(facts: Facts) -> str:
+    return "\n".join(
+        f"- {_link(facts, STEP[step].artifact, step)}"
+        for step in facts.route
+        if facts.statuses[step] not in ("missing", "invalid")
+    )
+
+
+def _link(facts: Facts, path: str, name: str = "") -> str:
+    return f"[{name or path}](docs/qrspi/{facts.run}/{path})"
