@@ -13,10 +13,11 @@ from qrspi.core.errors import Refusal
 from qrspi.core.model import Problem
 from qrspi.core.pipeline import STEP
 from qrspi.handlers.changes import code_repository, task_base
+from qrspi.handlers.changes.change_set import commit_files
 from qrspi.handlers.changes.code_repository import Workplace
 from qrspi.handlers.jobs.job import Job, Performed
 from qrspi.handlers.tasks import drafts, repairs
-from qrspi.world.git import commits, refs, worktrees
+from qrspi.world.git import commits, diffs, refs, worktrees
 from qrspi.world.git.worktrees import Conflict, Merged, UpToDate
 
 
@@ -42,7 +43,7 @@ def handle(job: Job) -> Performed:
             break
         _record(job, place, (merge,))
         notes.append(_told(merge, place))
-    drafts.commit(job, f"draft {step}", files)
+    commit_files(job, files, f"draft {step}")
     return Performed("merge", step, 0, tuple(files), tuple(notes))
 
 
@@ -53,12 +54,9 @@ def _told(merge: Merge, place: Workplace) -> str:
     return f"{place.feature} has {what} already"
 
 
-def _own(job: Job) -> tuple[Merge, ...]:
-    return gate_records.merges(job.workspace.read(STEP[job.facts.step].artifact))
-
-
 def _record(job: Job, place: Workplace, made: tuple[Merge, ...]) -> None:
-    merges = {merge.key: merge for merge in (*_own(job), *made)}
+    before = gate_records.merges(job.workspace.read(STEP[job.facts.step].artifact))
+    merges = {merge.key: merge for merge in (*before, *made)}
     block = gate_records.merges_block(merges.values())
     drafts.write(job, job.facts.step, block, {"feature_branch": place.feature})
 
@@ -75,9 +73,12 @@ def _merge(job: Job, place: Workplace, task: TaskState) -> Merge | Conflict:
         case Conflict() as conflict:
             return conflict
         case Merged(commit):
+            _must_be_seen(job, place, task, base, commit)
             return Merge(task.key, branch, task.commit, commit)
         case UpToDate():
             made = commits.find(place.repo, (trailer,))
+            if made:
+                _must_be_seen(job, place, task, base, made)
             merge = Merge(task.key, branch, task.commit, made or "")
             return merge if made else merge._replace(result="contained")
 
@@ -95,6 +96,27 @@ def _must_be_shown(job: Job, place: Workplace, task: TaskState, base: str) -> No
         f"{base[:12]}, so nobody saw what lies between: `{hint}` has it reviewed again"
     )
     raise Refusal(Problem("not-reviewed", text, found=shown, expected=base, hint=hint))
+
+
+def _must_be_seen(job: Job, place: Workplace, task: TaskState, base: str, made: str) -> None:
+    """git compares with where the histories met last, reviewers with where the task began. A merge
+    in the task's own history moves the one and not the other: what it left out of the work of
+    others would be taken out here, and nobody was shown that. A driver or a hook may add words
+    of its own."""
+    files = diffs.unseen(place.repo, (f"{made}^1", made), [(base, task.commit)])
+    if not files:
+        return
+    if refs.head(place.repo) == made:
+        worktrees.move(place.repo, f"{made}^1")
+    report = f"qrspi task report {job.run} {task.key} --status DONE --commit SHA"
+    hint = f"qrspi rewind {job.run} --to implement"
+    text = (
+        f"{task.key}: to merge it changes {', '.join(files[:3])} in {place.feature} in a way that "
+        f"its reviewers were not shown, as no diff since {base[:12]} has it; make the work again "
+        f"on top of {place.feature} without merges of its own, report it with `{report}`, and "
+        f"`{hint}` has it reviewed"
+    )
+    raise Refusal(Problem("not-reviewed", text, files[0], found=made, expected=base, hint=hint))
 
 
 def _conflict(job: Job, place: Workplace, task: TaskState, conflict: Conflict) -> str:

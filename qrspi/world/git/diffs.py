@@ -22,7 +22,7 @@ from typing import Literal
 from qrspi.core.errors import Halt, Refusal
 from qrspi.core.model import Problem, Unseen
 from qrspi.core.named_tuple import NamedTuple
-from qrspi.core.text import plain_diff
+from qrspi.core.text import changed_lines, plain_diff
 from qrspi.core.text.plain_diff import Contents
 from qrspi.core.tree import Fault
 from qrspi.world.files import atomic_write
@@ -49,6 +49,9 @@ _BLOCK = 1024 * 1024
 _LINE = plain_diff.LONGEST + 2
 _SECOND = 10**9
 _UNKNOWN = (0,) * 9
+
+
+Pair = tuple[str, str]  # two commits: what the second differs in from the first
 
 
 class DiffResult(NamedTuple):
@@ -103,6 +106,20 @@ def emit_branch(
     command.check_path(without or ".")
     paths = [":(top)", f":(top,exclude,literal){without}"] if without else []
     return _emit(repo, run, file, ref, (), [tip, "--", *paths], partial(_in_commit, repo, tip))
+
+
+def unseen(repo: Repo, change: Pair, seen: Sequence[Pair]) -> tuple[str, ...]:
+    """The files in which one commit differs from another by a line that is in no diff of the
+    other pairs."""
+    return changed_lines.unseen(_lines(repo, change), (_lines(repo, one) for one in seen))
+
+
+def _lines(repo: Repo, pair: Pair) -> changed_lines.Changes:
+    for name in pair:
+        check(name)
+    options = ("-r", "-M", "--text", "--unified=0", "--no-ext-diff", "--no-textconv", "--no-color")
+    args = ["diff-tree", *options, "--full-index", "-p", *pair, "--"]
+    return changed_lines.read(command.read(repo.path, args).out)
 
 
 def _in_work_tree(repo: Repo, name: str) -> bytes | None:
