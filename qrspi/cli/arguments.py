@@ -20,6 +20,10 @@ failing = click.option(
 )
 reason = click.option("-m", "--message", "reason", default="", metavar="REASON", help="Why.")
 
+text = click.option(
+    "--text", default="", metavar="HASH", help="Only if this is the text's hash still."
+)
+
 
 class InputFile(click.File):
     """A file, or what was handed to this process in place of its standard input."""

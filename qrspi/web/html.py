@@ -13,8 +13,8 @@ from markupsafe import Markup, escape
 from qrspi.core.filenames import slug_of
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.render.terminal import counted, visible
-from qrspi.web import words
-from qrspi.web.gates import Following
+from qrspi.web.answers.gates import Following
+from qrspi.web.parts import words
 from qrspi.web.report import Report
 
 
@@ -67,7 +67,7 @@ def report(gathered: Report) -> str:
     return text
 
 
-def environment() -> Environment:
+def environment(*, read_only: bool = False) -> Environment:
     made = Environment(
         loader=PackageLoader("qrspi.web"),
         autoescape=True,
@@ -84,6 +84,7 @@ def environment() -> Environment:
         "looks": words.LOOKS.__getitem__,
         "money": "{:.4f} USD".format,
         "path": lambda text: quote(text, safe="/"),
+        "pipeline": words.pipeline,
         "person": lambda text: str(text).partition(" <")[0],
         "progress": words.PROGRESS.__getitem__,
         "prose": prose,
@@ -95,4 +96,5 @@ def environment() -> Environment:
         "visible": visible,
         "whole": "{:.0f}".format,
     }
+    made.globals["read_only"] = read_only  # for macros too, which do not know what a page knows
     return made

@@ -12,9 +12,10 @@ from qrspi.cli.in_process import Commands
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import subject
 from qrspi.render.terminal import counted, one_line
-from qrspi.web import review_rounds
-from qrspi.web.review_rounds import Plot, RoundFigures
-from qrspi.web.words import LOOKS, VERDICT
+from qrspi.web.parts import finding_cards, review_rounds, track, words
+from qrspi.web.parts.finding_cards import Card
+from qrspi.web.parts.review_rounds import Plot, RoundFigures
+from qrspi.web.parts.track import Stop
 from qrspi.world.files.run_tree import DiskTree
 
 _BOXES = {"pending": " ", "in_progress": "~", "completed": "x"}
@@ -22,7 +23,7 @@ _BOXES = {"pending": " ", "in_progress": "~", "completed": "x"}
 
 class Reviewed(NamedTuple):
     figures: RoundFigures
-    findings: list[dict[str, Any]]
+    findings: list[Card]
 
 
 class StepReport(NamedTuple):
@@ -41,6 +42,10 @@ class Report(NamedTuple):
     decisions: list[dict[str, Any]]  # of people, as the trail has them
     spend: dict[str, Any]
     proof: dict[str, Any]
+
+    @property
+    def track(self) -> tuple[Stop, ...]:
+        return track.stops(self.run)
 
     @property
     def spent(self) -> str:
@@ -93,10 +98,9 @@ def _step(commands: Commands, tree: DiskTree, run: str, state: dict[str, Any]) -
 
 def _findings(
     commands: Commands, run: str, state: dict[str, Any], figures: RoundFigures
-) -> list[dict[str, Any]]:
+) -> list[Card]:
     answer = commands.run("show", run, state["step"], "--round", str(figures.number))
-    found = [] if answer.status else answer.document["findings"]
-    return [one for one in found if one["lineage"] != "resolved"]
+    return [] if answer.status else finding_cards.there(answer.document["findings"])
 
 
 def markdown(report: Report) -> str:
@@ -107,7 +111,7 @@ def _lines(report: Report) -> Iterator[str]:
     run = report.run
     yield f"# {_plain(run['run'])}"
     yield ""
-    yield f"{run['pipeline'] or 'no usable'} pipeline, phase {run['phase']}."
+    yield f"{words.pipeline(run)}."
     yield ""
     yield from (f"- [{_BOXES[one.state['progress']]}] {one.state['step']}" for one in report.steps)
     yield ""
@@ -133,16 +137,16 @@ def _step_lines(step: StepReport) -> Iterator[str]:
     yield "|---|---|---|---|---|"
     for one in step.rounds:
         number, stage, kept, dropped, _, looks = one.figures
-        yield f"| {number} | {stage} | {kept} | {dropped} | {LOOKS[looks]} |"
+        yield f"| {number} | {stage} | {kept} | {dropped} | {words.LOOKS[looks]} |"
     for one in step.rounds:
-        for finding in one.findings:
-            yield from ("", f"**{finding['tag']}.{finding['id']}** {_verdict(finding)}", "")
-            yield f"> {_plain(finding['message'])}"
+        for card in one.findings:
+            yield from ("", f"**{card.name}** {_verdict(card.finding)}", "")
+            yield f"> {_plain(card.finding['message'])}"
 
 
 def _verdict(finding: dict[str, Any]) -> str:
     kind = f"{finding['severity']}, {finding['effective_type']}"
-    return f"({kind}): {VERDICT[finding['verdict']]}, {_plain(finding['because'])}"
+    return f"({kind}): {words.VERDICT[finding['verdict']]}, {_plain(finding['because'])}"
 
 
 def _decision(line: dict[str, Any]) -> str:

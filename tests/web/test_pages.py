@@ -187,25 +187,78 @@ FAILING = "echo 'FAILED tests/x.py::y - boom'; exit 1\n"
 GATES = 'gates:\n  test_command: "sh test.sh"\n'
 
 
-@pytest.mark.rule("WEB-07", "WEB-17")
-def test_what_fails_is_shipped_with_a_reason(tmp_path: Path) -> None:
-    shop = Workshop(tmp_path.resolve() / "project", deliveries.quick())
-    shop.next()
-    shop.take("task-01", "a.py", "a = 1\n")
-    shop.next()
-    (shop.root / "test.sh").write_text(FAILING)
-    shop.write("config.md", deliveries.config("quick", GATES))
-    shop.git("commit", "-qam", "as it is now")
-    subprocess.run([COMMAND, "resolve", "continue"], cwd=shop.root, check=True, capture_output=True)
+@pytest.fixture
+def shop(tmp_path: Path) -> Workshop:
+    """All tasks have ended."""
+    found = Workshop(tmp_path.resolve() / "project", deliveries.quick())
+    found.next()
+    found.take("task-01", "a.py", "a = 1\n")
+    found.next()
+    (found.root / "test.sh").write_text(FAILING)
+    found.write("config.md", deliveries.config("quick", GATES))
+    found.git("commit", "-qam", "as it is now")
+    return found
+
+
+def at_tests(shop: Workshop) -> Path:
+    command = [COMMAND, "resolve", "continue"]
+    subprocess.run(command, cwd=shop.root, check=True, capture_output=True)
+    return shop.root / "docs" / "qrspi" / RUN
+
+
+@pytest.mark.rule("WEB-07", "WEB-17", "WEB-18")
+def test_what_fails_is_shipped_with_a_reason_and_the_text_that_was_seen(shop: Workshop) -> None:
+    run = at_tests(shop)
     with serving(shop.root) as server:
-        page = unescape(server.client.get(f"/runs/{RUN}").text)
+        page = unescape(server.client.get(f"/runs/{RUN}/test").text)
+        known = _hash(page)
         assert '<input type="text" name="reason" required>' in page
-        assert f"qrspi resolve {RUN} ship --failing --message=TEXT" in page
-        assert server.post(f"/runs/{RUN}/resolve", key="ship").status_code == 409
-        said = server.post(f"/runs/{RUN}/resolve", key="ship", reason="Known since May.")
-        assert said.status_code == 303
-    record = runs.lines(shop.root / "docs" / "qrspi" / RUN, "approvals.jsonl")[-1]
+        short = known.removeprefix("v2:")
+        assert f"qrspi resolve {RUN} ship --failing --message=TEXT --text {short}" in page
+        assert server.post(f"/runs/{RUN}/resolve", key="ship", hash=known).status_code == 409
+        why = {"key": "ship", "reason": "Known since May."}
+        unnamed = server.post(f"/runs/{RUN}/resolve", **why)
+        assert unnamed.status_code == 409
+        assert "name the text that was on the screen" in unnamed.text
+        assert server.post(f"/runs/{RUN}/resolve", **why, hash=known).status_code == 303
+    record = runs.lines(run, "approvals.jsonl")[-1]
     assert (record["surface"], record["reason"]) == ("web", "Known since May.")
+
+
+@pytest.mark.rule("WEB-07", "WEB-18")
+def test_tasks_are_not_merged_by_a_yes_to_another_text(shop: Workshop) -> None:
+    run = shop.root / "docs" / "qrspi" / RUN
+    with serving(shop.root) as server:
+        pages = [
+            server.client.get(path).text for path in (f"/runs/{RUN}", f"/runs/{RUN}/implement")
+        ]
+        known = _hash(pages[0])
+        assert known == _hash(pages[1])
+        assert ['id="text"' in page for page in pages] == [True, True]
+        with (run / "implementation.md").open("a") as written:
+            written.write("\nNobody has seen this.\n")
+        before = runs.contents(run)
+        said = server.post(f"/runs/{RUN}/resolve", key="continue", hash=known)
+        assert (said.status_code, runs.contents(run)) == (409, before)
+        assert "implementation.md is another text than the one you saw" in said.text
+        assert "<ins>Nobody has seen this.</ins>" in said.text
+        again = _hash(server.client.get(f"/runs/{RUN}").text)
+        done = server.post(f"/runs/{RUN}/resolve", key="continue", hash=again)
+        assert done.status_code == 303
+    assert runs.lines(run, "approvals.jsonl")[-1]["event"] == "approve"
+
+
+@pytest.mark.rule("WEB-07", "WEB-18")
+def test_results_that_have_changed_are_not_shipped(shop: Workshop) -> None:
+    run = at_tests(shop)
+    with serving(shop.root) as server:
+        known = _hash(server.client.get(f"/runs/{RUN}").text)
+        with (run / "test-results.md").open("a") as written:
+            written.write("\nAll is well.\n")
+        before = runs.contents(run)
+        said = server.post(f"/runs/{RUN}/resolve", key="ship", hash=known, reason="Known.")
+        assert (said.status_code, runs.contents(run)) == (409, before)
+        assert "<ins>All is well.</ins>" in said.text
 
 
 @pytest.mark.rule("WEB-10", "WEB-18")

@@ -12,13 +12,15 @@ pytest.importorskip("nh3")
 
 from qrspi.cli.in_process import Answer
 from qrspi.core.model import Problem
-from qrspi.web import addresses, diff_table, forms, gates, markdown, paging, review_rounds
-from qrspi.web.addresses import Address
-from qrspi.web.diff_table import Piece, Row, Table
+from qrspi.web.answers import forms, gates
 from qrspi.web.html import environment
-from qrspi.web.live import InboxCount, Live
-from qrspi.web.markdown import Place
-from qrspi.web.review_rounds import RoundFigures
+from qrspi.web.parts import diff_table, markdown, paging, review_rounds
+from qrspi.web.parts.diff_table import Piece, Row, Table
+from qrspi.web.parts.markdown import Place
+from qrspi.web.parts.review_rounds import RoundFigures
+from qrspi.web.server import addresses
+from qrspi.web.server.addresses import Address
+from qrspi.web.server.live import InboxCount, Live
 
 
 @pytest.mark.rule("WEB-19")

@@ -31,6 +31,7 @@ USAGE = "qrspi resolve [RUN] OPTION"
 @click.option("--to", metavar="STEP", help="Where `rewind` goes.")
 @arguments.failing
 @arguments.reason
+@arguments.text
 @click.option("--yes", is_flag=True, help="Do not ask before a rewind.")
 @arguments.person()
 @arguments.dry_run()
@@ -40,6 +41,7 @@ def command(
     to: str | None,
     failing: bool,
     reason: str,
+    text: str,
     yes: bool,
     who: str,
     dry_run: bool,
@@ -55,7 +57,7 @@ def command(
         _carried_out(session, answer, dry_run=dry_run)
         return
     key = menu.named(_about(decision.look(), about), int(key)) or key if is_number else key
-    more = More(to, who, _reason(key, failing, reason))
+    more = More(to, who, _reason(key, failing, reason), text)
 
     def plan(job: Job) -> ChangeSet:
         return menu.plan(_about(job, about), key, more)

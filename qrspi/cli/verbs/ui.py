@@ -27,7 +27,7 @@ def command(session: Session, port: int, host: str, no_open: bool, read_only: bo
     _ = session.root  # without runs there is nothing to show
     libraries.must_be_there()
     from qrspi.cli.in_process import Commands
-    from qrspi.web import serve
+    from qrspi.web.server import serve
 
     made = serve.listening(host, port)
 

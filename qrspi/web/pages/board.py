@@ -10,9 +10,11 @@ from qrspi.cli.in_process import Commands
 from qrspi.core.model import Problem
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.records import audit_trail
-from qrspi.web import gates, paging, words
-from qrspi.web.forms import Form
+from qrspi.web.answers import gates
+from qrspi.web.answers.forms import Form
 from qrspi.web.html import Page
+from qrspi.web.parts import paging, track, words
+from qrspi.web.parts.track import Stop
 from qrspi.world.files import json_log
 from qrspi.world.files.run_tree import DiskTree
 
@@ -30,6 +32,7 @@ class Card(NamedTuple):
     last: Change | None
     answer: str  # the address where its question is answered; '' when it asks nobody
     forms: tuple[Form, ...]
+    track: tuple[Stop, ...]
 
 
 class Group(NamedTuple):
@@ -97,6 +100,7 @@ def _card(commands: Commands, run: dict[str, Any]) -> Card:
         last_change(commands, run["run"]),
         gates.answered_at(run) if who == "human" else "",
         tuple(one._replace(primary=False) for one in gates.of_run(run) if who == "engine"),
+        track.stops(run),
     )
 
 

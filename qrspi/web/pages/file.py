@@ -8,10 +8,10 @@ from qrspi.cli.in_process import Commands
 from qrspi.core.errors import Refusal
 from qrspi.core.model import Problem
 from qrspi.core.tree import Fault
-from qrspi.web import gates
+from qrspi.web.answers import gates
 from qrspi.web.html import Page
-from qrspi.web.markdown import Place
 from qrspi.web.pages import step
+from qrspi.web.parts.markdown import Place
 from qrspi.world.files.run_tree import DiskTree
 
 _LIMIT = 2 * 1024 * 1024

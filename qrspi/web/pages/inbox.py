@@ -6,8 +6,9 @@ from typing import Any
 
 from qrspi.cli.in_process import Answer, Commands
 from qrspi.core.named_tuple import NamedTuple
-from qrspi.web import forms, gates, paging
+from qrspi.web.answers import forms, gates
 from qrspi.web.html import Page
+from qrspi.web.parts import paging
 
 
 class Waiting(NamedTuple):
@@ -19,6 +20,11 @@ class Waiting(NamedTuple):
     def name(self) -> str:
         """Of its answer in the form."""
         return f"{self.item['run']} {self.item['finding']}"
+
+    @property
+    def key(self) -> str:
+        """Tells it from the others of the page."""
+        return f"{self.item['run']} {self.item['kind']} {self.item['finding'] or ''}"
 
 
 class Given(NamedTuple):
@@ -45,7 +51,7 @@ def _waiting(item: dict[str, Any], runs: dict[str, dict[str, Any]]) -> Waiting:
     run = runs.get(item["run"])
     held = run["next"]["held"] if run and item["finding"] else ()
     found = next((one for one in held if one["name"] == item["finding"]), None)
-    return Waiting(item, found, gates.place(item["run"], item["kind"], item["step"]))
+    return Waiting(item, found, gates.answered_at(run) if run else f"/runs/{item['run']}")
 
 
 def answered(commands: Commands, fields: dict[str, str]) -> Page:

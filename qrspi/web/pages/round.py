@@ -14,11 +14,12 @@ from qrspi.core.rounds import round_list
 from qrspi.core.rounds.manifest import Manifest
 from qrspi.core.tree import Fault
 from qrspi.render.terminal import counted
-from qrspi.web import diff_table, gates, markdown, words
-from qrspi.web.diff_table import Table
+from qrspi.web.answers import gates
 from qrspi.web.html import Page
-from qrspi.web.markdown import Place
 from qrspi.web.pages.spend import Sums
+from qrspi.web.parts import agents, diff_table, finding_cards, markdown, tabs, words
+from qrspi.web.parts.diff_table import Table
+from qrspi.web.parts.markdown import Place
 from qrspi.world.files.run_tree import DiskTree
 
 _DIFF_LIMIT = 2 * 1024 * 1024
@@ -29,7 +30,7 @@ class Sent(NamedTuple):
 
     tag: str
     model: str
-    answer: str
+    says: str
 
 
 def page(commands: Commands, name: str, step: str, number: int) -> Page:
@@ -39,18 +40,23 @@ def page(commands: Commands, name: str, step: str, number: int) -> Page:
     paths = RoundPaths(subject_of(step).reviews, number)
     read = manifests.read(tree.read(paths.manifest, manifests.LIMIT), paths.manifest)
     manifest = read if isinstance(read, Manifest) else None
-    is_next = run["next"]["step"] == step and run["next"]["round"] == number
-    decisions = gates.held(run) if is_next else ()
+    decided = {one.finding["name"]: one.forms for one in gates.held(run)}
+    waited = [
+        one for one in agents.awaited(commands, run) if (one.step, one.round) == (step, number)
+    ]
     context = {
         "run": run,
         "step": step,
         "number": number,
-        "numbers": round_list.rounds(tree, subject_of(step)),
-        "findings": [one for one in found["findings"] if one["lineage"] != "resolved"],
-        "gone": [one for one in found["findings"] if one["lineage"] == "resolved"],
-        "goes_on": is_next and run["next"]["who"] == "agent",
-        "decisions": {one.finding["name"]: one.forms for one in decisions},
-        "sent": _sent(manifest, found["answers"]),
+        "tabs": tabs.of_rounds(name, step, round_list.rounds(tree, subject_of(step)), number),
+        "findings": [
+            (one, decided.get(one.name, ()) if _is_next(run, step, number) else ())
+            for one in finding_cards.there(found["findings"])
+        ],
+        "gone": finding_cards.gone(found["findings"]),
+        "none_said": "No findings so far." if waited else "No findings.",
+        "agents": waited,
+        "sent": _sent(commands, name, manifest, found["answers"]),
         "costs": _costs(commands, name, step, number),
         "against": manifest.choice.ref[:12] if manifest and manifest.choice else "",
         "diff": _diff(tree, paths.diff),
@@ -61,24 +67,37 @@ def page(commands: Commands, name: str, step: str, number: int) -> Page:
     return Page("round.html", title, context, name, following=gates.following(run))
 
 
-def _sent(manifest: Manifest | None, answers: list[dict[str, Any]]) -> list[Sent]:
+def _is_next(run: dict[str, Any], step: str, number: int) -> bool:
+    return bool((run["next"]["step"], run["next"]["round"]) == (step, number))
+
+
+def _sent(
+    commands: Commands, run: str, manifest: Manifest | None, answers: list[dict[str, Any]]
+) -> list[Sent]:
     if manifest is None:
         return []
+    about = (manifest.step, manifest.round)
+    by = agents.workers(commands.lines("log", run, "--all"), *about)
     return [
-        Sent(one.tag, "/".join(filter(None, (one.vendor, one.model))), _answer(one.tag, answers))
+        Sent(
+            one.tag,
+            "/".join(filter(None, (one.vendor, one.model))),
+            _answer(one.tag, answers, by.get(one.tag, "")),
+        )
         for one in manifest.dispatches
     ]
 
 
-def _answer(tag: str, answers: list[dict[str, Any]]) -> str:
-    """`2 findings, sent for`. Scores are the verifiers', whoever they were."""
+def _answer(tag: str, answers: list[dict[str, Any]], worker: str) -> str:
+    """`2 findings, sent for, by worker@host`. Scores are the verifiers', whoever they were."""
     mine = [one for one in answers if one["file"].rpartition("/")[2].startswith(f"{tag}.")]
     said = [one for one in mine if not one["file"].endswith(".yml")]
     if not said:
         return "nothing yet"
     found = sum(".finding-" in one["file"] for one in said)
     ways = Counter(words.EVIDENCE[one["evidence"]] for one in said)
-    return ", ".join((counted(found, "finding") if found else "nothing found", *ways))
+    where = (f"on {worker}",) if worker else ()
+    return ", ".join((counted(found, "finding") if found else "nothing found", *ways, *where))
 
 
 def _costs(commands: Commands, run: str, step: str, number: int) -> list[tuple[str, str, Sums]]:

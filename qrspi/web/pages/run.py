@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from qrspi.cli.in_process import Commands
-from qrspi.core.pipeline import STEP, subject
-from qrspi.web import gates, review_rounds, words
+from qrspi.core.pipeline import subject
+from qrspi.web.answers import gates
+from qrspi.web.answers.shown_texts import ShownTexts
 from qrspi.web.html import Page
 from qrspi.web.pages import board, step
-from qrspi.web.shown_texts import ShownTexts
+from qrspi.web.parts import agents, review_rounds, tabs, track, words
 from qrspi.world.files.run_tree import DiskTree
 
 
@@ -18,7 +19,7 @@ def page(commands: Commands, texts: ShownTexts, name: str) -> Page:
     about = run["next"]["step"] or run["current_step"] or ""
     found = subject(about)
     rounds = review_rounds.of_step(tree, found) if found else ()
-    reads = run["next"]["kind"] == "approve" and about in STEP and not run["closed"]
+    asked = gates.text_asked(run)
     context = {
         "run": run,
         "step": about,
@@ -28,9 +29,12 @@ def page(commands: Commands, texts: ShownTexts, name: str) -> Page:
         "forms": gates.of_run(run),
         "aside": gates.aside(run),
         "held": gates.held(run),
-        "read": step.text(commands, texts, run, about) if reads else None,
+        "read": step.text(commands, texts, run, asked) if asked else None,
         "rounds": rounds,
         "plot": review_rounds.plot(rounds),
+        "agents": agents.awaited(commands, run),
+        "tabs": tabs.of_run(name, ""),
+        "track": track.stops(run),
         "last": board.last_change(commands, name),
     }
     return Page("run.html", name, context, name)

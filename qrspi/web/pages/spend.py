@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from qrspi.cli.in_process import Commands
 from qrspi.core.named_tuple import NamedTuple
-from qrspi.web import gates
+from qrspi.web.answers import gates
 from qrspi.web.html import Page
+from qrspi.web.parts import tabs
 
 _BY = {"step": "By step", "role": "By role", "model": "By model"}
 _UNKNOWN = "not said"
@@ -34,6 +36,20 @@ class Bar(NamedTuple):
     width: float  # of a hundred
 
 
+class Meter(NamedTuple):
+    """How far a budget is used up."""
+
+    label: str
+    spent: float
+    limit: float
+    says: str
+
+
+class Budget(NamedTuple):
+    whose: str
+    meters: list[Meter]
+
+
 class Chart(NamedTuple):
     title: str
     bars: list[Bar]
@@ -47,11 +63,23 @@ def page(commands: Commands, name: str) -> Page:
         "run": run,
         "total": Sums().plus(found["total"]),
         "unpriced": found["total"]["unpriced"],
-        "budgets": found["budgets"],
+        "tabs": tabs.of_run(name, "/spend"),
+        "budgets": [Budget(one["whose"], list(_meters(one))) for one in found["budgets"]],
         "charts": list(_charts(found["groups"], by_money)) if found["groups"] else [],
         "drawn_by": "money" if by_money else "tokens",
     }
     return Page("spend.html", f"Spend · {name}", context, name, following=gates.following(run))
+
+
+def _meters(budget: dict[str, Any]) -> Iterator[Meter]:
+    limits, spent = budget["limits"], Sums().plus(budget["spent"])
+    for label, used, limit, says in (
+        ("Money", spent.usd, limits["usd"], "{:.4f} of {:.4f} USD"),
+        ("Tokens", spent.tokens, limits["tokens"], "{:,} of {:,} tokens"),
+        ("Calls", spent.calls, limits["calls"], "{:,} of {:,} calls"),
+    ):
+        if limit is not None:
+            yield Meter(label, used, limit, says.format(used, limit))
 
 
 def _charts(groups: list[dict[str, Any]], by_money: bool) -> list[Chart]:

@@ -9,12 +9,13 @@ from qrspi.cli.in_process import Commands
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import STEP, subject_of
 from qrspi.core.tree import Fault
-from qrspi.web import gates, markdown, review_rounds
-from qrspi.web.forms import Form
-from qrspi.web.gates import Gate
+from qrspi.web.answers import gates
+from qrspi.web.answers.forms import Form
+from qrspi.web.answers.gates import Gate
+from qrspi.web.answers.shown_texts import Shown, ShownTexts
 from qrspi.web.html import Page
-from qrspi.web.markdown import Block, Place
-from qrspi.web.shown_texts import Shown, ShownTexts
+from qrspi.web.parts import markdown, review_rounds, track
+from qrspi.web.parts.markdown import Block, Place
 from qrspi.world.files.run_tree import DiskTree
 
 Comment = dict[str, Any]
@@ -37,6 +38,15 @@ class Shelf(NamedTuple):
     lines: tuple[str, ...] = ()  # of a text that is too long to be drawn
     fault: Fault | None = None
     lost: tuple[Comment, ...] = ()  # comments whose lines are nowhere
+
+    @property
+    def says(self) -> str:
+        """Why it is not shown."""
+        if self.fault is None:
+            return ""
+        if self.fault.kind == "absent":
+            return "There is no such file yet."
+        return f"It cannot be shown: {self.fault.kind.replace('-', ' ')} {self.fault.detail}"
 
 
 class Text(NamedTuple):
@@ -112,6 +122,7 @@ def page(commands: Commands, texts: ShownTexts, name: str, step: str) -> Page:
         "read": text(commands, texts, run, step),
         "rounds": rounds,
         "plot": review_rounds.plot(rounds),
+        "track": track.stops(run, step),
         "is_next": run["next"]["step"] == step,
     }
     return Page("step.html", f"{step} · {name}", context, name, following=gates.following(run))

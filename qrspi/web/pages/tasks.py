@@ -2,21 +2,39 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from qrspi.cli.in_process import Commands
-from qrspi.web import gates
+from qrspi.core.named_tuple import NamedTuple
+from qrspi.web.answers import gates
 from qrspi.web.html import Page
+from qrspi.web.parts import tabs
+
+
+class Wave(NamedTuple):
+    key: str
+    title: str
+    tasks: list[dict[str, Any]]
 
 
 def page(commands: Commands, name: str) -> Page:
     found = commands.ask("task", "list", name)
     run = commands.ask("status", name)["runs"][0]
-    tasks = {one["task"]: one for one in found["tasks"]}
-    waves = [[tasks.pop(key) for key in wave if key in tasks] for wave in found["waves"]]
     context = {
         "run": run,
+        "tabs": tabs.of_run(name, "/tasks"),
         "phase": found["phase"],
-        "waves": waves,
-        "repairs": list(tasks.values()),
+        "waves": _waves(found),
         "problems": [*found["problems"], *found["warnings"]],
     }
     return Page("tasks.html", f"Tasks · {name}", context, name, following=gates.following(run))
+
+
+def _waves(found: dict[str, Any]) -> list[Wave]:
+    tasks = {one["task"]: one for one in found["tasks"]}
+    waves = [
+        Wave(f"wave-{at}", f"Wave {at}", [tasks.pop(key) for key in keys if key in tasks])
+        for at, keys in enumerate(found["waves"], 1)
+    ]
+    repairs = Wave("repairs", "Beside the waves", list(tasks.values()))
+    return [*waves, repairs] if tasks else waves

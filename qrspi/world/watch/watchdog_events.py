@@ -83,7 +83,7 @@ class Inbox:
 class WatchdogEvents:
     """Listens to one folder and to the repository around it, until it is closed."""
 
-    def __init__(self, folder: str, inbox: Inbox) -> None:
+    def __init__(self, folder: str, inbox: Inbox, own: frozenset[str] = frozenset()) -> None:
         self._folder = folder
         self._places = git_places(folder)
         with ExitStack() as stack:
@@ -95,7 +95,7 @@ class WatchdogEvents:
             self._observer.start()
             stack.callback(self._observer.join)
             stack.callback(self._observer.stop)
-            self._attend(_Below(folder, inbox), folder, deep=True)
+            self._attend(_Below(folder, inbox, own), folder, deep=True)
             for place, deep in self._places:
                 with suppress(OSError):  # the sweep will notice
                     self._attend(_OfGit(inbox), place, deep=deep)
@@ -131,11 +131,12 @@ def _observer() -> BaseObserver:
 
 
 class _Below(FileSystemEventHandler):
-    """Whatever happens below a folder, named by what is directly in it."""
+    """Whatever happens below a folder, named by what is directly in it. Of the files that a run
+    keeps for itself, those that `own` names."""
 
-    def __init__(self, folder: str, inbox: Inbox) -> None:
+    def __init__(self, folder: str, inbox: Inbox, own: frozenset[str]) -> None:
         self._skip = len(folder.rstrip("/")) + 1
-        self._inbox = inbox
+        self._inbox, self._own = inbox, own
 
     def dispatch(self, event: FileSystemEvent) -> None:
         unfinished = _is_unfinished(event)
@@ -143,8 +144,13 @@ class _Below(FileSystemEventHandler):
             parts = path[self._skip :].split("/")
             if not parts[0]:
                 self._inbox.put(LOST)
-            elif lock.OWN not in parts[:2] and not _is_passing(parts[-1]):
+            elif self._counts(parts):
                 self._inbox.put(Notice("unfinished" if unfinished else "changed", parts[0]))
+
+    def _counts(self, parts: list[str]) -> bool:
+        if lock.OWN in parts[:2] and parts[-1] not in self._own:
+            return False
+        return not _is_passing(parts[-1])
 
 
 def _is_passing(name: str) -> bool:

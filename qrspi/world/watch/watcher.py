@@ -75,8 +75,16 @@ class Change(NamedTuple):
 class Watcher:
     """Changes below a folder, by the names of what is directly in it."""
 
-    def __init__(self, folder: str, *, sweep: float = SWEEP, poll: bool = False) -> None:
+    def __init__(
+        self,
+        folder: str,
+        *,
+        sweep: float = SWEEP,
+        poll: bool = False,
+        own: frozenset[str] = frozenset(),  # names of files that count although a run keeps them
+    ) -> None:
         self.folder = folder
+        self._own = own
         self.polls = poll or not mounts.gives_events(folder)
         self.why_polls = "as you asked" if poll else "this file system tells of no changes"
         self._sweep = sweep
@@ -170,7 +178,7 @@ class Watcher:
         self._deafen()
         try:
             with suppress(FileNotFoundError):
-                self._events = WatchdogEvents(self.folder, self._inbox)
+                self._events = WatchdogEvents(self.folder, self._inbox, self._own)
         except OSError as error:
             self.polls, self.why_polls = True, error.strerror or str(error)
 

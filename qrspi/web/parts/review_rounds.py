@@ -12,7 +12,7 @@ from qrspi.core.rounds.loop import Loop
 from qrspi.core.rounds.scope_set import ScopeSet
 from qrspi.core.tree import CONFIG_LIMIT, Tree
 from qrspi.render.terminal import counted
-from qrspi.web.words import LOOKS
+from qrspi.web.parts.words import LOOKS
 
 _MOST = 100
 WIDTH, HEIGHT = 320, 150  # as a phone shows it
@@ -28,6 +28,10 @@ class RoundFigures(NamedTuple):
     dropped: int
     scope: int | None  # parts of the text; None where no scope set is kept
     looks: str  # narrow or broaden, as its manifest says; '' of the first
+
+    @property
+    def parts(self) -> str:
+        return "–" if self.scope is None else str(self.scope)
 
 
 def of_step(tree: Tree, subject: Subject) -> tuple[RoundFigures, ...]:
@@ -64,6 +68,11 @@ class Mark(NamedTuple):
     def height(self) -> float:
         return round(HEIGHT - BELOW - self.top, 1)
 
+    @property
+    def square(self) -> str:
+        """Where the corner of the square is; '' without one."""
+        return "" if self.scope is None else f"{self.x - 3.5:g} {self.scope - 3.5:g}"
+
 
 class Plot(NamedTuple):
     """Below two rounds there is none."""
@@ -72,6 +81,10 @@ class Plot(NamedTuple):
     bar: float  # how wide
     ticks: tuple[tuple[float, int], ...]
     words: str
+
+    @property
+    def half(self) -> float:
+        return self.bar / 2
 
     @property
     def scope_line(self) -> str:

@@ -31,6 +31,27 @@ class Row(NamedTuple):
     old: int | None = None  # the line's number
     new: int | None = None
 
+    @property
+    def is_head(self) -> bool:
+        return self.kind == "head"
+
+    @property
+    def is_place(self) -> bool:
+        return self.kind == "place"
+
+    @property
+    def is_same(self) -> bool:
+        return self.kind == "same"
+
+    @property
+    def left(self) -> tuple[Line, ...]:
+        """Nothing, or the one line that was there; a line may be empty."""
+        return () if self.before is None else (self.before,)
+
+    @property
+    def right(self) -> tuple[Line, ...]:
+        return () if self.after is None else (self.after,)
+
 
 class Table(NamedTuple):
     rows: tuple[Row, ...]

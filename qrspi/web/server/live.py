@@ -8,16 +8,21 @@ import threading
 from collections.abc import AsyncIterator
 
 from qrspi.cli.in_process import Commands
+from qrspi.core.agents import spend
+from qrspi.core.records import audit_trail
+from qrspi.world.agents.dispatch_folder import JOBS
 from qrspi.world.watch.watcher import Change, Watcher
 
 _BREATH = 15.0  # seconds after which a silent stream says that it lives
 _RETRY = b"retry: 1000\n"  # ms until a browser that lost its stream asks again
 _END = b""
+# What pages show of the files that the engine keeps for itself: the trail, the money, the agents.
+_SHOWN = frozenset(one.rpartition("/")[2] for one in (audit_trail.FILE, spend.FILE, JOBS))
 
 
 class Live:
     def __init__(self, runs_dir: str) -> None:
-        self._watcher = Watcher(runs_dir)
+        self._watcher = Watcher(runs_dir, own=_SHOWN)
         self._listeners: set[asyncio.Queue[bytes]] = set()
         self._loop: asyncio.AbstractEventLoop | None = None
         self.number = 0  # of the last event

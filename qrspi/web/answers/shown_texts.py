@@ -17,6 +17,7 @@ _TRIES = 5
 
 
 class Shown(NamedTuple):
+    subject: Subject
     hash: str
     texts: dict[str, str]  # by run-relative path, the artifact first
     faults: dict[str, Fault]
@@ -53,4 +54,4 @@ def _read(tree: DiskTree, subject: Subject) -> Shown:
             faults[path] = data
         else:
             texts[path] = data.decode("utf-8", "replace")
-    return Shown("", texts, faults)
+    return Shown(subject, "", texts, faults)

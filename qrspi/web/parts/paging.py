@@ -19,6 +19,10 @@ class Paging(NamedTuple):
     query: dict[str, str]  # what else the address says
 
     @property
+    def several(self) -> bool:
+        return self.last > 1
+
+    @property
     def before(self) -> str:
         return self._at(self.number - 1) if self.number > 1 else ""
 

@@ -10,8 +10,8 @@ import uvicorn
 from qrspi.cli.in_process import Commands
 from qrspi.core.errors import Halt, Misuse
 from qrspi.core.model import Problem
-from qrspi.web import admission, application
-from qrspi.web.admission import Door
+from qrspi.web.server import admission, application
+from qrspi.web.server.admission import Door
 
 _GRACE = 1  # seconds that open connections get at the end
 

@@ -38,6 +38,10 @@ def ago(stamp: str) -> str:
     return "just now"
 
 
+def pipeline(run: dict[str, Any]) -> str:
+    return f"{run['pipeline'] or 'no usable'} pipeline, phase {run['phase']}"
+
+
 def cited(first: int, last: int) -> str:
     return f"L{first}" if first == last else f"L{first}-L{last}"
 

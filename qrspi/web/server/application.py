@@ -20,15 +20,17 @@ from qrspi.cli import boundary
 from qrspi.cli.in_process import Answer, Commands, Unanswered
 from qrspi.core.model import Problem
 from qrspi.core.named_tuple import NamedTuple
-from qrspi.core.pipeline import subject_of
-from qrspi.web import addresses, admission, diff_table, forms, html
-from qrspi.web.addresses import Address
-from qrspi.web.admission import Door, No, Visit
-from qrspi.web.diff_table import Table
+from qrspi.web import html
+from qrspi.web.answers import forms
+from qrspi.web.answers.shown_texts import ShownTexts
 from qrspi.web.html import Page
-from qrspi.web.live import InboxCount, Live
 from qrspi.web.pages import board, file, inbox, log, round, run, spend, step, tasks
-from qrspi.web.shown_texts import ShownTexts
+from qrspi.web.parts import diff_table
+from qrspi.web.parts.diff_table import Table
+from qrspi.web.server import addresses, admission
+from qrspi.web.server.addresses import Address
+from qrspi.web.server.admission import Door, No, Visit
+from qrspi.web.server.live import InboxCount, Live
 from qrspi.world.files.run_tree import DiskTree
 from qrspi.world.runs import locate
 
@@ -170,8 +172,7 @@ def _page(site: Site, page: Page, seen: int = 0) -> Response:
         "following": page.following,
         "is_answer": page.answer,
         "waiting": site.waiting.now(),
-        "read_only": site.read_only,
-        "project": site.commands.session.root.project.rstrip("/").rpartition("/")[2],
+        "project": site.commands.session.root.project.rstrip("/").rpartition("/")[2] or "Runs",
     }
     drawn = site.html.get_template(page.template).render(**shared, **page.context)
     return Response(drawn, page.status, media_type=_HTML)
@@ -262,11 +263,11 @@ def _is_outdated(answer: Answer) -> bool:
 
 def _difference(site: Site, run: str, fields: dict[str, str]) -> tuple[Table, ...]:
     """What has changed between the text that was on the screen and the one that is there."""
-    before = site.texts.known(fields["hash"])
+    before = site.texts.known(fields.get("hash", ""))
     if before is None:
         return ()
     tree = DiskTree(f"{site.commands.session.root.runs_dir}/{run}")
-    now = site.texts.show(tree, subject_of(fields["step"]))
+    now = site.texts.show(tree, before.subject)
     pairs = {
         path: (before.texts.get(path, ""), now.texts.get(path, ""))
         for path in (*before.texts, *now.texts)
@@ -278,4 +279,5 @@ def _difference(site: Site, run: str, fields: dict[str, str]) -> tuple[Table, ..
 def site(commands: Commands, door: Door, *, read_only: bool) -> Site:
     live = Live(commands.session.root.runs_dir)
     waiting = InboxCount(commands, live)
-    return Site(commands, door, live, ShownTexts(), waiting, html.environment(), read_only)
+    drawn = html.environment(read_only=read_only)
+    return Site(commands, door, live, ShownTexts(), waiting, drawn, read_only)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 from qrspi.core.model import Problem
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import STEP, subject
+from qrspi.core.records import step_text
 
 Fields = Mapping[str, str]
 _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/:-]*")
@@ -18,8 +19,20 @@ _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/:-]*")
 class Input(NamedTuple):
     name: str
     label: str
-    kind: str = "text"  # text, long, lines, check, or choice
+    kind: Literal["text", "long", "lines", "check", "choice"] = "text"
     choices: tuple[str, ...] = ()
+
+    @property
+    def is_long(self) -> bool:
+        return self.kind == "long"
+
+    @property
+    def is_lines(self) -> bool:
+        return self.kind == "lines"
+
+    @property
+    def is_check(self) -> bool:
+        return self.kind == "check"
 
 
 class Form(NamedTuple):
@@ -43,6 +56,10 @@ class Form(NamedTuple):
         if any(one.kind == "check" for one in self.inputs):
             found = (*found, "--unreviewed")
         return shlex.join(("qrspi", *found)).replace("'TEXT'", "TEXT")
+
+    @property
+    def look(self) -> str:
+        return "primary" if self.primary else "quiet"
 
     @property
     def key(self) -> str:
@@ -79,7 +96,7 @@ def _approve(run: str, fields: Fields) -> tuple[str, ...] | Problem:
         return Problem("usage", text, field="hash")
     why = fields.get("reason", "").strip()
     return (
-        *("approve", run, fields["step"], "--text", fields["hash"].removeprefix("v2:")),
+        *("approve", run, fields["step"], *_text(fields)),
         *(("--unreviewed",) if fields.get("unreviewed") else ()),
         *(("--failing", f"--message={why}") if why else ()),
     )
@@ -101,7 +118,14 @@ def _resolve(run: str, fields: Fields) -> tuple[str, ...]:
     key = fields.get("key", "")
     why = fields.get("reason", "").strip()
     failing = ("--failing", f"--message={why}") if why else ()
-    return ("resolve", run, *about, key, *_to(fields), *_sure(key == "rewind"), *failing)
+    more = (*_to(fields), *_sure(key == "rewind"), *failing, *_text(fields))
+    return ("resolve", run, *about, key, *more)
+
+
+def _text(fields: Fields) -> tuple[str, ...]:
+    """The text that was on the screen."""
+    known = fields.get("hash", "").removeprefix(step_text.VERSION)
+    return ("--text", known) if known else ()
 
 
 def _to(fields: Fields) -> tuple[str, ...]:

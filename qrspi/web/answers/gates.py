@@ -9,9 +9,12 @@ from qrspi.cli.in_process import Commands
 from qrspi.core.model import Problem
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import STEP, subject
-from qrspi.web import forms, words
-from qrspi.web.forms import Form, Input
-from qrspi.web.shown_texts import Shown
+from qrspi.core.text.shell_words import command
+from qrspi.handlers.menus import menu
+from qrspi.web.answers import forms
+from qrspi.web.answers.forms import Form, Input
+from qrspi.web.answers.shown_texts import Shown
+from qrspi.web.parts import words
 
 Document = dict[str, Any]
 
@@ -35,12 +38,19 @@ def following(run: Document) -> Following | None:
 
 
 def answered_at(run: Document) -> str:
-    return place(run["run"], run["next"]["kind"], run["next"]["step"])
-
-
-def place(run: str, kind: str, step: str | None) -> str:
     """Whoever approves a text sees it in full."""
-    return f"/runs/{run}/{step}" if kind == "approve" and step in STEP else f"/runs/{run}"
+    step = text_asked(run)
+    return f"/runs/{run['run']}/{step}" if step else f"/runs/{run['run']}"
+
+
+_TEXT_KINDS = {"approve", *(kind for kind, _ in menu.APPROVALS)}
+
+
+def text_asked(run: Document) -> str:
+    """The step whose text waits for a yes; '' where none does."""
+    following = run["next"]
+    asked = not run["closed"] and following["kind"] in _TEXT_KINDS and following["step"] in STEP
+    return str(following["step"]) if asked else ""
 
 
 def why(run: Document) -> list[str]:
@@ -58,10 +68,16 @@ class Gate(NamedTuple):
 
 
 def approval(commands: Commands, run: Document, step: str, shown: Shown) -> Gate:
-    """Yes or no to a text that is on the screen. The command itself is asked whether it would say
-    yes: no rule about approvals stands here."""
-    if not _asks(run, "approve", step) or not shown.hash:
+    """Yes or no to a text that is on the screen, or the menu of which one option is the yes."""
+    if text_asked(run) != step or not shown.hash:
         return Gate()
+    if run["next"]["kind"] == "approve":
+        return _yes_or_no(commands, run, step, shown)
+    return Gate(_options(run, shown.hash))
+
+
+def _yes_or_no(commands: Commands, run: Document, step: str, shown: Shown) -> Gate:
+    """The command itself is asked whether it would say yes: no rule about approvals stands here."""
     name, hidden = run["run"], (("step", step), ("hash", shown.hash))
     said = forms.words(name, "approve", dict(hidden))
     assert not isinstance(said, Problem)
@@ -79,19 +95,14 @@ def approval(commands: Commands, run: Document, step: str, shown: Shown) -> Gate
 _WHY = Input("text", "What is wrong with it? The author gets your words.", "long")
 
 
-def _asks(run: Document, kind: str, step: str) -> bool:
-    following = run["next"]
-    return not run["closed"] and following["kind"] == kind and following["step"] == step
-
-
 def of_run(run: Document) -> tuple[Form, ...]:
-    """Everything but an approval, for which the text must be on the screen."""
+    """Everything but what approves a text, which must be on the screen."""
     name, following = run["run"], run["next"]
     if run["closed"]:
         return (Form(name, "reopen", "Take it up again", primary=True),)
     if following["who"] == "engine":
         return (Form(name, "next", "Go on", primary=True),)
-    if following["who"] != "human" or following["kind"] in ("approve", "pause"):
+    if following["who"] != "human" or text_asked(run) or following["kind"] in ("approve", "pause"):
         return ()
     return _options(run)
 
@@ -109,19 +120,22 @@ def comment(run: str, step: str) -> Form:
     return Form(run, "comment", "Comment", (("step", step),), (lines, said), folded=True)
 
 
-def _options(run: Document) -> tuple[Form, ...]:
-    following = run["next"]
-    about = _about(following)
-    return tuple(
-        Form(
-            run["run"],
-            "resolve",
-            option["key"] if following["kind"] != "config" else f"{option['key']})",
-            (*about, ("key", option["key"])),
-            tuple(_needed(option, run)),
-            says=option["label"],
-        )
-        for option in following["options"]
+def _options(run: Document, text: str = "") -> tuple[Form, ...]:
+    """The options of a menu; `text` is the hash of what one of them approves."""
+    return tuple(_option(run, option, text) for option in run["next"]["options"])
+
+
+def _option(run: Document, option: Document, text: str) -> Form:
+    following, key = run["next"], option["key"]
+    named = (("hash", text),) if (following["kind"], key) in menu.APPROVALS else ()
+    return Form(
+        run["run"],
+        "resolve",
+        key if following["kind"] != "config" else f"{key})",
+        (*_about(following), ("key", key), *named),
+        tuple(_needed(option, run)),
+        says=option["label"],
+        primary=following["command"] == command("qrspi", "resolve", run["run"], key),
     )
 
 

@@ -1,0 +1,57 @@
+"""The agents that a run waits for, and how far each is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from qrspi.cli.in_process import Commands
+from qrspi.core.named_tuple import NamedTuple
+
+_STATES = {
+    "pending": "not sent yet",
+    "blocked": "cannot be sent",
+    "sent": "sent",
+    "queued": "queued for a worker",
+    "started": "started",
+    "taking": "answered, being read",
+    "taken": "answered",
+    "failed": "failed",
+    "late": "late",
+}
+
+
+class Awaited(NamedTuple):
+    name: str
+    step: str
+    round: int | None
+    model: str  # as `vendor/model`; '' where nobody said
+    state: str
+    says: str  # the state in words, with the worker that has begun
+    problem: str
+
+
+def awaited(commands: Commands, run: dict[str, Any]) -> tuple[Awaited, ...]:
+    """As `dispatch list` has them; nobody where the run waits for somebody else."""
+    if run["closed"] or run["next"]["who"] != "agent":
+        return ()
+    answer = commands.run("dispatch", "list", run["run"])
+    return () if answer.status else tuple(map(_awaited, answer.document["waiting"]))
+
+
+def _awaited(one: dict[str, Any]) -> Awaited:
+    said = _STATES[one["state"]]
+    model = "/".join(filter(None, (one["vendor"], one["model"])))
+    where = f" on {one['worker']}" if one["worker"] else ""
+    names = (one["name"], one["step"], one["round"])
+    return Awaited(*names, model, one["state"], said + where, one["problem"])
+
+
+def workers(lines: list[dict[str, Any]], step: str, number: int) -> dict[str, str]:
+    """Who answered on another machine in a round, by the name of the agent, as the trail has it."""
+    return {
+        answer["agent"]: answer["worker"]
+        for line in lines
+        if (line.get("step"), line.get("round")) == (step, number)
+        for answer in line.get("answers", ())
+        if answer.get("worker")
+    }
