@@ -118,6 +118,7 @@ def test_a_transcript_that_does_not_begin_with_a_command_is_an_error() -> None:
         ("at 2026-05-17T10:11:12Z", "at <time>"),
         ("anchor 0123456789abcdef0123456789abcdef01234567", "anchor <sha>"),
         ("e8c1a92 Start", "<sha> Start"),
+        ("committed as 656735511506", "committed as <sha>"),
         ("qrspi 0.1.0", "qrspi <version>"),
         ("1234567 findings in a facade", "1234567 findings in a facade"),
         ("/tmp/tmpabc/x is gone", "<temporary> is gone"),
