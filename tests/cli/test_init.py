@@ -8,7 +8,7 @@ import pytest
 
 from qrspi.core.agents.roles import Role
 from qrspi.core.config.reader import read, validate
-from tests import runs
+from tests import runs, scenes
 from tests.cli.conftest import Call
 from tests.cli.terminal import Terminal
 
@@ -42,7 +42,8 @@ Made docs/qrspi/2026-05-17-user-auth (quick pipeline, 6 steps):
 Clean questions, research and plan are approved without you; `cascade: off` in \
 config.md asks you each time.
 
-Next: Write goals.md, then run `qrspi next 2026-05-17-user-auth`.
+Next: Write goals.md, then run `qrspi next 2026-05-17-user-auth`. \
+`qrspi prompt 2026-05-17-user-auth author` prints what to tell an agent.
 """,
         ALONE,
     )
@@ -292,6 +293,21 @@ def test_on_a_terminal_nobody_is_asked_about_a_second_vendor_that_is_not_there(
     assert config.second_reviewer is False
 
 
+@pytest.mark.rule("LIV-28")
+def test_nobody_answers_questions_for_a_run_that_git_could_not_record(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for role in ("AUTHOR", "COMMITTER"):
+        for key in ("NAME", "EMAIL"):
+            monkeypatch.delenv(f"GIT_{role}_{key}")
+    scenes.git(project, "init", "-q")
+    scenes.git(project, "config", "user.useConfigOnly", "true")
+    with Terminal("init", "user-auth") as terminal:
+        terminal.until("git does not know who you are")
+        assert terminal.end() == 4
+        assert "Which pipeline?" not in terminal.screen
+
+
 def test_an_interrupted_question_makes_nothing(project: Path) -> None:
     with Terminal("init", "user-auth") as terminal:
         terminal.until("Number: ")
@@ -314,7 +330,8 @@ Added to docs/qrspi/brought-along (quick pipeline, 6 steps):
 Clean questions, research and plan are approved without you; `cascade: off` in \
 config.md asks you each time.
 
-Next: Write research/summary.md, then run `qrspi next brought-along`.
+Next: Write research/summary.md, then run `qrspi next brought-along`. \
+`qrspi prompt brought-along author` prints what to tell an agent.
 """,
         "",
     )

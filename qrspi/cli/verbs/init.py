@@ -88,11 +88,12 @@ def command(
         raise click.UsageError('a SLUG is needed, or what you want in a few words: init "TEXT"')
     name = _slug(slug) if slug is not None else ""
     created = _date(date)
-    route = _route(session, pipeline, ux)
     if adopt is not None:
         place = _adopted(session, adopt, name)
     else:
         place = _fresh(session, f"{created}-{name}")
+    found = None if no_commit else start_run.find_ground(_around(place), place.name, here=here)
+    route = _route(session, pipeline, ux)
     chosen = (("review_depth", review_depth), ("review_mode", review_mode))
     start = Start(
         created=created,
@@ -104,7 +105,7 @@ def command(
         test_command=_tests(session, test_command),
         onto=_onto(place, onto),
     )
-    ground = None if no_commit else _ground(session, place, start, here=here, ask=not dry_run)
+    ground = _ground(session, found, start, ask=not dry_run)
     begun = Begun(place, start, ground) if dry_run else _make(session, place, start, ground)
     session.answer(_document(begun), _lines(begun))
 
@@ -222,12 +223,9 @@ def _onto(place: Place, branch: str | None) -> str:
     return branch
 
 
-def _ground(
-    session: Session, place: Place, start: Start, *, here: bool, ask: bool
-) -> Ground | None:
+def _ground(session: Session, found: Ground | None, start: Start, *, ask: bool) -> Ground | None:
     """The branch to begin on; a person at a terminal may stay on the default one. Whoever has
     tasks merged into the branch they are on stays there."""
-    found = start_run.find_ground(_around(place), place.name, here=here)
     if found and found.here == start.onto:
         return found._replace(new="")
     if found is None or not found.new or not (ask and session.interactive):
