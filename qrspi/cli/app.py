@@ -119,6 +119,24 @@ class Verbs(click.Group):
             raise click.UsageError(f"no such command {args[0]!r}{meant(args[0], VERBS)}", ctx)
         return super().resolve_command(ctx, args)
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if not args and not ctx.resilient_parsing:
+            click.echo(self._in_short(ctx), err=True)
+            ctx.exit(2)
+        return super().parse_args(ctx, args)
+
+    def _in_short(self, ctx: click.Context) -> str:
+        """One screen: what the commands of a day do, and what the others are called."""
+        formatter = ctx.make_formatter()
+        self.format_usage(ctx, formatter)
+        self.format_help_text(ctx, formatter)
+        daily, *others = SECTIONS
+        with formatter.section(daily):
+            formatter.write_dl(_rows(daily))
+        with formatter.section("More, which `qrspi --help` explains"):
+            formatter.write_dl([(one, ", ".join(name for name, _ in _rows(one))) for one in others])
+        return formatter.getvalue().rstrip("\n")
+
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Help begins with the commands of a day."""
         self.format_commands(ctx, formatter)
@@ -127,9 +145,12 @@ class Verbs(click.Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """From the table alone, so that help does not import every command."""
         for section in SECTIONS:
-            rows = [(name, verb.help) for name, verb in VERBS.items() if verb.section == section]
             with formatter.section(section):
-                formatter.write_dl(rows)
+                formatter.write_dl(_rows(section))
+
+
+def _rows(section: str) -> list[tuple[str, str]]:
+    return [(name, verb.help) for name, verb in VERBS.items() if verb.section == section]
 
 
 application = Verbs(
@@ -147,7 +168,6 @@ application = Verbs(
     ],
     help="Runs of plans that agents write and review: where each stands, and what is next.",
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    no_args_is_help=True,
 )
 
 

@@ -58,7 +58,18 @@ def test_a_command_that_is_spelled_wrongly(qrspi: Call, word: str, ending: str) 
     assert qrspi(word) == (2, "", said)
 
 
-@pytest.mark.parametrize("words", [(), ("config",), ("round",)])
+@pytest.mark.rule("LIV-27")
+def test_the_bare_word_shows_every_command_on_one_screen(qrspi: Call) -> None:
+    result = qrspi()
+    assert (result.code, result.out) == (2, "")
+    top, more = result.err.split("\nMore, which `qrspi --help` explains:\n")
+    assert top.split("\nEvery day:\n")[1] in qrspi("--help").out
+    named = {word.strip(",") for word in f"{top}{more}".split()}
+    assert set(VERBS) <= named
+    assert len(result.err.splitlines()) <= 24
+
+
+@pytest.mark.parametrize("words", [("config",), ("round",)])
 def test_without_a_command_the_help_is_shown(qrspi: Call, words: tuple[str, ...]) -> None:
     assert qrspi(*words) == (2, "", qrspi(*words, "--help").out)
 
