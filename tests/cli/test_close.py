@@ -47,7 +47,8 @@ def test_reopening_goes_on_where_it_was_left(run: Path, qrspi: Call) -> None:
         """\
 Reopened 2026-05-17-user-auth: closed.md removed
 
-Next: Write questions.md, then run `qrspi next 2026-05-17-user-auth`.
+Next: Write questions.md, then run `qrspi next 2026-05-17-user-auth`. \
+`qrspi prompt 2026-05-17-user-auth author` prints what to tell an agent.
 """,
         "",
     )

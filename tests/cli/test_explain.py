@@ -23,7 +23,8 @@ def test_the_reasons_and_the_files(project: Path, qrspi: Call) -> None:
   - questions needs goals.md: all approved
   - questions.md does not exist
 
-Next: Write questions.md, then run `qrspi next 2026-05-17-user-auth`.
+Next: Write questions.md, then run `qrspi next 2026-05-17-user-auth`. \
+`qrspi prompt 2026-05-17-user-auth author` prints what to tell an agent.
 
 READ               HOW MUCH     FOUND
 config.md          all of it    there

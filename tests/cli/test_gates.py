@@ -64,7 +64,8 @@ Approved goals.md. Reviews passed clean in round 1.
   goals.md
 done: write-prompts questions
 
-Next: Write questions.md, then run `qrspi next {RUN}`.
+Next: Write questions.md, then run `qrspi next {RUN}`. \
+`qrspi prompt {RUN} author` prints what to tell an agent.
 """,
         "",
     )

@@ -18,7 +18,8 @@ Clean questions, research and plan are approved without you; `cascade: off` in c
 each time.
 """
 NEXT = """
-Next: Write goals.md, then run `qrspi next 2026-05-17-user-auth`.
+Next: Write goals.md, then run `qrspi next 2026-05-17-user-auth`. \
+`qrspi prompt 2026-05-17-user-auth author` prints what to tell an agent.
 """
 
 

@@ -167,7 +167,8 @@ RUN                   STEP    ROUND  ACTION  WAITS FOR
 reviews/design/round-01. {WAYS}
 
 2026-05-18-dark-mode
-  Next: Write goals.md, then run `qrspi next 2026-05-18-dark-mode`.
+  Next: Write goals.md, then run `qrspi next 2026-05-18-dark-mode`. \
+`qrspi prompt 2026-05-18-dark-mode author` prints what to tell an agent.
 
 Changes after an approval are looked for by `qrspi status RUN` only.
 """,
@@ -295,7 +296,8 @@ def test_twenty_columns(
         "",
         "2026-05-18-dark-mode",
         "  goals: author (human)",
-        "  Next: Write goals.md, then run `qrspi next 2026-05-18-dark-mode`.",
+        "  Next: Write goals.md, then run `qrspi next 2026-05-18-dark-mode`. "
+        "`qrspi prompt 2026-05-18-dark-mode author` prints what to tell an agent.",
     ]
 
 

@@ -174,7 +174,8 @@ def asked(facts: Facts, why: tuple[str, ...]) -> Next:
     return Next(
         action="author",
         who="human" if facts.step == "goals" else "agent",
-        summary=f"{_to_write(facts)}, then run `qrspi next {facts.run}`.",
+        summary=f"{_to_write(facts)}, then run `qrspi next {facts.run}`. "
+        f"`qrspi prompt {facts.run} author` prints what to tell an agent.",
         because=why,
         step=facts.step,
         inputs=tuple(inputs),

@@ -53,6 +53,8 @@ RETURNED = {
     "never there": ({}, "Write goals.md, then "),
 }
 
+TOLD = f"`qrspi prompt {runs.RUN} author` prints what to tell an agent."
+
 
 @pytest.mark.rule("LIV-04")
 def test_a_new_round_after_an_approval_was_taken_back_says_so() -> None:
@@ -72,7 +74,7 @@ def test_git_is_asked_only_for_a_text_that_was_there() -> None:
     said = [
         derive(Committed(BASE | files, runs.RUN)).next.summary for files in ({}, log("approve"))
     ]
-    then = f"then run `qrspi next {runs.RUN}`."
+    then = f"then run `qrspi next {runs.RUN}`. {TOLD}"
     assert said == [
         f"Write goals.md, {then}",
         f"goals.md, which was approved {BY}, is gone: bring it back with `git checkout HEAD -- "
@@ -84,4 +86,7 @@ def test_git_is_asked_only_for_a_text_that_was_there() -> None:
 @pytest.mark.parametrize(("files", "said"), RETURNED.values(), ids=RETURNED.keys())
 def test_the_next_action_says_who_sent_a_text_back(files: dict[str, bytes], said: str) -> None:
     answer = derive(runs.tree(BASE, files)).next
-    assert (answer.action, answer.summary) == ("author", f"{said}run `qrspi next {runs.RUN}`.")
+    assert (answer.action, answer.summary) == (
+        "author",
+        f"{said}run `qrspi next {runs.RUN}`. {TOLD}",
+    )
