@@ -16,13 +16,13 @@ LINES = 1_000_000
 LINE = json_log.encode(
     audit_trail.render(
         Line(
-            "2026-05-17T09:30:00Z",
-            "watch",
-            "assemble",
-            "goals",
-            1,
-            (Touched("reviews/goals/round-01-verified.md", "a" * 64, "b" * 64),),
-            "done",
+            time="2026-05-17T09:30:00Z",
+            actor="watch",
+            event="assemble",
+            step="goals",
+            round=1,
+            files=(Touched("reviews/goals/round-01-verified.md", "a" * 64, "b" * 64),),
+            outcome="done",
         )
     )
 )

@@ -163,4 +163,6 @@ def reason_to_ship(failing: bool, reason: str, usage: str) -> str:
 
 def misuse(text: str, *, hint: str, field: str = "", found: str = "", expected: str = "") -> Misuse:
     """The command was called in a way it cannot be."""
-    return Misuse(Problem("usage", text, "", field, found, expected, hint))
+    return Misuse(
+        Problem("usage", text, file="", field=field, found=found, expected=expected, hint=hint)
+    )

@@ -42,7 +42,15 @@ def command(
 ) -> None:
     """Do every mechanical thing that can be done now, then say exactly what is needed from whom."""
     named = session.run(run).name  # once: of several, a person picks one
-    request = Request(named, dry_run, no_commit, present, anyway, exit_code, by or "")
+    request = Request(
+        run=named,
+        dry_run=dry_run,
+        no_commit=no_commit,
+        present=present,
+        anyway=anyway,
+        exit_code=exit_code,
+        by=by or "",
+    )
     if onto:
         _name_branch(session, request, onto)
     if dispatch:

@@ -137,7 +137,9 @@ def _prior(spec: Spec, verdict: str | None, axes: str | None) -> str:
         if axis not in AXES:
             expected = ", ".join(AXES)
             text = f"--prior-axes has {axis!r}, expected some of {expected}"
-            raise Misuse(Problem("usage", text, "", "--prior-axes", axis, expected))
+            raise Misuse(
+                Problem("usage", text, file="", field="--prior-axes", found=axis, expected=expected)
+            )
     if verdict is None:
         before = Line("NEEDS_REFINEMENT", "0" * 8, "1970-01-01T00:00:00Z", listed)
         return verdict_line.render(before) if listed else spec.line

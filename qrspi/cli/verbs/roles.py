@@ -121,7 +121,14 @@ def _send(
     workspace = Workspace(session.run(run).path)
     sending = asked._replace(executor="local").sending(session.root.project)
     with ProgressTeller(session) as progress:
-        sender = Sender(found, workspace, sending, progress, answers, session.lock_timeout)
+        sender = Sender(
+            trial=found,
+            workspace=workspace,
+            sending=sending,
+            listener=progress,
+            answers=answers,
+            lock_timeout=session.lock_timeout,
+        )
         return sender.send()
 
 

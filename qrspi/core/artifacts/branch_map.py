@@ -156,7 +156,14 @@ def _column_missing(wanted: _Wanted, place: int, columns: tuple[str, ...]) -> Pr
     column = wanted.columns[place][0].capitalize()
     found = ", ".join(columns)
     message = f"{FILE}: the table under '## {wanted.title}' has no column {column}; found {found}"
-    return Problem("column-missing", message, FILE, f"{wanted.title}.{column}", found, column)
+    return Problem(
+        "column-missing",
+        message,
+        file=FILE,
+        field=f"{wanted.title}.{column}",
+        found=found,
+        expected=column,
+    )
 
 
 _STAGE = re.compile(rf"(?:[^/\s]+/)*({STAGE})")
@@ -168,7 +175,7 @@ def _plain(cell: str) -> str:
 
 def _problem(code: Code, row: Row, what: str, found: str, expected: str, field: str) -> Problem:
     message = f"{at(row.number)}: {what} is '{found}'; expected {expected}"
-    return Problem(code, message, FILE, field, found, expected)
+    return Problem(code, message, file=FILE, field=field, found=found, expected=expected)
 
 
 def _task(row: Row, problems: list[Problem]) -> str:
@@ -204,7 +211,9 @@ def _unsafe(row: Row, name: str, owner: str) -> Iterator[Problem]:
     if reason := branches.unsafe(name):
         message = f"{at(row.number)}: Branch of {owner} is '{name}', which has {reason}"
         expected = "a name that git takes for a branch"
-        yield Problem("unsafe-branch", message, FILE, "Branch", name, expected)
+        yield Problem(
+            "unsafe-branch", message, file=FILE, field="Branch", found=name, expected=expected
+        )
 
 
 def _stages(rows: Iterable[Row], problems: list[Problem]) -> Iterator[Stage]:

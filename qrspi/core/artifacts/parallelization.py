@@ -68,10 +68,10 @@ def without_file(plan: Plan, keys: Collection[str]) -> tuple[Problem, ...]:
         Problem(
             "task-without-file",
             f"{at(branch.line)}: {branch.task} has no file {task_path(branch.task)}",
-            FILE,
-            "Task",
-            branch.task,
-            task_path(branch.task),
+            file=FILE,
+            field="Task",
+            found=branch.task,
+            expected=task_path(branch.task),
         )
         for branch in plan.branches
         if branch.task not in keys
@@ -90,7 +90,14 @@ def _unread(plan: Plan) -> Iterator[Problem]:
                 f"{at(needs.line)}: Files of {needs.task} has '{words}', which names no file; "
                 "whether two tasks touch the same file cannot be seen there"
             )
-            yield Problem("files-unread", message, FILE, "Files", words, "every file by its path")
+            yield Problem(
+                "files-unread",
+                message,
+                file=FILE,
+                field="Files",
+                found=words,
+                expected="every file by its path",
+            )
 
 
 def _other_files(plan: Plan, tasks: Mapping[str, Task]) -> Iterator[Problem]:
@@ -104,7 +111,14 @@ def _other_files(plan: Plan, tasks: Mapping[str, Task]) -> Iterator[Problem]:
                 f"{at(needs.line)}: the files of {task.key} differ from those in {task.file}: "
                 f"only here {only_here}; only there {only_there}"
             )
-            yield Problem("files-differ", message, FILE, "Files", only_here, only_there)
+            yield Problem(
+                "files-differ",
+                message,
+                file=FILE,
+                field="Files",
+                found=only_here,
+                expected=only_there,
+            )
 
 
 def _base_without_dependency(plan: Plan) -> Iterator[Problem]:
@@ -185,7 +199,9 @@ def _repeated(title: str, rows: Iterable[tuple[str, int]]) -> Iterator[Problem]:
             message = (
                 f"{at(numbers[1])}: {name} has {len(numbers)} rows under '## {title}'; expected one"
             )
-            yield Problem("duplicate-row", message, FILE, title, name, "one row")
+            yield Problem(
+                "duplicate-row", message, file=FILE, field=title, found=name, expected="one row"
+            )
 
 
 def _name_clashes(plan: Plan) -> Iterator[Problem]:
@@ -225,7 +241,14 @@ def _nobody(code: Code, line: int, what: str, name: str) -> Problem:
     message = f"{at(line)}: {what} names {name}, which has no row under '## Branch Map'"
     if name.startswith("stage-"):
         message = f"{at(line)}: {what} names {name}, which has no row under '## Stage Commits'"
-    return Problem(code, message, FILE, what.partition(" ")[0], name, "a name that has a row")
+    return Problem(
+        code,
+        message,
+        file=FILE,
+        field=what.partition(" ")[0],
+        found=name,
+        expected="a name that has a row",
+    )
 
 
 def _no_stage(branch: Branch) -> Problem:
@@ -235,7 +258,12 @@ def _no_stage(branch: Branch) -> Problem:
         "which has no row under '## Stage Commits'"
     )
     return Problem(
-        "stage-without-row", message, FILE, "Base", name, "a row under '## Stage Commits'"
+        "stage-without-row",
+        message,
+        file=FILE,
+        field="Base",
+        found=name,
+        expected="a row under '## Stage Commits'",
     )
 
 
@@ -249,7 +277,9 @@ def _one_sided(plan: Plan) -> Iterator[Problem]:
     ):
         for task in sorted(there.keys() - here.keys(), key=task_order):
             message = f"{at(there[task])}: {task} has no row under '## {title}'"
-            yield Problem("row-missing", message, FILE, title, task, "a row")
+            yield Problem(
+                "row-missing", message, file=FILE, field=title, found=task, expected="a row"
+            )
 
 
 # Files that two tasks both want to change

@@ -85,7 +85,7 @@ def _put_away(tree: Tree) -> Iterator[str]:
 def _problem(number: int, key: str) -> Problem:
     path = task_file.task_path(key)
     text = f"{FILE}:{number}: {key} has no file {path}; write it, or take the task out of the plan"
-    return Problem("task-without-file", text, FILE, "Task", key, path)
+    return Problem("task-without-file", text, file=FILE, field="Task", found=key, expected=path)
 
 
 def _not_said(number: int, key: str, need: str) -> Problem:
@@ -94,4 +94,6 @@ def _not_said(number: int, key: str, need: str) -> Problem:
         f"{FILE}:{number}: {key} depends on {need}, and {path} does not say so; add {need} to its "
         "dependencies, or take it out of the plan"
     )
-    return Problem("dependency-not-in-file", text, path, "dependencies", "", need)
+    return Problem(
+        "dependency-not-in-file", text, file=path, field="dependencies", found="", expected=need
+    )

@@ -114,7 +114,14 @@ def _phase(fields: Mapping[str, Node], file: str) -> int | Problem | None:
         return int(node.text)
     found = node.raw if isinstance(node, Scalar) else "a list or block"
     message = f"{file}: phase is {found}; expected a whole number from 1"
-    return Problem("field-invalid", message, file, "phase", found, "a whole number from 1")
+    return Problem(
+        "field-invalid",
+        message,
+        file=file,
+        field="phase",
+        found=found,
+        expected="a whole number from 1",
+    )
 
 
 def _lines(body: bytes) -> tuple[str, ...]:

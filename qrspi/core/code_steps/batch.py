@@ -130,7 +130,14 @@ def _unknown(key: str, name: str, keys: Iterable[str]) -> Problem | None:
         return None
     expected = "the name of an approved task"
     text = f"{task_path(key)}: dependencies name {name}; expected {expected}"
-    return Problem("unknown-dependency", text, task_path(key), "dependencies", name, expected)
+    return Problem(
+        "unknown-dependency",
+        text,
+        file=task_path(key),
+        field="dependencies",
+        found=name,
+        expected=expected,
+    )
 
 
 def _circle(path: tuple[str, ...]) -> Problem:

@@ -103,7 +103,9 @@ def _unknown_key(key: str, near: str, value: str) -> Problem:
     message = f"{FILE} has no field {quoted(key)}"
     message += f"; the nearest is {near}" if near else f"; expected one of {', '.join(KNOWN)}"
     options = _instead(near, value)
-    return Problem("field-unknown", message, FILE, key, key, near, options=options)
+    return Problem(
+        "field-unknown", message, file=FILE, field=key, found=key, expected=near, options=options
+    )
 
 
 def route_locked() -> Problem:

@@ -291,10 +291,10 @@ def _forbidden_budget(node: Node) -> Problem:
         "field-forbidden",
         f"{FILE}: question_budget {says(found)}, but pipeline is full, where no such limit "
         "applies; expected no question_budget",
-        FILE,
-        "question_budget",
-        found[:FOUND_LIMIT],
-        "no question_budget when pipeline is full",
+        file=FILE,
+        field="question_budget",
+        found=found[:FOUND_LIMIT],
+        expected="no question_budget when pipeline is full",
         options=(
             f"Remove the question_budget line from {FILE} by hand",
             "Take the quick route, which has the limit: qrspi route set quick",

@@ -55,7 +55,13 @@ def unknown_key(field: str, key: str, known: tuple[str, ...]) -> Problem:
 def _invalid(message: str, field: str, found: str, expected: str, *ways: str) -> Problem:
     options = (*(ways or by_hand(field)), ABORT)
     return Problem(
-        "field-invalid", message, FILE, field, found[:FOUND_LIMIT], expected, options=options
+        "field-invalid",
+        message,
+        file=FILE,
+        field=field,
+        found=found[:FOUND_LIMIT],
+        expected=expected,
+        options=options,
     )
 
 
@@ -157,10 +163,10 @@ def renamed(node: Node) -> Problem:
         "field-renamed",
         f"{FILE}: codex_reviews was renamed to second_reviewer and is never read; "
         f"found {quoted(found)}, expected second_reviewer: true or second_reviewer: false instead",
-        FILE,
-        "codex_reviews",
-        found[:FOUND_LIMIT],
-        "second_reviewer: true or second_reviewer: false",
+        file=FILE,
+        field="codex_reviews",
+        found=found[:FOUND_LIMIT],
+        expected="second_reviewer: true or second_reviewer: false",
         options=(
             "Rename it, or drop it where second_reviewer is set: qrspi config migrate",
             f"Remove the codex_reviews line from {FILE} by hand and set second_reviewer",

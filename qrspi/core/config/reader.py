@@ -256,7 +256,7 @@ def unknown_field(name: str) -> Problem:
     near = nearest(name)
     message = f"{FILE}: {quoted(name)} is not a known field and is ignored"
     message += f"; the nearest known field is {near}" if near else ""
-    return Problem("field-unknown", message, FILE, name, name, near)
+    return Problem("field-unknown", message, file=FILE, field=name, found=name, expected=near)
 
 
 def nearest(name: str, names: Sequence[str] = ()) -> str:

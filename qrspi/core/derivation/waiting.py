@@ -45,7 +45,14 @@ def _waiting(state: RunState) -> Iterator[Item]:
     for row in state.checkpoints:
         if row.kind and not (state.next.who == "human" and state.next.command == row.command):
             kind: Kind = "cap" if row.kind == "cap" else "task"
-            yield Item(state.run, kind, row.task, 0, f"{row.summary}.", row.command)
+            yield Item(
+                run=state.run,
+                kind=kind,
+                step=row.task,
+                round=0,
+                summary=f"{row.summary}.",
+                command=row.command,
+            )
 
 
 def _asked_for(state: RunState) -> Iterator[Item]:
@@ -82,7 +89,14 @@ def _unapproved(state: RunState) -> Iterator[Item]:
     for file, item in reversed(doubts.items()):
         step = steps[file]
         if step != asked:
-            yield Item(state.run, "approve", step, 0, f"{item.message}.", item.hint)
+            yield Item(
+                run=state.run,
+                kind="approve",
+                step=step,
+                round=0,
+                summary=f"{item.message}.",
+                command=item.hint,
+            )
 
 
 Awaited = Literal["human", "agent", "change"]

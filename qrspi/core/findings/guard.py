@@ -46,7 +46,15 @@ def read_round(
     listed = _listed(tree, paths, notes, elsewhere=elsewhere)
     if listed is None:
         found = in_order(notes.violations)
-        unread = Round(number, (), {}, (), expected, found, directory=paths.directory)
+        unread = Round(
+            number=number,
+            findings=(),
+            sidecars={},
+            cleans=(),
+            expected_tags=expected,
+            violations=found,
+            directory=paths.directory,
+        )
         return unread._replace(blocking=found)
     files = RoundFiles(tree, paths, Place(reviewed, number, elsewhere), notes)
     files.take_all(listed)

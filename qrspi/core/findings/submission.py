@@ -127,7 +127,15 @@ class Page:
 
     def _problem(self, code: Code, text: str, field: str, found: str, expected: str) -> Problem:
         hint = HINTS.get(code, "")
-        return Problem(code, f"{self.file}: {text}", self.file, field, found, expected, hint)
+        return Problem(
+            code,
+            f"{self.file}: {text}",
+            file=self.file,
+            field=field,
+            found=found,
+            expected=expected,
+            hint=hint,
+        )
 
 
 class Place(NamedTuple):

@@ -39,7 +39,15 @@ def made(
     name: str, vendor: str, model: str, prompt: str, reply_queue: str, ticket: str
 ) -> JobMessage:
     job = job_id(name, vendor, model, prompt, reply_queue)
-    return JobMessage(job, name, vendor, model, prompt, reply_queue, ticket)
+    return JobMessage(
+        job=job,
+        name=name,
+        vendor=vendor,
+        model=model,
+        prompt=prompt,
+        reply_queue=reply_queue,
+        ticket=ticket,
+    )
 
 
 def name_of(subject: str, round: int, agent: str, attempt: int) -> str:
@@ -168,7 +176,15 @@ def _message(texts: Mapping[str, str]) -> JobMessage:
     job, name, vendor, model, prompt, reply_queue, ticket = (
         texts[key] for key in JobMessage._fields if key != "version"
     )
-    return JobMessage(job, name, vendor, model, prompt, reply_queue, ticket)
+    return JobMessage(
+        job=job,
+        name=name,
+        vendor=vendor,
+        model=model,
+        prompt=prompt,
+        reply_queue=reply_queue,
+        ticket=ticket,
+    )
 
 
 def _refused(why: str) -> Problem:

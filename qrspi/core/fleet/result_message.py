@@ -102,7 +102,14 @@ def _answered(job: str, worker: str, said: Mapping[str, object]) -> Answered | N
     if reply not in get_args(Kind) or not isinstance(text, str):
         return None
     took = float(seconds) if isinstance(seconds, int | float) and math.isfinite(seconds) else 0.0
-    return Answered(job, worker, cast(Kind, reply), text, max(0.0, took), _problem(said))
+    return Answered(
+        job=job,
+        worker=worker,
+        reply=cast(Kind, reply),
+        text=text,
+        seconds=max(0.0, took),
+        problem=_problem(said),
+    )
 
 
 def _problem(said: Mapping[str, object]) -> Problem | None:

@@ -41,4 +41,12 @@ def _wrong_project(path: str, block: object, file: str) -> Problem | None:
 def bad(file: str, field: str, found: str, expected: str) -> Problem:
     where = f"{file}: {field}" if field else file
     text = f"{where}: found {found}, expected {expected}"
-    return Problem("bad-settings", text, file, field, found, expected, hint=f"edit {file}")
+    return Problem(
+        "bad-settings",
+        text,
+        file=file,
+        field=field,
+        found=found,
+        expected=expected,
+        hint=f"edit {file}",
+    )

@@ -59,7 +59,15 @@ def read(document: Mapping[str, object], file: str) -> WorkerFile | Problem:
 def bad(file: str, field: str, found: str, expected: str) -> Problem:
     where = f"{file}: {field}" if field else file
     text = f"{where}: found {found}, expected {expected}"
-    return Problem("bad-worker-file", text, file, field, found, expected, hint=f"edit {file}")
+    return Problem(
+        "bad-worker-file",
+        text,
+        file=file,
+        field=field,
+        found=found,
+        expected=expected,
+        hint=f"edit {file}",
+    )
 
 
 def _file(document: Mapping[str, object]) -> WorkerFile:

@@ -101,7 +101,14 @@ def _tally(name: str, seen: list[_Seen]) -> Tally:
     distances = tuple(sorted(_distances(seen)))
     dropped = sum(one.item.verdict == "drop" for one in seen)
     near = sum(one <= NEAR for one in distances)
-    return Tally(name, len(seen), len(seen) - dropped, dropped, near, distances)
+    return Tally(
+        name=name,
+        found=len(seen),
+        kept=len(seen) - dropped,
+        dropped=dropped,
+        near=near,
+        distances=distances,
+    )
 
 
 def _distances(seen: Iterable[_Seen]) -> Iterator[int]:

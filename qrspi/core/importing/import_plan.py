@@ -185,7 +185,14 @@ def _record(before: ImportRecord, found: Found, given: Given) -> ImportRecord:
     }
     if before.imported:
         return before._replace(rounds=rounds)
-    return ImportRecord(given.when, given.by, given.source, "", "", rounds)
+    return ImportRecord(
+        imported=given.when,
+        by=given.by,
+        source=given.source,
+        config_before="",
+        config_after="",
+        rounds=rounds,
+    )
 
 
 def _standing(tree: Tree, record: ImportRecord, config: bytes) -> Survey:

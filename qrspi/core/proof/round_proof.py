@@ -95,7 +95,9 @@ def check(tree: Tree, subject: Subject, number: int, known: Known, *, newest: bo
     unproven = _doubt(read, known)
     state: State = "gap" if gaps else "unproven" if unproven else "proven"
     because = gaps[0].because if gaps else unproven
-    return RoundProof(subject.key, number, state, because, gaps, counts)
+    return RoundProof(
+        step=subject.key, round=number, state=state, because=because, gaps=gaps, evidence=counts
+    )
 
 
 def _read(
@@ -107,7 +109,16 @@ def _read(
     verifier = said or ("true" if config.verifies else "false")
     skipped = exists(tree, paths.skipped)
     triaged = triage.partition(found, verifier_enabled=verifier == "true", skipped=skipped)
-    return _Read(paths, subject, manifest, data, found, triaged, verifier, skipped)
+    return _Read(
+        paths=paths,
+        subject=subject,
+        manifest=manifest,
+        data=data,
+        round=found,
+        triaged=triaged,
+        verifier=verifier,
+        skipped=skipped,
+    )
 
 
 def _is_open(tree: Tree, read: _Read, known: Known) -> bool:

@@ -193,7 +193,9 @@ _BEGINNING = b'{"event": "'  # of every line that `render` makes
 def _bad_line(number: int, found: str) -> Problem:
     expected = "a record of a decision"
     text = f"{FILE} line {number} is {found}, expected {expected}: correct it or restore the file"
-    return Problem("bad-record", text, FILE, f"line {number}", found, expected)
+    return Problem(
+        "bad-record", text, file=FILE, field=f"line {number}", found=found, expected=expected
+    )
 
 
 def _line(line: bytes) -> Record | str:

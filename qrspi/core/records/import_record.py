@@ -47,7 +47,15 @@ def _read(data: bytes) -> ImportRecord:
     fields = frontmatter.fields(data)
     when, by, source, before, after = (frontmatter.text(fields, key) or "" for key in _TEXTS)
     rounds = _rounds(fields.get("rounds"))
-    return ImportRecord(when, by, source, before, after, rounds, _open(fields))
+    return ImportRecord(
+        imported=when,
+        by=by,
+        source=source,
+        config_before=before,
+        config_after=after,
+        rounds=rounds,
+        open=_open(fields),
+    )
 
 
 _TEXTS = ("imported", "by", "from", "config_before", "config_after")

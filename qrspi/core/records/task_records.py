@@ -278,7 +278,9 @@ class _Page:
     def _blame(self, key: str, found: str, expected: str) -> None:
         text = f"{self.file}: {key} is {found}; expected {expected}"
         hint = "restore the file from git, or remove it and give the command again"
-        problem = Problem("bad-record", text, self.file, key, found, expected, hint)
+        problem = Problem(
+            "bad-record", text, file=self.file, field=key, found=found, expected=expected, hint=hint
+        )
         self.fault = self.fault or problem
 
 

@@ -57,7 +57,9 @@ def problems(data: bytes, file: str, number: int) -> tuple[Problem, ...]:
 def _problem(file: str, found: str, expected: str, field: str = "") -> Problem:
     what = f"{field} is {found}" if field else found
     message = f"{file}: {what}; expected {expected}"
-    return Problem("bad_dispositions", message, file, field, found, expected)
+    return Problem(
+        "bad_dispositions", message, file=file, field=field, found=found, expected=expected
+    )
 
 
 def _too_long(lines: list[str], where: str, file: str) -> Iterator[Problem]:

@@ -71,7 +71,17 @@ def gather(
         decided = approvals.lost(tree.place)
     unread, records = (decided, ()) if isinstance(decided, Problem) else (None, decided)
     phase = _phase(tree) if "phases" in names else 1
-    facts = Facts(tree, config, route, statuses, tasks, records, names, phase, unread=unread)
+    facts = Facts(
+        tree=tree,
+        config=config,
+        route=route,
+        statuses=statuses,
+        tasks=tasks,
+        records=records,
+        names=names,
+        phase=phase,
+        unread=unread,
+    )
     return believed(facts), tuple(warnings)
 
 

@@ -187,4 +187,6 @@ def _loop_choice(content: bytes, file: str) -> Problem | None:
     if mode in ("present", "loop"):
         return None
     message = f"{file}: mode is {mode!r}; expected present or loop"
-    return Problem("bad-loop-choice", message, file, "mode", mode, "present or loop")
+    return Problem(
+        "bad-loop-choice", message, file=file, field="mode", found=mode, expected="present or loop"
+    )

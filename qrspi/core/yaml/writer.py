@@ -135,7 +135,7 @@ def _with_block(data: bytes) -> bytes:
 def _bad_value(key: str, value: str, file: str) -> Problem:
     expected = "one YAML value on one line"
     message = f"{file}: cannot set {key!r} to {shown(value)}, expected {expected}"
-    return Problem("invalid-value", message, file, key, value, expected)
+    return Problem("invalid-value", message, file=file, field=key, found=value, expected=expected)
 
 
 def _not_editable(key: str, file: str) -> Problem:

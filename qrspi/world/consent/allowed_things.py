@@ -56,7 +56,15 @@ def _unreadable(path: str, why: str) -> Halt:
 
 
 def keep(place: str, project: str, named: Named, by: str, time: str) -> None:
-    entry = Entry(project, named.kind, named.field, named.text, named.variables, by, time)
+    entry = Entry(
+        project=project,
+        kind=named.kind,
+        field=named.field,
+        text=named.text,
+        variables=named.variables,
+        by=by,
+        time=time,
+    )
     data = json.dumps(entry._asdict(), indent=1).encode() + b"\n"
     with atomic_write.reporting_errors(place):
         os.makedirs(place, mode=0o700, exist_ok=True)

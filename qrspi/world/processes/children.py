@@ -50,7 +50,14 @@ class Children:
         if process is None:
             return Spoken("interrupted")
         try:
-            return Conversation(process, given, self._ended, timeout, limit, self.grace).held()
+            return Conversation(
+                process=process,
+                given=given,
+                ended=self._ended,
+                timeout=timeout,
+                limit=limit,
+                grace=self.grace,
+            ).held()
         finally:
             self._over(process)
 

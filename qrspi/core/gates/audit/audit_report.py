@@ -198,16 +198,24 @@ def objection(
         text = (
             f"{FILE} says {found.verdict}, but counted now the plan is {computed}: audit it again"
         )
-        return Problem("not-audited", text, FILE, "overall_verdict", found.verdict, computed, hint)
+        return Problem(
+            "not-audited",
+            text,
+            file=FILE,
+            field="overall_verdict",
+            found=found.verdict,
+            expected=computed,
+            hint=hint,
+        )
     if computed == "rejected":
         text = f"the audit rejects the plan: {found.lines[0] if found.lines else 'its score'}"
         return Problem(
             "audit-rejected",
             text,
-            FILE,
-            "overall_verdict",
-            computed,
-            "approved or concerns",
-            f"{hint} --explain",
+            file=FILE,
+            field="overall_verdict",
+            found=computed,
+            expected="approved or concerns",
+            hint=f"{hint} --explain",
         )
     return None

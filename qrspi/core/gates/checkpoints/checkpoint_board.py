@@ -132,7 +132,16 @@ def board(
 ) -> Board:
     known = {str(task): Row(str(task), state, beat) for task, state, beat in rows if _is_task(task)}
     past = tuple(
-        Review(id, task, request, number, cycle, score, verdict, bool(anyway))
+        Review(
+            id=id,
+            task=task,
+            request=request,
+            number=number,
+            cycle=cycle,
+            score=score,
+            verdict=verdict,
+            anyway=bool(anyway),
+        )
         for id, task, request, number, cycle, score, verdict, anyway in reviews
     )
     said = [Message(*message) for message in messages]

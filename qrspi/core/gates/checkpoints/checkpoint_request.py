@@ -58,13 +58,13 @@ def read(text: str) -> Request:
     # Implementers flatter themselves: of two scores the rougher one counts.
     smoothness = max(scores, default=None)
     return Request(
-        int(place[1]) if place else None,
-        int(place[2]) if place and place[2] else None,
-        smoothness,
-        float(usage[1]) if usage else None,
-        fields.get("Self-Correction", "").casefold().startswith("yes"),
-        fields,
-        tuple(_lacks(fields, place, smoothness)),
+        checkpoint=int(place[1]) if place else None,
+        of=int(place[2]) if place and place[2] else None,
+        smoothness=smoothness,
+        usage=float(usage[1]) if usage else None,
+        corrected=fields.get("Self-Correction", "").casefold().startswith("yes"),
+        fields=fields,
+        deviations=tuple(_lacks(fields, place, smoothness)),
     )
 
 

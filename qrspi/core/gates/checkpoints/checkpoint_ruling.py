@@ -77,7 +77,9 @@ def choose(found: Board, task: str | None, run: str) -> str | Problem:
     listed = ", ".join(found.rows) or "none"
     text = f"{task} has no row in {FILE}; there is {listed}"
     hint = f"qrspi checkpoint init {run}"
-    return Problem("unknown-task", text, FILE, "TASK", task, listed, hint)
+    return Problem(
+        "unknown-task", text, file=FILE, field="TASK", found=task, expected=listed, hint=hint
+    )
 
 
 def judge(
@@ -92,11 +94,27 @@ def judge(
     if state != "needs_review":
         text = f"{task} is {state} and does not ask for review: expected needs_review"
         hint = f"qrspi checkpoint list {run} {task}"
-        return Problem("not-waiting", text, FILE, "state", state, "needs_review", hint)
+        return Problem(
+            "not-waiting",
+            text,
+            file=FILE,
+            field="state",
+            found=state,
+            expected="needs_review",
+            hint=hint,
+        )
     if found.is_answered(asked):
         hint = checkpoint_board.review_command(run, found, task)
         text = f"{task}: its last request is answered already, and there is no new one"
-        return Problem("already-answered", text, FILE, "TASK", task, "a new review_request", hint)
+        return Problem(
+            "already-answered",
+            text,
+            file=FILE,
+            field="TASK",
+            found=task,
+            expected="a new review_request",
+            hint=hint,
+        )
     return _scored(found, asked, said, estimate, run)
 
 
@@ -104,7 +122,15 @@ def _escalation(found: Board, asked: Asked, run: str) -> Escalation:
     command = checkpoint_board.review_command(run, found, asked.task)
     why = checkpoint_board.over_cap(asked)
     text = f"{asked.task} {why}: it is escalated to a person, and its state is error"
-    problem = Problem("review-cap", text, FILE, "TASK", asked.task, f"at most {CAP}", command)
+    problem = Problem(
+        "review-cap",
+        text,
+        file=FILE,
+        field="TASK",
+        found=asked.task,
+        expected=f"at most {CAP}",
+        hint=command,
+    )
     message = f"ESCALATED: {asked.task} {why}. A person decides: {command}"
     told = any(
         one.task == asked.task and one.verdict == "escalated" and one.number == asked.number
@@ -127,13 +153,17 @@ def _scored(
     if score is None:
         text = f"{asked.task}: its request reports no smoothness, so say how smooth it was: --score"
         hint = f"{command} --read --score N -m TEXT"
-        return Problem("score-needed", text, FILE, "--score", "", "0 to 9", hint)
+        return Problem(
+            "score-needed", text, file=FILE, field="--score", found="", expected="0 to 9", hint=hint
+        )
     if checkpoint_board.must_be_read(asked.request, score) and not (said.read or said.anyway):
         return _unread(asked, score, _with(command, said, "--read"))
     if score > READ_FIRST and score != own and not said.message.strip():
         text = f"{asked.task}: a score of {score} sends it back, so say what must change: -m TEXT"
         hint = _with(command, said, "-m TEXT")
-        return Problem("feedback-needed", text, FILE, "-m", "", "a text", hint)
+        return Problem(
+            "feedback-needed", text, file=FILE, field="-m", found="", expected="a text", hint=hint
+        )
     return _ruled(found, asked, said, score, estimate)
 
 
@@ -147,7 +177,15 @@ def _unread(asked: Asked, score: int, hint: str) -> Problem:
     why = f"a smoothness of {score}" if score == READ_FIRST else "a self-correction"
     proposal = asked.request.fields.get("Proposal", "its proposal")
     text = f"{asked.task} reports {why}: read {proposal} first, then confirm with --read"
-    return Problem("unread-proposal", text, FILE, "--read", str(score), "a proposal read", hint)
+    return Problem(
+        "unread-proposal",
+        text,
+        file=FILE,
+        field="--read",
+        found=str(score),
+        expected="a proposal read",
+        hint=hint,
+    )
 
 
 def _ruled(
@@ -162,7 +200,9 @@ def _ruled(
         message = _rejection(score, feedback, verdict, asked)
     flags = (*_corrected(request), *_over(request, estimate if bloated else None))
     counts = said.anyway and checkpoint_board.needs_person(found, asked.task)
-    return Ruling(asked, score, verdict, message, flags, counts)
+    return Ruling(
+        asked=asked, score=score, verdict=verdict, message=message, flags=flags, anyway=counts
+    )
 
 
 def _approval(feedback: str, *, resets: bool) -> str:
@@ -299,4 +339,6 @@ def _number(key: str) -> int:
 
 def _wrong(file: str, found: str) -> Problem:
     text = f"{file} holds no answers to the checklists ({found}): expected {_EXPECTED}"
-    return Problem("answers-invalid", text, file, "--answers", found, _EXPECTED)
+    return Problem(
+        "answers-invalid", text, file=file, field="--answers", found=found, expected=_EXPECTED
+    )
