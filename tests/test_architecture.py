@@ -324,6 +324,15 @@ def test_no_module_is_longer_than_400_lines() -> None:
     assert {file: length for file, length in lengths.items() if length > 400} == {}
 
 
+ONE_FILE_FOR_EACH_VERB = PACKAGE / "cli" / "verbs"
+
+
+def test_no_room_has_more_than_15_modules() -> None:
+    rooms = {file.parent for file in PACKAGE.rglob("*.py")} - {ONE_FILE_FOR_EACH_VERB}
+    sizes = {room: len(set(room.glob("*.py")) - {room / "__init__.py"}) for room in rooms}
+    assert {room: size for room, size in sizes.items() if size > 15} == {}
+
+
 def test_functions_are_short() -> None:
     lengths = sorted(
         (node.end_lineno or 0) - node.lineno + 1

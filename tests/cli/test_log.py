@@ -14,7 +14,7 @@ import pytest
 
 from qrspi.core.records import audit_trail
 from qrspi.core.records.audit_trail import Line, Touched
-from qrspi.render import audit_lines
+from qrspi.render.history import audit_lines
 from qrspi.world.files import json_log
 from tests import runs
 from tests.cli.conftest import COMMAND, NOW, Call

@@ -10,7 +10,7 @@ from qrspi.core.model import Problem
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.records import audit_trail
 from qrspi.core.records.audit_trail import FILE, Line
-from qrspi.render import audit_lines as rendered
+from qrspi.render.history import audit_lines as rendered
 from qrspi.render.terminal import one_line
 from qrspi.world.files import json_log
 from qrspi.world.files.json_log import Entry

@@ -11,7 +11,7 @@ from qrspi.cli.session import Session
 from qrspi.core.gates.audit import audit_report
 from qrspi.handlers.changes import change_set
 from qrspi.handlers.gates import audit
-from qrspi.render import gates as rendered
+from qrspi.render.gates import verdicts as rendered
 
 NOT_GOOD = 3  # with --exit-code
 

@@ -24,8 +24,8 @@ from qrspi.handlers.gates import checkpoint_knowledge, checkpoint_review, checkp
 from qrspi.handlers.gates.checkpoint_knowledge import Outcome
 from qrspi.handlers.jobs import carry_out
 from qrspi.handlers.jobs.job import Job, Performed
-from qrspi.render import checkpoints as pages
-from qrspi.render.checkpoints import LintFault
+from qrspi.render.gates import checkpoints as pages
+from qrspi.render.gates.checkpoints import LintFault
 from qrspi.world.files import orchestration_db
 from qrspi.world.machine import clock
 

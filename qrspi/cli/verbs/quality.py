@@ -27,7 +27,7 @@ from qrspi.handlers.agents.quality_reviews import Reviewed
 from qrspi.handlers.gates import quality as verdicts
 from qrspi.handlers.gates.quality import QualityCheck, Reached, Wanted
 from qrspi.handlers.jobs.job import Job
-from qrspi.render import gates as rendered
+from qrspi.render.gates import verdicts as rendered
 
 MODES = ("cache-only", "live", "live-cache-aware")
 DRAFT = "draft"

@@ -4,11 +4,21 @@ from __future__ import annotations
 
 import re
 
-from qrspi.core.hosts.engine_owned import holds_engine_files, is_engine_owned
+from qrspi.core.filenames import (
+    DISPATCH,
+    EngineName,
+    Rejected,
+    SplitMarker,
+    is_own_at_top,
+    is_own_review,
+    parse_round_file,
+    round_number,
+)
 from qrspi.core.hosts.written_files import RunFile
 from qrspi.core.named_tuple import NamedTuple
-from qrspi.core.pipeline import STEP
+from qrspi.core.pipeline import CLOSED, MARKER, STEP
 from qrspi.core.records import step_text
+from qrspi.core.records.approvals import CASCADES, FILE
 from qrspi.core.steps.facts import Facts, status_of
 from qrspi.core.text.shell_words import command
 from qrspi.core.yaml import frontmatter
@@ -34,6 +44,8 @@ class Change(NamedTuple):
 _SETS = re.compile(
     r"status\W{0,12}approved|(?=.*\bapproved\b).*(?:\bdraft\b|status\W{0,6}[\ue000$])", re.DOTALL
 )
+
+_RECORDS = (FILE, CASCADES, MARKER, CLOSED)
 
 
 def refusal(change: Change, facts: Facts | None) -> str | None:
@@ -110,3 +122,26 @@ def step_of(name: str) -> str | None:
 def _step_word(name: str) -> tuple[str, ...]:
     step = step_of(name)
     return (step,) if step else ()
+
+
+def is_engine_owned(path: str) -> bool:
+    """Whether only qrspi commands write it, by its path in the run. What agents hand in is not,
+    and neither are answers to prompts."""
+    folder, _, name = path.rpartition("/")
+    top = path.partition("/")[0]
+    if top == ".qrspi":
+        return not (path.startswith(f"{DISPATCH}/") and name.endswith(".reply"))
+    if top == "phases" and folder:
+        return True
+    if not folder:
+        return name in _RECORDS or is_own_at_top(name)
+    if top != "reviews":
+        return False
+    if round_number(folder.rpartition("/")[2]):
+        return isinstance(parse_round_file(name), EngineName | Rejected | SplitMarker)
+    return is_own_review(name)
+
+
+def holds_engine_files(path: str) -> bool:
+    """Whether such files lie in this folder of the run."""
+    return path.partition("/")[0] in ("", ".qrspi", "reviews", "phases")

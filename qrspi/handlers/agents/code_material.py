@@ -34,11 +34,8 @@ def shown(job: Job, folder: str) -> tuple[Source, ...]:
     """The files that the round's diff is about: whole, as far as there is room for them, the
     others by name. An agent with a file system opens those; one without knows what it did not
     see."""
-    # Imported here: only who looks at code needs it.
-    from qrspi.core.text import diff_files
-
     diff = job.workspace.read(job.round_loop.paths.diff, DIFF_LIMIT)
-    names = () if isinstance(diff, Fault) or not folder else diff_files.files_in(diff)
+    names = () if isinstance(diff, Fault) or not folder else files_in(diff)
     tree = DiskTree(folder)
     whole, left_out, room = [], [], CODE_LIMIT
     for name in names:
@@ -51,6 +48,23 @@ def shown(job: Job, folder: str) -> tuple[Source, ...]:
     if left_out:
         whole.append(Source("files-not-shown", "\n".join(left_out).encode()))
     return tuple(whole)
+
+
+def files_in(diff: bytes) -> tuple[str, ...]:
+    """Which files a diff is about, as far as they are there afterwards: names relative to the
+    repository's root. Names that git puts in quotes are left out."""
+    names: list[str] = []
+    heading = False
+    for line in diff.split(b"\n"):
+        # A line of a file's text never starts so: it has a sign before it.
+        if line.startswith(b"diff --git "):
+            heading = True
+        elif line.startswith(b"@@"):
+            heading = False
+        elif heading and line.startswith(b"+++ b/"):
+            # A name with a space has a tab behind it.
+            names.append(line[6:].removesuffix(b"\t").decode("utf-8", "replace"))
+    return tuple(dict.fromkeys(names))
 
 
 def merged(job: Job) -> tuple[Source, ...]:

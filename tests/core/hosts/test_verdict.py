@@ -6,7 +6,6 @@ import pytest
 
 from qrspi.core.derivation.derive import survey
 from qrspi.core.hosts import verdict
-from qrspi.core.hosts.engine_owned import is_engine_owned
 from qrspi.core.hosts.verdict import Change
 from qrspi.core.hosts.written_files import RunFile
 from qrspi.core.steps.facts import Facts
@@ -49,7 +48,7 @@ AGENTS = """
 @pytest.mark.rule("HST-06")
 @pytest.mark.parametrize("name", ENGINE)
 def test_files_of_the_engine_are_written_by_the_engine(name: str) -> None:
-    assert is_engine_owned(name)
+    assert verdict.is_engine_owned(name)
     said = verdict.refusal(change(name, after=b"x"), None)
     assert said == (
         f"{name} belongs to the engine: only qrspi commands write it. "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from qrspi.core.text.diff_files import files_in
+from qrspi.handlers.agents.code_material import files_in
 
 HEADER = "diff --git a/{0} b/{0}\nindex 000..111 100644\n--- a/{0}\n+++ b/{0}\n@@ -1 +1 @@\n"
 
