@@ -21,7 +21,7 @@ class Refusal(Exception):
 
 
 def accepted(found: Found | Problem) -> Found:
-    """What was read or made; refused when it is a problem."""
+    """The value that was read or made. A Problem is raised as a Refusal."""
     if isinstance(found, Problem):
         raise Refusal(found)
     return found
@@ -33,7 +33,7 @@ def refused(problem: Problem, *more: Problem) -> Refusal:
 
 
 class Misuse(Refusal):
-    """The command was called in a way it cannot be."""
+    """The command cannot be called like this."""
 
     exit_code = 2
 

@@ -19,7 +19,7 @@ _FIXES = r"(?:integration|ci|test)-round-[0-9]+"
 
 MANIFEST = ".dispatch-manifest.json"
 KEPT = "kept-findings.txt"
-# What lies beside a round's folder, behind its name
+# Names of what lies beside a round's folder; they begin with the folder's name
 SCOPE_SET = "-scope-set.txt"
 DISPOSITIONS = "-dispositions.md"
 ANCHOR = "-commit.txt"
@@ -100,7 +100,8 @@ def pause_file(subject: str, number: int) -> str:
 
 
 def paused_round(name: str, kinds: str = "pause") -> tuple[str, int] | None:
-    """The subject and the round that a pause file's name tells; with `pause|escape`, either's."""
+    """The subject and the round in the name of a pause file, or with `pause|escape` also of an
+    escape report."""
     pattern = rf"(.+)-loop-(?:{kinds})-({_ROUND})\.md"
     match = re.fullmatch(pattern, name) if "-loop-" in name else None
     number = round_number(match[2]) if match else None
@@ -116,7 +117,7 @@ def feedback_file(step: str, number: int) -> str:
 
 
 def feedback_number(name: str, step: str) -> int | None:
-    """Which feedback on the step a file of `feedback/` is."""
+    """The number of a feedback file in `feedback/`, for this step."""
     number = name.removeprefix(f"{step}-").removesuffix(".md")
     return round_number(number) if name == f"{step}-{number}.md" else None
 
@@ -127,12 +128,12 @@ def research_file(question: str) -> str:
 
 
 def cascade_sentinel(step: str, tag: str) -> str:
-    """Written for each reviewer when a clean round approves its step by itself."""
+    """Written for each reviewer when the engine itself approves a step after a clean round."""
     return f"cascade-clean-{step}-{tag}.md"
 
 
 def dispatch_folder(ask: Ask) -> str:
-    """Where everything lies that is sent to an agent and comes back from it."""
+    """The folder of everything that is sent to agents and comes back from them."""
     match ask.kind:
         case "review" | "verify" | "fix":
             return f"{DISPATCH}/{ask.subject}/{round_name(ask.round)}"
@@ -157,8 +158,8 @@ def round_number(name: str) -> int | None:
 
 
 def round_beside(name: str) -> int | None:
-    """The round that something beside its folder is about: `round-03-verified.md` is of 3. A diff
-    or results of tests are there before anybody is sent."""
+    """The round of a file beside its folder: `round-03-verified.md` belongs to 3. A diff or test
+    results may exist before anybody is sent."""
     head, dash, _ = name[6:].partition("-")
     return round_number(name[:6] + head) if dash and not name.endswith((_RESULTS, _DIFF)) else None
 
@@ -197,7 +198,8 @@ class EngineName(NamedTuple):
 
 
 class Rejected(NamedTuple):
-    """What an agent handed in and a person had made again: kept, and never read as an answer."""
+    """What an agent handed in before a person had it made again. It is kept, and never read as an
+    answer."""
 
     name: str  # what it was called
     number: int
@@ -208,18 +210,19 @@ class SplitMarker(NamedTuple):
 
 
 class Dropping(NamedTuple):
-    """Editors' and system's left-overs: never taken for anything."""
+    """What editors and systems leave behind; it is ignored."""
 
 
 class Unknown(NamedTuple):
-    """A name the grammar does not know."""
+    """A name that the grammar does not know."""
 
 
 RoundFile = (
     FindingName | SidecarName | CleanName | EngineName | Rejected | SplitMarker | Dropping | Unknown
 )
 
-# Texts: `re` compiles each when it is asked for and keeps it, so a command pays for what it uses.
+# Patterns as text: `re` compiles each with its first use and keeps it, so a command pays only for
+# what it uses.
 _FINDING = rf"(({TAG})\.finding-F([0-9]{{2,9}}))\.(md|score\.yml|score\.md|verifier\.md)"
 _ELSEWHERE = _FINDING.replace(r"\.finding-F", r"(?:\.finding-|[.-])F")
 _CLEAN = rf"({TAG})\.(clean\.md|no-findings\.md|NO_FINDINGS)"
@@ -247,7 +250,7 @@ def rejected_file(name: str, number: int) -> str:
 
 
 def reasons_file(number: int) -> str:
-    """Why the files `*.rejected-N` were not taken."""
+    """The file that says why the files `*.rejected-N` were not taken."""
     return f"rejected-{number}.jsonl"
 
 
@@ -270,8 +273,8 @@ def is_safe(name: str) -> bool:
 
 
 def parse_round_file(name: str, *, elsewhere: bool = False) -> RoundFile:
-    """What a name in a round directory stands for. Findings and scores first: they are many; those
-    that were made `elsewhere` have shorter names as well: `spec-claude.F01.md`."""
+    """What a name in a round directory stands for. Findings and scores are tried first, since there
+    are many. Files that were made `elsewhere` may also have shorter names: `spec-claude.F01.md`."""
     if match := re.fullmatch(_ELSEWHERE if elsewhere else _FINDING, name):
         stem, tag, number, extension = match.groups()
         return FindingName(tag, int(number)) if extension == "md" else SidecarName(stem, extension)
@@ -299,7 +302,7 @@ def rounds_in(entries: tuple[Entry, ...]) -> tuple[int, ...]:
 
 
 def is_run_name(name: str) -> bool:
-    """Letters that no shell and no terminal takes for anything else."""
+    """Whether all characters are ones that no shell or terminal interprets."""
     return re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", name) is not None
 
 
@@ -327,7 +330,7 @@ def task_named(text: str) -> str | None:
 
 
 def task_order(key: str) -> tuple[int, str]:
-    """task-9 before task-10 before task-10a; anything else after them, by name."""
+    """task-9 before task-10 before task-10a; all other names after them, in alphabetical order."""
     match = re.fullmatch(r"task-([0-9]{1,9})([a-z]?)", key)
     return (int(match[1]), match[2]) if match else (10**9, key)
 
@@ -365,8 +368,8 @@ def is_repair(word: str) -> bool:
     return named is not None and fix_round(folder) is not None
 
 
-# Files that the engine writes, not agents. Every engine commit takes them along, so that a fresh
-# clone derives the same state: a file that is new to the grammar belongs here too.
+# Files that the engine writes and agents do not. Every engine commit includes them, so that a fresh
+# clone derives the same state. A new kind of file belongs here too.
 _OWN_AT_TOP = (
     r"request\.md|import\.md|import-files\.txt|cascade-clean-.+\.md"
     r"|(?:approvals\.jsonl|cascade-audit\.log)\.torn-[0-9]+"

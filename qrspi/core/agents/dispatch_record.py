@@ -10,8 +10,9 @@ from typing import Any, Literal, cast, get_args
 from qrspi.core.agents.replies import Kind
 from qrspi.core.named_tuple import NamedTuple
 
-# pending: not sent after all. sent: an answer that is there was not used yet. taking: its files
-# are being written. taken: they are. failed: it was of no use. late: nobody waits for it any more.
+# pending: it was not sent. sent: it was sent, and no answer was used yet. taking: the files of its
+# answer are being written. taken: they are written. failed: the answer was of no use. late: nobody
+# waits for the answer any more.
 State = Literal["pending", "sent", "taking", "taken", "failed", "late"]
 
 
@@ -27,21 +28,21 @@ class Record(NamedTuple):
     state: State = "sent"
     problem: str = ""
     broker_job: str = ""  # under which the broker knows it
-    second_try: bool = False  # the answer is that of the trusted model, and not judged again
+    second_try: bool = False  # the trusted model gave this answer; it is not judged again
     files: Mapping[str, str] = {}  # while taking: what each file was, by its hash
     answer: str = ""  # sha256 of what came back; '' until then
-    ticket: str = ""  # of the command that published it: without that, no worker begins with it
-    worker: str = ""  # who has begun with it
+    ticket: str = ""  # the ticket of the command that published it; without one, no worker begins
+    worker: str = ""  # the worker that has begun
 
     @property
     def progress(self) -> str:
-        """The state, and of a job in the hands of workers how far it is there."""
+        """The state. For a job that workers have, also how far they are with it."""
         if self.state != "sent" or not self.ticket or self.answer:
             return self.state
         return "started" if self.worker else "queued"
 
     def is_answered_by(self, reply: bytes) -> bool:
-        """Whether these bytes are what came back. Others were put there by somebody else."""
+        """Whether these bytes are what came back. If not, somebody else put them there."""
         return self.answer == hashlib.sha256(reply).hexdigest()
 
 
@@ -59,7 +60,7 @@ def render(record: Record) -> bytes:
 
 
 def read(document: Mapping[str, Any]) -> Record | None:
-    """None when it cannot be trusted: the dispatch is sent again then."""
+    """None when the record cannot be trusted; the dispatch is then sent again."""
     texts = ("job_id", "name", "role", "vendor", "model", "transport", "problem", "broker_job")
     values = {key: document.get(key) for key in texts}
     attempt, files = document.get("attempt"), document.get("files")

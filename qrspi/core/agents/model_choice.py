@@ -1,4 +1,5 @@
-"""Which model a role is sent to: its tier, looked up in config.md. No other tier stands in."""
+"""Which model a role is sent to: config.md names it for the role's tier. No other tier is used
+instead."""
 
 from __future__ import annotations
 
@@ -38,7 +39,7 @@ def resolve(
 
 
 def trusted(role: Role) -> Route | Problem:
-    """The role's own model, for a second try that must not go by the table."""
+    """The role's own model, for a second try that must not follow the table."""
     if role.model:
         return Route(role.model, role.tier or FALLBACK, f"{role.name} names its own model")
     return _halt(
@@ -51,7 +52,7 @@ def trusted(role: Role) -> Route | Problem:
 
 
 def own_file(role: Role) -> str:
-    """How to come by a file of this role that may be changed."""
+    """How to get a file of this role that the user may change."""
     if "/.qrspi/agents/" in role.file:
         return f"edit {role.file}"
     own = f".qrspi/agents/{role.name}.md"

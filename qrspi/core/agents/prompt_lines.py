@@ -1,4 +1,4 @@
-"""A parameter of a prompt, on its line, whoever wrote its value."""
+"""A parameter of a prompt. It stays on its line, whoever wrote its value."""
 
 from __future__ import annotations
 
@@ -44,13 +44,13 @@ def paths(name: str, paths: Iterable[str]) -> Iterator[str]:
 
 
 def optional_command(name: str, line: str) -> Iterator[str]:
-    """The engine's own, or one that the user has allowed."""
+    """A text of the engine's own, or one that the user has allowed."""
     if line:
         yield f"{name}: {_on_its_line(line)}"
 
 
 def _shown(name: str, value: str) -> str:
-    """A word or a number as it is. Anything longer could be a sentence of somebody."""
+    """A word or a number, unchanged. Anything longer could be a sentence that somebody wrote."""
     return value if re.fullmatch(_WORD, value) else between_markers(name, value)
 
 

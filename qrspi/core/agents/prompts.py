@@ -110,13 +110,13 @@ class Implementer(NamedTuple):
     report_command: str
     cycle: int = 1
     test_command: str = ""
-    finding_file_paths: tuple[str, ...] = ()  # of the last round, in a later cycle
+    finding_file_paths: tuple[str, ...] = ()  # of the last round; only in a later cycle
     upstream_paths: tuple[str, ...] = ()
     sources: tuple[Source, ...] = ()
     actual_model: str = ""
     orchestration_db: str = ""  # where it asks for review at its checkpoints
-    tests_commit: str = ""  # of tests that another has written for it
-    criteria_of: str = "task"  # for who writes tests: one task, or the test step's whole phase
+    tests_commit: str = ""  # tests that another agent has written for it
+    criteria_of: str = "task"  # for who writes tests: one task, or the whole phase
 
 
 class TaskQuality(NamedTuple):
@@ -127,12 +127,13 @@ class TaskQuality(NamedTuple):
 
 
 def upstream_paths(made_from: Iterable[str], run_dir: str) -> tuple[str, ...]:
-    """What an agent may look things up in: what the step is made from."""
+    """What an agent may read: the texts that the step is made from."""
     return tuple(f"{run_dir}/{path}" for path in made_from)
 
 
 def reviewer_prompt(given: Reviewer, parts: Parts) -> str:
-    # Facts are judged by whoever does not know what they are wanted for; the run's name tells.
+    # An agent that judges facts must not know what they are wanted for, and the run's name would
+    # tell.
     if given.step == "research" and given.prints:
         given = without_paths(given)
     lines = [
@@ -199,12 +200,13 @@ def _later_round(given: Reviewer) -> Iterator[str]:
 
 
 def _section(step: str) -> str:
-    """Which part of a role is about this step; tasks and repairs have one together."""
+    """Which part of a role is about this step. Tasks and repairs share one part."""
     return "task" if step.startswith("task-") or "/" in step else step
 
 
 def _scope_hint(given: Reviewer) -> Iterator[str]:
-    """An agent that prints gets the name without a hint too, so that its prompt has one form."""
+    """An agent that prints its answer also gets the plain name, so that all its prompts look
+    alike."""
     if given.scope_hint:
         yield f"scope_hint: {untrusted_markers.scope_hint(given.scope_hint)}"
     elif given.prints:
@@ -221,7 +223,7 @@ def _again(rejected: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _rejected(reasons: tuple[str, ...]) -> tuple[Source, ...]:
-    """A reason quotes what it is about: those are the words of an agent."""
+    """The reason quotes a file that an agent wrote, so it is untrusted too."""
     text = "\n".join(f"- {reason}" for reason in reasons)
     return (Source("rejected", text.encode(errors="replace")),) if reasons else ()
 
@@ -263,8 +265,8 @@ def author_prompt(given: Author, parts: Parts) -> str:
 
 
 def _facts_alone(given: Author) -> list[str]:
-    """Whoever looks for facts is told nothing of what they are wanted for. A path would: it has
-    the name of the run."""
+    """An agent that looks for facts must not know what they are wanted for. A path would tell it,
+    since it contains the run's name."""
     asked = prompt_lines.optional("question", given.question.name) if given.question else ()
     return [prompt_lines.line("step", given.step), *asked, prompt_lines.model(given.actual_model)]
 
@@ -357,7 +359,8 @@ def _prompt(
     named: Iterable[tuple[str, tuple[Source, ...]]],
     orders: Iterable[str] = (),
 ) -> str:
-    """`orders` are what holds this time: they stand with the role, above what is only data."""
+    """`orders` hold for this prompt only. They stand beside the role, above everything that is only
+    data."""
     bodies = tuple((name, sources) for name, sources in named if sources)
     ids = iter(untrusted_markers.distinct_ids(one.name for _, sources in bodies for one in sources))
     told = "".join(f"\n\n{order}" for order in orders)
@@ -394,7 +397,8 @@ def prepared(travels: bool, given: Given) -> Given:
 
 
 def without_paths(given: Given) -> Given:
-    """For whoever must not know, or works on another machine where no path leads anywhere."""
+    """For an agent that must not see paths, or that works on another machine where they lead
+    nowhere."""
     changes: dict[str, Any] = {name: "" for name in given._fields if name in _PATHS}
     changes |= {name: () for name in given._fields if name in _LISTS}
     return given._replace(**changes)

@@ -35,7 +35,7 @@ def parse(kind: Kind, data: bytes, limit: int = LIMIT) -> Reply | Problem:
 
 
 def usage(kind: Kind, data: bytes, limit: int = LIMIT) -> Usage:
-    """What the call cost, also when its answer is of no use."""
+    """What the call cost, even when its answer is of no use."""
     text = _decoded(data, limit)
     return Usage() if isinstance(text, Problem) else _COSTS[kind](text)
 
@@ -94,8 +94,8 @@ def _claude_events(text: str) -> list[Object] | Problem:
 
 
 def _claude_fault(result: Object) -> Problem | None:
-    # An API error arrives as subtype success with is_error true, a spent turn limit the other
-    # way round in some versions, so both have to be right.
+    # An API error arrives as subtype success with is_error true; in some versions a spent turn
+    # limit arrives the other way round. So both fields have to be right.
     subtype = result.get("subtype")
     if subtype != "success":
         return _failed("reply-failed", f"subtype {_shown(subtype)}", "success")
@@ -112,7 +112,7 @@ def _claude_fault(result: Object) -> Problem | None:
 
 def _claude_usage(result: Object) -> Usage:
     counts = nested(result, "usage")
-    # What went through the cache is counted apart from input_tokens.
+    # Tokens from the cache are not part of input_tokens.
     inputs = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
     spent = sum(_count(counts, name) for name in inputs)
     return Usage(spent, _count(counts, "output_tokens"), _amount(result, "total_cost_usd"))
@@ -130,8 +130,8 @@ def _claude_cost(text: str) -> Usage:
     return _claude_usage(result) if result else Usage()
 
 
-# codex exec --json: one event per line. An `error` event alone is no failure: a lost
-# connection that was taken up again is told that way too.
+# codex exec --json: one event per line. An `error` event alone is no failure: codex also reports a
+# connection that it lost and restored.
 
 
 _CODEX = "`codex exec --json`"
@@ -159,7 +159,8 @@ def _is_message(item: Object) -> bool:
 
 
 def _codex_usage(events: list[Object]) -> Usage:
-    # The cache's share is within input_tokens here, and a later turn's figures within the last.
+    # Here input_tokens include those from the cache, and the last turn's figures include earlier
+    # ones.
     counts = nested(_last(events, "turn.completed") or {}, "usage")
     return Usage(_count(counts, "input_tokens"), _count(counts, "output_tokens"))
 
@@ -230,7 +231,7 @@ _COSTS: dict[Kind, Callable[[str], Usage]] = {
 }
 
 
-# JSON from elsewhere: nothing about its shape is taken for granted.
+# JSON from elsewhere: it may have any shape.
 
 
 def _json(text: str) -> object:

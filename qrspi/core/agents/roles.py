@@ -24,7 +24,7 @@ class Role(NamedTuple):
 
 
 class _Parts(NamedTuple):
-    """The shared texts around a role's own: what it must know, and how it hands in."""
+    """The shared texts around a role's own text: what an agent must know, and how it hands in."""
 
     before: tuple[str, ...]
     writes: str
@@ -46,9 +46,9 @@ _PARTS: dict[str, _Parts] = {
     "tagger": _Parts(("untrusted-data",), "scope-set-file", "scope-set-print"),
     "quality-reviewer": _Parts(("untrusted-data",), "", ""),
 }
-# Their answers are put on record by others: a path would tell them what the run is about.
+# Others record the answers of these roles. A path would tell them what the run is about.
 _RESEARCH = _Parts(("untrusted-data", "artifact-rules"), "answer-print", "answer-print")
-_GIVEN = "given-print"  # whoever prints may be unable to open a file
+_GIVEN = "given-print"  # an agent that prints may be unable to open files
 _KINDS = (*_PARTS.values(), _RESEARCH)
 _SHARED = {name for kind in _KINDS for name in (*kind.before, kind.writes, kind.prints)}
 SHARED: tuple[str, ...] = tuple(sorted(_SHARED - {""} | {_GIVEN}))
@@ -64,7 +64,7 @@ _NAME = re.compile(TAG)
 
 
 def is_name(name: str) -> bool:
-    """Whether a role can be called that, and a file `<name>.md` be looked for."""
+    """Whether it is a possible name of a role, whose file is `<name>.md`."""
     return _NAME.fullmatch(name) is not None and kind_of(name) in _PARTS
 
 
@@ -147,8 +147,8 @@ def _bad(file: str, field: str, found: str, expected: str) -> Problem:
 
 
 def compose(role: Role, shared: Mapping[str, str], *, prints: bool, section: str = "") -> str:
-    """Contract, role, hand-in. How to hand in comes last: where the role's text says
-    otherwise, the later word wins."""
+    """Contract, role, hand-in. How to hand in comes last, so that it wins where the role's text
+    says something else."""
     researches = role.name.startswith("author-research")
     parts = _RESEARCH if researches else _PARTS[kind_of(role.name)]
     last = parts.prints if prints else parts.writes
@@ -171,8 +171,8 @@ def for_section(text: str, section: str) -> str:
 
 
 def step_rules(text: str, section: str) -> str:
-    """Only those sections: what is said about this one step. A role with no such sections has one
-    step, and all of it is about that."""
+    """Only the sections that name this step. A role without such sections serves one step, and all
+    of its text is about that."""
     parts = [part for part in _SECTION.split(text) if _STEP.match(part)]
     if not parts:
         return text.strip()

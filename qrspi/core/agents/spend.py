@@ -26,7 +26,7 @@ class LedgerEntry(NamedTuple):
     calls: int = 1
     input_tokens: int = 0
     output_tokens: int = 0
-    usd: float | None = None  # None: nobody said
+    usd: float | None = None  # None when nobody reported it
     seconds: float = 0.0
     outcome: str = "done"  # done, failed, late, interrupted
     source: str = "dispatch"  # or host
@@ -40,7 +40,7 @@ class Totals(NamedTuple):
     output_tokens: int = 0
     usd: float = 0.0
     seconds: float = 0.0
-    unpriced: int = 0  # calls of which nobody said what they cost
+    unpriced: int = 0  # calls whose cost nobody reported
 
     @property
     def tokens(self) -> int:
@@ -59,7 +59,7 @@ def render(entry: LedgerEntry) -> dict[str, object]:
 
 
 def entry(record: Mapping[str, Any], line: int = 0) -> LedgerEntry | Problem:
-    """A line of the ledger, read. A line that says less than who and what is not counted."""
+    """A line of the ledger. A line that does not say who was asked for what is not counted."""
     values: dict[str, Any] = {key: record.get(key, "") for key in _TEXTS}
     values |= {key: record.get(key) or 0 for key in _COUNTS}
     values |= {"usd": record.get("usd"), "seconds": record.get("seconds") or 0.0}
@@ -111,8 +111,8 @@ def add(totals: Totals, one: LedgerEntry) -> Totals:
 
 
 def grouped(entries: Iterable[LedgerEntry]) -> tuple[tuple[Group, Totals], ...]:
-    """Per step, round, role and model. Steps as they first came up; agents that were sent at
-    once end in any order, and are listed by name."""
+    """Per step, round, role and model. Steps stand in the order in which they first appear. Agents
+    that were sent together end in any order, so they are listed by name."""
     found: dict[Group, Totals] = {}
     for one in entries:
         key = Group(one.step, one.round, one.role, one.model)
@@ -122,14 +122,14 @@ def grouped(entries: Iterable[LedgerEntry]) -> tuple[tuple[Group, Totals], ...]:
 
 
 class Bound(NamedTuple):
-    """Limits, and whose they are in the words a person reads."""
+    """Limits, each with the words that tell a person whose limit it is."""
 
     whose: str
     limits: Limits
 
 
 def reached(bound: Bound, spent: Totals) -> Problem | None:
-    """Why the next call is not made; None while every limit leaves room for one."""
+    """Why the next call is not made; None while all limits allow another call."""
     limits: tuple[tuple[Code, float | None, float], ...] = (
         ("budget-calls", bound.limits.calls, spent.calls),
         ("budget-tokens", bound.limits.tokens, spent.tokens),

@@ -1,4 +1,4 @@
-"""Over which wire a vendor is reached: its provider, else its command, else the host."""
+"""How a vendor is reached: by its provider, else by its command, else by the host."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Transport = Literal[
     "host", "command", "openai-chat-completions", "codex-broker", "celery", "scripted"
 ]
 
-# What a person or a log reads: once for each wire of a fan-out.
+# For people and logs: said once for each transport of a fan-out.
 TRACES: dict[Transport, str] = {
     "host": "[transport: task-tool]",
     "command": "[transport: shell-pipeline]",
@@ -39,15 +39,15 @@ class Means(NamedTuple):
 
     @property
     def named(self) -> Named | None:
-        """What the user has to allow before anybody is sent so."""
+        """What the user has to allow before an agent is sent this way."""
         if self.provider:
             return trust.address(self.vendor, self.provider)
         return trust.program(self.vendor, self.command) if self.command else None
 
     @property
     def prints(self) -> bool:
-        """Every agent that the engine itself sends prints its answer, even one that could write
-        files: there is one contract for all, and only the engine writes."""
+        """Every agent that the engine sends prints its answer, even if it could write files. So all
+        agents have the same contract, and only the engine writes."""
         return self.transport != "host"
 
 
@@ -56,8 +56,8 @@ SCRIPTED = Means("scripted")
 
 
 def by_fleet(vendor: str) -> Means:
-    """A worker elsewhere makes the call. It knows by which program or address, and says in which
-    form it answers."""
+    """A worker elsewhere makes the call. It knows the program or address, and says in which form
+    the answer comes."""
     return Means("celery", vendor=vendor)
 
 

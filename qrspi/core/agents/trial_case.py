@@ -1,6 +1,6 @@
-"""A case of the trial: texts for one reviewer, with what was planted in them and where; and what
-agents are asked: a reviewer about a case, a verifier about each claim. The cases themselves are
-data/trial."""
+"""A case of the trial: texts for one reviewer, and the faults that were planted in them, each with
+its place. Also what agents are asked: a reviewer about a case, a verifier about each claim. The
+cases themselves lie in data/trial."""
 
 from __future__ import annotations
 
@@ -17,12 +17,13 @@ from qrspi.core.model import ChangeType, Severity
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.text.citations import Citation
 
-# Lines between: who cites the heading above, or the line below, may mean the same place.
+# How many lines apart two citations of one place may be: a reviewer may cite the heading above it,
+# or the line below.
 NEARNESS = (0, 1)
 
 
 class Planted(NamedTuple):
-    """A fault, or something that looks like one and is none."""
+    """A fault, or something that only looks like one."""
 
     id: str
     is_fault: bool
@@ -32,7 +33,7 @@ class Planted(NamedTuple):
     severity: Severity
     change_type: ChangeType
     claim: str  # as a reviewer would report it, rightly or wrongly
-    why: str  # it is a fault, or none
+    why: str  # whether it is a fault
 
     def is_meant(self, cited: tuple[Citation, ...], message: str, slack: int = 0) -> bool:
         told = message.lower()
@@ -109,7 +110,7 @@ def _planted(item: Mapping[str, Any], files: Mapping[str, bytes]) -> Planted:
 def _place(
     files: Mapping[str, bytes], path: str, first: str | None, last: str | None = None
 ) -> Citation:
-    """Lines are named by words in them, so that editing a text moves its places along."""
+    """Lines are named by words in them, so a place stays right when the text is edited."""
     if first is None:
         return Citation(path) if path in files else Citation(_missing(path, "the file"))
     lines = files[path].decode().split("\n")
@@ -140,7 +141,7 @@ ROUND = 1
 
 
 class Question(NamedTuple):
-    """One prompt, and whom it is for."""
+    """One prompt, and the agent it is for."""
 
     name: str  # of its file and of the answer's: quality-plan, quality-plan.verify-a
     role: Role
@@ -151,7 +152,7 @@ class Question(NamedTuple):
 def questions(
     cases: Iterable[Case], role: Callable[[str], Role], only: tuple[str, ...] = ()
 ) -> Iterator[Question]:
-    """Reviewers first. `only`: these roles."""
+    """Reviewers first. `only` limits it to these roles."""
     listed = tuple(cases)
     for case in listed:
         if not only or case.role in only:
@@ -164,8 +165,8 @@ def questions(
 
 
 def told(asked: Question, rules: str, parts: Parts, place: str, model: str = "") -> str:
-    """The prompt. `place` is the absolute folder in which the case's files lie, `rules` the text of
-    the reviewer's role: a verifier judges by it."""
+    """The prompt. `place` is the absolute folder of the case's files. `rules` is the text of the
+    reviewer's role, by which a verifier judges."""
     if asked.claim:
         return prompts.verifier_prompt(_verifier(asked, asked.claim, rules, place, model), parts)
     return prompts.reviewer_prompt(_reviewer(asked, place, model), parts)
@@ -211,7 +212,7 @@ def _verifier(asked: Question, claim: Planted, rules: str, place: str, model: st
 
 
 def finding(case: Case, claim: Planted) -> bytes:
-    """A claim as the file of a finding: true ones and others look alike."""
+    """A claim in the form of a finding's file. True and false claims look alike."""
     cited = ", ".join(dict.fromkeys(_cited(place) for place in claim.places[:2]))
     return f"""\
 ---

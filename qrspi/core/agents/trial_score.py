@@ -1,4 +1,5 @@
-"""What came of a trial: which faults were found, which not, and what was taken for one."""
+"""What came of a trial: which faults were found, which were missed, and what was wrongly
+reported."""
 
 from __future__ import annotations
 
@@ -26,7 +27,8 @@ class Elsewhere(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """Of one question. Whoever did not answer has neither found nor missed anything."""
+    """The outcome of one question. An agent that did not answer has neither found nor missed
+    anything."""
 
     name: str
     role: str
@@ -34,7 +36,7 @@ class Outcome(NamedTuple):
     state: State
     found: tuple[str, ...] = ()  # faults, by their ids
     missed: tuple[str, ...] = ()
-    false: tuple[str, ...] = ()  # what is no fault, and was reported or confirmed
+    false: tuple[str, ...] = ()  # reported or confirmed, although it is no fault
     elsewhere: tuple[Elsewhere, ...] = ()
     problem: str = ""  # why the answer is of no use
 
@@ -81,7 +83,8 @@ def _reviewed(case: Case, text: str) -> Outcome | Problem:
 
 
 def _meant(case: Case, finding: Finding) -> Planted | None:
-    """A fault before what is none: who cites both speaks of the fault."""
+    """Faults are tried before things that only look like one: a finding that cites both means the
+    fault."""
     parsed = (citations.parse(entry) for entry in finding.referenced_files)
     cited = tuple(one for one in parsed if one)
     by_kind = sorted(case.planted, key=lambda one: not one.is_fault)
@@ -126,7 +129,8 @@ def _scored(case: Case, claim: Planted, text: str) -> Outcome | Problem:
 
 
 def _is_kept(claim: Planted, sidecar: Sidecar) -> bool:
-    """As in a round; where a person decides whatever the score, by the bar of correctness."""
+    """As in a round. Where a person decides whatever the score is, the threshold of correctness is
+    used."""
     bar = THRESHOLDS.get(claim.change_type, THRESHOLDS["correctness"])
     return sidecar.score is None or sidecar.score >= bar
 
@@ -146,7 +150,7 @@ class Tally(NamedTuple):
     faults: int  # in what was answered, or answered unusably
     found: int
     missed: int
-    harmless: int  # what looks like a fault and is none, in the same
+    harmless: int  # things in the same texts that only look like faults
     false: int
     elsewhere: int
 

@@ -75,7 +75,7 @@ def parse(data: bytes) -> tuple[Plan, tuple[Problem, ...]]:
 
 
 class _Wanted(NamedTuple):
-    """A section and the columns of its table, each under the names it goes by."""
+    """A section and the columns of its table, each with the names that it may have."""
 
     title: str
     columns: tuple[tuple[str, ...], ...]
@@ -122,7 +122,8 @@ def at(line: int) -> str:
 
 
 def _rows(sections: _Sections, wanted: _Wanted, problems: list[Problem]) -> Iterator[Row]:
-    """The rows of a section's tables, their cells in the wanted order. Waves may have one each."""
+    """The rows of a section's tables, with the cells in the wanted order. Each wave may have its
+    own table."""
     found = tables(sections.get(wanted.title.casefold(), ()))
     unfit: list[Problem] = []
     fit = 0
@@ -242,7 +243,7 @@ _FILLING = frozenset({"", "merge", "of", "and", "tip", "tips"})
 
 
 def _parts(text: str) -> tuple[str, ...]:
-    """The named tips. Words such as `all` or `task-01 through task-09` name nobody: no parts."""
+    """The tips that are named. Words such as `all` or `task-01 through task-09` name none."""
     joined = re.sub(r"\b([Tt]ask) (?=[0-9])", r"\1-", text)
     words = [word for word in _BETWEEN.split(joined) if word.casefold() not in _FILLING]
     names = [task_file.dependency(word.rpartition("/")[2]) for word in words]

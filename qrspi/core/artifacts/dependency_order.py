@@ -8,7 +8,7 @@ Needs = Mapping[str, Collection[str]]  # every name that is needed is a key too
 
 
 def settled(needs: Needs) -> Iterator[str]:
-    """The names in an order in which each comes after its needs; those in cycles never come."""
+    """The names, each after everything it needs. Names in cycles are left out."""
     dependants: dict[str, list[str]] = {name: [] for name in needs}
     open_needs = {name: len(set(wanted)) for name, wanted in needs.items()}
     for name, wanted in needs.items():
@@ -25,7 +25,8 @@ def settled(needs: Needs) -> Iterator[str]:
 
 
 def cycles(needs: Needs) -> tuple[tuple[str, ...], ...]:
-    """Cycles as paths along the needs, each begun at its smallest name; no name in two."""
+    """Cycles as paths along the needs. Each begins at its smallest name, and no name is in two of
+    them."""
     stuck = set(needs) - set(settled(needs))
     visited: set[str] = set()
     found = [_cycle_from(name, needs, stuck, visited) for name in sorted(stuck)]
@@ -33,7 +34,8 @@ def cycles(needs: Needs) -> tuple[tuple[str, ...], ...]:
 
 
 def _cycle_from(start: str, needs: Needs, stuck: set[str], visited: set[str]) -> tuple[str, ...]:
-    """Each stuck name has a need that is stuck, so the walk meets itself or an earlier one."""
+    """Each stuck name needs another stuck name, so the walk returns to itself or to an earlier
+    one."""
     path: dict[str, None] = {}
     name = start
     while name not in visited:
@@ -49,7 +51,7 @@ def _cycle_from(start: str, needs: Needs, stuck: set[str], visited: set[str]) ->
 
 
 def depths(needs: Needs, weightless: Collection[str] = ()) -> dict[str, int]:
-    """How many steps each name is from the start; a weightless one is no step of its own."""
+    """How many steps each name is from the start. A weightless name adds no step."""
     found: dict[str, int] = {}
     for name in settled(needs):
         before = max((found[need] for need in needs[name]), default=0)

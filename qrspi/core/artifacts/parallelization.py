@@ -41,7 +41,7 @@ def waves(plan: Plan) -> tuple[tuple[str, ...], ...]:
 
 
 def parents(plan: Plan, task: str) -> tuple[str, ...]:
-    """The tasks whose tips its base is made of: none, one, or those of its stage."""
+    """The tasks whose tips make up its base: none, one, or those of its stage."""
     branch = plan.branch(task)
     if not branch or branch.base.kind == "feature":
         return ()
@@ -54,7 +54,8 @@ def parents(plan: Plan, task: str) -> tuple[str, ...]:
 
 
 def batch(plan: Plan, tasks: Mapping[str, Task], phase: int) -> tuple[str, ...]:
-    """The tasks of the Branch Map that belong to the phase; one that names none belongs to any."""
+    """The tasks of the Branch Map that belong to the phase. A task that names no phase belongs to
+    every phase."""
     return tuple(
         name
         for wave in waves(plan)
@@ -79,7 +80,7 @@ def without_file(plan: Plan, keys: Collection[str]) -> tuple[Problem, ...]:
 
 
 def warnings(plan: Plan, tasks: Mapping[str, Task]) -> tuple[Problem, ...]:
-    """What is allowed and looks like a mistake."""
+    """What is allowed but looks like a mistake."""
     return (*_unread(plan), *_other_files(plan, tasks), *_base_without_dependency(plan))
 
 
@@ -135,7 +136,7 @@ def _base_without_dependency(plan: Plan) -> Iterator[Problem]:
 
 
 def _starts(plan: Plan) -> dict[str, tuple[str, ...]]:
-    """What each task's base, and each stage, is made of."""
+    """What each task's base and each stage is made of."""
     bases = {
         branch.task: (branch.base.name,) if branch.base.name else () for branch in plan.branches
     }
@@ -218,7 +219,7 @@ def _name_clashes(plan: Plan) -> Iterator[Problem]:
 
 
 def _unknown(plan: Plan) -> Iterator[Problem]:
-    """Names that no row stands for."""
+    """Names that have no row."""
     known_tasks = {branch.task for branch in plan.branches}
     known = known_tasks | {stage.name for stage in plan.stages}
     for branch in plan.branches:
@@ -268,7 +269,7 @@ def _no_stage(branch: Branch) -> Problem:
 
 
 def _one_sided(plan: Plan) -> Iterator[Problem]:
-    """A task that is in one table and not in the other."""
+    """Tasks that are in only one of the two tables."""
     mapped = {branch.task: branch.line for branch in plan.branches if branch.task != BASELINE}
     analysed = {needs.task: needs.line for needs in plan.analysis if needs.task != BASELINE}
     for title, there, here in (
@@ -286,7 +287,8 @@ def _one_sided(plan: Plan) -> Iterator[Problem]:
 
 
 def overlaps(touched: Mapping[str, tuple[str, ...]]) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Each path that several touch, with who does: `src/*.py` and `src/` are many paths."""
+    """Each path that several tasks touch, with those tasks. `src/*.py` and `src/` stand for many
+    paths."""
     owners: dict[str, set[str]] = {}
     for name, paths in touched.items():
         for path in paths:
@@ -306,7 +308,7 @@ def _is_pattern(path: str) -> bool:
 
 
 def _pattern(path: str) -> list[str]:
-    """A folder stands for all below it."""
+    """A folder stands for everything below it."""
     return (f"{path}**" if path.endswith("/") else path).split("/")
 
 
@@ -326,7 +328,8 @@ def _covers(pattern: list[str], path: list[str]) -> bool:
 
 @lru_cache(256)
 def _part(pattern: str) -> re.Pattern[str]:
-    """Each fixed piece at its first place, once and for all: no name makes this slow."""
+    """Each fixed piece is taken at its first place and never tried again, so no name makes this
+    slow."""
     first, *rest = map(re.escape, re.split(r"\*+", pattern))
     if not rest:
         return re.compile(first)

@@ -1,4 +1,4 @@
-"""Tasks that plan.md names, in a table or under a heading, held against the files of the tasks."""
+"""Tasks that plan.md names, in a table or under a heading, compared with the task files."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def without_file(tree: Tree) -> tuple[Problem, ...]:
 
 
 def without_need(tree: Tree) -> tuple[Problem, ...]:
-    """What a task depends on by the plan's table and not by its own file, which alone decides what
-    it is built on."""
+    """Tasks that the plan's table names as dependencies and the task's own file does not. Only the
+    file decides what a task is built on."""
     wanted = tuple(_needs(_lines(tree)))
     known = task_file.read_all(tree)[0] if wanted else {}
     return tuple(

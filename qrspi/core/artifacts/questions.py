@@ -1,5 +1,5 @@
-"""The questions of questions.md: which of them research is sent to answer, and which of those
-still have no answer file."""
+"""The questions of questions.md: which of them researchers are sent to answer, and which have no
+answer file yet."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Question(NamedTuple):
 
 
 class Research(NamedTuple):
-    """What is sent, and what the budget leaves unasked."""
+    """The questions that are sent, and those that exceed the budget."""
 
     sent: tuple[Question, ...]
     left: tuple[Question, ...] = ()
@@ -134,7 +134,7 @@ _NAMED = re.compile(rb"\b[Qq](?:uestion)?[ -]?0{0,3}([1-9][0-9]{0,3})\b")
 
 
 def named(tree: Tree, config: Config, words: bytes) -> tuple[Question, ...]:
-    """Those that somebody's words are about: `q02-web`, `Q2`, `question 2`."""
+    """The questions that a text refers to: `q02-web`, `Q2`, `question 2`."""
     data = tree.read(ARTIFACT)
     if isinstance(data, Fault):
         return ()
@@ -143,7 +143,7 @@ def named(tree: Tree, config: Config, words: bytes) -> tuple[Question, ...]:
 
 
 def inquiry(tree: Tree, config: Config, again: Container[str] = ()) -> Inquiry:
-    """What is still to be answered: `again` are names of answers that were sent back."""
+    """The questions without an answer. `again` are names of answers that were sent back."""
     data = tree.read(ARTIFACT)
     if isinstance(data, Fault):
         return Inquiry()
@@ -161,7 +161,8 @@ _SEVERAL = re.compile(r"q(\d{1,4})-q(\d{1,4})(?:-.*)?\.md")
 
 
 def _answered_together(tree: Tree) -> frozenset[int]:
-    """The questions that one file answers with others: `q01-q26-codebase.md`, or a list in it."""
+    """The questions that one file answers together: `q01-q26-codebase.md`, or a list in the
+    file."""
     found: set[int] = set()
     for entry in entries(tree, "research"):
         if match := _SEVERAL.fullmatch(entry.name):

@@ -31,7 +31,7 @@ def _of(data: bytes | Fault, key: str) -> Iterator[Criterion]:
 
 
 def _items(data: bytes) -> list[str]:
-    """A line that begins no item goes on with the one before it."""
+    """A line that does not begin an item continues the one before it."""
     span = headings.read(data).named(_SECTION)
     lines = data.decode("utf-8", "replace").split("\n")[span.start : span.end] if span else []
     items: list[str] = []
@@ -44,7 +44,8 @@ def _items(data: bytes) -> list[str]:
 
 
 def unmapped(criteria: Iterable[Criterion], text: str) -> tuple[Criterion, ...]:
-    """Those that no line names together with something else: a name alone shows nothing."""
+    """The criteria that no line maps to anything. A name that stands alone on a line shows
+    nothing."""
     mapped = {found[1] for found in _MAPPED.finditer(text)}
     return tuple(one for one in criteria if one.name not in mapped)
 

@@ -18,7 +18,7 @@ ADVISED = ("enforcement", "allowed_files", "constraints")
 
 
 class VisualCheck(NamedTuple):
-    """What a task that draws something is compared with."""
+    """What the reviewers of a task that draws something compare it with."""
 
     wireframe_paths: tuple[str, ...]
     screenshot_paths: tuple[str, ...]
@@ -38,7 +38,7 @@ class Task(NamedTuple):
         return task_path(self.key)
 
 
-# What changes words or settings and no behaviour of code
+# Tasks that change words or settings, but not how code behaves
 LIGHT_TYPES = ("text", "docs", "config")
 
 
@@ -175,7 +175,7 @@ def items(text: str) -> tuple[str, ...]:
 
 
 def _items(part: str) -> Iterator[str]:
-    """What is between back-ticks, and behind it words that say that there is more."""
+    """What stands between back-ticks, and any words after it that say that there is more."""
     quoted = _QUOTED.findall(part)
     yield from (one.strip() for one in quoted or [part])
     rest = _QUOTED.sub("", part).strip()
@@ -192,7 +192,7 @@ def _expanded(path: str) -> list[str]:
 
 
 def is_unread(file: str) -> bool:
-    """Whether words stand where a file was to be named, as in `+2 more`."""
+    """Whether words stand in the place of a file, as in `+2 more`."""
     return _MORE.search(file) is not None and not _PATH.search(file)
 
 
@@ -200,7 +200,7 @@ _PATH = re.compile(r"[\w)\]}*]/|/[\w*]|\w\.\w")
 
 
 def dependency(word: str) -> str:
-    """People write `Task 1` for task-01; what names no task stays as it is written."""
+    """People write `Task 1` for task-01. A text that names no task stays unchanged."""
     return filenames.task_named(word) or filenames.task_key(word) or word
 
 
@@ -217,7 +217,7 @@ def _visual_check(node: Node | None) -> VisualCheck | None:
 
 
 def scan(tree: Tree) -> tuple[Problem, ...]:
-    """Advice, never a gate: what task files leave unsaid about how to implement them."""
+    """Advice that never blocks: what task files do not say about their implementation."""
     found = (unsaid(tree.head(task_path(key)), task_path(key)) for key in keys(tree))
     return tuple(problem for problem in found if problem)
 

@@ -1,7 +1,7 @@
 """What design, phasing and plan must say about wireframes in a run that requires them.
 
-A run says so with `visual_fidelity_required: true`. Whether a phase or a task draws anything
-is read from what it says of itself: `UI: no` and `ui: false` settle it.
+A run requires them with `visual_fidelity_required: true`. Each phase or task says whether it draws
+anything; `UI: no` and `ui: false` settle it.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _CITED = re.compile(
 
 
 def missing(tree: Tree, subject: Subject, config: Config) -> tuple[Problem, ...]:
-    """What keeps the step's reviewers from being sent, place by place."""
+    """What keeps the step's reviewers from being sent, each with its place."""
     look = _LOOKS.get(subject.key)
     if look is None or config.visual_fidelity_required is not True:
         return ()
@@ -54,7 +54,7 @@ def _problem(file: str, place: str, what: str, expected: str) -> Problem:
 
 
 def _lines(data: bytes) -> list[Line]:
-    """Outside fences and comments, numbered as in the file."""
+    """The lines outside fences and comments, with their numbers in the file."""
     texts = data.decode(errors="replace").splitlines()
     return list(shown(map(Line, range(1, len(texts) + 1), texts)))
 

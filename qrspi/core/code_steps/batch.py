@@ -54,7 +54,7 @@ class Batch(NamedTuple):
 
 
 def read(facts: Facts) -> Batch:
-    """The phase's tasks. What is wrong with any of them is wrong with the batch."""
+    """The phase's tasks. A problem of one task is a problem of the batch."""
     known, unreadable = task_file.read_all(facts.tree)
     found = _mapped(facts, known) if is_full(facts.route) else _unmapped(facts, known)
     keys = {item.key for item in found.items}
@@ -147,7 +147,7 @@ def _circle(path: tuple[str, ...]) -> Problem:
 
 
 def _plan(needs: Mapping[str, tuple[str, ...]], repaired: bool) -> Plan:
-    """The plan that a person would have written if the route had a parallelization."""
+    """The plan that a person would have written if the route had a step parallelize."""
     first = Base("task", parallelization.BASELINE) if repaired else Base("feature")
     branches, stages = [], []
     for key in sorted(needs, key=task_order):
@@ -164,7 +164,7 @@ def _plan(needs: Mapping[str, tuple[str, ...]], repaired: bool) -> Plan:
 
 
 def _direct(key: str, needs: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
-    """Its dependencies, without those that another of them depends on anyway."""
+    """Its dependencies, without those that it also has through another of them."""
     inside = {name for need in needs[key] for name in dependency_order.behind(need, needs)}
     return tuple(sorted(set(needs[key]) - inside, key=task_order))
 
@@ -209,7 +209,7 @@ def _bad_name(file: str) -> Problem:
 
 
 class Moved(NamedTuple):
-    """A task that has another reviewed commit by now."""
+    """A task whose reviewed commit has changed."""
 
     key: str
     then: str
@@ -221,14 +221,14 @@ class Moved(NamedTuple):
 
 
 def moved_bases(item: Item, start: Start, reviewed: Mapping[str, str]) -> tuple[Moved, ...]:
-    """What has changed below a task since it was started."""
+    """What a task was built on that has changed since the task was started."""
     known = _built_on(item, start)
     found = (Moved(key, then, reviewed.get(key, then)) for key, then in known.items())
     return tuple(one for one in found if one.now != one.then)
 
 
 def is_told_of_moves(start: Start, changes: tuple[Moved, ...]) -> bool:
-    """Whether it is on record that the task stays on what it began with all the same."""
+    """Whether it is on record that the task keeps the commits it began with."""
     told = task_records.commits_of(start.stays_without)
     return all(told.get(one.key) == one.now for one in changes)
 
@@ -242,7 +242,7 @@ def older_base(key: str, start: Start, changes: tuple[Moved, ...]) -> Problem:
 
 
 def _built_on(item: Item, start: Start) -> dict[str, str]:
-    """Records made before this was written down say it for a single task only."""
+    """Older records say it for a single task only."""
     known = task_records.commits_of(start.built_on)
     if known or item.base.kind != "task":
         return known

@@ -1,7 +1,7 @@
 """The records of steps that produce code: what the engine counted, for a person to approve.
 
-What was counted stands between two marks and is replaced when the count changes; what people
-write around it stays. In a record without marks, which somebody else wrote, it is added at the end.
+The count stands between two marks and is replaced when it changes; what people write around it
+stays. A record without marks was written by somebody else, and gets the count at its end.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Merge(NamedTuple):
 def drafted(
     now: bytes | Fault, title: str, block: str, fields: Mapping[str, str | int]
 ) -> bytes | Problem:
-    """The text with this block in it: a new one, or the old one around the new count."""
+    """The text with this block: added, or in the place of the old count."""
     if isinstance(now, Fault):
         lines = "".join(f"{key}: {_scalar(value)}\n" for key, value in fields.items())
         front = f"---\n{lines}---\n\n" if lines else ""
@@ -88,13 +88,13 @@ def table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
 
 
 def _cell(text: str) -> str:
-    """Titles come from agents: each becomes one line and cannot begin a cell."""
+    """Titles come from agents, so each is put on one line, where it cannot begin a cell."""
     shown = "".join(char if char.isprintable() else " " for char in text)
     return " ".join(shown.split()).replace("|", "\\|")[:300]
 
 
 def quoted(words: str) -> str:
-    """What somebody said, as lines that nothing else on a page looks like."""
+    """What somebody said, marked so that nothing else on a page looks like it."""
     return "\n".join(f"> {_line(line)}".rstrip() for line in words.strip().splitlines())
 
 
@@ -109,7 +109,7 @@ def _line(text: str) -> str:
 
 
 def around(data: bytes | Fault) -> bytes:
-    """The text without what was counted, white space aside: what people wrote."""
+    """What people wrote: the text without the count and without white space."""
     if isinstance(data, Fault):
         return b""
     body = frontmatter.body(data)
@@ -167,7 +167,7 @@ def merges_block(merges: Iterable[Merge]) -> str:
 
 
 def merges(data: bytes | Fault) -> tuple[Merge, ...]:
-    """The merges that a record lists, one row for each task: the newest."""
+    """The merges that a record lists: for each task the newest row."""
     read = (_merge(cells) for cells in rows(data, MERGES))
     return tuple({merge.key: merge for merge in read if merge}.values())
 

@@ -1,5 +1,5 @@
-"""Tasks that only a person starts: one was worked on elsewhere, the text of another does not pass
-the quality gate."""
+"""Tasks that only a person starts: those that were worked on elsewhere, and those whose text does
+not pass the quality gate."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ QUALITY_OPTIONS = (
 
 
 def gated(facts: Facts, states: tuple[TaskState, ...]) -> tuple[TaskState, ...]:
-    """The same tasks; those that are ready and have no PASS are held."""
+    """The same tasks. Those that are ready but have no PASS are held."""
     gate = QualityGate(facts.tree)
     return tuple(_gated(facts, gate, task) if task.state == "ready" else task for task in states)
 
@@ -71,7 +71,7 @@ def ask(facts: Facts, held: tuple[Standing, ...]) -> Next:
 
 
 def _asks(facts: Facts, held: tuple[Standing, ...]) -> tuple[Ask, ...]:
-    """Whom to ask about the held tasks: nobody where the gate only looks up earlier verdicts."""
+    """Who is asked about the held tasks: nobody where the gate only looks up earlier verdicts."""
     gates = facts.config.gates
     if gates is None or gates.quality == "cache-only":
         return ()
@@ -79,7 +79,7 @@ def _asks(facts: Facts, held: tuple[Standing, ...]) -> tuple[Ask, ...]:
 
 
 def was_worked_on_elsewhere(facts: Facts, key: str) -> bool:
-    """Rounds of its own say so, or rounds about all tasks together."""
+    """Its own rounds say so, or rounds about all tasks together."""
     places = (subject_of(key).reviews, round_list.SHARED)
     return any(import_record.last(facts.tree, place) for place in places)
 

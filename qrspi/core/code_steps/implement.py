@@ -25,7 +25,7 @@ BATCH_OPTIONS = (
     Option("fix", "send implementers again for what is still open"),
     Option("stop", "leave everything as it is"),
 )
-# While one of these holds, somebody is still at the gate's own review.
+# While one of these holds, the gate's own review is not finished.
 _OPEN = ("reviewing", "guarded", "verifying", "failed", "scored", "paused", "committing")
 
 
@@ -94,12 +94,12 @@ def _implement(facts: Facts) -> tuple[Answer, tuple[Problem, ...]]:
 
 
 def _is_begun(task: TaskState) -> bool:
-    """Here or elsewhere."""
+    """Whether somebody has begun it, here or elsewhere."""
     return bool(task.start) or task.state == "imported" or task.terminal
 
 
 def _ask_for_tests(facts: Facts) -> Next:
-    """Before the first task: whoever implements one is told what runs the tests."""
+    """Before the first task starts, because implementers are told which command runs the tests."""
     setting = f"qrspi config set {facts.run} gates.test_command CMD"
     return Next(
         action="decide",
@@ -119,7 +119,7 @@ def blocked_by(facts: Facts, problems: tuple[Problem, ...]) -> Next:
 
 
 def working(facts: Facts, found: Batch) -> tuple[TaskState, ...]:
-    """What is worked on: the batch, or on a quick run in a fix round the repairs of that round."""
+    """The tasks to work on: the batch, or the repairs of a fix round on a quick run."""
     if is_full(facts.route):
         return task_state.survey(facts, found.items)
     for fixes in reversed(batch.fix_rounds(facts.tree)):
@@ -171,7 +171,7 @@ def _batch_gate(facts: Facts, found: Batch) -> Answer:
 
 
 def needs_draft(data: bytes | Fault, block: str) -> bool:
-    """Whether the record is missing, or does not say what is counted now."""
+    """Whether the record is missing, or differs from what is counted now."""
     if isinstance(data, Fault):
         return data.kind == "absent"
     there = gate_records.counted(data)
@@ -206,7 +206,7 @@ def _review(loop: Loop) -> str:
 
 
 def _continuing(facts: Facts, states: tuple[TaskState, ...]) -> str:
-    """What follows the yes is said before it is given."""
+    """What follows the approval is said before the person gives it."""
     keys = ", ".join(task.key for task in states if task.reviewed)
     if not keys:
         return "approve implementation.md; there is nothing to merge"
@@ -217,8 +217,8 @@ def _continuing(facts: Facts, states: tuple[TaskState, ...]) -> str:
 
 
 def _batch_options(facts: Facts, states: tuple[TaskState, ...], loop: Loop) -> tuple[Option, ...]:
-    """What is recommended comes first: going on, or what a review that is not clean asks for.
-    Nobody is sent again where nothing is open."""
+    """The recommended option comes first: to go on, or what a review that is not clean asks for.
+    Where nothing is open, nobody is sent again."""
     is_open = loop.stage == "fixing" or any(task.state == "accepted-with-issues" for task in states)
     others = (option for option in BATCH_OPTIONS if is_open or option.key != "fix")
     options = (Option("continue", _continuing(facts, states)), *others)
@@ -229,7 +229,7 @@ def _batch_options(facts: Facts, states: tuple[TaskState, ...], loop: Loop) -> t
 
 
 def _unseen(states: tuple[TaskState, ...]) -> tuple[str, ...]:
-    """What was reviewed by nobody, as only a person can look at it."""
+    """Files that nobody has reviewed, since only a person can look at them."""
     loops_of = (task.loop for task in states if task.loop)
     found = [line for loop in loops_of for line in after_round.unseen(loop)]
     more = (f"There are {len(found) - 3} more such files",) if len(found) > 3 else ()
@@ -267,9 +267,9 @@ _BRANCH = "feature_branch"
 
 
 def merge_branch(facts: Facts) -> str:
-    """The branch that tasks are merged into: one that a person named, or else the one that the plan
-    was approved on; '' while neither is on file. Nothing is merged into the default branch unless
-    a person named that branch."""
+    """The branch that tasks are merged into: the one that a person named, or else the one that the
+    plan was approved on; '' while neither is on record. Nothing is merged into the default branch
+    unless a person named it."""
     return facts.config.feature_branch or _approved_branch(facts)
 
 
@@ -279,15 +279,15 @@ def _approved_branch(facts: Facts) -> str:
 
 
 def lacks_branch(facts: Facts) -> bool:
-    """Whether the plan was approved on the default branch, and nobody has said more: then it
-    leaves the field open."""
+    """Whether the plan was approved on the default branch and nobody has named another. The
+    approval then leaves the field open."""
     fields = frontmatter.fields(facts.tree.head(STEP["plan"].artifact))
     return _BRANCH in fields and not merge_branch(facts)
 
 
 def ask_for_branch(facts: Facts, keys: tuple[str, ...]) -> Next:
     name = f"qrspi next {facts.run} --onto BRANCH"
-    # Not `qrspi/<slug>`: git keeps the branches of tasks below that name.
+    # Not `qrspi/<slug>`: git keeps the tasks' branches below that name.
     own = f"feature/{slug_of(facts.run)}"
     verb = "are" if len(keys) > 1 else "is"
     why = "the plan was approved on the default branch, and nobody has named a branch"
@@ -331,7 +331,7 @@ def pick_action(facts: Facts, states: tuple[TaskState, ...]) -> Answer | None:
 
 
 def _with_others(found: Answer, waiting: tuple[tuple[TaskState, Next], ...]) -> Answer:
-    """Reviewers and verifiers of other tasks need not wait for those of the first."""
+    """Reviewers and verifiers of other tasks need not wait for those of the first task."""
     others = [
         answer
         for task, answer in waiting

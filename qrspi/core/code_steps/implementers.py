@@ -1,4 +1,4 @@
-"""Who is sent into the work trees: implementers, and those who write tests and nothing else."""
+"""Which agents are sent into the work trees: implementers, and agents that only write tests."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from qrspi.core.steps.facts import Facts
 if TYPE_CHECKING:
     from qrspi.core.code_steps.task_state import TaskState
 
-ACCEPTANCE = "acceptance-tests"  # the name of the repair that holds the criteria against the whole
+ACCEPTANCE = "acceptance-tests"  # a repair that tests all criteria against what is merged
 
 
 def writes_tests(task: TaskState) -> bool:
-    """Whether the next one who is sent there writes tests alone."""
+    """Whether the next agent that is sent there only writes tests."""
     return task.awaits_tests or is_acceptance(task.key)
 
 
@@ -62,7 +62,7 @@ def _sent(facts: Facts, who: str, tasks: tuple[TaskState, ...]) -> str:
 
 
 def report(facts: Facts, task: TaskState) -> str:
-    """How the one who is sent says that it is done."""
+    """How the agent reports that it is done."""
     return report_command(f"qrspi task report {facts.run}", task)
 
 
@@ -87,7 +87,7 @@ def with_tests(facts: Facts, task: TaskState) -> TaskState | Problem:
 
 
 def stopped(facts: Facts, task: TaskState) -> Next | None:
-    """Whoever tried says that the task's criteria cannot be tested: a person looks at them."""
+    """An agent reports that the task's criteria cannot be tested: a person looks at them."""
     if task.tests is None or task.tests.done:
         return None
     why = f"{task.key} is blocked, says its test writer"
@@ -112,7 +112,7 @@ def stopped(facts: Facts, task: TaskState) -> Next | None:
 def acceptance_next(
     facts: Facts, tasks: Iterable[TaskState], repairs: Iterable[TaskState]
 ) -> Next | None:
-    """A task that holds every criterion of the phase against what is merged, once."""
+    """A repair that tests every criterion of the phase against what is merged, once."""
     if any(is_acceptance(task.key) for task in repairs) or not criteria(facts, tasks):
         return None
     what = "Make a task of the tests that hold every acceptance criterion against the whole"
@@ -121,5 +121,5 @@ def acceptance_next(
 
 
 def criteria(facts: Facts, tasks: Iterable[TaskState]) -> tuple[Criterion, ...]:
-    """The criteria of what is merged: a task that was left out promises nothing."""
+    """The criteria of the tasks that are merged. A task that was left out promises nothing."""
     return task_criteria.read(facts.tree, (task.key for task in tasks if task.reviewed))

@@ -31,14 +31,14 @@ class Work(NamedTuple):
 
     @property
     def wanted(self) -> tuple[TaskState, ...]:
-        """In the order of merging. A repair may contain the task whose merge it repairs, so
-        repairs come first; what is skipped stays out."""
+        """In the order of merging. Repairs come first, since one may contain the task whose merge
+        it repairs. Skipped tasks stay out."""
         ended = (task for task in (*self.repairs, *self.tasks) if task.terminal)
         return tuple(task for task in ended if task.commit and task.state != "skipped-by-user")
 
     @property
     def in_order(self) -> tuple[TaskState, ...]:
-        """What was merged or is to be, tasks first: the order for readers."""
+        """What was or will be merged, tasks first: the order for readers."""
         wanted = {task.key for task in self.wanted}
         return tuple(task for task in (*self.tasks, *self.repairs) if task.key in wanted)
 
@@ -126,7 +126,7 @@ def repair_name(number: int) -> str:
 
 
 def repair_next(facts: Facts, loop: Loop, repairs: tuple[TaskState, ...], kind: str) -> Next:
-    """Findings about code are settled by a task of their own. One that is open comes first."""
+    """Findings about code get a repair of their own. An open repair comes first."""
     name = f"/{repair_name(loop.number)}"
     there = any(
         task.key.startswith(kind) and task.key.endswith(name) and task.terminal for task in repairs
@@ -141,7 +141,8 @@ def repair_next(facts: Facts, loop: Loop, repairs: tuple[TaskState, ...], kind: 
 
 
 def resets(facts: Facts, step: str) -> int:
-    """How often a person sent the step back: whatever was run before that is run again."""
+    """How often a person sent the step back. Everything that ran before the last time runs
+    again."""
     return sum(
         record.event in approvals.RESETTING and record.mark(step) is not None
         for record in facts.records

@@ -1,4 +1,4 @@
-"""How the tests stand over what is merged now, what speaks against shipping it, and the text of the
+"""How the tests stand over what is merged now, what speaks against shipping, and the text of the
 pull request."""
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from qrspi.core.tree import Fault
 
 
 def is_current(facts: Facts, results: Results) -> bool:
-    """Whether it is about exactly what is merged now, by the command that config.md names now."""
+    """Whether it is about exactly what is merged now, and about the command that config.md names
+    now."""
     merges = integrate.recorded(facts.tree)
     return (
         results.then != "rerun"
@@ -29,7 +30,7 @@ def is_current(facts: Facts, results: Results) -> bool:
 
 
 def blank(facts: Facts, commit: str = "", time: str = "") -> Results:
-    """The next page, before anything is known: nobody ran the tests."""
+    """The next page before the tests have run."""
     merges = integrate.recorded(facts.tree)
     return Results(
         number=test_results.highest(facts.tree) + 1,
@@ -53,7 +54,7 @@ def tests_now(facts: Facts, results: Results | None) -> StateOfTests:
 
 
 def tests_of(results: Results) -> StateOfTests:
-    """The state of tests that ran, or that somebody reports about."""
+    """The state of tests that ran, or that somebody reported."""
     names = tuple(one.name for one in results.failures)
     return StateOfTests(results.state, results.detail, names)
 
@@ -80,8 +81,8 @@ def answered(facts: Facts) -> Record | None:
 
 
 def is_settled(facts: Facts, results: Results | None) -> bool:
-    """Whether reviewers may be sent although the tests did not pass: a person has said so, has
-    decided about each failure, or knew of all that before."""
+    """Whether reviewers may be sent although the tests did not pass: a person allowed it, decided
+    about each failure, or knew all the failures before."""
     if results and results.then == "review":
         return True
     if results and results.failures:
@@ -92,7 +93,7 @@ def is_settled(facts: Facts, results: Results | None) -> bool:
 
 
 def objections(tests: StateOfTests, loop: Loop | None) -> tuple[str, ...]:
-    """Why nobody ships this without a reason."""
+    """Why this cannot be shipped without a reason."""
     said = [] if tests.state == "passed" else [tests.sentence]
     if count := len(open_findings(loop)):
         findings = "finding is" if count == 1 else "findings are"
@@ -119,7 +120,7 @@ class Shipped(NamedTuple):
 
 
 def title(facts: Facts) -> str:
-    """The heading of goals.md when it says more than that these are the goals."""
+    """The heading of goals.md, unless it only says that these are the goals."""
     data = facts.tree.read(STEP["goals"].artifact)
     read = Fault("absent") if isinstance(data, Fault) else task_file.read(data, "goals")
     said = read.title if isinstance(read, task_file.Task) else ""

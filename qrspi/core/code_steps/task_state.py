@@ -29,11 +29,11 @@ State = Literal[
     "waiting",  # until a task it builds on is reviewed
     "ready",  # to be started
     "imported",  # it was worked on elsewhere: a person takes it as it is, or begins it again
-    "held",  # could start, had its text a PASS
-    "refused",  # its branch or work tree is somebody else's
+    "held",  # it could start if its text had a PASS
+    "refused",  # its branch or work tree belongs to somebody else
     "stuck",  # a task it builds on was left out
     "implementing",
-    "blocked",  # says its implementer
+    "blocked",  # its implementer says so
     "reviewing",
     "fixing",
     "undecided",  # a person accepts it, skips it, or sends it back
@@ -87,7 +87,7 @@ class TaskState(NamedTuple):
 
     @property
     def concerns(self) -> str:
-        """What its implementer doubts about the commit that it reported."""
+        """The doubts that its implementer reported with the commit."""
         said = self.report if self.report and self.report.status == "DONE_WITH_CONCERNS" else None
         return said.text if said else ""
 
@@ -103,7 +103,7 @@ class TaskState(NamedTuple):
 
     @property
     def findings(self) -> tuple[str, ...]:
-        """What its implementer is to settle, run-relative."""
+        """The files that its implementer has to settle, run-relative."""
         sent_back = self.reopened.findings if self.reopened else ()
         if self.loop is None or self.loop.clean:
             return sent_back
@@ -113,7 +113,7 @@ class TaskState(NamedTuple):
 
 
 def survey(facts: Facts, items: Iterable[Item]) -> tuple[TaskState, ...]:
-    """The items come wave by wave, so whatever one builds on is known before it."""
+    """The items come wave by wave, so everything that a task builds on comes before it."""
     found: dict[str, TaskState] = {}
     for item in items:
         found[item.key] = evaluate(facts, item, found)
@@ -187,7 +187,7 @@ def _ready(facts: Facts, task: TaskState, because: tuple[str, ...]) -> TaskState
 
 
 def _refused(facts: Facts, task: TaskState, refused: Refused) -> TaskState:
-    """A person makes room; the other tasks go on."""
+    """A person makes room for it; the other tasks go on."""
     again = f"qrspi task start {facts.run} {task.key}"
     why = f"{task.key} could not be started: {refused.reason}"
     answer = Next(
@@ -219,7 +219,8 @@ def start_next(facts: Facts, ready: tuple[TaskState, ...]) -> Next:
 def _unreported(
     facts: Facts, task: TaskState, start: Start, earlier: Mapping[str, TaskState]
 ) -> TaskState:
-    """What a task builds on may change until somebody works on it: then it is started again."""
+    """What a task builds on may change until somebody works on it. The task is then started
+    again."""
     reviewed = {key: other.reviewed for key, other in earlier.items() if other.reviewed}
     task = task._replace(moved=batch.moved_bases(task.item, start, reviewed))
     if task.moved and not batch.is_told_of_moves(start, task.moved):
@@ -313,7 +314,7 @@ def _in_loop(facts: Facts, task: TaskState, loop: Loop) -> TaskState:
 
 
 def _in_tiers(loop: Loop) -> Loop:
-    """Later reviewers are not sent before earlier ones have written."""
+    """Later reviewers are not sent before the earlier ones have written."""
     if loop.stage != "reviewing" or loop.round is None:
         return loop
     due = reviewers.due(loop.round.silent_tags)
@@ -378,7 +379,7 @@ def _closed(facts: Facts, task: TaskState, loop: Loop, commit: str) -> TaskState
 
 
 def _unreviewed(facts: Facts, task: TaskState, loop: Loop) -> TaskState:
-    """There is a commit that no round looked at."""
+    """Whether there is a commit that no round has reviewed."""
     if facts.config.review_mode == "single" and _rounds_used(facts, task):
         why = (
             f"{task.key} was changed after round {loop.number}, and review_mode in config.md is "

@@ -85,7 +85,7 @@ def _judged(facts: Facts, found: Work, seen: Judged) -> Answer:
 
 
 def _run(facts: Facts, results: Results | None, loop: Loop) -> Next | None:
-    """The tests, unless it is known how they stand over exactly what is merged now."""
+    """Run the tests, unless it is known how they stand over exactly what is merged now."""
     if results and RECORD in facts.names and shipping.is_current(facts, results):
         return None
     file = test_results.results_file(test_results.highest(facts.tree) + 1)
@@ -94,7 +94,7 @@ def _run(facts: Facts, results: Results | None, loop: Loop) -> Next | None:
         because = (_why_run(facts, results), f"the command is {facts.config.test_command}")
         return next_actions.by_engine(facts, "author", "run-tests", what, because, missing=(file,))
     if RECORD in facts.names and results is None and loop.number > facts.base:
-        return None  # written by somebody, and reviewed as it is
+        return None  # somebody wrote it, and it is reviewed unchanged
     what = f"Write down in {RECORD} that the tests were not run"
     kind: NextKind = "draft-test-results"
     why = (shipping.tests_now(facts, None).sentence,)
@@ -110,8 +110,8 @@ def _why_run(facts: Facts, results: Results | None) -> str:
 
 
 def unanswered(facts: Facts) -> str:
-    """The feedback that test-results.md was rejected with, unless somebody has answered it there
-    or went back to an earlier step."""
+    """The feedback that test-results.md was rejected with, unless somebody has answered it there or
+    gone back to an earlier step."""
     newest = next((one for one in reversed(facts.records) if _sends_back(one)), None)
     if newest is None or newest.event != "reject":
         return ""
@@ -144,13 +144,14 @@ def _rejected(facts: Facts, path: str, seen: Judged) -> Next:
 
 
 def _options(facts: Facts, seen: Judged, *others: Option) -> tuple[Option, ...]:
-    """With another run, where there is something to run."""
+    """Offers another run where there is a command to run."""
     first, *rest = others
     return (first, *([RERUN] if facts.config.test_command else []), *rest)
 
 
 def _each_failure(facts: Facts, found: Work, results: Results) -> Next | None:
-    """A person says of each new failure whether it is repaired; then a task repairs them all."""
+    """A person says for each new failure whether it is to be repaired; one task then repairs them
+    all."""
     if results.pending:
         return _ask_about(facts, results)
     if results.to_fix and not any(task.key.endswith(repair_of(results)) for task in found.repairs):
@@ -161,7 +162,7 @@ def _each_failure(facts: Facts, found: Work, results: Results) -> Next | None:
 
 
 def repair_of(results: Results) -> str:
-    """The end of the key of the repair that this run of the tests led to."""
+    """The last part of the key of the repair that this test run led to."""
     return f"/failures-{round_name(results.number)}"
 
 
@@ -197,7 +198,7 @@ def _at_gate(facts: Facts, seen: Judged, *, before_reviewers: bool = False) -> A
 
 
 def _passed(facts: Facts, seen: Judged) -> Next:
-    """The tests passed and no finding is open; reviews may still have come to nothing."""
+    """The tests passed and no finding is open. Reviews may still have failed."""
     review, clean = after_round.review_status(seen.loop)
     ship, again = (f"qrspi resolve {facts.run} {key}" for key in ("ship", "review"))
     reviewed = clean or seen.loop.settled
@@ -209,7 +210,7 @@ def _passed(facts: Facts, seen: Judged) -> Next:
 
 
 def _objected(facts: Facts, seen: Judged, against: tuple[str, ...], before_reviewers: bool) -> Next:
-    """Nothing passes here unless a person says why."""
+    """Nothing ships from here unless a person gives the reason."""
     repairs = repairs_failures(facts, seen.results)
     menu = (REPAIR if repairs else TO_PLAN, *([REVIEW] if before_reviewers else []), SHIP_FAILING)
     review = "Nobody has reviewed this yet" if before_reviewers else _review(seen.loop)
@@ -230,7 +231,7 @@ def _how_to_run(facts: Facts) -> str:
 
 
 def repairs_failures(facts: Facts, results: Results | None) -> bool:
-    """On a full run what fails is repaired by a task of its own."""
+    """On a full run a task of its own repairs what fails."""
     return is_full(facts.route) and results is not None and bool(results.new)
 
 

@@ -1,7 +1,7 @@
 """What is known of the tests: `reviews/test/round-NN-results.md`, and the failures it names.
 
-Such a page is written when the engine ran the tests, when somebody reported that they did, and
-when nobody ran any.
+Such a page is written when the engine ran the tests, when somebody reported on them, and when
+nobody ran any.
 """
 
 from __future__ import annotations
@@ -45,11 +45,11 @@ class Results(NamedTuple):
     resets: int = 0  # how often the step was sent back by then
     failures: tuple[Failure, ...] = ()
     time: str = ""
-    merged: str = ""  # which branches, at which commits; '' where it was not kept yet
+    merged: str = ""  # which branches, at which commits; '' in pages of older versions
     reporter: str = ""  # who ran them by hand
     reported: TestState = "not-run"  # what they say
     words: str = ""  # in their words
-    then: Then = ""  # what a person wants now: reviewers all the same, or another run
+    then: Then = ""  # what a person wants now: reviewers anyway, or another run
 
     @property
     def state(self) -> TestState:
@@ -72,7 +72,7 @@ class Results(NamedTuple):
 
     @property
     def detail(self) -> str:
-        """What there is to say besides the state; why they were not run is said elsewhere."""
+        """What there is to say besides the state. Why tests were not run is said elsewhere."""
         if self.reporter:
             on = f" on {self.time[:10]}" if self.time else ""
             return f"run by hand, as {person(self.reporter)} reported{on}"
@@ -83,7 +83,7 @@ class Results(NamedTuple):
         return _counted(self)
 
     def chosen(self, choice: Choice) -> Results:
-        """The first failure that nobody has decided about, decided."""
+        """The same results, with a decision about the first failure that had none."""
         first = self.pending[0]
         decided = (one._replace(choice=choice) if one is first else one for one in self.failures)
         return self._replace(failures=tuple(decided))
@@ -115,8 +115,8 @@ def _first_names(failures: tuple[Failure, ...]) -> str:
 
 
 def shown(name: str) -> str:
-    """A name that a program or a person gave, as part of a sentence: on one line, not too long,
-    and no command."""
+    """A name that a program or a person gave, made fit for a sentence: one line, short, and no
+    command."""
     plain = "".join(char if char.isprintable() and char != "`" else " " for char in name)
     line = " ".join(plain.split())
     return line if len(line) <= NAME_LENGTH else f"{line[:NAME_LENGTH]}…"
@@ -173,7 +173,7 @@ def summary(found: Results, sentence: str) -> str:
 
 
 def read(tree: Tree, number: int) -> Results | None:
-    """None when there is none, or none that can be understood: the tests are then run again."""
+    """None when there is no page, or none that can be understood; the tests then run again."""
     data = tree.read(results_file(number))
     found = gate_records.fields(data)
     status, merges, resets = (found.get(key, "") for key in ("exit", "merges", "resets"))
@@ -205,7 +205,7 @@ def _reported(state: str) -> TestState:
 
 
 def _failure(name: str, choice: str) -> Failure:
-    """Older pages say `ship` for a failure that is left as it is."""
+    """Older pages say `ship` for a failure that is left unrepaired."""
     said = "leave" if choice == "ship" else choice
     return Failure(name, next((known for known in _CHOICES if known == said), _CHOICES[0]))
 
@@ -221,7 +221,7 @@ def highest(tree: Tree) -> int:
     return max((round_number(name.removesuffix(ends)) or 0 for name in names), default=0)
 
 
-# What the runners of half a dozen languages say of a test that failed, at the start of a line.
+# What test runners of half a dozen languages print at the start of a line about a failed test.
 _SAYS_FAILED = (
     r"(?:FAILED|ERROR) ([^\s:]\S*::\S.*?)(?: - .*)?",  # pytest
     r"(?:FAIL|ERROR): (\S+ \(\S+\))",  # unittest
@@ -234,7 +234,7 @@ _FAILED = re.compile(f"(?m)^[ \t]*(?:{'|'.join(_SAYS_FAILED)})[ \t]*\r?$")
 
 
 def failures(output: str, command: str) -> tuple[str, ...]:
-    """The tests that failed, as far as the output names them; else the command itself."""
+    """The tests that failed, as far as the output names them; otherwise the command itself."""
     plain = re.sub(r"\x1b\[[0-9;]*[A-Za-z]", "", output)
     names = (next(filter(None, match.groups()), "") for match in _FAILED.finditer(plain))
     found = tuple(dict.fromkeys(" ".join(name.split())[:200] for name in names if name))

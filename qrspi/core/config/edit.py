@@ -61,7 +61,7 @@ def set_value(
 
 
 def _as_typed(problem: Problem, key: str, value: str) -> Problem:
-    """The fault is in the command, not in the file: nothing is there to be removed by hand."""
+    """The fault is in the command, not in the file, so there is nothing to remove by hand."""
     block, _, part = key.rpartition(".")
     if problem.field == key and f"Remove {quoted(key)} from {FILE} by hand" in problem.options:
         near = nearest(part, re.findall(r"\w+", problem.expected.rpartition(" only ")[2]))
@@ -121,14 +121,14 @@ def route_locked() -> Problem:
 
 
 def _source(key: str, value: str) -> str:
-    """A text is quoted where it needs it; everything else is YAML as the user gave it."""
+    """A text is quoted where necessary; everything else is YAML as the user gave it."""
     block, _, leaf = key.rpartition(".")
     is_text = leaf in TEXTS or block.endswith(".default_headers")
     return writer.quote(value) if is_text else value.strip()
 
 
 def with_budget(data: bytes, pipeline: str) -> bytes | Problem:
-    """question_budget as the pipeline wants it: there on quick, gone on full."""
+    """question_budget as the pipeline requires it: present on quick, absent on full."""
     match pipeline:
         case "full":
             return writer.remove_field(data, "question_budget", FILE)
@@ -144,7 +144,7 @@ def _lacks_budget(data: bytes) -> bool:
 
 
 def _introduced(before: Config, after: Config, key: str) -> tuple[Problem, ...]:
-    """What is wrong because of the change, or still wrong with what was changed."""
+    """The problems that the change caused, and those that the changed fields still have."""
     return tuple(
         problem
         for problem in after.problems
@@ -153,7 +153,7 @@ def _introduced(before: Config, after: Config, key: str) -> tuple[Problem, ...]:
 
 
 class Migration(NamedTuple):
-    plan: tuple[str, ...]  # what is to be done, a line each; empty when nothing is
+    plan: tuple[str, ...]  # what is to be done, one line each; empty when nothing is
     data: bytes
 
 
@@ -183,7 +183,7 @@ _VISUAL_STEPS = ("goals", "design", "phasing", "plan")
 
 
 def backfills_of(handler: str, about: Subject, config: Config) -> tuple[tuple[str, str], ...]:
-    """Those that `round assemble`, `round scope` or `round prepare` is the first to need."""
+    """The fields that `round assemble`, `round scope` or `round prepare` needs first."""
     needed = {
         "assemble": {"verifier_enabled"},
         "scope": {"scope_tagger_enabled"},

@@ -1,7 +1,7 @@
-"""Change one field of config.md where it stands: every other byte, comments and order stay.
+"""Change one field of config.md in place: every other byte stays, with comments and order.
 
-Each change is read back and compared with what was meant. A text in which the change
-cannot be made without touching something else is refused, never guessed at.
+Each change is read back and compared with what was meant. Where a change would touch something
+else, it is refused.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def put(data: bytes, path: Path, source: str) -> bytes | Problem:
 
 
 def put_words(data: bytes, key: str, words: tuple[str, ...]) -> bytes | Problem:
-    """A list of words; where each has its own line, the lines of those that stay are kept."""
+    """A list of words. Where each has its own line, the lines of the words that stay are kept."""
     value = tuple(Scalar(word, word, 0, 0) for word in words)
     return _change(
         data,
@@ -87,7 +87,8 @@ def _with(fields: Mapped, path: Path, value: Node) -> Mapped:
 
 
 def _shape(node: Node) -> Shape:
-    """What it says, wherever and however it stands; `"true"` and `true` are not the same."""
+    """What the field says, wherever it stands and however it is written; `"true"` and `true`
+    differ."""
     if isinstance(node, Scalar):
         return node.text if is_string(node) else ("other", node.raw)
     if isinstance(node, dict):
@@ -189,7 +190,7 @@ def _put_words(text: str, key: str, words: tuple[str, ...], newline: str) -> str
 
 
 def _rows(lines: list[str], listing: tuple[Node, ...]) -> dict[str, int]:
-    """Which line each word stands on, or nothing unless it is `- word` on a line of its own."""
+    """The line of each word, or nothing unless every word is `- word` on its own line."""
     rows: dict[str, int] = {}
     for item in listing:
         if not isinstance(item, Scalar) or item.text in rows or item.line > len(lines):

@@ -1,8 +1,8 @@
 """The fields of config.md one by one, by small typed getters.
 
-A getter takes the fields and a list of faults; it gives the value, or None after it
-appended what is wrong. What was written is compared, never what YAML would make of it:
-`yes`, `"true"` and `05` stay what they are.
+A getter takes the fields and a list of faults. It gives the value, or None after it appended what
+is wrong. It compares what was written, not what YAML makes of it: `yes`, `"true"` and `05` stay
+what they are.
 """
 
 from __future__ import annotations
@@ -85,8 +85,8 @@ def boolean(fields: Fields, field: str, faults: Faults, *, required: bool = Fals
 
 
 def _absent(fields: Fields, field: str, faults: Faults, required: bool) -> bool:
-    """An empty value counts as missing where one is required. Elsewhere it is invalid:
-    nothing is filled in on a line that somebody began."""
+    """Where a field is required, an empty value counts as missing. Elsewhere it is invalid: the
+    engine does not complete a line that somebody began."""
     if not required:
         return field not in fields
     if is_empty(fields, field):
@@ -142,7 +142,7 @@ def path(fields: Fields, field: str, faults: Faults) -> str | None:
 
 
 def branch(fields: Fields, field: str, faults: Faults) -> str | None:
-    """What git takes for a branch; whether it exists is git's to say."""
+    """A name that git accepts for a branch. Only git knows whether the branch exists."""
     if field not in fields:
         return None
     from qrspi.core.text import branch_names
@@ -177,7 +177,7 @@ def is_string(node: Node) -> bool:
 def string(
     node: Node, field: str, faults: Faults, expected: str = "a non-empty text on one line"
 ) -> str | None:
-    """Text to YAML too, not empty, on one line."""
+    """A string also to YAML, not empty, on one line."""
     if isinstance(node, Scalar):
         text = node.text.rstrip("\n")
         if is_string(node) and text.strip() and text.isprintable():
@@ -254,7 +254,7 @@ _BUDGET_WAYS = (
 
 
 def question_budget(fields: Fields, pipeline: str | None, faults: Faults) -> int | None:
-    """Required on quick, forbidden on full; six ways to be wrong, each in its own words."""
+    """Required on quick, forbidden on full. Each of the six mistakes has its own message."""
     field = "question_budget"
     if pipeline == "full":
         if field in fields:

@@ -23,7 +23,7 @@ def missing(field: str, expected: str, *ways: str) -> Problem:
 def invalid(
     field: str, node: Node, expected: str, *ways: str, why: str = "", verb: str = "is"
 ) -> Problem:
-    """`why` says what is wrong where the value and what was expected do not make it plain."""
+    """`why` says what is wrong where the value and what was expected do not show it."""
     found = written(node)
     said = says(found, verb) + (f", {why}" if why else "")
     message = f"{FILE}: {field} {said}; expected {expected}"
@@ -35,13 +35,13 @@ def says(found: str, verb: str = "is") -> str:
 
 
 def lacking(field: str, expected: str) -> Problem:
-    """Something a block must have: inside a block that is an invalid field."""
+    """A field that a block must have. Inside a block, a missing field is an invalid one."""
     message = f"{FILE}: {field} is missing; expected {expected}"
     return _invalid(message, field, "", expected)
 
 
 def unshown(field: str, reason: str, expected: str, *ways: str) -> Problem:
-    """Invalid, and the value could be a secret: it is never repeated."""
+    """An invalid value that could be a secret, so it is never repeated."""
     return _invalid(f"{FILE}: {field} {reason}; expected {expected}", field, "", expected, *ways)
 
 
@@ -88,7 +88,7 @@ def written(node: Node) -> str:
 
 
 def quoted(text: str) -> str:
-    """On one line and of a bearable length, between backticks."""
+    """On one line, not too long, between backticks."""
     line = text[:SHOWN_LIMIT].replace("\r", "").replace("\n", "\\n").replace("\t", "\\t")
     cut = len(text) > SHOWN_LIMIT
     return f"`{line}…` ({len(text)} characters)" if cut else f"`{line}`"
@@ -108,7 +108,7 @@ _ABOUT_A_RUN = r"qrspi (?:(?:config|route) (?:set|validate|migrate)|rewind)(?=$|
 
 
 def for_run(problem: Problem, run: Tree) -> Problem:
-    """The ways out as they work where there are several runs, from wherever they are read."""
+    """The ways out, written so that they work from anywhere and with several runs."""
     from qrspi.core.text.shell_words import quoted
 
     def named(text: str) -> str:
@@ -123,7 +123,7 @@ def for_run(problem: Problem, run: Tree) -> Problem:
 
 
 def command_of(way: str) -> str:
-    """The command that a way out ends with, where nothing is left for a person to fill in."""
+    """The command that a way out ends with, if a person has nothing left to fill in."""
     found = re.search(r"(?:^|: )(qrspi [^`]*)$", way)
     return found[1] if found and not re.search(r"\b[A-Z]{2,}\b|…", found[1]) else ""
 

@@ -1,7 +1,7 @@
 """config.md becomes a Config: every value that is good, and every problem with its ways out.
 
-Nothing that affects behaviour is filled in: a field that is absent or bad is None, and
-`problems_for` says whether the step at hand may go on without it.
+Nothing that affects behaviour is filled in. A field that is absent or bad is None, and
+`problems_for` says whether the current step can go on without it.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -50,7 +50,7 @@ BACKFILLS = {
     "visual_fidelity_required": "false",
 }
 SUGGESTION_LIMIT = 20
-NO_TESTS = "none"  # an answer: no command runs tests here
+NO_TESTS = "none"  # the answer is: no command runs tests here
 
 
 class Config(NamedTuple):
@@ -81,16 +81,16 @@ class Config(NamedTuple):
     feature_branch: str | None = None
     code_path: str | None = None
     commit: str = "on"  # off: people commit, as with --no-commit
-    later_rounds: str = "all"  # raisers: from the third on those with findings, and one more
-    evidence: str = "any"  # dispatched: only answers that the engine sent for count
-    light_implementer: str = "off"  # on: tasks of text and configuration go to a role of their own
-    test_writer: str = "off"  # on: tests are written before the code, and over the whole of it
+    later_rounds: str = "all"  # raisers: from the third round on, those with findings and one more
+    evidence: str = "any"  # dispatched: only answers that the engine asked for count
+    light_implementer: str = "off"  # on: tasks about text and settings go to a role of their own
+    test_writer: str = "off"  # on: tests are written before the code, and for all of it together
     problems: tuple[Problem, ...] = ()
     warnings: tuple[Problem, ...] = ()
 
     @property
     def test_command(self) -> str:
-        """What runs the tests; '' when there is nothing, or nobody has said."""
+        """The command that runs the tests; '' when there is none, or nobody has named one."""
         said = self.said_of_tests
         return "" if said == NO_TESTS else said
 
@@ -101,12 +101,12 @@ class Config(NamedTuple):
 
     @property
     def verifies(self) -> bool:
-        """Whether findings are scored: also where nobody has said so yet."""
+        """Whether findings are scored; yes when nobody has decided."""
         return self.verifier_enabled is not False
 
     @property
     def tags_scope(self) -> bool:
-        """Whether later rounds may be narrowed: also where nobody has said so yet."""
+        """Whether later rounds may be narrowed; yes when nobody has decided."""
         return self.scope_tagger_enabled is not False
 
     @property
@@ -121,7 +121,7 @@ _SOME_DAY = b"2000-01-01\n"
 
 
 def read(content: bytes | Fault) -> Config:
-    """The configs of a project's runs seldom differ in anything but the day, so a good one is read
+    """The configs of a project's runs seldom differ in anything but the date, so a good one is read
     once for all of them. This saves an eighth of the time of `status --all`."""
     day = _day(content)
     if isinstance(content, Fault) or not day:
@@ -140,7 +140,7 @@ def _day(content: bytes | Fault) -> str:
     return day if content[_DAY.stop : _DAY.stop + 1] == b"\n" and fields.is_date(day) else ""
 
 
-@lru_cache(maxsize=32)  # one action asks three times, and the daemon all day
+@lru_cache(maxsize=32)  # one action asks three times, and the daemon asks all day
 def _read(content: bytes | Fault) -> Config:
     front = _front(content)
     if isinstance(front, Problem):
@@ -225,7 +225,7 @@ def _values(front: dict[str, Node], faults: list[Problem]) -> Config:
 
 
 def _second_reviewer(front: dict[str, Node], faults: list[Problem]) -> bool | None:
-    """The old name is an error of its own, and says all there is to say about a missing one."""
+    """The old name is an error of its own, and replaces the one about a missing field."""
     if "codex_reviews" in front:
         faults.append(renamed(front["codex_reviews"]))
         if "second_reviewer" not in front:
@@ -302,19 +302,19 @@ def _step(word: str) -> str:
 
 
 def problems_for(config: Config, step: str) -> tuple[Problem, ...]:
-    """What keeps this step from going on: the bad fields it uses, and no others."""
+    """What keeps this step from going on: bad fields that the step uses."""
     name = _step(step)
     used = tuple(problem for problem in config.problems if _uses(name, problem))
     return used + (_unanswered(config) if name == "implement" else ())
 
 
 def problems_with(config: Config, names: Collection[str]) -> tuple[Problem, ...]:
-    """For a command that uses these fields and no others."""
+    """The same for a command that uses only these fields."""
     return tuple(one for one in config.problems if not _top(one) or _top(one) in names)
 
 
 def _unanswered(config: Config) -> tuple[Problem, ...]:
-    """Nobody has chosen these before implement begins; there they are asked for."""
+    """Nobody has chosen these before implement begins; they are asked for there."""
     if is_unusable(config):
         return ()
     bad = {problem.field for problem in config.problems}
@@ -326,7 +326,7 @@ def _unanswered(config: Config) -> tuple[Problem, ...]:
 
 
 def _how_tasks_are_reviewed() -> Problem:
-    """Both at once, as one question: neither tells a person anything without the other."""
+    """Both are asked in one question, since neither makes sense to a person without the other."""
     four, eight = "Four reviewers for each task", "Up to eight reviewers, at about twice the cost"
     ways = (
         (f"{four}, again after each change until it is clean (recommended)", "quick", "loop"),
@@ -352,7 +352,7 @@ def warnings_for(config: Config, step: str) -> tuple[Problem, ...]:
 
 
 def foreign(content: bytes | Fault) -> Problem | None:
-    """Why a run that another version of qrspi made is only looked at."""
+    """Why this version only shows a run that another version of qrspi made."""
     if isinstance(content, Fault) or VERSION.encode() not in content:
         return None
     return next((one for one in read(content).problems if one.field == VERSION), None)
@@ -364,7 +364,7 @@ def is_unusable(config: Config) -> bool:
 
 
 def backfills(config: Config) -> tuple[tuple[str, str], ...]:
-    """The fields that are absent, and not merely bad, with the value to write."""
+    """The fields that are absent (not only bad), each with the value to write."""
     if is_unusable(config):
         return ()
     bad = {problem.field for problem in config.problems}

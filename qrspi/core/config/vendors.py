@@ -113,8 +113,8 @@ _LOOPBACK = re.compile(
 
 
 def is_private(url: str) -> bool:
-    """Nobody on the way to it reads what it is sent. Of the ways to write this machine's own
-    address only the usual ones count: what reads the others may not agree on what they mean."""
+    """Whether nobody on the way can read what is sent. This machine may be named in many ways; only
+    the usual ones count, since programs disagree about the others."""
     return bool(_ENCRYPTED.fullmatch(url) or _LOOPBACK.fullmatch(url))
 
 
@@ -142,7 +142,7 @@ _KEY_PREFIX = re.compile(
 
 
 def looks_like_key(name: str) -> bool:
-    """A known prefix, or a long run of letters and digits: variables have words."""
+    """A known prefix, or a long run of letters and digits. Names of variables consist of words."""
     if _KEY_PREFIX.match(name):
         return True
     longest = max(name.split("_"), key=len)

@@ -36,12 +36,12 @@ class AwaitedFile(NamedTuple):
 
     @property
     def schema(self) -> str | None:
-        """Of its frontmatter, or of the whole file when it is YAML."""
+        """The schema of its frontmatter, or of the whole file when it is YAML."""
         return _SCHEMAS.get(self.kind)
 
 
 def awaited(following: Next) -> tuple[AwaitedFile, ...]:
-    """From agents, what each was asked for; else what the action names that is a file."""
+    """For agents, what each was asked for; otherwise the names in the action that are files."""
     asked = [one for ask in (*following.asks, *following.beside) for one in _answers(ask)]
     match following.kind:
         case "fix-files":

@@ -1,6 +1,6 @@
-"""A run explained: one page that tells a newcomer how it stands, and the reasons for that from the
-route down to the one next action. Of the page whole parts are left out to fit, the least needed
-first; the same files always give the same page."""
+"""A run explained: one page that tells a newcomer how it stands, and the reasons, from the route
+down to the one next action. To fit, whole parts are left out, the least important first. The same
+files always give the same page."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ class Page(NamedTuple):
 
 
 def page(survey: Survey, most: int) -> Page:
-    """The parts that fit into `most` characters, in the order a reader needs them. The first
-    part, what to do next, is never left out."""
+    """The parts that fit into `most` characters, in the order in which a reader needs them. The
+    first part, what to do next, is never left out."""
     parts = _parts(survey)
     for kept in range(len(parts), 0, -1):
         found = Page(parts[:kept], tuple(part.title for part in parts[kept:]))

@@ -1,5 +1,5 @@
-"""When to recommend that a host sheds its context: before a fan-out, before a new step, and
-beside every question to a person."""
+"""When to recommend that a host compacts its context: before a fan-out, before a new step, and with
+every question to a person."""
 
 from qrspi.core.model import Next
 from qrspi.core.named_tuple import NamedTuple

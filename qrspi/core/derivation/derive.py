@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 
 
 class Survey(NamedTuple):
-    """A derivation with what it was derived from; no facts when nothing can be decided: the route
-    is unusable, or nobody knows what was decided so far."""
+    """A derivation with what it was derived from. It has no facts when nothing can be decided: the
+    route is unusable, or past decisions are unknown."""
 
     state: RunState
     facts: Facts | None = None
@@ -45,7 +45,7 @@ class Survey(NamedTuple):
 
 def derive(tree: Tree, path: str = "", *, thorough: bool = True, steps: bool = True) -> RunState:
     """`thorough` also hashes approved bodies and scans the tasks, for warnings only. Without
-    `steps` the reviews of steps that are done are not counted: nothing depends on them."""
+    `steps`, reviews of finished steps are not counted, since nothing depends on them."""
     found = survey(Snapshot(tree), path, thorough=thorough, steps=steps, ask_git=thorough)
     return found.state
 
@@ -112,13 +112,13 @@ def _unusable(tree: Tree, path: str, config: Config) -> RunState:
 
 
 def _broken(facts: Facts, doubts: tuple[Problem, ...]) -> tuple[Problem, ...]:
-    """What keeps an artifact from having any status."""
+    """Why an artifact has no status."""
     invalid = {STEP[step].artifact for step, said in facts.statuses.items() if said == "invalid"}
     return tuple(item for item in doubts if item.file in invalid)
 
 
 def _faults(answer: Answer) -> tuple[Problem, ...]:
-    """All faults in what agents wrote, when correcting them is the next action."""
+    """All faults in what agents wrote, when the next action is to correct them."""
     if answer.next.kind != "fix-files" or not (answer.loop and answer.loop.round):
         return ()
     return answer.loop.round.violations
@@ -144,7 +144,7 @@ def _answer(facts: Facts, errors: tuple[Problem, ...]) -> tuple[Answer, tuple[Pr
 
 
 def _of_step(facts: Facts) -> tuple[Answer, tuple[Problem, ...]]:
-    """A step is authored, reviewed and approved; those that produce code go their own way."""
+    """A step is authored, reviewed and approved. Steps that produce code have their own rules."""
     if facts.step in CODE_STEPS:
         from qrspi.core.code_steps import implement
 
@@ -163,8 +163,8 @@ def _of_step(facts: Facts) -> tuple[Answer, tuple[Problem, ...]]:
 
 
 def _at_plan(facts: Facts, answer: Next) -> Next:
-    """A plan is audited before anybody approves it, and whoever approves it is told which of its
-    tasks are not fit to be handed over."""
+    """A plan is audited before it is approved. The person who approves it is told which of its
+    tasks are not ready to be handed over."""
     gates = facts.config.gates
     if facts.step != "plan" or gates is None:
         return answer
@@ -183,7 +183,7 @@ GATES: tuple[NextKind, ...] = ("approve", "loop-again", "cap", "batch", "test")
 
 
 def _at_gate(facts: Facts, found: Answer) -> Answer:
-    """Whoever decides is told what to read with care."""
+    """Adds what the person who decides should read with care."""
     if found.next.kind not in GATES or found.loop is None:
         return found
     from qrspi.core.steps import read_with_care
@@ -193,7 +193,8 @@ def _at_gate(facts: Facts, found: Answer) -> Answer:
 
 
 def _replanning(facts: Facts) -> Next | None:
-    """A phase that is being put away comes first: until it is, its records are on the move."""
+    """A phase that is being put away comes first: until that is done, its records are being
+    moved."""
     from qrspi.core.steps import replanning
 
     return replanning.answer(facts)
@@ -210,7 +211,7 @@ def _done(facts: Facts) -> Next:
 
 
 def _although(facts: Facts) -> str:
-    """What a person shipped it with all the same."""
+    """The reason for which a person shipped it anyway."""
     approval, tests = shipped(facts), approved_tests(facts)
     if approval is None or not approval.reason:
         return ""
@@ -249,7 +250,7 @@ def _blocked_by_config(tree: Tree, errors: tuple[Problem, ...]) -> Next:
 
 
 def _made_elsewhere(tree: Tree, errors: tuple[Problem, ...]) -> bool:
-    """What no command of this engine leaves: a field that was renamed, rounds without one for
+    """What no command of this engine leaves behind: a renamed field, or rounds without one for
     models."""
     from qrspi.core.records import import_record
 
@@ -338,7 +339,8 @@ def _step_state(facts: Facts, step: str, reviewed: frozenset[str], answer: Answe
 
 
 def _with_counts(state: StepState, loop: Loop | None) -> StepState:
-    """Who has answered, then what is to be scored, then what is kept: each once it is known."""
+    """Who has answered, then what is to be scored, then what is kept; each as soon as it is
+    known."""
     if loop is None or loop.round is None:
         return state
     if loop.stage == "reviewing":

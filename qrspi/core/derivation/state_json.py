@@ -15,7 +15,7 @@ _STEPS = RunState._fields.index("steps")
 
 
 def load(value: Any, *, steps: bool = True) -> RunState | None:
-    """None for what is no state: a cache that cannot be read is no cache."""
+    """None for anything that is not a state: a cache that cannot be read counts as no cache."""
     build = _builder(RunState)
     assert build is not None
     try:

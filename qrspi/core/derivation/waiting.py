@@ -28,7 +28,7 @@ class Item(NamedTuple):
     round: int
     summary: str
     command: str
-    finding: str = ""  # that is decided about, at a pause
+    finding: str = ""  # the finding to decide about, at a pause
 
 
 def items(states: Iterable[RunState]) -> tuple[Item, ...]:
@@ -36,8 +36,8 @@ def items(states: Iterable[RunState]) -> tuple[Item, ...]:
 
 
 def _waiting(state: RunState) -> Iterator[Item]:
-    """One item for each run; at a pause, one for each finding that waits for a decision; and one
-    for each task that stands still until somebody has reviewed what it has so far."""
+    """One item for each run; at a pause, one for each undecided finding; and one for each task that
+    cannot go on until somebody has reviewed it."""
     if state.closed:
         return
     yield from _asked_for(state)
@@ -81,8 +81,8 @@ _DOUBTS = ("claims-approval", "edited-after-approval")
 
 
 def _unapproved(state: RunState) -> Iterator[Item]:
-    """A text that says approved and is not the approved one waits for a person, wherever the run
-    stands; one that is about to be approved is asked for already."""
+    """A text that says approved but differs from the approved one waits for a person, wherever the
+    run stands. The text that the run asks for next is left out: it waits already."""
     asked = state.next.step if state.next.kind == "approve" else ""
     steps = {about.artifact: step for step, about in STEP.items()}
     doubts = {item.file: item for item in reversed(state.warnings) if item.code in _DOUBTS}
@@ -103,19 +103,19 @@ Awaited = Literal["human", "agent", "change"]
 
 
 def happened(awaited: Awaited, before: RunState, now: RunState) -> bool:
-    """Whoever waits for a person or an agent is told at once if one is needed already."""
+    """A host that waits for a person or an agent is told at once if one is needed already."""
     if awaited == "change":
         return changed(before, now) != ()
     return now.next.who == awaited and not now.closed
 
 
 def in_vain(awaited: Awaited, now: RunState) -> bool:
-    """Nobody will ever be needed."""
+    """Nobody will be needed any more."""
     return awaited != "change" and (now.closed or now.next.who == "nobody")
 
 
 def changed(before: RunState, now: RunState) -> tuple[str, ...]:
-    """Which parts of the run's document differ now. That somebody shows life is no change."""
+    """Which parts of the run's document have changed. A heartbeat alone is no change."""
     before, now = _without_heartbeats(before), _without_heartbeats(now)
     pairs = zip(before._asdict().items(), now, strict=True)
     return tuple(name for (name, old), new in pairs if old != new)

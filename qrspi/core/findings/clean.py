@@ -37,7 +37,7 @@ LINES, CHARACTERS = 5, 300
 
 
 def remark(found: Clean) -> str:
-    """What a sentinel says besides that nothing was found; '' when that is little or nothing."""
+    """What a sentinel says besides "nothing found"; '' when that is little or nothing."""
     text = frontmatter.body(found.data).decode("utf-8", "replace").strip()
     return text if len(text.splitlines()) > LINES or len(text) > CHARACTERS else ""
 
@@ -83,7 +83,7 @@ def _is_clean(submission: Submission, front: Front, tag: str) -> bool:
 
 
 def _other_words(fields: Mapping[str, Node], page: Page) -> list[str]:
-    """The fields that say clean in another way."""
+    """The fields that say clean in other words."""
     saying = [key for key, words in _OTHER_WORDS.items() if text_of(fields, key) in words]
     for key in saying:
         text = f"{key} says that it is clean; expected findings: 0; it is read as clean"
@@ -93,7 +93,7 @@ def _other_words(fields: Mapping[str, Node], page: Page) -> list[str]:
 
 
 def _says_clean(fields: Mapping[str, Node], saying: list[str], page: Page) -> bool:
-    """Whether a sentinel without `findings` can still be meant as one."""
+    """Whether a sentinel without `findings` can still count as one."""
     against = [key for key in _OTHER_WORDS if key in fields and key not in saying]
     for key in against:
         page.wrong("bad_sentinel", key, written(fields, key), listed(_OTHER_WORDS[key]))

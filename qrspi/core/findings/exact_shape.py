@@ -1,8 +1,8 @@
-"""Findings and scores in the very shape that reviewers are told to write, read at a glance.
+"""Findings and scores in exactly the shape that reviewers are told to write, read at a glance.
 
 Nearly every file has this shape, and a round may have a thousand files. Where these patterns match,
-the careful readers would give the same record and note nothing. Anything else, even fields in
-another order, gives None here and is left to them.
+the careful readers would give the same record and note nothing. For anything else, even fields in
+another order, this gives None and leaves the file to them.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def finding(submission: Submission, name: FindingName) -> Finding | None:
     if not as_told or artifact not in (subject.key, subject.step):
         return None
     message = text[match.end() :].strip()
-    # A second id or a feedback file may change what the finding is: not for a glance.
+    # A second id or a feedback file may change what the finding is, so the careful reader decides.
     if not message or text.find("\nfinding", 4) > 0 or "\nid" in text or "feedback/" in text:
         return None
     return Finding(

@@ -79,7 +79,8 @@ def read(submission: Submission, name: FindingName) -> Finding | None:
 def effective_type(
     change_type: ChangeType, referenced_files: tuple[str, ...], message: str
 ) -> ChangeType:
-    """What touches a person's own feedback is a matter of intent, whatever the reviewer says."""
+    """A finding that touches a person's own feedback is about intent, whatever the reviewer
+    says."""
     touches = any(map(citations.cites_feedback, referenced_files))
     return "intent" if touches or citations.mentions_feedback(message) else change_type
 
@@ -102,7 +103,7 @@ def _sheet(submission: Submission, tag: str) -> _Sheet | None:
 
 
 def _body(submission: Submission, front: Front) -> str:
-    """In pure ASCII text, an offset in bytes is an offset in characters."""
+    """In pure ASCII text, byte offsets are character offsets."""
     if len(submission.text) == len(submission.data):
         return submission.text[front.body :]
     return submission.data[front.body :].decode()
@@ -143,7 +144,7 @@ def _look_for_more_findings(sheet: _Sheet) -> None:
         if re.match(_SECOND_ID, line) and (in_block or line.startswith("finding_id")):
             _combined(f"the body has a second '{shown(line)}'", sheet.page)
             return
-        # A block goes on as long as its lines look like fields; prose after a rule does not.
+        # A block continues as long as its lines look like fields; prose after a rule does not.
         in_block = line.rstrip() == "---" or (in_block and _looks_like_a_field(line))
 
 
@@ -155,7 +156,7 @@ _FENCE = r" {0,3}(`{3,}(?=[^`]*$)|~{3,})"
 
 
 def _unfenced(lines: list[str]) -> Iterator[str]:
-    """The lines outside fenced blocks. A fence that nothing closes hides nothing."""
+    """The lines outside fenced blocks. An unclosed fence hides nothing."""
     fence = ""
     hidden: list[str] = []
     for line in lines:
@@ -298,7 +299,7 @@ def _check_audit_fields(sheet: _Sheet) -> None:
 
 
 def _stands_in(field: str, fields: Mapping[str, Node]) -> bool:
-    """Whether it is read in place of a missing field."""
+    """Whether it can replace a missing field."""
     return any(
         field in names and field == next(name for name in names if name in fields)
         for names in (_ID_NAMES, REVIEWER_NAMES)
@@ -352,7 +353,7 @@ def _look_for_ranges(referenced: tuple[str, ...], message: str, sheet: _Sheet) -
 
 
 def _is_about_all(bare: list[str], cited: list[citations.Citation | None], place: Place) -> bool:
-    """Whether nothing is cited but the artifact as such."""
+    """Whether only the artifact as a whole is cited."""
     artifact = place.subject.artifact
     return len(bare) == len(cited) and all(
         path == artifact or path.endswith(f"/{artifact}") for path in bare

@@ -36,9 +36,9 @@ def read_round(
     *,
     elsewhere: bool = False,
 ) -> Round:
-    """What is only missing (an output, a score, a score that failed) is no violation: it keeps
-    the round from being assembled, and tells one that is still awaited. Files of a round that was
-    made `elsewhere` may have other names."""
+    """A missing output, a missing score or a failed score is no violation. It keeps the round from
+    being assembled, and shows that the round still waits for it. Files of a round that was made
+    `elsewhere` may have other names."""
     reviewed = _reviewed(subject, manifest)
     expected = _expected(tree, reviewed, config, manifest)
     paths = RoundPaths(subject.reviews, number)
@@ -60,7 +60,7 @@ def read_round(
     files.take_all(listed)
     _compare(files, reviewers.routed_tags(reviewed, config) | frozenset(expected))
     if files.unknown:
-        # Nearly every round has only names that it knows.
+        # Nearly every round has only known names.
         from qrspi.core.findings import near_names
 
         near_names.note(files, expected)
@@ -70,7 +70,8 @@ def read_round(
 
 
 def _reviewed(subject: Subject, manifest: Manifest | None) -> Subject:
-    """Two subjects share one directory of reviews; its manifest says which one this is."""
+    """Two subjects share one directory of reviews; the manifest says which one this round is
+    about."""
     other = subject_named(manifest.step) if manifest else None
     return other if other and other.reviews == subject.reviews else subject
 
@@ -83,7 +84,7 @@ def _expected(
 
 def due(tree: Tree, subject: Subject, config: Config, manifest: Manifest | None) -> tuple[str, ...]:
     """Who must review, by the matrix and config.md alone."""
-    # Imported here: a round that was prepared says who is expected.
+    # Imported here: the manifest of a prepared round says who is expected.
     from qrspi.core.findings import visual_excuse
 
     reviewed = _reviewed(subject, manifest)
@@ -94,7 +95,7 @@ def due(tree: Tree, subject: Subject, config: Config, manifest: Manifest | None)
 def _listed(
     tree: Tree, paths: RoundPaths, notes: Notes, *, elsewhere: bool
 ) -> list[tuple[Entry, RoundFile]] | None:
-    """None, with a violation noted, when the round is not to be read at all."""
+    """None, with a violation noted, when the round must not be read."""
     page = notes.about(paths.directory)
     entries = tree.entries(paths.directory)
     if isinstance(entries, Fault):
@@ -129,7 +130,7 @@ def _round(
     found = sorted(files.findings, key=lambda one: (one.tag, one.number, one.file))
     scored = {one.stem: files.sidecars.get(one.stem) for one in found}
     heard = {*files.finding_files.values(), *files.clean_files.values(), *judgement.excused}
-    heard |= reviewers.optional_tags(files.place.subject)  # sent or not, they are never missing
+    heard |= reviewers.optional_tags(files.place.subject)  # sent or not, these are never missing
     awaited = dict.fromkeys((*expected, *sorted(judgement.doubted)))
     return Round(
         number=files.place.number,
@@ -153,7 +154,7 @@ def _needs_score(finding: Finding, scoring: Mapping[str, list[str]]) -> bool:
 
 
 def _compare(files: RoundFiles, routed: frozenset[str]) -> None:
-    """What shows only when the files are put side by side."""
+    """Faults that show only when the files are compared."""
     _note_repeated_ids(files)
     _note_doubtful_scores(files)
     _note_contradictions(files)
@@ -207,7 +208,7 @@ def _note_strangers(files: RoundFiles, routed: frozenset[str]) -> None:
             # Nearly every round has only the files of its reviewers.
             from qrspi.core.findings import near_names
 
-            # `spec-claude` is another reviewer than `scope-claude`, not a slip.
+            # `spec-claude` is a different reviewer from `scope-claude`, not a typing error.
             meant = near_names.begun(tag, routed) or near_names.nearest(tag, routed, 0.9)
             hint = near_names.hint(name, meant and name.replace(tag, meant, 1))
             text = f"'{tag}' does not review here; expected {expected}{hint}"
@@ -223,7 +224,7 @@ def _blocking(round: Round, verifier_enabled: bool) -> tuple[Problem, ...]:
 
 
 def blamed(problem: Problem) -> str:
-    """The reviewer whose output a violation is about; empty when it is nobody's."""
+    """The reviewer whose output a violation is about; '' when it is about none."""
     if problem.code == "missing_output":
         return problem.found
     return tag_of(parse_round_file(problem.file.rpartition("/")[2]))

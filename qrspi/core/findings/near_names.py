@@ -11,7 +11,7 @@ from qrspi.core.findings.round_files import RoundFiles
 
 
 def note(files: RoundFiles, expected: tuple[str, ...]) -> None:
-    """Files of another kind than reviews, with names far from all, are nobody's concern."""
+    """Files that are no reviews, and whose names resemble no expected one, are ignored."""
     for name in files.unknown:
         meant = nearest(name, _expected(name, expected, files.finding_files))
         if meant or name.endswith(".md"):
@@ -27,8 +27,8 @@ def _expected(name: str, tags: Iterable[str], stems: Iterable[str]) -> Iterator[
 
 
 def nearest(word: str, known: Iterable[str], likeness: float = 0.75) -> str:
-    """The one of them that was probably meant, first of all with two letters swapped; empty when
-    none is near."""
+    """The name that was probably meant: first of all one with two letters swapped; '' when none is
+    near."""
     by_lower = {one.lower(): one for one in known}
     swapped = [one for one in by_lower if sorted(one) == sorted(word.lower())]
     found = swapped or get_close_matches(word.lower(), by_lower, 1, likeness)
@@ -36,13 +36,13 @@ def nearest(word: str, known: Iterable[str], likeness: float = 0.75) -> str:
 
 
 def begun(word: str, known: Iterable[str]) -> str:
-    """The one of them whose first words these are; empty when several are."""
+    """The name that begins with these words; '' when several do."""
     found = [one for one in known if one.startswith(f"{word}-")]
     return found[0] if len(found) == 1 else ""
 
 
 def meant(word: str, known: Iterable[str]) -> str:
-    """The end of a sentence about a word that is unknown."""
+    """The end of a sentence about an unknown word."""
     near = nearest(word, known, likeness=0.6)
     return f"; did you mean {near}?" if near else ""
 

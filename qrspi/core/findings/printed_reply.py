@@ -1,5 +1,5 @@
-"""What a reviewer printed becomes the files that it could not write itself: a reply in the form it
-was told, or findings in any other text, such as a chat or one file with many of them."""
+"""What a reviewer printed becomes the files that it could not write itself. It is either a reply in
+the required form, or findings in any other text, such as a chat or one file with many of them."""
 
 from __future__ import annotations
 
@@ -72,8 +72,8 @@ def _discarded(before: bytes, tag: str) -> tuple[Problem, ...]:
 
 
 def files_of(entries: Iterable[Entry], tag: str) -> tuple[str, ...]:
-    """One reviewer's files in a round directory, with scores but without the engine's own records:
-    they must go after a split that was cut short, and must not be there before one."""
+    """One reviewer's files in a round directory, with scores but without the engine's own records.
+    They are removed after a split that was cut short, and must not exist before one."""
     named = ((entry.name, parse_round_file(entry.name)) for entry in entries)
     return tuple(
         name for name, file in named if tag_of(file) == tag and not isinstance(file, EngineName)
@@ -109,8 +109,8 @@ class _Block(NamedTuple):
 
 
 def split_any(data: bytes, tag: str, number: int) -> Split | Problem:
-    """As a reviewer's reply when it is one; else every frontmatter with a finding's id opens
-    a finding, which goes on to the next one or to the end of its code block."""
+    """The reply is read in the required form if it has it. Otherwise every frontmatter with a
+    finding's id opens a finding, which ends at the next one or at the end of its code block."""
     reply = split(data, tag, number)
     if isinstance(reply, Split) or len(data) > REPLY_LIMIT:
         return reply
@@ -146,7 +146,7 @@ def _blocks(lines: Sequence[str]) -> Iterator[_Block]:
 
 
 def _end_of_head(lines: Sequence[str], start: int) -> int | None:
-    """The line that closes a frontmatter opened at `start`, if it is that of a finding."""
+    """The line that closes the frontmatter opened at `start`, if it belongs to a finding."""
     named = False
     for at in range(start + 1, min(start + _LONGEST_HEAD, len(lines))):
         if _MARK.fullmatch(lines[at]):

@@ -1,5 +1,5 @@
-"""Answers that a person had made again: kept under another name, with the reasons. The agent that
-is sent again is told them."""
+"""Answers that a person had made again. They are kept under another name, with the reasons, which
+the agent is told when it is sent again."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def reasons(read: Round) -> bytes:
 
 
 def _agent(problem: Problem) -> str:
-    """A reviewer's tag; of a verifier, the finding that it scores."""
+    """A reviewer's tag; for a verifier, the finding that it scores."""
     name = parse_round_file(problem.file.rpartition("/")[2])
     return name.stem if isinstance(name, SidecarName) else guard.blamed(problem)
 
@@ -38,8 +38,8 @@ def _agent(problem: Problem) -> str:
 def copies(
     tree: Tree, paths: RoundPaths, rejected: Iterable[str], why: bytes
 ) -> Mapping[str, bytes]:
-    """The files to write, by their paths, before what is rejected goes. A number is free when
-    whatever has it says the same: a killed command is done again under the number it had."""
+    """The files to write, by path, before the rejected ones are removed. A number is also free when
+    its file says the same, so a killed command is repeated under the same number."""
     texts = {path: tree.read(path) for path in rejected}
     kept = {path: data for path, data in texts.items() if isinstance(data, bytes)}
     number = 1

@@ -28,7 +28,7 @@ from qrspi.core.tree import FINDING_LIMIT, Entry, Fault, Tree
 
 
 def tag_of(file: RoundFile) -> str:
-    """The tag of the agent that wrote the file; empty when the name tells none."""
+    """The tag of the agent that wrote the file; '' when the name does not tell."""
     match file:
         case FindingName() | CleanName() | EngineName():
             return file.tag
@@ -45,7 +45,7 @@ Handed = Finding | Clean | Sidecar | None
 
 
 class EngineFile(NamedTuple):
-    """One that only the engine writes."""
+    """A file that only the engine writes."""
 
     name: str
     kind: EngineName
@@ -54,15 +54,15 @@ class EngineFile(NamedTuple):
 
 
 class Judgement(NamedTuple):
-    """What the engine's own files of a round amount to."""
+    """What the engine's own files in a round say."""
 
-    excused: frozenset[str] = frozenset()  # tags that were rightly not sent
+    excused: frozenset[str] = frozenset()  # tags that were not sent, for a good reason
     doubted: frozenset[str] = frozenset()  # tags whose excuse is not believed
     bypasses: tuple[tuple[str, bytes], ...] = ()  # records still to be written
 
 
 class RoundFiles:
-    """What was found, file by file. A file that vanished since it was listed was never there."""
+    """What was found, file by file. A file that vanished after it was listed counts as absent."""
 
     def __init__(self, tree: Tree, paths: RoundPaths, place: Place, notes: Notes) -> None:
         self._tree = tree
@@ -81,7 +81,7 @@ class RoundFiles:
         self.splits: tuple[str, ...] = ()
 
     def take_all(self, files: Sequence[tuple[Entry, RoundFile]]) -> None:
-        """While a split is under way its tag counts as having handed in nothing."""
+        """While a reply is being split, its reviewer counts as having handed in nothing."""
         split = {file.tag: entry.kind for entry, file in files if isinstance(file, SplitMarker)}
         self.splits = tuple(tag for tag, kind in split.items() if kind == "file")
         for entry, file in files:
@@ -109,7 +109,7 @@ class RoundFiles:
         return self._notes.about(f"{self.directory}/{name}")
 
     def tags(self) -> Iterator[tuple[str, str]]:
-        """File names with the tags they stand for; a score stands or falls with its finding."""
+        """File names with the tags they stand for. A score has a line only when its finding is missing."""
         yield from ((f"{stem}.md", tag) for stem, tag in self.finding_files.items())
         yield from self.clean_files.items()
         yield from ((file.name, file.kind.tag) for file in self.engine_files)
@@ -157,7 +157,8 @@ class RoundFiles:
             self.engine_files.append(EngineFile(entry.name, name, data, page))
 
     def _open(self, entry: Entry, page: Page) -> bytes | Fault | None:
-        """None when the file vanished since it was listed; a Fault has been noted."""
+        """None when the file vanished after it was listed, or when it cannot be read, which is then
+        noted."""
         if entry.kind != "file":
             data: bytes | Fault = Fault("not-a-file", entry.kind)
         else:
@@ -170,8 +171,8 @@ class RoundFiles:
 
 
 def parse(submission: Submission, name: Submitted) -> Handed:
-    """None, with the reasons noted, when the file is not what its name says. Nearly all have the
-    exact shape; the careful readers are imported by the first that has not."""
+    """None, with the reasons noted, when the file is not what its name says. Nearly all files have
+    the exact shape; the first one without it imports the careful readers."""
     match name:
         case FindingName():
             if found := exact_shape.finding(submission, name):
@@ -231,7 +232,8 @@ class Examined(NamedTuple):
 def examine(
     name: Submitted, file: str, data: bytes, place: Place, *, strict: bool = False
 ) -> Examined:
-    """One file by itself, as the round `place` would read it. `file` is its path, for messages."""
+    """One file by itself, read as the round `place` would read it. `file` is its path, for
+    messages."""
     notes = Notes(strict=strict)
     page = notes.about(file)
     record: Handed = None

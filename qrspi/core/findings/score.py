@@ -1,4 +1,4 @@
-"""A verifier's sidecar: a score from 0 to 100, or the word that it could not give one."""
+"""A verifier's sidecar: a score from 0 to 100, or a word that says that it could not give one."""
 
 from __future__ import annotations
 

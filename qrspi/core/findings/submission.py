@@ -1,5 +1,5 @@
-"""A file that a reviewer or verifier handed in: what holds for every one of them, and what there is
-to say against it. The codes stand here in the order in which violations are reported."""
+"""A file that a reviewer or verifier handed in: what all of them have in common, and the notes
+about them."""
 
 from __future__ import annotations
 
@@ -63,14 +63,14 @@ _SHOWN = 80
 
 
 def shown(text: str) -> str:
-    """What somebody wrote, on one line and not too long."""
+    """What somebody wrote, on one line and shortened."""
     line = " ".join(text[: 4 * _SHOWN].split())
     return f"{line[:_SHOWN]}…" if len(line) > _SHOWN else line
 
 
 class Notes:
-    """What there is to say about a round's files. Violations block, warnings do not; a slip
-    that leaves the meaning whole is one or the other, as the run's config says."""
+    """The notes about a round's files. Violations block, warnings do not. The run's config decides
+    which of the two a small slip is."""
 
     def __init__(self, *, strict: bool = False) -> None:
         self._strict = strict
@@ -143,7 +143,7 @@ class Place(NamedTuple):
 
     subject: Subject
     number: int
-    elsewhere: bool = False  # nobody here sent whoever wrote it
+    elsewhere: bool = False  # its writer was not sent from here
 
 
 class Submission(NamedTuple):
@@ -183,7 +183,7 @@ _BOUNDARY = r"<!--[ \t]*@@(?:FINDING|SCORE|CLEAN|ESCALATED)[ \t]*:"
 def _look_for_boundaries(text: str, page: Page) -> None:
     if "@@" not in text:
         return
-    # splitlines knows more line ends than the newline, as may whoever reads the assembled file.
+    # splitlines knows more line ends than the newline, and so may readers of the assembled file.
     for number, line in enumerate(text.splitlines(), 1):
         if match := re.match(_BOUNDARY, line.lstrip()):
             page.violation(
@@ -196,7 +196,7 @@ def _look_for_boundaries(text: str, page: Page) -> None:
 
 
 def proper_key(fields: Mapping[str, Node], names: tuple[str, ...], page: Page) -> str | None:
-    """The first of these names that the file uses; only the first of all is the proper one."""
+    """The first of these names that the file uses. The first in the list is the proper one."""
     if names[0] in fields:
         return names[0]
     used = next((name for name in names if name in fields), None)

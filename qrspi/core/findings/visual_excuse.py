@@ -1,5 +1,5 @@
-"""The visual reviewer: when it is expected, why it is not sent, and whether what excuses it is to
-be believed. Only the engine writes such excuses; anybody else who writes one wants to keep the
+"""The visual reviewer: when it is expected, why it is not sent, and whether a file that excuses it
+can be believed. Only the engine writes such excuses. Anybody else who writes one wants to keep the
 reviewer out."""
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def skip_sentinel(reason: SkipReason, *, path_filtered: bool) -> bytes:
 
 
 def fault_in_skip(data: bytes, *, beside_filtered: bool) -> str | None:
-    """What is wrong with a skip sentinel, as a sentence; None when it is to be believed."""
+    """What is wrong with a skip sentinel, as a sentence; None when it can be believed."""
     fields = frontmatter.fields(data)
     reason = frontmatter.text(fields, "skip_reason")
     if reason not in SKIP_REASONS:
@@ -85,7 +85,7 @@ def _value(fields: Mapping[str, Node], key: str) -> str:
 
 
 class Bypass(NamedTuple):
-    """A file that would have kept the reviewer out if it had been believed."""
+    """A file that would have kept the reviewer out if the engine had believed it."""
 
     tag: str
     file: str  # run-relative
@@ -105,7 +105,7 @@ def digest(data: bytes) -> str:
 
 
 def is_recorded(bypass: Bypass, records: list[bytes]) -> bool:
-    """One record for each content: the same file is not reported twice."""
+    """One record for each content, so the same file is not reported twice."""
     return any(bypass.digest.encode() in record for record in records)
 
 
@@ -135,7 +135,7 @@ class Dropped(NamedTuple):
 
 
 class Sifted(NamedTuple):
-    """What is left of a task's paths after each was looked for."""
+    """The paths of a task that are left after each was looked for."""
 
     wireframes: tuple[str, ...] = ()
     screenshots: tuple[str, ...] = ()
@@ -166,9 +166,9 @@ def engine_files(why: SkipReason | None, sifted: Sifted) -> Mapping[str, bytes]:
 
 
 def path_record(dropped: tuple[Dropped, ...]) -> bytes:
-    """Every dropped path with its reason. One path that could close its markers makes all of
-    them base64, since the record has one encoding."""
-    # Nothing else of this module needs them.
+    """Every dropped path with its reason. If one path could close the markers, all are written as
+    base64, since the record has one encoding."""
+    # Only this function needs them.
     import base64
 
     from qrspi.core.text import untrusted_markers
@@ -199,7 +199,7 @@ def judge(
 
 
 def _is_own(file: EngineFile, recorded: Mapping[str, str] | None) -> bool:
-    """Whether the engine wrote it, as far as the round can tell."""
+    """Whether the engine wrote it, as far as the round shows."""
     if recorded is None:
         text = "only the engine writes this file, and the round has no manifest to say that it did"
         file.page.warning("foreign_engine_file", text, found=file.name)
@@ -216,7 +216,7 @@ def _is_own(file: EngineFile, recorded: Mapping[str, str] | None) -> bool:
 
 
 def _faults(files: list[EngineFile]) -> dict[str, str]:
-    """By file name: why an excuse is not to be believed."""
+    """Why an excuse cannot be believed, by file name."""
     tag = reviewers.visual_tag()
     by_name = {file.name: file for file in files}
     skip = by_name.get(f"{tag}.skipped.md")

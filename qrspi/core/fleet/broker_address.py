@@ -1,4 +1,4 @@
-"""Where the broker is. What `QRSPI_BROKER_URL` says holds a password, so it is in no message."""
+"""Where the broker is. `QRSPI_BROKER_URL` contains a password, so no message shows it."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ class BrokerAddress(NamedTuple):
     password: str
     vhost: str = "/"
     tls: bool = False
-    authority: str = ""  # the file with the certificates that are believed; '' for the system's
+    authority: str = ""  # a file with the certificates to trust; '' for those of the system
 
     def __repr__(self) -> str:
         return f"BrokerAddress({self.shown})"
 
     @property
     def shown(self) -> str:
-        """For people: neither who asks nor by which word."""
+        """For people: without user and password."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return f"{'amqps' if self.tls else 'amqp'}://{host}:{self.port}"
 
@@ -72,6 +72,6 @@ def _checked(parts: SplitResult, port: int) -> BrokerAddress | Problem:
 
 
 def _bad(found: str) -> Problem:
-    """What was found is said in our words: the text itself has the password in it."""
+    """Says what was found in our own words, since the text contains the password."""
     text = f"{VARIABLE}: found {found}; expected {EXPECTED}"
     return Problem("broker-address", text, field=VARIABLE, found=found, expected=EXPECTED)

@@ -1,7 +1,7 @@
 """A dispatch as a message to a worker, in the form that Celery reads.
 
-It names a vendor and a model, never a program, an address or a variable. Its id is the hash of
-its parts, so that the same question is the same job wherever it is handed out.
+It names a vendor and a model, never a program, an address or a variable. Its id is the hash of its
+parts, so the same question is the same job wherever it is sent.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ CONTENT_TYPE, CONTENT_ENCODING = "application/json", "utf-8"
 LIMIT = 15 * 1024 * 1024  # bytes of a message; brokers refuse one over 16 MiB
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]{0,255}")
 _MODEL = re.compile(r"[A-Za-z0-9._:/@+\[\]][A-Za-z0-9._:/@+\[\]-]{0,127}")
-_HIDDEN = "(...)"  # in place of the arguments, which Celery would tell to whoever listens
+_HIDDEN = "(...)"  # in place of the arguments, which Celery would show to every listener
 
 
 class JobMessage(NamedTuple):
@@ -64,12 +64,12 @@ def job_id(name: str, vendor: str, model: str, prompt: str, reply_queue: str) ->
 
 
 def is_model(text: str) -> bool:
-    """What may stand as an argument of a program: never an option."""
+    """Whether it can be an argument of a program: it must not look like an option."""
     return _MODEL.fullmatch(text) is not None
 
 
 def body(message: JobMessage) -> bytes:
-    """Not escaped: a prompt of 8 MiB is about as long in it."""
+    """Without escapes, so a prompt of 8 MiB stays about as long."""
     return json.dumps([[message._asdict()], {}, _NOTHING_ELSE], ensure_ascii=False).encode()
 
 
@@ -86,7 +86,7 @@ def _headers(job: str) -> dict[str, object]:
 
 
 def size(prompt: str) -> int:
-    """Bytes of a message with this prompt; what else is in it is small."""
+    """The size of a message with this prompt; everything else in it is small."""
     return len(json.dumps(prompt, ensure_ascii=False).encode()) + _AROUND
 
 
@@ -103,7 +103,7 @@ def refusal(size: int, name: str) -> Problem:
     )
 
 
-# What the broker adds to a message that it hands out, and to one that it hands out again.
+# What the broker adds to a message when it delivers it, and when it delivers it again.
 _OF_BROKER = frozenset(("x-delivery-count", "x-acquired-count"))
 
 
@@ -166,7 +166,7 @@ def _checked(fields: Mapping[str, object]) -> JobMessage | Problem:
 
 
 def from_fields(fields: Mapping[str, object]) -> JobMessage:
-    """Of a message that was read before."""
+    """For a message that was read before."""
     message = _checked(fields)
     assert isinstance(message, JobMessage)
     return message

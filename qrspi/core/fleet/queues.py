@@ -1,7 +1,7 @@
-"""The queues of a broker: their names, and what they are declared with by whoever comes first.
+"""The queues of a broker: their names, and how the first to use one declares it.
 
 A job goes to its vendor's queue. What a worker says about it goes to the queue of the run, and so
-does a job that no worker could finish. A ticket is an empty queue that is there as long as its
+does a job that no worker could finish. A ticket is an empty queue that exists as long as its
 command wants its jobs done.
 """
 
@@ -18,9 +18,10 @@ RESULTS_KEPT = 7 * DAY
 DELIVERIES = 2
 
 JOBS_EXCHANGE = "qrspi.jobs"
-# Of its own: by the default exchange a forged message could be led back to where it came from.
+# An exchange of its own: through the default exchange, a forged message could be sent back to its
+# origin.
 DEAD_EXCHANGE = "qrspi.dead"
-REPLY_HEADER = "qrspi-reply"  # by which a dead job finds the queue of its run
+REPLY_HEADER = "qrspi-reply"  # the key by which a dead job reaches the queue of its run
 
 VENDOR = r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}"
 _RUN = re.compile(r"qrspi\.run\.[0-9a-f]{40}")
@@ -43,13 +44,13 @@ def of_vendor(vendor: str) -> Queue:
 
 
 def of_run(machine: str, path: str) -> Queue:
-    """One machine's run: a copy of it elsewhere is another run."""
+    """One run on one machine; a copy of it elsewhere is another run."""
     name = f"qrspi.run.{_digest(machine, path)}"
     return Queue(name, {"x-expires": RESULTS_KEPT * 1000, "x-message-ttl": RESULTS_KEPT * 1000})
 
 
 def ticket(chance: bytes) -> Queue:
-    """It outlives every job that waits for a worker."""
+    """A ticket outlives every job that waits for a worker."""
     name = f"qrspi.ticket.{hashlib.sha256(chance).hexdigest()[:40]}"
     return Queue(name, {"x-expires": 2 * IN_QUEUE * 1000})
 

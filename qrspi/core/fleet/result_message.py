@@ -1,6 +1,7 @@
 """What a worker says about a job: it has started, here is the answer, it could not be done.
 
-It comes by a broker to which others may write, so it is read like any stranger's word."""
+Others may write to the broker too, so it is read like a stranger's word.
+"""
 
 from __future__ import annotations
 
@@ -28,14 +29,15 @@ class Started(NamedTuple):
 
 
 class TakenBack(NamedTuple):
-    """The command did not want it any more when a worker came to it: nothing was spent."""
+    """When a worker came to the job, its command no longer wanted it: nothing was spent."""
 
     job: str
     worker: str
 
 
 class Answered(NamedTuple):
-    """All that came back. With a problem it is of no use, though it may tell what it cost."""
+    """Everything that came back. With a problem the answer is of no use, but it may tell what it
+    cost."""
 
     job: str
     worker: str
@@ -46,7 +48,7 @@ class Answered(NamedTuple):
 
 
 class Lost(NamedTuple):
-    """The broker gave the job up."""
+    """The broker gave up the job."""
 
     job: str
     problem: Problem
@@ -56,7 +58,7 @@ Word = Started | TakenBack | Answered | Lost
 
 
 def render(word: Started | TakenBack | Answered) -> bytes:
-    """Not escaped, like the job it answers."""
+    """Without escapes, like the job it answers."""
     said: dict[str, object] = {"version": VERSION, "state": _STATES[type(word)]}
     said |= {"job": word.job, "worker": word.worker}
     if isinstance(word, Answered):
@@ -70,7 +72,7 @@ _STATES = {Started: "started", TakenBack: "taken-back", Answered: "answered"}
 
 
 def read(body: bytes, headers: Mapping[str, object]) -> Word | None:
-    """None for what is no word of a worker's."""
+    """None for anything that is not a worker's message."""
     if "x-death" in headers:
         return _dead(headers)
     said = _document(body)
@@ -123,7 +125,7 @@ def _problem(said: Mapping[str, object]) -> Problem | None:
 
 
 def _dead(headers: Mapping[str, object]) -> Lost | None:
-    """A job that came back as it was, with the broker's reason."""
+    """A job that came back unchanged, with the broker's reason."""
     job, why = headers.get("id"), headers.get("x-first-death-reason")
     if headers.get("task") != TASK or not (isinstance(job, str) and _JOB.fullmatch(job)):
         return None

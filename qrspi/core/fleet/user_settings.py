@@ -1,5 +1,5 @@
-"""settings.toml: what this user wants by default. It lies with the user and never in a repository,
-where a stranger could choose who gets the prompts."""
+"""settings.toml: this user's defaults. It lies with the user and never in a repository, where a
+stranger could choose who gets the prompts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ EXECUTORS = ("local", "celery")
 
 
 def executor(document: Mapping[str, object], project: str, file: str) -> str | Problem:
-    """What it says of this project, else of all; '' when it says nothing."""
+    """What it says about this project, else about all; '' when it says nothing."""
     projects = document.get("projects", {})
     for name in document:
         if name not in ("executor", "projects"):

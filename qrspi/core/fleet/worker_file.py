@@ -25,8 +25,8 @@ from qrspi.core.model import Problem
 from qrspi.core.named_tuple import NamedTuple
 
 FILE = "worker.toml"
-CONSUMER_TIMEOUT = 1800.0  # RabbitMQ's own, unless its configuration states another
-MARGIN = 60.0  # for what a worker does around a call
+CONSUMER_TIMEOUT = 1800.0  # RabbitMQ's default, unless its configuration names another
+MARGIN = 60.0  # for what a worker does before and after a call
 LONGEST_EXCHANGE = 1800.0  # of a provider with all its attempts
 
 
@@ -187,7 +187,7 @@ def _seconds(block: Mapping[str, object], field: str, usual: float) -> float:
 
 
 def not_allowed(file: WorkerFile, vendor: str, model: str) -> Problem | None:
-    """Why this worker does not make the call; what it does allow is its own to know."""
+    """Why this worker does not make the call. It does not tell what else it allows."""
     if vendor not in file.vendors:
         return Problem("worker-refused", f"this worker does not serve the vendor {vendor}")
     if model not in file.vendors[vendor].models:

@@ -1,5 +1,5 @@
-"""Is the plan ready to be carried out? A count over its files; nobody is asked. It scores in three
-dimensions of a hundred points, weighted, each with what moved it."""
+"""Is the plan ready to be carried out? This is a count over its files; nobody is asked. It scores
+three weighted dimensions of a hundred points each, with what raised or lowered them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Context(NamedTuple):
 
     general: tuple[str, ...]
     of_phase: Mapping[int, tuple[str, ...]]
-    cited: tuple[str, ...]  # by research; what counts where no context file does
+    cited: tuple[str, ...]  # from research; used where there is no context file
     findings: tuple[str, ...] = ()
 
     def files(self, phase: int) -> tuple[str, ...]:
@@ -42,7 +42,7 @@ class Audited(NamedTuple):
 
 
 def audit(tree: Tree, project: Tree, phase: int) -> Audited:
-    """One review for each phase that has tasks, and for the present one in any case."""
+    """One review for each phase that has tasks, and always one for the current phase."""
     tasks, problems = task_file.read_all(tree)
     planned = [task for key, task in tasks.items() if not task_file.is_baseline(key)]
     numbers = sorted({phase, *(task.phase or phase for task in planned)})
@@ -89,7 +89,7 @@ _SUBJECTS = {
 
 
 def _unsaid(text: str) -> Iterator[tuple[str, str]]:
-    """What a plan should speak of and this one does not. It costs no points."""
+    """What a plan should mention and this one does not. It costs no points."""
     for subject, words in _SUBJECTS.items():
         if not re.search(words, text, re.IGNORECASE):
             yield subject, f"neither plan.md nor the tasks say a word about {subject}"
@@ -106,7 +106,7 @@ def _targets(tasks: Iterable[Task]) -> tuple[str, ...]:
 
 
 def _plain(path: str) -> str:
-    """One spelling for each path; what leads out of the project stays as it is written."""
+    """One spelling for each path. A path that leads out of the project stays unchanged."""
     inside = plan_words.inside(path.strip())
     return path.strip() if inside is None else inside
 
@@ -121,7 +121,7 @@ def _coverage(
 
 
 def _is_covered(file: str, targets: frozenset[str]) -> bool:
-    """Targeted itself, or within a folder that is."""
+    """Whether it is a target itself, or lies in a folder that is one."""
     parts = file.split("/")
     return any("/".join(parts[:count]) in targets for count in range(1, len(parts) + 1))
 
@@ -214,7 +214,7 @@ _SOME, _NONE = 85, 30
 
 
 class Move(NamedTuple):
-    """Points that came or went, and why."""
+    """Points that were gained or lost, and why."""
 
     points: int
     because: str
@@ -249,7 +249,7 @@ class Review(NamedTuple):
 
 
 def total(dimensions: Iterable[Dimension]) -> int:
-    """Counted in tenths, so that a half is exact; halves are rounded to the even number."""
+    """Counted in tenths, so that a half is exact. Halves are rounded to the even number."""
     tenths = sum(WEIGHTS[one.name] * one.score for one in dimensions)
     whole, rest = divmod(tenths, 10)
     return whole + (rest > 5 or (rest == 5 and whole % 2 == 1))

@@ -1,5 +1,5 @@
-"""The report of a plan's audit, reviews/plan/audit-report.json: what it is about, and what it has
-to say before the plan is approved."""
+"""The report of a plan's audit, reviews/plan/audit-report.json: what it covers, and what it must
+say before the plan is approved."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ Document = dict[str, Any]
 
 
 def inputs_sha256(tree: Tree) -> str:
-    """Over plan.md and the tasks with their names, less what the engine itself writes there."""
+    """Hashes plan.md and the tasks with their names, without what the engine itself writes
+    there."""
     return step_text.body_hash(tree, subject_of("plan")).removeprefix(step_text.VERSION)
 
 
@@ -66,7 +67,7 @@ def render(report: Document) -> bytes:
 
 
 class Report(NamedTuple):
-    """What is believed of a report that was found."""
+    """The parts of a stored report that are trusted."""
 
     verdict: Verdict
     inputs: str
@@ -114,7 +115,7 @@ def lines(review: Document) -> list[str]:
 
 
 def load(data: bytes | Fault) -> Document | None:
-    """A report as it was written; None when it is none."""
+    """A report as it was written; None when the file is not a report."""
     if isinstance(data, Fault):
         return None
     try:
@@ -125,7 +126,7 @@ def load(data: bytes | Fault) -> Document | None:
 
 
 def same(one: Document, data: bytes | Fault) -> bool:
-    """Whether the file says this already, whatever time it was written."""
+    """Whether the file already says this, whatever its time is."""
     found = load(data)
     return found is not None and {**found, "timestamp": ""} == {**one, "timestamp": ""}
 
@@ -136,7 +137,7 @@ def is_on(config: Config) -> bool:
 
 def before_approval(tree: Tree, answer: Next) -> Next:
     """What comes before the plan is approved: the audit, a person who changes a rejected plan, or
-    nothing; then the answer carries what the audit found."""
+    nothing. In the last case the answer carries what the audit found."""
     found = read(tree)
     if not isinstance(found, Report) or found.inputs != inputs_sha256(tree):
         return _due(tree.name, answer.round, _why_due(found))
@@ -188,7 +189,7 @@ def _rejected(run: str, number: int, found: Report) -> Next:
 def objection(
     run: str, computed: Verdict, inputs: str, found: Report | Problem | None
 ) -> Problem | None:
-    """Why the plan cannot be approved. What was counted just now is what counts."""
+    """Why the plan cannot be approved. The present count decides, not the report."""
     hint = f"qrspi audit {run}"
     if not isinstance(found, Report) or found.inputs != inputs:
         why = _why_due(found)

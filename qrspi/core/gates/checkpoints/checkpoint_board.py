@@ -1,6 +1,6 @@
-"""What orchestration.db says: which task is in which state, who asks for review, how often.
+"""What orchestration.db says: which task is in which state, who asks for review, and how often.
 
-All of it is what agents say about themselves. A row that names no task is ignored.
+Agents wrote all of it about themselves. A row that names no task is ignored.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from qrspi.core.records.task_records import Outcome, Report
 from qrspi.core.text import timestamps
 from qrspi.core.tree import Fault, Tree
 
-CAP = 5  # reviews of one checkpoint; a person decides about a further request
+CAP = 5  # reviews of one checkpoint; a person decides about further requests
 STALE = 9 * 60  # seconds without a heartbeat
 
 QUERIES = (checkpoint_tables.ROWS, checkpoint_tables.MESSAGES, checkpoint_tables.REVIEWS)
@@ -33,7 +33,7 @@ class Row(NamedTuple):
 
 
 class Asked(NamedTuple):
-    """A review request in its place among the others of its task."""
+    """A review request, and which one of its task's requests it is."""
 
     id: int
     task: str
@@ -71,12 +71,12 @@ class Board(NamedTuple):
 
     @property
     def pending(self) -> tuple[str, ...]:
-        """Everybody who cannot go on without somebody else."""
+        """Everyone who waits for somebody else."""
         stuck = sorted(row.task for row in self.rows.values() if row.state == "error")
         return (*self.waiting, *stuck)
 
     def request(self, task: str) -> Asked:
-        """The newest one; a task may set its state and say nothing."""
+        """The newest request. A task may set its state and say nothing."""
         return self.asked.get(task) or Asked(0, task, 1, 1, checkpoint_request.read(""))
 
     def last(self, task: str) -> Review | None:
@@ -95,7 +95,7 @@ class Board(NamedTuple):
 
     @property
     def worst(self) -> dict[str, int]:
-        """The roughest score that each task was reviewed with."""
+        """Each task's roughest score."""
         found: dict[str, int] = {}
         for one in self.reviews:
             if one.score is not None and one.verdict != "escalated":
@@ -165,7 +165,7 @@ def _is_task(word: object) -> bool:
 
 
 def _counted(requests: Iterable[Message], past: tuple[Review, ...]) -> dict[str, Asked]:
-    """A person's decision about a task that asked too often starts the counting anew."""
+    """When a person decides about a task that asked too often, the count starts again."""
     decided = {one.task: one.request for one in past if one.anyway}
     cycles: dict[tuple[str, int], int] = {}
     newest: dict[str, Asked] = {}
@@ -181,7 +181,7 @@ def _counted(requests: Iterable[Message], past: tuple[Review, ...]) -> dict[str,
 
 
 def needs_person(found: Board, task: str) -> bool:
-    """Whether no ordinary review goes on from here."""
+    """Whether only a person can decide, and no ordinary review helps any more."""
     asked = found.request(task)
     return found.rows[task].state == "error" or asked.cycle > CAP or found.is_answered(asked)
 
@@ -191,7 +191,7 @@ def must_be_read(request: Request, score: int | None) -> bool:
 
 
 def review_command(run: str, found: Board, task: str) -> str:
-    """The command that answers, with all that it would otherwise ask for."""
+    """The command that answers, with every option that it would otherwise ask for."""
     command = f"qrspi checkpoint review {run} {task}"
     if needs_person(found, task):
         return f"{command} --anyway --score N -m TEXT"
@@ -203,7 +203,7 @@ def review_command(run: str, found: Board, task: str) -> str:
 
 
 def told(run: str, found: Board, tree: Tree) -> tuple[CheckpointRow, ...]:
-    """The rows as a run's state carries them, with what those who wait are waiting for."""
+    """The rows as a run's state carries them. Those who wait say what they wait for."""
     return tuple(_told(run, found, row, tree) for row in found.rows.values())
 
 
@@ -248,7 +248,7 @@ def place(asked: Asked | None) -> str:
 
 
 def stale(rows: Iterable[CheckpointRow], now: int) -> tuple[Problem, ...]:
-    """Tasks at which nobody has shown any life for too long."""
+    """Tasks without a heartbeat for too long."""
     silent = (row for row in rows if is_beating(row))
     return tuple(
         _silent(row, now) for row in silent if row.heartbeat is None or now - row.heartbeat > STALE
@@ -256,7 +256,7 @@ def stale(rows: Iterable[CheckpointRow], now: int) -> tuple[Problem, ...]:
 
 
 def is_beating(row: CheckpointRow) -> bool:
-    """Whether somebody should be at it, and show a heartbeat."""
+    """Whether somebody should be working on it and send heartbeats."""
     return row.state in checkpoint_tables.BEATING and not row.reported
 
 

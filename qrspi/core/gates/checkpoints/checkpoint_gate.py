@@ -1,4 +1,4 @@
-"""What a run with checkpoints does about its database before anything else of implement."""
+"""What a run with checkpoints does about its database before it goes on with implement."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from qrspi.core.steps.facts import Answer, Facts
 
 
 def before(facts: Facts, answer: Answer) -> tuple[Answer, tuple[Problem, ...]]:
-    """The derived answer, or what comes before it; and what is odd about the database."""
+    """The derived answer, or what comes before it, with warnings about the database."""
     if answer.next.action == "blocked":
         return answer, ()
     found = checkpoint_board.read(facts.tree)
@@ -46,12 +46,12 @@ _MEANS = {"review_failed": ": whoever is at it mends what the review names, and 
 
 
 def _also(row: CheckpointRow) -> Problem:
-    """The other tasks that wait, besides the next one."""
+    """The other tasks that wait, apart from the next one."""
     return Problem("checkpoint-waits", f"{row.summary}: `{row.command}`", FILE, row.task, row.state)
 
 
 def _is_open(facts: Facts, row: CheckpointRow) -> bool:
-    """Not when a person has ended the task: nobody will answer its request."""
+    """No task that a person has ended: nobody will answer its request."""
     return not row.kind or task_records.outcome(facts.tree, row.task) is None
 
 
@@ -68,8 +68,8 @@ def _rows(facts: Facts, keys: tuple[str, ...]) -> Next:
 
 
 def _waiting(run: str, found: Board, rows: tuple[CheckpointRow, ...], sent: Next) -> Next | None:
-    """An implementer that stands still comes before one that could be sent. People are asked
-    when nobody else can go on."""
+    """An implementer that waits comes before one that could be sent. People are asked when nobody
+    else can go on."""
     stuck = {row.task: row for row in rows if row.kind}
     for task in found.waiting:
         if task in stuck and not checkpoint_board.needs_person(found, task):
@@ -81,8 +81,7 @@ def _waiting(run: str, found: Board, rows: tuple[CheckpointRow, ...], sent: Next
 
 
 def asked(run: str, row: CheckpointRow) -> Next:
-    """What an implementer that stands still waits for. An agent may review; a person does the
-    rest."""
+    """What a waiting implementer needs. An agent may review; a person does the rest."""
     ordinary = row.state == "needs_review" and row.kind == "task"
     return Next(
         "decide",

@@ -1,4 +1,4 @@
-"""Proposals for the knowledge of a run: does an entry say the same already?"""
+"""Proposals for the knowledge of a run: does an entry already say the same?"""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TYPE = "rag-addition"
 LIMIT = 256 * 1024
 
 _WORD = re.compile(r"\w+")
-_SHORT = 3  # letters; what is no longer tells little of what a text is about
+_SHORT = 3  # letters; shorter words tell little about the subject of a text
 
 
 class Overlap(NamedTuple):
@@ -36,8 +36,8 @@ def is_empty(data: bytes) -> bool:
 
 
 def overlap(proposal: bytes, entries: Mapping[str, bytes]) -> Overlap:
-    """Case, punctuation and white space aside. An entry counts with its frontmatter, so that no
-    line that was put in can hide there."""
+    """Without case, punctuation and white space. An entry counts with its frontmatter, so that no
+    added line can hide there."""
     text = frontmatter.body(proposal)
     lines, words = _lines(text), _words(text)
     best, most = "", 0
@@ -51,12 +51,12 @@ def overlap(proposal: bytes, entries: Mapping[str, bytes]) -> Overlap:
 
 
 def merged(entry: bytes, proposal: bytes) -> bytes:
-    """The entry with the proposal's text behind it."""
+    """The entry with the proposal's text after it."""
     return entry.rstrip() + b"\n\n" + frontmatter.body(proposal).strip() + b"\n"
 
 
 def free_name(name: str, taken: frozenset[str]) -> str:
-    """Names that differ in case only are one name on some disks."""
+    """On some disks, names that differ only in case are the same name."""
     stem = name.removesuffix(".md")
     used = {one.casefold() for one in taken}
     number, wanted = 1, name

@@ -48,14 +48,14 @@ class Request(NamedTuple):
 
 
 def read(text: str) -> Request:
-    """Any text is a request; what it does not say is noted."""
+    """Any text is a request; what it lacks is noted."""
     fields = _fields(text)
     place = _PLACE.match(fields.get("Checkpoint", ""))
     usage = _PERCENT.match(fields.get("Context Usage", ""))
     heading = _HEADING.search(text)
     said = (heading[1] if heading else "", fields.get("Smoothness", ""))
     scores = [int(found[1]) for found in map(_SCORE.match, said) if found]
-    # Implementers flatter themselves: of two scores the rougher one counts.
+    # Implementers flatter themselves: of two scores, the rougher one counts.
     smoothness = max(scores, default=None)
     return Request(
         checkpoint=int(place[1]) if place else None,
@@ -69,7 +69,7 @@ def read(text: str) -> Request:
 
 
 def _fields(text: str) -> dict[str, str]:
-    """Each field with the lines below it; what is said first of a field counts."""
+    """Each field with the lines below it. The first mention of a field counts."""
     found: dict[str, list[str]] = {}
     lines: list[str] = []
     for line in text.splitlines():

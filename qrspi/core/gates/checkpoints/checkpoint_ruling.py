@@ -1,5 +1,5 @@
-"""The verdict about a review request: by its score, with what the reviewer says to it; and the
-three checklists that a reviewer is shown, with the answers to them."""
+"""The verdict about a review request, by its score, with the reviewer's words; and the three
+checklists that a reviewer is shown, with the answers."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _PERCENT = re.compile(r"([0-9]{1,3}(?:\.[0-9]{1,3})?)[ \t]*%?")
 
 
 class Reviewer(NamedTuple):
-    """What the reviewer said with the command."""
+    """What the reviewer gave with the command."""
 
     read: bool = False
     score: int | None = None
@@ -57,7 +57,7 @@ class Ruling(NamedTuple):
 
 
 class Escalation(NamedTuple):
-    """The task asked once too often. Of all refusals only this one changes something."""
+    """The task asked too often. This is the only refusal that changes something."""
 
     asked: Asked
     message: str
@@ -66,7 +66,7 @@ class Escalation(NamedTuple):
 
 
 def choose(found: Board, task: str | None, run: str) -> str | Problem:
-    """The task to review: the one that was named, or whoever waits longest."""
+    """The task to review: the named one, or the one that has waited longest."""
     if task is None:
         if found.waiting:
             return found.waiting[0]
@@ -168,7 +168,7 @@ def _scored(
 
 
 def _with(command: str, said: Reviewer, more: str) -> str:
-    """What was said, and what it lacked."""
+    """The request and what it lacks."""
     score = f" --score {said.score}" if said.score is not None else ""
     return f"{command}{' --read' if said.read else ''}{score} {more}"
 
@@ -296,7 +296,7 @@ def unanswered() -> Answers:
 
 
 def read_answers(data: bytes, file: str) -> Answers | Problem:
-    """A question without an answer is kept as unanswered, and stops nobody."""
+    """A question without an answer is recorded as unanswered and blocks nobody."""
     try:
         said = json.loads(data)
     except (ValueError, RecursionError):

@@ -1,5 +1,5 @@
-"""The smoothness scale, from 0, nothing went wrong, to 9, it cannot be done like this; and how
-smoothly a phase went: each task by its roughest review."""
+"""The smoothness scale, from 0 (nothing went wrong) to 9 (it cannot be done this way); and how
+smoothly a phase went: each task counts by its roughest review."""
 
 from __future__ import annotations
 

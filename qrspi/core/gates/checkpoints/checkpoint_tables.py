@@ -1,5 +1,5 @@
-"""The tables of orchestration.db, which agents speak SQL to. A database is ours when it has the
-mark, the version and these very definitions."""
+"""The tables of orchestration.db, which agents write with SQL. A database is ours when it has the
+mark, the version and exactly these definitions."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ STATES = """watching reviewing exit_requested complete working needs_review revi
     review_failed error fix_proposed exited""".split()
 TYPES = """review_request approval rejection error fix_proposal context_warning completion emergency
     handoff instruction claim_blocked resumption""".split()
-# Somebody is at work in these, or should be, and says so by a heartbeat.
+# In these states somebody is or should be at work, and sends heartbeats.
 BEATING = frozenset(
     "working reviewing review_approved review_failed fix_proposed exit_requested".split()
 )
@@ -116,7 +116,7 @@ ADD_REVIEW = """INSERT INTO orchestration_reviews (task_id, request_id, checkpoi
 self_reported, verdict, anyway, answers, decided_by) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
 SET_AUDITED = "UPDATE orchestration_reviews SET audited = 1 WHERE id = ?"
 SET_SEEN = "UPDATE orchestration_faults SET seen = 1 WHERE id <= ?"
-# The heartbeat that the engine sets is of its own clock, which may be fixed and then differs from
-# the one that the trigger asks.
+# The engine sets heartbeats by its own clock. It may be fixed, and then differs from the clock that
+# the trigger uses.
 LAST_FAULT = "SELECT coalesce(max(id), 0) FROM orchestration_faults"
 OWN_FAULTS = "DELETE FROM orchestration_faults WHERE id > ?"
