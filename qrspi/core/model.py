@@ -73,8 +73,8 @@ NextKind = Literal[
     "author",
     "fix",
     "fix-files",  # a person may have it made again
-    "review",  # a person may go on without
-    "verify",  # as well
+    "review",  # a person may go on without it
+    "verify",  # the same here
     "implement",
     "replan-edit",
     # A person decides.
@@ -170,11 +170,11 @@ class Finding(NamedTuple):
 
 class Sidecar(NamedTuple):
     file: str
-    score: int | None  # None stands for VERIFY_FAILED
+    score: int | None  # None means VERIFY_FAILED
     reason: str
     data: bytes
     defect_class: str = ""
-    actual_model: str = ""  # of whoever wrote the finding
+    actual_model: str = ""  # of the agent that wrote the finding
     verified_by: str = ""  # the model that gave the score
 
 
@@ -196,11 +196,11 @@ class Round(NamedTuple):
     warnings: tuple[Problem, ...] = ()
     silent_tags: tuple[str, ...] = ()  # expected, and nothing there yet
     unscored: tuple[str, ...] = ()  # stems of findings that need a sidecar and have none
-    unfinished: tuple[str, ...] = ()  # files whose last newline must be normalised
+    unfinished: tuple[str, ...] = ()  # files that do not end in exactly one newline
     directory: str = ""  # run-relative
     bypasses: tuple[tuple[str, bytes], ...] = ()  # records of forged engine files, to be written
-    blocking: tuple[Problem, ...] = ()  # the violations, and what is only missing
-    splits: tuple[str, ...] = ()  # tags whose split was cut off, or is under way
+    blocking: tuple[Problem, ...] = ()  # the violations, and what is missing
+    splits: tuple[str, ...] = ()  # tags whose reply is being split, or whose split was cut off
 
 
 class Triaged(NamedTuple):
@@ -225,7 +225,7 @@ class Held(NamedTuple):
     """A finding that waits for a person."""
 
     name: str
-    verdict: Verdict  # pause, or propose when it has no score to judge it by
+    verdict: Verdict  # pause; or propose, when no score can judge it
     severity: Severity
     change_type: ChangeType  # the effective one
     because: str
@@ -246,7 +246,7 @@ TESTS = "tests"
 
 
 class Ask(NamedTuple):
-    """What one agent is asked for. `filenames.prompt_file` says where it is told."""
+    """What one agent is asked for. `filenames.prompt_file` says where its prompt lies."""
 
     kind: AskKind
     subject: str  # a step, implement-gate, a task or a repair
@@ -284,17 +284,17 @@ class Next(NamedTuple):
     missing: tuple[str, ...] = ()
     inputs: tuple[str, ...] = ()
     asks: tuple[Ask, ...] = ()
-    beside: tuple[Ask, ...] = ()  # of other tasks, who may be sent at the same time
+    beside: tuple[Ask, ...] = ()  # agents for other tasks, who may be sent at the same time
     options: tuple[Option, ...] = ()
     command: str = ""
     kind: NextKind = ""
     held: tuple[Held, ...] = ()  # at a pause, what is undecided
-    to_apply: int = 0  # at a pause, how many findings need nobody and wait for the others
-    care: tuple[str, ...] = ()  # at a gate, what its person reads with care
+    to_apply: int = 0  # at a pause: findings that are decided and wait for the others
+    care: tuple[str, ...] = ()  # at a gate: what the person should read with care
 
 
 class CheckpointRow(NamedTuple):
-    """A task as orchestration.db has it; with a kind, it waits for somebody's word."""
+    """A task as orchestration.db has it. With a kind, it waits for somebody."""
 
     task: str
     state: str
@@ -302,7 +302,7 @@ class CheckpointRow(NamedTuple):
     kind: str = ""  # as the inbox says it: task, or cap when it asked too often
     summary: str = ""
     command: str = ""
-    reported: bool = False  # whoever was at it has said since that it is done
+    reported: bool = False  # its implementer has reported since that it is done
 
 
 class StateOfTests(NamedTuple):
@@ -331,7 +331,7 @@ class StepState(NamedTuple):
     approval: str | None = None  # person, engine, unrecorded, or claimed by a draft
     asked: int | None = None  # reviewers of the open round
     answered: int | None = None
-    to_score: int | None = None  # findings; what is kept and dropped is known when there are none
+    to_score: int | None = None  # findings; when there are none, kept and dropped are known
 
     @property
     def counts(self) -> str:
@@ -344,7 +344,7 @@ class StepState(NamedTuple):
 
     @property
     def standing(self) -> str:
-        """The status in words, with who gave it when that was no person."""
+        """The status in words, and who gave it if that was no person."""
         match self.approval:
             case "engine":
                 return "approved by the engine"
@@ -367,5 +367,5 @@ class RunState(NamedTuple):
     warnings: tuple[Problem, ...] = ()
     errors: tuple[Problem, ...] = ()
     closed: bool = False
-    tests: StateOfTests | None = None  # at the step test, and once a person approved it
+    tests: StateOfTests | None = None  # at the step test, and after a person approved it
     checkpoints: tuple[CheckpointRow, ...] = ()  # while implement has them on

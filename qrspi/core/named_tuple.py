@@ -1,8 +1,8 @@
-"""`typing.NamedTuple`, cheap to define: the same to a type checker and in what it does.
+"""`typing.NamedTuple`, cheap to define: type checkers and callers see no difference.
 
-Python compiles a constructor for each, and the text of every annotation. A command defines a
-hundred records and makes values of thirty, so here a constructor is compiled with the first value,
-and annotations are left alone.
+Python compiles a constructor for each class, and the text of every annotation. A command defines a
+hundred records and uses thirty, so here a constructor is compiled with the first value, and
+annotations are left alone.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ __all__ = ["NamedTuple"]
 
 
 def _named(body: dict[str, Any]) -> dict[str, Any]:
-    """What a class has that lists its fields."""
+    """What a class that lists its fields consists of."""
     fields = tuple(body.get("__annotations__", ()))
     defaults = {field: body[field] for field in fields if field in body}
     if tuple(defaults) != fields[len(fields) - len(defaults) :]:
@@ -28,7 +28,7 @@ def _named(body: dict[str, Any]) -> dict[str, Any]:
 
 
 def _constructor(record: Any) -> Any:
-    """Python's own: one that takes any arguments would be three times as slow."""
+    """Python's own constructor: one that takes any arguments would be three times as slow."""
     defaults = record._field_defaults.values()
     like: Any = namedtuple(record.__name__, record._fields, defaults=defaults)  # type: ignore[misc]
     return like.__new__

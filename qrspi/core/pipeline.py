@@ -90,8 +90,8 @@ def prerequisites(step: str, route: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def upstream(step: str, route: tuple[str, ...], names: Container[str]) -> tuple[str, ...]:
-    """The files that a step is made from, run-relative; `names` are those in the run's folder,
-    as not every run has a request. Code is written by the design too, in a route that has one."""
+    """The files that a step is made from, run-relative. `names` are the files in the run's folder,
+    since not every run has a request. Code also depends on the design, in a route that has one."""
     if step == "goals":
         return (REQUEST,) if REQUEST in names else ()
     needs = prerequisites(step, route)
@@ -131,7 +131,7 @@ class Subject(NamedTuple):
 
 
 def subject_of(key: str) -> Subject:
-    """The subject of a key that is known to name one."""
+    """The subject of a key that certainly names one."""
     found = subject(key)
     assert found is not None, key
     return found

@@ -1,4 +1,4 @@
-"""A tree that remembers what it was asked for: the files an answer depends on."""
+"""A tree that remembers what was read from it: the files that an answer depends on."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class RecordingTree(TreeOver):
         return found
 
     def rows(self, path: str, *queries: str) -> tuple[Rows, ...] | Fault:
-        """What was written last stands in a file beside the database for a while."""
+        """SQLite keeps the latest writes in a file beside the database for a while."""
         found = self._tree.rows(path, *queries)
         for name in (path, f"{path}-wal"):
             self._note(name, "whole", found)

@@ -39,15 +39,15 @@ def read(text: str | bytes) -> Matrix:
 
 @cache
 def shipped() -> Matrix:
-    # The package's own loader hands out its data as it hands out its code: nothing of the
-    # user's world is touched, and importlib.resources would cost half a cold start.
+    # The package's own loader reads its data like its code. Nothing of the user's is touched, and
+    # importlib.resources would cost half a cold start.
     loader: Any = __spec__.loader
     return read(loader.get_data(f"{__file__.rpartition('/core/')[0]}/{FILE}"))
 
 
 def expected_tags(subject: Subject, config: Config, *, visual: bool = False) -> tuple[str, ...]:
-    """The reviewers without whose output the round is not complete. `visual`: the task asks
-    for the visual reviewer."""
+    """The reviewers without whose output the round is incomplete. `visual`: the task asks for the
+    visual reviewer."""
     optional = optional_tags(subject)
     needed = [tag for tag in _row(subject, config) if tag not in optional]
     if visual and subject.is_task:
@@ -62,7 +62,7 @@ def routed_tags(subject: Subject, config: Config) -> frozenset[str]:
 
 
 def optional_tags(subject: Subject) -> frozenset[str]:
-    """Reviewers that are sent only when there is something for them: never missing."""
+    """Reviewers that are sent only when there is work for them, and are never missing."""
     matrix = shipped()
     vendors = (matrix.first, matrix.second)
     return frozenset(_tags(matrix.optional, vendors)) if subject.is_task else frozenset()
@@ -83,7 +83,7 @@ def _row(subject: Subject, config: Config) -> tuple[str, ...]:
 
 
 def _gate(subject: Subject) -> str:
-    """What is reviewed of `implement` as a whole is its gate."""
+    """A review of `implement` as a whole belongs to its gate."""
     return "implement-gate" if subject.key == "implement" else subject.key
 
 
@@ -93,14 +93,14 @@ def _tags(names: Iterable[str], vendors: tuple[str, ...]) -> Iterable[str]:
 
 
 def _extra(subject: Subject, config: Config) -> tuple[str, ...]:
-    """Under `implement` they are for every task, under `task-03` for that one."""
+    """Under `implement` they review every task, under `task-03` that one."""
     keys = ("implement", subject.key) if subject.is_task else (_gate(subject),)
     return tuple(tag for key in keys for tag in config.extra_reviewers.get(key, ()))
 
 
 def _tier(tag: str) -> int:
     """In which order a task's reviewers are sent: spec, then correctness, then thoroughness.
-    Reviewers that only a deep review has come last; whoever else was added, in between."""
+    Reviewers of deep reviews come last; reviewers that a user added come in between."""
     name = tag.rpartition("-")[0]
     table = shipped()
     if name == "spec":

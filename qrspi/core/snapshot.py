@@ -1,7 +1,8 @@
 """A tree that looks at each file and folder only once.
 
-For one derivation: its answer is then of one moment, nothing is asked twice, and what a listing
-lacks is absent without a further look, which spares a third of the system calls of `status`.
+It serves one derivation. Its answer is then about one moment, nothing is asked twice, and a name
+that a listing lacks is absent without a further look. This saves a third of the system calls of
+`status`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """A read-only view of one run's files. The disk is one; a dict in a test is another.
 
-Deriving takes a Tree and reads what it needs of it, so nothing is read twice and nothing
-is read that the answer does not depend on. Paths are run-relative, with forward slashes.
+A derivation takes a Tree and reads from it what it needs, so nothing is read twice or in vain.
+Paths are run-relative, with forward slashes.
 """
 
 from collections.abc import Mapping
@@ -26,7 +26,7 @@ class Fault(NamedTuple):
 
     @property
     def reason(self) -> str:
-        """Behind "cannot be read: "."""
+        """The words after "cannot be read: "."""
         match self.kind:
             case "absent":
                 return "it is not there"
@@ -67,20 +67,20 @@ class Tree(Protocol):
         """What a directory holds, sorted by name; '' is the run itself."""
 
     def rows(self, path: str, *queries: str) -> tuple[Rows, ...] | Fault:
-        """What a database of the run answers to queries, all at one moment."""
+        """What a database of the run answers to queries, all about the same moment."""
 
     def knows(self, path: str) -> bool:
-        """Whether git has the file, in its last commit or to be committed."""
+        """Whether git has the file, in its last commit or in its index."""
 
     def to_restore(self, path: str) -> str:
-        """The command that has git bring back a file that is gone; '' when git never had it."""
+        """The command by which git restores a lost file; '' when git never had it."""
 
     def signed(self, line: str) -> bool:
-        """Whether a commit about this run ends with the line, which the engine puts there."""
+        """Whether a commit about this run ends with this line, which the engine puts there."""
 
 
 def entries(tree: Tree, path: str) -> tuple[Entry, ...]:
-    """For a caller to whom a folder that cannot be listed is as good as an empty one."""
+    """For a caller that treats a folder that cannot be listed as an empty one."""
     found = tree.entries(path)
     return () if isinstance(found, Fault) else found
 
@@ -92,7 +92,7 @@ def exists(tree: Tree, path: str) -> bool:
 
 
 class TreeOver:
-    """What a tree over another one takes from it unchanged."""
+    """What a tree over another one passes on unchanged."""
 
     def __init__(self, tree: Tree) -> None:
         self._tree = tree
@@ -120,7 +120,7 @@ class TreeOver:
 
 
 class MemoryTree:
-    """Files as a mapping from path to bytes: for tests, simulation and what-if questions."""
+    """Files as a mapping from path to bytes: for tests, simulations and what-if questions."""
 
     def __init__(
         self,
@@ -129,7 +129,7 @@ class MemoryTree:
         in_git: bool = True,
         signs: bool = True,
     ) -> None:
-        """`signs`: a commit of the engine stands behind everything."""
+        """`signs`: every file counts as committed by the engine."""
         self.name = name
         self.place = f"docs/qrspi/{name}"
         self.in_git = in_git

@@ -1,4 +1,4 @@
-"""What the files of a repository name that this user has to allow first.
+"""What a repository's files name and this user must allow first.
 
 A repository is a stranger. A program, an address with a key, a folder outside the project, a role
 text of its own: each is a `Named`, and its hash says exactly which one was allowed.
@@ -29,8 +29,8 @@ ALL = "*"  # the whole environment, as every program gets it
 class Named(NamedTuple):
     kind: Kind
     field: str  # of config.md; for a role its file
-    words: tuple[str, ...]  # all that is allowed with it: the program and its arguments, …
-    variables: tuple[str, ...] = ()  # of the environment, that it is given
+    words: tuple[str, ...]  # everything that is allowed with it: the program and its arguments, …
+    variables: tuple[str, ...] = ()  # the environment variables that it gets
 
     @property
     def text(self) -> str:
@@ -47,7 +47,7 @@ class Named(NamedTuple):
 
     @property
     def given(self) -> str:
-        """What it gets of the environment."""
+        """Which part of the environment it gets."""
         if self.variables == (ALL,):
             return "it gets all variables of your environment"
         return f"it gets the key in {', '.join(self.variables)}" if self.variables else ""
@@ -63,7 +63,7 @@ DEED: dict[Kind, str] = {
 
 
 def identity(project: str, named: Named) -> str:
-    """Which field names it does not matter, which project does: `make` is another program there."""
+    """The project matters, the field does not: `make` is another program in another project."""
     exactly = [project, named.kind, named.words, named.variables]
     return hashlib.sha256(json.dumps(exactly).encode()).hexdigest()
 
@@ -93,7 +93,7 @@ def role(file: str, content: bytes) -> Named:
 
 
 def in_config(config: Config) -> Iterator[Named]:
-    """All but `code_path`: what that leads to only the disk can tell."""
+    """All but `code_path`, since only the disk knows where that leads."""
     if config.test_command:
         yield shell("gates.test_command", config.test_command)
     if config.gates and config.gates.ci_command:
@@ -106,7 +106,7 @@ def in_config(config: Config) -> Iterator[Named]:
 
 
 class ConsentNeeded(Refusal):
-    """Nothing was done, as this user has not allowed it yet."""
+    """Nothing was done, because this user has not allowed it yet."""
 
     def __init__(self, project: str, run: str, named: tuple[Named, ...]) -> None:
         super().__init__(*(_problem(run, one) for one in named))

@@ -17,8 +17,8 @@ from qrspi.core.model import ChangeType, Severity
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.text.citations import Citation
 
-# How many lines apart two citations of one place may be: a reviewer may cite the heading above it,
-# or the line below.
+# How many lines a citation may be off, in the order in which that is tried: a reviewer may cite the
+# heading above a place, or the line below it.
 NEARNESS = (0, 1)
 
 

@@ -1,4 +1,4 @@
-"""How criteria and steps of a task are recognised, and words that name something in them."""
+"""How the criteria and steps of a task are recognised, and which of their words name something."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ _STOP = frozenset(
 
 
 def meaningful(text: str) -> set[str]:
-    """The words that two texts about one subject would share, without their usual endings."""
+    """The words that two texts about one subject would share, without their endings."""
     return {_stem(word) for word in words(text) if len(word) > 2 and word not in _STOP}
 
 
@@ -133,8 +133,8 @@ _VERBS = frozenset(
 
 
 def is_checkable(criterion: str) -> bool:
-    """Whether it names something that can be looked at: a command, a path, a number with its unit,
-    something that is seen to happen, an address, a piece of code."""
+    """Whether it names something observable: a command, a path, a number with its unit, an event,
+    an address, a piece of code."""
     patterns = (_URL, _QUOTED, _TOKEN, _FILE, _FOLDERS, _UNIT, _COMMAND)
     return any(pattern.search(criterion) for pattern in patterns) or not _OBSERVED.isdisjoint(
         words(criterion)
@@ -142,7 +142,7 @@ def is_checkable(criterion: str) -> bool:
 
 
 def names_artifact(text: str) -> bool:
-    """Whether some file, piece of code or address is named."""
+    """Whether it names a file, a piece of code or an address."""
     return any(pattern.search(text) for pattern in (_URL, _QUOTED, _TOKEN, _FILE, _FOLDERS))
 
 
@@ -151,7 +151,7 @@ def has_verb(step: str) -> bool:
 
 
 def has_target(step: str) -> bool:
-    """Something that the verb is done to."""
+    """Whether the verb has an object."""
     return names_artifact(step) or any(
         word not in _VERBS and word not in _STOP and len(word) > 2 for word in words(step)
     )
@@ -162,7 +162,7 @@ _AROUND = "`'\"()[]{}<>,;:!?*|&="
 
 
 def paths(text: str) -> Iterator[str]:
-    """The words that are paths. What stands behind the method of a request is an address."""
+    """The words that are paths. After the method of a request comes an address, not a path."""
     before = ""
     for raw in text.split():
         word = raw.strip(_AROUND).rstrip(".") if not raw.strip(_AROUND).endswith("..") else raw
@@ -192,7 +192,7 @@ def is_absolute(path: str) -> bool:
 
 
 def inside(path: str) -> str | None:
-    """The path without detours, '' for the project itself; None when it leads out."""
+    """The path in its shortest form, '' for the project itself; None when it leads out."""
     if path.startswith(("/", "~")) or _DRIVE.match(path) or "\0" in path:
         return None
     kept: list[str] = []

@@ -1,4 +1,5 @@
-"""Every round of a run as it was, loop by loop: what stats count and simulations replay."""
+"""Every round of a run as it was, loop by loop. Statistics count them, and simulations replay
+them."""
 
 from __future__ import annotations
 
@@ -37,7 +38,7 @@ class PastRound(NamedTuple):
         return sum(item.verdict != "drop" for item in self.triaged)
 
     def model_of(self, finding: Finding) -> str:
-        """As the finding says, else as its reviewer was sent."""
+        """What the finding says, else what was recorded when its reviewer was sent."""
         sent = self.manifest.dispatches if self.manifest else ()
         named = next((one.model for one in sent if one.tag == finding.tag and one.model), "")
         return finding.actual_model or named or "unknown"
@@ -57,7 +58,7 @@ def loops(tree: Tree, config: Config) -> tuple[Loop, ...]:
 
 
 def numbered(tree: Tree) -> Iterator[tuple[Subject, int]]:
-    """Every round that holds something, with what it is about."""
+    """Every round that is not empty, with its subject."""
     for folder in folders(tree, "reviews"):
         about = reviewed_in(folder)
         for number in rounds_in(entries(tree, folder)) if about else ():
@@ -66,7 +67,7 @@ def numbered(tree: Tree) -> Iterator[tuple[Subject, int]]:
 
 
 def folders(tree: Tree, folder: str) -> Iterator[str]:
-    """Those with rounds in them, wherever below `reviews/`."""
+    """Folders with rounds in them, anywhere below `reviews/`."""
     listed = entries(tree, folder)
     if rounds_in(listed):
         yield folder
@@ -76,7 +77,7 @@ def folders(tree: Tree, folder: str) -> Iterator[str]:
 
 
 def owner(tree: Tree, about: Subject, number: int) -> Subject:
-    """Two subjects share one folder of reviews; the manifest says which one a round is of."""
+    """Two subjects share one folder of reviews; the manifest says which one a round is about."""
     if about.reviews != round_list.SHARED or not round_list.is_of_another(tree, about, number):
         return about
     return subject_of("implement-gate")

@@ -1,7 +1,7 @@
 """A run's history with other settings: where its loops would have gone another way.
 
 Only what was written then is known. What a round looked at is not derived again, and nobody knows
-what reviewers would have said in a round that was never made.
+what reviewers would have said in a round that never took place.
 """
 
 from __future__ import annotations
@@ -79,8 +79,8 @@ def replay(loop: Loop, settings: Settings) -> ReplayedLoop:
 
 
 def _ends(one: Replayed) -> bool:
-    """Whether the loop would have ended here. Where it ended then too, and a round follows all the
-    same, somebody wanted that round."""
+    """Whether the loop would have ended here. If it really ended here and a round follows anyway,
+    somebody wanted that round."""
     return one.would_then in ("clean", "cap") and one.would_then != one.then
 
 
@@ -112,7 +112,8 @@ def _changed(was: tuple[Triaged, ...], now: tuple[Triaged, ...]) -> tuple[Change
 
 
 def _because(rounds: list[Replayed]) -> str:
-    """The first turn that is another; what comes behind it is nobody's knowledge."""
+    """The first round that would have gone another way. Nobody can know what would have
+    followed."""
     for at, one in enumerate(rounds):
         later = [other.round for other in rounds[at + 1 :]]
         if one.would_then == one.then:

@@ -1,5 +1,5 @@
-"""What a run's rounds amount to: how close findings fell to the threshold, how many rounds a text
-took, what a kept finding cost, how much came back."""
+"""What a run's rounds add up to: how close findings came to the threshold, how many rounds a text
+took, what a kept finding cost, how many findings came back."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Tally(NamedTuple):
     kept: int
     dropped: int
     near: int  # dropped by no more than NEAR points
-    distances: tuple[int, ...]  # below the threshold, of each that was dropped, the nearest first
+    distances: tuple[int, ...]  # below the threshold, for each dropped finding, ascending
 
     @property
     def buckets(self) -> tuple[int, ...]:
@@ -50,7 +50,7 @@ class Statistics(NamedTuple):
 
     @property
     def per_kept(self) -> float | None:
-        """What a kept finding cost; None when nobody said, or nothing was kept."""
+        """What a kept finding cost; None when nobody reported it, or nothing was kept."""
         known = self.spent.calls > self.spent.unpriced and self.all.kept
         return self.spent.usd / self.all.kept if known else None
 

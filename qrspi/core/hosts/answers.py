@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 HostName = Literal["claude-code", "codex", "copilot"]
-OURS = "[qrspi]"  # begins whatever a hook says, so that it is never taken for the conversation
+OURS = "[qrspi]"  # starts all that a hook says, so that nobody takes it for the conversation
 
 
 def refused(host: HostName, reason: str) -> dict[str, Any]:
@@ -16,7 +16,7 @@ def refused(host: HostName, reason: str) -> dict[str, Any]:
 
 
 def not_yet(reason: str) -> dict[str, Any]:
-    """To a stop; the same for all three."""
+    """The answer to a stop; the same for all three hosts."""
     return {"decision": "block", "reason": f"{OURS} {reason}"}
 
 

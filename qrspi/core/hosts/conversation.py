@@ -1,7 +1,7 @@
 """Which runs a conversation is about, from the transcript that a host keeps of it.
 
-Messages and tool calls count, what tools and hooks answered does not: a list of runs that our own
-hook gave would otherwise make every conversation one about all of them.
+Messages and tool calls count; what tools and hooks answered does not. Otherwise a list of runs that
+our own hook printed would make every conversation one about all of them.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from qrspi.core.hosts.answers import OURS
 
 
 def runs_named(lines: Iterable[bytes], runs: Iterable[str]) -> tuple[str, ...]:
-    """Those of `runs` that are named by their folder; by their slug only to a qrspi command."""
+    """The runs that are named by their folder. A slug counts only in a qrspi command."""
     wanted = {run: _pattern(run) for run in runs}
     quick = re.compile("|".join(re.escape(slug_of(run)) for run in wanted).encode())
     found: set[str] = set()
@@ -41,7 +41,7 @@ def _document(line: bytes) -> Mapping[str, Any]:
 
 
 def _said(entry: Mapping[str, Any]) -> Iterator[str]:
-    """What a person or the model said in one line of a transcript."""
+    """What a person or the model said, in one line of a transcript."""
     match entry:
         case {"type": "user" | "assistant", "message": {"content": content}}:  # Claude Code
             if not entry.get("isMeta"):

@@ -1,7 +1,8 @@
 """The files that a program inside a shell command would write: `python -c …`, `node -e …`.
 
-Python is parsed, so that a program which reads a run and writes elsewhere is told from one that
-writes the run. Of other languages only this is asked: does it write at all, and what does it name?
+Python is parsed, so that a program that only reads a run is distinguished from one that writes it.
+For other languages there are only two questions: does it write at all, and which names does it
+contain?
 """
 
 from __future__ import annotations
@@ -17,11 +18,11 @@ _LITERAL = re.compile(r"""(['"`])((?:(?!\1)[^\\\n]|\\.)+)\1""")
 
 
 def written(code: str, program: str, arguments: Sequence[str]) -> tuple[str, ...]:
-    """Paths as the program names them; what it is given as arguments stands for any of them."""
+    """Paths as the program names them. Its arguments may stand for any of them."""
     if not program.startswith("python"):
         named = [match[2] for match in _LITERAL.finditer(code)]
         return (*named, *arguments) if _WRITES.search(code) else ()
-    # Imported here: 5 ms, and few commands have a program in them.
+    # Imported here: it takes 5 ms, and few commands contain a program.
     import ast
 
     try:

@@ -20,7 +20,7 @@ _Values = dict[str, list[ast.expr]]
 
 
 def written(tree: ast.Module) -> tuple[str, ...]:
-    """Every text that goes into the name of a written file; each may be the file's path."""
+    """Every text that goes into the name of a written file. Each may be the file's path."""
     values = _assigned(tree)
     targets = (target for node in ast.walk(tree) for target in _targets(node))
     return tuple(dict.fromkeys(text for target in targets for text in _texts(target, values)))
@@ -71,7 +71,7 @@ def _writes(rest: list[ast.expr], words: list[ast.keyword]) -> bool:
 
 
 def _texts(target: ast.expr, values: _Values) -> Iterator[str]:
-    """The path, where all its parts are known; else every text that has to do with it."""
+    """The path, where all its parts are known; otherwise every text that may belong to it."""
     known = _paths(target, values)
     if known:
         yield from known
@@ -90,7 +90,7 @@ def _texts(target: ast.expr, values: _Values) -> Iterator[str]:
         todo += ast.iter_child_nodes(node)
 
 
-_DEEPEST = 20  # a name that stands for itself would never end
+_DEEPEST = 20  # a name that stands for itself would loop for ever
 
 
 def _paths(node: ast.expr, values: _Values, depth: int = 0) -> list[str]:

@@ -1,4 +1,4 @@
-"""One simple command of a shell at a time: where it stands, what its words stand for."""
+"""One simple command of a shell at a time: its folder, and what its words stand for."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=(.*)", re.DOTALL)
 
 
 class Scope:
-    """Where the shell stands, and what its variables are, while the commands are gone through."""
+    """The folder of the shell and its variables, while its commands are followed one by one."""
 
     def __init__(self, cwd: str, known: Mapping[str, str], top: str) -> None:
         self.cwd, self.top = cwd, top
@@ -24,10 +24,10 @@ class Scope:
             name: (value,) for name, value in known.items()
         }
         self.variables["PWD"] = (cwd,)
-        self.outside: list[str] = []  # where the shells around this one stand
+        self.outside: list[str] = []  # the folders of the shells around this one
 
     def expanded(self, word: str) -> tuple[str, ...]:
-        """What a word may stand for; nothing when nobody can know."""
+        """What a word may stand for; nothing when that cannot be known."""
         found = [f"{self.variables.get('HOME', ('~',))[0]}{word[1:]}" if _is_home(word) else word]
         while any(VARIABLE in one for one in found):
             found = [two for one in found for two in self._with_values(one)][:_MOST]
@@ -44,7 +44,7 @@ class Scope:
         return tuple(absolute(one, self.cwd) for one in self.expanded(word) if one)
 
     def enter(self, words: Sequence[str]) -> None:
-        """`cd`; where nobody knows the folder, it is likely to be the project's top."""
+        """`cd`. An unknown folder is most likely the top of the project."""
         named = [word for word in words if not word.startswith("-") or word == "-"]
         found = self.paths(named[0]) if named else self.paths("~")
         self.cwd = found[0] if found and named != ["-"] else self.top
@@ -52,13 +52,13 @@ class Scope:
 
 
 class Call(NamedTuple):
-    """One command whose words stand for what they say."""
+    """One command, with its words expanded."""
 
     name: str
     words: tuple[str, ...]
     command: Command
     scope: Scope
-    piped: Source | None  # what comes from the command before it
+    piped: Source | None  # the output of the command before it
 
     @property
     def said(self) -> str:
@@ -111,7 +111,7 @@ def said(command: Command) -> str:
 
 
 def printed_by(call: Call) -> Source:
-    """The text that a command prints, where that is plain."""
+    """The text that a command prints, where that is certain."""
     redirects = call.command.redirects
     here = next((one.target for one in redirects if one.operator == "<<"), None)
     operands = [word for word in call.words if not word.startswith("-")]
@@ -130,7 +130,7 @@ def _is_home(word: str) -> bool:
 
 
 def _braces(word: str) -> list[str]:
-    """`{a,b}` is two words; a pair without a comma is none."""
+    """`{a,b}` is two words; braces without a comma stay as they are."""
     match = re.fullmatch(r"(.*?)\{([^{}]*,[^{}]*)\}(.*)", word, re.DOTALL)
     if not match:
         return [word]

@@ -1,8 +1,8 @@
 """A shell command as a list of simple commands: enough of the grammar to see what is written.
 
-Quotes, escapes, here-documents, redirections, groups. Nothing is run or expanded here: a
-variable stays in its word as `VARIABLE name END`, and what a command in `$(…)` would print is
-`UNKNOWN`. Characters of the private use area stand for them, which no command has.
+It reads quotes, escapes, here-documents, redirections and groups. Nothing is run or expanded here:
+a variable stays in its word as `VARIABLE name END`, and the output of a command in `$(…)` is
+`UNKNOWN`. These are characters of the private use area, which no command contains.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Command(NamedTuple):
 
 
 def commands(text: str) -> tuple[Command, ...]:
-    """In the order of the text; those in `$(…)` before the command that uses them."""
+    """In the order of the text. Commands in `$(…)` come before the command that uses them."""
     return tuple(_Scanner(text).commands())
 
 
@@ -41,7 +41,8 @@ class _Scanner:
         self.awaited: list[tuple[list[Redirect], int, str, bool]] = []  # here-documents to come
 
     def commands(self) -> Iterator[Command]:
-        """Those of a line come when it is over: only then its here-documents are read."""
+        """The commands of a line come when the line is over, since only then its here-documents are
+        read."""
         joint = ""
         line: list[tuple[list[str], list[Redirect], str]] = []
         while self.at < len(self.text):
@@ -127,7 +128,7 @@ class _Scanner:
         self.awaited = []
 
     def _word(self) -> str | None:
-        """None for nothing at all, which is not the word ''."""
+        """None when there is nothing at all, which differs from the word ''."""
         start, parts = self.at, []
         while self.at < len(self.text):
             char = self.text[self.at]
@@ -205,7 +206,7 @@ class _Scanner:
         return _variable(name) if name else "$"
 
     def _in_parentheses(self) -> str:
-        """Up to the one that closes it; what is inside is a command of its own."""
+        """Up to the bracket that closes it. What is inside is a command of its own."""
         depth, start = 0, self.at + 1
         while self.at < len(self.text):
             char = self.text[self.at]

@@ -1,6 +1,6 @@
-"""The programs that write files, and which of their words name them.
+"""The programs that write files, and which of their words name those files.
 
-A program that is not in the table is taken for one that only reads.
+A program that is not in the table counts as one that only reads.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from qrspi.core.hosts.written_files import Committed, Copied, Gone, Text, Unseen
 
 
 def operands(words: Sequence[str], with_value: Sequence[str] = ()) -> list[str]:
-    """The words that are no options, and no values of options."""
+    """The words that are neither options nor values of options."""
     found: list[str] = []
     rest = iter(words)
     for word in rest:
@@ -127,7 +127,7 @@ def _git(call: Call) -> Iterator[Write]:
 
 
 def _checkout(call: Call, words: Sequence[str]) -> Iterator[Write]:
-    """`git checkout [COMMIT] [--] FILE…`; a branch is a name too, and no file of a run."""
+    """`git checkout [COMMIT] [--] FILE…`. A branch is also a name, but no file of a run."""
     if {"-b", "-B", "--orphan"} & set(words):
         return
     before = list(words[: list(words).index("--")]) if "--" in words else []
@@ -139,7 +139,7 @@ def _checkout(call: Call, words: Sequence[str]) -> Iterator[Write]:
 
 
 def _code(call: Call) -> Iterator[Write]:
-    """A program that stands in the command itself."""
+    """A program that is written in the command itself."""
     for at, word in enumerate(call.words):
         if word in ("-c", "-e", "-E", "--eval", "-p"):
             text = "".join(call.words[at + 1 : at + 2])

@@ -1,6 +1,6 @@
-"""The files that a shell command would write, as far as its words tell.
+"""The files that a shell command would write, as far as its words show.
 
-Made against accidents: an agent that wants to hide a write from a reader of its words can.
+This prevents accidents. An agent that wants to hide a write can do so.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What a host says before it calls a tool, as one record, whichever host it is.
+"""What a host says before it calls a tool, as one record for all hosts.
 
-Claude Code and Codex have `tool_name` and `tool_input`, Copilot `toolName` and `toolArgs`; a
-Copilot that runs Claude Code's hooks has Claude Code's names around its own arguments.
+Claude Code and Codex have `tool_name` and `tool_input`, Copilot `toolName` and `toolArgs`. A
+Copilot that runs Claude Code's hooks uses Claude Code's names around its own arguments.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from qrspi.core.named_tuple import NamedTuple
 
 
 class ToolCall(NamedTuple):
-    """`command` is a shell's; `writes` are those of a tool that names its file itself."""
+    """`command` is a shell command; `writes` are those of a tool that names its file itself."""
 
     cwd: str
     command: str = ""

@@ -1,4 +1,4 @@
-"""May this be written? Only what breaks the run's order is refused; all else passes."""
+"""May this file be written? Only what breaks the run's order is refused; everything else passes."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ from qrspi.core.yaml import frontmatter
 
 
 class Change(NamedTuple):
-    """A file of a run before and after; None is no file. `words` are what a program was called
-    with whose output nobody has seen."""
+    """A file of a run before and after; None means no file. `words` are the command line of a
+    program whose output nobody has seen."""
 
     file: RunFile
     before: bytes | None = None
     after: bytes | None = None
     words: str = ""
     is_folder: bool = False
-    restored: bool = False  # as git has it
+    restored: bool = False  # restored from git
 
     @property
     def makes_text(self) -> bool:
@@ -49,8 +49,8 @@ _RECORDS = (FILE, CASCADES, MARKER, CLOSED)
 
 
 def refusal(change: Change, facts: Facts | None) -> str | None:
-    """The reason against it. Without facts the run cannot be read, and nothing of it is kept from
-    anybody but what is not theirs."""
+    """The reason against it. Without facts the run cannot be read; then only files that belong to
+    the engine are protected."""
     return (
         _not_theirs(change) or _approval(change) or (_too_early(change, facts) if facts else None)
     )
@@ -112,7 +112,7 @@ def _too_early(change: Change, facts: Facts) -> str | None:
 
 
 def step_of(name: str) -> str | None:
-    """The step that a file belongs to: its artifact, or one that lies beside it."""
+    """The step that a file belongs to, as its artifact or as a companion."""
     for step, about in STEP.items():
         if name == about.artifact or step_text.is_companion(step, name):
             return step

@@ -1,4 +1,4 @@
-"""Files that a tool call would write, and what is known of the text that would stand there."""
+"""Files that a tool call would write, and what is known of their new text."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ class Text(NamedTuple):
 
 
 class Replaced(NamedTuple):
-    """One piece of the file for another."""
+    """One piece of the file is replaced by another."""
 
     old: str
     new: str
@@ -23,13 +23,13 @@ class Copied(NamedTuple):
 
 
 class Committed(NamedTuple):
-    """What git has under this name; '' is its index."""
+    """The version that git has under this name; '' means its index."""
 
     commit: str
 
 
 class Unseen(NamedTuple):
-    """A program makes the text; these are the words it was called with."""
+    """A program makes the text; these are the words of its command line."""
 
     words: str
 
@@ -42,12 +42,12 @@ Source = Text | Replaced | Copied | Committed | Unseen | Gone
 
 
 class Write(NamedTuple):
-    path: str  # absolute; it may still have links and wildcards in it
+    path: str  # absolute; it may still contain links and wildcards
     by: Source
 
 
 def absolute(path: str, cwd: str) -> str:
-    """Without `.` and `..`. Links are the world's to follow."""
+    """Without `.` and `..`. Links are not followed here."""
     kept: list[str] = []
     for part in (path if path.startswith("/") else f"{cwd}/{path}").split("/"):
         if part == "..":
@@ -66,7 +66,7 @@ class RunFile(NamedTuple):
 
 
 def run_file(path: str) -> RunFile | None:
-    """By its name alone: whether there is such a run is another question."""
+    """Judged by its name alone; whether the run exists is another question."""
     project, found, below = f"{path}/".partition("/docs/qrspi/")
     run, _, name = below.strip("/").partition("/")
     return RunFile(project or "/", run, name) if found and run else None

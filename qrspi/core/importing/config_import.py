@@ -1,7 +1,7 @@
 """config.md of a run that was made elsewhere: what is changed without asking, and what is asked.
 
-Bytes and answers in, bytes, lines and questions out. A question that has no answer yet is asked
-with the answer that most would give, unless nobody can know it.
+Bytes and answers go in; bytes, lines and questions come out. A question without an answer is asked
+together with the most likely answer, unless that cannot be known.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from qrspi.core.tree import Fault
 from qrspi.core.yaml import frontmatter, reader, writer
 from qrspi.core.yaml.nodes import Node
 
-RETIRED = ("codex_reviews", "codex_enabled")  # second_reviewer is what they meant
+RETIRED = ("codex_reviews", "codex_enabled")  # they meant second_reviewer
 
 
 class Question(NamedTuple):
@@ -33,7 +33,7 @@ class Question(NamedTuple):
 
 
 class Site(NamedTuple):
-    """What is known of a run besides its config."""
+    """What is known of a run apart from its config."""
 
     created: str  # a day
     names: frozenset[str] = frozenset()  # in its folder
@@ -47,7 +47,7 @@ class Planned(NamedTuple):
 
 
 class _Draft:
-    """config.md on its way."""
+    """config.md while it is being changed."""
 
     def __init__(self, data: bytes, answers: Mapping[str, str]) -> None:
         self.data = data
@@ -65,7 +65,7 @@ class _Draft:
         return True
 
     def ask(self, question: Question) -> str:
-        """The answer, or what is recommended while nobody has answered; '' when that is nothing."""
+        """The answer, or what is recommended until somebody answers; '' when nothing is."""
         said = self.answers.pop(question.key, None)
         if said is None:
             self.questions.append(question)
@@ -77,7 +77,8 @@ class _Draft:
 
 
 def plan(content: bytes | Fault, answers: Mapping[str, str], site: Site) -> Planned | Problem:
-    """Questions are those without an answer; the data has the recommended ones in their place."""
+    """The questions are those without an answer. The data uses the recommended answers in their
+    place."""
     begun = _begun(content, answers, site)
     if isinstance(begun, Problem):
         return begun
@@ -190,7 +191,7 @@ def _route(draft: _Draft, site: Site) -> None:
 
 
 def _set_route(draft: _Draft, name: str) -> None:
-    """A list of steps of somebody's own is taken too."""
+    """A user's own list of steps is also accepted."""
     if name in ROUTES:
         draft.take(edit.set_route(Config(), {}, name, draft.data), f"route: {name}")
     else:
@@ -249,7 +250,7 @@ _FENCED = re.compile(rb"^```[a-z]*[ \t]*\r?\n(.*?)^```", re.MULTILINE | re.DOTAL
 
 
 def _own_table(data: bytes) -> str | None:
-    """A table that somebody put into a block of the text, where nothing reads it."""
+    """A table that somebody put into a block of the text, where nobody reads it."""
     for match in _FENCED.finditer(frontmatter.body(data)):
         for table in _tables(match[1].decode("utf-8", "replace").replace("\r\n", "\n")):
             changed = _with_table(data, table)
@@ -259,7 +260,7 @@ def _own_table(data: bytes) -> str | None:
 
 
 def _tables(block: str) -> Iterator[str]:
-    """With the key, or only its rows; of a block with more fields, only the table."""
+    """With the key, or only its rows. Of a block with more fields, only the table is taken."""
     lines = block.rstrip("\n").split("\n")
     starts = [at for at, line in enumerate(lines) if line.startswith("model_routing:")]
     if starts:
@@ -301,7 +302,7 @@ _REVIEWED: dict[str, tuple[str, str]] = {
 
 
 def _how_tasks_are_reviewed(draft: _Draft, site: Site) -> None:
-    """Asked where it is needed now; before, the run asks by itself."""
+    """Asked when it is needed now; until then the run asks for it when its time comes."""
     for field, (ask, usual) in _REVIEWED.items():
         unsaid = getattr(configs.read(draft.data), field) is None and site.step in CODE_STEPS
         if (bad := _faulty(draft, field)) or unsaid:
@@ -322,7 +323,7 @@ def _other_faults(draft: _Draft) -> None:
 
 
 def _said_besides(draft: _Draft) -> Problem | None:
-    """Answers to what was not asked set their fields."""
+    """An answer to a question that was not asked sets its field."""
     for key, value in draft.answers.items():
         if key.startswith("open."):
             continue

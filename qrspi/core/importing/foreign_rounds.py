@@ -43,7 +43,7 @@ class Found(NamedTuple):
 
 
 def look(tree: Tree, *, copied: bool = False) -> Found | Problem:
-    """A copy leaves the repository and the engine's own folder behind."""
+    """A copy does not include the repository and the engine's own folder."""
     files: list[str] = []
     left_out: list[str] = []
     for path, kind in _walk(tree, ""):
@@ -96,21 +96,22 @@ def _foreign(tree: Tree, folder: str, numbers: set[int]) -> tuple[int, ...]:
 
 
 def _is_ours(tree: Tree, folder: str, number: int) -> bool:
-    """The engine wrote its manifest, or git says that there was one which is gone."""
+    """Whether the engine wrote its manifest, or git says that there was one that is gone."""
     path = RoundPaths(folder, number).manifest
     found = manifests.read(tree.read(path, manifests.LIMIT), path)
     return isinstance(found, Manifest) or (found is None and tree.knows(path))
 
 
 def reviewed_in(folder: str) -> Subject | None:
-    """What the rounds of a folder are about; None when that is no step and no task."""
+    """The subject of the rounds in a folder; None when it is neither a step nor a task."""
     named = next((step.name for step in STEPS[::-1] if step.reviews == folder), None)
     about = subject_of(named) if named else subject(folder.removeprefix("reviews/tasks/"))
     return about if about and about.reviews == folder else None
 
 
 def oddities(tree: Tree, found: Found, config: Config) -> tuple[Oddity, ...]:
-    """Grouped by kind: a run of a thousand findings makes no page of a thousand lines."""
+    """Grouped by kind, so that a run with a thousand findings does not fill a page of a thousand
+    lines."""
     groups: defaultdict[str, list[str]] = defaultdict(list)
     for kind, example in _odd(tree, found, config):
         groups[kind].append(example)
@@ -185,7 +186,7 @@ def _folders(found: Found) -> list[str]:
 
 
 def _odd_names(tree: Tree, folder: str) -> Iterator[tuple[str, str]]:
-    """Beside the rounds of a folder; what is in a round is looked at with the round."""
+    """Files beside the rounds of a folder. What is in a round is judged with the round."""
     if round_number(folder.rpartition("/")[2]):
         return
     listed = entries(tree, folder)

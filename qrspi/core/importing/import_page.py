@@ -1,4 +1,4 @@
-"""import.md: what was found in a run from elsewhere, what was read as what, and how to undo it."""
+"""import.md: what was found in a run from elsewhere, how it was read, and how to undo it."""
 
 from __future__ import annotations
 
@@ -98,8 +98,8 @@ def _undo(page: Page) -> str:
 
 
 def listing(hashes: Mapping[str, str]) -> bytes:
-    """As `sha256sum -c` reads it. Of a name with a newline or a backslash it is told by the mark
-    in front."""
+    """In the format of `sha256sum -c`. A leading mark shows that a name contains a newline or a
+    backslash."""
     return "".join(map(_sum, hashes.items())).encode(errors="surrogateescape")
 
 

@@ -22,7 +22,7 @@ from qrspi.core.tree import BODY_LIMIT, CONFIG_LIMIT, Entry, Fault, Tree, TreeOv
 
 
 class Given(NamedTuple):
-    """What the outside knows: who imports what, when."""
+    """What comes from outside: who imports what, and when."""
 
     when: str
     by: str
@@ -38,11 +38,11 @@ class ImportPlan(NamedTuple):
     changes: tuple[str, ...]
     oddities: tuple[Oddity, ...]
     questions: tuple[Question, ...]
-    after: Survey  # as the run stands then
+    after: Survey  # how the run stands then
 
 
 class Overlay(TreeOver):
-    """A run with some files as they would be."""
+    """A run with some files as they will be."""
 
     def __init__(self, tree: Tree, files: Mapping[str, bytes]) -> None:
         super().__init__(tree)
@@ -119,7 +119,7 @@ def _again(
     given: Given,
     hashes: Mapping[str, str],
 ) -> ImportPlan:
-    """Only rounds that were made elsewhere since are added; nothing else changes."""
+    """Only rounds that were made elsewhere in the meantime are added; nothing else changes."""
     record, questions = _with_open(tree, _record(before, found, given), config, given.answers)
     new = {
         folder: tuple(one for one in numbers if one not in before.rounds.get(folder, ()))
@@ -162,7 +162,7 @@ def _added(
 def _config(
     tree: Tree, old: bytes | Fault, before: ImportRecord, given: Given
 ) -> Planned | Problem:
-    """Twice: the step that the run stands at is only known when its route is."""
+    """Done twice, since the step that the run stands at is known only when its route is."""
     day = given.when[:10] if not _dated(tree.name) else tree.name[:10]
     site = Site(before.imported[:10] or day, frozenset(entry.name for entry in entries(tree, "")))
     first = config_import.plan(old, given.answers, site)

@@ -1,4 +1,4 @@
-"""One file of a host with our part put in, or taken out again, byte for byte."""
+"""One file of a host with our part added, or removed again, byte for byte."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from qrspi.core.named_tuple import NamedTuple
 
 
 class Edited(NamedTuple):
-    """The new text, and the pieces that were put in: taking these out gives the old one."""
+    """The new text, and the pieces that were added: without these it is the old text."""
 
     text: str
     inserted: tuple[str, ...]
@@ -34,7 +34,7 @@ class Unfit(NamedTuple):
 
 
 def with_part(text: str | None, content: Content) -> Edited | Unfit:
-    """`text` is without our part; None is no file."""
+    """`text` is without our part; None means no file."""
     match content:
         case Whole(whole):
             if text is not None:
@@ -60,7 +60,7 @@ def stamped(text: str) -> str:
 
 
 def _is_stamped(text: str) -> bool:
-    """Whether it is a text of ours, of whichever version, that nobody has changed."""
+    """Whether some version of qrspi wrote the text, and nobody has changed it."""
     lines = text.splitlines(keepends=True)
     return bool(lines) and stamped("".join(lines[:-1])) == text
 
@@ -81,7 +81,7 @@ def _with_entries(text: str | None, content: Json) -> Edited | Unfit:
 
 
 def no_json(text: str) -> str:
-    """Why a host reads nothing of it; '' when it does."""
+    """Why a host ignores the file; '' when it reads it."""
     try:
         found = json.loads(text)
     except RecursionError:
@@ -108,7 +108,7 @@ def _with_table(text: str, table: str, piece: str) -> Edited | Unfit:
 
 
 def _appended(text: str, piece: str) -> Edited:
-    """At the end, behind an empty line, with the line ends of the file."""
+    """At the end, after an empty line, with the file's own line ends."""
     newline = "\r\n" if "\r\n" in text else "\n"
     gap = "" if not text else "\n" if text.endswith("\n") else "\n\n"
     inserted = (gap + piece).replace("\n", newline)
@@ -116,21 +116,21 @@ def _appended(text: str, piece: str) -> Edited:
 
 
 def without_part(text: str, content: Content, inserted: tuple[str, ...]) -> str:
-    """As it was before. What was changed since by others stays, as far as our part can be told
-    from it."""
+    """The text as it was before. What others have changed since stays, as far as our part can be
+    recognised."""
     exact = _taken_out(text, inserted)
     return _found_and_taken_out(text, content) if exact is None else exact
 
 
 def is_blank(text: str, content: Content) -> bool:
-    """Whether a file that we made has nothing left that somebody would miss."""
+    """Whether a file that we made contains nothing that somebody would miss."""
     if isinstance(content, Json) and not no_json(text or "{}"):
         return bool(json.loads(text or "{}") in ({}, json.loads(content.skeleton)))
     return not text.strip()
 
 
 def _taken_out(text: str, inserted: tuple[str, ...]) -> str | None:
-    """Each piece once, and whole."""
+    """Each piece must be there once and unchanged."""
     for piece in reversed(inserted):
         if text.count(piece) != 1:
             return None
@@ -156,5 +156,5 @@ def _found_and_taken_out(text: str, content: Content) -> str:
 
 
 def holds_part(text: str, content: Content) -> bool:
-    """Whether some version of our part is in it."""
+    """Whether it contains some version of our part."""
     return _found_and_taken_out(text, content) != text

@@ -1,7 +1,8 @@
-"""What is put where for each host: its hooks, the MCP server, the skill, a few lines for agents.
+"""What is installed where for each host: its hooks, the MCP server, the skill, a few lines for
+agents.
 
-Paths are below the project, or below the home of the user. Two hosts may share a file; then what
-is put there is the same for both.
+Paths are below the project, or below the user's home. Two hosts may share a file; both then need
+the same content.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ Level = Literal["project", "user"]
 HOSTS: tuple[HostName, ...] = ("claude-code", "codex", "copilot")
 SKILL = "skills/qrspi/SKILL.md"
 
-HOOK = "qrspi hook "  # what every command of ours in a host's settings holds
+HOOK = "qrspi hook "  # a part of every command of ours in a host's settings
 BEGIN, END = "<!-- qrspi:begin -->", "<!-- qrspi:end -->"
 FRAGMENT = """\
 This project plans and reviews its work in runs of `qrspi`, folders below `docs/qrspi/`. Before you
@@ -48,7 +49,7 @@ class Lines(NamedTuple):
 
 
 class Whole(NamedTuple):
-    """A file of ours alone; its last line says so, with a hash of the rest."""
+    """A file that is all ours. Its last line says so, with a hash of the rest."""
 
     text: str
 
@@ -62,7 +63,7 @@ class Part(NamedTuple):
 
 
 def command(event: str, host: HostName) -> str:
-    """Nothing at all where there is no qrspi, and never a status but 0."""
+    """Does nothing where qrspi is not installed, and always exits with 0."""
     return f"! command -v qrspi >/dev/null 2>&1 || {HOOK}{event} --host {host} || :"
 
 
@@ -135,7 +136,7 @@ def _server(file: str) -> Content:
 
 
 def is_ours(path: tuple[str, ...], value: Any) -> bool:
-    """A value in a JSON file that an installation, of whichever version, has put there."""
+    """A value that some version of qrspi has put into a JSON file."""
     if path == ("mcpServers", "qrspi"):
         return True
     said = value.get("command", value.get("bash")) if isinstance(value, dict) else None

@@ -1,4 +1,4 @@
-"""An installation as a list of changed files, and the record by which it is undone."""
+"""An installation as a list of changed files, and the record that is needed to undo it."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from qrspi.core.named_tuple import NamedTuple
 
 
 class Put(NamedTuple):
-    """What lies in one file, and for whom."""
+    """Our part of one file, and the hosts it serves."""
 
     hosts: tuple[str, ...]
     inserted: tuple[str, ...]
-    made: bool = True  # by us: before, there was no such file
+    made: bool = True  # we made the file; before, it did not exist
 
 
 Record = Mapping[str, Put]  # by file
@@ -72,7 +72,7 @@ def _unfit(file: str, unfit: Unfit) -> Problem:
 
 
 def uninstall(host: HostName, parts: tuple[Part, ...], record: Record, texts: Texts) -> Plan:
-    """A file that another host has a share in stays as it is."""
+    """A file that another host shares stays as it is."""
     changes: list[FileChange] = []
     kept = dict(record)
     for part in parts:
@@ -89,7 +89,7 @@ def uninstall(host: HostName, parts: tuple[Part, ...], record: Record, texts: Te
 
 
 def is_current(part: Part, text: str | None) -> bool | None:
-    """None when nothing of ours is there; False for another version, or for a piece of it."""
+    """None when nothing of ours is there; False for another version, or for only a part of it."""
     if text is None or not file_edit.holds_part(text, part.content):
         return None
     bare = file_edit.without_part(text, part.content, ())
@@ -107,7 +107,7 @@ def _same(one: str, two: str) -> bool:
 
 
 def read_record(data: bytes) -> Record:
-    """Of a record that cannot be read nothing is known; our parts are then found by themselves."""
+    """A record that cannot be read says nothing; our parts are then recognised by their content."""
     try:
         document: Any = json.loads(data)
         return {

@@ -1,7 +1,7 @@
-"""JSON as text: entries are put in and taken out, and every other byte stays where it is.
+"""JSON as text: entries are added and removed, and every other byte stays where it is.
 
-Only what strict JSON is can be edited: a host that reads a file with comments, or with a comma too
-many, as nothing at all would read ours as nothing too.
+Only strict JSON can be edited. A host that ignores a file with comments or with a surplus comma
+would ignore our part too.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Insertion(NamedTuple):
 
 
 def scan(text: str) -> Node:
-    """Of a text that `json.loads` has read."""
+    """The tree of a text that `json.loads` has accepted."""
     return _value(text, _skip(text, 0))
 
 
@@ -75,9 +75,9 @@ def _child(text: str, at: int, is_object: bool) -> Child:
 
 
 def insertion(text: str, path: tuple[str, ...], key: str, value: Any) -> Insertion | str:
-    """Puts `value` under `key` into the object at `path`, or as the last item of the array at
-    `path` when the key is ''. Objects on the way that are missing are made; a value of another
-    kind on the way is told."""
+    """Puts `value` under `key` into the object at `path`, or at the end of the array at `path` when
+    the key is ''. Missing objects on the way are created; a value of another kind on the way is an
+    error."""
     node = scan(text)
     for at, name in enumerate(path):
         if node.kind != "object":
@@ -122,7 +122,7 @@ def _indent(text: str, at: int) -> str:
 
 
 def _unit(text: str) -> str:
-    """What the file itself is indented by."""
+    """The indentation that the file itself uses."""
     found = re.search(r"\n([ \t]+)\S", text)
     return found[1] if found else "  "
 
@@ -132,8 +132,8 @@ IsOurs = Callable[[tuple[str, ...], Any], bool]
 
 
 def removed(text: str, is_ours: IsOurs) -> str:
-    """Without the values that are ours, by their path and content, and without the containers
-    that hold nothing else."""
+    """Without our values, found by path and content, and without containers that held nothing
+    else."""
     while (trail := next(_trails(text, scan(text), (), is_ours), None)) is not None:
         while len(trail) > 1 and _holds_nothing_else(*trail[-1]):
             trail = trail[:-1]
@@ -153,13 +153,13 @@ def _trails(text: str, node: Node, keys: tuple[str, ...], is_ours: IsOurs) -> It
 
 
 def _holds_nothing_else(node: Node, at: int) -> bool:
-    """A matcher without hooks is nothing either."""
+    """A matcher without hooks counts as empty."""
     others = [child.key for place, child in enumerate(node.children) if place != at]
     return others in ([], ["matcher"])
 
 
 def _span(node: Node, at: int) -> tuple[int, int]:
-    """A child with one comma; an only child with all the blanks around it."""
+    """A child with one comma; an only child with all white space around it."""
     children = node.children
     if len(children) == 1:
         return node.start + 1, node.end - 1

@@ -1,4 +1,4 @@
-"""Approvals, derived again: each needs its record, of just this text, and its rounds."""
+"""Approvals, derived again: each needs its record for exactly this text, and its rounds."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def _recorded(tree: Tree, step: str, known: NewestRecord) -> Iterator[Gap]:
 
 
 def _by_itself(tree: Tree, step: str, known: NewestRecord) -> Iterator[Gap]:
-    """What no person approved has its line in the log."""
+    """A step that no person approved has a line in the log of cascades."""
     data = tree.read(approvals.CASCADES, approvals.LIMIT)
     named = f'"artifact": "{step}"'.encode()
     if isinstance(data, Fault) or not any(named in line for line in data.split(b"\n")):

@@ -1,7 +1,7 @@
 """One closed round, derived again from its files: what must be there and is not.
 
-Nothing is taken from what a file says of itself, except what only that file can say: the manifest,
-whom the round expected, and the verified file, whether findings were scored.
+A file's own claims are not believed, except what no other file can say: the manifest says who was
+expected, and the verified file says whether findings were scored.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ State = Literal["proven", "unproven", "gap", "open", "left"]
 
 
 class RoundProof(NamedTuple):
-    """`left`: a person went back or ended the task before it was done."""
+    """`left`: a person went back, or ended the task, before the round was finished."""
 
     step: str
     round: int
@@ -51,16 +51,16 @@ class RoundProof(NamedTuple):
 
 
 class Known(NamedTuple):
-    """What all rounds of a run are held against."""
+    """What all rounds of a run are compared with."""
 
     config: Config
     in_git: bool
-    opened: frozenset[str]  # hashes of manifests that the trail says were opened
+    opened: frozenset[str]  # hashes of manifests that were opened, according to the trail
     lines: frozenset[str]  # of the messages of all commits
     commits: Mapping[str, Commit]
     origins: Origins
-    left: frozenset[tuple[str, int]]  # rounds that a decision on record put an end to
-    adopted: frozenset[str]  # manifests that a person took up
+    left: frozenset[tuple[str, int]]  # rounds that ended because of a recorded decision
+    adopted: frozenset[str]  # manifests that a person accepted
 
 
 class _Read(NamedTuple):
@@ -122,7 +122,7 @@ def _read(
 
 
 def _is_open(tree: Tree, read: _Read, known: Known) -> bool:
-    """The newest round of a loop may still be at work."""
+    """The newest round of a loop may still be open."""
     disposed = exists(tree, read.paths.dispositions)
     if disposed and (not known.in_git or exists(tree, read.paths.anchor)):
         return False
@@ -131,7 +131,8 @@ def _is_open(tree: Tree, read: _Read, known: Known) -> bool:
 
 
 def _is_left(tree: Tree, read: _Read, known: Known) -> bool:
-    """A loop back leaves its round; so does whoever takes a step back, or ends a task."""
+    """A loop back leaves its round unfinished, and so does a person who takes a step back or ends a
+    task."""
     if (read.subject.key, read.paths.number) in known.left:
         return not exists(tree, read.paths.anchor)
     path = pause_file(read.subject.key, read.paths.number)
@@ -189,7 +190,7 @@ _NO_TAGGER = "CNV-01"
 
 
 def _was_untagged(tree: Tree, read: _Read) -> bool:
-    """Whether the tagger was off then, as this round or the one after it was opened."""
+    """Whether the tagger was off when this round or the next one was opened."""
     path = RoundPaths(read.paths.reviews, read.paths.number + 1).manifest
     after = manifests.read(tree.read(path, manifests.LIMIT), path)
     rules = (one.choice.rule for one in (read.manifest, after) if isinstance(one, Manifest))
@@ -197,7 +198,7 @@ def _was_untagged(tree: Tree, read: _Read) -> bool:
 
 
 def _closing(tree: Tree, read: _Read, known: Known) -> Iterator[Gap]:
-    """What was kept was dealt with, and that was put on record."""
+    """Whether the kept findings were dealt with, and that is on record."""
     paths, subject = read.paths, read.subject
     if not exists(tree, paths.dispositions):
         why = f"nothing says what became of {read.kept} finding(s) that were kept"
@@ -218,7 +219,7 @@ _ROUND = "QRSPI-Round: "
 
 
 def _other_round(run: str, read: _Read, commit: Commit) -> str:
-    """A commit that a person made, and the engine adopted, names no round."""
+    """A person's commit that the engine adopted names no round."""
     mine = f"{_ROUND}{run}/{read.subject.key}/{read.paths.number:02d}"
     said = [line for line in commit.lines if line.startswith(_ROUND)]
     if said and mine not in said:
@@ -244,7 +245,8 @@ def _doubt(read: _Read, known: Known) -> str:
 
 
 def _evidence(read: _Read, origins: Origins) -> dict[Evidence, int]:
-    """How its answers came: sent for, handed in, or simply there."""
+    """How its answers came in: the engine sent for them, somebody handed them in, or they were just
+    there."""
     counts: dict[Evidence, int] = {"dispatched": 0, "handed-in": 0, "found": 0}
     found = read.round
     answers: list[Finding | Clean | Sidecar] = [*found.findings, *found.cleans]

@@ -56,7 +56,7 @@ class RunProof(NamedTuple):
 
 
 def prove(tree: Tree, history: RunHistory | None) -> RunProof:
-    """Without a history the run is in no repository, and git is asked for nothing."""
+    """No history means that the run is in no repository; then git is not asked."""
     config = configs.read(tree.read("config.md", CONFIG_LIMIT))
     records = approvals.read(tree.read(approvals.FILE, approvals.LIMIT))
     broken = tuple(_unreadable(config, records))
@@ -107,7 +107,7 @@ def _known(
 
 
 def _opened(lines: tuple[audit_trail.Line, ...]) -> Iterator[str]:
-    """Hashes of manifests that the engine opened, or wrote before that was on record by itself."""
+    """Hashes of manifests that the engine opened, or wrote before it recorded openings."""
     for line in lines:
         if line.opened:
             yield line.opened
@@ -138,13 +138,13 @@ def _rounds(tree: Tree, known: Known) -> Iterator[RoundProof]:
 
 
 def _was_elsewhere(tree: Tree, reviews: str, number: int) -> bool:
-    """What the list says of a round that has a manifest is not so: the engine opened it."""
+    """A round that has a manifest was opened by the engine, even if the import list names it."""
     paths = RoundPaths(reviews, number)
     return import_record.lists(tree, paths) and not exists(tree, paths.manifest)
 
 
 class _Phase(TreeOver):
-    """What a phase that is over had, as if it were still there."""
+    """The files of a finished phase, as if they were still in their old place."""
 
     def __init__(self, tree: Tree, folder: str) -> None:
         super().__init__(tree)
@@ -176,7 +176,7 @@ def _earlier_phases(tree: Tree, known: Known) -> Iterator[RoundProof]:
 
 
 def _changed_imports(tree: Tree) -> Iterator[Gap]:
-    """Texts go on to be written; what was said about them elsewhere stays as it came."""
+    """Texts change after an import; what was said about them elsewhere does not."""
     data = tree.read(import_record.LISTING)
     for path, known in {} if isinstance(data, Fault) else read_listing(data).items():
         if not path.startswith(("reviews/", "feedback/")) or path.endswith("/loop.md"):

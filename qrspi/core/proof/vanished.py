@@ -1,4 +1,4 @@
-"""What vanishes is missed: files that git or a record of the run names, and that are gone."""
+"""Files that git or a record of the run names, and that are gone."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from qrspi.core.tree import Tree, entries, exists
 
 
 def check(tree: Tree, history: RunHistory | None, records: tuple[Record, ...]) -> tuple[Gap, ...]:
-    """Each once, by the first that names it: git, a record, the trail."""
+    """Each file once, with the first source that names it: git, a record, the trail."""
     phases = [entry.name for entry in entries(tree, "phases") if entry.kind == "dir"]
     named = (
         *(_by_history(tree, history, phases) if history else ()),
@@ -47,8 +47,8 @@ def _by_history(tree: Tree, history: RunHistory, phases: list[str]) -> Iterator[
 
 
 def _is_kept_for_ever(tree: Tree, path: str) -> bool:
-    """Answers and records of rounds, logs of decisions, tasks that were worked on: nothing removes
-    these. A plan may drop a task before that."""
+    """Answers and records of rounds, logs of decisions, tasks that were worked on: no command
+    removes these. A plan may drop a task before anybody has worked on it."""
     folder, _, name = path.rpartition("/")
     if path in (approvals.FILE, approvals.CASCADES):
         return True
@@ -98,7 +98,7 @@ def _place(path: str) -> tuple[str, int]:
 
 
 def _by_records(tree: Tree, records: tuple[Record, ...], phases: list[str]) -> Iterator[Gap]:
-    """The newest word about a file that a decision stands in as well."""
+    """The newest record about a file that contains a decision."""
     newest = {record.file: record for record in records if record.file}
     for path, record in newest.items():
         if record.file_hash and not _is_somewhere(tree, path, phases):

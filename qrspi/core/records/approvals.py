@@ -1,17 +1,17 @@
 """The record of what people decided: approvals.jsonl, one object a line.
 
-A record names the step, the hash its body had and its highest round. What it reset
-besides (a rewind resets several steps) stands in `resets`. The newest record of a step
-tells a rewound step from a command that was killed half way. What was decided about a finding,
-a menu, a task or the whole run stands in the same file, and changes no step by itself.
+A record names the step, the hash of its text and its highest round. Other steps that it reset (a
+rewind resets several) stand in `resets`. The newest record of a step distinguishes a rewound step
+from a command that was killed half way. Decisions about a finding, a menu, a task or the whole run
+stand in the same file, and change no step by themselves.
 
-What cannot be read is never taken for a decision that nobody made: it is a Problem. A line is
-appended in one write, so a kill can leave the beginning of a last line, without its newline.
-That one says nothing: its command did not end, and is run again. The next append keeps it aside.
+A record that cannot be read never counts as "nobody decided": it is a Problem. A line is appended
+in one write, so a kill can leave the beginning of a last line, without its newline. Such a line
+says nothing: its command did not end, and is run again. The next append puts it aside.
 
-Whether a `status: approved` has its record is asked here too: who approved, and was it this very
-text. In a run whose config says `approvals: recorded` a text without one is a draft that claims
-more.
+This module also says whether a `status: approved` has its record: who approved, and whether it was
+exactly this text. In a run whose config says `approvals: recorded`, a text without one is a draft
+that claims too much.
 """
 
 from collections.abc import Iterable
@@ -57,8 +57,8 @@ class Record(NamedTuple):
     phase: int = 0  # the one that is put away
     user: str = ""  # as the machine knows them
     named: str = ""  # who they said they are: `as` in the file
-    option: str = ""  # what was chosen of what was offered
-    file: str = ""  # where the decision stands as well, run-relative
+    option: str = ""  # what was chosen from the options
+    file: str = ""  # the file that also contains the decision, run-relative
     file_hash: str = ""  # its sha256 with the decision in it; '' when it is removed
     tests: str = ""  # of test's approval: passed, failed, not-run
     route: str = ""  # of the run, when a step was decided about: pipeline and steps
@@ -66,7 +66,8 @@ class Record(NamedTuple):
 
     @property
     def person(self) -> str:
-        """As sentences name them: without an address, and never by their own word alone."""
+        """The person as sentences name them: without an address, and never only by a name they
+        gave."""
         name = self.who.partition(" <")[0] or self.user
         return f"{name} as {self.named}" if name and self.named else name
 
@@ -80,7 +81,7 @@ class Record(NamedTuple):
 
 
 class NewestRecord(NamedTuple):
-    """A step's newest record, as far as it concerns that step."""
+    """A step's newest record, as far as it is about that step."""
 
     event: str
     body_hash: str
@@ -94,7 +95,7 @@ class NewestRecord(NamedTuple):
 
 
 class Claim(NamedTuple):
-    """A step whose artifact says approved, with what is on record about it, if anything."""
+    """A step whose artifact says approved, with its record, if there is one."""
 
     step: str
     known: NewestRecord | None
@@ -120,7 +121,7 @@ _IF_SAID = (
 
 
 def read(content: bytes | Fault) -> tuple[Record, ...] | Problem:
-    """Every record in order, or the first thing that keeps them from being known."""
+    """All records in order, or the first problem that makes them unknown."""
     if isinstance(content, Fault):
         return _unreadable(content, FILE, "the record of decisions") or ()
     *lines, tail = content.split(b"\n")
@@ -145,7 +146,7 @@ def newest_on_a_route(records: Iterable[Record]) -> Record | None:
 
 
 def lost(place: str) -> Problem:
-    """Git has the record of decisions, and the run does not: nobody knows what was decided."""
+    """Git has the record of decisions and the run does not, so nobody knows what was decided."""
     from qrspi.core.text.shell_words import command
 
     restore = command("git", "-C", place, "checkout", "HEAD", "--", FILE)
@@ -155,7 +156,7 @@ def lost(place: str) -> Problem:
 
 
 def no_cascades(fault: Fault) -> Problem | None:
-    """Why nobody knows what a quick run approved by itself; None when it approved nothing."""
+    """Why it is unknown what a quick run approved by itself; None when it approved nothing."""
     return _unreadable(fault, CASCADES, "the log of approvals without a person")
 
 
@@ -175,7 +176,8 @@ def _unreadable(fault: Fault, file: str, what: str) -> Problem | None:
 
 
 def _is_torn(tail: bytes) -> bool:
-    """Whether a write that was cut off leaves this behind the last newline. An object is whole."""
+    """Whether a write that was cut off can have left this after the last newline. A complete object
+    cannot be that."""
     if not tail or not (tail.startswith(_BEGINNING) or _BEGINNING.startswith(tail)):
         return False
     import json
@@ -199,7 +201,7 @@ def _bad_line(number: int, found: str) -> Problem:
 
 
 def _line(line: bytes) -> Record | str:
-    """A record, or what the line is instead."""
+    """A record, or what is wrong with the line."""
     import json  # 2 ms of a cold start, which a run without records need not pay
 
     try:
@@ -240,7 +242,7 @@ def _record(document: dict[str, Any]) -> Record | str:
 
 
 def _in_fields(record: Record) -> Record:
-    """Records used to say in their note what has a field now."""
+    """Older records say in their note what has a field of its own now."""
     note = record.note
     match record.event:
         case "reject" if note.startswith("feedback/"):
@@ -283,7 +285,7 @@ def newest(records: Iterable[Record], step: str) -> NewestRecord | None:
 
 
 def last_approval(records: Iterable[Record], step: str) -> NewestRecord | None:
-    """The approval of a step that nothing has taken back since."""
+    """The approval of a step, unless something has taken it back since."""
     found = newest(records, step)
     return found if found and found.event == "approve" else None
 
@@ -319,7 +321,7 @@ def approval(records: Iterable[Record], step: str) -> Approval:
 
 
 def claim(tree: Tree, records: Iterable[Record], step: str) -> Claim | None:
-    """None when the approval of just this text is on record."""
+    """None when the approval of exactly this text is on record."""
     known = last_approval(records, step)
     if known and is_text(tree, step, known.body_hash):
         return None

@@ -1,5 +1,5 @@
 """The engine's audit trail, read back. It explains what was changed, and proves what the engine
-wrote itself: a file is the engine's when a line has its hash."""
+wrote itself: a file with a hash that a line has is the engine's."""
 
 from __future__ import annotations
 
@@ -118,13 +118,13 @@ def _answer(item: Mapping[str, Any]) -> Answer:
 
 
 def lines(tree: Tree) -> tuple[Line, ...]:
-    """Every line that is one, in order; a trail of enormous size tells nothing."""
+    """Every valid line, in order. A trail of enormous size is not read."""
     data = tree.read(FILE, LIMIT)
     return () if isinstance(data, Fault) else tuple(_parsed(data.split(b"\n")))
 
 
 def paths(tree: Tree, start: str) -> frozenset[str]:
-    """Every path that begins like this and that any line names; no line is parsed for it."""
+    """Every path with this prefix that any line names. No line is parsed for it."""
     data = tree.read(FILE, LIMIT)
     if isinstance(data, Fault):
         return frozenset()
@@ -135,7 +135,7 @@ def paths(tree: Tree, start: str) -> frozenset[str]:
 
 
 def about(tree: Tree, path: str) -> tuple[Line, ...]:
-    """The lines that name files whose paths begin like this, and those that move any."""
+    """The lines about files whose paths begin like this, and the lines that move any file."""
     data = tree.read(FILE, LIMIT)
     if isinstance(data, Fault):
         return ()
@@ -145,7 +145,7 @@ def about(tree: Tree, path: str) -> tuple[Line, ...]:
 
 def wrote(tree: Tree, path: str, hashes: Iterable[str]) -> bool:
     """Whether a line says that the engine opened a round, or wrote a file, with one of these
-    hashes. They are looked for before anything is parsed, which keeps `status` quick."""
+    hashes. They are searched for before anything is parsed, which keeps `status` fast."""
     data = tree.read(FILE, LIMIT)
     if isinstance(data, Fault):
         return False

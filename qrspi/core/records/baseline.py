@@ -1,4 +1,5 @@
-"""The baseline: whether the tests passed before anybody touched the code, and what was chosen."""
+"""The baseline: whether the tests passed before anybody touched the code, and what a person
+chose."""
 
 from __future__ import annotations
 
@@ -27,7 +28,7 @@ class Baseline(NamedTuple):
     commit: str
     command: str
     exit: int  # 124 when it ran out of time
-    choice: Choice = "pending"  # of no interest when the tests passed
+    choice: Choice = "pending"  # unimportant when the tests passed
     time: str = ""
     failures: tuple[str, ...] = ()
 
@@ -51,7 +52,7 @@ def listed(failures: Sequence[str]) -> str:
 
 
 def read(tree: Tree) -> Baseline | None:
-    """None when there is none, or none that can be understood: it is then taken again."""
+    """None when there is none, or none that can be understood; it is then taken again."""
     data = tree.read(FILE)
     fields = frontmatter.fields(data)
     said = {key: frontmatter.text(fields, key) or "" for key in ("commit", "command", "time")}
@@ -70,7 +71,7 @@ def names(data: bytes) -> tuple[str, ...]:
 
 
 def known_failures(tree: Tree) -> tuple[str, ...]:
-    """What a person chose to live with before the first task."""
+    """The failures that a person accepted before the first task."""
     data = tree.read(FAILURES)
     return () if isinstance(data, Fault) else names(data)
 

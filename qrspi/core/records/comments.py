@@ -1,7 +1,7 @@
 """Comments of people on lines of an artifact: feedback/comments.jsonl, one object a line.
 
-A comment remembers the lines it is about, and moves with them: where the text stands now is looked
-for whenever it is shown. What is open about a step is also written as a page that its author reads.
+A comment remembers the lines it is about and moves with them: whenever it is shown, their present
+place is searched for. Open comments of a step are also written as a page for its author.
 """
 
 from __future__ import annotations
@@ -22,13 +22,14 @@ LIMIT = 16 * 1024 * 1024
 QUOTED = 4000  # characters of the lines that are remembered
 MOST = 2000  # comments in one run
 _ALIKE = 0.75
-# Likeness is costly to tell: how far around its old place a line is looked for, and how much of it.
+# Similarity is slow to compute. These limit how far around its old place a line is searched for,
+# and how much of it is compared.
 _NEAR = 40
 _COMPARED = 160
 _ID = re.compile(r"c[1-9][0-9]{0,5}", re.ASCII)
 _LINE = re.compile(r"[^\x00-\x1f\x7f]*")
 
-# changed: the lines are not there any more; the place is where they were.
+# changed: the lines no longer exist; the place is where they were.
 Place = Literal["same", "moved", "changed", "gone"]
 
 
@@ -82,7 +83,7 @@ def page_file(step: str) -> str:
 
 
 def step_of(path: str) -> str:
-    """The step that a file belongs to; '' when it is no text of one."""
+    """The step that a file belongs to; '' when it is not the text of one."""
     named = (one.name for one in STEPS if one.artifact == path)
     beside = (one.name for one in STEPS if step_text.is_companion(one.name, path))
     return next(named, "") or next(beside, "")
@@ -144,7 +145,8 @@ def _take(line: bytes, found: dict[str, Comment]) -> bool:
 
 
 def _is_line(value: object) -> bool:
-    """These stand in the head of a comment, where a second line would speak for itself."""
+    """These stand in the head of a comment, where a second line would look like a field of its
+    own."""
     return isinstance(value, str) and _LINE.fullmatch(value) is not None
 
 
@@ -190,7 +192,7 @@ def _nearest(lines: Sequence[str], wanted: Sequence[str], before: int) -> int | 
 
 
 def _alike(comment: Comment, lines: Sequence[str], wanted: Sequence[str]) -> Placed:
-    """The likeliest line for its first one; where none is like it, the place where it was."""
+    """The line most similar to its first one; where none is similar, the old place."""
     first = max(min(comment.start, len(lines)) - 1 - _NEAR, 0)
     near = lines[first : first + 2 * _NEAR + 1]
     scores = ((_likeness(wanted[0], line), at) for at, line in enumerate(near, first))
@@ -215,7 +217,8 @@ def open_about(tree: Tree, step: str) -> tuple[Placed, ...]:
 
 
 def page(step: str, found: Sequence[Placed]) -> bytes:
-    """What its author reads. What people wrote stands behind a mark, so that it is no heading."""
+    """The page for the author. Each line of a person stands after a mark, so that none becomes a
+    heading."""
     parts = [f"# Comments on {step}\n\nEach is about the lines that are quoted with it.\n"]
     parts += [_section(one) for one in found] or ["\nNone is open.\n"]
     return "".join(parts).encode(errors="backslashreplace")

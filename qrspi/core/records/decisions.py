@@ -1,7 +1,7 @@
 """Which decisions of people are on record.
 
-What a pause file, a skip marker, an outcome or dispositions say without such a line is a claim:
-anybody who can write a file can make one.
+Without such a line, what a pause file, a skip marker, an outcome or dispositions say is only a
+claim: anybody who can write a file can make one.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def of_task(records: Iterable[Record], key: str, ending: str) -> Record | None:
 
 
 def ended(outcome: Outcome, decided: Record | None) -> str:
-    """How a task came to its end without being clean."""
+    """How a task ended without being clean."""
     if decided is None:
         return f"outcome.md says {outcome.ending}; {UNRECORDED}: {outcome.reason}"
     return f"{decided.person} decided so on {decided.when[:10]}: {outcome.reason}"
@@ -65,7 +65,7 @@ def of_run(records: Iterable[Record]) -> Record | None:
 
 
 def _of_this_phase(records: Iterable[Record], key: str) -> list[Record]:
-    """Rounds of what a phase puts away count from 01 again, and so do its tasks."""
+    """After a phase is put away, its rounds and tasks are numbered from 01 again."""
     found: list[Record] = []
     for record in records:
         if record.event == "phase" and (record.mark(key) or "task-" in key or "gate" in key):

@@ -1,7 +1,7 @@
 """How an answer came into a round, as far as the trail tells.
 
-An answer is a file of a round: a finding, a clean sentinel, a score. Its bytes count, not its
-name: a file that was changed by anybody but the engine was found there.
+An answer is a file of a round: a finding, a clean sentinel, a score. Its bytes count, not its name:
+a file that anybody but the engine changed counts as found.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ Origins = Mapping[tuple[str, str], Origin]  # by run-relative path and sha256
 
 
 def origins(lines: Iterable[Line]) -> Origins:
-    """Where every file that the trail names came from. What the engine itself put right in a file
-    later leaves it what it was."""
+    """The origin of every file that the trail names. A later correction by the engine itself does
+    not change a file's origin."""
     known: dict[tuple[str, str], Origin] = {}
     for line in lines:
         how = _how(line.event)

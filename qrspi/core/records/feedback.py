@@ -1,4 +1,4 @@
-"""Why a person sent an artifact back: the words as given, and the text they are about."""
+"""Why a person sent an artifact back: their words, and the text that the words are about."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ def render(
 
 
 def opening(step: str, number: int, words: bytes, answers: Answers | None = None) -> bytes:
-    """Everything but the artifact. The words stand below the frontmatter, so whatever they
-    look like is text."""
+    """Everything but the artifact. The words stand below the frontmatter, so they are text whatever
+    they look like."""
     lines = ["asks_again:\n"] if answers else []
     lines += [f"  {name}: {known}\n" for name, known in (answers or {}).items()]
     head = (
@@ -43,12 +43,13 @@ def newest(tree: Tree, step: str) -> int:
 
 
 def following(tree: Tree, step: str, reviewed: int) -> int:
-    """The number of the next feedback: that of the round it answers, unless that has one."""
+    """The number of the next feedback: that of the round it answers, unless that number is
+    taken."""
     return max(newest(tree, step) + 1, reviewed)
 
 
 def asked_again(tree: Tree, step: str) -> frozenset[str]:
-    """The answers that the newest feedback asks for again and that are still what they were."""
+    """The answers that the newest feedback asks for again, and that have not changed."""
     number = newest(tree, step)
     data = tree.read(feedback_file(step, number), LIMIT) if number else Fault("absent")
     named = frontmatter.fields(data).get("asks_again")
@@ -59,7 +60,7 @@ def asked_again(tree: Tree, step: str) -> frozenset[str]:
 
 
 def answer_hash(tree: Tree, name: str) -> str:
-    """'' for one that is not there."""
+    """'' for a file that is not there."""
     data = tree.read(research_file(name))
     import hashlib  # only research that was sent back needs it
 
@@ -67,7 +68,7 @@ def answer_hash(tree: Tree, name: str) -> str:
 
 
 def says(tree: Tree, step: str, number: int, words: bytes, answers: Answers | None = None) -> bool:
-    """Whether that feedback has these very words about the very text that is there."""
+    """Whether that feedback has exactly these words about exactly the present text."""
     data = tree.read(feedback_file(step, number)) if number else Fault("absent")
     artifact = tree.read(STEP[step].artifact)
     if isinstance(data, Fault) or isinstance(artifact, Fault):
@@ -76,9 +77,9 @@ def says(tree: Tree, step: str, number: int, words: bytes, answers: Answers | No
 
 
 def quotes(data: bytes, artifact: bytes) -> bool:
-    """Whether the text that this feedback rejects is the artifact's, frontmatter and white
-    space at line ends aside. Looked at from the end: the words above may say anything, also
-    the heading, and an artifact that repeats it must not cost more than its length."""
+    """Whether the artifact is the text that this feedback rejects, without frontmatter and white
+    space at line ends. It is compared from the end, since the words above may contain anything,
+    even the heading. An artifact that repeats the heading must not take longer than its length."""
     body = _without_line_ends(frontmatter.body(artifact))
     whole = _without_line_ends(data)
     _, found, front = whole[: len(whole) - len(body)].rpartition(_PREVIOUS)

@@ -1,7 +1,7 @@
-"""import.md: which rounds of a run were made elsewhere, and what became of those left open.
+"""import.md: which rounds of a run were made elsewhere, and what became of the open ones.
 
-Such a round has no manifest that the engine wrote. Only what is listed here is taken for one, so
-that nobody hides a round of the engine's by removing its manifest.
+Such a round has no manifest that the engine wrote. Only rounds in this list count as made
+elsewhere, so nobody can hide a round of the engine by removing its manifest.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ NOTHING = ImportRecord("", "", "", "", "")
 
 
 def of_run(tree: Tree) -> ImportRecord:
-    """What the run's import.md lists. One that cannot be read lists nothing."""
+    """What the run's import.md lists. An unreadable one lists nothing."""
     data = tree.read(FILE, LIMIT)
     return NOTHING if isinstance(data, Fault) else _read(data)
 
@@ -100,14 +100,14 @@ def _block(key: str, values: Mapping[str, str]) -> list[str]:
 
 
 def with_choice(data: bytes, folder: str, choice: Choice) -> bytes:
-    """The file with another word about an open round; the text below stays."""
+    """The file with a new decision about an open round; the text below stays."""
     record = _read(data)
     changed = record._replace(open={**record.open, folder: choice})
     return head(changed).encode() + frontmatter.body(data)
 
 
 def lists(tree: Tree, paths: RoundPaths) -> bool:
-    """Whether the round was made elsewhere. One whose manifest git has and the run has lost is
+    """Whether the round was made elsewhere. A round whose manifest is in git but lost in the run is
     the engine's."""
     if paths.number not in of_run(tree).rounds.get(paths.reviews, ()):
         return False

@@ -20,7 +20,7 @@ def whole(holder: Object, key: str) -> int | None:
 
 
 def items(holder: Object, key: str, kind: type[T]) -> tuple[T, ...]:
-    """Those items of a list that are of this type."""
+    """The items of a list that have this type."""
     value = holder.get(key)
     return tuple(one for one in value if isinstance(one, kind)) if isinstance(value, list) else ()
 

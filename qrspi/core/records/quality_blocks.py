@@ -1,5 +1,5 @@
-"""Which blocks of findings in task files are the engine's own: the record of quality verdicts has
-their hashes. Any other is a part of the text, whoever put it there."""
+"""Which blocks of findings in task files are the engine's own: those whose hash is in the record of
+quality verdicts. Any other block is part of the text, whoever wrote it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The route that decisions were made on, and a change of it that no command made."""
+"""The route on which decisions were made, and a change of it that no command made."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ CHANGE = "route"  # the event of a change by command
 def changed_by_hand(
     record: Record, pipeline: str, route: tuple[str, ...], run: str, *, free: bool
 ) -> Problem:
-    """`record` was made on another route. While the route is `free`, a command can confirm it."""
+    """`record` was made on another route. While the route is `free`, a command can confirm the
+    change."""
     before, _, steps = record.route.partition(": ")
     changes = list(_changes(before, tuple(steps.split()), pipeline, route))
     text = f"config.md: {' and '.join(changes) or 'the order of the route is another'}"
@@ -33,7 +34,7 @@ def changed_by_hand(
 
 
 def _ways(pipeline: str, route: tuple[str, ...], run: str) -> tuple[str, str]:
-    """How to put it back, and the command that confirms it, as far as there are commands."""
+    """How to restore the route, and the command that confirms the new one, if there is one."""
     name = next((name for name, known in ROUTES.items() if known == route), "")
     if not name:
         return "", ""

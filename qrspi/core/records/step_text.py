@@ -28,7 +28,7 @@ def _fits(name: str, first: str, last: str, pattern: str) -> bool:
 
 
 def is_companion(step: str, path: str) -> bool:
-    """Whether a run-relative path, there or not, has the name of a companion."""
+    """Whether a run-relative path has the name of a companion, even if there is no such file."""
     folder, _, name = path.rpartition("/")
     for pattern in STEP[step].companions:
         place, _, shape = pattern.rpartition("/")
@@ -47,20 +47,21 @@ VERSION = "v2:"  # before it, a hash was over the bodies alone
 
 
 def body_hash(tree: Tree, subject: Subject) -> str:
-    """The hash approvals and manifests keep of a step's text: the names and contents of its files,
-    but for the fields that the engine sets. '' when there is no artifact."""
+    """The hash of a step's text that approvals and manifests keep: the names and contents of its
+    files, without the fields that the engine sets. '' when there is no artifact."""
     files = _files(tree, subject)
     if not files:
         return ""
     parts = [part for path, data in files.items() for part in (path.encode(), _text(path, data))]
     if any(b"\0" in data for data in files.values()):
-        # A NUL also parts the files: with their lengths, one that holds two is not taken for them.
+        # A NUL also separates the files. With their lengths, one file that contains two cannot pass
+        # for two.
         parts = [b"%d:%b" % (len(part), part) for part in parts]
     return VERSION + frontmatter.body_hash(parts)
 
 
 def is_unchanged(tree: Tree, subject: Subject, known: str) -> bool:
-    """Whether the text has this hash, in any of the versions of hashes."""
+    """Whether the text has this hash, in any version of the hash."""
     if known.startswith(VERSION):
         return body_hash(tree, subject) == known
     files = _files(tree, subject)
@@ -81,18 +82,19 @@ def _files(tree: Tree, subject: Subject) -> dict[str, bytes]:
 
 
 def _text(path: str, data: bytes) -> bytes:
-    """The frontmatter, but for what the engine sets, then the body."""
+    """The frontmatter, without what the engine sets, then the body."""
     more = CI_FIELDS if path == STEP["integrate"].artifact else ()
     return frontmatter.without(data, (*ENGINE_FIELDS, *more)) + b"\0" + frontmatter.body(data)
 
 
 ENGINE_FIELDS = ("status", "phase_start_commit", "feature_branch", "quality_verdict")
-# Written into integration.md when the CI command has run: its review does not begin again.
+# The engine writes it into integration.md after the CI command, and no new review must begin
+# because of it.
 CI_FIELDS = ("ci_exit", "ci_log", "ci_merges", "ci_resets")
 
 
 def _authored(tree: Tree, path: str, data: bytes) -> bytes:
-    """What a quality review left in a task is no part of its text."""
+    """A quality review's block in a task is not part of its text."""
     if path.startswith("tasks/") and b"\n--- Quality Review Findings " in data:
         from qrspi.core.records import quality_blocks
 

@@ -1,4 +1,5 @@
-"""The records of one task: how it was started, what was reported of it, how a person ended it."""
+"""The records of one task: how it was started, what was reported about it, how a person ended
+it."""
 
 from __future__ import annotations
 
@@ -34,11 +35,11 @@ class Start(NamedTuple):
     feature_branch: str = ""
     time: str = ""
     built_on: str = ""  # tasks and their reviewed commits: `task-01 SHA, task-02 SHA`
-    stays_without: str = ""  # newer ones of them, which it was not moved to, as it had begun
+    stays_without: str = ""  # newer commits of them, which the task does not have: it had begun
 
 
 class Refused(NamedTuple):
-    """Why a task could not be started, while others could."""
+    """Why a task could not be started, although others could."""
 
     reason: str
     hint: str = ""
@@ -176,7 +177,7 @@ def listed(commits: Mapping[str, str]) -> str:
 
 
 def refused(tree: Tree, key: str) -> Refused | None:
-    """One that cannot be read stops nothing: the task is tried again."""
+    """A record that cannot be read stops nothing: the task is tried again."""
     page = _page(tree, refused_file(key))
     if page is None or isinstance(page, Problem) or not page.body:
         return None
@@ -184,7 +185,7 @@ def refused(tree: Tree, key: str) -> Refused | None:
 
 
 def places(run: str, key: str) -> tuple[str, ...]:
-    """Where a task's work tree can be: a record that leads elsewhere is not followed."""
+    """Where a task's work tree may lie. A record that names another place is not followed."""
     return tuple(f"{WORKTREES}/{folder}/{key}" for folder in dict.fromkeys((slug_of(run), run)))
 
 
@@ -230,7 +231,7 @@ def reopened(tree: Tree, key: str) -> Reopened | Problem | None:
 
 
 def _is_review(path: str) -> bool:
-    """Whether a line of a record names a file of the run's reviews, and says nothing else."""
+    """Whether a line of a record consists of the name of a file in the run's reviews."""
     return path.startswith("reviews/") and all(
         is_safe(part) and part.strip(".") for part in path.split("/")
     )

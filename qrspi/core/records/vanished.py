@@ -1,4 +1,4 @@
-"""What the engine wrote into reviews, and what is gone though no command took it away."""
+"""What the engine wrote into reviews, and what of it is gone although no command removed it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from qrspi.core.tree import Fault, Tree, entries, exists
 
 REVIEWS = "reviews/"
 SHOWN = 5
-_ROUNDS = 100  # of one loop: more is no loop of anybody
+_ROUNDS = 100  # rounds of one loop; no real loop has more
 _VERIFIED = "-verified.md"
 _NAMED = rb"(?m)^<!-- @@(?:FINDING|SCORE|CLEAN): ([^\s/]+) @@ -->$"
 _WROTE = "qrspi wrote it"
@@ -29,8 +29,8 @@ def written(lines: Iterable[Line]) -> tuple[str, ...]:
 
 
 def _course(lines: Iterable[Line]) -> tuple[dict[str, str], dict[str, None]]:
-    """What should be there, and what was missing and then written anew with another text: so
-    something that it is made from was not there any more either."""
+    """What should be there, and what was missing and then written again with another text. In that
+    case, something that it is made from was missing too."""
     there: dict[str, str] = {}
     anew: dict[str, None] = {}
     for touched in (one for line in lines for one in line.files):
@@ -50,17 +50,17 @@ def _course(lines: Iterable[Line]) -> tuple[dict[str, str], dict[str, None]]:
 
 
 def from_run(tree: Tree) -> tuple[Problem, ...]:
-    """All that is gone, and the trail itself."""
+    """Everything that is gone, and the trail itself."""
     names = audit_trail.paths(tree, REVIEWS)
     absent = {path for path in names if not exists(tree, path)}
-    # Nearly always nothing is: then no line is parsed.
+    # Nearly always nothing is gone, and then no line is parsed.
     there = written(audit_trail.lines(tree)) if absent else ()
     answers = (gone for file in _verified_files(tree) for gone in _answers(tree, file))
     return (*_trail(tree), *_few([path for path in there if path in absent]), *answers)
 
 
 def _few(gone: list[str]) -> tuple[Problem, ...]:
-    """Of a folder full of files that are gone, some names will do."""
+    """For a folder full of lost files, a few names are enough."""
     if len(gone) <= SHOWN:
         return tuple(map(_gone, gone))
     text = f"{gone[0]} and {len(gone) - 1} more files are gone: {_WROTE}, and {_NOBODY}"
@@ -68,7 +68,7 @@ def _few(gone: list[str]) -> tuple[Problem, ...]:
 
 
 def from_round(tree: Tree, folder: str) -> tuple[Problem, ...]:
-    """The same for one round, at the cost of the lines that name it."""
+    """The same for one round, by parsing only the lines that name it."""
     names = {entry.name for entry in entries(tree, folder)}
     verified = f"{folder}{_VERIFIED}"
     there, anew = _course(audit_trail.about(tree, folder))
@@ -84,8 +84,8 @@ def _made_anew(verified: str) -> Problem:
 
 
 def in_the_way(gone: tuple[Problem, ...], folder: str) -> Problem | None:
-    """What keeps an open round from going on: it would be counted without what is gone. What the
-    engine derives may be gone: it is derived again."""
+    """What keeps an open round from going on, since it would be counted without the lost files.
+    What the engine derives may be gone: it is derived again."""
     answers = [one for one in gone if one.expected == _ANSWERS]
     if not answers:
         return None
@@ -109,7 +109,7 @@ def _verified_files(tree: Tree) -> Iterator[str]:
 
 
 def _answers(tree: Tree, verified: str) -> tuple[Problem, ...]:
-    """What the file was made from. An answer that was sent back has another name then."""
+    """The file that it was made from. An answer that was sent back has another name by then."""
     data = tree.read(verified)
     if isinstance(data, Fault):
         return ()
@@ -130,8 +130,8 @@ def _unkept(path: str, verified: str) -> Problem:
 
 
 def _trail(tree: Tree) -> tuple[Problem, ...]:
-    """A clone has no folder of the engine's own; one without a trail has lost it, unless the
-    engine never opened a round here."""
+    """Whether the trail itself is lost. A clone has no folder of the engine; a run with that folder
+    and without a trail has lost it, unless the engine never opened a round here."""
     names = {entry.name for entry in entries(tree, ".qrspi")}
     if not (names - {".gitignore", "lock", "agents"}) or "audit.jsonl" in names:
         return ()

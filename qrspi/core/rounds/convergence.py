@@ -1,5 +1,5 @@
-"""What the next round looks at, and who is sent to it: only the last fixes or the whole artifact
-again; everybody, or those who had something to say and one more."""
+"""What the next round looks at, and who is sent: only the last fixes or the whole artifact again;
+all reviewers, or those with findings and one more."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from qrspi.core.rounds import round_list, scope_set
 from qrspi.core.rounds.scope_set import FULL, ScopeSet
 from qrspi.core.tree import Fault, Tree, entries
 
-ScopeSetFile = ScopeSet | Problem | None  # None: there is no such file
+ScopeSetFile = ScopeSet | Problem | None  # None: the file is absent
 
 
 class _Verdict(NamedTuple):
@@ -41,8 +41,8 @@ def decide(
 ) -> Decision:
     """The ref of round `number` + 1; `previous` and `current` are rounds number-1 and number.
 
-    `head_parent` is what HEAD~1 resolves to, `previous_anchor` the commit recorded for the
-    previous round; either is None when there is none that can be read.
+    `head_parent` is what HEAD~1 resolves to, `previous_anchor` the commit recorded for the previous
+    round. Each is None when it cannot be read.
     """
     if not tagger_enabled or step == "test":
         verdict = _Verdict("CNV-01")
@@ -102,7 +102,7 @@ _EARLY = (
 
 
 def _absent(number: int, previous: ScopeSetFile, current: ScopeSetFile) -> tuple[str, ...]:
-    """One line when a set is not there, whichever rule decides; a bad one is named as well."""
+    """One line when a set is missing, whichever rule decides; an unreadable set is named too."""
     bad = tuple(
         scope_set.malformed_line(at, file.message)
         for at, file in ((number - 1, previous), (number, current))
@@ -133,7 +133,7 @@ REASONS = {
 
 
 def flag_persists(number: int) -> str:
-    """What is said when a used-up flag cannot be deleted; the round goes on."""
+    """What is said when a used flag cannot be deleted; the round goes on."""
     return (
         f"Round {number:02d}: backward-loop flag delete failed — flag persists;"
         " manual remove may be required"
@@ -163,15 +163,16 @@ class Chosen(NamedTuple):
 
 
 def base_of(subject: Subject, records: Iterable[Record]) -> int:
-    """The last round that was about another text: it was rejected, or the run went back."""
+    """The last round about another text, before a rejection or a step back."""
     return approvals.loop_base(records, subject.key if subject.is_task else subject.step)
 
 
 def choose_reviewers(
     tree: Tree, subject: Subject, config: Config, tags: tuple[str, ...], number: int, base: int
 ) -> Chosen:
-    """Choose among those whom matrix and config.md name. Rounds up to `base` were about another
-    text. The one more is another one in each round, so that in time everybody looks again."""
+    """Choose among the reviewers that the matrix and config.md name. Rounds up to `base` were about
+    another text. The additional reviewer changes from round to round, so that in time everybody
+    looks again."""
     if config.later_rounds != "raisers" or number - base < FIRST_OF_RAISERS:
         return Chosen(tags)
     raised = raisers(tree, subject, number, base)
@@ -186,7 +187,7 @@ def choose_reviewers(
 
 
 def raisers(tree: Tree, subject: Subject, number: int, base: int) -> frozenset[str]:
-    """Those who wrote a finding, kept or not, in a round after `base` and before this one."""
+    """The reviewers with a finding, kept or not, in a round after `base` and before this one."""
     rounds = (one for one in round_list.rounds(tree, subject) if base < one < number)
     folders = (RoundPaths(subject.reviews, one).directory for one in rounds)
     names = (parse_round_file(entry.name) for folder in folders for entry in entries(tree, folder))

@@ -23,7 +23,7 @@ _OPENING = re.compile(r"^(```+|~~~+)[ \t]*(?:ya?ml)?[ \t]*\n", re.MULTILINE)
 
 
 def nothing_applied(number: int, skipped: Mapping[str, Record | None]) -> bytes:
-    """For a round whose findings were all skipped, each with the record of that."""
+    """For a round whose findings were all skipped, each with its record."""
     lines = [_skipped(name, record) for name, record in skipped.items()][:_LISTED]
     if more := len(skipped) - len(lines):
         lines.append(f"- and {more} more")

@@ -1,5 +1,5 @@
 """A loop's findings over its rounds: where each comes from, what led to its verdict, and what is
-left unresolved when the loop stops."""
+unresolved when the loop stops."""
 
 from __future__ import annotations
 
@@ -46,19 +46,19 @@ def _trace(tree: Tree, subject: Subject, config: Config, base: int) -> Trace:
 
 
 def _outlook(trace: Trace) -> Outlook:
-    """A single round has nothing to be compared with: it has not moved."""
+    """A single round has nothing to be compared with, so it has no outlook."""
     return Outlook(trace.outlook or "stagnant", trace.because)
 
 
-# A loop asks a person after twenty rounds at the latest: more than this is no loop of anybody.
+# A loop asks a person after twenty rounds at the latest; no real loop has more rounds than this.
 LONGEST = 100
 
 
 def chronicle(
     tree: Tree, subject: Subject, config: Config, base: int, upto: int = round_list.HIGHEST
 ) -> tuple[RoundFindings, ...]:
-    """The findings of each round after `base`, and what became of them; of very many rounds, of
-    the last."""
+    """The findings of each round after `base`, and what became of them; only the last rounds of
+    very many."""
     tree = Snapshot(tree)  # the folder of a long loop is listed many times
     artifact = tree.read(subject.artifact)
     numbers = round_list.latest(tree, subject, upto, LONGEST)
@@ -170,14 +170,14 @@ class Shown(NamedTuple):
 
 
 def config_of(tree: Tree, loop: Loop, config: Config) -> Config:
-    """A closed round is judged by what it was assembled under, not by today's setting."""
+    """A closed round is judged by the setting it was assembled under, not by today's."""
     data = tree.read(loop.paths.verified) if loop.stage == "closed" else Fault("absent")
     said = None if isinstance(data, Fault) else verified_file.recorded_verifier(data)
     return config._replace(verifier_enabled=said == "true") if said else config
 
 
 def shown(tree: Tree, loop: Loop, config: Config) -> tuple[Shown, ...]:
-    """Those of this round, then those of earlier rounds that it no longer has."""
+    """The findings of this round, then those of earlier rounds that it no longer has."""
     rounds = chronicle(tree, loop.subject, config, 0, loop.number)
     trace = lineage.trace(rounds, loop.subject.step)
     here = [

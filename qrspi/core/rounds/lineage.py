@@ -1,6 +1,6 @@
 """Findings across rounds: which are new, which stay, which were settled and come back.
 
-Two findings are one defect when they are about the same section and their messages share
+Two findings are the same defect when they are about the same section and their messages share
 enough words. Lines move and reviewers rephrase, so neither is compared exactly.
 """
 
@@ -22,7 +22,7 @@ Outlook = Literal["converging", "stagnant", "oscillating"]
 # different findings about one section 0.2 to 0.5. In another section only a near copy counts.
 ALIKE = 0.55
 ALIKE_ELSEWHERE = 0.8
-TELLING = 50  # a word that more defects share leads to none of them
+TELLING = 50  # a word that more defects share identifies none of them
 RECENT = 3  # rounds that the outlook is judged by
 
 
@@ -42,7 +42,7 @@ class Record(NamedTuple):
 
     @property
     def settled(self) -> bool:
-        """Someone decided against it: it was neither fixed nor left open."""
+        """Somebody decided against it, so it was neither fixed nor left open."""
         return self.verdict == "drop" or self.decision == "skip"
 
     @property
@@ -63,7 +63,7 @@ class Sighting(NamedTuple):
 
 
 class Lineage(NamedTuple):
-    """One defect's course; `sightings` go from the first round to the last."""
+    """The course of one defect; `sightings` go from the first round to the last."""
 
     state: State
     because: str
@@ -122,7 +122,7 @@ def _returned(defect: _Defect, order: Mapping[int, int]) -> int:
 
 
 def fingerprint(step: str, section: str, message: str) -> str:
-    """The same for the same words about the same section, wherever its lines are."""
+    """The same value for the same words about the same section, wherever its lines are."""
     text = "\0".join((step, section, *sorted(words_of(message))))
     return hashlib.sha256(text.encode(errors="replace")).hexdigest()[:16]
 
@@ -138,7 +138,7 @@ class _Defect:
     def __init__(self, order: int) -> None:
         self.order = order
         self.sightings: list[Sighting] = []
-        self.tags: set[str] = set()  # whoever has seen it
+        self.tags: set[str] = set()  # the reviewers that have seen it
         self.words: list[frozenset[str]] = []  # of the latest round's sightings
 
     @property
@@ -201,7 +201,7 @@ class _Register:
     def _recognised(
         self, round: RoundFindings, words: Sequence[frozenset[str]]
     ) -> dict[int, _Defect]:
-        """The best matches with earlier rounds; a reviewer names one defect once a round."""
+        """The best matches with earlier rounds. A reviewer names a defect only once a round."""
         matches = sorted(
             match
             for at, record in enumerate(round.records)
@@ -221,8 +221,8 @@ class _Register:
         for defect in near.values():
             if (likeness := defect.likeness(words)) >= ALIKE:
                 yield _Match(-likeness, False, defect.order, at)
-        # Other sections only through a few shared words, so that cost stays quadratic in no
-        # more than one section's findings.
+        # Other sections are reached only through a few shared words, so the cost is quadratic only
+        # in one section's findings.
         far = {order: one for word in sketch(words) for order, one in self._word(word)}
         for order, defect in far.items():
             if order not in near and (likeness := defect.likeness(words)) >= ALIKE_ELSEWHERE:
@@ -281,7 +281,7 @@ def _state(defect: _Defect, numbers: Sequence[int]) -> tuple[State, str, Sightin
 
 
 def _outlook(defects: Sequence[_Defect], numbers: Sequence[int]) -> tuple[Outlook | None, str]:
-    """Whether the loop comes to an end, from what became of each defect."""
+    """Whether the loop comes to an end, judged by what became of each defect."""
     if len(numbers) < 2:
         return None, "a single round has nothing to be compared with"
     if not any(defect.is_open(numbers[-1]) for defect in defects):
@@ -296,7 +296,7 @@ def _outlook(defects: Sequence[_Defect], numbers: Sequence[int]) -> tuple[Outloo
 
 
 def judged(course: Course) -> Outlook:
-    """Coming back outweighs staying; new findings count against resolved ones."""
+    """Returning findings outweigh staying ones; new findings count against resolved ones."""
     returns = course.re_raised >= max(course.persisting, 1)
     if returns and 2 * course.re_raised >= course.resolved:
         return "oscillating"
@@ -317,7 +317,7 @@ def _course(defects: Iterable[_Defect], before: int, now: int) -> Course:
     return Course(resolved, persisting, re_raised, new)
 
 
-# How alike two messages are, by the words that carry their meaning
+# How similar two messages are, by the words that carry their meaning
 
 _WORD = re.compile(r"[^\W_]+")
 _LINE_NUMBERS = re.compile(
@@ -331,7 +331,7 @@ most must never no nor not now of on one only or other our out over per same sho
 such than that the their them then there these they this those to too two under until up use used
 uses very via was were what when where which while who whose why will with without would yet you
 your"""
-# What reviewers say of everything.
+# Words that reviewers use about everything.
 _SPEECH = """add artifact claim claims clear currently define defined defines describe described
 describes design document documented ensure lack lacks list listed lists mention mentions missing
 need needs omit omits omitted remain remains require required requires say says section specified
@@ -353,5 +353,5 @@ def similarity(one: frozenset[str], other: frozenset[str]) -> float:
 
 
 def sketch(words: frozenset[str], size: int = 4) -> tuple[str, ...]:
-    """A few words that two sets with most words in common are all but sure to share."""
+    """A few words that two sets with most words in common almost certainly share."""
     return tuple(sorted(words)[-size:])

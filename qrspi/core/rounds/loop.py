@@ -33,11 +33,11 @@ class Loop(NamedTuple):
     round: Round | None = None
     triaged: tuple[Triaged, ...] = ()
     pause: Pause | None = None
-    skipped: bool = False  # it goes on without scores, says the file that a person's word leaves
+    skipped: bool = False  # it goes on without scores, as a person's decision says
     clean: bool = False
     fresh: bool = False  # the text is the one this round reviewed
-    failures: tuple[Problem, ...] = ()  # what puts the round before the failure menu
-    problem: Problem | None = None  # why nothing can be said of the round
+    failures: tuple[Problem, ...] = ()  # why the round gets the failure menu
+    problem: Problem | None = None  # why nothing can be said about the round
     warnings: tuple[Problem, ...] = ()
     verified: bytes = b""  # of the verified file, as soon as the round can be assembled
     decided: RoundDecisions = RoundDecisions()  # what people decided about it, on record
@@ -64,7 +64,7 @@ class Loop(NamedTuple):
 
     @property
     def unrecorded(self) -> tuple[str, ...]:
-        """The findings that the pause file decides and no record does."""
+        """The findings that the pause file decides but no record does."""
         made = self.pause.decisions.items() if self.pause else ()
         return tuple(
             name
@@ -74,14 +74,14 @@ class Loop(NamedTuple):
 
     @property
     def settled(self) -> bool:
-        """Whether a person decided about each finding that was kept, and wants none applied."""
+        """Whether a person decided about each kept finding and wants none applied."""
         if self.stage != "closed" or self.pause is None or self.to_apply or not self.kept:
             return False
         return self.is_proven and not self.pause.undecided and not self.unrecorded
 
     @property
     def answered(self) -> tuple[str, ...]:
-        """Those who wrote something for the round, well or badly."""
+        """The reviewers that wrote something for the round, valid or not."""
         if self.round is None:
             return ()
         found, clean = self.round.findings, self.round.cleans
@@ -89,21 +89,21 @@ class Loop(NamedTuple):
 
     @property
     def is_renewable(self) -> bool:
-        """Nobody has looked at the text yet, which changed after the round was opened; or nothing
-        proves that it was, as when a kill came between its manifest and the trail."""
+        """Nobody has looked at the text yet and it changed after the round was opened; or nothing
+        proves that it was opened, as after a kill between its manifest and the trail."""
         waits = self.stage == "reviewing" and self.round is not None and not self.answered
         stale = self.is_outdated or not self.is_proven
         return waits and stale and not (self.round and self.round.unfinished)
 
     @property
     def is_outdated(self) -> bool:
-        """Of a text that people write; code steps tell by their commits."""
+        """For texts that people write; code steps compare commits."""
         written = not self.subject.is_task and self.subject.step not in CODE_STEPS
         return written and self.manifest is not None and not self.fresh
 
     @property
     def to_apply(self) -> tuple[Triaged, ...]:
-        """Kept findings that are applied: the automatic ones and those a person chose."""
+        """Kept findings that are applied: the automatic ones and those that a person chose."""
         decisions = self.pause.decisions if self.pause else {}
         return tuple(
             item
@@ -139,7 +139,7 @@ def at(
     base: int = 0,
     records: Iterable[Record] = (),
 ) -> Loop:
-    """One round of the subject, the newest or not; one that a later round follows is closed."""
+    """One round of the subject, the newest or not. A round that a later one follows is closed."""
     outline, newest = _outline(tree, subject), round_list.newest(tree, subject)
     if number < newest:
         return _followed(tree, outline, config, number, tuple(records))
@@ -147,7 +147,7 @@ def at(
 
 
 def each(tree: Tree, subject: Subject, config: Config, numbers: Iterable[int]) -> Iterator[Loop]:
-    """Several rounds as `at` tells of them, with one look at which there are."""
+    """Several rounds, as `at` gives them, with one look at which rounds exist."""
     outline, newest = _outline(tree, subject), round_list.newest(tree, subject)
     for number in numbers:
         if number < newest:
@@ -172,7 +172,7 @@ def _followed(
 
 
 def _decided(loop: Loop, records: Iterable[Record]) -> Loop:
-    """Only what somebody decided, or seems to have, is looked up."""
+    """Only what somebody decided, or seems to have decided, is looked up."""
     if not (loop.skipped or loop.pause or loop.imported):
         return loop
     return loop._replace(decided=decisions.of_round(records, loop.subject.key, loop.number))
@@ -283,7 +283,7 @@ def _with_stage(tree: Tree, loop: Loop, config: Config, base: int) -> Loop:
 
 
 def _with_word_on_changes(loop: Loop) -> Loop:
-    """Until findings are applied, nobody changes the text on behalf of the round."""
+    """Until findings are applied, nobody changes the text because of the round."""
     early = loop.stage in ("reviewing", "guarded", "verifying")
     if not (early and loop.is_outdated and loop.answered):
         return loop
@@ -321,7 +321,7 @@ def _review_stage(tree: Tree, loop: Loop, config: Config) -> Loop:
 
 
 def _failures(tree: Tree, loop: Loop, config: Config) -> tuple[Problem, ...]:
-    """In the guard's order; scores that failed are one line together."""
+    """In the guard's order. Failed scores share one line."""
     assert loop.round is not None
     found = [item for item in loop.round.blocking if item.code != "verify_failed"]
     if failed := len(loop.round.blocking) - len(found):
@@ -368,7 +368,7 @@ def _unwritten(tree: Tree, loop: Loop, config: Config) -> str:
 
 
 def _is_written(loop: Loop, verified: bytes | Fault) -> bool:
-    """What came with a round from elsewhere stays as it is."""
+    """Files of a round from elsewhere stay as they are."""
     return verified == loop.verified or (loop.imported and isinstance(verified, bytes))
 
 

@@ -1,8 +1,8 @@
 """The dispatch manifest of a round: who was sent to review what, by which decision; and whether the
 engine wrote it, as far as that is on record.
 
-Anybody who can write a file can write a manifest. One that stands in the trail, or that a commit of
-the engine signs, is the engine's own. A person may take up any other, which is on record too.
+Anybody who can write a file can write a manifest. It is the engine's own if the trail has it, or a
+commit of the engine signs it. A person may accept any other, which is put on record too.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Dispatch(NamedTuple):
 
 
 class RefChoice(NamedTuple):
-    """What the round's diff was taken against, and which rule chose it."""
+    """What the round's diff is compared with, and which rule chose it."""
 
     ref: str = ""
     ref_commit: str = ""
@@ -88,7 +88,7 @@ def render(manifest: Manifest) -> bytes:
 
 
 def as_opened(manifest: Manifest) -> Manifest:
-    """What does not change while its agents are sent."""
+    """The part that does not change while its agents are sent."""
     return manifest._replace(dispatches=())
 
 
@@ -130,8 +130,8 @@ def _rendered_dispatch(item: Dispatch) -> dict[str, Any]:
 
 
 def read(content: bytes | Fault, file: str = "") -> Manifest | Problem | None:
-    """None when there is no manifest; a Problem when there is one that cannot be read, or whose
-    JSON is of another shape."""
+    """None when there is no manifest. A Problem when it cannot be read, or its JSON has another
+    shape."""
     if isinstance(content, Fault):
         if content.kind == "absent":
             return None
@@ -157,7 +157,7 @@ def _bad(file: str, found: str) -> Problem:
 
 
 def is_other(problem: Problem) -> bool:
-    """Whether it can be read and is another tool's: as good as none, but for a warning."""
+    """Whether it can be read but belongs to another tool: it counts as none, with a warning."""
     return problem.code == "manifest-shape"
 
 
@@ -249,7 +249,7 @@ def _texts(value: Any) -> dict[str, str]:
     return {key: item for key, item in value.items() if isinstance(item, str)}
 
 
-# tampered: and it leaves out somebody whom the matrix and config.md name.
+# tampered: it also leaves out somebody whom the matrix and config.md name.
 Opening = Literal["opened", "adopted", "unproven", "tampered"]
 ADOPT = "adopt"
 SIGNATURE = "QRSPI-Manifest:"
@@ -258,7 +258,7 @@ SIGNATURE = "QRSPI-Manifest:"
 def opening(
     tree: Tree, path: str, data: bytes, manifest: Manifest, records: Iterable[Record]
 ) -> Opening:
-    """Who must review is not asked here; `unproven` asks it of a round that nothing proves."""
+    """This does not ask who must review; `unproven` does, for a round that nothing proves."""
     hashes = _hashes(data, manifest)
     if any(one.event == ADOPT and one.file == path and one.file_hash in hashes for one in records):
         return "adopted"
@@ -270,8 +270,8 @@ def opening(
 
 
 def unproven(tree: Tree, loop: Loop, config: Config, records: tuple[Record, ...]) -> Loop:
-    """A round that nothing proves: everybody whom matrix, config.md and earlier rounds name is
-    expected, whatever its manifest says."""
+    """A round that nothing proves: all reviewers that the matrix, config.md and earlier rounds name
+    are expected, whatever its manifest says."""
     assert loop.manifest is not None
     tags = _due(tree, loop, config, loop.manifest, records)
     less = not set(tags) <= set(loop.manifest.expected_tags)
@@ -294,7 +294,7 @@ def _due(
 
 
 def doubt(loop: Loop) -> str:
-    """Said of an open round, and of one that would read as clean."""
+    """Said of an open round, and of one that would look clean."""
     if loop.opening == "tampered":
         return f"{loop.paths.manifest} is not as qrspi wrote it, and leaves reviewers out"
     return f"{loop.paths.manifest} is on no record of qrspi, so nobody knows who was sent"
@@ -307,12 +307,13 @@ def signature(tree: Tree, paths: RoundPaths) -> tuple[str, ...]:
 
 
 def _hashes(data: bytes, manifest: Manifest) -> tuple[str, str]:
-    """What stays the same in it, and as it is: trails and commits of older engines have that."""
+    """The constant part, and the file as it is: trails and commits of older engines have the
+    latter."""
     return digest(manifest), _sha256(data)
 
 
 def digest(manifest: Manifest) -> str:
-    """What the trail keeps of a round that is opened."""
+    """What the trail records when a round is opened."""
     return _sha256(render(as_opened(manifest)))
 
 

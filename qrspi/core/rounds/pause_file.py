@@ -17,7 +17,7 @@ CHOICES: tuple[str, ...] = get_args(Choice)
 
 class Pause(NamedTuple):
     decisions: Mapping[str, Choice]  # by finding name, in the order of the round
-    all_of_them: Choice = "pending"  # what a file from elsewhere says of them all at once
+    all_of_them: Choice = "pending"  # one decision for all of them, in a file from elsewhere
 
     @property
     def undecided(self) -> tuple[str, ...]:
@@ -57,7 +57,7 @@ def cited(finding: Finding) -> str:
 
 
 def quoted(finding: Finding) -> str:
-    """Each line behind a mark, so that nothing a reviewer wrote is a heading here."""
+    """Each line after a mark, so that nothing a reviewer wrote becomes a heading here."""
     return "".join(f"> {line}\n" for line in finding.message.strip().splitlines())
 
 
@@ -107,8 +107,8 @@ def _bad(file: str, found: str, field: str = "decisions") -> Problem:
 
 
 def of_round(pause: Pause, triaged: Iterable[Triaged]) -> Pause:
-    """The decisions that matter now: a finding that came after the file was written waits like
-    the others, and one that is gone waits no longer."""
+    """The decisions that matter now. A finding that came after the file was written waits like the
+    others; one that is gone waits no longer."""
     said = pause.all_of_them
     now: dict[str, Choice] = {item.finding.name: said for item in waiting(triaged)}
     made = {name: choice for name, choice in pause.decisions.items() if choice != "pending"}
@@ -118,8 +118,8 @@ def of_round(pause: Pause, triaged: Iterable[Triaged]) -> Pause:
 def decide(
     data: bytes, choices: Mapping[str, Choice], file: str, triaged: Iterable[Triaged] = ()
 ) -> bytes | Problem:
-    """The file with these decisions made; every other byte stays. Of `triaged` those are added
-    that the file does not list yet."""
+    """The file with these decisions; every other byte stays. Findings in `triaged` that the file
+    does not list yet are added."""
     pause = read(data, file)
     if not isinstance(pause, Pause):
         return pause or _bad(file, "nothing")
@@ -154,14 +154,14 @@ def _not_editable(file: str) -> Problem:
 
 
 def upstream(route: tuple[str, ...], step: str) -> tuple[str, ...]:
-    """The steps before `step`. A finding about questions can only be about goals, one about
-    research about goals or questions, and so on down the route."""
+    """The steps before `step`. A finding about questions can only go back to goals, one about
+    research to goals or questions, and so on down the route."""
     return route[: route.index(step)] if step in route else route
 
 
 def targets(finding: Finding, steps: tuple[str, ...], run: str) -> tuple[str, ...]:
-    """Those of the steps whose text the finding cites, the earliest first. One is the target;
-    among several a person chooses."""
+    """The steps whose text the finding cites, the earliest first. A single one is the target; among
+    several a person chooses."""
     cited = {_owner(entry, steps, run) for entry in finding.referenced_files}
     return tuple(step for step in steps if step in cited)
 
@@ -182,7 +182,7 @@ def _belongs(path: str, step: str) -> bool:
 
 
 def _inside_run(path: str, run: str) -> str | None:
-    """Reviewers cite `goals.md`, `docs/qrspi/<run>/goals.md` and whole absolute paths."""
+    """Reviewers cite `goals.md`, `docs/qrspi/<run>/goals.md` and absolute paths."""
     parts = [part for part in path.split("/") if part not in ("", ".")]
     if ".." in parts:
         return None

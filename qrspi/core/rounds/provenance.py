@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def taken_in(tree: Tree, loop: Loop) -> Loop:
-    """Nobody is sent for such a round, and none of its files is put right."""
+    """Nobody is sent for such a round, and its files are not corrected."""
     assert loop.round is not None
     missing = tuple(one for one in loop.round.blocking if one.code != "missing_output")
     read = loop.round._replace(unfinished=(), silent_tags=(), blocking=missing)
@@ -42,7 +42,7 @@ def _silent(loop: Loop, tags: tuple[str, ...]) -> tuple[Problem, ...]:
 
 
 def with_stage(tree: Tree, loop: Loop) -> Loop:
-    """Of one that is not taken over."""
+    """For a round that is not taken over."""
     if closer := closed_by(tree, loop):
         return loop._replace(stage="closed", because=(f"closed by {closer}",))
     why = f"{loop.paths.directory} was made elsewhere, and nothing says that it is closed"
@@ -50,7 +50,7 @@ def with_stage(tree: Tree, loop: Loop) -> Loop:
 
 
 def closed_by(tree: Tree, loop: Loop) -> str:
-    """What ends it, of several the first; '' when it is open."""
+    """What ends it (the first of several reasons); '' when it is open."""
     if exists(tree, loop.paths.dispositions):
         return "a dispositions file"
     if exists(tree, loop.paths.anchor):
@@ -62,7 +62,7 @@ def closed_by(tree: Tree, loop: Loop) -> str:
 
 
 def sentence(loop: Loop) -> str:
-    """How the reviews of a step stand whose newest round it is."""
+    """How the reviews of a step stand when this is its newest round."""
     how = loop.because[0] if loop.because else "open"
     known = loop.decided.findings or loop.decided.menu
     recorded = "" if known else "; no decision is on record"
@@ -95,8 +95,8 @@ def _came(tree: Tree, path: str, known: evidence.Origins) -> CameBy:
 
 
 def only_dispatched(tree: Tree, read: Round) -> Round:
-    """For a run that lets only those count: any other is a violation, which its writer cannot put
-    right, and which `retry` has made again."""
+    """For a run in which only such answers count: any other is a violation. Its writer cannot
+    correct it; `retry` has it made again."""
     wrong = tuple(_refused(one) for one in answers(tree, read) if one.evidence != "dispatched")
     return read._replace(
         violations=in_order((*read.violations, *wrong)),

@@ -24,23 +24,23 @@ HIGHEST = 9999  # as many digits as a round's name may have
 
 
 def rounds(tree: Tree, subject: Subject) -> tuple[int, ...]:
-    """The subject's rounds that hold something, in order."""
+    """The subject's rounds that are not empty, in order."""
     return tuple(reversed(tuple(_own(tree, subject))))
 
 
 def newest(tree: Tree, subject: Subject) -> int:
-    """The last of them, found without looking at the others; 0 when there is none."""
+    """The last of them, found without a look at the others; 0 when there is none."""
     return next(_own(tree, subject), 0)
 
 
 def latest(tree: Tree, subject: Subject, upto: int, most: int) -> tuple[int, ...]:
-    """The last of them up to a number, in order, found without looking at the earlier ones."""
+    """The last of them up to a number, in order, found without a look at the earlier ones."""
     return tuple(reversed(tuple(islice(_own(tree, subject, upto), most))))
 
 
 def highest(tree: Tree, subject: Subject) -> int:
     """The highest round in the directory, whoever opened it; 0 when there is none. A round whose
-    folder is gone but whose records are left counts too: no number is given twice."""
+    folder is gone but whose records are left counts too, so that no number is used twice."""
     beside = (round_beside(entry.name) or 0 for entry in entries(tree, subject.reviews))
     waited = (paused_round(entry.name, "pause|escape") for entry in entries(tree, "reviews"))
     asked = (one[1] for one in waited if one and one[0] == subject.key)
@@ -55,7 +55,7 @@ def _own(tree: Tree, subject: Subject, upto: int = HIGHEST) -> Iterator[int]:
 
 
 def is_of_another(tree: Tree, subject: Subject, number: int) -> bool:
-    """A directory shared by two subjects is told apart by the manifests."""
+    """The manifests tell two subjects in a shared directory apart."""
     return subject.reviews == SHARED and _owner(tree, subject, number) != subject.key
 
 
@@ -76,7 +76,7 @@ def _owner(tree: Tree, subject: Subject, number: int) -> str:
 
 
 def manifest_before(tree: Tree, subject: Subject, number: int) -> Manifest | None:
-    """Of the subject's last round before this one."""
+    """The number of the subject's last round before this one."""
     earlier = next((one for one in _own(tree, subject) if one < number), 0)
     path = RoundPaths(subject.reviews, earlier).manifest
     found = manifests.read(tree.read(path, manifests.LIMIT), path) if earlier else None
@@ -100,7 +100,7 @@ def odd_names(tree: Tree, subject: Subject) -> tuple[Problem, ...]:
 
 
 def _gaps(subject: Subject, numbers: tuple[int, ...]) -> tuple[Problem, ...]:
-    """One line for each gap, however wide: a stray `round-9999` must not flood the page."""
+    """One line for each gap, however wide, so that a stray `round-9999` does not flood the page."""
     problems = []
     for before, after in zip((0, *numbers), numbers, strict=False):
         first, last = before + 1, after - 1
@@ -119,18 +119,18 @@ PAUSED_IN_A_ROW = 5
 
 class Cap(NamedTuple):
     reason: str
-    escape: bool  # whether a summary of everything unresolved is owed
+    escape: bool  # whether a summary of everything unresolved must be written
 
 
 def cap(tree: Tree, subject: Subject, base: int) -> Cap | None:
-    """What the rounds after `base` have reached, if anything."""
+    """Which limit the rounds after `base` have reached, if any."""
     numbers = (number for number in rounds(tree, subject) if number > base)
     return reached([exists(tree, pause_file(subject.key, number)) for number in numbers])
 
 
 def reached(pauses: Sequence[bool]) -> Cap | None:
-    """From whether each round paused for a person; one that did is free of the autonomous
-    count, not of the other two."""
+    """Counted from whether each round paused for a person. A round that did is free of the
+    autonomous count, but not of the other two."""
     if len(pauses) >= TOTAL:
         return Cap(f"{len(pauses)} rounds have run, the limit is {TOTAL}", True)
     tail = pauses[-PAUSED_IN_A_ROW:]

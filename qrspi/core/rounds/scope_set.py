@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 FULL = "<full>"
 _HEADING = r"#{2,6} .+"
-# Prose is no path: with white space in it, a path must end in a file's extension.
+# Prose is no path: a path with white space must end in a file extension.
 _PATH = r"[^\s#<]\S*|[^\s#<].*\.[A-Za-z0-9]+"
 _CONTROL = r"[\x00-\x08\x0a-\x1f\x7f]"
 
@@ -141,7 +141,7 @@ def _section_tag(
 
 
 def _cited_line(finding: Finding, place: _Place, name: str) -> int | _Fallback:
-    """The first line of the first citation that is of the artifact."""
+    """The first line of the first citation of the artifact."""
     unread = None
     for entry in finding.referenced_files:
         citation = citations.parse(entry)
@@ -164,7 +164,7 @@ def _usable(tag: str, kind: str, shape: str) -> str | _Fallback:
 
 
 def _shown(text: str) -> str:
-    """What an agent wrote, on one line and of one line's length."""
+    """What an agent wrote, on one line and shortened."""
     return json.dumps(text if len(text) <= 200 else f"{text[:200]}…", ensure_ascii=False)
 
 
@@ -200,7 +200,7 @@ def tag_lines(text: str) -> tuple[str, ...]:
 
 
 def read(data: bytes) -> ScopeSet | Problem:
-    """A scope set, whoever wrote it; the Problem's message is the reason the menu gives."""
+    """A scope set, whoever wrote it. The Problem's message is the reason in the menu."""
     try:
         text = data.decode()
     except UnicodeDecodeError as error:
@@ -241,7 +241,7 @@ def load(content: bytes | Fault) -> ScopeSet | Problem | None:
 
 
 def malformed(paths: RoundPaths, problem: Problem) -> Problem:
-    """The same as the failure menu says it."""
+    """The same in the words of the failure menu."""
     return problem._replace(
         message=malformed_line(paths.number, problem.message), file=paths.scope_set
     )
@@ -252,12 +252,12 @@ def malformed_line(number: int, reason: str) -> str:
 
 
 def is_stale(scope_set: ScopeSet, kept: int) -> bool:
-    """Judged by its own count alone: a set without a count came from elsewhere and is kept."""
+    """Judged by its own count alone. A set without a count came from elsewhere and is kept."""
     return scope_set.total is not None and scope_set.total != kept
 
 
 def fallback_line(number: int, scope_set: ScopeSet) -> str | None:
-    """One line for people when some finding could not be placed; None when all could."""
+    """One line for people when a finding could not be placed; None when all could."""
     if FULL not in scope_set.tags:
         return None
     count = len(scope_set.warnings) or 1

@@ -21,7 +21,7 @@ UNASKED = "recommended default, nobody was asked"  # how `loop.md` says who chos
 
 
 class Choice(NamedTuple):
-    """What `loop.md` remembers: the answer given after round 1, and where caps restart."""
+    """What `loop.md` remembers: the answer given after round 1, and where caps start again."""
 
     mode: str = ""  # present, loop, or '' when nobody was asked yet
     caps_from: int = 0
@@ -31,7 +31,7 @@ class Choice(NamedTuple):
 class Gate(NamedTuple):
     # ask: present, or loop on? ask-again: the same, of a person and nobody else
     then: Literal["approve", "prepare", "ask", "ask-again", "cap", "cascade"]
-    review: str  # how reviews stand, in the words a person reads
+    review: str  # how reviews stand, in words for people
     clean: bool = False
     cap: Cap | None = None
 
@@ -77,7 +77,7 @@ def _from_elsewhere(loop: Loop) -> str:
 
 
 def _without_findings(loop: Loop) -> str:
-    """A round that nothing is kept of and that is not clean: somebody went on without it."""
+    """A round without kept findings that is not clean: somebody went on without it."""
     if loop.skipped and "skip" in loop.decided.menu:
         return f"Round {loop.number} was skipped by a person"
     how = f"skipped by {loop.paths.skipped}" if loop.skipped else "closed by a dispositions file"
@@ -87,7 +87,7 @@ def _without_findings(loop: Loop) -> str:
 def standing(facts: Facts, loop: Loop) -> tuple[str, bool]:
     """The same for a step that somebody approves at any stage. A review from before a rewind says
     nothing, since what the step was built on may have changed. While a round is open, the round
-    before it has the last word, unless that one was clean."""
+    before it decides, unless that one was clean."""
     entry = approvals.newest(facts.records, facts.step)
     if entry and entry.event == "rewind" and loop.number <= facts.base:
         return "Not reviewed", False
@@ -116,7 +116,7 @@ def after_closed(facts: Facts, loop: Loop) -> Gate:
     tree, base = facts.tree, facts.base
     review, clean = review_status(loop)
     if loop.number <= base and not loop.fresh:
-        return Gate("prepare", review)  # another text, in a new loop
+        return Gate("prepare", review)  # it was another text, in an earlier loop
     if loop.imported:
         return Gate("prepare", review)  # nobody here has looked at the text
     if clean:
@@ -143,7 +143,7 @@ def after_closed(facts: Facts, loop: Loop) -> Gate:
 
 
 def _goes_no_further(facts: Facts, loop: Loop, choice: Choice) -> bool:
-    """What a quick run approves by itself, it corrects by itself once: if the second round keeps
+    """A quick run corrects by itself, once, what it approves by itself. If the second round keeps
     findings too, a person says how it goes on."""
     second = facts.base + 2
     answered = max(choice.again_after, choice.caps_from)
@@ -152,9 +152,9 @@ def _goes_no_further(facts: Facts, loop: Loop, choice: Choice) -> bool:
 
 
 def cascades(facts: Facts, loop: Loop) -> bool:
-    """Whether a clean round may approve its step without a person. The count of kept
-    findings is the one just taken from the files, never what a file says of itself. A person
-    who took the step back wants to see it again."""
+    """Whether a clean round may approve its step without a person. Kept findings are counted from
+    the files, never taken from what a file says about itself. A person who took the step back wants
+    to see it again."""
     read, config = loop.round, facts.config
     return (
         config.pipeline == "quick"
@@ -190,13 +190,13 @@ _SHOWN = 300
 
 
 def _quoted(text: str) -> str:
-    """On one line, without the marks that the engine's own commands stand in."""
+    """On one line, without the marks around the engine's own commands."""
     line = " ".join(text.split()).replace("`", "'").replace('"', "'")
     return line if len(line) <= _SHOWN else f"{line[:_SHOWN]}…"
 
 
 def remarks(loop: Loop) -> tuple[str, ...]:
-    """What reviewers who found nothing say at length: a person reads it before anything passes."""
+    """Long remarks of reviewers that found nothing; a person reads them before anything passes."""
     from qrspi.core.findings import clean
 
     said = ((one, clean.remark(one)) for one in (loop.round.cleans if loop.round else ()))
@@ -208,7 +208,7 @@ def remarks(loop: Loop) -> tuple[str, ...]:
 
 
 def unseen(loop: Loop) -> tuple[str, ...]:
-    """Files that changed and that no reviewer could read: only a person can look at them."""
+    """Changed files that no reviewer could read: only a person can look at them."""
     found = loop.manifest.unseen if loop.manifest else ()
     return tuple(
         f"No reviewer could read '{_quoted(one.path)}', which is "
@@ -218,8 +218,8 @@ def unseen(loop: Loop) -> tuple[str, ...]:
 
 
 def _all_sent_and_answered(loop: Loop, config: Config) -> bool:
-    """Whether everybody that the matrix names was sent and has written. The manifest's own list
-    counts only for what it leaves out."""
+    """Whether every reviewer that the matrix names was sent and has written. The manifest's own
+    list counts only for what it leaves out."""
     from qrspi.core import reviewers
 
     assert loop.round is not None and loop.manifest is not None

@@ -77,7 +77,7 @@ Say in plain words what should be true when this run is done.
 
 
 def needed(facts: Facts) -> tuple[str, ...]:
-    """Why somebody must write the artifact; empty when the text can be reviewed."""
+    """Why somebody must write the artifact; '' when the text can be reviewed."""
     artifact = STEP[facts.step].artifact
     if facts.statuses.get(facts.step) == "missing":
         return (f"{artifact} does not exist",)
@@ -106,7 +106,7 @@ _RETURNS = {"reject": "rejected", "rewind": "returned to draft", "unapprove": "t
 
 
 def returned(facts: Facts) -> str:
-    """Who sent the text back and when, ahead of what is asked for now; '' when nobody did."""
+    """Who sent the text back and when, said before what is asked for now; '' when nobody did."""
     entry = approvals.newest(facts.records, facts.step)
     word = _RETURNS.get(entry.event) if entry else ""
     if entry is None or not word:
@@ -123,8 +123,8 @@ def _signed(entry: NewestRecord) -> str:
 
 
 def _to_write(facts: Facts) -> str:
-    """What is asked of the author, after what became of an earlier text. Only where one was
-    reviewed or decided about is git asked for it."""
+    """What is asked of the author, after what became of an earlier text. Git is asked for that only
+    where a text was reviewed or decided about."""
     artifact, entry = STEP[facts.step].artifact, approvals.newest(facts.records, facts.step)
     if facts.statuses.get(facts.step) != "missing":
         return f"{returned(facts)}Write {artifact}"
@@ -148,7 +148,7 @@ def newest_feedback(tree: Tree, step: str) -> str:
 
 
 def rejected_by(facts: Facts, artifact: bytes | Fault) -> str:
-    """The newest feedback, when the artifact is the very text it quotes as rejected."""
+    """The newest feedback, if the artifact is still the text that it rejects."""
     if "feedback" not in facts.names or isinstance(artifact, Fault):
         return ""
     path = newest_feedback(facts.tree, facts.step)
@@ -194,7 +194,7 @@ def _why_open(count: str, asked: tuple[Question, ...], again: Collection[str]) -
 
 
 def _comments(facts: Facts) -> tuple[str, ...]:
-    """The page of what people say about lines of the text, while something of it is open."""
+    """The page with people's comments on the text, while some of them are open."""
     from qrspi.core.records import comments
 
     open_ = comments.open_about(facts.tree, facts.step)
@@ -202,7 +202,7 @@ def _comments(facts: Facts) -> tuple[str, ...]:
 
 
 def _answers(facts: Facts, why: tuple[str, ...], found: Inquiry, again: Collection[str]) -> Next:
-    """One author for each question; the summary is written when all have answered."""
+    """One author for each question. The summary is written when all have answered."""
     files = tuple(question.file for question in found.open)
     sent_back = newest_feedback(facts.tree, facts.step) if "feedback" in facts.names else ""
     first = found.open[0].name

@@ -1,9 +1,9 @@
 """Steps that a quick run approves by itself: their log, and what a killed command left of one.
 
-The log is cascade-audit.log, one object a line. An entry is written before anything is approved.
-It also keeps what tells the entry of a command that was killed half way from any other: the hash
-of the round's manifest, since rounds count from 01 again in a new phase, and how many records
-there were of the step, since clocks do not tell the order.
+The log is cascade-audit.log, one object a line. An entry is written before anything is approved. It
+also identifies the entry of a command that was killed half way: by the hash of the round's
+manifest, since a new phase numbers its rounds from 01 again, and by the number of the step's
+records, since clocks do not give the order.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ class CascadeEntry(NamedTuple):
 
 
 def entry(facts: Facts, loop: Loop) -> CascadeEntry:
-    """What goes on record about a clean round, from what was just read of it; the time is added
-    when it is written."""
+    """The entry about a clean round, from what was just read of it. The time is added when it is
+    written."""
     assert loop.round is not None
     wrote = {finding.tag for finding in loop.round.findings}
     wrote |= {clean.tag for clean in loop.round.cleans}
@@ -83,7 +83,7 @@ def sentinel(entry: CascadeEntry, tag: str) -> bytes:
 
 
 def read(content: bytes | Fault) -> tuple[CascadeEntry, ...] | Problem:
-    """Every well-formed entry in order. A torn or foreign line says nothing."""
+    """All well-formed entries in order. A torn or foreign line says nothing."""
     if isinstance(content, Fault):
         return approvals.no_cascades(content) or ()
     return tuple(entry for line in content.split(b"\n") if (entry := _line(line)))
@@ -113,8 +113,8 @@ _TEXTS = ("artifact", "rationale", "manifest", "timestamp")
 
 
 def tells_of(found: CascadeEntry, wanted: CascadeEntry) -> bool:
-    """Whether an entry is about the same approval, whenever it was written. Other engines keep no
-    manifest; this engine would write no entry that names other reviewers."""
+    """Whether an entry is about the same approval, whatever its time. Other engines record no
+    manifest; this engine writes no entry that names other reviewers."""
     return (
         found[:3] == wanted[:3]
         and set(found.reviewer_tags) == set(wanted.reviewer_tags)

@@ -56,8 +56,8 @@ class Answer(NamedTuple):
 def gather(
     tree: Tree, config: Config, route: tuple[str, ...], *, ask_git: bool = True
 ) -> tuple[Facts, tuple[Problem, ...]]:
-    """Statuses of every artifact of the route, with what was odd about them. Without `ask_git`
-    a record of decisions that was removed is not missed."""
+    """The statuses of all artifacts of the route, with warnings. Without `ask_git`, a removed
+    record of decisions is not noticed."""
     names = frozenset(entry.name for entry in entries(tree, ""))
     statuses: dict[str, Status] = {}
     warnings: list[Problem] = []
@@ -86,8 +86,8 @@ def gather(
 
 
 def _is_lost(tree: Tree, names: frozenset[str], statuses: Mapping[str, Status]) -> bool:
-    """Whether git has the record of decisions that is not there. While nobody can have decided
-    anything about the run, git is not asked."""
+    """Whether git has the record of decisions that is missing here. Git is not asked while nobody
+    can have decided anything about the run."""
     decided = "approved" in statuses.values() or not names.isdisjoint(_TRACES)
     return decided and approvals.FILE not in names and tree.knows(approvals.FILE)
 
@@ -107,7 +107,7 @@ def believed(facts: Facts) -> Facts:
 
 
 def _decided(tree: Tree, names: frozenset[str]) -> tuple[Record, ...] | Problem:
-    """What people decided. What a quick run approved by itself must be readable as well."""
+    """What people decided. The log of what a quick run approved by itself must be readable too."""
     if approvals.CASCADES in names:
         log = tree.read(approvals.CASCADES, approvals.LIMIT)
         problem = approvals.no_cascades(log) if isinstance(log, Fault) else None
@@ -154,7 +154,7 @@ def current_step(facts: Facts) -> str | None:
 
 
 def shipped(facts: Facts) -> Record | None:
-    """The approval of test, if that is the newest word about it."""
+    """The approval of test, if nothing was decided about test after it."""
     newest = next((one for one in reversed(facts.records) if one.mark("test")), None)
     return newest if newest and newest.event == "approve" else None
 
@@ -183,7 +183,7 @@ def stale_approvals(facts: Facts) -> tuple[Problem, ...]:
 
 
 def changed_since(facts: Facts) -> tuple[Problem, ...]:
-    """Bodies that changed after their approval, and what was approved on top of them."""
+    """Texts that changed after their approval, and what was approved on top of them."""
     claims = [step for step, claim in facts.claims.items() if claim.known]
     approved = [s for s in facts.route if facts.statuses[s] == "approved" or s in claims]
     if not facts.records or not approved:
@@ -228,7 +228,7 @@ def _upstream_changed(facts: Facts, approved: list[str]) -> list[Problem]:
 
 
 def _hashes_before(records: tuple[Record, ...], step: str) -> dict[str, str]:
-    """The hashes that earlier steps were approved with when `step` was approved last."""
+    """The hashes that earlier steps had when `step` was last approved."""
     seen: dict[str, str] = {}
     at_approval: dict[str, str] = {}
     for record in records:
@@ -263,7 +263,7 @@ def status_of(facts: Facts, step: str) -> Status:
 
 
 def approval_of(facts: Facts, step: str) -> Approval | None:
-    """Who approved a step; None when it neither is approved nor says so."""
+    """Who approved a step; None when it is not approved and does not say so."""
     if step in facts.claims:
         return "claimed"
     approved = status_of(facts, step) == "approved"
@@ -271,7 +271,7 @@ def approval_of(facts: Facts, step: str) -> Approval | None:
 
 
 def rerouted(facts: Facts) -> tuple[Problem, ...]:
-    """A route that is not the one of the newest decision."""
+    """A route that differs from that of the newest decision."""
     pipeline, record = facts.config.pipeline or "", approvals.newest_on_a_route(facts.records)
     if record is None or record.route == approvals.route_text(pipeline, facts.route):
         return ()

@@ -15,8 +15,8 @@ from qrspi.core.text.tables import Line, shown
 from qrspi.core.tree import Fault, Tree
 from qrspi.core.yaml import frontmatter
 
-RUN = 8  # so many words in the same order are no accident
-_QUOTED = 4  # fewer between quotation marks are a name or a term
+RUN = 8  # this many words in the same order are no accident
+_QUOTED = 4  # fewer words between quotation marks are a name or a term
 _SUMMARY = STEP["research"].artifact
 
 
@@ -39,7 +39,7 @@ def _in_questions(tree: Tree) -> Iterator[Problem]:
 
 
 def _in_answers(tree: Tree) -> Iterator[Problem]:
-    """An answer begins with its question, so words of approved questions are its own."""
+    """An answer begins with its question, so words of approved questions are allowed."""
     asked = _runs(_words(_text(tree, questions.ARTIFACT)))
     wanted = {run: file for run, file in _wanted(tree).items() if run not in asked}
     for path in step_text.companions(tree, "research") if wanted else ():
@@ -56,7 +56,7 @@ def _told(file: str, what: str, words: str, source: str) -> Problem:
 
 
 def _wanted(tree: Tree) -> dict[str, str]:
-    """Every run of words that tells what is wanted, with the file that has it."""
+    """Every run of words that reveals what is wanted, with its file."""
     return {
         run: file
         for file in (REQUEST, STEP["goals"].artifact)

@@ -1,5 +1,5 @@
-"""How next actions are put: the engine goes on, an agent or a person acts on a round, or a person
-must put something right first."""
+"""The forms of next actions: the engine goes on, an agent or a person acts on a round, or a person
+must correct something first."""
 
 from __future__ import annotations
 

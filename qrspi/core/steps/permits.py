@@ -1,4 +1,4 @@
-"""What may be decided about a step now, and if not, why and what goes on instead."""
+"""What may be decided about a step now; if it may not, the reason and the command that goes on."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from qrspi.core.rounds.pause_file import targets, upstream
 from qrspi.core.steps.facts import Facts, artifact_status, is_edited, status_of, unmet
 
 # Goals say what is wanted, and design says which way was chosen: only a person approves them, and
-# only where people sit.
+# only on a surface where people sit.
 PERSONAL = ("goals", "design")
 SURFACES: dict[str, frozenset[str]] = {
     "cli": frozenset(STEP),
@@ -34,7 +34,7 @@ def approve(facts: Facts, answer: Next, step: str, surface: str) -> Problem | No
 
 
 def reject(facts: Facts, answer: Next, step: str) -> Problem | None:
-    """Only the text that waits now: going back to an earlier one is another decision."""
+    """Only the text that waits now. To go back to an earlier one is another decision."""
     if status_of(facts, step) == "approved" and step in facts.route:
         text = f"{STEP[step].artifact} is approved: to reject it, go back to it first"
         back = f"qrspi rewind {facts.run} --to {step}"
@@ -63,7 +63,7 @@ def unapprove(facts: Facts, step: str) -> Problem | None:
 
 
 def rewind(facts: Facts, target: str) -> Problem | None:
-    """Only to an approved step: of any other there is nothing to take back."""
+    """Only for an approved step: any other has nothing to take back."""
     if target not in facts.route:
         return _not_in_route(facts, target)
     status = facts.statuses[target]
@@ -123,7 +123,7 @@ def _not_waiting(loop: Loop, name: str) -> str:
 
 
 def loop_back(facts: Facts, loop: Loop, name: str, to: str | None) -> str | Problem:
-    """The step that a loop back for this finding goes to, or why it cannot be said."""
+    """The step that a loop back for this finding goes to, or why there is none."""
     steps = upstream(facts.route, loop.subject.step)
     item = next(item for item in loop.triaged if item.finding.name == name)
     if item.verdict == "propose":
@@ -264,7 +264,7 @@ def _needs_others(facts: Facts, step: str) -> Problem | None:
 
 
 def _at_work(facts: Facts, answer: Next, step: str) -> Problem | None:
-    """One task done is not the batch done, whatever a record beside it says."""
+    """One finished task does not finish the batch, whatever a record beside it says."""
     if step not in CODE_STEPS or answer.action == "approve" or answer.kind == "test":
         return None
     artifact = STEP[step].artifact

@@ -1,5 +1,5 @@
-"""What a person at a gate reads with care: what changed since somebody last decided about it, what
-reviewers kept, and what the engine decided by itself."""
+"""What a person at a gate should read with care: what changed since somebody last decided about it,
+what reviewers kept, and what the engine decided by itself."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ _DID = {
 
 
 def lines(facts: Facts, loop: Loop) -> tuple[str, ...]:
-    """Two at most."""
+    """At most two points."""
     return tuple(filter(None, (_changed(facts, loop), _weighed(facts, loop))))
 
 
 def _changed(facts: Facts, loop: Loop) -> str:
-    """What is new in the text for whoever decided about it last, or for its reviewers."""
+    """What is new in the text for the person who last decided about it, or for its reviewers."""
     seen = approvals.newest(facts.records, facts.step)
     if seen and seen.event in _DID:
         return _since_decided(facts, seen)
@@ -56,7 +56,7 @@ def _since_decided(facts: Facts, seen: NewestRecord) -> str:
 
 
 def _sections(facts: Facts, artifact: str, path: str) -> str:
-    """Names of those that are not as they were when the text was rejected."""
+    """Sections that have changed since the text was rejected."""
     now = facts.tree.read(artifact)
     then = feedback.previous(facts.tree.read(path)) if path else Fault("absent")
     if isinstance(now, Fault) or isinstance(then, Fault):
@@ -76,7 +76,7 @@ def _by_title(data: bytes) -> dict[str, bytes]:
 
 
 def _shown(title: str) -> str:
-    """A heading as part of a sentence: no command, and not too long."""
+    """A heading made fit for a sentence: no command, and not too long."""
     plain = " ".join(title.replace("`", "").split())
     return plain if len(plain) <= 40 else f"{plain[:39]}…"
 

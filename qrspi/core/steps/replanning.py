@@ -49,12 +49,12 @@ def finished_phase(tree: Tree) -> int:
 
 
 def answer(facts: Facts) -> Next | None:
-    """What follows from a choice that was made; None while there is none."""
+    """What follows from the choice; None while there is none."""
     return under_way(facts) or _edit(facts)
 
 
 def under_way(facts: Facts) -> Next | None:
-    """The rest of a move that was begun."""
+    """The rest of a move that has begun."""
     chosen = course(facts)
     if chosen.major:
         return _finish(facts, "replan-major", f"Go back to {chosen.major.step}")
@@ -94,7 +94,7 @@ def _edit(facts: Facts) -> Next | None:
 
 
 def names_unknown_scope(replan: bytes) -> bool:
-    """Whether a change is classed `scope-unknown`, which only a major replan settles."""
+    """Whether a change has the class `scope-unknown`, which needs a major replan."""
     lines = replan.decode(errors="replace").split("\n")
     spans = [span for span in headings.read(replan).spans if span.title == "What changes"]
     parts = [lines[span.start : span.end] for span in spans] or [lines]

@@ -1,4 +1,4 @@
-"""What a review loop's stage asks for next."""
+"""What the stage of a review loop asks for next."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def from_loop(facts: Facts, loop: Loop) -> Next:
 
 
 def prepare_next(facts: Facts, loop: Loop, because: tuple[str, ...], kind: NextKind = "") -> Next:
-    """A new round. A run that is held to its wireframes sends no reviewers to a text that names
+    """A new round. In a run that requires wireframes, no reviewers are sent to a text that names
     none."""
     number = loop.highest + 1
     if facts.config.visual_fidelity_required:
@@ -110,7 +110,7 @@ def _renew(facts: Facts, loop: Loop) -> Next:
 def commit_next(
     facts: Facts, loop: Loop, because: tuple[str, ...] = (), kind: NextKind = ""
 ) -> Next:
-    """The open round is put on record, unless what was said about its findings is unreadable."""
+    """The open round is put on record, unless its dispositions cannot be read."""
     from qrspi.core.rounds import dispositions
 
     if blocked := unprepared(facts, loop):
@@ -133,7 +133,7 @@ def _of_round(verb: str, loop: Loop) -> str:
 
 
 def unprepared(facts: Facts, loop: Loop) -> Next | None:
-    """What is to be done about an open round without a readable manifest of the engine's."""
+    """What to do about an open round without a readable manifest of the engine."""
     fine = loop.is_proven or loop.is_renewable
     if loop.imported or (loop.manifest is not None and fine):
         return None
@@ -173,7 +173,7 @@ def _review(facts: Facts, loop: Loop) -> Next:
 
 
 def _ways(facts: Facts, asks: tuple[Ask, ...]) -> str:
-    """How agents are sent: by the engine, or by whoever hands them their prompts."""
+    """How agents are sent: by the engine, or by a host that gives them their prompts."""
     agents = "the agent" if len(asks) == 1 else "them all"
     return (
         f"`qrspi next {facts.run} --dispatch` sends {agents}; `qrspi prompt {facts.run} "
@@ -219,7 +219,7 @@ def _failure(facts: Facts, loop: Loop) -> Next:
 
 
 def _fix_files(facts: Facts, loop: Loop, read: Round) -> Next:
-    """Whoever wrote it puts it right; those who wrote nothing yet are not kept waiting."""
+    """The agent that wrote it corrects it. Agents that wrote nothing yet need not wait."""
     faults = _count(len(read.violations), "fault")
     others = f"; {', '.join(read.silent_tags)} may be sent meanwhile" if read.silent_tags else ""
     return about_round(
@@ -260,7 +260,7 @@ def _pause(facts: Facts, loop: Loop) -> Next:
 
 
 def pause_options(facts: Facts, loop: Loop) -> tuple[Option, ...]:
-    """From the first step there is nowhere to go back to, and what is only proposed stays here."""
+    """From the first step there is no way back, and a finding that is only proposed stays here."""
     names = loop.pause.undecided if loop.pause else ()
     paused = any(item.verdict == "pause" and item.finding.name in names for item in loop.triaged)
     back = paused and pause_file.upstream(facts.route, loop.subject.step)
@@ -286,7 +286,7 @@ def _held(facts: Facts, loop: Loop, names: tuple[str, ...]) -> tuple[Held, ...]:
 
 
 def to_fix(loop: Loop) -> tuple[str, ...]:
-    """What whoever fixes reads: the verified file, then the findings to apply."""
+    """What the fixer reads: the verified file, then the findings to apply."""
     findings = (f"{loop.paths.directory}/{item.finding.file}" for item in loop.to_apply)
     return (loop.paths.verified, *findings)
 
@@ -329,14 +329,14 @@ def _after(facts: Facts, loop: Loop, gate: Gate) -> Next:
 
 
 def _taken_back(facts: Facts) -> str:
-    """A text that is as it was when its approval was taken back says who did that."""
+    """Who took the approval back, if the text has not changed since."""
     entry = approvals.newest(facts.records, facts.step)
     return authoring.returned(facts) if entry and entry.event == "unapprove" else ""
 
 
 def _approve(facts: Facts, loop: Loop, gate: Gate) -> Next:
-    """Where no review and no person has settled it, another review is offered first, and the
-    flag that says so is named."""
+    """Where neither a review nor a person has settled the text, another review is offered first,
+    and the flag that says so is named."""
     settled = gate.clean or (loop.settled and loop.fresh)
     again = f"qrspi resolve {facts.run} loop"
     first = "" if settled else f" `{again}` has it reviewed again (recommended)."
@@ -375,7 +375,7 @@ def _ask(facts: Facts, loop: Loop, gate: Gate) -> Next:
 
 
 def _ask_again(facts: Facts, loop: Loop, gate: Gate) -> Next:
-    """The second round of a quick run: nobody takes a default here."""
+    """The second round of a quick run: there is no default here."""
     why = "a quick run corrects by itself once, and the next round kept findings too"
     asked = _ask(facts, loop, gate)
     return asked._replace(

@@ -39,7 +39,7 @@ def ask_at_cap(facts: Facts, loop: Loop, gate: Gate) -> Next:
 
 
 def _write_escape(facts: Facts, loop: Loop, cap: Cap) -> Next:
-    """What is unresolved is written down before anybody is asked."""
+    """Unresolved findings are written down before anybody is asked."""
     what = (
         f"The review loop of {loop.subject.key} stops here: {cap.reason}. Write down what is "
         "unresolved"
@@ -55,7 +55,7 @@ IMPORTED_OPTIONS = (
 
 
 def is_to_be_taken_over(loop: Loop) -> bool:
-    """Whether most would do that."""
+    """Whether this is the recommended answer."""
     read = loop.round
     return read is not None and bool(read.findings) and not read.violations
 
@@ -96,7 +96,7 @@ def _adopt(facts: Facts, loop: Loop) -> str:
 
 
 def _unproven(facts: Facts, loop: Loop) -> Next:
-    """Nobody's word but a person's makes a round of it."""
+    """Only a person's decision makes it a round."""
     command, why = _adopt(facts, loop), loop.because[0]
     if loop.opening == "tampered":
         ways = f"Restore it, or expect everybody again with `{command}`."

@@ -1,4 +1,4 @@
-"""Names that git takes for a branch."""
+"""Names that git accepts for a branch."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator
 
 LENGTH_LIMIT = 200  # a part of a name is a file name below .git/refs
 
-# As `git check-ref-format --branch` judges them; the last one is an option to git, not a name.
+# As `git check-ref-format --branch` judges them. The last one is an option of git, not a name.
 _REASONS: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"[\x00-\x20\x7f~^:?*\[\\]"), "a character that git does not allow"),
     (re.compile(r"\.\."), "'..'"),
@@ -23,12 +23,13 @@ _REASONS: tuple[tuple[re.Pattern[str], str], ...] = (
 
 
 def unsafe(name: str) -> str:
-    """What keeps git from taking the name; empty when nothing does."""
+    """Why git does not accept the name; '' when it does."""
     return next((reason for pattern, reason in _REASONS if pattern.search(name)), "")
 
 
 def nested(names: Collection[str]) -> Iterator[tuple[str, str]]:
-    """Pairs that cannot exist together: git keeps `a/b` in a folder `a`, which `a` cannot be."""
+    """Pairs that cannot exist together: git keeps `a/b` in a folder `a`, so `a` cannot be a
+    file."""
     known = set(names)
     for name in sorted(known):
         parts = name.split("/")

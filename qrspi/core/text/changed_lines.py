@@ -1,6 +1,7 @@
-"""The lines that a diff of git changes, and those of them that no other diff has.
+"""The lines that a git diff changes, and which of them no other diff has.
 
-For diffs without context: whoever was given the one has seen every line of the other, or not.
+For diffs without context: they show whether somebody who was given one diff has seen every line of
+the other.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections.abc import Iterable, Mapping
 
 _SECTION = re.compile(rb"^(?=diff --git )", re.MULTILINE)
 _NAME = re.compile(rb"^diff --git .* (?:b/(.*)|\"b/(.*)\")$")
-# What stands before the lines of a file and says nothing of its text.
+# Lines of a file's header that say nothing about its text.
 _ASIDE = re.compile(rb"index |similarity |dissimilarity |--- |\+\+\+ ")
 
 Changes = Mapping[bytes, Counter[bytes]]  # by the first line of each section
@@ -34,7 +35,7 @@ def _lines(section: list[bytes]) -> Iterable[bytes]:
 
 def unseen(change: Changes, seen: Iterable[Changes]) -> tuple[str, ...]:
     """The files with a line in `change` that none of `seen` has. A file that was renamed on the
-    other side is compared with what was seen of all that `change` does not name."""
+    other side is compared with all sections of `seen` that `change` does not name."""
     known: dict[bytes, Counter[bytes]] = {}
     for one in seen:
         for name, lines in one.items():

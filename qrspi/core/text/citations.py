@@ -24,9 +24,9 @@ _UNPRINTED = r"[\x00-\x1f\x7f\x85\u2028\u2029]"
 
 
 def parse(entry: str) -> Citation | None:
-    """None when the entry is no citation at all: empty, with a line break, a range that is not one.
+    """None when the entry is no citation: empty, with a line break, or with a bad range.
 
-    A path that leads out of the project is still a citation. Whoever opens files checks it.
+    A path that leads out of the project is still a citation. The code that opens files checks it.
     """
     entry = entry.strip()
     if not entry or len(entry) > _ENTRY_LIMIT:
@@ -62,7 +62,7 @@ def cites_feedback(entry: str) -> bool:
 
 
 def mentions_feedback(message: str) -> bool:
-    """The same for prose; what is quoted between untrusted markers is not the reviewer's word."""
+    """The same for prose. What is quoted between untrusted markers is not the reviewer's word."""
     if _FOLDER not in message:
         return False
     return any(map(cites_feedback, without_quotes(message).split()))
@@ -72,7 +72,7 @@ _MARKER = r"<<<UNTRUSTED-([A-Z-]{1,40})-(START|END) id=([A-Za-z0-9._/-]+)(?: enc
 
 
 def without_quotes(text: str) -> str:
-    """The text less every stretch that a pair of untrusted markers encloses.
+    """The text without everything between a pair of untrusted markers.
 
     A start without its end encloses nothing.
     """
@@ -101,20 +101,20 @@ class Density(NamedTuple):
         return self.references / self.words if self.words else 0.0
 
 
-# The list at the end that `[3]` points to: where references lead, not references.
+# The list of sources at the end, which `[3]` points to: these are no references themselves.
 _DEFINITION = r" {0,3}\[\^?[^\]]{1,80}\]:"
 _LINK = r"\[[^\[\]\n]{0,500}\]\([^()\s]{1,2000}(?:[ \t]\"[^\"\n]{0,200}\")?\)"
 _URL = r"https?://[^\s<>()\[\]`]+"
 _NUMBER = r"\[\^?\d{1,4}\]"
 _CITED_LINES = r":(L?)\d{1,7}(?:-L?\d{1,7})?(?!\w)"
-# A path is sought backwards from its lines, and not far: searching forwards from every
-# character of a long run of names takes the square of its length.
+# A path is searched for backwards from its line number, and not far. A forward search from every
+# character of a long run of names would take quadratic time.
 _NAME = r"[\w./@+-]{1,200}\Z"
 _A_FILES = r"/|\.[A-Za-z]\w{0,9}\Z"
 
 
 def density(data: bytes) -> Density:
-    """Code in fences and the list of sources count neither way."""
+    """Code in fences and the list of sources count neither as words nor as references."""
     # Imported here: findings cite too, and need neither.
     from qrspi.core.text.tables import Line, shown
     from qrspi.core.yaml import frontmatter

@@ -1,8 +1,8 @@
 """The block of findings that a quality review leaves in a task's Context section.
 
-It is the engine's own text in a file that people write: putting it in, replacing it and taking it
-out again leaves every other byte as it was. A block that was torn ends at its first line that is
-not one of its own, so that nothing behind it is lost.
+It is the engine's own text in a file that people write. Adding, replacing and removing it leaves
+every other byte as it was. A torn block ends at the first line that is not its own, so that nothing
+after it is lost.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ class Block(NamedTuple):
 
 
 def render(block: Block) -> str:
-    """Its lines. What does not fit goes: the last fixes, then the last gaps, then the end of the
-    only gap."""
+    """Its lines. What does not fit is left out: the last fixes, then the last gaps, then the end of
+    the only gap."""
     gaps, fixes = _lines(block.gaps), _lines(block.fixes)
     while len(_text(block, gaps, fixes)) > LIMIT:
         if fixes:
@@ -48,7 +48,7 @@ def render(block: Block) -> str:
 
 
 def _lines(texts: Iterable[str]) -> list[str]:
-    """A `-` with nothing behind it would make a heading of the line above it."""
+    """A `-` with nothing after it would turn the line above into a heading."""
     return [line for text in texts if (line := " ".join(text.split()))]
 
 
@@ -100,8 +100,8 @@ def without(data: bytes) -> bytes:
 
 
 def put(data: bytes, text: str) -> bytes:
-    """The file with this block as its only one, in the place of the first that was there, else at
-    the end of the Context section; without such a section it is not kept. '' takes it out."""
+    """The file with this block as its only one: in the place of the first block, else at the end of
+    the Context section. Without such a section the file stays as it is. '' removes the block."""
     lines = data.split(b"\n")
     context = section(data)
     if context is None:
@@ -117,12 +117,12 @@ def put(data: bytes, text: str) -> bytes:
 
 
 def section(data: bytes) -> Span | None:
-    """The Context section, which alone holds blocks."""
+    """The Context section; only this section contains blocks."""
     return headings.read(data).named("context")
 
 
 def _behind_text(lines: Sequence[bytes], context: Span) -> int:
-    """Behind the last line of the section that says something."""
+    """After the last line of the section that is not empty."""
     at = context.end
     while at > context.start and not lines[at - 1].strip():
         at -= 1
@@ -153,7 +153,7 @@ def _stop(lines: Sequence[bytes], at: int, end: int) -> int:
 
 
 def _fenced(lines: Sequence[bytes], context: Span) -> frozenset[int]:
-    """Lines of examples. A fence that nobody closes hides nothing."""
+    """Lines of examples. An unclosed fence hides nothing."""
     hidden: list[int] = []
     opened, fence = 0, b""
     for at in range(context.start, context.end):

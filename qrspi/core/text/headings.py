@@ -31,7 +31,7 @@ class Sections(NamedTuple):
         return self.spans[at - 1] if at and line <= self.lines else None
 
     def named(self, title: str) -> Span | None:
-        """The first of this name, in whichever case, with or without a colon."""
+        """The first section of this name, in any case, with or without a colon."""
         spans = (span for span in self.spans if span.title.rstrip(":").casefold() == title)
         return next(spans, None)
 
@@ -51,7 +51,7 @@ def read(data: bytes) -> Sections:
     return Sections(tuple(map(Span, titles, starts, ends)), last)
 
 
-# Deeper nesting is read as text: each level is looked at again for every line.
+# Deeper nesting is read as text, since each level is checked again for every line.
 _DEPTH = 32
 _QUOTE = 0  # a container is the columns its lines must be indented by; a block quote has none
 _TEXT = re.compile(r" {0,3}[A-Za-z]")
@@ -123,7 +123,8 @@ class _Scanner:
             self._block(rest, depth, line)
 
     def _continued(self, rest: str) -> tuple[str, int]:
-        """What is left of the line inside the containers that it continues, and how many."""
+        """What is left of the line inside the containers that it continues, and how many those
+        are."""
         for depth, needed in enumerate(self.containers):
             inner = _quoted(rest) if needed == _QUOTE else self._in_item(rest, depth, needed)
             if inner is None:
@@ -148,7 +149,7 @@ class _Scanner:
             self.leaf = "none"
 
     def _underlines(self, rest: str) -> bool:
-        """Whether this line makes the paragraph above it a heading."""
+        """Whether this line turns the paragraph above it into a heading."""
         if self.leaf != "text" or _indent(rest) > 3:
             return False
         mark = _SETEXT.match(rest.lstrip(" "))
@@ -186,10 +187,10 @@ class _Scanner:
         return inner
 
     def _special(self, rest: str, depth: int, line: str) -> bool:
-        """Whether the line is anything but a paragraph's."""
+        """Whether the line is anything but part of a paragraph."""
         text = rest.lstrip(" ")
         if _indent(rest) > 3:
-            # Code, unless a paragraph is open: that goes on.
+            # Code, unless a paragraph is open, which then continues.
             return self.leaf != "text" and self._close(depth)
         if atx := _ATX.match(text if depth else line.strip(" \t")):
             if not depth and len(atx[1]) == 2:

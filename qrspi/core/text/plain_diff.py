@@ -1,8 +1,8 @@
 """A diff in which a reviewer sees every byte.
 
-git is told to take everything for text, whatever attributes say. What no reader could see or
-read in that is spelt out here: NUL bytes, lines without end, and files that are no text at all,
-of which only the name, the size and the hash are told.
+git is told to treat everything as text, whatever attributes say. What readers cannot see in it is
+spelt out here: NUL bytes, endless lines, and files that are no text at all, for which only name,
+size and hash are shown.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Plain(NamedTuple):
 
 
 def is_plain(block: bytes) -> bool:
-    """Whether a piece of a diff, whole lines of it, can stay as it is."""
+    """Whether a piece of a diff, in whole lines, can stay as it is."""
     return b"\0" not in block and all(len(line) <= LONGEST for line in block.split(b"\n"))
 
 
@@ -66,7 +66,7 @@ def _path(head: bytes) -> str:
 
 
 def _is_binary(body: bytes) -> bool:
-    """Odd bytes here and there do not make a program of a text; a tenth of them does."""
+    """A few odd bytes do not make a text binary; a tenth of all bytes does."""
     sample = body[:_SAMPLE]
     strange = len(sample) - len(sample.translate(None, _ODD))
     readable = sample.decode("utf-8", "ignore")
@@ -108,7 +108,7 @@ def _pieces(line: bytes) -> Iterator[bytes]:
 
 
 def _break(rest: bytes) -> int:
-    """Not inside of a letter."""
+    """Not in the middle of a character."""
     at = LONGEST
     while at > LONGEST - 4 and rest[at] & 0xC0 == 0x80:
         at -= 1

@@ -1,7 +1,7 @@
-"""Several files in one printed reply: the artifact, then others, each behind a line of its own.
+"""Several files in one printed reply: the artifact, then others, each after a line that names it.
 
-An author or fixer that can only print still has to hand over a plan with its tasks, or an
-artifact with its dispositions. Without any such line the whole reply is the artifact.
+An author or fixer that can only print still has to hand over a plan with its tasks, or an artifact
+with its dispositions. Without such a line the whole reply is the artifact.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def files(reply: str, artifact: str, allowed: Iterable[str]) -> tuple[Printed, .
 
 
 def unfenced(reply: str, start: str = "---") -> str:
-    """Models like to put a fence around everything, even when they are asked not to."""
+    """Models often put a fence around everything, even when told not to."""
     fenced = _FENCED.fullmatch(reply.strip())
     return fenced[1] if fenced and fenced[1].startswith(start) else reply
 

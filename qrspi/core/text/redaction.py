@@ -1,4 +1,4 @@
-"""Secret keys: whatever looks like one is taken out of a text."""
+"""Secret keys: whatever looks like one is removed from a text."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ _NAMES = re.compile(r"(?i)(?:key|token|secret|password|credentials?)$")
 
 
 def known(environment: Mapping[str, str], names: Iterable[str] = ()) -> tuple[str, ...]:
-    """The values of variables that hold keys, longest first: those named, and those whose name
-    says so."""
+    """The values of variables that hold keys, longest first: variables that were named, and those
+    whose name says so."""
     wanted = set(names)
     values = {
         value
@@ -37,7 +37,7 @@ def known(environment: Mapping[str, str], names: Iterable[str] = ()) -> tuple[st
 
 
 def without(data: bytes, values: Iterable[str]) -> bytes:
-    """The same bytes, with these very values taken out."""
+    """The same bytes without these values."""
     for value in values:
         data = data.replace(value.encode("utf-8", "surrogateescape"), GONE.encode())
     return data

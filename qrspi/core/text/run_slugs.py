@@ -13,7 +13,7 @@ LONGEST = 60
 _IN_WORDS = '"what you want, in a few words"'
 EXPECTED = "2 to 4 lower-case words joined by hyphens, such as user-auth"
 
-# Words that say nothing about the subject, and verbs that nearly every request begins with.
+# Words that say nothing about the subject, and verbs that begin nearly every request.
 _FILLING = frozenset(
     """a an and are as at be been but by can could do does for from had has have he her his how i
     if in into is it its just let lets may me might must my need needs of on onto or our out over
@@ -40,7 +40,8 @@ def from_text(text: str) -> str | None:
 
 
 def _words(text: str) -> list[str]:
-    # A single word may be several, as in userAuth; in a sentence it is a name, as in GitHub.
+    # A single word may consist of several, as in userAuth; in a sentence it is a name, as in
+    # GitHub.
     apart = text if is_free_text(text) else re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", text)
     plain = unicodedata.normalize("NFKD", apart.casefold()).encode("ascii", "ignore").decode()
     # e-mail is one word.
@@ -75,7 +76,7 @@ def problem(slug: str) -> Problem | None:
 
 
 def nameless(text: str) -> Problem:
-    """A text without two words that could name a run."""
+    """The problem of a text without two words that could name a run."""
     return Problem(
         "bad-slug",
         f"no slug can be made from {text[:LONGEST]!r}: expected two words of a to z or 0 to 9 "

@@ -1,6 +1,6 @@
-"""Words of commands that are printed: a shell that is given the line takes them as they are.
+"""Words of printed commands, quoted so that a shell reads them as they are.
 
-As `shlex.quote`, which a plain `status` would have to import for it.
+Like `shlex.quote`, which a plain `status` would have to import.
 """
 
 from __future__ import annotations
@@ -24,5 +24,6 @@ _OURS = re.compile(r"(?:(?<=`)|(?<=: )|(?<![^ ])(?<=  )|^)qrspi (?=[a-z])")
 
 
 def at_root(text: str, root: str) -> str:
-    """The commands in a text, for who stands elsewhere and has to say where the runs are."""
+    """The commands in a text, for somebody who stands elsewhere and has to say where the runs
+    are."""
     return _OURS.sub(lambda _: f"{command('qrspi', '--root', root)} ", text)

@@ -1,5 +1,5 @@
-"""Times as records carry them, as numbers that can be compared and added to. Nobody is asked what
-time it is: that is a value like any other."""
+"""Times in records, as numbers that can be compared and added to. Nothing here reads the clock: the
+present time is a value like any other."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def later(stamp: str, days: int) -> str:
     return f"{year:04d}-{month:02d}-{day:02d}T{hour:02d}:{minute:02d}:{rest % 60:02d}Z"
 
 
-# Days are counted in years that begin with March, so that a leap day is the last of its year.
+# Years are counted from March, so that a leap day is the last day of its year.
 _EPOCH = 719468  # days from 0000-03-01 to 1970-01-01
 _ERA = 146097  # days in 400 years
 

@@ -16,7 +16,7 @@ from qrspi.core.model import Problem
 
 Family = Literal["UNTRUSTED-ARTIFACT", "UNTRUSTED-PATH", "UNTRUSTED-SCOPE-HINT", "UNTRUSTED-VALUE"]
 
-# A text may try very many ends at once; with 96 bits none of them is its own.
+# A text may try very many ends at once; with 96 bits, none of them will match.
 _HASH_LENGTH = 24
 _ID = re.compile(r"[A-Za-z0-9._/-]+")
 _NOT_ID = re.compile(r"[^A-Za-z0-9._/-]+")
@@ -34,8 +34,8 @@ def wrap(data: bytes, name: str, family: Family = "UNTRUSTED-ARTIFACT") -> bytes
 
 
 def marker_id(name: str, content: bytes) -> str:
-    """The name with a hash of what stands between the markers. A text cannot hold its own hash, so
-    nothing in it is its end, whatever it looks like; and the same text has the same id always."""
+    """The name with a hash of what stands between the markers. A text cannot contain its own hash,
+    so nothing in it can be its end. The same text always has the same id."""
     if not _ID.fullmatch(name):
         raise Misuse(
             Problem(
@@ -51,12 +51,12 @@ def marker_id(name: str, content: bytes) -> str:
 
 @lru_cache(maxsize=16)
 def _must_encode(data: bytes) -> bool:
-    """Two hundred verifiers are given the same artifact; it is looked through once."""
+    """Two hundred verifiers get the same artifact; it is scanned once."""
     return not _is_text(data) or has_marker(data.decode())
 
 
 def wrap_inline(text: str, name: str, family: Family) -> str:
-    """The same within one line, where even a line break would be a way out."""
+    """The same within one line, where even a line break could escape."""
     encoded = has_marker(text) or len(text.splitlines()) > 1 or text.endswith(_LINE_ENDS)
     content = base64.b64encode(text.encode()).decode() if encoded else text
     start, end = _markers(marker_id(name, content.encode()), family, encoded)
@@ -101,7 +101,7 @@ def source_id(name: str) -> str:
 
 
 def distinct_ids(names: Iterable[str]) -> tuple[str, ...]:
-    """One id per name, in order, no two alike."""
+    """One id for each name, in order, all different."""
     ids: list[str] = []
     for name in names:
         plain = candidate = source_id(name)
@@ -121,7 +121,7 @@ def has_marker(text: str) -> bool:
 
 
 _LINE_ENDS = ("\n", "\r", "\v", "\f", "\x1c", "\x1d", "\x1e", "\x85", "\u2028", "\u2029")
-# Letters and symbols by category, yet drawn as nothing at all.
+# By category these are letters and symbols, but they are drawn as nothing at all.
 _BLANKS = frozenset("\u115f\u1160\u2800\u3164\uffa0")
 
 
@@ -158,7 +158,8 @@ def _decoded(content: bytes) -> bytes | Problem:
         decoded = base64.b64decode(content, validate=True)
     except binascii.Error:
         return _malformed("content that is not base64", "padded base64 in one line")
-    # The decoder forgives stray low bits and inner padding; two texts would then mean one.
+    # The decoder tolerates stray low bits and inner padding, so two texts could mean the same
+    # bytes.
     if base64.b64encode(decoded) != content:
         return _malformed("content that is not base64", "padded base64 in one line")
     return decoded

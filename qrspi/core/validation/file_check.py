@@ -98,7 +98,7 @@ def _config(content: bytes, file: str) -> Inspected:
 
 
 def _placed(message: str, file: str) -> str:
-    """What is said of config.md, said of this one."""
+    """Problems of config.md, with the name of this file."""
     rest = message.removeprefix("config.md")
     return f"{file}{rest}" if rest != message else message
 
@@ -144,7 +144,7 @@ def _submission(found: FileKind, file: str, content: bytes, strict: bool) -> Ins
 
 
 def _astray(file: str) -> tuple[Problem, ...]:
-    """A file that is looked at by itself may lie anywhere; one of a run's reviews may not."""
+    """A single file may lie anywhere; a file of a run's reviews may not."""
     if "/reviews/" not in f"/{file}":
         return ()
     expected = "a folder round-NN of the reviews of a step or a task"
@@ -157,7 +157,7 @@ def _own_field(content: bytes, field: str) -> str:
 
 
 def _own_subject(content: bytes) -> Subject:
-    """Outside a round's folder a file is about what it says it is about."""
+    """Outside a round's folder, a file's own fields say what it is about."""
     found = subject(_own_field(content, "artifact")) or subject("goals")
     assert found is not None
     return found

@@ -1,5 +1,5 @@
-"""What a path inside a run stands for. The last parts of the path decide, so that a file can be
-asked about from anywhere."""
+"""What a path inside a run stands for. Only the last parts of the path decide, so the file may be
+named from anywhere."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ Kind = Literal[
 
 class FileKind(NamedTuple):
     kind: Kind
-    subject: Subject | None = None  # whose round it belongs to, where that can be seen
-    number: int = 0  # of the round; 0 where it cannot be seen
+    subject: Subject | None = None  # the subject of its round, where the path tells
+    number: int = 0  # the number of its round; 0 where the path does not tell
     name: FindingName | CleanName | SidecarName | None = None
 
 
@@ -112,8 +112,8 @@ def _in_round(name: str, about: Subject | None, number: int) -> FileKind | None:
 
 
 def _reviewed(parts: list[str]) -> Subject | None:
-    """Whose reviews a folder holds. Two subjects share `reviews/integration`; which of them it
-    is makes no difference to a file by itself."""
+    """The subject of a folder of reviews. Two subjects share `reviews/integration`; for a file by
+    itself it makes no difference which one it is."""
     match parts:
         case [*_, "reviews", "tasks", key]:
             return subject(key)

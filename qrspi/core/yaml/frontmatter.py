@@ -57,10 +57,10 @@ def _block(data: bytes) -> _Block | str | None:
 
 
 def _behind_marker(data: bytes, start: int) -> int | None:
-    """The start of the next line, if this one is `---` alone, white space aside."""
+    """The start of the next line, if this one is `---` without anything but white space."""
     end = data.find(b"\n", start, _HEAD)
     if end < 0 and len(data) >= _HEAD:
-        return None  # the line goes on where a head is cut
+        return None  # the line may go on after the end of the head
     line = data[start : end if end >= 0 else len(data)]
     if not line.startswith(b"---") or line[3:].strip(b" \t\r"):
         return None
@@ -84,13 +84,13 @@ def _invalid(problem: Problem) -> Problem:
 
 
 def fields(content: bytes | Fault) -> Mapping[str, Node]:
-    """For a caller to whom frontmatter that cannot be read says nothing."""
+    """For a caller to whom unreadable frontmatter says nothing."""
     front = None if isinstance(content, Fault) else read(content)
     return front.fields if isinstance(front, Front) else {}
 
 
 def filled(fields: Mapping[str, Node], key: str) -> str:
-    """The text of a field; '' also for a null, which somebody is still to fill."""
+    """The text of a field; '' also for a null, which somebody still has to fill in."""
     found = fields.get(key)
     is_null = isinstance(found, Scalar) and found.plain and found.text in ("null", "~", "Null")
     return "" if is_null else text(fields, key) or ""
@@ -103,7 +103,7 @@ def text(fields: Mapping[str, Node], key: str) -> str | None:
 
 
 def number(fields: Mapping[str, Node], key: str) -> int:
-    """A number of up to five digits; 0 when the field is none."""
+    """A number of up to five digits; 0 when the field is not one."""
     digits = text(fields, key) or ""
     return int(digits) if digits.isascii() and digits.isdigit() and len(digits) < 6 else 0
 
@@ -154,7 +154,7 @@ def _doubtful_status(content: bytes, file: str) -> tuple[Status, Problem | None]
 
 
 def _is_beside_key(source: str, value: Scalar) -> bool:
-    """The value and its key, written as such, are on one line."""
+    """Whether the value stands on one line with its key, and the key is written plainly."""
     line = source.splitlines()[value.line - 1]
     key = line[: value.column - 1].rstrip(" \t").removesuffix(":")
     word = key.replace("{", " ").replace(",", " ").split()[-1:]
@@ -187,7 +187,7 @@ def _doubt(code: Code, what: str, file: str, where: str = "", found: str = "") -
 
 
 def _look_alike(found: str) -> str:
-    """Names a character that is easily taken for another."""
+    """The name of a character that is easily mistaken for another."""
     odd = next((char for char in found if not char.isascii()), "")
     return f" with the character U+{ord(odd):04X}" if odd else ""
 
@@ -199,8 +199,8 @@ def body(data: bytes, file: str = "") -> bytes:
 
 
 def without(data: bytes, keys: Collection[str]) -> bytes:
-    """The frontmatter's text without the lines of these fields. A remark behind a value stays, and
-    so does a value that is more than a line: only what the engine writes itself is left out."""
+    """The frontmatter's text without the lines of these fields. A comment after a value stays, and
+    so does a value of several lines: only what the engine writes itself is left out."""
     block = _block(data)
     if not isinstance(block, _Block):
         return b""
@@ -228,12 +228,12 @@ def _in_braces(text: bytes, keys: Collection[str]) -> bytes:
 
 
 def text_of(data: bytes) -> bytes:
-    """What counts of a file when texts are compared: the body, white space at line ends aside."""
+    """What counts of a file when texts are compared: the body, without white space at line ends."""
     return _without_line_ends(body(data))
 
 
 def body_hash(bodies: Iterable[bytes]) -> str:
-    """SHA-256 over the bodies, white space at line ends aside."""
+    """SHA-256 of the bodies, without white space at line ends."""
     import hashlib  # loads OpenSSL, which most commands never need
 
     return hashlib.sha256(b"\0".join(map(_without_line_ends, bodies))).hexdigest()

@@ -24,7 +24,7 @@ from qrspi.core.tree import FRONTMATTER_LIMIT
 from qrspi.core.yaml.nodes import Document, Entry, Node, Scalar, place, shown
 
 DEPTH_LIMIT = 32
-VALUES_LIMIT = 2_500  # a few tenths of a second in ruamel.yaml
+VALUES_LIMIT = 2_500  # takes ruamel.yaml a few tenths of a second
 
 
 class Defect(Exception):
@@ -37,8 +37,8 @@ class Defect(Exception):
         self.column = column
 
 
-# ruamel.yaml takes U+0085, U+2028 and U+2029 for line ends in some places and not in
-# others, and a byte order mark for nothing; YAML 1.2 has no control characters at all.
+# ruamel.yaml treats U+0085, U+2028 and U+2029 as line ends in some places but not in others, and
+# ignores a byte order mark. YAML 1.2 has no control characters at all.
 _REFUSED = re.compile(
     "[^\t\n\r -~\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]"
 )
@@ -112,7 +112,7 @@ _CUT_OFF = (
 
 
 def _refuse_unread(text: str) -> None:
-    """What ruamel.yaml never sees."""
+    """What ruamel.yaml never reports."""
     if len(text) > FRONTMATTER_LIMIT or len(text.encode(errors="replace")) > FRONTMATTER_LIMIT:
         raise Defect(f"larger than {FRONTMATTER_LIMIT // 1024} KiB", 1, 1)
     if match := _REFUSED.search(text):
@@ -153,7 +153,7 @@ class _Reader:
     def __init__(self, text: str, events: Iterator[Any]) -> None:
         self._text = text
         self._events = events
-        self._end = 0  # just behind the last thing that was written
+        self._end = 0  # just after the last thing that was written
         self._values = 0
 
     def document(self, begun: bool) -> Document:
@@ -196,7 +196,7 @@ class _Reader:
         start = event.start_mark.index
         raw = self._text[start : event.end_mark.index]
         if raw:
-            self._end = start + len(raw.rstrip(_GAP))  # a block scalar has its last line end
+            self._end = start + len(raw.rstrip(_GAP))  # a block scalar includes its last line end
         return Scalar(event.value, raw, *_place(event.start_mark))
 
     def _sequence(self, event: Any, depth: int) -> tuple[Node, ...]:

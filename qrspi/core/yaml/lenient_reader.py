@@ -1,4 +1,4 @@
-"""YAML that fails only because a field that decides nothing has an unquoted colon or quote."""
+"""YAML that fails only because of an unquoted colon or quote in a field that decides nothing."""
 
 import re
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ from qrspi.core.yaml.nodes import Node, Scalar
 
 class Loose(NamedTuple):
     fields: dict[str, Node]
-    unquoted: tuple[str, ...]  # the keys of those that were taken as they are written
+    unquoted: tuple[str, ...]  # the keys whose values were taken literally
 
 
 class _Entry(NamedTuple):
@@ -39,7 +39,8 @@ def _entries(text: str) -> Iterator[_Entry]:
 
 
 def block(data: bytes) -> str | None:
-    """The text of a frontmatter block, be it YAML or not; None when there is no whole one."""
+    """The text of a frontmatter block, whether or not it is YAML; None when there is no complete
+    one."""
     head = data[: len(data) - len(frontmatter.body(data))]
     _, newline, inner = head.partition(b"\n")
     end = inner.rfind(b"---")
@@ -52,7 +53,7 @@ def keys(text: str) -> list[str]:
 
 
 def read(text: str, deciding: frozenset[str]) -> Loose | None:
-    """None when the text is broken in any other way, or where it decides something."""
+    """None when the text is broken in any other way, or in a field that decides something."""
     entries = list(_entries(text))
     named = [entry.key for entry in entries if entry.key]
     loose: dict[str, Node] = {
@@ -68,7 +69,7 @@ def read(text: str, deciding: frozenset[str]) -> Loose | None:
 
 
 def _wants_quotes(value: str) -> bool:
-    # A value that opens with &, * or ! is an anchor, an alias or a tag: never let through.
+    # A value that begins with &, * or ! is an anchor, an alias or a tag, and is never accepted.
     if value[:1] in ("&", "*", "!", "|", ">"):
         return False
     return ": " in value or value.endswith(":") or any(mark in value for mark in "\"'`")

@@ -65,8 +65,8 @@ _DECIMAL = r"[-+]?(?:\.[0-9]+|[0-9]+\.[0-9]*)(?:[eE][-+]?[0-9]{1,2})?"
 
 
 def json_value(node: Node) -> Any:
-    """What the node stands for by YAML 1.2's core schema. Numbers that JSON could not hold
-    exactly stay the texts they are."""
+    """The value of the node by YAML 1.2's core schema. Numbers that JSON cannot hold exactly stay
+    texts."""
     if isinstance(node, dict):
         return {key: json_value(item) for key, item in node.items()}
     if not isinstance(node, Scalar):

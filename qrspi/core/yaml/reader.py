@@ -1,7 +1,7 @@
 """The one door to YAML: text in, one mapping of scalars, lists and mappings out, or a Problem.
 
-Two readers stand behind it. The flat one, below, takes what it surely understands, which is
-nearly every real file, in microseconds; the rest goes to ruamel.yaml.
+It has two readers. The flat one, below, reads in microseconds what it certainly understands, which
+is nearly every real file; ruamel.yaml reads the rest.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from qrspi.core.yaml.nodes import Document, Node, Scalar, place
 def parse(text: str, file: str = "", *, first_line: int = 1) -> dict[str, Node] | Problem:
     """Exactly one mapping; a text of nothing but comments is an empty one.
 
-    `first_line` is where the text starts in the file, for messages; past line 1 the
-    document has already begun.
+    `first_line` is where the text starts in the file, for messages; past line 1 the document has
+    already begun.
     """
     if first_line == 1:
         text = text.removeprefix("\ufeff")
@@ -54,7 +54,7 @@ def problem(reason: str, file: str, line: int, column: int) -> Problem:
     return Problem("invalid-yaml", f"{where}: {reason}", file, hint=_HINTS.get(reason, ""))
 
 
-# ruamel.yaml's words, and what a person has most likely written.
+# ruamel.yaml's words, and what a person most likely wrote.
 _HINTS = {
     "mapping values are not allowed here": "put quotes around a value that contains ': '",
     "could not find expected ':'": "write the line as 'key: value'",
@@ -78,8 +78,8 @@ _NOT_PLAIN = _INDICATORS | {" "}
 _BRACKETS = frozenset("?[]{}")
 _NOT_STRINGS = frozenset("null Null NULL true True TRUE false False FALSE".split())
 
-# A list of words that nothing in YAML could take for anything else, one comma and space between;
-# compiled by `re` with the first list, since not every command reads one.
+# A list of words that have no other meaning in YAML, separated by one comma and one space. `re`
+# compiles it with the first list, since not every command reads one.
 _CALM_WORD = r"[A-Za-z0-9_./](?:[A-Za-z0-9_./:-]*[A-Za-z0-9_./-])?"
 _CALM_LIST = rf"\[{_CALM_WORD}(?:, {_CALM_WORD})*\]"
 
@@ -87,12 +87,12 @@ _scalar = tuple.__new__  # half the time of Scalar(…), and this is the hot lin
 
 
 class _Unsure(Exception):
-    """This is for ruamel.yaml."""
+    """Only ruamel.yaml can read this."""
 
 
 def read_flat(text: str) -> dict[str, Node] | None:
-    """YAML as frontmatter nearly always is: one field a line, one-line scalars, lists of scalars,
-    mappings by indentation. None for anything that is not surely that."""
+    """YAML as in nearly all frontmatter: one field a line, one-line scalars, lists of scalars,
+    mappings by indentation. None for anything that is not certainly that."""
     if len(text) > _SIZE_LIMIT:
         return None
     lines = text.split("\r\n" if "\r" in text else "\n")
@@ -110,7 +110,7 @@ class _Block:
         self._next = 0
 
     def mapping(self, indent: int, depth: int) -> dict[str, Node]:
-        """The fields at this indentation, up to the first line that is less indented."""
+        """The fields at this indentation, up to the first line that is indented less."""
         fields: dict[str, Node] = {}
         while True:
             if not indent:
@@ -121,7 +121,7 @@ class _Block:
             line = self._lines[self._next]
             self._next += 1
             key, colon, rest = line[indent:].partition(":")
-            if key in fields or not colon or not _is_key(key):  # nor one that is indented more
+            if key in fields or not colon or not _is_key(key):  # nor a line that is indented more
                 raise _Unsure
             value = rest.strip(" ")
             if not value or (value[0] == "#" and rest[0] == " "):
@@ -167,7 +167,7 @@ class _Block:
         return -1
 
     def _below(self, indent: int, depth: int) -> Node:
-        """The value of a key with nothing behind its colon."""
+        """The value of a key with nothing after its colon."""
         number = self._next
         found = self._content()
         if found >= indent and self._lines[self._next].startswith("- ", found):
@@ -211,7 +211,8 @@ def _is_key(key: str) -> bool:
 
 
 def _is_odd(value: str) -> bool:
-    """Needs a closer look: quotes, brackets, a comment, white space around it, nothing."""
+    """Whether it needs a closer look: quotes, brackets, a comment, white space around it, or
+    nothing."""
     return (
         not value or value[0] in _NOT_PLAIN or value[-1] in " :" or " #" in value or ": " in value
     )

@@ -1,7 +1,7 @@
 """YAML as text: quote a value, set or remove one field and keep every other byte.
 
-Each change is read back and compared with what was meant. One that cannot be made without
-touching something else is refused, never guessed at.
+Each change is read back and compared with what was meant. A change that would touch something else
+is refused.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def quote(text: str) -> str:
 
 
 def sentence(text: str) -> str:
-    """A line of prose as it stands, where that reads back as the very same; else quoted."""
+    """A line of prose as it is, if it reads back exactly; otherwise quoted."""
     node = parse_value(text)
     plain = isinstance(node, Scalar) and node.plain and node.text == text
     return text if plain else quote(text)
@@ -45,7 +45,7 @@ def _escaped(char: str) -> str:
 
 
 def parse_value(source: str) -> Node | None:
-    """The one value that this is when it stands behind a key, on one line."""
+    """The one value that this is when it follows a key, on one line."""
     if source[:1] in ("", "|", ">") or not _is_line(source):
         return None
     document = _locate(f"x: {source}\n", "x")
@@ -104,7 +104,7 @@ def rewritten(
     says: Callable[[Node], object] | None = None,
 ) -> bytes | None:
     """The file after the change, if its fields then read as meant. `says` is what must be equal:
-    the fields as they are written, or less."""
+    the fields as they are written, or a part of them."""
     newline = "\r\n" if data[: front.start].endswith(b"\r\n") else "\n"
     text = change(data[front.start : front.end].decode(), newline)
     if text is None:
@@ -208,7 +208,7 @@ def _is_below(text: str, entry: Entry) -> bool:
 
 
 def _value_cut_out(text: str, entry: Entry) -> str:
-    """What stands behind the colon, without the value; a comment behind it keeps its line."""
+    """What follows the colon, without the value. A comment there keeps its line."""
     start, end = _line_start(text, entry.value), _line_end(text, entry.end)
     tail = text[entry.end : end].lstrip(" \t")
     kept = text[start : entry.value] + tail if tail.strip() else ""

@@ -1,7 +1,8 @@
 """From a task's text to a verdict: skip tags, rubric, cache, reviewer, suppression, in this order.
 
-Nothing here sends or writes. `before_reviewer` says the verdict, or that a reviewer is needed;
-`by_reviewer` makes a verdict of an answer; `written` is the task file with the verdict in it.
+Nothing here sends or writes. `before_reviewer` gives the verdict, or says that a reviewer is
+needed; `by_reviewer` makes a verdict from an answer; `written` is the task file with the verdict in
+it.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ class Judgement(NamedTuple):
     warnings: tuple[str, ...] = ()
     is_new: bool = False  # to be written into the task
     because: str = ""  # why it is what it is, in words
-    is_claim: bool = False  # found in the task, and not on record
+    is_claim: bool = False  # found in the task, but not on record
     replaces: str = ""  # the line that the task has
 
     @property
@@ -51,7 +52,7 @@ class Judgement(NamedTuple):
 
     @property
     def block(self) -> str | None:
-        """What the Context section is to say; None with a PASS, and with no verdict."""
+        """What the Context section is to say; None with a PASS, and without a verdict."""
         if self.line is None or self.line.verdict == "PASS" or not self.gaps:
             return None
         return findings_block.render(Block(self.line.hash, self.line.when, self.gaps, self.fixes))
@@ -68,7 +69,7 @@ def unreadable(key: str, problem: Problem) -> Judgement:
 
 
 class NeedsReviewer(NamedTuple):
-    """A reviewer is needed; what the rubric said goes with its verdict."""
+    """A reviewer is needed. The rubric's warnings go with its verdict."""
 
     warnings: tuple[str, ...] = ()
 
@@ -102,7 +103,7 @@ def _skipped(spec: Spec, code: Tree, now: str) -> Judgement:
 
 
 def _rejected(spec: Spec, remarks: tuple[Remark, ...], now: str) -> Judgement:
-    """A second look that finds the same writes nothing."""
+    """A second review with the same result writes nothing."""
     errors = tuple(remark for remark in remarks if remark.level == "error")
     rules = tuple(dict.fromkeys(remark.rule for remark in errors))
     line = Line("REJECT", spec.hash, now, rules)
@@ -125,7 +126,7 @@ def _rejected(spec: Spec, remarks: tuple[Remark, ...], now: str) -> Judgement:
 
 
 def _hit(spec: Spec, mode: Mode, now: str) -> Judgement | None:
-    """A frozen verdict stands whatever the text says; any other only for the text it is about."""
+    """A frozen verdict holds whatever the text says; any other holds only for its own text."""
     line = verdict_line.read(spec.line)
     if line is None:
         return None

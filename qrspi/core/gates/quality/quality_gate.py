@@ -1,7 +1,7 @@
-"""Which tasks may be handed over: those with a PASS on record for the text they have now.
+"""Which tasks may be handed over: those with a PASS on record for their present text.
 
-Judged by line, hash and record alone. What the rubric says is asked where tasks are checked,
-approved and started, since it looks at the project too.
+Only line, hash and record decide here. The rubric is asked where tasks are checked, approved and
+started, since it also looks at the project.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from qrspi.core.records import quality_blocks, task_records
 from qrspi.core.tree import Fault, Tree
 
 SPEC_LIMIT = 256 * 1024
-STEP = "quality"  # under which the reviewers' dispatches, and what they cost, are kept
+STEP = "quality"  # the name under which reviewers' dispatches and costs are kept
 Debt = Literal["absent", "stale", "not-pass"]
 
 
@@ -31,7 +31,7 @@ class Standing(NamedTuple):
     verdict: str
     debt: Debt | None  # None: nothing is owed
     because: str
-    let_through: bool = False  # a person said that this text will do
+    let_through: bool = False  # a person accepted this text
     has_text: bool = True  # something that a reviewer could judge
 
     @property
@@ -40,7 +40,7 @@ class Standing(NamedTuple):
 
     @property
     def needs_reviewer(self) -> bool:
-        """Nobody has judged the text that is there now."""
+        """Nobody has judged the present text."""
         return self.has_text and not self.passes and self.debt in ("absent", "stale")
 
 
@@ -49,7 +49,7 @@ def is_on(config: Config) -> bool:
 
 
 def is_exempt(key: str) -> bool:
-    """Repairs are written by the engine, and nobody is asked about them."""
+    """The engine writes repairs, and nobody is asked about them."""
     return "/" in key or task_file.is_baseline(key)
 
 
@@ -63,7 +63,7 @@ def read_spec(tree: Tree, key: str) -> Spec | Problem:
 
 
 class QualityGate:
-    """The gate of one run; its records are read once, however many tasks are asked about."""
+    """The gate of one run. Its records are read once for all tasks."""
 
     def __init__(self, tree: Tree) -> None:
         self._tree = tree
@@ -104,7 +104,7 @@ def _judged(spec: Spec, records: QualityRecords) -> Standing:
 
 
 def debts(tree: Tree, keys: Iterable[str]) -> tuple[Standing, ...]:
-    """The tasks that owe something, also those that a person has let through."""
+    """The tasks without a PASS, including those that a person has let through."""
     gate = QualityGate(tree)
     found = (gate.standing(key) for key in keys if not is_exempt(key))
     return tuple(one for one in found if one.debt)
@@ -114,7 +114,7 @@ _SHOWN = 3  # tasks that are named one by one
 
 
 def before_approval(tree: Tree, keys: Iterable[str], answer: Next) -> Next:
-    """The gate of the plan, which no verdict holds up, with the verdicts that are not there."""
+    """The gate of the plan, with the missing verdicts. They do not block it."""
     owed = debts(tree, keys)
     if not owed:
         return answer
@@ -127,12 +127,12 @@ def before_approval(tree: Tree, keys: Iterable[str], answer: Next) -> Next:
 
 
 def asked(key: str) -> Ask:
-    """The reviewer of one task. Dispatches of its kind lie apart from those of rounds."""
+    """The reviewer of one task. Its dispatches are kept apart from those of rounds."""
     return Ask("quality", STEP, target=key)
 
 
 def waiting_tasks(tree: Tree, keys: Iterable[str]) -> tuple[str, ...]:
-    """Tasks whose reviewer's prompt is there, and that nobody has judged yet."""
+    """Tasks whose reviewer has a prompt, and that nobody has judged yet."""
     folder = tree.entries(dispatch_folder(asked("")))
     there = set() if isinstance(folder, Fault) else {entry.name for entry in folder}
     found = [key for key in keys if f"{key}.md" in there]

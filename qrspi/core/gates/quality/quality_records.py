@@ -1,8 +1,8 @@
 """The record of quality verdicts: reviews/plan/quality.jsonl, one object a line.
 
-A line in a task file is what anybody can write. It counts at a gate only when it stands here too,
-with where it came from: the rubric, an agent that the engine sent, or an answer that was handed in.
-What a person decided about a task, to go on all the same or to clear a verdict, is here as well.
+Anybody can write a line into a task file. At a gate it counts only when this record has it too,
+with its source: the rubric, an agent that the engine sent, or an answer that was handed in. The
+record also has what a person decided about a task: to go on anyway, or to clear a verdict.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ class QualityRecords(NamedTuple):
         return self.by_task.get(task, ())
 
     def has(self, task: str, line: str) -> bool:
-        """Whether this line was given to this task, and not cleared since."""
+        """Whether this task was given this line, and it was not cleared since."""
         return any(one.event == "verdict" and one.line == line for one in self._since_clear(task))
 
     def let_through(self, task: str, hash: str) -> bool:
-        """Whether a person said that this text will do."""
+        """Whether a person accepted this text."""
         return any(one.event == "proceed" and one.hash == hash for one in self.of(task))
 
     def last(self, task: str) -> QualityRecord | None:
@@ -67,7 +67,7 @@ def render(record: QualityRecord) -> bytes:
 
 
 def read(tree: Tree) -> QualityRecords:
-    """What cannot be read records nothing, so no gate lets anything pass because of it."""
+    """A line that cannot be read counts as no line, so no gate lets anything pass because of it."""
     content = tree.read(FILE, LIMIT)
     if isinstance(content, Fault):
         return NO_RECORDS if content.kind == "absent" else QualityRecords({}, (_unread(content),))

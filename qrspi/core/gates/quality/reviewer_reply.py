@@ -86,8 +86,8 @@ _TITLES = ("per-axis findings", "specific gaps", "suggested concrete fixes")
 
 
 def _parts(text: str) -> dict[str, list[str]]:
-    """Lines by the heading they stand under; headings that nobody asked for hold nothing. Each
-    verdict has its own line in the part of that name."""
+    """Lines by the heading above them. Headings that nobody asked for are ignored. Each verdict has
+    its own line in the part of that name."""
     found: dict[str, list[str]] = {"verdict": []}
     part: list[str] = []
     for line in map(_printable, text.splitlines()):
@@ -104,7 +104,7 @@ def _parts(text: str) -> dict[str, list[str]]:
 
 
 def _printable(line: str) -> str:
-    """Without what an answer must not put into somebody's file or terminal."""
+    """Without anything that an answer must not put into a person's file or terminal."""
     return "".join(char for char in re.sub(r"\s", " ", line) if char.isprintable())
 
 
@@ -134,7 +134,7 @@ def _axes(lines: list[str]) -> tuple[dict[str, Mark] | Malformed, tuple[str, ...
 
 
 def _bullets(lines: list[str]) -> Iterator[str]:
-    """One line each; a line without a mark goes on with the one before."""
+    """One line for each axis. A line without a mark continues the one before it."""
     item: list[str] = []
     for line in (*lines, "- none"):
         text = line.strip()

@@ -1,6 +1,6 @@
 """The first look at a task's text: rules that need no judgement, in one table.
 
-An error rejects the task before a reviewer is asked; a warning is only said.
+An error rejects the task before a reviewer is asked. A warning is only shown.
 """
 
 from __future__ import annotations
@@ -175,7 +175,7 @@ RULES: dict[str, Check] = {
     "R-EP4": _in_place,
     "R-EP5": _plan_finished,
 }
-FINISHED = ("R-AC4", "R-EP5")  # all that is asked of a task that nobody has to review
+FINISHED = ("R-AC4", "R-EP5")  # all that is required of a task that needs no review
 
 
 def remarks(spec: Spec, code: Tree, rules: Iterable[str] = tuple(RULES)) -> tuple[Remark, ...]:

@@ -1,4 +1,4 @@
-"""What a task says to whoever is to do it: the text that a quality review judges."""
+"""What a task tells its implementer: the text that a quality review judges."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Spec(NamedTuple):
 
     @property
     def hash(self) -> str:
-        """Of what a verdict is about, and nothing else of the file."""
+        """The hash of everything that a verdict is about, and of nothing else in the file."""
         text = "|".join((self.title, self.description, self.criteria, self.plan))
         return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:8]
 
@@ -44,7 +44,7 @@ class Spec(NamedTuple):
 
     @property
     def skip_tag(self) -> str:
-        """A tag by which nobody has to review the task; '' when it has none."""
+        """A tag that says that the task needs no review; '' when it has none."""
         return next((tag for tag in self.tags if tag in SKIPPED), "")
 
     @property
@@ -76,7 +76,7 @@ def read(content: bytes | Fault, key: str) -> Spec | Problem:
 
 
 class _Text:
-    """The sections of a task file; what has none may stand in its frontmatter."""
+    """The sections of a task file. A missing section may stand in the frontmatter."""
 
     def __init__(self, data: bytes, fields: Mapping[str, Node]) -> None:
         plain = findings_block.without(data)
@@ -116,7 +116,7 @@ def _words(node: Node | None) -> tuple[str, ...]:
 
 
 def told(spec: Spec, repository: str) -> str:
-    """The task as its reviewer is told it, without what was found in it before."""
+    """The task as its reviewer sees it, without earlier findings."""
     parts = [
         ("Description", spec.description),
         ("Acceptance Criteria", spec.criteria),

@@ -1,8 +1,8 @@
 """The line in a task's frontmatter that remembers a verdict about its text.
 
-    NEEDS_REFINEMENT hash=1a2b3c4d @2026-05-17T09:30:00Z v1 axes=goal,boundary
+NEEDS_REFINEMENT hash=1a2b3c4d @2026-05-17T09:30:00Z v1 axes=goal,boundary
 
-What cannot be read, and what a newer version wrote, counts as nothing: the task is judged again.
+A line that cannot be read, or that a newer version wrote, counts as none: the task is judged again.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Line(NamedTuple):
     suppressed_until: str = ""
 
     def says(self, other: Line) -> bool:
-        """The same about the same text, whenever that was."""
+        """Whether it is the same verdict about the same text, whatever its time."""
         mine = self.verdict, self.hash, self.failing
         return mine == (other.verdict, other.hash, other.failing)
 
@@ -58,7 +58,7 @@ def read(text: str) -> Line | None:
 
 
 def _is_possible(line: Line) -> bool:
-    """Nobody freezes a PASS, nor anything for longer than the engine does."""
+    """A PASS is never frozen, and nothing is frozen for longer than the engine does it."""
     until, since = timestamps.seconds(line.suppressed_until), timestamps.seconds(line.when)
     if until is None or since is None or line.verdict == "PASS":
         return False
@@ -66,13 +66,14 @@ def _is_possible(line: Line) -> bool:
 
 
 def is_suppressed(line: Line, now: str) -> bool:
-    """Whether the verdict stands for a while, whatever the text says by now."""
+    """Whether the verdict holds for a while, even if the text has changed."""
     until, moment = timestamps.seconds(line.suppressed_until), timestamps.seconds(now)
     return until is not None and moment is not None and moment < until
 
 
 def suppression(before: Line | None, after: Line) -> str:
-    """Until when a verdict is frozen: it fails a second time in a row on the same axis."""
+    """Until when a verdict is frozen, because it fails for the second time in a row on the same
+    axis."""
     if before is None or "PASS" in (before.verdict, after.verdict):
         return ""
     again = before.failing_axes & after.failing_axes
