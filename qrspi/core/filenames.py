@@ -19,7 +19,7 @@ _FIXES = r"(?:integration|ci|test)-round-[0-9]+"
 
 MANIFEST = ".dispatch-manifest.json"
 KEPT = "kept-findings.txt"
-# Names of what lies beside a round's folder; they begin with the folder's name
+# Files beside a round's folder: the ends of their names
 SCOPE_SET = "-scope-set.txt"
 DISPOSITIONS = "-dispositions.md"
 ANCHOR = "-commit.txt"
@@ -100,8 +100,7 @@ def pause_file(subject: str, number: int) -> str:
 
 
 def paused_round(name: str, kinds: str = "pause") -> tuple[str, int] | None:
-    """The subject and the round in the name of a pause file, or with `pause|escape` also of an
-    escape report."""
+    """The subject and the round in the name of a pause file, or of another of these kinds."""
     pattern = rf"(.+)-loop-(?:{kinds})-({_ROUND})\.md"
     match = re.fullmatch(pattern, name) if "-loop-" in name else None
     number = round_number(match[2]) if match else None
@@ -198,8 +197,7 @@ class EngineName(NamedTuple):
 
 
 class Rejected(NamedTuple):
-    """What an agent handed in before a person had it made again. It is kept, and never read as an
-    answer."""
+    """What a person had made again: it is kept, and never read as an answer."""
 
     name: str  # what it was called
     number: int
@@ -221,8 +219,7 @@ RoundFile = (
     FindingName | SidecarName | CleanName | EngineName | Rejected | SplitMarker | Dropping | Unknown
 )
 
-# Patterns as text: `re` compiles each with its first use and keeps it, so a command pays only for
-# what it uses.
+# Patterns as text: `re` compiles each with its first use, so a command pays for what it uses.
 _FINDING = rf"(({TAG})\.finding-F([0-9]{{2,9}}))\.(md|score\.yml|score\.md|verifier\.md)"
 _ELSEWHERE = _FINDING.replace(r"\.finding-F", r"(?:\.finding-|[.-])F")
 _CLEAN = rf"({TAG})\.(clean\.md|no-findings\.md|NO_FINDINGS)"
@@ -250,7 +247,7 @@ def rejected_file(name: str, number: int) -> str:
 
 
 def reasons_file(number: int) -> str:
-    """The file that says why the files `*.rejected-N` were not taken."""
+    """Why the files `*.rejected-N` were not taken."""
     return f"rejected-{number}.jsonl"
 
 

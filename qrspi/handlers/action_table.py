@@ -1,5 +1,5 @@
-"""What the engine does by itself: each mechanical action, its module, how `--dry-run` shows it; and
-what comes before it: settings to write back, what a killed command or a forger left."""
+"""What the engine does by itself: each mechanical action, its module, and how `--dry-run` shows it.
+Also what comes before it: missing settings, and what a killed command or a forger left."""
 
 from __future__ import annotations
 
@@ -17,14 +17,13 @@ if TYPE_CHECKING:
 
     Handler = Callable[[Job], Performed]
 
-# whole: all it does is write files of the run, so it is rehearsed and so is what follows.
-# uncommitted: rehearsed without its commit, and nothing after it is foreseen.
-# named: only said; nothing of it is rehearsed.
+# whole: it only writes files of the run, so it is rehearsed, and so is what follows. uncommitted:
+# it is rehearsed without its commit, and nothing after it is foreseen. named: it is only announced.
 Rehearsal = Literal["whole", "uncommitted", "named"]
 
 
 class Due(NamedTuple):
-    """The handler whose turn it is."""
+    """The handler that comes next."""
 
     handle: Handler
     rehearsal: Rehearsal
@@ -71,12 +70,12 @@ MECHANICAL: dict[model.Action | model.NextKind, Action] = {
 
 
 def turn(job: Job) -> Due | None:
-    """The handler whose turn it is; None when the run waits."""
+    """The handler that comes next; None when the run waits."""
     return before(job, _derived(job))
 
 
 def _derived(job: Job) -> Due | None:
-    """The handler of the derived action; None when a person or an agent is to act."""
+    """The handler of the derived action; None when a person or an agent must act."""
     answer = job.next
     action = answer.kind if answer.kind in MECHANICAL else answer.action
     if job.options.anyway and answer.kind == "approve" and job.loop and job.loop.fresh:
@@ -94,7 +93,7 @@ def _derived(job: Job) -> Due | None:
 
 
 def _is_answered(job: Job, question: model.Action | model.NextKind) -> bool:
-    """How a loop goes on: the first time it is asked there is a default, later a person says."""
+    """How a loop goes on. The first question has a default; later a person answers."""
     if question not in ("loop", "loop-again"):
         return False
     unasked = not job.options.ask if question == "loop" else job.options.present
@@ -102,7 +101,7 @@ def _is_answered(job: Job, question: model.Action | model.NextKind) -> bool:
 
 
 def _before_a_commit(job: Job) -> Due | None:
-    """What a person who commits by hand still needs of the engine."""
+    """What the engine still does for a person who commits by hand."""
     from qrspi.handlers.rounds import commit
 
     due = commit.needs_dispositions(job.workspace, job.round_loop)
@@ -110,7 +109,7 @@ def _before_a_commit(job: Job) -> Due | None:
 
 
 def before(job: Job, derived: Due | None) -> Due | None:
-    """What comes before the derived handler, or that one."""
+    """What comes before the derived handler, or that handler."""
     due = _cut_off(job, derived) or _left_over(job, job.loop) or derived
     if due and configs.backfills(job.facts.config):
         from qrspi.handlers.runs import change_config
@@ -130,15 +129,15 @@ def _unwritten(job: Job) -> Due | None:
 
 
 def _cut_off(job: Job, derived: Due | None) -> Due | None:
-    """An approval of the engine's own that a kill left without its record or its commit."""
+    """An approval by the engine itself that a kill left without its record or its commit."""
     from qrspi.core.steps.cascade import FILE
 
     if FILE not in job.facts.names:
         return None
     from qrspi.handlers.decisions import cascade
 
-    # Git is asked where somebody waits for an answer or something is done anyway: a daemon
-    # looks at a run that is at rest many times a minute.
+    # Git is asked only where somebody waits for an answer, or something is done anyway: a daemon
+    # looks at a waiting run many times a minute.
     ask = derived is not None or job.options.actor != "watch" or not job.workspace.at_rest
     return Due(cascade.finish, "uncommitted") if cascade.unfinished(job, ask_git=ask) else None
 

@@ -1,5 +1,5 @@
-"""Put qrspi into the settings of a host, and take it out again: all of it, or nothing. And what
-`doctor` says of it: installed, out of date, switched off, run twice."""
+"""Add qrspi to the settings of a host, and remove it again: completely or not at all. And what
+`doctor` says about it: installed, out of date, switched off, run twice."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from qrspi.world.hosts import host_files, install_record
 
 
 class Place(NamedTuple):
-    """Where files of hosts lie, and where it is kept what was put into them."""
+    """Where files of hosts lie, and where the record of our changes is kept."""
 
     level: Level
     root: str
@@ -42,8 +42,8 @@ def planned_removal(host: HostName, place: Place) -> Plan:
 
 
 def carry_out(plan: Plan, place: Place, *, removing: bool) -> None:
-    """The record is written while it is needed: before the first file that it is about, and
-    after the last that it undoes."""
+    """The record exists as long as it is needed: from before the first file it is about until after
+    the last file it undoes."""
     changed = [change for change in plan.changes if change.is_change]
     for change in changed:
         host_files.must_be_writable(place.root, change.file)
@@ -118,7 +118,7 @@ def _state(part: Part, place: Place) -> bool | None:
 
 
 def _documents(found: tuple[Place, ...], files: tuple[str, ...]) -> Iterator[tuple[str, Any]]:
-    """Settings that can be read, with the names they are told by."""
+    """Settings that can be read, with the names that messages use."""
     for place in found:
         for file in files:
             try:

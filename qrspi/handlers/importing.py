@@ -1,7 +1,7 @@
 """Take in a run that was made elsewhere: in its place, or as a copy.
 
-The list of files comes first, import.md with the old config next, config.md last: the same command
-finishes what a kill left. A copy has all of them before it gets its name.
+The list of files comes first, import.md with the old config next, config.md last, so that the same
+command finishes what a kill left. A copy has all of them before it gets its name.
 """
 
 from __future__ import annotations
@@ -54,12 +54,12 @@ class Source(NamedTuple):
 
     @property
     def read_at(self) -> str:
-        """A copy that was made before is what goes on."""
+        """An earlier copy is continued."""
         return self.run.path if os.path.lexists(self.run.path) else self.folder
 
 
 def find(root: Root, folder: str, shown: str, name: str | None) -> Source:
-    """Refused when it is no run, or when another has its place."""
+    """Refused when it is no run, or when another run has its place."""
     path = os.path.realpath(folder)
     source = Source(path, root, name or path.rpartition("/")[2], shown)
     if path.rpartition("/")[0] == root.runs_dir:
@@ -86,7 +86,7 @@ def _must_hold_a_run(path: str, shown: str) -> None:
 
 
 def _must_be_free(source: Source) -> None:
-    """What has the name already is this very copy, or another run."""
+    """Whether what has the name is this copy, or another run."""
     if not source.copied or not os.path.lexists(source.run.path):
         return
     before = import_record.of_run(DiskTree(source.run.path))
@@ -97,7 +97,7 @@ def _must_be_free(source: Source) -> None:
 
 
 def plan(source: Source, answers: Mapping[str, str]) -> ImportPlan:
-    """What would be written, and what is to be asked before."""
+    """What would be written, and what must be asked first."""
     tree = _NamedTree(source)
     given = Given(
         clock.now_utc(), git_person.at(source.root.project), _from(source), source.copied, answers
@@ -109,13 +109,13 @@ def plan(source: Source, answers: Mapping[str, str]) -> ImportPlan:
 
 
 def _to_mend(source: Source, found: Problem) -> Problem:
-    """The ways out of a bad file lead to a run, which this is not yet."""
+    """The ways out of a bad file lead to a run, and this is not a run yet."""
     text = f"{source.shown}: {found.message}; mend it there, then run the same command again"
     return found._replace(message=text, options=(), hint="")
 
 
 class _NamedTree(CommittedTree):
-    """The folder under the name that the run has once it is taken in: commands name it so."""
+    """The folder under the name that the run will have, since commands use that name."""
 
     def __init__(self, source: Source) -> None:
         super().__init__(source.read_at)
@@ -180,7 +180,7 @@ def _in_place(source: Source, planned: ImportPlan, lock_timeout: float) -> tuple
 
 
 def _commit(source: Source, planned: ImportPlan) -> str | None:
-    """All that was taken in, so that a clone has what the list names."""
+    """Everything that was taken in, so that a clone has what the list names."""
     repo = repository.find(source.run.path)
     config = configs.read(DiskTree(source.run.path).read("config.md"))
     if repo is None or config.commit == "off":

@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from qrspi.core.derivation.derive import derive
 from qrspi.core.hosts.conversation import runs_named
 from qrspi.core.model import RunState
-from qrspi.core.tree import Fault
 from qrspi.render.terminal import one_line
 from qrspi.world.files.run_tree import DiskTree
 from qrspi.world.hosts import transcripts
@@ -43,8 +42,7 @@ def left_to_do(project: str, transcript: str) -> str | None:
 
 def _runs(project: str) -> Iterable[RunDir]:
     """The newest first, as their names begin with a date."""
-    found = locate.list_runs(Root(project, f"{project}/docs/qrspi"))
-    return () if isinstance(found, Fault) else reversed(found)
+    return reversed(locate.readable_runs(Root(project, f"{project}/docs/qrspi")))
 
 
 def _state(run: RunDir) -> RunState:

@@ -15,7 +15,6 @@ from mcp.server.subscriptions import (
 
 from qrspi.cli.session import Session
 from qrspi.core.pipeline import STEPS
-from qrspi.core.tree import Fault
 from qrspi.mcp import addresses
 from qrspi.world.runs import locate
 from qrspi.world.watch import file_marks
@@ -99,9 +98,8 @@ class _Watch:
 
 def _seen(session: Session) -> Seen:
     root = session.root_if_any
-    runs = locate.list_runs(root) if root else ()
-    found = () if isinstance(runs, Fault) else runs
-    return {run.name: file_marks.marks(run.path) for run in found}
+    runs = locate.readable_runs(root) if root else ()
+    return {run.name: file_marks.marks(run.path) for run in runs}
 
 
 def changes(before: Seen, after: Seen, *, git: bool = False) -> tuple[ServerEvent, ...]:

@@ -9,6 +9,7 @@ from typing import Any, Literal, cast, get_args
 
 from qrspi.core.agents.replies import Kind
 from qrspi.core.named_tuple import NamedTuple
+from qrspi.core.records.json_fields import string
 
 # pending: it was not sent. sent: it was sent, and no answer was used yet. taking: the files of its
 # answer are being written. taken: they are written. failed: the answer was of no use. late: nobody
@@ -77,11 +78,7 @@ def read(document: Mapping[str, Any]) -> Record | None:
         state=document["state"],
         second_try=document.get("second_try") is True,
         files={str(key): str(value) for key, value in files.items()},
-        answer=_text(document.get("answer")),
-        ticket=_text(document.get("ticket")),
-        worker=_text(document.get("worker")),
+        answer=string(document, "answer"),
+        ticket=string(document, "ticket"),
+        worker=string(document, "worker"),
     )
-
-
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else ""

@@ -132,8 +132,7 @@ def upstream_paths(made_from: Iterable[str], run_dir: str) -> tuple[str, ...]:
 
 
 def reviewer_prompt(given: Reviewer, parts: Parts) -> str:
-    # An agent that judges facts must not know what they are wanted for, and the run's name would
-    # tell.
+    # An agent that judges facts must not know their purpose, which the run's name would tell.
     if given.step == "research" and given.prints:
         given = without_paths(given)
     lines = [
@@ -205,8 +204,7 @@ def _section(step: str) -> str:
 
 
 def _scope_hint(given: Reviewer) -> Iterator[str]:
-    """An agent that prints its answer also gets the plain name, so that all its prompts look
-    alike."""
+    """An agent that prints gets this line even without a hint: its prompts have one form."""
     if given.scope_hint:
         yield f"scope_hint: {untrusted_markers.scope_hint(given.scope_hint)}"
     elif given.prints:
@@ -359,8 +357,7 @@ def _prompt(
     named: Iterable[tuple[str, tuple[Source, ...]]],
     orders: Iterable[str] = (),
 ) -> str:
-    """`orders` hold for this prompt only. They stand beside the role, above everything that is only
-    data."""
+    """`orders` hold for this prompt only, and stand with the role, above what is only data."""
     bodies = tuple((name, sources) for name, sources in named if sources)
     ids = iter(untrusted_markers.distinct_ids(one.name for _, sources in bodies for one in sources))
     told = "".join(f"\n\n{order}" for order in orders)
@@ -397,8 +394,7 @@ def prepared(travels: bool, given: Given) -> Given:
 
 
 def without_paths(given: Given) -> Given:
-    """For an agent that must not see paths, or that works on another machine where they lead
-    nowhere."""
+    """For an agent that must not see paths, or that works on another machine."""
     changes: dict[str, Any] = {name: "" for name in given._fields if name in _PATHS}
     changes |= {name: () for name in given._fields if name in _LISTS}
     return given._replace(**changes)

@@ -83,10 +83,6 @@ def _provider(node: Node, field: str, faults: Faults) -> Provider | None:
     return Provider(base_url, api_key_env, cast(Transport, transport), headers)
 
 
-def _leaf(field: str) -> str:
-    return field.rpartition(".")[2]
-
-
 def _base_url(block: dict[str, Node], field: str, faults: Faults) -> str | None:
     node = block.get("base_url")
     if node is None:

@@ -173,17 +173,14 @@ def from_fields(fields: Mapping[str, object]) -> JobMessage:
 
 
 def _message(texts: Mapping[str, str]) -> JobMessage:
-    job, name, vendor, model, prompt, reply_queue, ticket = (
-        texts[key] for key in JobMessage._fields if key != "version"
-    )
     return JobMessage(
-        job=job,
-        name=name,
-        vendor=vendor,
-        model=model,
-        prompt=prompt,
-        reply_queue=reply_queue,
-        ticket=ticket,
+        job=texts["job"],
+        name=texts["name"],
+        vendor=texts["vendor"],
+        model=texts["model"],
+        prompt=texts["prompt"],
+        reply_queue=texts["reply_queue"],
+        ticket=texts["ticket"],
     )
 
 

@@ -15,6 +15,7 @@ from qrspi.core.model import Problem, Unseen
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.records import audit_trail
 from qrspi.core.records.approvals import Record
+from qrspi.core.records.json_fields import Object, items, nested, string
 from qrspi.core.tree import Fault, Tree
 
 if TYPE_CHECKING:
@@ -179,68 +180,52 @@ def _checked(document: Any, file: str) -> Manifest | Problem:
         round=document["round"],
         body_hash=document["body_hash"],
         expected_tags=tuple(tags),
-        choice=_read_choice(document.get("decision")),
-        dispatches=_read_dispatches(document.get("dispatches")),
+        choice=_read_choice(nested(document, "decision")),
+        dispatches=tuple(map(_read_dispatch, items(document, "dispatches", dict))),
         engine_files=_texts(document.get("engine_files")),
         anyway=document.get("anyway") is True,
-        commit=_text(document.get("commit")),
-        chosen=_text(document.get("chosen")),
-        unseen=_read_unseen(document.get("unseen")),
+        commit=string(document, "commit"),
+        chosen=string(document, "chosen"),
+        unseen=_read_unseen(items(document, "unseen", dict)),
     )
 
 
-def _read_unseen(value: Any) -> tuple[Unseen, ...]:
-    found = (item for item in (value if isinstance(value, list) else []) if isinstance(item, dict))
+def _read_unseen(found: tuple[Object, ...]) -> tuple[Unseen, ...]:
     return tuple(
-        Unseen(_text(item.get("path")), size, _text(item.get("sha256")))
+        Unseen(string(item, "path"), size, string(item, "sha256"))
         for item in found
         if type(size := item.get("size")) is int
     )
 
 
-def _read_choice(value: Any) -> RefChoice:
-    if not isinstance(value, dict):
-        return RefChoice()
+def _read_choice(value: Object) -> RefChoice:
     return RefChoice(
-        ref=_text(value.get("ref")),
-        ref_commit=_text(value.get("ref_commit")),
-        rule=_text(value.get("rule")),
+        ref=string(value, "ref"),
+        ref_commit=string(value, "ref_commit"),
+        rule=string(value, "rule"),
         narrow=value.get("decision") == "narrow",
-        scope_hint=_strings(value.get("scope_hint")),
-        diagnostics=_strings(value.get("diagnostics")),
-        current_set=_strings(value.get("current_set")),
-        previous_set=_strings(value.get("previous_set")),
+        scope_hint=items(value, "scope_hint", str),
+        diagnostics=items(value, "diagnostics", str),
+        current_set=items(value, "current_set", str),
+        previous_set=items(value, "previous_set", str),
     )
 
 
-def _read_dispatches(value: Any) -> tuple[Dispatch, ...]:
-    items = value if isinstance(value, list) else []
-    return tuple(_read_dispatch(item) for item in items if isinstance(item, dict))
-
-
-def _read_dispatch(item: dict[str, Any]) -> Dispatch:
+def _read_dispatch(item: Object) -> Dispatch:
     spec = _texts(item.get("dispatch_spec"))
     return Dispatch(
-        tag=_text(item.get("tag")),
-        agent=_text(item.get("agent")),
-        mode=_text(item.get("mode")),
-        status=_text(item.get("status")),
+        tag=string(item, "tag"),
+        agent=string(item, "agent"),
+        mode=string(item, "mode"),
+        status=string(item, "status"),
         host=spec.get("host", ""),
         vendor=spec.get("vendor", ""),
         model=spec.get("model", ""),
         prompt_file=spec.get("prompt_file", ""),
-        job_id=_text(item.get("job_id")),
-        await_cmd=_text(item.get("await_cmd")),
-        split_cmd=_text(item.get("split_cmd")),
+        job_id=string(item, "job_id"),
+        await_cmd=string(item, "await_cmd"),
+        split_cmd=string(item, "split_cmd"),
     )
-
-
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else ""
-
-
-def _strings(value: Any) -> tuple[str, ...]:
-    return tuple(item for item in value if isinstance(item, str)) if isinstance(value, list) else ()
 
 
 def _texts(value: Any) -> dict[str, str]:

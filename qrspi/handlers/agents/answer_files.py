@@ -21,7 +21,8 @@ from qrspi.handlers.changes.change_set import commit_files
 from qrspi.handlers.jobs.job import Job
 from qrspi.handlers.rounds import printed_reply as splits
 
-# Approving wrote these into the artifact; an agent that prints the text anew does not know them.
+# The approval wrote these into the artifact; an agent that prints the text again does not know
+# them.
 _KEPT = ("phase_start_commit", "feature_branch")
 
 
@@ -51,7 +52,8 @@ class Score(NamedTuple):
 
 
 def score(job: Job, stem: str, text: str, model: str = "") -> Score | Problem:
-    """`model` is the one that was asked, which knows its own name less surely than we do."""
+    """`model` is the one that was asked. We know its name more surely than the model itself
+    does."""
     found = checked_score(job, stem, text, model)
     if isinstance(found, Score):
         return found
@@ -95,7 +97,7 @@ def drafted(tree: Tree, step: str, artifact: str, text: str) -> Draft | Problem:
 
 
 def fixed(tree: Tree, job: Job, text: str) -> Draft | Problem:
-    """A fixer's answer: the text, what else changed, and what was done about each finding."""
+    """A fixer's answer: the text, other changed files, and what was done about each finding."""
     draft = printed_fix(tree, job, text)
     if isinstance(draft, Problem):
         return draft
@@ -106,7 +108,7 @@ def fixed(tree: Tree, job: Job, text: str) -> Draft | Problem:
 
 
 def printed_fix(tree: Tree, job: Job, text: str) -> Draft | Problem:
-    """The same, before anybody has judged what was done. That file comes last."""
+    """The same, before anybody has checked the dispositions. That file comes last."""
     loop = job.round_loop
     companions = () if loop.subject.is_task else STEP[loop.subject.step].companions
     files = printed_files.files(text, loop.subject.artifact, (*companions, DISPOSITIONS))
@@ -129,7 +131,7 @@ def _no_dispositions() -> Problem:
 
 
 def _as_drafts(tree: Tree, files: tuple[Printed, ...]) -> tuple[Printed, ...] | Problem:
-    """No agent approves anything: whatever status it printed, the text is a draft."""
+    """No agent approves anything: whatever status it printed, the text becomes a draft."""
     texts = []
     for file in files:
         data = file.text.encode()
@@ -155,7 +157,7 @@ def _given_fields(tree: Tree, path: str) -> dict[str, str]:
 
 
 def put(job: Job, draft: Draft, before: Mapping[str, str]) -> Taken | Problem:
-    """Write a draft over what was there when it was asked for, and over nothing else."""
+    """Write a draft over the text that was there when it was asked for, and over no other."""
     for file in draft.files:
         if problem := _edited(job.workspace, file, before.get(file.path, "")):
             return problem
@@ -196,8 +198,8 @@ def _left_behind(job: Job, draft: Draft) -> tuple[str, ...]:
 
 
 def commit_whole(job: Job, draft: Draft) -> None:
-    """Reviewers are only sent to text that git knows. Answers to single questions wait for the
-    summary, and are committed with it."""
+    """Reviewers are only sent to text that git has. Answers to single questions are committed with
+    the summary."""
     step = job.facts.step
     if draft.artifact == STEP[step].artifact:
         commit_files(job, step_text.paths(job.workspace, step), f"draft {step}")

@@ -1,4 +1,5 @@
-"""Take answers in as they come: files, manifest, ledger and audit in one hold of the run's lock."""
+"""Take answers in as they come: files, manifest, ledger and audit under one hold of the run's
+lock."""
 
 from __future__ import annotations
 
@@ -30,8 +31,8 @@ Outcome = Taken | Problem | None  # None: nobody waits for this answer any more
 
 
 class AnswerIntake:
-    """What has come of one fan-out so far. If config.md is broken meanwhile, the command ends, and
-    the answers stay in the dispatch folder until it is corrected."""
+    """What has come from one fan-out so far. If config.md becomes unreadable meanwhile, the command
+    ends, and the answers stay in the dispatch folder until it is corrected."""
 
     def __init__(
         self,
@@ -43,22 +44,22 @@ class AnswerIntake:
         self._workspace = workspace
         self._options = options
         self._box = box
-        self._known = known  # the calls that are on the ledger already
+        self._known = known  # the calls that are already on the ledger
         self._outcomes: dict[str, Outcome] = {}  # by place
-        self._by_hand = 0  # answers of agents whose files were there when they answered
+        self._by_hand = 0  # answers of agents that had already written their files
         self.notes: list[str] = []
         self.stopped: Problem | None = None
         self.held: tuple[str, ...] = ()
 
     @property
     def used(self) -> int:
-        """How many answers were of use. An author with hands writes its file itself, and then
-        says so: the run goes on from that file."""
+        """How many answers were useful. An author that can write files writes its own and then says
+        so: the run goes on from that file."""
         taken = sum(isinstance(outcome, Taken) for outcome in self._outcomes.values())
         return taken + self._by_hand
 
     def files_of(self, orders: Iterable[Assignment]) -> tuple[str, ...]:
-        """In the order of those who were sent, whoever was the first to answer."""
+        """In the order in which the agents were sent, not in which they answered."""
         outcomes = (self._outcomes.get(order.place) for order in orders)
         return tuple(file for one in outcomes if isinstance(one, Taken) for file in one.files)
 
@@ -71,7 +72,7 @@ class AnswerIntake:
         )
 
     def put_back(self, orders: Iterable[Assignment], begun: Mapping[str, Record]) -> None:
-        """Those who were not sent after all, because a budget is reached."""
+        """Agents that were not sent because a budget is reached."""
         listed = list(orders)
         with self._locked():
             job = look(self._workspace, self._options)
@@ -80,7 +81,7 @@ class AnswerIntake:
             self._box.keep_all({at: begun[at]._replace(state="pending") for at in places})
 
     def take(self, batch: Sequence[Obtained]) -> list[tuple[str, Problem | None]]:
-        """Whose answers they were, each with what was wrong about it."""
+        """Whose answers they were, and what was wrong with each."""
         with self._locked():
             job = look(self._workspace, self._options)
             scores = _write_scores(job, batch)
@@ -184,7 +185,7 @@ _WITH_HANDS: tuple[AskKind, ...] = ("author", "research-question", "fix")
 
 
 def _answers(pairs: Iterable[tuple[Obtained, Outcome]]) -> Iterator[Answer]:
-    """What came back, by its hash, for each answer that was of use."""
+    """The hash of what came back, for each useful answer."""
     for got, outcome in pairs:
         if isinstance(outcome, Taken) and outcome.files and isinstance(got.reply, Reply):
             record = got.record
@@ -194,7 +195,7 @@ def _answers(pairs: Iterable[tuple[Obtained, Outcome]]) -> Iterator[Answer]:
 
 def _write_scores(job: Job, batch: Sequence[Obtained]) -> dict[str, Outcome]:
     """All scores of a batch at once, by place, so that a fan-out of hundreds does not wait for
-    hundreds of syncs. A score that a host has written meanwhile stands."""
+    hundreds of syncs. A score that a host has written meanwhile stays."""
     scores = {
         got.order.place: answer_files.score(
             job,
@@ -221,7 +222,7 @@ def _write_scores(job: Job, batch: Sequence[Obtained]) -> dict[str, Outcome]:
 
 
 def _reported(job: Job, order: Assignment) -> Taken | Problem:
-    """What an implementer did is in its work tree and its report; its words are only kept."""
+    """What an implementer did is in its work tree and its report; its answer is only kept."""
     # Imported here: only runs that implement know of work trees.
     from qrspi.handlers.tasks import reports
 
@@ -254,7 +255,7 @@ def _status(outcome: Taken | Problem) -> str:
 
 
 def mark(job: Job, changes: Mapping[str, Mapping[str, str]]) -> None:
-    """Say in the round's manifest how its dispatches stand; an author has no round yet."""
+    """Record in the round's manifest how its dispatches stand. An author has no round yet."""
     loop = job.loop
     if loop is None or loop.manifest is None or not changes or loop.number != job.next.round:
         return

@@ -1,4 +1,4 @@
-"""What the run waits for from agents: for each one a role, a model, a way to reach it, a prompt."""
+"""What the run waits for from agents: for each one a role, a model, a transport and a prompt."""
 
 from __future__ import annotations
 
@@ -35,15 +35,15 @@ PROMPT_LIMIT = 8 * 1024 * 1024
 
 class Assignment(NamedTuple):
     ask: Ask
-    round: int  # of the run's next action, to which the answer belongs
+    round: int  # of the run's next action, which the answer serves
     role: Role
     route: Route | Problem  # a second reviewer's model may be unknown to us
     means: Means
     prompt: bytes
     directory: str = ""  # where a program works; the project when empty
-    before: Mapping[str, str] = {}  # the files an answer may replace, by their hashes now
+    before: Mapping[str, str] = {}  # the files an answer may replace, with their present hashes
     floor: float | None = None  # for research: how well an answer must be sourced
-    again: Assignment | Problem | None = None  # who is asked when it is not
+    again: Assignment | Problem | None = None  # who is asked if it is not
     is_second_try: bool = False
 
     @property
@@ -71,7 +71,7 @@ class Assignment(NamedTuple):
 
     @property
     def label(self) -> str:
-        """How people and commands name it. Every task has an implementer."""
+        """How people and commands name it. Every task has its own implementer."""
         return self.step if self.ask.kind == "implement" else self.name
 
     @property
@@ -83,7 +83,7 @@ class Assignment(NamedTuple):
 
 
 class Unready(NamedTuple):
-    """An agent that is waited for, and why it cannot be told what to do."""
+    """An agent that the run waits for, and why it has no prompt."""
 
     name: str
     problem: Problem
@@ -97,7 +97,7 @@ class Assignments(NamedTuple):
 def assignments(
     job: Job, how: How = AS_CONFIGURED, drafts: Mapping[str, Spec] | None = None
 ) -> Assignments:
-    """One for each agent that the next action asks; `drafts` are tasks that are in no file yet."""
+    """One for each agent of the next action. `drafts` are tasks that are in no file yet."""
     cast = _Cast(job, how, drafts or {})
     made = [_assigned(cast, ask) for ask in job.next.asks]
     return Assignments(
@@ -155,7 +155,7 @@ class _Cast:
 
 
 def _travels(ask: Ask) -> bool:
-    """Whoever needs the code stays where the code is."""
+    """An agent that needs the code works where the code is."""
     if ask.kind == "research-question":
         return ask.target.partition("-")[2] not in ("codebase", "hybrid")
     return ask.kind != "implement"
@@ -179,7 +179,7 @@ def _scripted(folder: str, name: str, step: str, round: int) -> Means:
 
 
 def unready(job: Job) -> tuple[Unready, ...]:
-    """Those who cannot be told what to do; cheaper than asking for all prompts."""
+    """Agents that cannot have a prompt; cheaper than building all prompts."""
     cast = _Cast(job, AS_CONFIGURED, {})
     chosen = [cast.role_and_route(ask) for ask in job.next.asks]
     return tuple(one for one in chosen if isinstance(one, Unready))
@@ -219,7 +219,7 @@ def _is_light(job: Job, task: str) -> bool:
 
 
 def _made(cast: _Cast, ask: Ask, role: Role, route: Route | Problem) -> Assignment | Unready:
-    # Imported here: whoever only asks for those that are unready needs no prompts.
+    # Imported here: a caller that only asks who is unready needs no prompts.
     from qrspi.handlers.agents import code_material, prompt_parameters
 
     job = cast.job
@@ -231,7 +231,7 @@ def _made(cast: _Cast, ask: Ask, role: Role, route: Route | Problem) -> Assignme
     agent = prompt_parameters.Agent(role, model, means.prints, travels=travels)
     directory = ""
     if ask.kind == "implement":
-        # Works in a work tree, which an agent that only prints cannot.
+        # It works in a work tree, which an agent that only prints cannot do.
         means = means if means.transport == "command" else transports.HOST
         directory = code_material.task_place(job, ask.subject)[1]
     elif ask.kind == "quality":
@@ -267,7 +267,7 @@ def texts_now(job: Job) -> dict[str, str]:
 
 
 def _with_second_try(cast: _Cast, order: Assignment) -> Assignment:
-    """Research that is badly sourced is asked for once more, of the model its role names."""
+    """Research with too few sources is asked for once more, from the model that its role names."""
     writes = order.ask.kind in ("author", "research-question")
     if not writes or order.step != "research" or not order.means.prints:
         return order

@@ -1,5 +1,5 @@
-"""Dispatches in the hands of workers: how they are reached, what they say about jobs that nobody
-waits for, how far they are, and which can be taken back."""
+"""Dispatches that workers have: how workers are reached, their messages about jobs that nobody
+waits for, how far the jobs are, and which can be taken back."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 
 def mail(box: DispatchFolder, how: How) -> AbstractContextManager[RunMail | None]:
-    """The way to them; with another executor, none. What came while nobody listened is taken in
-    before anything is sent."""
+    """The connection to workers; None with another executor. Messages that came while nobody
+    listened are taken in before anything is sent."""
     if how.executor != "celery" or how.scripts:
         return nullcontext()
     # Imported here: only who has workers elsewhere speaks to a broker.
@@ -39,8 +39,8 @@ def mail(box: DispatchFolder, how: How) -> AbstractContextManager[RunMail | None
 
 
 def take_late(box: DispatchFolder, word: Word) -> None:
-    """An answer goes to the dispatch folder, as if it had come in time. A second answer to the same
-    job, or one to a job that was taken back, is dropped."""
+    """An answer goes into the dispatch folder, as if it had come in time. A second answer to the
+    same job, or one to a job that was taken back, is dropped."""
     found = box.awaited(word.job)
     if found is None:
         return
@@ -70,7 +70,7 @@ def check_sizes(orders: Iterable[Assignment]) -> None:
 
 
 class Step(NamedTuple):
-    """How far one of them has come."""
+    """How far one of them is."""
 
     what: str  # queued, started on NAME, done on NAME
     label: str
@@ -80,7 +80,8 @@ _SHOWN = 5  # names on a line
 
 
 class Progress:
-    """Noted by threads, told by the command's own: one line for all that came together."""
+    """Threads note them, and the command's own thread prints them: one line for all that came
+    together."""
 
     def __init__(self) -> None:
         self._steps: SimpleQueue[Step] = SimpleQueue()
@@ -104,8 +105,8 @@ class Progress:
 def taken_back(
     mail: RunMail | None, box: DispatchFolder, sent: Iterable[Assignment]
 ) -> dict[str, bool]:
-    """By place, of those that are not answered: whether a worker has begun. With the others no
-    worker begins after this."""
+    """By place, for those without an answer: whether a worker has begun. No worker begins with the
+    others after this."""
     known = {order.place: box.record(order.place) for order in sent}
     jobs = {
         at: one

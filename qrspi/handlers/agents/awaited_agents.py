@@ -1,5 +1,5 @@
-"""Who a run waits for: their prompts as files, so that a host finds them ready, and how far each
-has come."""
+"""The agents that a run waits for: their prompts as files, so that a host finds them ready, and how
+far each agent is."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ def write_prompts(job: Job) -> Performed:
 
 
 def without_prompt(job: Job) -> tuple[Assignment, ...]:
-    """Those whose prompt is not there, or says something else by now."""
+    """Agents whose prompt is missing or out of date."""
     ready = (one for each in _jobs(job) for one in assignments(each).ready)
     return tuple(one for one in ready if job.workspace.read(one.prompt_file) != one.prompt)
 
 
 def _jobs(job: Job) -> tuple[Job, ...]:
-    """The run, and with it each task whose reviewers may be sent at the same time."""
+    """The run, and each task whose reviewers may be sent at the same time."""
     keys = dict.fromkeys(ask.subject for ask in job.next.beside)
     return (job, *(_of_task(job, key) for key in keys))
 
@@ -55,7 +55,7 @@ def put(job: Job, wanted: Sequence[Assignment]) -> tuple[str, ...]:
 
 
 def warnings(job: Job) -> tuple[Problem, ...]:
-    """Agents that are waited for, and why there is no prompt for them."""
+    """Agents that the run waits for, and why they have no prompt."""
     return tuple(
         one.problem._replace(message=f"no prompt for {one.name}: {one.problem.message}")
         for one in unready(job)
@@ -63,7 +63,7 @@ def warnings(job: Job) -> tuple[Problem, ...]:
 
 
 class Waiting(NamedTuple):
-    """One of them, for those who only look."""
+    """One of them, for a command that only shows it."""
 
     name: str
     step: str
@@ -75,11 +75,11 @@ class Waiting(NamedTuple):
     prompt_file: str = ""  # run-relative
     state: str = "pending"  # of the last dispatch, if there was one
     problem: str = ""
-    worker: str = ""  # who has begun with it, or answered, if not we
+    worker: str = ""  # the worker that has begun or answered, if we did not
 
 
 def line(workspace: Workspace, how: How = AS_CONFIGURED) -> tuple[Waiting, ...]:
-    """Everybody the run waits for; last those who cannot be told what to do."""
+    """Everybody the run waits for; agents without a prompt come last."""
     job = _job(workspace)
     return _line(job, how) if job and job.next.who == "agent" else ()
 
@@ -93,7 +93,8 @@ def broken_logs(workspace: Workspace, awaited: Sequence[Waiting]) -> tuple[Probl
 
 
 def prompted(workspace: Workspace) -> tuple[Waiting, ...]:
-    """Everybody who has a prompt: also who may draft what the run waits for from a person."""
+    """All agents with a prompt, including those that may draft what the run expects from a
+    person."""
     job = _job(workspace)
     return _line(job, AS_CONFIGURED) if job else ()
 
@@ -107,7 +108,7 @@ def _line(job: Job, how: How) -> tuple[Waiting, ...]:
 
 
 def _as_sent(job: Job, how: How) -> Assignments:
-    """Whoever is in the hands of workers was told something else than a program here would be."""
+    """An agent at a worker gets a different prompt from one that runs here."""
     found = assignments(job, how)
     away = {one.name for one in found.ready if _at_workers(job, one)}
     if not away or how.executor == "celery":
@@ -123,7 +124,7 @@ def _at_workers(job: Job, one: Assignment) -> bool:
 
 
 def order(workspace: Workspace, name: str) -> Assignment | Problem:
-    """What one of them is to be told."""
+    """The prompt of one of them."""
     job = _job(workspace)
     every = [assignments(each) for each in _jobs(job)] if job else [Assignments()]
     for one in (one for found in every for one in found.ready):
@@ -137,7 +138,7 @@ def order(workspace: Workspace, name: str) -> Assignment | Problem:
 
 
 def _quality_reviewer(job: Job, name: str) -> Assignment | Problem | None:
-    """The reviewer of a task's text, whose prompt waits whatever the run waits for."""
+    """The reviewer of a task's text. Its prompt is ready whatever the run waits for."""
     key = task_key(name)
     if key is None or key not in _unjudged(job):
         return None
@@ -146,7 +147,7 @@ def _quality_reviewer(job: Job, name: str) -> Assignment | Problem | None:
 
 
 def quality_reviewers(workspace: Workspace) -> tuple[Waiting, ...]:
-    """Those whose prompts wait besides what the run itself waits for."""
+    """Agents with prompts that the run itself does not wait for."""
     job = _job(workspace)
     if job is None:
         return ()

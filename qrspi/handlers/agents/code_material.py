@@ -1,4 +1,4 @@
-"""What agents are shown of code: its files, how its tasks came out, what its tests said."""
+"""What agents are shown of code: its files, how its tasks ended, what its tests said."""
 
 from __future__ import annotations
 
@@ -31,9 +31,8 @@ def task_place(job: Job, key: str) -> tuple[TaskState, str]:
 
 
 def shown(job: Job, folder: str) -> tuple[Source, ...]:
-    """The files that the round's diff is about: whole, as far as there is room for them, the
-    others by name. An agent with a file system opens those; one without knows what it did not
-    see."""
+    """The files of the round's diff: in full as far as there is room, the others by name. An agent
+    with a file system opens those; an agent without one knows what it did not see."""
     diff = job.workspace.read(job.round_loop.paths.diff, DIFF_LIMIT)
     names = () if isinstance(diff, Fault) or not folder else files_in(diff)
     tree = DiskTree(folder)
@@ -51,31 +50,31 @@ def shown(job: Job, folder: str) -> tuple[Source, ...]:
 
 
 def files_in(diff: bytes) -> tuple[str, ...]:
-    """Which files a diff is about, as far as they are there afterwards: names relative to the
-    repository's root. Names that git puts in quotes are left out."""
+    """The files in a diff that exist afterwards, relative to the repository's root. Names that git
+    puts in quotes are left out."""
     names: list[str] = []
     heading = False
     for line in diff.split(b"\n"):
-        # A line of a file's text never starts so: it has a sign before it.
+        # A line of a file's text never starts like this: it has a sign in front.
         if line.startswith(b"diff --git "):
             heading = True
         elif line.startswith(b"@@"):
             heading = False
         elif heading and line.startswith(b"+++ b/"):
-            # A name with a space has a tab behind it.
+            # git puts a tab after a name with a space.
             names.append(line[6:].removesuffix(b"\t").decode("utf-8", "replace"))
     return tuple(dict.fromkeys(names))
 
 
 def merged(job: Job) -> tuple[Source, ...]:
-    """The same of the whole phase, as it is checked out."""
+    """The same for the whole phase, as it is checked out."""
     from qrspi.handlers.changes import code_repository
 
     return shown(job, code_repository.repository_of(job).root)
 
 
 def of_tasks(job: Job) -> tuple[str, ...]:
-    """What a review of all tasks together is held against: their texts, and how each came out."""
+    """What a review of all tasks together is compared with: their texts, and how each ended."""
     from qrspi.core.code_steps import batch
 
     items = batch.read(job.facts).items
@@ -90,7 +89,8 @@ def _outcomes(job: Job, key: str) -> Iterator[str]:
 
 
 def evidence_paths(job: Job) -> tuple[str, ...]:
-    """Of step test: what the tests printed, the page about it, what maps criteria to tests."""
+    """For the step test: what the tests printed, the page about it, and what maps criteria to
+    tests."""
     from qrspi.core.code_steps import test_results
 
     number = test_results.highest(job.workspace)
@@ -108,7 +108,8 @@ def _acceptance(job: Job) -> tuple[str, ...]:
 
 
 def evidence(job: Job) -> tuple[Source, ...]:
-    """The same for an agent that opens no files, with the diff: of what is long, the end."""
+    """The same, with the diff, for an agent that opens no files. Only the end of a long file is
+    shown."""
     named = (*evidence_paths(job), job.round_loop.paths.diff)
     read = ((path, job.workspace.read(path, EVIDENCE_LIMIT)) for path in named)
     return tuple(

@@ -1,4 +1,4 @@
-"""How a command was asked to send agents, and who is told how it goes."""
+"""How a command was asked to send agents, and who is told about the progress."""
 
 from __future__ import annotations
 
@@ -44,5 +44,5 @@ class Listener(Protocol):
     def ended(self, name: str, problem: Problem | None) -> None: ...
 
     def cut_off(self, run: str, calls: int, going_on: int) -> None:
-        """So many calls were under way when the command was interrupted, and ended with it; so many
-        go on elsewhere."""
+        """How many calls were under way when the command was interrupted and ended with it, and how
+        many continue elsewhere."""

@@ -1,7 +1,7 @@
 """Send the agents a run waits for, all at once, and put their answers into the run.
 
-The run's lock is held to choose and to take, never while agents work; whatever was read before
-is read again then. One dispatcher at a time holds the run's dispatch folder.
+The run's lock is held to choose agents and to take answers in, never while agents work. So
+everything is read again under the lock. One dispatcher at a time holds the run's dispatch folder.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class FanOut(NamedTuple):
 
 
 class Intake(Protocol):
-    """Who takes answers in, in the order in which they come."""
+    """Takes answers in, in the order in which they come."""
 
     stopped: Problem | None  # a limit that was reached
     held: tuple[str, ...]  # agents that are the host's to send
@@ -79,7 +79,7 @@ class Intake(Protocol):
 
 
 class Errand(NamedTuple):
-    """Agents that somebody wants besides those the run waits for."""
+    """Agents that somebody wants in addition to those that the run waits for."""
 
     step: str  # which budget and which folder it belongs to
     asks: tuple[Ask, ...]
@@ -118,7 +118,7 @@ def opened(
 
 
 # Elsewhere a bad value of these fields is only a warning. Here it would be a limit that does not
-# hold, or a vendor that is not the one meant.
+# hold, or the wrong vendor.
 _USED = frozenset(
     """model_routing default_tier providers commands trusted_path validators budget
     second_reviewer_model""".split()
@@ -126,7 +126,7 @@ _USED = frozenset(
 
 
 class Dispatcher(NamedTuple):
-    """One command's sending: its way to the agents, and what it may still spend."""
+    """One command's sending: its transports, and what it may still spend."""
 
     workspace: Workspace
     options: Options
@@ -135,7 +135,7 @@ class Dispatcher(NamedTuple):
     box: DispatchFolder
     wire: DispatchContext
     budget: RunBudget
-    noted: set[str]  # what is said once, however many fan-outs there are
+    noted: set[str]  # what is said only once, however many fan-outs there are
 
     def finish(self) -> None:
         """What a killed command had begun to write."""
@@ -165,7 +165,7 @@ class Dispatcher(NamedTuple):
         )
 
     def send(self, errand: Errand) -> Intake:
-        """Send agents for something else than the run's next action, and take in what they say."""
+        """Send agents for something other than the run's next action, and take in their answers."""
         with self.workspace.locked(self.options.lock_timeout, self.options.command):
             job = self._errand_job(errand)
             chosen = self._chosen(job, errand.drafts)
@@ -192,7 +192,8 @@ class Dispatcher(NamedTuple):
         return Job.of(self.workspace, found, self.options)
 
     def _chosen(self, job: Job, drafts: Mapping[str, Spec] | None = None) -> Assignments:
-        """Whom to send. What cannot be sent stops everything before anything is paid for."""
+        """Whom to send. If one agent cannot be sent, everything stops before anything is paid
+        for."""
         chosen = assignments(job, self.sending.how, drafts)
         if self.sending.only:
             chosen = _only(job, chosen, self.sending.only)
@@ -211,7 +212,7 @@ class Dispatcher(NamedTuple):
 
     def _check_second(self, job: Job, chosen: Assignments) -> None:
         if self.sending.how.scripts or self.sending.how.executor == "celery":
-            return  # whoever answers from elsewhere is there, or says that nobody is
+            return  # workers are there, or the command is told that there are none
         seen = hosts.second_vendor(job.facts.config, os.environ)
         if line := hosts.mismatch(seen, job.facts.config):
             self._note_once(line)
@@ -242,7 +243,7 @@ class Dispatcher(NamedTuple):
         )
 
     def _prepared(self, job: Job, ours: list[Assignment], context: FanOutContext) -> AnswerIntake:
-        """Everything that is on record before the first agent is sent."""
+        """Everything that is recorded before the first agent is sent."""
         known = self._begun(job, ours, context)
         answer_intake.mark(job, {order.name: _as_sent(job, order) for order in ours})
         return AnswerIntake(self.workspace, self.options, self.box, known.calls)
@@ -310,7 +311,7 @@ class Dispatcher(NamedTuple):
     def _given_out(
         self, unsent: dict[str, Assignment], context: FanOutContext, intake: Intake
     ) -> Iterator[Assignment]:
-        """Answers that are there already come first, as they cost nothing."""
+        """Answers that are there already come first, since they cost nothing."""
         for order in sorted(unsent.values(), key=lambda one: one.place in context.begun):
             if order.place in context.begun and (stop := context.budget.admit()):
                 intake.stopped = stop
@@ -320,7 +321,7 @@ class Dispatcher(NamedTuple):
 
 
 def _named(chosen: Assignments) -> Iterator[Named]:
-    """The programs and addresses of all of them, those of a second try included."""
+    """The programs and addresses of all of them, including those of a second try."""
     for order in chosen.ready:
         second = (order.again,) if isinstance(order.again, Assignment) else ()
         yield from (one.means.named for one in (order, *second) if one.means.named)

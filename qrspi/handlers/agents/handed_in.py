@@ -1,5 +1,5 @@
-"""What an agent answered to somebody else, who hands it to the engine: judged as an answer that the
-engine asked for, refused with every reason, and only then written."""
+"""An agent's answer that somebody hands to the engine. It is judged like an answer that the engine
+asked for: refused with every reason, or written."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def artifact(workspace: Workspace, step: str, name: str, data: bytes, options: O
 def score(
     workspace: Workspace, subject: Subject, number: int, finding: str, data: bytes, options: Options
 ) -> HandedIn:
-    """A verifier's word about one finding of a round, written beside it."""
+    """A verifier's score for one finding of a round, written beside it."""
     with workspace.locked(options.lock_timeout, "qrspi submit score"):
         job = named_round.to_read(workspace, subject, number, options)
         stem = _awaiting(job, finding)
@@ -92,7 +92,7 @@ def _decoded(data: bytes) -> str:
 
 
 def _asked(job: Job, step: str, name: str) -> Ask:
-    """Who is waited for, of those that answer with a text; `name` tells several apart."""
+    """The awaited agent that answers with a text; `name` chooses among several."""
     waited = [ask for ask in job.next.asks if ask.kind in _TEXTS and ask.subject == step]
     found = [ask for ask in waited if name in ("", ask.name)]
     if len(found) == 1:

@@ -28,7 +28,7 @@ class Ledger(NamedTuple):
 
     @property
     def calls(self) -> frozenset[tuple[str, int]]:
-        """Which calls are on it: a job, and which attempt at it."""
+        """Which calls are on it: a job, and the number of the attempt."""
         return frozenset((one.job, one.attempt) for one in self.entries if one.job)
 
 
@@ -45,7 +45,7 @@ def read(tree: DiskTree) -> Ledger:
 
 
 def before_a_call(tree: DiskTree) -> Ledger:
-    """When nobody can tell what was spent, nothing more is spent."""
+    """When it is unknown what was spent, nothing more is spent."""
     known = read(tree)
     for problem in known.problems:
         if problem.code == "unreadable":
@@ -94,7 +94,7 @@ class Spending(NamedTuple):
 
 
 def spending(tree: DiskTree, known: Ledger) -> Spending:
-    """Budgets that config.md sets, each beside what counts against it."""
+    """Budgets that config.md sets, each with what counts against it."""
     config = configs.read(tree.read("config.md", CONFIG_LIMIT))
     total = spend.total(known.entries)
     budgets: list[tuple[Bound, Totals]] = []
@@ -108,8 +108,8 @@ def spending(tree: DiskTree, known: Ledger) -> Spending:
 
 
 class RunBudget:
-    """Asked before each call. Calls under way count as calls at once. What they cost is known when
-    they end, so many at a time can overshoot the other limits by what is under way."""
+    """Asked before each call. Calls under way count at once. Their cost is known when they end, so
+    the other limits can be exceeded by what is under way."""
 
     def __init__(self, config: Config, command: Limits) -> None:
         self._config = config
@@ -137,7 +137,7 @@ class RunBudget:
             return None
 
     def take_back(self) -> None:
-        """The call was not made after all."""
+        """The call was not made."""
         with self._guard:
             self._under_way -= 1
 
@@ -150,6 +150,6 @@ class RunBudget:
 
     @property
     def blind(self) -> bool:
-        """Whether money is limited, and somebody did not say what a call cost."""
+        """Whether money is limited although the cost of some call is unknown."""
         limited = any(bound.limits.usd is not None for bound in self._bounds)
         return limited and any(totals.unpriced for totals in self._totals)

@@ -28,7 +28,7 @@ DRAFTING: tuple[AskKind, ...] = ("author", "research-question", "fix")
 
 
 class FanOutContext(NamedTuple):
-    """What sending takes, shared by the threads of a fan-out."""
+    """What threads of a fan-out need to send, shared by all of them."""
 
     run: str
     mailbox: DispatchFolder
@@ -36,7 +36,7 @@ class FanOutContext(NamedTuple):
     budget: RunBudget
     directory: str  # where commands run
     trusted: bool
-    begun: dict[str, Record]  # by place: who is on record as sent
+    begun: dict[str, Record]  # by place: the agents on record as sent
     progress: Progress
 
 
@@ -60,8 +60,8 @@ def obtain(order: Assignment, context: FanOutContext) -> Obtained:
 
 
 def _asked_again(first: Obtained, sparse: str, context: FanOutContext) -> Obtained:
-    """Ask the trusted model once more for research with too few sources. Until it has answered,
-    the first answer stays where it is and is not paid for again."""
+    """Ask the trusted model once more for research with too few sources. Until it has answered, the
+    first answer stays where it is and is not paid for again."""
     again = first.order.again
     if again is None or isinstance(again, Problem):
         return first._replace(reply=_no_second_try(first.order, sparse, again))
@@ -80,7 +80,7 @@ def _asked_again(first: Obtained, sparse: str, context: FanOutContext) -> Obtain
 
 
 def _replaced(order: Assignment, second: Obtained, context: FanOutContext) -> Record:
-    """From here on the second answer stands for the first, even after a kill."""
+    """From here on the second answer replaces the first, even after a kill."""
     record = second.record._replace(
         job_id=order.job_id(context.run), name=order.name, second_try=True
     )
@@ -109,7 +109,7 @@ def is_stored(order: Assignment, context: FanOutContext) -> bool:
 def lost_call(
     order: Assignment, context: FanOutContext, known: frozenset[tuple[str, int]]
 ) -> LedgerEntry | None:
-    """A call that was made and whose answer nobody will hear; None for any other."""
+    """A call that was made and whose answer nobody will take; None for any other."""
     record = context.mailbox.record(order.place)
     if record is None or record.state != "sent" or record.broker_job:
         return None
@@ -120,7 +120,7 @@ def lost_call(
 
 
 def _stored(order: Assignment, context: FanOutContext) -> tuple[Record, bytes] | None:
-    """An answer that came and was not used: its command was killed, or could not go on."""
+    """An answer that came but was not used: its command was killed, or could not go on."""
     record = context.mailbox.record(order.place)
     if record is None or not _is_open(record, order, context):
         return None
@@ -131,13 +131,13 @@ def _stored(order: Assignment, context: FanOutContext) -> tuple[Record, bytes] |
 def _is_open(record: Record, order: Assignment, context: FanOutContext) -> bool:
     if record.state == "taking":
         # While files of a draft are being written, the prompt may already quote them and so have
-        # another id. What reviewers and verifiers say never is in that state.
+        # another id. Answers of reviewers and verifiers are never in that state.
         return order.ask.kind in DRAFTING
     return record.state == "sent" and record.job_id == order.job_id(context.run)
 
 
 def _answered(order: Assignment, context: FanOutContext) -> Obtained:
-    # What this command has begun itself has no answer yet, unless workers were at it before.
+    # What this command has begun itself has no answer yet, unless workers began it earlier.
     begun = context.begun.get(order.place)
     if (begun is None or begun.ticket) and (stored := _stored(order, context)):
         record, data = stored
@@ -168,20 +168,20 @@ def _sent(order: Assignment, context: FanOutContext) -> Obtained:
     entry = entry._replace(seconds=round(answer.seconds, 3))
     if answer.worker and isinstance(reply, Reply):
         context.progress.note(f"done on {answer.worker}", order.label)
-    # A worker that reports a failure has given up; a lost broker may still be at work.
+    # A worker that reports a failure has given up; a broker that we lost may still be working.
     decided = bool(answer.worker)
     obtained = _judged(order, record, reply, (entry,), context, decided=decided)
     answer.kept()
     return obtained
 
 
-# Reading a reply takes three times its size in memory, so long ones are read in turn.
+# Reading a reply takes three times its size in memory, so long ones are read one after another.
 _READING = threading.RLock()
 
 
 def _captured(order: Assignment, answer: Answer, context: FanOutContext) -> tuple[Answer, str]:
-    """On disk, with its hash, before anybody looks at it. Half an answer must never pass for a
-    whole one."""
+    """On disk, with its hash, before anybody reads it. Half an answer must never pass for a whole
+    one."""
     answer = answer._replace(data=redaction.without(answer.data, context.wire.keys))
     if answer.problem is not None:
         return answer, ""
@@ -196,7 +196,7 @@ def _weighed(kind: Kind, answer: Answer, context: FanOutContext) -> tuple[Reply 
         return reply, replies.usage(kind, answer.data)
 
 
-# Nothing has failed yet: a broker may still be at work on it.
+# Nothing has failed yet: a broker may still be working on it.
 _UNDECIDED: tuple[Code, ...] = ("broker-lost", "transport-interrupted", "transport-timeout")
 
 
@@ -209,7 +209,7 @@ def _judged(
     *,
     decided: bool = False,
 ) -> Obtained:
-    """A useless answer is recorded as failed, or it would be found again and again."""
+    """A useless answer is recorded as failed; otherwise it would be found again and again."""
     if isinstance(reply, Reply):
         return Obtained(order, record, reply, spent)
     known = context.mailbox.record(order.place) or record
@@ -221,7 +221,7 @@ def _judged(
 
 
 def begin_all(orders: Iterable[Assignment], context: FanOutContext) -> None:
-    """Record who is sent before anybody is: a line each, and one write for all."""
+    """Record who is sent before anybody is sent: one line each, and one write for all."""
     listed = tuple(orders)
     records = {order.place: _begun(order, context) for order in listed}
     context.mailbox.discard(at for at, record in records.items() if not record.broker_job)
@@ -284,7 +284,8 @@ def _request(order: Assignment, record: Record, context: FanOutContext) -> Reque
 
 
 def _settled(order: Assignment, context: FanOutContext) -> Answer | None:
-    """How a job of an earlier command ended, when its answer came before it was waited for."""
+    """How a job of an earlier command ended, if its answer came before this command waited for
+    it."""
     known = context.mailbox.record(order.place)
     if known is None or not known.broker_job:
         return None
@@ -308,6 +309,6 @@ def _read(kind: Kind, answer: Answer, context: FanOutContext) -> Reply | Problem
     if answer.problem is None:
         return reply
     if answer.data and isinstance(reply, Problem) and reply.code == "reply-failed":
-        # A program that exits with an error may have printed a better reason than its status.
+        # A failing program may have printed a better reason than its exit status.
         return answer.problem._replace(message=f"{answer.problem.message}; {reply.message}")
     return answer.problem

@@ -1,4 +1,5 @@
-"""Fill in what each agent is told: parameters from the run's files, texts for whoever prints."""
+"""Fill in what each agent is told: parameters from the run's files, and texts for agents that
+print."""
 
 from __future__ import annotations
 
@@ -38,17 +39,17 @@ if TYPE_CHECKING:
 
 
 class Material(NamedTuple):
-    """What everybody who works on a step may need: read once, however many are sent."""
+    """What all agents of a step may need. It is read once, however many are sent."""
 
     text: tuple[Source, ...] = ()  # the artifact with its companions
     upstream: tuple[Source, ...] = ()
     diff: str = ""  # its path; empty outside git
     since: str = ""  # in a later round: the path of what changed since the one before
-    diffs: tuple[Source, ...] = ()  # both as texts, for whoever works on another machine
+    diffs: tuple[Source, ...] = ()  # both as texts, for an agent on another machine
     earlier: tuple[Source, ...] = ()  # in a later round: what became of each finding so far
     worktree: str = ""  # of a task
     code: tuple[Source, ...] = ()
-    merged: tuple[Source, ...] = ()  # of integrate: the code, for whoever opens no files
+    merged: tuple[Source, ...] = ()  # of integrate: the code, for agents that open no files
     concerns: tuple[Source, ...] = ()  # of the task's implementer
 
 
@@ -88,7 +89,7 @@ def _of_task(job: Job, given: Material) -> Material:
 class Agent(NamedTuple):
     role: Role
     model: str
-    prints: bool  # it opens no files: all it needs is in the prompt, and it prints what it makes
+    prints: bool  # it opens no files: its prompt has all it needs, and it prints its answer
     material: Material = Material()
     draft: Spec | None = None  # a task that is in no file yet
     rules: str = ""  # for a verifier: the role of the reviewer whose finding it is
@@ -206,7 +207,7 @@ def _author(job: Job, asked: str, agent: Agent) -> Author:
     step, config = job.facts.step, job.facts.config
     question = _question(job, asked) if asked else None
     said = tuple(path for path in job.next.inputs if path.startswith("feedback/"))
-    # Nobody who looks for facts is shown the run's folder, which has the goals beside them.
+    # An agent that looks for facts is not shown the run's folder, where the goals lie beside them.
     prints = agent.prints or step == "research"
     return Author(
         role=agent.role,
@@ -228,7 +229,7 @@ def _author(job: Job, asked: str, agent: Agent) -> Author:
 
 
 def _test_command(job: Job) -> str:
-    """An agent runs it when it is told of it, so the user must have allowed it."""
+    """An agent that is told of it will run it, so the user must have allowed it."""
     line = job.facts.config.test_command
     if not line:
         return ""
@@ -251,7 +252,7 @@ def _implementer(job: Job, key: str, agent: Agent) -> Implementer:
         worktree=worktree,
         branch=task.start.branch,
         base=task.start.base_commit,
-        # A work tree has a copy of docs/qrspi of its own, or none: the run is named by its place.
+        # A work tree has its own copy of docs/qrspi, or none, so the run is named by its place.
         report_command=implementers.report_command(
             f"qrspi --root {quoted(run)} task report {job.run}", task
         ),
@@ -268,7 +269,7 @@ def _implementer(job: Job, key: str, agent: Agent) -> Implementer:
 
 
 def _database(job: Job, key: str) -> str:
-    """Where an implementer asks for review while it works; '' for a task without a row there."""
+    """Where an implementer asks for review while it works; '' for a task without a row."""
     if not job.facts.config.has_checkpoints or key not in job.facts.tasks:
         return ""
     from qrspi.core.gates.checkpoints.checkpoint_tables import FILE
@@ -288,8 +289,8 @@ def _question(job: Job, name: str) -> Question:
 def _for_author(
     job: Job, agent: Agent, question: Question | None, said: tuple[str, ...]
 ) -> tuple[Source, ...]:
-    """What an author works from, its own earlier text too: it may only need mending. Whoever
-    answers a question for the first time sees nothing but the question."""
+    """What an author works from, including its own earlier text, which may only need corrections.
+    An agent that answers a question for the first time sees only the question."""
     if question:
         return _sources(job.workspace, (question.file, *said)) if said else ()
     given = agent.material
@@ -297,7 +298,7 @@ def _for_author(
 
 
 def _text_paths(job: Job) -> tuple[str, ...]:
-    """The artifact with its companions; of a task its own file."""
+    """The artifact with its companions; for a task its own file."""
     loop = job.loop
     if loop and loop.subject.is_task:
         return (loop.subject.artifact,)
@@ -325,7 +326,7 @@ def _earlier(job: Job) -> tuple[Source, ...]:
     loop = job.loop
     if loop is None or loop.number < 2 or loop.stage not in ("reviewing", "guarded"):
         return ()
-    # Imported here: only a later round has findings before it.
+    # Imported here: only a later round has earlier findings.
     from qrspi.core.rounds import convergence, finding_history
 
     base = convergence.base_of(loop.subject, job.facts.records)

@@ -1,4 +1,4 @@
-"""Have task texts reviewed: send quality reviewers, five at once, and put down what they say."""
+"""Have task texts reviewed: send quality reviewers, five at once, and record their verdicts."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Reviewed(NamedTuple):
 
     judgements: Mapping[str, Judgement] = {}
     failures: Mapping[str, Problem] = {}  # nobody answered, or nothing that can be read
-    unwritten: Mapping[str, Problem] = {}  # verdicts that could not be put into their task
+    unwritten: Mapping[str, Problem] = {}  # verdicts that could not be written into their task
     held: tuple[str, ...] = ()  # whose prompts wait for a host
     stopped: Problem | None = None
 
@@ -67,7 +67,7 @@ def review(
 
 
 class VerdictIntake:
-    """Takes verdicts in, each batch in one hold of the run's lock."""
+    """Takes verdicts in, each batch under one hold of the run's lock."""
 
     def __init__(
         self,
@@ -121,7 +121,7 @@ class VerdictIntake:
         return fresh if usable else [one._replace(outcome="failed") for one in fresh]
 
     def _kept(self, got: Obtained) -> Record:
-        """An answer that is not in its task yet is found again by the next command."""
+        """The next command finds an answer that is not in its task yet."""
         key = got.order.name
         if key in self.failures:
             return self._box.record(got.order.place) or got.record
@@ -140,7 +140,7 @@ def digest(text: str) -> str:
 
 
 def fan_out(dispatcher: Dispatcher, workspace: Workspace, options: Options) -> FanOut | None:
-    """For tasks that the quality gate holds since nobody has judged their texts."""
+    """For tasks that the quality gate holds because nobody has judged their texts."""
     job = change_set.look(workspace, options)
     keys = [one.target for one in job.next.asks if one.kind == "quality"]
     looked = QualityCheck(job)
@@ -181,7 +181,7 @@ def _order_for(job: Job, wanted: Wanted) -> Assignment:
 
 
 def handed_in(job: Job, wanted: Wanted, answer: bytes, *, is_draft: bool) -> Reached:
-    """A verdict from an answer that somebody brings."""
+    """A verdict from an answer that somebody hands in."""
     if not is_draft:
         _refuse_outdated(job, wanted)
     text = answer.decode("utf-8", "replace")
@@ -190,7 +190,7 @@ def handed_in(job: Job, wanted: Wanted, answer: bytes, *, is_draft: bool) -> Rea
 
 
 def _refuse_outdated(job: Job, wanted: Wanted) -> None:
-    """An answer to another text than the one that is there is no verdict about it."""
+    """An answer about another text is no verdict about the present one."""
     order = _order_for(job, wanted)
     waiting = job.workspace.read(order.prompt_file)
     if isinstance(waiting, Fault) or waiting == order.prompt:

@@ -1,4 +1,4 @@
-"""Try role texts on agents: prompts about planted faults, sent over a run's own wires, and the
+"""Try role texts on agents: prompts about planted faults, sent over a run's own transports, and the
 score of the answers."""
 
 from __future__ import annotations
@@ -87,7 +87,8 @@ def prompt(trial: Trial, asked: Question, folder: str, model: str) -> bytes:
 
 
 def material(trial: Trial) -> dict[str, bytes]:
-    """The files of every case, by path: what an agent may open, and nothing of what was planted."""
+    """The files of every case, by path: what an agent may open, without anything about the planted
+    faults."""
     cases = {one.case.name: one.case for one in trial.questions}
     return {
         f"{_MATERIAL}/{name}/{path}": data
@@ -97,7 +98,7 @@ def material(trial: Trial) -> dict[str, bytes]:
 
 
 def lay_out(trial: Trial, folder: str, model: str) -> tuple[str, ...]:
-    """Write the prompts, and the material beside them. The names of the prompts' files."""
+    """Write the prompts and the material. Gives the names of the prompt files."""
     texts = {f"{one.name}.md": prompt(trial, one, folder, model) for one in trial.questions}
     trial_files.write(folder, {**material(trial), **texts})
     return tuple(texts)
@@ -156,7 +157,8 @@ class Sender(NamedTuple):
     lock_timeout: float
 
     def send(self) -> tuple[Problem, ...]:
-        """Ask whoever has no answer in the folder yet. Why some still have none."""
+        """Ask every agent without an answer in the folder. Gives the reasons why some still have
+        none."""
         waiting = [
             one
             for one in self.trial.questions
@@ -255,7 +257,7 @@ class Sender(NamedTuple):
         )
 
     def _taken(self, heard: Iterable[_Heard]) -> Iterator[Problem]:
-        """An answer is a file before its cost is on the ledger: a kill in between asks nobody
+        """An answer is a file before its cost is on the ledger, so a kill in between asks nobody
         twice."""
         batch = tuple(heard)
         texts = {

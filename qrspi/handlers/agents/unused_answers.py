@@ -50,13 +50,13 @@ def _finished(job: Job, record: Record, data: bytes) -> State:
     draft = answer_files.drafted(job.workspace, step, STEP[step].artifact, reply.text)
     taken = draft if isinstance(draft, Problem) else answer_files.put(job, draft, record.files)
     if isinstance(draft, Problem) or isinstance(taken, Problem):
-        return "late"  # somebody has gone on with the text meanwhile
+        return "late"  # somebody has changed the text meanwhile
     answer_files.commit_whole(job, draft)
     return "taken"
 
 
 def settle(job: Job, box: DispatchFolder) -> Ledger:
-    """Put on the ledger what was paid and not written down, and close what nobody waits for."""
+    """Put on the ledger what was paid but not written down, and close what nobody waits for."""
     known = ledger.before_a_call(job.workspace)
     awaited = {f"{_place(ask)}{end}" for ask in job.next.asks for end in ("", SECOND_TRY)}
     paid: list[LedgerEntry] = []
@@ -114,8 +114,8 @@ def _is_answered(job: Job, unused: _Unused) -> bool:
 
 
 def _put_on_record(job: Job, box: DispatchFolder, unused: _Unused) -> None:
-    """A kill came between the files of an answer and the trail. Only files that are what the
-    answer becomes were dispatched."""
+    """A kill came between the files of an answer and the trail. A file counts as dispatched only if
+    the answer gives exactly this file."""
     record = unused.record
     reply = replies.parse(record.reply, box.answer(unused.place, record) or b"")
     made = () if isinstance(reply, Problem) else _files(job, record, reply.text)

@@ -1,7 +1,7 @@
 """A decision as the writes it consists of, in the order in which they are made.
 
-What `--dry-run` shows and what is carried out are one list. A kill leaves a beginning of that
-list, so whoever builds one puts first what lets the same command, run again, find the rest.
+`--dry-run` shows the same list that is carried out. A kill leaves the beginning of that list, so
+its first writes must let the same command, run again, find the rest.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Edit(NamedTuple):
     what: str  # in words
     data: bytes = b""
     old: bytes = b""  # what is replaced
-    who: str = ""  # of a line about a decision: who made it
+    who: str = ""  # of a line about a decision: the person who made it
 
 
 class ChangeSet(NamedTuple):
@@ -49,8 +49,8 @@ class ChangeSet(NamedTuple):
     round: int
     edits: tuple[Edit, ...]
     message: str = ""  # of the commit; '' when none is made
-    covers: tuple[str, ...] = ()  # what the commit takes besides the engine's own files
-    otherwise: Problem | None = None  # why there is nothing to do, if there is nothing
+    covers: tuple[str, ...] = ()  # what the commit includes besides the engine's own files
+    otherwise: Problem | None = None  # why there is nothing to do, if so
     concerns: tuple[str, ...] = ()  # findings decided, files reset, the feedback written
     notes: tuple[str, ...] = ()
 
@@ -71,14 +71,14 @@ def look(workspace: Workspace, options: Options) -> Job:
 
 @contextmanager
 def deciding(workspace: Workspace, options: Options, verb: str) -> Iterator[Job]:
-    """The run, held until what is decided about it is carried out; what was seen before it was
-    held does not count."""
+    """The run, held until the decision is carried out. What was read before it was held does not
+    count."""
     with workspace.locked(options.lock_timeout, f"qrspi {verb}"):
         yield look(workspace, options)
 
 
 def carry_out(job: Job, change: ChangeSet) -> Done:
-    """On a locked run. The trail is written before the commit, which a hook may refuse."""
+    """On a locked run. The trail is written before the commit, since a hook may refuse that."""
     repo = _repository(job, change)
     if repo:
         commits.check_ready(repo, change.handler)
@@ -106,7 +106,7 @@ def _repository(job: Job, change: ChangeSet) -> Repo | None:
 
 
 def write(workspace: Workspace, edit: Edit) -> tuple[Problem, ...]:
-    """What there is to say about a log that a line was added to."""
+    """Notes about a log that a line was added to."""
     match edit.kind:
         case "append":
             return workspace.append(edit.path, edit.data)
@@ -134,7 +134,8 @@ def _commit(job: Job, change: ChangeSet, repo: Repo) -> str | None:
 
 
 def _signature(job: Job, change: ChangeSet) -> tuple[str, ...]:
-    """A round that is committed with the decision about its text stays the engine's in a clone."""
+    """The signature of a round that is committed together with a decision, so that a clone knows it
+    as the engine's."""
     loop = job.loop
     if loop is None or loop.opening != "opened" or loop.subject.reviews not in change.covers:
         return ()
@@ -152,8 +153,8 @@ def mark(tree: Tree, step: str) -> Mark:
 
 
 def on_record(job: Job, decided: Record, named: str = "") -> Edit:
-    """What was decided, with who decides it, when and where. A name that is given stands beside
-    what git and the machine say, never in its place."""
+    """What was decided, by whom, when and where. A name that somebody gave stands beside what git
+    and the machine say, and never replaces it."""
     return all_on_record(job, (decided,), named)
 
 
@@ -176,7 +177,7 @@ def signed(workspace: Workspace, surface: str, decided: Iterable[Record], named:
 
 
 def on_route(tree: Tree, record: Record) -> Record:
-    """With the route of the run, so that a later change of it by hand is seen."""
+    """With the route of the run, so that a later change by hand is noticed."""
     if record.route or record.event not in approvals.ABOUT_STEPS:
         return record
     config = configs.read(tree.read("config.md", CONFIG_LIMIT))
@@ -198,7 +199,7 @@ def _what(record: Record) -> str:
 
 
 def on_record_for(job: Job, decided: Record, who: str) -> Edit:
-    """A decision that nobody at a keyboard makes, in the name of the person it goes back to."""
+    """A decision that follows from an earlier one, in the name of the person who made that."""
     decided = on_route(job.workspace, decided)
     record = decided._replace(who=who, when=clock.now_utc(), surface=job.options.actor)
     what = f"{record.event} {record.step} by {record.who}"
@@ -206,7 +207,7 @@ def on_record_for(job: Job, decided: Record, who: str) -> Edit:
 
 
 def decision(job: Job, event: str, key: str, number: int, edit: Edit | None = None) -> Record:
-    """A decision about a round, a task or the run, and the file that it stands in as well."""
+    """A decision about a round, a task or the run, with the file that also contains it."""
     subject = subject_of(key) if key else None
     text = step_text.body_hash(job.workspace, subject) if subject else ""
     digest = hashlib.sha256(edit.data).hexdigest() if edit and edit.kind != "remove" else ""
@@ -214,8 +215,8 @@ def decision(job: Job, event: str, key: str, number: int, edit: Edit | None = No
 
 
 def is_newest_record(job: Job, event: str, about: Mark) -> bool:
-    """Whether the step's newest record says just this, left by a command that was killed after it
-    was written."""
+    """Whether the step's newest record says exactly this, left by a command that was killed after
+    it was written."""
     entry = approvals.newest(job.facts.records, about.step)
     if entry is None or (entry.event, entry.round) != (event, about.round):
         return False
@@ -226,7 +227,7 @@ def is_newest_record(job: Job, event: str, about: Mark) -> bool:
 
 
 def is_newest_record_of(job: Job, event: str, about: Mark, named: str) -> bool:
-    """The same, made by whoever is here: one person's yes never stands for another's."""
+    """The same, made by the present person: one person's yes never stands for another's."""
     entry = approvals.newest(job.facts.records, about.step)
     mine = (git_person.at(job.workspace.path), named)
     same = entry is not None and (entry.who, entry.named) == mine
@@ -234,7 +235,7 @@ def is_newest_record_of(job: Job, event: str, about: Mark, named: str) -> bool:
 
 
 def set_fields(tree: Tree, path: str, fields: dict[str, str], what: str) -> Edit | None:
-    """Frontmatter fields of a file that people edit too; None when it has them already."""
+    """Frontmatter fields of a file that people edit too; None when it already has them."""
     data = content(tree, path)
     changed = with_fields(data, fields, path)
     return None if changed == data else Edit("replace", path, what, changed, data)
@@ -257,7 +258,7 @@ def with_fields(data: bytes, fields: dict[str, str], path: str) -> bytes:
 
 
 def to_draft(tree: Tree, step: str) -> tuple[Edit, ...]:
-    """The step's artifact first, since it is what gates; then what was approved with it."""
+    """The step's artifact first, since it decides; then what was approved with it."""
     found = (_draft(tree, path) for path in approved_together(tree, step))
     return tuple(edit for edit in found if edit)
 
@@ -304,7 +305,7 @@ def committed_status(job: Job, path: str) -> str:
 
 
 def is_behind(job: Job, path: str) -> bool:
-    """Whether HEAD has a file as it is and the index does not: a git was killed in between."""
+    """Whether HEAD has the present file and the index does not: git was killed in between."""
     repo = repository.find(job.workspace.path)
     if repo is None or commits.content(repo, "HEAD", path) != job.workspace.read(path):
         return False
@@ -312,7 +313,7 @@ def is_behind(job: Job, path: str) -> bool:
 
 
 def lacks_commit(job: Job, path: str, *, approved: bool) -> bool:
-    """Whether git does not know yet, or not whole, that an artifact is approved or a draft."""
+    """Whether git does not have the artifact's approval, or its return to draft, completely yet."""
     if not in_git(job):
         return False
     known = committed_status(job, path) == "approved"
@@ -327,15 +328,15 @@ _ALWAYS = ("config.md", approvals.FILE, CASCADES, MARKER, CLOSED)
 
 
 def engine_files(workspace: Workspace) -> tuple[str, ...]:
-    """Files with the engine's own names, and config.md, to give to git, which takes what differs
-    from HEAD: with them in every engine commit, a fresh clone derives the same state."""
+    """The engine's own files and config.md, for git to commit what differs from HEAD. With them in
+    every engine commit, a fresh clone derives the same state."""
     top = (entry.name for entry in entries(workspace, "") if is_own_at_top(entry.name))
     return (*_ALWAYS, *top, *_review_files(workspace, "reviews"))
 
 
 def commit_files(job: Job, paths: Sequence[str], what: str, link: str = "for") -> str | None:
     """Commit these paths together with the engine's own files. There is no commit outside git, when
-    a person commits by hand, and where HEAD has everything already."""
+    a person commits by hand, and when HEAD already has everything."""
     repo = repository.find(job.workspace.path)
     if repo is None or not job.commits:
         return None

@@ -1,4 +1,5 @@
-"""Where code is worked on: the repository, its feature branch, the names of branches and trees."""
+"""Where code is worked on: the repository, its feature branch, the names of branches and work
+trees."""
 
 from __future__ import annotations
 
@@ -25,7 +26,7 @@ from qrspi.world.runs import locate
 class Workplace(NamedTuple):
     repo: Repo
     folder: str  # of this run's work trees, and part of its branches' names
-    feature: str  # the branch that everything ends up on
+    feature: str  # the branch that everything is merged into
     tip: str
 
     def branch(self, key: str, named: str = "") -> str:
@@ -33,7 +34,7 @@ class Workplace(NamedTuple):
         return branches.spelled(self.repo, named or self._usual(key))
 
     def branches(self, key: str, named: str = "") -> tuple[str, ...]:
-        """What `branch` can have given when other branches were there."""
+        """What `branch` may have given while other branches existed."""
         return (
             *branches.spellings(named or self._usual(key)),
             *branches.spellings(self._usual(key)),
@@ -51,12 +52,12 @@ class Workplace(NamedTuple):
 
 
 def repository_or_none(job: Job) -> Repo | None:
-    """`code_path` in config.md, else the repository that the run is in."""
+    """`code_path` in config.md, else the repository of the run."""
     return repository.find(code_folder(job) or job.workspace.path)
 
 
 def code_folder(job: Job) -> str | None:
-    """Where `code_path` in config.md leads; outside the project only by its user's leave."""
+    """Where `code_path` in config.md leads. Outside the project the user must have allowed it."""
     place = job.facts.config.code_path
     if not place:
         return None
@@ -66,7 +67,7 @@ def code_folder(job: Job) -> str | None:
 
 
 def feature_branch(job: Job, repo: Repo) -> str | None:
-    """As configured, else as recorded when the plan was approved, else where one stands."""
+    """As configured, else as recorded when the plan was approved, else the current branch."""
     fields = frontmatter.fields(job.workspace.head("plan.md"))
     recorded = frontmatter.filled(fields, "feature_branch")
     return job.facts.config.feature_branch or recorded or repository.branch(repo)
@@ -103,7 +104,7 @@ def find(job: Job) -> Workplace:
 
 
 def folder(job: Job) -> str:
-    """The slug, or the whole name where another run has the same slug. A run keeps the one that it
+    """The slug, or the whole name where another run has the same slug. A run keeps the name it
     began with."""
     if kept := _kept(job.workspace, "reviews/tasks"):
         return kept
@@ -126,7 +127,7 @@ def _kept(tree: Tree, path: str) -> str:
 
 
 def checked_out(found: Workplace, verb: str) -> None:
-    """Merges and commands happen in the work tree, so it must be the feature branch's."""
+    """Merges and commands happen in the work tree, so it must be on the feature branch."""
     here = repository.branch(found.repo)
     if here != found.feature:
         switch = f"git -C {quoted(found.repo.root)} switch {quoted(found.feature)}"
@@ -147,7 +148,7 @@ def checked_out(found: Workplace, verb: str) -> None:
 
 
 def named(job: Job, found: Workplace) -> None:
-    """Nothing is merged into the default branch unless a person named that branch."""
+    """Nothing is merged into the default branch unless a person named it."""
     default = refs.default_branch(found.repo)
     if found.feature != default or job.facts.config.feature_branch == default:
         return
@@ -161,7 +162,7 @@ def named(job: Job, found: Workplace) -> None:
 
 
 def clean(job: Job, found: Workplace, verb: str) -> None:
-    """Files of runs do not count: the engine itself is writing them."""
+    """Files of runs do not count, since the engine itself is writing them."""
     runs = job.workspace.path.rpartition("/")[0]
     inside = f"{runs}/".removeprefix(f"{found.repo.root}/")
     changed = [name for name in worktrees.dirty(found.repo) if not name.startswith(inside)]

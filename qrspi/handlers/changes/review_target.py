@@ -34,13 +34,13 @@ class Files(NamedTuple):
 
 
 class Branch(NamedTuple):
-    """Everything that a branch adds, as it is committed."""
+    """Everything that a branch adds, as committed."""
 
     repo: Repo
     tip: str  # the commit that is reviewed
     base: Ref
     doubt: str = ""  # what a record says differently from git
-    without: str = ""  # a folder that nobody is to review, from the root
+    without: str = ""  # a folder that nobody reviews, from the root
 
 
 Target = Files | Branch
@@ -59,7 +59,7 @@ def find(job: Job, subject: Subject) -> Target | None:
 
 
 def files(workspace: Workspace, subject: Subject, repo: Repo) -> tuple[str, ...]:
-    """The artifact and its companions. One that was deleted belongs to the change too."""
+    """The artifact and its companions. A deleted companion belongs to the change too."""
     if subject.is_task:
         return (subject.artifact,)
     there = step_text.paths(workspace, subject.step)
@@ -85,8 +85,8 @@ def _feature(job: Job) -> Branch | None:
 
 
 def _merged(job: Job) -> Branch | None:
-    """What the tests ran over. On the base branch itself, what was made since the plan was
-    approved, and not all that there ever was."""
+    """What the tests ran over. On the base branch itself, only what was made since the plan was
+    approved."""
     found = _feature(job)
     if found is None or found.base != refs.empty_tree(found.repo):
         return found
@@ -100,8 +100,8 @@ _COMMIT = re.compile("[0-9a-f]{40,64}")
 
 
 def _runs_in(repo: Repo, job: Job) -> str:
-    """Where the runs are, if they are in the repository with the code: their files were reviewed
-    step by step, and are more than all the code."""
+    """Where the runs lie, if they share the repository with the code. Their files were reviewed
+    step by step, and are larger than all the code."""
     runs = job.workspace.path.rpartition("/")[0]
     inside = os.path.relpath(os.path.realpath(runs), repo.root)
     return "" if inside.startswith("..") or inside == "." else inside
@@ -122,7 +122,7 @@ def _task(job: Job, subject: Subject) -> Branch | None:
 
 
 def _reported(job: Job, subject: Subject) -> tuple[Start, Report] | None:
-    """None when the engine did not start the task, or nothing was reported of it."""
+    """None when the engine did not start the task, or nothing was reported about it."""
     start = task_records.start(job.workspace, subject.key)
     report = task_records.report(job.workspace, subject.key)
     for record in (start, report):
@@ -143,8 +143,8 @@ def _started_tree(job: Job, repo: Repo, key: str, start: Start) -> Repo:
 
 
 def _reported_branch(job: Job, repo: Repo, key: str, start: Start, report: Report) -> Branch:
-    """The work tree, the commit in it, and what it is compared with; refused while the work
-    tree is not what was reported, or is what the task began with."""
+    """The work tree, its commit, and the commit it is compared with. Refused when the work tree is
+    not what was reported, or nothing was added to the task's base."""
     work = _started_tree(job, repo, key, start)
     head = refs.head(work) or ""
     if head != report.commit:
@@ -201,7 +201,7 @@ def _parting(repo: Repo, tip: str, base: Ref | None) -> Ref:
 
 
 def parent(target: Target | None) -> Ref | None:
-    """The commit before the one that is looked at, by the name that reviewers are told."""
+    """The commit before the reviewed one, by the name that reviewers are told."""
     match target:
         case None:
             return None
@@ -245,14 +245,14 @@ def emit(job: Job, target: Target, file: str, decision: Decision) -> DiffResult:
 
 
 class Reviewed(NamedTuple):
-    """A commit that has the text of an earlier round, and the files of it there."""
+    """A commit with the text of an earlier round, and that text's files in it."""
 
     ref: Ref
     paths: tuple[str, ...] = ()
 
 
 def last_reviewed(job: Job, target: Target, before: Manifest) -> Reviewed | None:
-    """Where git has what the round before looked at; None when that was never committed."""
+    """Where git has what the previous round looked at; None when that was never committed."""
     match target:
         case Branch():
             commit = refs.resolve(target.repo, before.commit) if before.commit else None
@@ -310,7 +310,7 @@ def edited_since_approval(workspace: Workspace, subject: Subject) -> Edited:
         raise _incomparable(workspace.name, subject, "the run is not in a git repository")
     line = f"docs(qrspi): approve {subject.step} for {slug_of(workspace.name)}"
     paths = files(workspace, subject, repo)
-    # Where the text said approved before it was, its record is all that the commit changes.
+    # Where the text said approved too early, its record is all that the commit changes.
     commit = commits.find(repo, (line,), paths=(*paths, approvals.FILE))
     if commit is None:
         raise _incomparable(workspace.name, subject, "no commit of this branch approves it")

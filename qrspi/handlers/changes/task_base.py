@@ -1,5 +1,5 @@
-"""The commit that a task's work is compared with. start.md says which, and git is asked: a record
-that was changed hides nothing from reviewers."""
+"""The commit that a task's work is compared with. start.md names one, and git is asked too, so a
+changed record hides nothing from reviewers."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ class TaskBase(NamedTuple):
 
 
 def find(job: Job, key: str, start: Start, tip: str) -> TaskBase:
-    """The older one of what is recorded and of what git says. Refused when the tip does not
+    """The older of the recorded commit and the one that git gives. Refused when the tip does not
     descend from it."""
-    # Not the task's own work tree, where the feature branch would be the task's.
+    # Not in the task's own work tree, where the feature branch would be the task's.
     repo = code_repository.repository_of(job)
     recorded = refs.resolve(repo, start.base_commit)
     if recorded is None or not refs.is_ancestor(repo, recorded, tip):
@@ -47,8 +47,8 @@ def find(job: Job, key: str, start: Start, tip: str) -> TaskBase:
 
 
 def _parting(job: Job, repo: Repo, key: str, tip: str) -> str | None:
-    """Where the work left what the plan has it start from, or else the feature branch: then
-    reviewers see more than they need. None when git knows of neither."""
+    """Where the work left its planned base, or else the feature branch; reviewers then see more
+    than they need. None when git knows neither."""
     origins = filter(None, _origins(job, repo, _item(job, key)))
     found = (refs.merge_base(repo, origin, tip) for origin in origins)
     return next(filter(None, found), None)
@@ -75,7 +75,7 @@ def _reported(job: Job, repo: Repo, key: str) -> str | None:
 
 
 def _stage(job: Job, repo: Repo, name: str) -> str | None:
-    """None when the branch has work of its own, which is not what the plan merges."""
+    """None when the branch has work of its own, so that it is not what the plan merges."""
     place, plan = code_repository.find(job), batch.read(job.facts).plan
     stage = plan.stage(name)
     tip = worktrees.tip(repo, place.branch(name, stage.branch if stage else ""))
@@ -85,8 +85,8 @@ def _stage(job: Job, repo: Repo, name: str) -> str | None:
 
 
 def has_own_words(repo: Repo, commit: str, parts: Sequence[str], *besides: str) -> bool:
-    """Whether it is more, or less, than a merge of these: it has commits of its own, or differs
-    from one part by what is no work of the others."""
+    """Whether it is more or less than a merge of these: it has commits of its own, or differs from
+    one part by something that the others do not contain."""
     if refs.has_own_work(repo, commit, (*parts, *besides)):
         return True
     return any(_unseen(repo, part, commit, [one for one in parts if one != part]) for part in parts)
@@ -98,7 +98,7 @@ def _unseen(repo: Repo, part: str, commit: str, others: Sequence[str]) -> tuple[
 
 
 def _tasks(plan: Plan, name: str) -> Iterator[str]:
-    """The tasks that a stage is made of, also by way of other stages."""
+    """The tasks that a stage is made of, also through other stages."""
     if stage := plan.stage(name):
         for part in stage.parts:
             yield from _tasks(plan, part)
@@ -111,15 +111,8 @@ def _no_descendant(job: Job, key: str, start: Start, tip: str) -> Problem:
         f"{key}: commit {tip[:12]} does not descend from {start.base_commit[:12]}, which the task "
         f"began with: expected a commit made in {start.worktree}"
     )
-    return Problem(
-        "no-descendant",
-        text,
-        task_records.start_file(key),
-        "base_commit",
-        found=tip,
-        expected=f"a descendant of {start.base_commit}",
-        hint=f"git log --oneline -5 {quoted(start.branch)}",
-    )
+    expected = f"a descendant of {start.base_commit}"
+    return _no_base(key, tip, text, expected, f"git log --oneline -5 {quoted(start.branch)}")
 
 
 def _unrelated(key: str, tip: str) -> Problem:
@@ -127,12 +120,12 @@ def _unrelated(key: str, tip: str) -> Problem:
         f"{key}: commit {tip[:12]} left the feature branch where git cannot tell, so nobody can "
         "say what is new in it: expected a history that both have in common"
     )
+    expected = "a descendant of what the task began with"
+    return _no_base(key, tip, text, expected, "git fetch --unshallow")
+
+
+def _no_base(key: str, tip: str, text: str, expected: str, hint: str) -> Problem:
+    file = task_records.start_file(key)
     return Problem(
-        "no-descendant",
-        text,
-        task_records.start_file(key),
-        "base_commit",
-        found=tip,
-        expected="a descendant of what the task began with",
-        hint="git fetch --unshallow",
+        "no-descendant", text, file, "base_commit", found=tip, expected=expected, hint=hint
     )

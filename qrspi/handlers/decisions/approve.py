@@ -1,10 +1,10 @@
-"""A person's yes to a step.
+"""A person approves a step.
 
 The record comes first, then the plan's tasks, then the marker of a finished phase, then the
-artifact's own `status: approved`, which alone lets the run go on; the commit is last. Whatever
-a kill leaves of that, the same command finds its record and does the rest.
+artifact's own `status: approved`, which alone lets the run go on; the commit is last. After a kill,
+the same command finds its record and does the rest.
 
-To approve test with failing tests, or with findings that nobody settled, takes a reason.
+Approving test with failing tests, or with unsettled findings, takes a reason.
 """
 
 from __future__ import annotations
@@ -37,15 +37,15 @@ from qrspi.world.machine import clock
 
 
 class Standing(NamedTuple):
-    """What a person is told before the yes: how reviews stand, and about which text."""
+    """What a person is told before the approval: how reviews stand, and about which text."""
 
     step: str
     artifact: str
     review: str
     clean: bool
     body_hash: str
-    doubts: tuple[str, ...] = ()  # why the engine would rather have it written again
-    settled: bool = False  # a person decided about all that was found, and wants none applied
+    doubts: tuple[str, ...] = ()  # why the engine recommends to have it written again
+    settled: bool = False  # a person decided about all findings and wants none applied
 
     @property
     def sentence(self) -> str:
@@ -53,8 +53,8 @@ class Standing(NamedTuple):
 
 
 def step_of(job: Job, word: str | None) -> str:
-    """The step that is meant: the current one, unless an approval was cut off before its
-    commit, which comes first."""
+    """The step that is meant: the current one, unless an approval was cut off before its commit,
+    which comes first."""
     if word:
         return word
     last = next((r for r in reversed(job.facts.records) if r.event in ABOUT_STEPS), None)
@@ -93,7 +93,7 @@ def standing(job: Job, step: str) -> Standing:
 
 
 def _of_batch(job: Job, step: str) -> Standing:
-    """Tasks were reviewed each by itself: their gate is passed where going on is recommended."""
+    """Each task was reviewed by itself, so their gate is passed where going on is recommended."""
     return Standing(
         step=step,
         artifact=STEP[step].artifact,
@@ -104,7 +104,7 @@ def _of_batch(job: Job, step: str) -> Standing:
 
 
 class Consent(NamedTuple):
-    """What a person has said yes to: a text that no review passed, or just what was shown."""
+    """What a person agreed to: a text that no review passed, or exactly what was shown."""
 
     who: str = ""
     unreviewed: bool = False
@@ -136,7 +136,7 @@ def plan(job: Job, step: str, consent: Consent = CLEAN_ONLY) -> ChangeSet:
 
 
 def statuses(job: Job, step: str) -> tuple[Edit, ...]:
-    """What makes a step approved: with a plan its tasks first, and the step's own mark last."""
+    """The writes that approve a step: with a plan its tasks first, and the step's own mark last."""
     edits = list(_plan_gates(job)) if step == "plan" else []
     edits += _phase_marker(job) if step == "test" else []
     edits += [edit for edit in (_artifact(job, step),) if edit]
@@ -144,8 +144,8 @@ def statuses(job: Job, step: str) -> tuple[Edit, ...]:
 
 
 def _phase_marker(job: Job) -> list[Edit]:
-    """The marker that calls for a replan, to be there before the last step is approved; none
-    after the last phase, and none where phases were never planned."""
+    """The marker that asks for a replan. It is there before the last step is approved. There is
+    none after the last phase, and none where phases were never planned."""
     phasing = job.workspace.read(STEP["phasing"].artifact)
     if isinstance(phasing, Fault) or phases.is_last(phasing, job.facts.phase):
         return []
@@ -157,7 +157,7 @@ def _phase_marker(job: Job) -> list[Edit]:
 
 
 def _plan_gates(job: Job) -> tuple[Edit, ...]:
-    """The tasks, once the audit has nothing against the plan."""
+    """The tasks, if the audit has no objection to the plan."""
     if problem := audit.objection(job):
         raise Refusal(problem)
     return _approved_tasks(job).edits
@@ -175,7 +175,7 @@ def _approved_tasks(job: Job) -> Approved:
 
 
 def notes(job: Job, step: str) -> tuple[str, ...]:
-    """What is said about the tasks that are approved with their plan, and after the last step."""
+    """What is said about tasks that are approved with their plan, and after the last step."""
     if step == "test":
         return (_how_to_send(job),)
     if step == "plan":
@@ -224,7 +224,7 @@ def _is_meant(found: str, meant: str) -> bool:
 
 
 def lacks_commit(job: Job, step: str) -> bool:
-    """Approved here, by a record that fits the text, but not yet, or not wholly, in git."""
+    """Approved here, by a record that fits the text, but not completely in git."""
     return (
         change_set.in_git(job)
         and status_of(job.facts, step) == "approved"
@@ -245,7 +245,7 @@ def _change(job: Job, step: str, edits: tuple[Edit, ...], otherwise: Problem | N
     )
 
 
-# Repairs are made and reviewed like tasks, in whichever step asked for them.
+# Repairs are made and reviewed like tasks, whichever step asked for them.
 _WITH_CODE = {
     "implement": ("reviews/tasks", "fixes"),
     "integrate": ("reviews/tasks", "fixes", "reviews/ci"),
@@ -273,8 +273,8 @@ def _artifact(job: Job, step: str) -> Edit | None:
 
 
 def _phase_start(job: Job) -> dict[str, str]:
-    """Where the code stood when this phase's plan was approved, and on which branch. A plan
-    that is approved again within the phase keeps its start."""
+    """The commit and the branch on which this phase's plan was approved. A plan that is approved
+    again within the phase keeps its start."""
     repo = code_repository.repository_or_none(job)
     if repo is None:
         return {}
@@ -289,7 +289,8 @@ def _phase_start(job: Job) -> dict[str, str]:
 
 
 def _onto(job: Job, repo: Repo, here: str) -> str:
-    """The default branch is recorded only when a person has named it; else it is left open."""
+    """The default branch is recorded only when a person has named it; otherwise the field stays
+    open."""
     named = job.facts.config.feature_branch
     if named is None and here == refs.default_branch(repo):
         return "null"
@@ -344,7 +345,7 @@ def _shipped_edit(job: Job, who: str, reason: str) -> tuple[Edit, ...]:
 
 
 def _tests_later(facts: Facts) -> str:
-    """Whoever approves a plan is told which command will run the tests of the result."""
+    """The person who approves a plan is told which command will run the tests of the result."""
     said = facts.config.said_of_tests
     if said == NO_TESTS:
         return "no command runs the tests of this run: gates.test_command in config.md is none"

@@ -1,8 +1,8 @@
 """A quick run approves a clean questions, research or plan by itself.
 
 In this order, each on disk before the next: the entry in the log, a sentinel for each reviewer,
-`status: approved`, the record, the commit. A kill in between leaves an entry that the next
-command takes for its own.
+`status: approved`, the record, the commit. A kill in between leaves an entry that the next command
+recognises as its own.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ WHO = "qrspi"
 
 
 def handle(job: Job) -> Performed:
-    """A plan whose report would say something else by now is audited again instead."""
+    """If the audit report would now say something else, the plan is audited again instead."""
     if job.facts.step == "plan" and audit.is_outdated(job):
         return audit.handle(job)
     return _carry_out(job, plan(job))
@@ -39,7 +39,7 @@ def _carry_out(job: Job, change: ChangeSet) -> Performed:
     if job.options.dry_run:
         job = job._replace(options=job.options._replace(no_commit=True))
     elif FILE not in change.files:
-        job.workspace.settle(FILE)  # a killed command's entry need not be on the disk yet
+        job.workspace.settle(FILE)  # a killed command's entry may not be on the disk yet
     return change_set.carry_out(job, change).performed
 
 
@@ -60,7 +60,7 @@ def plan(job: Job) -> ChangeSet:
 
 
 def _check(job: Job, loop: Loop) -> None:
-    """Checked once more right before it is written: nothing else is approved without a person."""
+    """Checked once more just before it is written: nothing else is approved without a person."""
     step, facts = job.facts.step, job.facts
     if step in permits.PERSONAL or step not in after_round.CASCADING or step != loop.subject.key:
         raise RuntimeError(f"{step} is never approved without a person")
@@ -83,7 +83,7 @@ def _log(job: Job, entry: CascadeEntry) -> tuple[Edit, ...]:
 
 
 def _must_be_merged(job: Job) -> None:
-    """A person first resolves a merge conflict in the log."""
+    """A person must first resolve a merge conflict in the log."""
     for item in json_log.read(job.workspace, FILE):
         if isinstance(item, Problem) and item.code == "merge-conflict":
             text = f"{item.message}; {job.facts.step} is not approved before"
@@ -103,7 +103,7 @@ def _sentinels(entry: CascadeEntry) -> tuple[Edit, ...]:
 
 
 def _record(job: Job, loop: Loop, entry: CascadeEntry) -> Edit:
-    """About the text that was reviewed; one that was saved meanwhile is not approved."""
+    """About the text that was reviewed. A text that was saved meanwhile is not approved."""
     mark = change_set.mark(job.workspace, loop.subject.key)
     assert loop.manifest is not None
     if not step_text.is_unchanged(job.workspace, loop.subject, loop.manifest.body_hash):

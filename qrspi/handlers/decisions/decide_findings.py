@@ -23,7 +23,7 @@ from qrspi.handlers.jobs.job import Job
 
 
 def about(job: Job, subject: Subject | None) -> Job:
-    """The same for another subject than the one that is next, such as one of several tasks."""
+    """The same for a subject other than the next one, such as one of several tasks."""
     if subject is None or (job.loop and job.loop.subject == subject):
         return job
     base = 0 if subject.is_task else job.facts._replace(step=subject.step).base
@@ -32,7 +32,7 @@ def about(job: Job, subject: Subject | None) -> Job:
 
 
 def waiting(job: Job, verdicts: Iterable[Verdict] = ("pause", "propose")) -> tuple[str, ...]:
-    """The undecided findings of these kinds; a refusal when there are none."""
+    """The undecided findings of these kinds. Refused when there are none."""
     wanted = tuple(verdicts)
     pause = job.loop.pause if job.loop else None
     undecided = pause.undecided if pause else ()
@@ -49,8 +49,8 @@ def waiting(job: Job, verdicts: Iterable[Verdict] = ("pause", "propose")) -> tup
 
 
 def full_name(job: Job, word: str) -> str:
-    """The undecided finding that an id alone names; the word itself when that is none or several,
-    so that the refusal tells which there are."""
+    """The undecided finding with this id; the word itself when no finding or several have it, so
+    that the refusal lists them."""
     pause = job.loop.pause if job.loop else None
     named = [name for name in (pause.undecided if pause else ()) if name.endswith(f".{word}")]
     return named[0] if len(named) == 1 else word
@@ -81,7 +81,7 @@ def _edit(job: Job, loop: Loop, names: tuple[str, ...], choice: Choice) -> Edit:
 
 
 def target(job: Job, name: str, to: str | None) -> str:
-    """Where a loop back for this finding goes, also for one that a kill cut off."""
+    """Where a loop back for this finding goes, including one that a kill cut off."""
     begun = _begun(job, name)
     if begun and to in (None, begun):
         return begun

@@ -1,7 +1,7 @@
-"""A person's no to the text that waits, with the reason.
+"""A person rejects the text that waits, with the reason.
 
-The feedback comes first: where it cannot be written nothing is changed, and without a record
-that names it, the same command takes it for its own.
+The feedback is written first: if that fails, nothing is changed. While no record names it, the same
+command recognises it as its own.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def plan(job: Job, step: str, words: bytes, who: str = "") -> ChangeSet:
 
 
 def _named_answers(job: Job, step: str, words: bytes) -> Answers:
-    """Of research: the answers to the questions that the words name are asked for again."""
+    """For research: the answers to the questions that the words name are asked for again."""
     if step != "research":
         return {}
     named = questions.named(job.workspace, job.facts.config, words)

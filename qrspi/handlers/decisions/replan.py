@@ -1,11 +1,11 @@
 """Between two phases: open the plan for the next one, or go back to an earlier step.
 
-`minor` resets statuses first and puts its word on record last; `major` does it the other way
-round. Either way what a kill leaves says what is left to do.
+`minor` resets statuses first and writes its record last; `major` does it the other way round. In
+both cases, what a kill leaves shows what is left to do.
 
 The finished phase is put away: its reviews, its tasks and its records move to `phases/phase-NN/`. A
-record announces that first and the marker is deleted last, so a kill in between leaves a run that
-says what is going on. A move whose source is gone was made already.
+record announces that first, and the marker is deleted last, so a kill in between leaves a run that
+says what is going on. If the source of a move is gone, the move was already made.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ REPLAN = STEP["replan"].artifact
 
 
 def minor(job: Job, who: str = "") -> ChangeSet:
-    """plan.md and the tasks still to be done are opened; a person approves them again."""
+    """plan.md and the remaining tasks are opened; a person approves them again."""
     _check(job)
     course = replanning.course(job.facts)
     if course.minor or course.major or course.archiving:
@@ -78,7 +78,7 @@ def _refuse_unknown_scope(job: Job) -> None:
 
 
 def _remaining(job: Job) -> tuple[str, ...]:
-    """The tasks of later phases, then the plan: what is finished is not opened."""
+    """The tasks of later phases, then the plan. Finished tasks are not opened."""
     done = frozenset(finished(job))
     keys = (key for key in task_file.keys(job.workspace) if key not in done)
     return (*(task_file.task_path(key) for key in keys), STEP["plan"].artifact)
@@ -162,7 +162,7 @@ def archive_phase(job: Job) -> Performed:
 
 
 def archive_steps(job: Job, number: int) -> list[Callable[[], object]]:
-    """What there is to do, in order. A kill leaves it half done, and all of it can be repeated."""
+    """What there is to do, in order. A kill leaves it half done; every part can be repeated."""
     home = phase_folder(number)
 
     def away(path: str) -> Callable[[], object]:
@@ -184,7 +184,8 @@ def archive_steps(job: Job, number: int) -> list[Callable[[], object]]:
 
 
 def _announce(job: Job, number: int) -> None:
-    """Once: rounds of what is put away count from 01 again, and the old texts are not the new."""
+    """Written once: rounds are numbered from 01 again, and the old texts differ from the new
+    ones."""
     if any(record.event == "phase" and record.phase == number for record in job.facts.records):
         return
     archive_steps = ("replan", *(step for step in _AGAIN if step in job.facts.route))
@@ -215,7 +216,7 @@ def _open_parallelization(job: Job) -> None:
 
 
 def _restate_plan(job: Job, number: int) -> None:
-    """The plan's text is smaller by the tasks that were put away; nobody edited it."""
+    """The plan's text shrinks by the tasks that were put away; nobody edited it."""
     found = approvals.read(job.workspace.read(approvals.FILE, approvals.LIMIT))
     if isinstance(found, Problem):
         raise Halt(found)

@@ -1,8 +1,8 @@
-"""Back to an earlier step: it and every later one that was approved return to draft. Or take back
-the approval of one step alone.
+"""Back to an earlier step: it and every later approved step return to draft. Or take back the
+approval of one step alone.
 
-The record comes first and names each text that is taken back, so that the same command finds
-what is left to do after a kill. The round that is left is flagged before anything is reset.
+The record comes first and names each text that is taken back, so that after a kill the same command
+finds what is left to do. The unfinished round is flagged before anything is reset.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from qrspi.handlers.rounds import loop_choice as choose_loop
 
 
 def plan(job: Job, target: str, who: str = "", finding: str = "") -> ChangeSet:
-    """`finding` is the one that a loop back is made for."""
+    """`finding` is the reason for a loop back."""
     if unfinished := half_done(job, target):
         return _rest(job, unfinished)
     if problem := permits.rewind(job.facts, target):
@@ -36,7 +36,7 @@ def plan(job: Job, target: str, who: str = "", finding: str = "") -> ChangeSet:
 
 
 def _about_finding(job: Job, finding: str, left: tuple[Edit, ...]) -> tuple[Record, ...]:
-    """Of a loop back also what became of the finding."""
+    """For a loop back also what became of the finding."""
     if not finding or job.loop is None:
         return ()
     edit = next((edit for edit in left if edit.data), None)
@@ -45,8 +45,8 @@ def _about_finding(job: Job, finding: str, left: tuple[Edit, ...]) -> tuple[Reco
 
 
 def half_done(job: Job, target: str) -> Record | None:
-    """The rewind that a killed command began: the newest word about the target, with something
-    left to do. Steps that were approved since are another rewind's business."""
+    """The rewind that a killed command began: the newest record of the target, with something left
+    to do. Steps that were approved since belong to another rewind."""
     record = next((r for r in reversed(job.facts.records) if r.mark(target)), None)
     if record is None or record.event != "rewind" or record.step != target:
         return None
@@ -75,7 +75,7 @@ def _lacks_commit(job: Job, record: Record) -> bool:
 
 
 def _rest(job: Job, record: Record) -> ChangeSet:
-    """Until the target is reset, the round that is left is the current step's."""
+    """Until the target is reset, the unfinished round is the current step's."""
     at_target = job.facts.statuses[record.step] == "draft"
     left = () if at_target else _leave_round(job, record.finding)
     marks = tuple(mark for mark in record.resets if _is_meant(job, record, mark.step))
@@ -94,7 +94,7 @@ def open_round(job: Job) -> Loop | None:
 
 
 def _leave_round(job: Job, finding: str) -> tuple[Edit, ...]:
-    """The flag tells the next round of the step that what it was built on has changed."""
+    """The flag tells the next round of the step that its base has changed."""
     loop = open_round(job)
     if loop is None:
         return _forget_cap(job)
@@ -142,7 +142,7 @@ def _change(
 
 
 def _left(job: Job) -> tuple[str, ...]:
-    """The files of rounds that were left: a clone must find those rounds left, not absent."""
+    """The files of unfinished rounds, so that a clone finds those rounds unfinished, not absent."""
     now = open_round(job)
     paths = {now.paths} if now else set()
     for step in job.facts.route:
@@ -172,6 +172,6 @@ def unapprove(job: Job, step: str, who: str = "") -> ChangeSet:
 
 
 def _is_half_unapproved(job: Job, step: str) -> bool:
-    """The artifact is a draft again, and its tasks or its commit are still to follow."""
+    """The artifact is a draft again, but its tasks or its commit are still missing."""
     drafts = change_set.to_draft(job.workspace, step)
     return bool(drafts) or change_set.lacks_commit(job, STEP[step].artifact, approved=False)

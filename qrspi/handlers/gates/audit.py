@@ -1,4 +1,4 @@
-"""Audit the plan: count, write the report, and heed it before the plan is approved."""
+"""Audit the plan: count, write the report, and check it before the plan is approved."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def needs_plan(job: Job) -> None:
 
 
 def plan(job: Job) -> ChangeSet:
-    """Nothing is written when the report says the same already."""
+    """Nothing is written when the report already says the same."""
     counted = count(job)
     known = audit_report.same(counted.report, job.workspace.read(FILE, audit_report.LIMIT))
     data = audit_report.render(counted.report)
@@ -73,5 +73,5 @@ def objection(job: Job) -> Problem | None:
 
 
 def is_outdated(job: Job) -> bool:
-    """Whether a report is there that would say something else now."""
+    """Whether there is a report that would now say something else."""
     return (problem := objection(job)) is not None and problem.code == "not-audited"

@@ -1,7 +1,7 @@
 """Take proposals into the knowledge of a run.
 
-A proposal is deleted after its entry is on disk. What a kill leaves of both is the same text
-twice, which the next look takes for a duplicate and clears up.
+A proposal is deleted after its entry is on disk. A kill in between leaves the same text twice; the
+next command recognises the duplicate and removes it.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ class Taken(NamedTuple):
 
 class Outcome(NamedTuple):
     done: tuple[Taken, ...] = ()
-    deferred: bool = False  # somebody waits for a review, who comes first
+    deferred: bool = False  # somebody waits for a review, which comes first
     because: tuple[str, ...] = ()
     left: tuple[str, ...] = ()  # proposals that are still there
 
 
 def pending(workspace: Workspace) -> tuple[str, ...]:
-    """Who waits, as the database says at this moment."""
+    """Who waits, according to the database now."""
     found = checkpoint_board.read(workspace)
     if isinstance(found, Problem):
         return (found.message,)
@@ -45,8 +45,7 @@ def pending(workspace: Workspace) -> tuple[str, ...]:
 
 
 def process(workspace: Workspace, options: Options, *, merge: bool = False) -> Outcome:
-    """On a locked run, one proposal after the other; a review that arrives meanwhile goes
-    first."""
+    """On a locked run, one proposal after another. A review that arrives meanwhile goes first."""
     proposals, odd = _proposals(workspace)
     done: list[Taken] = []
     for at, path in enumerate(proposals):
@@ -61,7 +60,7 @@ def process(workspace: Workspace, options: Options, *, merge: bool = False) -> O
 
 
 def _proposals(workspace: Workspace) -> tuple[tuple[str, ...], dict[str, str]]:
-    """Those that can be taken, and why the others cannot. Other types are somebody else's."""
+    """Those that can be taken, and why the others cannot. Other types are not handled here."""
     good: list[str] = []
     odd: dict[str, str] = {}
     for entry in entries(workspace, PROPOSALS):

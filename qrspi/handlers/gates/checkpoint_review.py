@@ -1,7 +1,7 @@
 """Answer a review request: the verdict, the message and the count in one transaction.
 
-The trail is written behind it. A kill in between leaves a review that is marked as not told yet,
-and the next command tells it.
+The trail is written after it. A kill in between leaves a review that is marked as not on the trail,
+and the next command writes its line.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ from qrspi.world.files.orchestration_db import Transaction
 from qrspi.world.machine import git_person
 from qrspi.world.runs.workspace import Workspace
 
-_LOOK_BACK = 200  # lines of the trail in which a review may have been told already
+_LOOK_BACK = 200  # lines of the trail in which a review may already stand
 
 
 class Reviewed(NamedTuple):
     ruling: Ruling
-    waiting: tuple[str, ...]  # who is left, looked at again
+    waiting: tuple[str, ...]  # the tasks that still wait
 
 
 def rehearse(workspace: Workspace, task: str | None, said: Reviewer) -> Reviewed:
@@ -94,7 +94,7 @@ def _answer(change: Transaction, ruling: Ruling, said: Reviewer, who: str) -> No
 
 
 def _escalate(change: Transaction, found: Escalation, who: str) -> None:
-    """Asked again, it says nothing new."""
+    """The same answer again says nothing new."""
     asked = found.asked
     _set_state(change, asked.task, "error")
     if found.is_told:
@@ -116,7 +116,7 @@ def _set_state(change: Transaction, task: str, state: str) -> None:
 
 
 def tell_untold(workspace: Workspace, options: Options) -> None:
-    """Put on the trail what a kill may have kept from it, once."""
+    """Write once to the trail what a kill may have kept from it."""
     untold = _untold(workspace)
     if not untold:
         return

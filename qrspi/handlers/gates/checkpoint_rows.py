@@ -1,4 +1,4 @@
-"""The rows of tasks in orchestration.db: made, begun, and asked about."""
+"""The rows of tasks in orchestration.db: create them, mark work as begun, and read them."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ class Added(NamedTuple):
 
 
 def heartbeat() -> str:
-    """Now, as SQLite's `datetime('now')` says it."""
+    """The present time in the form of SQLite's `datetime('now')`."""
     return clock.now_utc().replace("T", " ").removesuffix("Z")
 
 
 def board(workspace: Workspace) -> Board:
-    """Refused where there is no database, halted where it cannot be used."""
+    """Refused where there is no database; halted where it cannot be used."""
     found = checkpoint_board.read(workspace)
     if isinstance(found, Problem):
         raise Halt(found)
@@ -63,8 +63,8 @@ def missing(workspace: Workspace, keys: Iterable[str]) -> Added:
 
 
 def add(workspace: Workspace, keys: Iterable[str], timeout: float) -> Added:
-    """On a locked run: a new database is put in place with its rows; an old one gets those it
-    lacks."""
+    """On a locked run: a new database is put in place with its rows; an existing one gets the
+    missing rows."""
     due = missing(workspace, keys)
     rows = [(key, heartbeat(), f"{workspace.path}/{task_path(key)}") for key in due.tasks]
     repo = repository.find(workspace.path)
@@ -80,7 +80,7 @@ def add(workspace: Workspace, keys: Iterable[str], timeout: float) -> Added:
 
 
 def keep_out(repo: Repo, run: str) -> None:
-    """It is the machine's own: git is told to look past it before it is there."""
+    """It belongs to this machine, so git is told to ignore it before it exists."""
     folder = repo.from_root(f"{run}/..")
     place = "" if folder == "." else f"/{_escaped(folder)}"
     for name in (FILE, *BESIDE):
@@ -88,7 +88,7 @@ def keep_out(repo: Repo, run: str) -> None:
 
 
 def _escaped(path: str) -> str:
-    """A line of git's ignore file; `?` stands for what no line can hold."""
+    """A line of git's ignore file; `?` stands for characters that no line can contain."""
     marked = re.sub(r"([\\*?\[ ])", r"\\\1", path)
     return marked.replace("\n", "?")
 
@@ -108,8 +108,8 @@ def performed(step: str, added: Added) -> Performed:
 
 
 def begin(job: Job, key: str) -> tuple[str, ...]:
-    """Somebody is about to work at the task; what is to be said about a database that cannot be
-    told so. A row that says more than that nobody works at it is left alone."""
+    """Mark that somebody is about to work on the task. Gives a note when the database cannot be
+    told. A row that says more than that nobody works on the task is left alone."""
     if key not in job.facts.tasks:
         return ()
     try:
@@ -128,13 +128,13 @@ def _work(change: Transaction, key: str) -> None:
 
 
 def forgive(change: Transaction, before: int) -> None:
-    """The trigger asks a clock of its own, and takes a fixed time of ours for an old one."""
+    """The trigger uses its own clock, and would take our fixed time for an old one."""
     if clock.is_fixed():
         change.run(OWN_FAULTS, before)
 
 
 def refuse_undecided(job: Job, key: str) -> None:
-    """A task that asks for a word, or was told no, is not done."""
+    """A task that asks for review, or was rejected, is not done."""
     found = checkpoint_board.read(job.workspace)
     if isinstance(found, Problem):
         raise Halt(found)

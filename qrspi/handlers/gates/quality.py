@@ -1,7 +1,7 @@
-"""Verdicts about task texts: looked up, and put into the task file and on record.
+"""Verdicts about task texts: looked up, written into the task file, and put on record.
 
-The record comes first, all lines in one write; then the task files. Whatever a kill leaves of
-that, the same command takes the line that is on record for its own and writes the rest.
+The record comes first, all lines in one write; then the task files. After a kill, the same command
+recognises the recorded line as its own and writes the rest.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Wanted(NamedTuple):
 
 
 class Reached(NamedTuple):
-    """A verdict that is to be written, and where it comes from."""
+    """A verdict to be written, and its source."""
 
     judgement: Judgement
     evidence: Evidence
@@ -73,7 +73,7 @@ class QualityCheck:
         return self.look_at(spec, mode)
 
     def look_at(self, spec: Spec, mode: Mode, *, is_draft: bool = False) -> Judgement | Wanted:
-        """A draft has no record yet: what is said to be its last verdict is believed."""
+        """A draft has no record yet, so its own line about the last verdict is believed."""
         found = judgements.before_reviewer(spec, mode, self.project, self.now)
         before = verdict_line.read(spec.line)
         if isinstance(found, NeedsReviewer):
@@ -89,7 +89,7 @@ CLAIM = f"a claim: {FILE} does not have this line, so it counts at no gate"
 
 
 def put(job: Job, given: Sequence[Reached]) -> dict[str, Problem]:
-    """Write verdicts on a locked run; which could not be written, and why."""
+    """Write verdicts on a locked run. Gives those that could not be written, and why."""
     given = [one for one in given if one.judgement.is_new]
     if not given:
         return {}
@@ -154,7 +154,7 @@ def on_record(records: QualityRecords, one: Reached) -> tuple[Judgement, bytes]:
 
 
 def _cut_off(records: QualityRecords, one: Reached) -> str:
-    """The line on record for this very verdict, which a killed command did not get to write."""
+    """The recorded line for this verdict, which a killed command did not write into the task."""
     last = records.last(one.judgement.task)
     if last is None or last.line == one.judgement.replaces:
         return ""
@@ -178,7 +178,7 @@ def _record(one: Reached) -> QualityRecord:
 
 
 def _edit(job: Job, found: Judgement) -> Edit | Problem | None:
-    """None when the file says it already. A text that is another one by now is not touched."""
+    """None when the file already says it. A text that has changed is not touched."""
     path = task_path(found.task)
     data = job.workspace.read(path, quality_gate.SPEC_LIMIT)
     spec = task_spec.read(data, found.task)
@@ -195,13 +195,13 @@ def _edit(job: Job, found: Judgement) -> Edit | Problem | None:
 
 
 def commit(job: Job, keys: Iterable[str]) -> str | None:
-    """On a locked run whose plan is approved: verdicts have a commit of their own."""
+    """On a locked run whose plan is approved, verdicts have a commit of their own."""
     listed = tuple(keys)
     return change_set.carry_out(job, _commit(job, listed)).commit if listed else None
 
 
 def uncommitted(job: Job, found: Iterable[Judgement]) -> tuple[str, ...]:
-    """Tasks whose verdict is on record here and not in HEAD: a command was killed in between."""
+    """Tasks whose verdict is on record here but not in HEAD: a command was killed in between."""
     repo = repository.find(job.workspace.path)
     if repo is None:
         return ()
@@ -223,7 +223,7 @@ def _commit(job: Job, keys: tuple[str, ...]) -> ChangeSet:
 
 
 def clear(job: Job, key: str, who: str = "") -> ChangeSet:
-    """Take a verdict back, and what it froze."""
+    """Take a verdict back, and with it the freeze."""
     path = task_path(key)
     data = job.workspace.read(path)
     if isinstance(data, Fault):
@@ -245,7 +245,7 @@ def clear(job: Job, key: str, who: str = "") -> ChangeSet:
 
 
 def proceed(job: Job, keys: Iterable[str], who: str = "") -> tuple[Edit, ...]:
-    """A person's word that these texts will do, all in one write."""
+    """A person accepts these texts, all in one write."""
     listed = tuple(keys)
     return (_decision(job, "proceed", listed, who),) if listed else ()
 
@@ -268,7 +268,7 @@ class Looked(NamedTuple):
 
 
 def mode(job: Job, asked: str | None) -> Mode:
-    """As asked, else as configured; a gate that is off is used with care."""
+    """As asked, else as configured. A gate that is off is used with care."""
     _refuse_bad_gates(job)
     gates = job.facts.config.gates
     configured = gates.quality if gates else "off"
@@ -309,7 +309,7 @@ def look(job: Job, keys: Iterable[str], how: Mode) -> Looked:
 
 
 def keep(workspace: Workspace, options: Options, reached: Sequence[Reached]) -> dict[str, Problem]:
-    """Write verdicts that nobody had to be asked for; which could not be written, and why."""
+    """Write verdicts that need no reviewer. Gives those that could not be written, and why."""
     if not any(one.judgement.is_new for one in reached):
         return {}
     with workspace.locked(options.lock_timeout, "qrspi quality"):
@@ -319,7 +319,7 @@ def keep(workspace: Workspace, options: Options, reached: Sequence[Reached]) -> 
 def commit_verdicts(
     workspace: Workspace, options: Options, found: Iterable[Judgement]
 ) -> str | None:
-    """Before the plan is approved verdicts go with that commit; later they have their own. What a
+    """Before the plan is approved, verdicts go with that commit; later they have their own. What a
     killed command has written is committed too."""
     job = change_set.look(workspace, options)
     if job.facts.statuses.get("plan") != "approved" or not change_set.in_git(job):

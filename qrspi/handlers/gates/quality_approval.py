@@ -1,5 +1,5 @@
 """The quality gate where tasks are approved and started. Nobody is sent from here: skip tags, the
-rubric and what was said before decide."""
+rubric and earlier verdicts decide."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Approved(NamedTuple):
 
 
 def approved(job: Job, paths: Iterable[str]) -> Approved:
-    """Each task becomes approved in the write that gives it its verdict."""
+    """Each task becomes approved in the same write that gives it its verdict."""
     check = QualityCheck(job)
     lines: list[bytes] = []
     edits: list[Edit] = []
@@ -103,7 +103,7 @@ def objection(job: Job, key: str) -> Problem | None:
 
 
 def rejected(job: Job, keys: Iterable[str]) -> tuple[Judgement, ...]:
-    """Those of the tasks that the rubric rejects, and that nobody let through."""
+    """The tasks that the rubric rejects and nobody let through."""
     if not is_on(job):
         return ()
     check = QualityCheck(job)

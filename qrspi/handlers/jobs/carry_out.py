@@ -1,4 +1,4 @@
-"""Carry one thing out and put it on record, also when it could not be finished.
+"""Carry one thing out and put it on record, even when it could not be finished.
 
 The trail explains what the engine changed, and proves what it wrote itself.
 """
@@ -30,11 +30,11 @@ def carry_out(handler: Handler, job: Job) -> Performed:
 
 @contextmanager
 def half_on_record(job: Job, half: Performed) -> Iterator[None]:
-    """What a refusal leaves half done is put on record as that."""
+    """When a refusal leaves something half done, the record says so."""
     try:
         yield
     except Refusal as refusal:
-        # A full disk is reported once, in the words of what it stopped.
+        # A full disk is reported once, in the words of the write that it stopped.
         with suppress(Refusal):
             if job.workspace.changes:
                 outcome = f"stopped: {refusal.problem.message}"
@@ -45,7 +45,7 @@ def half_on_record(job: Job, half: Performed) -> Iterator[None]:
 def record(
     workspace: Workspace, actor: str, done: Performed, outcome: str = "done", who: str = ""
 ) -> None:
-    """One line for one thing done; nothing when nothing changed since the last line."""
+    """One line for one thing done; none when nothing changed since the last line."""
     if workspace.changes:
         tell(workspace, actor, done, outcome, who)
 
@@ -53,7 +53,7 @@ def record(
 def tell(
     workspace: Workspace, actor: str, done: Performed, outcome: str = "done", who: str = ""
 ) -> None:
-    """The same for what changed no file that has a hash, as a row of a database."""
+    """The same for changes outside files with hashes, such as a row of a database."""
     changes = tuple(workspace.changes)
     workspace.changes.clear()
     line = Line(

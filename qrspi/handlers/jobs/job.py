@@ -21,10 +21,10 @@ class Options(NamedTuple):
     anyway: bool = False
     lock_timeout: float = 10.0
     dry_run: bool = False  # the workspace only remembers what is written; git is left alone
-    thorough: bool = False  # the state given back also tells of edits after approval
-    ask: bool = False  # a person is there to answer; without, defaults are taken and recorded
-    asked: str = ""  # the `question` that `present` is a person's answer to
-    sends: bool = False  # this command sends agents itself, and writes their prompts as it does
+    thorough: bool = False  # the resulting state also reports edits after approval
+    ask: bool = False  # a person can answer; without one, defaults are taken and recorded
+    asked: str = ""  # the `question` that `present` answers
+    sends: bool = False  # this command sends agents itself and writes their prompts then
 
     @property
     def command(self) -> str:
@@ -33,7 +33,7 @@ class Options(NamedTuple):
 
 
 def question(answer: Next) -> str:
-    """What a person is asked, told from every other question."""
+    """An id of the question that a person is asked."""
     return f"{answer.kind} {answer.step} {answer.round}"
 
 
@@ -59,18 +59,18 @@ class Job(NamedTuple):
 
     @property
     def project(self) -> str:
-        """The folder that docs/qrspi is in; for a run kept elsewhere, the one around it."""
+        """The folder that contains docs/qrspi; for a run kept elsewhere, the folder around it."""
         around = self.workspace.path.rpartition("/")[0]
         return around.removesuffix("/docs/qrspi") or "/"
 
     @property
     def commits(self) -> bool:
-        """Whether the engine commits what it does; else a person does."""
+        """Whether the engine commits what it does; otherwise a person does."""
         return not self.options.no_commit and self.facts.config.commit == "on"
 
     @property
     def is_answered(self) -> bool:
-        """Whether a person has answered what is asked now."""
+        """Whether a person has answered the present question."""
         return self.options.asked == question(self.next)
 
     @property
@@ -80,7 +80,7 @@ class Job(NamedTuple):
 
 
 class Performed(NamedTuple):
-    """What was done: the audit line, the `performed` list and the daemon's log say the same."""
+    """What was done. The audit line, the `performed` list and the daemon's log say the same."""
 
     handler: str
     step: str

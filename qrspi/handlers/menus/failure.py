@@ -58,9 +58,9 @@ def _files(job: Job, loop: Loop) -> Iterator[tuple[str, RoundFile]]:
 
 
 def _retry(job: Job, loop: Loop) -> ChangeSet:
-    """What is removed is kept under another name first. Nobody ever sees half of a reviewer's
-    files: while the marker is there, none of them counts, and the next command removes what a kill
-    has left."""
+    """Files are kept under another name before they are removed. Nobody ever sees half of a
+    reviewer's files: while the marker exists, none of them counts, and the next command removes
+    what a kill has left."""
     tags, stems = _reviewers(loop), _verifiers(loop)
     removed = [path for path, kind in _files(job, loop) if _is_theirs(kind, tags, stems)]
     kept = _kept(job, loop, removed)
@@ -91,19 +91,19 @@ def _kept(job: Job, loop: Loop, removed: list[str]) -> tuple[Edit, ...]:
 
 
 def _tag(path: str) -> str:
-    """The reviewer to whom a file or a marker belongs."""
+    """The reviewer that a file or a marker belongs to."""
     return path.rpartition("/")[2].removeprefix(".").partition(".")[0]
 
 
 def _reviewers(loop: Loop) -> frozenset[str]:
-    """Those whose own output is missing or cannot be read, and who can be sent again."""
+    """The reviewers whose own output is missing or unreadable, and who can be sent again."""
     expected = loop.round.expected_tags if loop.round else ()
     blamed = (guard.blamed(failure) for failure in loop.failures if not _is_sidecar(failure))
     return frozenset(tag for tag in blamed if tag in expected)
 
 
 def _verifiers(loop: Loop) -> frozenset[str]:
-    """The findings whose score failed, cannot be read, or is there twice."""
+    """The findings whose score failed, cannot be read, or exists twice."""
     sidecars = loop.round.sidecars if loop.round else {}
     failed = {stem for stem, sidecar in sidecars.items() if sidecar.score is None}
     names = (parse_round_file(failure.file.rpartition("/")[2]) for failure in loop.failures)

@@ -1,5 +1,5 @@
-"""How a review loop goes on: the question after its first round, the one where it would end
-without a clean round, the one at its cap, and the one about a round that was made elsewhere."""
+"""How a review loop goes on: the question after its first round, the one where it would end without
+a clean round, the one at its cap, and the one about a round that was made elsewhere."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def choose(job: Job, key: str, more: More) -> ChangeSet:
 
 
 def again(job: Job, key: str, more: More) -> ChangeSet:
-    """Another round, and on until one is clean; or none."""
+    """Another round, and more until one is clean; or none."""
     loop = job.round_loop
     fields = {"mode": key, "chosen": "by a person"}
     if key == "loop":
@@ -34,7 +34,7 @@ def again(job: Job, key: str, more: More) -> ChangeSet:
 
 
 def at_cap(job: Job, key: str, more: More) -> ChangeSet:
-    """End the loop, let it go on, or go back. What is unresolved is written down first."""
+    """End the loop, let it go on, or go back. Unresolved findings are written down first."""
     owed = (choices.escape_edit(job),) if job.next.kind == "escape" else ()
     if key == "rewind":
         change = rewind.plan(job, _target(job, more.to), more.who)

@@ -1,7 +1,7 @@
 """Answers to menus that are not about one finding.
 
-A menu is named by `Next.kind`. Each has a function that makes a change set of the key chosen; a new
-menu is a line in MENUS, and its keys are the options that the derivation offers.
+`Next.kind` names the menu. Each has a function that makes a change set from the chosen key. A new
+menu is a line in MENUS; its keys are the options that the derivation offers.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ Plan = Callable[[Job, str, More], ChangeSet]
 
 
 def about(job: Job, subject: Subject | None) -> Job:
-    """The same for another subject than the one that is next, such as one of several tasks."""
+    """The same for a subject other than the next one, such as one of several tasks."""
     other = decide_findings.about(job, subject)
     if other is job:
         return job
@@ -81,7 +81,7 @@ def about(job: Job, subject: Subject | None) -> Job:
 
 
 def named(job: Job, number: int) -> str:
-    """The key of the option that has this number where the menu is shown; empty if none has."""
+    """The key of the option with this number in the menu; '' if none has it."""
     options = job.next.options
     return options[number - 1].key if 0 < number <= len(options) else ""
 
@@ -96,7 +96,8 @@ def plan(job: Job, key: str, more: More) -> ChangeSet:
 
 
 def _on_record(job: Job, key: str, more: More, change: ChangeSet) -> ChangeSet:
-    """The choice has a line of its own, ahead of what it does. Whoever stops decides nothing."""
+    """The choice is recorded in a line of its own, before it is carried out. `stop` decides
+    nothing."""
     if not change.edits:
         return change
     written = (edit for edit in change.edits if edit.path != approvals.FILE)
@@ -109,7 +110,7 @@ def _on_record(job: Job, key: str, more: More, change: ChangeSet) -> ChangeSet:
 
 
 def _is_told(job: Job, decided: Record) -> bool:
-    """Whether a command that was killed after its line has left the rest of this to be done."""
+    """Whether a command that was killed after its line has left the rest to be done."""
     if not decided.file_hash or not job.facts.records:
         return False
     unsigned = job.facts.records[-1]._replace(who="", user="", when="", surface="")
@@ -117,8 +118,8 @@ def _is_told(job: Job, decided: Record) -> bool:
 
 
 def _unnamed(job: Job, key: str, text: str) -> Problem | None:
-    """Whoever approves on the page says which text was on the screen; whoever approves nothing
-    names none."""
+    """A person who approves on the page says which text was on the screen. Any other answer names
+    no text."""
     approved = APPROVALS.get((job.next.kind, key), "")
     if approved and not text and job.options.actor == "web":
         said = f"{key} approves {STEP[approved].artifact}: name the text that was on the screen"

@@ -1,5 +1,5 @@
-"""Tasks whose texts have no PASS: better texts first, or as they are. The gate at the end of a
-batch: go on, have it all reviewed together, send it back, or stop."""
+"""Tasks whose texts have no PASS: improve the texts first, or go on anyway. The gate at the end of
+a batch: go on, have everything reviewed together, send it back, or stop."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def at_batch_end(job: Job, key: str, more: More) -> ChangeSet:
 
 
 def _rerun(job: Job) -> ChangeSet:
-    """Asked for in a file, so that whoever goes on next prepares the round."""
+    """Asked for in a file, so that the next command prepares the round."""
     number = job.round_loop.highest
     left = _settled(job.round_loop, "not applied, a person wants all of it reviewed again")
     data = f"---\nafter: {number}\n---\n".encode()
@@ -49,8 +49,8 @@ def _rerun(job: Job) -> ChangeSet:
 
 
 def _fix(job: Job) -> ChangeSet:
-    """Tasks with open issues go back to their implementers, and so does what the reviewers of
-    the whole found, each finding to the task whose files it is about."""
+    """Tasks with open issues go back to their implementers. So do the findings of the reviewers of
+    the whole, each to the task whose files it is about."""
     states = implement.everything(job.facts, batch.read(job.facts))
     findings = _by_task(job, job.round_loop, states)
     back = [task for task in states if task.state == "accepted-with-issues" or task.key in findings]
@@ -98,7 +98,7 @@ def _reopened(task: TaskState, findings: tuple[str, ...]) -> list[Edit]:
 
 
 def _by_task(job: Job, loop: Loop, states: tuple[TaskState, ...]) -> dict[str, tuple[str, ...]]:
-    """The files of the findings to be fixed; what is nobody's is for the last task."""
+    """The files of the findings to be fixed. Findings that belong to no task go to the last one."""
     able = [task.key for task in states if task.commit and task.state != "skipped-by-user"]
     if loop.stage != "fixing" or not able:
         return {}

@@ -1,4 +1,4 @@
-"""Tests that fail: before anybody began, one by one when they have run, and at the last gate."""
+"""Tests that fail: before anybody began, one by one after a run, and at the last gate."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def at_gate(job: Job, key: str, more: More) -> ChangeSet:
 
 
 def _again(job: Job, then: Literal["rerun", "review"]) -> ChangeSet:
-    """Remembered on the page about the tests, so that whoever goes on next acts on it."""
+    """Remembered on the page about the tests, so that the next command acts on it."""
     found = test_results.newest(job.workspace)
     results = found or shipping.blank(job.facts, time=clock.now_utc())
     what = {"rerun": "the tests are run again", "review": "reviewers are sent all the same"}[then]
@@ -78,7 +78,7 @@ def _to_plan(job: Job, more: More) -> ChangeSet:
 
 
 def _why(job: Job) -> tuple[Edit, ...]:
-    """Feedback for whoever plans anew."""
+    """Feedback for the next author of the plan."""
     artifact = job.workspace.read(STEP["plan"].artifact)
     if isinstance(artifact, Fault):
         return ()
@@ -101,7 +101,7 @@ def _why(job: Job) -> tuple[Edit, ...]:
 
 
 def about_failure(job: Job, key: str, more: More) -> ChangeSet:
-    """Live with this failure, have it fixed, or run the tests again."""
+    """Accept this failure, have it fixed, or run the tests again."""
     if key == "rerun":
         return _again(job, "rerun")
     pending = test_results.newest(job.workspace)
@@ -124,7 +124,7 @@ def _written(job: Job, results: Results, choice: str, note: str) -> ChangeSet:
 
 
 def at_baseline(job: Job, key: str, more: More) -> ChangeSet:
-    """Repair what failed before the first task, live with it, or stop."""
+    """Repair what failed before the first task, accept it, or stop."""
     taken = baseline.read(job.workspace)
     assert taken is not None  # the menu was derived from it
     match key:
@@ -156,7 +156,7 @@ def _known(taken: Baseline) -> Edit:
 
 
 def _repair(job: Job, taken: Baseline, who: str) -> tuple[Edit, ...]:
-    """The task, its place in the plan, and the word of the person who wanted both."""
+    """The task, its place in the plan, and the record of the person who wanted both."""
     full = is_full(job.facts.route)
     edits = (_task(taken), *(_first_in_branch_map(job) if full else ()))
     return (*edits, *_approved(job, edits, ("plan", "parallelize") if full else ("plan",), who))
@@ -196,7 +196,7 @@ def _first_in_branch_map(job: Job) -> tuple[Edit, ...]:
 
 
 def _with_section(data: bytes, title: str, text: str) -> bytes:
-    """The text at the end of its section, which is made when there is none."""
+    """The text at the end of its section, which is created when there is none."""
     span = next((span for span in headings.read(data).spans if span.title == title), None)
     if span is None:
         return data.rstrip() + f"\n\n## {title}\n\n{text}".encode()
@@ -208,7 +208,7 @@ def _with_section(data: bytes, title: str, text: str) -> bytes:
 def _approved(
     job: Job, edits: tuple[Edit, ...], steps: tuple[str, ...], who: str
 ) -> tuple[Edit, ...]:
-    """The steps as they will be once the edits are made, approved."""
+    """The steps as they will be, approved, once the edits are made."""
     with DryRunWorkspace(job.workspace.path).locked() as stage:
         for edit in edits:
             stage.write(edit.path, edit.data)

@@ -49,7 +49,7 @@ def write_verified(job: Job) -> list[str]:
 
 
 def read_scope_set(workspace: Workspace, loop: Loop) -> ScopeSet | None:
-    """The one that is there, whoever wrote it; refused when it cannot be read as one."""
+    """The existing one, whoever wrote it. Refused when it cannot be read."""
     found = scope_set.load(workspace.read(loop.paths.scope_set))
     if isinstance(found, Problem):
         raise Refusal(scope_set.malformed(loop.paths, found))
@@ -57,7 +57,7 @@ def read_scope_set(workspace: Workspace, loop: Loop) -> ScopeSet | None:
 
 
 def write_scope_set(job: Job, notes: list[str]) -> list[str]:
-    """Written once, before fixes move lines; again only when the count of findings differs."""
+    """Written once, before fixes move lines; again only when the number of findings differs."""
     loop = job.round_loop
     if not keeps_scope_set(loop.subject, job.facts.config):
         return []

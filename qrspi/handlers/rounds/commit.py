@@ -60,7 +60,7 @@ def refuse_bad_dispositions(tree: Tree, loop: Loop) -> None:
 
 
 def trailers(tree: Tree, run: str, loop: Loop) -> tuple[str, str]:
-    """Both together name a round even after a new phase counts from 01 again."""
+    """Both together identify a round even after a new phase numbers its rounds from 01."""
     manifest = tree.read(loop.paths.manifest)
     digest = hashlib.sha256(b"" if isinstance(manifest, Fault) else manifest).hexdigest()
     return (
@@ -71,7 +71,7 @@ def trailers(tree: Tree, run: str, loop: Loop) -> tuple[str, str]:
 
 def _anchor(job: Job, loop: Loop, repo: Repo) -> None:
     """A commit without its anchor was made by a command that was killed before it wrote the anchor.
-    If git was killed with it, the index has not caught up."""
+    If git was killed too, the index is behind."""
     marks = trailers(job.workspace, job.run, loop)
     before = RoundPaths(loop.subject.reviews, loop.number - 1).anchor
     since = convergence.anchor(job.workspace.head(before))

@@ -45,7 +45,7 @@ def text(tree: Tree, reviews: str, fields: dict[str, str]) -> bytes:
 
 
 def write_escape(job: Job) -> Performed:
-    """What a loop that stops leaves unresolved is written down before a person is asked."""
+    """Unresolved findings of a loop that stops are written down before a person is asked."""
     loop = job.round_loop
     written = escape_edit(job)
     job.workspace.write(written.path, written.data)

@@ -18,13 +18,14 @@ from qrspi.core.tree import CONFIG_LIMIT, Fault, Tree
 from qrspi.handlers.jobs.job import Job, Options
 from qrspi.world.runs.workspace import Workspace
 
-# What is used of config.md to read a round, whoever prepared it and wherever the run stands.
+# The fields of config.md that reading a round needs, whoever prepared it and wherever the run
+# stands.
 READING = ("second_reviewer", "guard", "verifier_enabled", "extra_reviewers")
 CONVERGING = ("scope_tagger_enabled", "base_branch", "feature_branch", "code_path")
 
 
 def to_prepare(workspace: Workspace, subject: Subject, options: Options) -> Job:
-    """The step must be ready: its settings good, what it builds on approved."""
+    """The step must be ready: its settings are good, and what it builds on is approved."""
     config = _config(workspace)
     if problems := configs.problems_for(config, subject.key):
         raise Refusal(*(config_problems.for_run(problem, workspace) for problem in problems))
@@ -36,7 +37,7 @@ def to_prepare(workspace: Workspace, subject: Subject, options: Options) -> Job:
 
 
 def to_read(workspace: Workspace, subject: Subject, number: int | None, options: Options) -> Job:
-    """Any round that is there; the newest when no number is given."""
+    """Any existing round; the newest when no number is given."""
     config = _config(workspace)
     number = number or round_list.newest(workspace, subject)
     _must_be_there(workspace, subject, number)
@@ -48,7 +49,7 @@ def to_read(workspace: Workspace, subject: Subject, number: int | None, options:
 
 
 def to_converge(workspace: Workspace, subject: Subject, options: Options) -> Job:
-    """Only scope sets, anchors and a flag are looked at: no round need be there."""
+    """Only scope sets, anchors and a flag are read; no round need exist."""
     config = _config(workspace)
     if problems := configs.problems_with(config, CONVERGING):
         raise Refusal(*(config_problems.for_run(one, workspace) for one in problems))

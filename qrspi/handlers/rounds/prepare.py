@@ -70,7 +70,7 @@ def handle(job: Job, number: int | None = None) -> Performed:
 
 
 def _put(job: Job, paths: RoundPaths, data: bytes) -> None:
-    """A killed command may have written these very bytes: the trail names them all the same."""
+    """A killed command may have written exactly these bytes; the trail names them anyway."""
     if not job.round_loop.is_renewable:
         job.workspace.create(paths.manifest, data)
     elif not job.workspace.write(paths.manifest, data):
@@ -147,7 +147,7 @@ def _reviewed(job: Job, subject: Subject) -> Target | None:
 
 
 def _refuse_same_text(job: Job, loop: Loop, reviewed: Target | None) -> bool:
-    """Nobody pays twice for the same answer, unless a person asks for it: then True."""
+    """Nobody pays twice for the same answer, unless a person asks for it; then True."""
     commit = reviewed.tip if isinstance(reviewed, Branch) else ""
     before = loop.manifest.commit if loop.manifest else ""
     if loop.stage != "closed" or not loop.fresh or commit != before:
@@ -172,7 +172,8 @@ def _refuse_unbound(job: Job, subject: Subject) -> None:
 
 
 def _refuse_bad_settings(job: Job, subject: Subject) -> None:
-    """Before anything is written: a base that is no branch, a reviewer whom no model may answer."""
+    """Checked before anything is written: a base that is no branch, a reviewer without a usable
+    model."""
     config = job.facts.config
     bad = [problem for problem in config.problems if problem.field == "base_branch"]
     first = [
@@ -190,7 +191,8 @@ def _refuse_bad_settings(job: Job, subject: Subject) -> None:
 def _tracked(
     job: Job, loop: Loop, reviewed: Target | None
 ) -> tuple[Target | None, tuple[str, ...]]:
-    """Whoever commits by hand is told what git does not know; else it goes on record here."""
+    """A person who commits by hand is told what git does not have; otherwise it is committed
+    here."""
     if isinstance(reviewed, Branch):
         return reviewed, (reviewed.doubt,) if reviewed.doubt else ()
     if not isinstance(reviewed, Files) or not job.commits:
@@ -202,8 +204,8 @@ def _tracked(
 
 
 def _put_on_record(job: Job, loop: Loop, text: Files) -> tuple[str, ...]:
-    """A new text, with config.md. The text of a later round is left as it is unless git
-    knows nothing of a part of it: that round is compared with the commit before the last."""
+    """A new text, with config.md. The text of a later round stays as it is, unless git does not
+    have a part of it: that round is compared with the commit before the last."""
     is_first = not loop.highest or (loop.number == 1 and loop.is_renewable)
     if not is_first and not repository.untracked(text.repo, text.paths):
         return ()
@@ -226,8 +228,8 @@ def with_config(job: Job) -> Job:
 
 
 def decide(job: Job, closed: int, reviewed: Target | None) -> Decision:
-    """What convergence says of the round after `closed`; asking changes nothing. Rounds that were
-    made elsewhere are compared with nothing."""
+    """What convergence says about the round after `closed`; asking changes nothing. Rounds that
+    were made elsewhere are compared with nothing."""
     tree = job.workspace
     subject = job.round_loop.subject
     if closed <= import_record.last(tree, subject.reviews):
@@ -248,7 +250,7 @@ def decide(job: Job, closed: int, reviewed: Target | None) -> Decision:
 
 
 def _scope_set(tree: Tree, subject: Subject, paths: RoundPaths) -> ScopeSetFile:
-    """Where two subjects share a directory of reviews, the other's rounds say nothing."""
+    """Where two subjects share a directory of reviews, the other's rounds do not count."""
     if round_list.is_of_another(tree, subject, paths.number):
         return None
     return scope_set.load(tree.read(paths.scope_set))
@@ -268,7 +270,7 @@ def _emit(
 
 
 def _emit_since(job: Job, reviewed: Target | None, paths: RoundPaths) -> DiffResult | None:
-    """What changed since the round before, where git still has the text that it looked at."""
+    """What changed since the previous round, if git still has the text that it looked at."""
     before = round_list.manifest_before(job.workspace, job.round_loop.subject, paths.number)
     if reviewed is None or before is None:
         return None
@@ -283,7 +285,7 @@ def _emit_since(job: Job, reviewed: Target | None, paths: RoundPaths) -> DiffRes
 
 
 def _note(workspace: Workspace, file: str) -> None:
-    """Put a file on the trail that git wrote, and not the workspace."""
+    """Put on the trail a file that git wrote, not the workspace."""
     data = workspace.read(file)
     if not isinstance(data, Fault):
         workspace.changes.append(Change(file, None, visual_excuse.digest(data)))
@@ -348,7 +350,7 @@ def ref_choice(
 
 
 def _consume_flag(workspace: Workspace, loop: Loop, decision: Decision) -> tuple[str, ...]:
-    """Preparing consumes the flag; one that cannot be deleted only makes a later round broad."""
+    """Preparing uses the flag up. If it cannot be deleted, it only makes a later round broad."""
     if not decision.consumes_flag:
         return ()
     closed = decision.round - 1

@@ -1,5 +1,5 @@
-"""What a reviewer printed becomes files, as if it had written them itself: all or none. A reply, a
-chat, or one file with many findings."""
+"""What a reviewer printed becomes files, as if it had written them itself: all or none. It may be a
+reply, a chat, or one file with many findings."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from qrspi.world.runs.workspace import Workspace
 
 
 class Source(NamedTuple):
-    """Whose words these are, and which round they belong to."""
+    """Who wrote the text, and which round it belongs to."""
 
     subject: Subject
     number: int
@@ -42,7 +42,7 @@ class Taken(NamedTuple):
 
 
 def split(workspace: Workspace, source: Source, options: Options) -> Taken:
-    """A reply into files, as they are: the guard judges them with the rest of the round."""
+    """A reply becomes files unchanged; the guard judges them with the rest of the round."""
     _check_tag(source.tag)
     with workspace.locked(options.lock_timeout, "qrspi split"):
         found = accepted(printed_reply.split(source.data, source.tag, source.number))
@@ -51,7 +51,7 @@ def split(workspace: Workspace, source: Source, options: Options) -> Taken:
 
 
 def ingest(workspace: Workspace, source: Source, options: Options) -> Taken:
-    """The same for findings that came in another form, and only if the guard lets them pass."""
+    """The same for findings in another form, and only if the guard accepts them."""
     _check_tag(source.tag)
     with workspace.locked(options.lock_timeout, "qrspi ingest"):
         _refuse_closed(workspace, source)
@@ -77,7 +77,7 @@ def _refuse_closed(workspace: Workspace, source: Source) -> None:
 
 
 def _refuse_bad(workspace: Workspace, source: Source, found: Split) -> None:
-    """Judged by the round's own guard, in a rehearsal in which they stand beside the rest."""
+    """Judged by the round's own guard, in a rehearsal together with the other files."""
     # Only `ingest` rehearses.
     from qrspi.world.runs.dry_run import DryRunWorkspace
 
@@ -93,7 +93,7 @@ def _refuse_bad(workspace: Workspace, source: Source, found: Split) -> None:
 
 
 def _keep(workspace: Workspace, source: Source) -> str:
-    """Beside the round, where it is committed: in the round it would be taken for a finding."""
+    """Beside the round, where it is committed. Inside the round it would be taken for a finding."""
     for number in count(1):
         more = f"-{number:02d}" if number > 1 else ""
         path = source.paths.beside(f"-ingested-{source.tag}{more}.txt")
@@ -122,14 +122,14 @@ def _recorded(
 
 
 def finish_splits(job: Job) -> Performed:
-    """The next command on a round does what the killed one left."""
+    """The next command on a round finishes what the killed one left."""
     loop = job.round_loop
     notes = finish_all(job.workspace, loop.paths)
     return Performed("finish-split", loop.subject.key, loop.number, (), notes)
 
 
 def write(workspace: Workspace, paths: RoundPaths, tag: str, found: Split) -> None:
-    """The marker keeps everything, so that a split that was cut short can be finished."""
+    """The marker contains everything, so that a split that was cut short can be finished."""
     _finish(workspace, paths, tag)
     if problem := printed_reply.refusal(_entries(workspace, paths), tag, paths.directory):
         raise Refusal(problem)
@@ -145,7 +145,7 @@ def finish_all(workspace: Workspace, paths: RoundPaths) -> tuple[str, ...]:
 
 
 def _finish(workspace: Workspace, paths: RoundPaths, tag: str) -> str:
-    """A marker that is seen while the run is held was left by a killed command."""
+    """A marker that exists while the run is held was left by a killed command."""
     kept = workspace.read(_marker(paths, tag), printed_reply.REPLY_LIMIT)
     if isinstance(kept, Fault):
         if kept.kind == "unreadable":

@@ -1,6 +1,6 @@
-"""A round's parts, one command each: what `qrspi round` and programs call.
+"""A round's parts, one command each, for `qrspi round` and other programs.
 
-Each takes a workspace, or a rehearsal in its place, and gives back a record to be shown.
+Each takes a workspace or a rehearsal, and gives back a record to be shown.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ def adopt_round(
 def _opened(
     workspace: Workspace, subject: Subject, options: Options, handle: Callable[[Job], Performed]
 ) -> Opened:
-    """Whoever opens a round by hand also commits its text: `next` does both."""
+    """Opening a round by hand also commits its text; `next` does both."""
     options = options._replace(no_commit=True)
     with workspace.locked(options.lock_timeout, "qrspi round prepare"):
         done = handle(named_round.to_prepare(workspace, subject, options))
@@ -152,7 +152,7 @@ def assemble(
 
 
 def _settled(workspace: Workspace, subject: Subject, number: int | None, options: Options) -> Job:
-    """The round, after a split that a killed command left in it was finished."""
+    """The round, after an interrupted split in it was finished."""
     job = named_round.to_read(workspace, subject, number, options)
     if job.round_loop.round is None or not job.round_loop.round.splits:
         return job
@@ -223,7 +223,7 @@ def _scope(job: Job) -> Performed:
 
 
 def converge(workspace: Workspace, subject: Subject, number: int | None) -> Converged:
-    """What the round after `number` would be compared with. Asking consumes nothing."""
+    """What the round after `number` would be compared with. Asking uses nothing up."""
     job = named_round.to_converge(workspace, subject, Options())
     reviewed = review_target.find(job, subject)
     closed = round_list.newest(workspace, subject) if number is None else number
@@ -264,7 +264,7 @@ def _refuse_unfinished(loop: Loop) -> None:
 
 
 def _adoption(job: Job, number: int | None) -> ChangeSet:
-    """Everybody whom the matrix and config.md name is expected, whatever its manifest says."""
+    """All reviewers that the matrix and config.md name are expected, whatever its manifest says."""
     loop = job.round_loop
     _refuse_adoption(job, loop, number)
     manifest = loop.manifest or _manifest_of_now(job, loop)
@@ -277,8 +277,8 @@ def _adoption(job: Job, number: int | None) -> ChangeSet:
 
 
 def _manifest_of_now(job: Job, loop: Loop) -> Manifest:
-    """Files without a manifest: whoever takes them up says that they are about the text as it
-    is."""
+    """Files without a manifest. The person who accepts them says that they are about the present
+    text."""
     reviewed = review_target.find(job, loop.subject)
     return Manifest(
         step=loop.subject.key,

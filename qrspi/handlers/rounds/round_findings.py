@@ -1,4 +1,4 @@
-"""The findings of one round, for whoever looks at them: nothing is carried out here."""
+"""The findings of one round, to be shown; nothing is carried out here."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Findings(NamedTuple):
     shown: tuple[Shown, ...] = ()
     number: int = 0
     silent: tuple[str, ...] = ()  # reviewers that it still waits for
-    unscored: frozenset[str] = frozenset()  # findings that it still waits for a score of
+    unscored: frozenset[str] = frozenset()  # findings without a score that it waits for
     answers: tuple[CameBy, ...] = ()
     unread: tuple[Problem, ...] = ()  # of a round made elsewhere: why a file is no answer
 

@@ -1,5 +1,5 @@
 """The visual reviewer of a task: which pictures it may be shown, the record when it is not sent,
-and the one of a file that would have let it be left out."""
+and the record of a forged file that would have kept it out."""
 
 from __future__ import annotations
 
@@ -30,7 +30,8 @@ class Chain(NamedTuple):
 
     @property
     def hashes(self) -> dict[str, str]:
-        """What the manifest keeps, so that nobody else's file is taken for the engine's."""
+        """The hashes that the manifest keeps, so that nobody else's file passes for the
+        engine's."""
         return {name: visual_excuse.digest(data) for name, data in self.files.items()}
 
 
@@ -44,7 +45,7 @@ def look(job: Job, subject: Subject) -> Chain:
 
 
 def places(job: Job) -> Places:
-    """The run, and what its approved design declares under `assets`: a person has read that."""
+    """The run, and what its approved design declares under `assets`, which a person has read."""
     head = job.workspace.head("design.md")
     if frontmatter.status(head, "design.md")[0] != "approved":
         return picture_files.places(job.workspace.path, job.project, ())
@@ -65,14 +66,14 @@ def sift(check: VisualCheck, where: Places) -> Sifted:
 
 
 def write(workspace: Workspace, directory: str, files: Mapping[str, bytes]) -> tuple[str, ...]:
-    """After the manifest, which has to know them first."""
+    """After the manifest, which must know them first."""
     for name, data in files.items():
         workspace.create(f"{directory}/{name}", data)
     return tuple(f"{directory}/{name}" for name in files)
 
 
 def missing(job: Job) -> dict[str, bytes]:
-    """What the open round's manifest records, but a kill kept from being written."""
+    """Files that the open round's manifest records, but that a kill kept from being written."""
     loop = job.round_loop
     recorded = loop.manifest.engine_files if loop.manifest else {}
     absent = {
@@ -103,7 +104,7 @@ def record_bypasses(job: Job) -> Performed:
 
 
 def write_bypasses(workspace: Workspace, loop: Loop) -> tuple[str, ...]:
-    """One record for each forged content. The manifest knows a record before it is there, or
+    """One record for each forged content. The manifest knows a record before it exists; otherwise
     the next reader would take it for a forgery as well. A record that cannot be written halts."""
     assert loop.round is not None
     written = []

@@ -32,7 +32,7 @@ ROUTE_SET = "route set"
 
 
 class Edit(NamedTuple):
-    """config.md before and after, and in words what was done."""
+    """config.md before and after, and what was done, in words."""
 
     before: bytes
     after: bytes
@@ -112,7 +112,7 @@ def _answered(workspace: Workspace, event: str, edit: Edit, surface: str) -> tup
 
 
 def who_said(place: str, test_command: str, onto: str = "") -> bytes:
-    """The records of it, by whoever works at this place."""
+    """The records of it, in the name of the person here."""
     known = (("test-command", "test", test_command), ("onto", "implement", onto))
     said = [Record(event, step, "", 0, option=option) for event, step, option in known if option]
     return b"".join(change_set.signed(Workspace(place), "cli", (one,)).data for one in said)
@@ -149,7 +149,7 @@ def routing(name: str) -> Change:
 
 
 def _status(tree: Tree, step: str) -> Status:
-    """The statuses that the engine goes by: a text that only claims to be approved is a draft."""
+    """The statuses that the engine uses: a text that only claims to be approved is a draft."""
     known = survey(tree, ask_git=False, steps=False).facts
     return (known and known.statuses.get(step)) or facts.artifact_status(tree, step)[0]
 
@@ -160,13 +160,13 @@ def _refuse(tree: Tree, *problems: Problem) -> NoReturn:
 
 
 def backfill(job: Job) -> Performed:
-    """Write all settings that are missing, before the first thing that is done to a step."""
+    """Write all missing settings, before anything is done to a step."""
     notes = write_back(job.workspace, configs.BACKFILLS)
     return Performed("backfill", job.facts.step, 0, (FILE,), notes)
 
 
 def write_back(workspace: Workspace, fields: Collection[str]) -> tuple[str, ...]:
-    """The warnings, one for each of the fields that was missing and is now written."""
+    """The warnings, one for each missing field that is now written."""
     missing = configs.backfills(configs.read(workspace.read(FILE, CONFIG_LIMIT)))
     notes = []
     for field, value in missing:

@@ -1,4 +1,4 @@
-"""Set a run aside, and take it up again. A closed run is left alone and out of sight."""
+"""Set a run aside, and take it up again. A closed run is left alone and not listed."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def close(workspace: Workspace, reason: str, options: Options) -> str:
 def _carry_out(
     workspace: Workspace, decided: Record, edit: Edit, surface: str, *notes: str
 ) -> None:
-    """The decision is on record before the file that closes or reopens the run is written."""
+    """The decision is on record before the file that closes or reopens the run changes."""
     digest = hashlib.sha256(edit.data).hexdigest() if edit.data else ""
     decided = decided._replace(file=edit.path, file_hash=digest)
     line = change_set.signed(workspace, surface, (decided,))

@@ -1,4 +1,4 @@
-"""What a run names that its user has to allow, and what the user allows by setting it."""
+"""What a run names and its user has to allow, and what the user allows by setting it."""
 
 from __future__ import annotations
 
@@ -35,17 +35,17 @@ def allow(project: str, named: tuple[Named, ...], by: str) -> None:
 
 
 def allow_config(project: str, content: bytes, by: str) -> tuple[str, ...]:
-    """All that a config names which the user has just made."""
+    """Everything named in a config that the user has just made."""
     return _allowed(project, tuple(_in_config(content, project)), by)
 
 
 def allow_settings(
     project: str, keys: Sequence[str], before: bytes, after: bytes
 ) -> tuple[str, ...]:
-    """What the user has set is allowed by that; notes tell of what could not be remembered.
+    """What the user sets is thereby allowed. Notes tell what could not be remembered.
 
-    Of a field that is a part of something (the address of a provider) the rest must have been
-    allowed before, or not have been there.
+    If a field is part of something larger (such as a provider's address), the rest must have been
+    allowed before, or be new.
     """
     known = {one.field: one for one in _in_config(before, project)}
 
@@ -61,7 +61,7 @@ def allow_settings(
 
 
 def _allowed(project: str, named: tuple[Named, ...], by: str) -> tuple[str, ...]:
-    """The setting itself stands, whatever becomes of this: `next` asks then."""
+    """The setting itself holds even if this fails: then `next` asks."""
     try:
         allow(project, named, by)
     except Refusal as refusal:

@@ -74,7 +74,7 @@ def _identity(folder: str) -> Iterator[Sign]:
             message = "nobody told git who you are, so nothing can be committed: set user.name "
             yield Sign("problem", "git", f"{message}and user.email in its configuration")
     except Halt:
-        return  # that git does not work is said already
+        return  # it was already said that git does not work
 
 
 def _work_trees(root: Root) -> Iterator[Sign]:
@@ -84,7 +84,7 @@ def _work_trees(root: Root) -> Iterator[Sign]:
         trees = worktrees.worktrees(repo) if repo else ()
     except Halt:
         return
-    runs = {slug_of(run.name): run for run in _listed(root)}
+    runs = {slug_of(run.name): run for run in locate.readable_runs(root)}
     for tree in trees:
         slug, inside, _ = tree.path.partition(f"/{worktrees.FOLDER}/")[2].partition("/")
         run = runs.get(slug)
@@ -93,11 +93,6 @@ def _work_trees(root: Root) -> Iterator[Sign]:
         whose = f"of {run.name}, which is over" if run else "of no run that is here"
         hint = f"qrspi task clean {run.name}" if run else ""
         yield Sign("note", "work trees", f"{tree.path} is left {whose}", hint)
-
-
-def _listed(root: Root) -> tuple[RunDir, ...]:
-    runs = locate.list_runs(root)
-    return () if isinstance(runs, Fault) else tuple(runs)
 
 
 def _is_over(run: RunDir) -> bool:
@@ -152,7 +147,7 @@ def _leftover(path: str, remover: str) -> Sign:
 
 
 def _runs(root: Root) -> Iterator[Sign]:
-    for run in _listed(root):
+    for run in locate.readable_runs(root):
         signs = list(_run(run))
         yield from signs or [Sign("ok", run.name, "nothing is odd")]
 
@@ -183,7 +178,7 @@ def _run(run: RunDir) -> Iterator[Sign]:
 
 def _known_to_git(tree: CommittedTree, run: RunDir, told: set[str]) -> Iterator[Sign]:
     """What a commit had and is gone, whoever wrote it."""
-    with suppress(Halt):  # what is wrong with git is said elsewhere
+    with suppress(Halt):  # git's own trouble is reported elsewhere
         repo = repository.find(run.path)
         gone = proof.check(tree, run_log.of_run(repo), ()) if repo else ()
         yield from (
@@ -200,7 +195,7 @@ _KNOWN = frozenset(
 
 
 def _unknown(tree: DiskTree, run: str) -> Iterator[Sign]:
-    """Files at the top of a run that no step and no command knows."""
+    """Files at the top of a run that belong to no step and no command."""
     known = {*_KNOWN, *(step.artifact for step in STEPS), MARKER, CLOSED, REQUEST}
     for entry in entries(tree, ""):
         name = entry.name
@@ -236,7 +231,7 @@ def _subjects(tree: DiskTree) -> Iterator[Subject]:
 
 
 def _fleet(root: Root | None) -> Iterator[Sign]:
-    """Nothing for whoever names no broker."""
+    """Nothing where no broker is named."""
     if not os.environ.get(broker_address.VARIABLE):
         return
     try:
@@ -257,7 +252,7 @@ def _fleet(root: Root | None) -> Iterator[Sign]:
 def _vendors(root: Root) -> list[str]:
     """Those that the runs of this project route to."""
     found: dict[str, None] = {}
-    for run in _listed(root):
+    for run in locate.readable_runs(root):
         config = configs.read(DiskTree(run.path).read("config.md", CONFIG_LIMIT))
         models = [*(config.model_routing or {}).values(), config.second_reviewer_model]
         found |= {model.vendor: None for model in models if model}

@@ -1,5 +1,5 @@
-"""Start a run: a folder of its own, or a config.md beside artifacts that are there already; on a
-branch of its own, unless its person is on one already."""
+"""Start a run: a folder of its own, or a config.md beside existing artifacts; on a new branch,
+unless the person is on a suitable one."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def files(start: Start, place: str) -> dict[str, bytes]:
 
 
 def _answers(start: Start, place: str) -> dict[str, bytes]:
-    """What was said about the tests and the branch, on record with who said it."""
+    """What was said about the tests and the branch, on record with the person who said it."""
     said = change_config.who_said(place, start.test_command, start.onto)
     return {approvals.FILE: said} if said else {}
 
@@ -94,7 +94,7 @@ def check_free(root: Root, name: str) -> None:
 
 
 def adopt(path: str, start: Start, lock_timeout: float) -> Performed:
-    """Write config.md, and what was said besides, into a folder with artifacts."""
+    """Write config.md and the given answers into a folder with artifacts."""
     check_adoptable(DiskTree(path))
     workspace = Workspace(path)
     done = Performed("adopt", "", files=beside_artifacts(start))
@@ -162,7 +162,7 @@ class Ground(NamedTuple):
 
     repo: Repo
     here: str
-    new: str = ""  # the branch to be made; '' where one can stay
+    new: str = ""  # the branch to create; '' where the present one can stay
 
 
 def find_ground(project: str, run: str, *, here: bool) -> Ground | None:
@@ -177,7 +177,7 @@ def find_ground(project: str, run: str, *, here: bool) -> Ground | None:
 
 
 def check_there(repo: Repo, name: str) -> None:
-    """Tasks are merged into a branch that is there."""
+    """Tasks are merged into a branch that exists."""
     if worktrees.tip(repo, name):
         return
     make = f"git switch -c {quote(name)}"
@@ -193,7 +193,7 @@ def merge_onto(workspace: Workspace, options: Options, name: str) -> None:
 
 
 def _free(repo: Repo, run: str) -> str:
-    """Named for the slug, or for the whole run where another has that branch."""
+    """Named after the slug, or after the whole run where another run has that branch."""
     names = (f"qrspi/{slug_of(run)}", f"qrspi/{run}")
     found = next((name for name in names if branches.is_free(repo, name)), None)
     if found:
@@ -212,7 +212,7 @@ def switch(ground: Ground) -> None:
 
 
 def commit_start(ground: Ground, run: DiskTree) -> str | None:
-    """Put a run on record as it begins: its config, and every text that is there."""
+    """Put a run on record as it begins: its config, and every existing text."""
     texts = (name for step in STEPS for name in step_text.paths(run, step.name))
     repo = ground.repo._replace(path=run.path)
     message = f"docs(qrspi): start {slug_of(run.name)}"

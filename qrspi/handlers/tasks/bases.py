@@ -43,7 +43,7 @@ def find(job: Job, given: Given) -> Base:
 
 
 def _reviewed(job: Job, given: Given, key: str) -> str:
-    """The commit of a task that others may build on: one that is clean, or that a person took."""
+    """The commit of a task that others may build on: a clean one, or one that a person accepted."""
     task = given.states.get(key)
     if task and task.reviewed:
         return _here(given, task)
@@ -64,7 +64,7 @@ def _here(given: Given, task: TaskState) -> str:
 
 
 def _stage(job: Job, given: Given, stage: Stage | None) -> Base:
-    """The merge that several tasks start from. Its branch appears when it is whole."""
+    """The merge that several tasks start from. Its branch appears when the merge is complete."""
     assert stage is not None  # a plan that was read has a row for each
     place = given.place
     parts = [_part(job, given, name) for name in stage.parts]
@@ -91,13 +91,13 @@ def _part(job: Job, given: Given, name: str) -> Base:
 
 
 def _is_made_of(place: Workplace, commit: str, tips: list[str]) -> bool:
-    """Whether it has all of the tips, and nothing else but merges of them."""
+    """Whether it contains all of the tips, and nothing but merges of them."""
     inside = all(refs.is_ancestor(place.repo, tip, commit) for tip in tips)
     return inside and not task_base.has_own_words(place.repo, commit, tips)
 
 
 def _is_ours(place: Workplace, commit: str, tips: list[str], message: str) -> bool:
-    """A stage of earlier commits may be made again; what somebody put on its branch may not."""
+    """A stage of earlier commits may be made again, unless somebody has committed to its branch."""
     older = any(refs.is_ancestor(place.repo, commit, tip) for tip in tips)
     return older or commits.message_of(place.repo, commit).strip() == message
 

@@ -1,4 +1,4 @@
-"""Remove the work trees and branches of a run that has ended, as far as they are merged."""
+"""Remove the work trees and branches of a run that has ended, if they are merged."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Left(NamedTuple):
     branch: str  # '' for a work tree on no branch
     commit: str
     worktree: str = ""  # relative to the root of the repository
-    keep: str = ""  # why it stays; '' for what goes
+    keep: str = ""  # why it stays; '' when it can be removed
 
     @property
     def words(self) -> str:
@@ -30,19 +30,19 @@ class Left(NamedTuple):
 
 
 class _Around(NamedTuple):
-    """What everything that is left is judged by."""
+    """What the remains are judged by."""
 
     repo: Repo
     folder: str
-    ends: dict[str, str]  # branches that work ends up on, and their commits
-    here: str  # where one stands
+    ends: dict[str, str]  # branches that work is merged into, and their commits
+    here: str  # the current folder
 
     def merged(self, commit: str) -> bool:
         return any(refs.is_ancestor(self.repo, commit, end) for end in self.ends.values())
 
 
 def survey(job: Job, here: str) -> tuple[Left, ...]:
-    """What tasks left, and what of it can go. Refused while the run goes on."""
+    """What tasks left, and what of it can be removed. Refused while the run goes on."""
     if job.next.action != "done" and CLOSED not in job.facts.names:
         raise Refusal(_goes_on(job))
     around = _around(job, here)
@@ -80,7 +80,7 @@ def _around(job: Job, here: str) -> _Around:
 
 
 def _names(job: Job, around: _Around) -> Iterator[str]:
-    """Branches of tasks and stages that are there, by the names that those can have."""
+    """Existing branches of tasks and stages, by the names that they can have."""
     place = code_repository.Workplace(around.repo, around.folder, "", "")
     planned, there = batch.read(job.facts), branches.names(around.repo)
     items = (*planned.items, *batch.repairs(job.workspace).items)

@@ -48,7 +48,7 @@ def named(job: Job, key: str) -> str:
 
 
 def permit(job: Job, key: str) -> Permit:
-    """The same, allowed by this user: what runs is taken from it."""
+    """The same, as this user has allowed it: what runs is taken from there."""
     return consents.permit(job.project, job.run, trust.shell(f"gates.{key}", named(job, key)))
 
 
@@ -81,7 +81,7 @@ def baseline_passed(tree: Tree) -> bool:
 
 
 def run_tests(job: Job) -> Performed:
-    """Over the feature branch; what they say is drafted as test-results.md."""
+    """Over the feature branch. The result is drafted as test-results.md."""
     permitted = permit(job, "test_command")
     command = permitted.named.text
     place = code_repository.find(job)
@@ -96,14 +96,14 @@ def run_tests(job: Job) -> Performed:
 
 
 def not_run(job: Job) -> Performed:
-    """Nobody named a command: that is drafted, so that reviewers and people know."""
+    """Nobody named a command. A draft says so to reviewers and people."""
     place = code_repository.find(job)
     results = shipping.blank(job.facts, refs.head(place.repo) or "", clock.now_utc())
     return _drafted(job, results, "draft-test-results", ())
 
 
 def _drafted(job: Job, results: Results, handler: str, before: tuple[str, ...]) -> Performed:
-    """The page comes last: until it is there, all of this is done again."""
+    """The page comes last: until it exists, all of this is done again."""
     sentence = shipping.tests_now(job.facts, results).sentence
     earlier = test_results.results_file(results.number - 1)  # somebody may have asked for this run
     record = drafts.write(
@@ -207,7 +207,7 @@ def _ci_repair(job: Job, command: str, log: str, ran: Ran) -> str:
 
 
 def _remember_ci(job: Job, log: str, ran: Ran) -> None:
-    """In the frontmatter, where it does not make the review of the merged branch start again."""
+    """In the frontmatter, where it does not restart the review of the merged branch."""
     path = STEP["integrate"].artifact
     fields = {
         "ci_exit": str(ran.status),
@@ -221,7 +221,7 @@ def _remember_ci(job: Job, log: str, ran: Ran) -> None:
 
 
 def report_by_hand(job: Job, state: TestState, words: str, who: str = "") -> ChangeSet:
-    """The record comes first: without it the page is nobody's word."""
+    """The record comes first: without it, the page is nobody's statement."""
     if problem := _not_now(job) or _contradicts(job, state):
         raise Refusal(problem)
     place = code_repository.find(job)
@@ -264,7 +264,7 @@ def _not_now(job: Job) -> Problem | None:
 
 
 def _contradicts(job: Job, state: TestState) -> Problem | None:
-    """Nobody reports away what the engine saw."""
+    """A report cannot replace what the engine saw itself."""
     results = test_results.newest(job.workspace)
     if results is None or results.exit in (None, 0) or state == "failed":
         return None

@@ -29,7 +29,7 @@ def implementation(job: Job) -> Performed:
 
 
 def pull_request_text(job: Job) -> Performed:
-    """pull-request.md. Nothing is sent anywhere: that is a person's to do, after the gate."""
+    """pull-request.md. Nothing is sent anywhere; a person does that after the gate."""
     path, title = shipping.PULL_REQUEST, shipping.title(job.facts)
     job.workspace.write(
         path, with_block(job, path, title, shipping.pull_request(job.facts, job.loop))
@@ -39,7 +39,7 @@ def pull_request_text(job: Job) -> Performed:
 
 
 def write(job: Job, step: str, block: str, fields: Fields | None = None) -> str:
-    """Write what was counted into a step's record; its path."""
+    """Write the count into a step's record. Gives its path."""
     path = STEP[step].artifact
     new = isinstance(job.workspace.read(path), Fault)
     status = {"status": "draft"} if new else {}

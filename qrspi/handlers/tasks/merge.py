@@ -1,7 +1,7 @@
 """Merge finished tasks into the feature branch, in the order of their waves.
 
-Each merge is on record before the next is tried. One that conflicts is taken back, and becomes a
-task that somebody does by hand.
+Each merge is on record before the next is tried. A merge with conflicts is undone and becomes a
+task for somebody to do by hand.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def _merge(job: Job, place: Workplace, task: TaskState) -> Merge | Conflict:
     branch = task.start.branch
     base = task_base.find(job, task.key, task.start, task.commit).commit
     _must_be_shown(job, place, task, base)
-    # Tells a merge that a killed command made from one that somebody else did.
+    # Distinguishes a merge that a killed command made from somebody else's.
     trailer = f"QRSPI-Merge: {job.run}/{task.key} {task.commit}"
     message = f"Merge {branch} into {place.feature}\n\n{trailer}"
     match worktrees.merge(place.repo, (task.commit,), message):
@@ -84,8 +84,8 @@ def _merge(job: Job, place: Workplace, task: TaskState) -> Merge | Conflict:
 
 
 def _must_be_shown(job: Job, place: Workplace, task: TaskState, base: str) -> None:
-    """What the clean round began with was derived back then, from files that may have said
-    something else for that moment."""
+    """The base of the clean round was derived then, from files that may have said something else at
+    that moment."""
     manifest = task.loop.manifest if task.loop and task.state == "clean" else None
     shown = manifest.choice.ref_commit if manifest else ""
     if not shown or refs.is_ancestor(place.repo, shown, base):
@@ -99,10 +99,10 @@ def _must_be_shown(job: Job, place: Workplace, task: TaskState, base: str) -> No
 
 
 def _must_be_seen(job: Job, place: Workplace, task: TaskState, base: str, made: str) -> None:
-    """git compares with where the histories met last, reviewers with where the task began. A merge
-    in the task's own history moves the one and not the other: what it left out of the work of
-    others would be taken out here, and nobody was shown that. A driver or a hook may add words
-    of its own."""
+    """git compares with the last common ancestor, reviewers with the commit where the task began. A
+    merge in the task's own history moves the first but not the second. Work of others that this
+    merge left out would be removed here, without any reviewer having seen it. A driver or a hook
+    may also add lines of its own."""
     files = diffs.unseen(place.repo, (f"{made}^1", made), [(base, task.commit)])
     if not files:
         return

@@ -1,5 +1,5 @@
 """Tasks that repair what a later step found, `fixes/<kind>-round-NN/*.md`; and what became of a
-round's findings, once somebody has done something about them."""
+round's findings after somebody has acted on them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from qrspi.handlers.jobs.job import Job, Performed
 
 
 def handle(job: Job) -> Performed:
-    """A task of what a review of the code found, or of tests that fail."""
+    """A task from what a review of the code found, or from tests that fail."""
     path = _of_findings(job, job.loop) if job.loop else _of_failures(job)
     commit_files(job, (path,), f"repairs of {job.facts.step}")
     number = job.loop.number if job.loop else 0
@@ -23,7 +23,7 @@ def handle(job: Job) -> Performed:
 
 
 def acceptance(job: Job) -> Performed:
-    """A task of the tests that hold every criterion of the phase against the whole."""
+    """A task that writes tests for every criterion of the phase against what is merged."""
     work = integrate.work(job.facts)
     listed = implementers.criteria(job.facts, work.tasks)
     items = "\n".join(f"- {one.name}: {one.text}" for one in listed)
@@ -46,7 +46,8 @@ that go in where a user does. The criteria, by their names:
 
 
 def write(job: Job, kind: str, name: str, title: str, body: str, files: Sequence[str] = ()) -> str:
-    """A new round of repairs with one task in it, approved: what it repairs was decided."""
+    """A new round of repairs with one task in it, approved, since the repair was already
+    decided."""
     fixes = batch.next_fix_round(job.workspace, kind)
     path = f"{fixes.directory}/{name}.md"
     targets = f"target_files: [{', '.join(map(quote, files))}]\n" if files else ""
@@ -124,7 +125,7 @@ def _settle(job: Job, what: str) -> Performed:
 
 
 def dispositions(loop: Loop, what: str) -> bytes:
-    """The same of each finding that was to be applied."""
+    """The same for each finding that was to be applied."""
     names = [item.finding.name for item in loop.to_apply]
     lines = [f"- {name}: {what}" for name in names[:_MOST_LISTED]]
     if more := len(names) - len(lines):

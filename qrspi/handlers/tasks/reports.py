@@ -1,4 +1,4 @@
-"""What is said of a task: an implementer's report, a person's acceptance or skip."""
+"""What is said about a task: an implementer's report, a person's acceptance or skip."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def state_of(job: Job, key: str) -> TaskState:
 
 
 def worktree(job: Job, task: TaskState) -> str:
-    """Where the task is done; '' before it was started."""
+    """The task's work tree; '' before it was started."""
     if task.start is None:
         return ""
     return worktrees.checked_place(code_repository.repository_of(job), task.start.worktree)
@@ -69,7 +69,7 @@ def report(job: Job, key: str, status: ReportStatus, commit: str | None, words: 
 def report_tests(
     job: Job, key: str, status: ReportStatus, commit: str | None, words: str
 ) -> ChangeSet:
-    """The same of the tests that come before the code."""
+    """The same for the tests that are written before the code."""
     task = state_of(job, key)
     _can_report(job, task)
     if not task.awaits_tests:
@@ -97,7 +97,7 @@ def _no_tests(job: Job, task: TaskState) -> Problem:
 
 
 def _refuse_unmapped(job: Job, task: TaskState, words: str) -> None:
-    """Tests of the whole show every criterion of the phase, each by a test that is named."""
+    """Tests of the whole phase must name a test for each of its criteria."""
     if not implementers.is_acceptance(task.key):
         return
     tasks = task_state.survey(job.facts, batch.read(job.facts).items)
@@ -136,7 +136,7 @@ def _refuse_unsaid(status: ReportStatus, commit: str, words: str) -> None:
 
 
 def _refuse_without_work(job: Job, task: TaskState, commit: str) -> None:
-    """Reviewers look at commits only: what is in no commit does not exist for them."""
+    """Reviewers only look at commits, so what is not committed does not exist for them."""
     assert task.start is not None
     repo = code_repository.repository_of(job)
     base = task_base.find(job, task.key, task.start, commit).commit
@@ -244,7 +244,7 @@ def _ended(job: Job, task: TaskState, ending: Ending, reason: str, who: str) -> 
 
 
 def _closing(task: TaskState) -> tuple[Edit, ...]:
-    """The open round, if there is one, says that nobody applies its findings any more."""
+    """The open round, if there is one, records that its findings will not be applied."""
     loop = task.loop
     if loop is None or loop.stage != "fixing":
         return ()

@@ -1,5 +1,5 @@
-"""Rounds of review over tasks, and the log of each task: `reviews/tasks/task-NN-review.md` says
-word for word what was asked and answered."""
+"""Review rounds of tasks, and the log of each task: `reviews/tasks/task-NN-review.md` records word
+for word what was asked and answered."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ def assemble(job: Job) -> Performed:
 
 
 def review_all_again(job: Job) -> Performed:
-    """Open a round over all tasks together, as a person asked for at the batch gate, also when
-    nothing has changed since they were reviewed last."""
+    """Open a round over all tasks together, as a person asked at the batch gate, even when nothing
+    has changed since the last review."""
     return prepare.handle(job._replace(options=job.options._replace(anyway=True)))
 
 
@@ -62,7 +62,7 @@ def _asked(tree: Tree, ask: Ask) -> list[str]:
 
 
 def _with(tree: Tree, key: str, title: str, parts: list[str]) -> bytes:
-    """Added at the end, in place of the last section if that is the same one."""
+    """Added at the end, or in place of the last section if that is the same one."""
     data = tree.read(task_records.log_file(key))
     head = f"# What was asked and answered about {key}\n".encode()
     log = head if isinstance(data, Fault) else data
@@ -74,7 +74,7 @@ def _with(tree: Tree, key: str, title: str, parts: list[str]) -> bytes:
 
 
 def _quoted(title: str, data: bytes) -> str:
-    """Between fences longer than any in the text, so that the text cannot end them."""
+    """Between fences longer than any in the text, so that the text cannot close them."""
     text = data.decode("utf-8", "replace")
     longest = max((len(run) for run in re.findall(r"`+", text)), default=0)
     fence = "`" * max(longest + 1, 3)

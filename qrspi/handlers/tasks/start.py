@@ -1,7 +1,7 @@
-"""Give tasks a branch and a work tree of their own, from the base that the plan says.
+"""Give tasks a branch and a work tree of their own, from the base that the plan names.
 
-The record is written last. Whatever a killed command left without one is recognised: a whole
-work tree is used, a half-made one repaired, and what is somebody else's refused.
+The record is written last. What a killed command left without one is recognised: a complete work
+tree is used, an incomplete one is repaired, and somebody else's is refused.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ class Started(NamedTuple):
 
 
 def handle(job: Job) -> Performed:
-    """What the rubric has against a task by now is written down, and the others start. What
-    stands in the way of one task stops that one only."""
+    """The rubric's objections to a task are written down, and the others start. An obstacle to one
+    task stops only that task."""
     rejected = quality_approval.rejected(job, job.next.missing)
     failed = quality.put(job, [Reached(one, "rubric") for one in rejected])
     if failed:
@@ -62,7 +62,7 @@ class Stopped(NamedTuple):
     reason: str
 
 
-# In the way of one task. Anything else is in the way of all of them.
+# Obstacles to one task. Anything else is an obstacle to all of them.
 _ONE_TASK = "foreign-branch foreign-worktree merge-conflict commit-missing bad-record link".split()
 
 
@@ -89,7 +89,7 @@ def performed(job: Job, done: Sequence[Started], said: tuple[str, ...] = ()) -> 
 
 
 def ready(job: Job, *, anyway: bool = False) -> tuple[str, ...]:
-    """The tasks that can start now; `anyway` those too that the quality gate holds."""
+    """The tasks that can start now; with `anyway` also those that the quality gate holds."""
     planned, fixes = batch.read(job.facts), batch.repairs(job.workspace)
     if planned.problems:
         raise Refusal(*planned.problems)
@@ -99,7 +99,7 @@ def ready(job: Job, *, anyway: bool = False) -> tuple[str, ...]:
 
 
 def begin(job: Job, keys: Sequence[str], *, anyway: bool) -> tuple[list[Started], Performed]:
-    """Start tasks for a person. That a text will do is on record before it is acted upon."""
+    """Start tasks for a person. Their acceptance of a text is on record before it takes effect."""
     for key in keys:
         _given(job, key)
     doubtful = ask_quality(job, keys, anyway=anyway)
@@ -111,7 +111,7 @@ def begin(job: Job, keys: Sequence[str], *, anyway: bool) -> tuple[list[Started]
 
 
 def ask_quality(job: Job, keys: Sequence[str], *, anyway: bool) -> tuple[str, ...]:
-    """Which of the tasks have no PASS. Unless a person wants them anyway, they are refused."""
+    """Which of the tasks have no PASS. They are refused unless a person wants them anyway."""
     new = [key for key in keys if _recorded(job, key) is None]
     found = {key: quality_approval.objection(job, key) for key in new}
     refused = [problem for problem in found.values() if problem]
@@ -121,7 +121,7 @@ def ask_quality(job: Job, keys: Sequence[str], *, anyway: bool) -> tuple[str, ..
 
 
 def rehearse(job: Job, key: str) -> Started:
-    """What starting would make, as far as that can be said without making it."""
+    """What starting would create, as far as that is known without doing it."""
     given = _given(job, key)
     known = _recorded(job, key)
     branch = given.place.branch(key, given.item.branch)
@@ -163,7 +163,7 @@ def unknown_task(job: Job, key: str, known: Iterable[str]) -> Refusal:
 
 
 def _refuse_too_early(job: Job) -> None:
-    """Tasks are started when what they are built on is approved, and never before."""
+    """Tasks are started only when what they are built on is approved."""
     if wrong := configs.problems_for(job.facts.config, "implement"):
         raise Refusal(*(config_problems.for_run(one, job.workspace) for one in wrong))
     if missing := unmet(job.facts, "implement"):
@@ -221,7 +221,7 @@ def _written(job: Job, key: str, record: Start) -> Start:
 
 
 def _again(job: Job, given: Given, known: Start) -> Started:
-    """The record may come from another machine, and the branch may not be here yet."""
+    """The record may come from another machine, and the branch may not exist here yet."""
     repo, key = given.place.repo, given.item.key
     path = given.place.worktree(key)
     _refuse_elsewhere(given.place, known.branch, path)
@@ -237,8 +237,8 @@ def _again(job: Job, given: Given, known: Start) -> Started:
 
 
 def _on_newer_base(job: Job, given: Given, started: Started) -> Started:
-    """What the task builds on was reviewed anew since. Where nobody has worked yet it is begun
-    again from there; else it stays, and that is said."""
+    """What the task builds on was reviewed again since. Where nobody has worked yet, it begins
+    again from there; otherwise it stays, with a note."""
     key, known = started.key, started.start
     base = bases.find(job, given)
     tree = worktrees.at(given.place.repo, given.place.worktree(key))
@@ -254,7 +254,7 @@ def _on_newer_base(job: Job, given: Given, started: Started) -> Started:
 
 
 def _other_branch(given: Given, known: Start) -> Problem:
-    """A record may come from a stranger: it names no branch that this task cannot have."""
+    """A record may come from a stranger. It must not name a branch that this task cannot have."""
     key = given.item.key
     file, expected = task_records.start_file(key), given.place.branches(key, given.item.branch)[0]
     text = f"{file}: branch is {known.branch}; expected {expected}"
@@ -297,8 +297,8 @@ def _refuse_elsewhere(place: Workplace, branch: str, path: str) -> None:
 
 
 def _branch(place: Workplace, branch: str, base: str, *, is_whole: bool) -> str:
-    """Make the branch; returns the commit it begins with. A branch that is there already is ours
-    when our work tree is on it, or when it has no commit of its own."""
+    """Create the branch; gives the commit it begins with. An existing branch is ours when our work
+    tree is on it, or when it has no commit of its own."""
     tip = worktrees.tip(place.repo, branch)
     if tip is None:
         worktrees.create_branch(place.repo, branch, base)

@@ -7,7 +7,6 @@ import random
 import threading
 import time
 from collections.abc import Callable, Mapping
-from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from qrspi.core.text import redaction
@@ -52,12 +51,7 @@ class DispatchContext:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.stop.set()
         self.children.end_all()
         self.connections.close()

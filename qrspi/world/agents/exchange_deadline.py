@@ -12,7 +12,6 @@ import threading
 import time
 from collections.abc import Mapping
 from contextlib import suppress
-from types import TracebackType
 from typing import Any, Self
 
 
@@ -32,12 +31,7 @@ class ExchangeDeadline:
         self._timer.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._timer.cancel()
 
     @property

@@ -30,6 +30,12 @@ def list_runs(root: Root) -> tuple[RunDir, ...] | Fault:
     return found if isinstance(found, Fault) else found[0]
 
 
+def readable_runs(root: Root) -> tuple[RunDir, ...]:
+    """For a caller that treats a folder of runs that cannot be listed as an empty one."""
+    runs = list_runs(root)
+    return () if isinstance(runs, Fault) else runs
+
+
 def runs_and_odd(root: Root) -> tuple[tuple[RunDir, ...], tuple[str, ...]] | Fault:
     """The runs, and the names of folders that would be runs if it were not for their names."""
     names = _directories(root)
@@ -105,8 +111,7 @@ def default(root: Root, cwd: str | None) -> RunDir | Problem:
 
 def inside(root: Root, cwd: str | None) -> RunDir | None:
     """The run that the current directory is in, or whose task's work tree it is in."""
-    runs = list_runs(root)
-    here = () if isinstance(runs, Fault) or not cwd else runs
+    here = readable_runs(root) if cwd else ()
     found = next((run for run in here if f"{cwd}/".startswith(f"{run.path}/")), None)
     return found or (_of_task(here, cwd) if cwd else None)
 

@@ -13,7 +13,7 @@ from qrspi.core.artifacts.task_file import Task
 from qrspi.core.gates import plan_words
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.records import step_text
-from qrspi.core.tree import CONFIG_LIMIT, Fault, Tree
+from qrspi.core.tree import CONFIG_LIMIT, Fault, Tree, entries
 
 _CONTEXT = re.compile(r"context-(?!$)(?:phase-([1-9][0-9]{0,3})|.+)\.json")
 _CITED = re.compile(r"(?<![\w./-])([\w@.-]+(?:/[\w@.-]+)*):L[0-9]{1,9}\b")
@@ -143,9 +143,7 @@ class Code:
 
     def _in(self, folder: str) -> dict[str, str]:
         if folder not in self._kinds:
-            found = self._tree.entries(folder)
-            listed = () if isinstance(found, Fault) else found
-            self._kinds[folder] = {entry.name: entry.kind for entry in listed}
+            self._kinds[folder] = {entry.name: entry.kind for entry in entries(self._tree, folder)}
         return self._kinds[folder]
 
 
@@ -157,8 +155,7 @@ def _context(tree: Tree, code: Code) -> Context:
     general: list[str] = []
     of_phase: dict[int, tuple[str, ...]] = {}
     findings: list[str] = []
-    entries = tree.entries("")
-    for entry in () if isinstance(entries, Fault) else entries:
+    for entry in entries(tree, ""):
         match = _CONTEXT.fullmatch(entry.name)
         if not match:
             continue

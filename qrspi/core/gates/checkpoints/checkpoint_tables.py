@@ -19,7 +19,6 @@ TYPES = """review_request approval rejection error fix_proposal context_warning 
 BEATING = frozenset(
     "working reviewing review_approved review_failed fix_proposed exit_requested".split()
 )
-IDLE = ("watching", "exited")
 UNDECIDED = ("needs_review", "review_failed", "error")
 
 

@@ -19,7 +19,7 @@ from qrspi.core.gates.quality.task_spec import NO_SECTIONS, Spec
 from qrspi.core.model import Ask, Next, Problem
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.records import quality_blocks, task_records
-from qrspi.core.tree import Fault, Tree
+from qrspi.core.tree import Fault, Tree, entries
 
 SPEC_LIMIT = 256 * 1024
 STEP = "quality"  # the name under which reviewers' dispatches and costs are kept
@@ -133,8 +133,7 @@ def asked(key: str) -> Ask:
 
 def waiting_tasks(tree: Tree, keys: Iterable[str]) -> tuple[str, ...]:
     """Tasks whose reviewer has a prompt, and that nobody has judged yet."""
-    folder = tree.entries(dispatch_folder(asked("")))
-    there = set() if isinstance(folder, Fault) else {entry.name for entry in folder}
+    there = {entry.name for entry in entries(tree, dispatch_folder(asked("")))}
     found = [key for key in keys if f"{key}.md" in there]
     gate = QualityGate(tree)
     owed = (key for key in found if gate.standing(key).debt and not _is_started(tree, key))
