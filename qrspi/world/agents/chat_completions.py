@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from httpx import URL, Headers, Response
 
 ATTEMPTS = 4
-WHOLE_SECONDS = 1800.0  # for all attempts together, also with one that sends a byte now and then
+WHOLE_SECONDS = 1800.0  # for all attempts together, even if a server sends a byte now and then
 LONGEST_PAUSE = 300.0
 _ERROR_LIMIT = 64 * 1024
 _KEY = re.compile(r"[!-~]+")
@@ -52,7 +52,7 @@ def _unusable(key: str, provider: Provider) -> Problem | None:
         text = f"the variable {name} is not set: it holds the key for {provider.base_url}"
         return Problem("transport-no-key", text, hint=f"export {name}=…")
     if not _KEY.fullmatch(key):
-        # Left to the HTTP library, the error would quote the key.
+        # If the HTTP library reported the error, it would quote the key.
         text = f"the variable {name} holds white space or other characters that no header can carry"
         return Problem("transport-no-key", text)
     return None
@@ -82,7 +82,7 @@ def _tried(
 def _in_time(
     outcome: Answer | _Again, provider: Provider, deadline: ExchangeDeadline
 ) -> Answer | _Again:
-    """An answer that ends where we cut it off may look whole."""
+    """An answer that we cut off may look complete."""
     if not deadline.passed:
         return outcome
     if isinstance(outcome, Answer) and outcome.heard:
@@ -92,7 +92,8 @@ def _in_time(
 
 
 def _pause(outcome: _Again, attempt: int, wire: DispatchContext) -> float:
-    """Never the same for two callers: those turned away together must not come back together."""
+    """Different for each caller: callers that were turned away together must not come back
+    together."""
     if outcome.after is not None:
         return outcome.after + wire.chance()
     return (0.5 + wire.chance() / 2) * 2.0**attempt
@@ -106,7 +107,7 @@ def _given_up(outcome: _Again, attempts: int, pause: float, heard: bool) -> Prob
     more = f"; it asks to wait {pause:.0f} s" if pause > LONGEST_PAUSE else ""
     problem = outcome.problem
     if heard and problem.code == _UNREACHABLE:
-        # An earlier attempt did reach somebody, who may count it.
+        # An earlier attempt did reach the server, which may charge for it.
         problem = problem._replace(code="transport-dropped")
     return problem._replace(message=f"{problem.message} ({tried}{more})")
 
@@ -180,7 +181,7 @@ def _headers(provider: Provider, key: str) -> Headers:
             "Authorization": f"Bearer {key}",
             "Content-Type": "application/json",
             "Accept": "application/json",
-            # A compressed reply could grow a thousandfold within one read.
+            # A compressed reply could grow a thousandfold in one read.
             "Accept-Encoding": "identity",
         }
     )
@@ -267,7 +268,7 @@ def _message(text: str) -> str:
 
 
 def _retry_after(response: Response, wire: DispatchContext) -> float | None:
-    """In seconds from now; the header gives them, or a date."""
+    """Seconds from now; the header gives them, or a date."""
     said = response.headers.get("retry-after", "").strip()
     if re.fullmatch(r"\d{1,9}(?:\.\d{1,9})?", said):
         return float(said)

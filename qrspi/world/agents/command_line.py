@@ -13,15 +13,15 @@ from qrspi.world.processes.children import Spoken
 
 MODEL = "{model}"  # in an argument: the model the role was routed to
 
-# A repository can bring hooks that its agent runs on every start. These arguments leave out
-# what the repository says and keep what the user says; wrappers of one's own see QRSPI_TRUSTED.
+# A repository can contain hooks that its agent runs at every start. These arguments ignore the
+# repository's settings and keep the user's; wrappers that users wrote see QRSPI_TRUSTED.
 HOOKS_OFF: dict[str, tuple[str, ...]] = {
     "claude": ("--setting-sources", "user"),
     "codex": ("-c", "features.hooks=false"),
 }
 
-# Set by a Claude Code that we run in: the one we start would refuse to start inside another. The
-# broker's address has a password in it, and is no agent's business.
+# A Claude Code that we run in sets this, and the one we start would refuse to start inside another.
+# The broker's address contains a password, which agents must not see.
 _NOT_INHERITED = ("CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", broker_address.VARIABLE)
 
 

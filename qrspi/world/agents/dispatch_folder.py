@@ -1,7 +1,7 @@
 """Where prompts wait and answers arrive: the dispatch folder of a run.
 
-One dispatcher at a time holds it, by a kernel lock of its own: the run's lock is free while
-agents work. Answers are put here by whichever thread hears them, before anybody reads them.
+One dispatcher at a time holds it, by a kernel lock of its own, since the run's lock is free while
+agents work. The thread that receives an answer puts it here before anybody reads it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from qrspi.world.files.run_tree import DiskTree, closing
 
 LOCK = "dispatch-lock"
 JOBS = "jobs.jsonl"  # in each folder: what became of its dispatches, the newest line counts
-SECOND_TRY = "-again"  # behind the name of an agent whose first answer was not good enough
+SECOND_TRY = "-again"  # after the name of an agent whose first answer was not good enough
 
 
 class DispatchFolder:
@@ -47,11 +47,11 @@ class DispatchFolder:
         self.keep_all({place: record})
 
     def note(self, place: str, record: Record) -> None:
-        """How far it is; nothing depends on it, so it may be lost with the power."""
+        """How far it is. Nothing depends on it, so it may be lost in a power failure."""
         self.keep_all({place: record}, sync=False)
 
     def keep_all(self, records: Mapping[str, Record], *, sync: bool = True) -> None:
-        """A line for each; all that belong to one folder are one write."""
+        """One line for each; all lines for one folder are one write."""
         for folder, names in _by_folder(records):
             known = [records[f"{folder}/{name}"] for name in names]
             lines = b"".join(map(dispatch_record.render, known))
@@ -68,7 +68,7 @@ class DispatchFolder:
         return self._records[folder]
 
     def awaited(self, job: str) -> tuple[str, Record] | None:
-        """The place of a job in the hands of workers that is not answered yet."""
+        """The place of a job that workers have and that has no answer yet."""
         for folder in _folders(DiskTree(self.path), DISPATCH):
             with self._guard:
                 known = self._of(folder).values()
@@ -87,8 +87,8 @@ class DispatchFolder:
         return data if data is not None and record.is_answered_by(data) else None
 
     def capture(self, place: str, data: bytes, reply: Kind | None = None, worker: str = "") -> str:
-        """Its hash goes on record first: without that, nobody knows whose words a reply is. A
-        worker also says in which form it is."""
+        """Its hash goes on record first: without that, nobody knows who wrote a reply. A worker
+        also says in which form it is."""
         digest = atomic_write.sha256(data)
         if record := self.record(place):
             by = worker or record.worker
@@ -98,14 +98,14 @@ class DispatchFolder:
         return digest
 
     def prompts(self, texts: Mapping[str, bytes]) -> None:
-        """Whole files, though not synced: what is lost with the power can be rendered again."""
+        """Whole files, but not synced: what a power failure destroys can be rendered again."""
         for folder, names in _by_folder(texts if self._open else ()):
             with self._below(f"{folder}/{names[0]}.md", folder, make=True) as directory:
                 for name in names:
                     _write_prompt(directory, f"{name}.md", texts[f"{folder}/{name}"])
 
     def discard(self, places: Iterable[str]) -> None:
-        """Before the same is asked again: an old answer must not pass for the new one."""
+        """Before the same question is asked again: an old answer must not pass for the new one."""
         for folder, names in _by_folder(places):
             with suppress(FileNotFoundError), self._below(folder, folder, make=False) as directory:
                 old = {f"{name}{end}" for name in names for end in (".reply", ".result")}
@@ -129,7 +129,8 @@ class DispatchFolder:
             with suppress(FileNotFoundError):
                 os.unlink(part, dir_fd=directory)
             atomic_write.fill(directory, part, data)
-            # A thread that hears its agent after the lock was let go leaves everything as it is.
+            # A thread that receives its answer after the lock was released leaves everything as it
+            # is.
             if self._open:
                 atomic_write.put(directory, part, name)
 
@@ -168,12 +169,12 @@ def _write_prompt(directory: int, name: str, data: bytes) -> None:
 
 
 def read_records(run: str, folder: str) -> dict[str, Record]:
-    """The newest of each name; a line that is no record says nothing."""
+    """The newest record of each name; an invalid line says nothing."""
     return {one.name: one for one in _lines(run, folder) if isinstance(one, Record)}
 
 
 def broken_lines(run: str, folder: str) -> tuple[Problem, ...]:
-    """What is wrong in the folder's log: whoever a broken line was about is sent again."""
+    """What is wrong in the folder's log. The agent of a broken line is sent again."""
     return tuple(one for one in _lines(run, folder) if isinstance(one, Problem))
 
 
@@ -193,7 +194,7 @@ def _no_record(path: str, line: int) -> Problem:
 
 @contextmanager
 def held(path: str, timeout: float, command: str) -> Iterator[DispatchFolder]:
-    """The only dispatcher of this run, as long as it lasts."""
+    """The only dispatcher of this run, as long as the context lasts."""
     busy = partial(_busy, path.rpartition("/")[2], timeout)
     with lock.held(path, LOCK, timeout, command, busy) as grip:
         mailbox = DispatchFolder(path, grip.folder)

@@ -1,8 +1,8 @@
-"""The end of a whole exchange over HTTP, however it is drawn out.
+"""A deadline for a whole exchange over HTTP, however slowly it goes.
 
-A timeout of the HTTP library is about one read: a server that sends a byte now and then, in its
-headers, in the words of an error or in its answer, never meets it. Here a timer shuts the
-connection down, which ends whatever waits for it.
+A timeout of the HTTP library is about one read. A server that sends a byte now and then, in its
+headers, in an error text or in its answer, never reaches it. Here a timer shuts the connection
+down, which ends every wait for it.
 """
 
 from __future__ import annotations

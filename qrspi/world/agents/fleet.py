@@ -1,5 +1,5 @@
-"""An agent behind a worker: the question goes out as a message, the answer comes back as one. A job
-that an earlier command published is waited for, and not published again."""
+"""An agent behind a worker: the question goes out as a message, and the answer comes back as one. A
+job that an earlier command published is awaited, not published again."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _published(request: Request, mail: RunMail) -> str:
 
 
 def _awaited(job: str, request: Request, mail: RunMail) -> Answer | None:
-    """None when it was taken back by an earlier command, and this one wants it after all."""
+    """None when an earlier command took it back, and this one wants it again."""
     with mail.words(job) as hear:
         if answer := request.settled():
             return answer

@@ -25,7 +25,7 @@ class Request(NamedTuple):
     trusted: bool = False  # whether that repository may run its own agent hooks
     run: str = ""  # the run's folder
     result_file: str = ""  # absolute: where a broker leaves its answer
-    broker_job: str = ""  # launched by a command that did not live to see its answer
+    broker_job: str = ""  # launched by a command that ended before the answer came
     # told before the answer is awaited: under which id, and by whose ticket
     launched: Callable[[str, str], None] = lambda job, ticket: None
     started: Callable[[str], None] = lambda worker: None  # told when a worker begins with it
@@ -38,7 +38,7 @@ class Request(NamedTuple):
 
 class ReplyBuffer:
     """What an agent says, as it comes. A long answer waits on disk, so that thirty at once take no
-    more memory than one that is read."""
+    more memory than the one being read."""
 
     def __init__(self) -> None:
         self._file = SpooledTemporaryFile(max_size=USUAL)  # noqa: SIM115  # `whole` closes it
@@ -63,24 +63,25 @@ class ReplyBuffer:
 
 
 class Answer(NamedTuple):
-    """All that came back. With a problem it is of no use, though it may tell what it cost."""
+    """Everything that came back. With a problem the answer is of no use, but it may tell what it
+    cost."""
 
     data: bytes = b""
     seconds: float = 0.0
     problem: Problem | None = None
     heard: ReplyBuffer | None = None  # the data, where it may be long
     reply: Kind | None = None  # its form, where only the worker knows it
-    worker: str = ""  # who made the call, if not we
-    kept: Callable[[], None] = lambda: None  # to be told when this needs no second delivery
+    worker: str = ""  # who made the call, if it was not this process
+    kept: Callable[[], None] = lambda: None  # called when this needs no second delivery
 
     def whole(self) -> Answer:
         return self._replace(data=self.heard.whole(), heard=None) if self.heard else self
 
 
-# Nobody was asked, so there is nothing to count and nothing to pay.
+# Nobody was asked, so there is nothing to count or to pay.
 UNMADE: frozenset[Code] = frozenset(
     (
-        "broker-lost",  # whatever was made there is found by the next command
+        "broker-lost",  # the next command finds what was made there
         "broker-unreachable",
         "message-too-large",
         "transport-no-key",

@@ -33,7 +33,7 @@ def send(request: Request, wire: DispatchContext) -> Answer:
 
 
 def kind(request: Request, folder: str) -> Kind:
-    """In which form the folder answers this one."""
+    """The form of the folder's answer to this request."""
     path = found(request, folder)
     return KINDS[f".{path.rpartition('.')[2]}"] if path else "text"
 

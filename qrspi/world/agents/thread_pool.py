@@ -1,7 +1,7 @@
 """Dispatches in threads of this process.
 
-Not a ThreadPoolExecutor: its threads are joined when the interpreter ends, and ^C would wait
-for the slowest model. These are daemons; what they have not handed over by then is sent again.
+Not a ThreadPoolExecutor: its threads are joined when the interpreter ends, and ^C would wait for
+the slowest model. These are daemon threads; what they have not handed over by then is sent again.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class _Done(NamedTuple, Generic[R]):
 
 
 class _Ended(NamedTuple):
-    """A thread has no more to do, or could not go on."""
+    """A thread has nothing more to do, or could not go on."""
 
     error: Exception | None = None
 
@@ -30,16 +30,15 @@ _Results = SimpleQueue[_Done[R] | _Ended]
 
 
 def run(items: Iterable[T], work: Callable[[T], R], jobs: int) -> Generator[list[R], None, None]:
-    """Results as they come, those that came together in one list. An item is asked for when a
-    thread is free for it, and not before: whoever gives them out can stop with what is known
-    by then."""
+    """Results as they come; those that came together are one list. An item is requested only when a
+    thread is free for it, so that its giver can stop with what is known by then."""
     return _run(items, work, jobs, glance=None)
 
 
 def _run(
     items: Iterable[T], work: Callable[[T], R], jobs: int, glance: float | None
 ) -> Generator[list[R], None, None]:
-    """With a `glance`, a list comes at least so often, be it empty."""
+    """With a `glance`, a list comes at least this often, even an empty one."""
     source: _Source[T] = _Source(items)
     results: _Results[R] = SimpleQueue()
     threads = [
@@ -87,7 +86,7 @@ def _work_through(source: _Source[T], work: Callable[[T], R], results: _Results[
 
 
 def _collected(results: _Results[R], threads: int, glance: float | None) -> Iterator[list[R]]:
-    """An error is raised after the results that have come by then were handed over."""
+    """An error is raised after the results that came before it were handed over."""
     error: Exception | None = None
     while threads and not (error and results.empty()):
         came = []
@@ -108,8 +107,8 @@ def _collected(results: _Results[R], threads: int, glance: float | None) -> Iter
 def run_elsewhere(
     items: Iterable[T], work: Callable[[T], R], jobs: int
 ) -> Generator[list[R], None, None]:
-    """A worker's job has a thread here too, which waits for its answer. What there is to tell
-    meanwhile is told four times a second."""
+    """A worker's job also has a thread here, which waits for its answer. News is passed on four
+    times a second."""
     return _run(items, work, jobs, glance=0.25)
 
 

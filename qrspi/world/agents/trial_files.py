@@ -18,7 +18,7 @@ from qrspi.world.files.run_tree import DiskTree
 
 _CASE = "case.json"
 _FILES = "files"
-_TEXT = ".text"  # behind the names of modules: they are no code of the package
+_TEXT = ".text"  # after the modules' names: they are no code of the package
 
 
 def cases() -> tuple[Case, ...]:
@@ -56,7 +56,7 @@ def write(folder: str, files: Mapping[str, bytes]) -> None:
 
 @contextmanager
 def laid_out(files: Mapping[str, bytes]) -> Iterator[str]:
-    """In a folder of their own, for as long as somebody is asked about them."""
+    """In a folder of their own, as long as somebody is asked about them."""
     from tempfile import TemporaryDirectory
 
     with TemporaryDirectory(prefix="qrspi-trial-") as folder:

@@ -1,7 +1,7 @@
-"""What this user has allowed, one small file for each thing, named by its hash.
+"""What this user has allowed: one small file for each thing, named by its hash.
 
-They lie with the user's own settings and never in a repository: whoever writes there could allow
-what they like.
+They lie with the user's own settings and never in a repository, where anybody who writes could
+allow what they like.
 """
 
 from __future__ import annotations

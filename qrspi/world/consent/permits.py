@@ -1,4 +1,5 @@
-"""The one door: whatever a repository names is started, contacted or given a key by a `Permit`."""
+"""The one door: whatever a repository names is started, contacted or given a key only with a
+`Permit`."""
 
 from __future__ import annotations
 
@@ -9,11 +10,11 @@ from qrspi.core import trust
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.trust import ConsentNeeded, Named
 
-TRUST = "QRSPI_TRUST"  # folders, parted like PATH: everything that is named there is allowed
+TRUST = "QRSPI_TRUST"  # folders, separated like PATH: everything named there is allowed
 
 
 class Permit(NamedTuple):
-    """This user's yes. No other module makes one, and what is started is taken from it."""
+    """This user's consent. No other module creates one, and what is started is taken from it."""
 
     named: Named
 
@@ -24,12 +25,12 @@ def permit(project: str, run: str, named: Named) -> Permit:
 
 
 def by_own_file(named: Named) -> Permit:
-    """For what no repository names: the user's own worker.toml lists it, and that is the yes."""
+    """For what no repository names: the user's own worker.toml lists it, which is the consent."""
     return Permit(named)
 
 
 def must_cover(held: Permit | None, named: Named | None) -> None:
-    """For a door behind which the permit is not all that is used."""
+    """For a door that uses more than the permit itself."""
     if named is not None and (held is None or held.named != named):
         raise RuntimeError(f"{named.field} is used without a permit")
 
@@ -53,7 +54,7 @@ def lacking(project: str, named: Iterable[Named]) -> tuple[Named, ...]:
 
 
 def allow(project: str, named: Iterable[Named], by: str, time: str) -> None:
-    """Nothing is written where the environment says it all."""
+    """Nothing is written where the environment allows everything."""
     from qrspi.world.consent import allowed_things
 
     place = allowed_things.folder(os.environ)
@@ -62,7 +63,7 @@ def allow(project: str, named: Iterable[Named], by: str, time: str) -> None:
 
 
 def is_trusted(project: str, environment: Mapping[str, str]) -> bool:
-    """Only the user's own environment says so: whatever is in a repository can be forged."""
+    """Only the user's own environment can say so: anything in a repository can be forged."""
     real = os.path.realpath(project)
     folders = (
         os.path.realpath(name) for name in environment.get(TRUST, "").split(os.pathsep) if name

@@ -1,7 +1,7 @@
-"""Whole files or none: a temporary beside the target, filled, synced, then renamed.
+"""Whole files or none: a temporary file beside the target is filled, synced, then renamed.
 
-Everything here works on a directory's descriptor, so that no name is looked up twice and no
-symlink can be slipped in between. Failures are OSErrors until `reporting_errors` names the file.
+Everything here works on a directory's descriptor, so that no name is looked up twice and no symlink
+can be slipped in between. Failures are OSErrors until `reporting_errors` names the file.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _MINE = os.urandom(4).hex()  # of this process
 
 @contextmanager
 def reporting_errors(path: str, absent_is_fine: bool = False) -> Iterator[None]:
-    """Say in one line that names `path` why it could not be written, and end the command."""
+    """Say in one line why `path` could not be written, and end the command."""
     try:
         yield
     except OSError as error:
@@ -98,7 +98,7 @@ def temporary_name(name: str) -> str:
 
 
 def is_mine(name: str) -> bool:
-    """Whether this process made the temporary of that name."""
+    """Whether this process made the temporary file of that name."""
     return f".qrspi-{_MINE}" in name and LEFTOVER.fullmatch(name) is not None
 
 
@@ -181,7 +181,7 @@ def exists(directory: int, name: str) -> bool:
 
 
 def open_regular(directory: int, name: str, flags: int = os.O_RDONLY) -> int:
-    """A descriptor of a regular file; OSError for everything else that may have the name."""
+    """A descriptor of a regular file; OSError for anything else under the name."""
     safe = flags | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     fd = os.open(name, safe, 0o666, dir_fd=directory)
     mode = os.fstat(fd).st_mode
@@ -194,7 +194,7 @@ def open_regular(directory: int, name: str, flags: int = os.O_RDONLY) -> int:
 
 
 class Present(NamedTuple):
-    """What has the name now: the hash of its bytes, and the mode a replacement keeps."""
+    """What has the name now: the hash of its bytes, and the mode that a replacement keeps."""
 
     sha: str
     mode: int
@@ -228,12 +228,12 @@ def _digest(fd: int) -> str:
 
 
 def sweep(directory: int, depth: int = _DEEPEST) -> None:
-    """Remove the temporaries of killed commands below a directory. The caller holds the lock that
-    their writers would need."""
+    """Remove the temporary files of killed commands below a directory. The caller holds the lock
+    that their writers would need."""
     with os.scandir(directory) as listing:
         found = [(entry.name, entry.is_dir(follow_symlinks=False)) for entry in listing]
     for name, is_directory in found:
-        # We can have left nothing in a folder that is gone or that we may not enter.
+        # We can have left nothing in a folder that is gone or that we must not enter.
         with suppress(FileNotFoundError, PermissionError):
             if is_directory and depth:
                 with closing(step_into(directory, name)) as below_it:

@@ -1,8 +1,8 @@
 """Append-only logs, one JSON object a line.
 
-A line is written in one piece, so a kill can only leave the last one without its end. Such a
-piece is kept aside in `<name>.torn-<n>` before the next line is added. A last line that lacks
-nothing but its newline is a whole entry and stays one.
+A line is written in one piece, so a kill can only leave the last line incomplete. Such a piece is
+put aside in `<name>.torn-<n>` before the next line is added. A last line that only lacks its
+newline is a whole entry and stays one.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ def encode(record: Mapping[str, object]) -> bytes:
 def append(
     directory: int, name: str, lines: bytes, file: str, *, sync: bool = True
 ) -> tuple[Problem, ...]:
-    """Add whole lines in one write and sync them, unless they may be lost with the power; reports a
-    torn line that was put aside."""
+    """Add whole lines in one write and sync them, unless they may be lost in a power failure.
+    Reports a torn line that was put aside."""
     if not lines.endswith(b"\n"):
         raise RuntimeError("a log takes whole lines")
     flags = os.O_RDWR | os.O_APPEND | os.O_CREAT
@@ -62,7 +62,7 @@ def append(
 
 
 def settle(directory: int, name: str) -> None:
-    """Make sure of an entry that a killed command added: it has its end, and is on the disk."""
+    """Complete an entry that a killed command added: it gets its newline and is synced."""
     with closing(atomic_write.open_regular(directory, name, os.O_RDWR | os.O_APPEND)) as fd:
         torn = _torn(fd, os.fstat(fd).st_size)
         if torn and _is_entry(torn):
@@ -85,7 +85,7 @@ def read(tree: DiskTree, path: str) -> Iterator[Entry | Problem]:
 
 
 def tail(tree: DiskTree, path: str, count: int) -> tuple[Entry | Problem, ...]:
-    """The last lines, at a cost that does not depend on how long the log is."""
+    """The last lines, at a cost that does not depend on the length of the log."""
     fd = tree.descriptor(path)
     if isinstance(fd, Fault):
         return unreadable(path, fd)
@@ -95,7 +95,7 @@ def tail(tree: DiskTree, path: str, count: int) -> tuple[Entry | Problem, ...]:
 
 
 def _torn(fd: int, size: int) -> bytes:
-    """What stands behind the last newline."""
+    """What follows the last newline."""
     if not size or os.pread(fd, 1, size - 1) == b"\n":
         return b""
     last = last_lines(fd, 1)[0]
@@ -151,7 +151,7 @@ def last_lines(fd: int, count: int, end: int | None = None) -> list[bytes]:
 
 
 def _first_line(data: bytes) -> int:
-    """How long the line is that the data begins in."""
+    """The length of the line that the data begins in."""
     found = data.find(b"\n", 0, -1)
     return len(data) if found < 0 else found
 

@@ -1,8 +1,8 @@
 """A kernel lock on an open file.
 
-The lock is the descriptor's, so a killed holder frees it. What stands in the file is for people;
-whether the lock is free is asked of the kernel alone. The word `free` there only spares the next
-holder the search for a killed one's temporaries.
+The lock belongs to the descriptor, so a killed holder frees it. The file's text is for people; only
+the kernel knows whether the lock is free. The word `free` there only saves the next holder the
+search for a killed one's temporary files.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def ignore_in_git(own: int) -> None:
 
 
 class Grip(NamedTuple):
-    """A lock that is held: the descriptors, and whether its last holder let go in good order."""
+    """A held lock: the descriptors, and whether its last holder released it properly."""
 
     folder: int
     own: int  # the folder's `.qrspi`
@@ -64,14 +64,14 @@ def _signed(fd: int, command: str) -> Iterator[None]:
     _sign(fd, f"{os.getpid()} {command[:80]}\n".encode("ascii", "replace"))
     try:
         yield
-    except Refusal:  # nothing is left to tidy up then, either
+    except Refusal:  # then nothing is left to tidy up, either
         _sign_off(fd)
         raise
     _sign_off(fd)
 
 
 def in_place(directory: int, name: str, fd: int) -> bool:
-    """Whether the name still leads to the locked file: one that was deleted keeps nobody out."""
+    """Whether the name still leads to the locked file: a deleted one keeps nobody out."""
     try:
         now = os.stat(name, dir_fd=directory, follow_symlinks=False)
     except FileNotFoundError:
@@ -80,8 +80,8 @@ def in_place(directory: int, name: str, fd: int) -> bool:
 
 
 def state(tree: DiskTree, path: str) -> State:
-    """Whether a process holds a lock file, or one that held it was killed. The kernel knows the
-    first; only a holder that let go in good order wrote `free`."""
+    """Whether a process holds a lock file, or was killed while it held it. The kernel knows the
+    first; only a holder that released it properly wrote `free`."""
     fd = tree.descriptor(path)
     if isinstance(fd, Fault):
         return "free"
@@ -94,7 +94,7 @@ def state(tree: DiskTree, path: str) -> State:
 
 
 def take(fd: int, timeout: float, mode: int = fcntl.LOCK_EX) -> bool:
-    """Lock an open file or directory, waiting for whoever has it."""
+    """Lock an open file or directory, and wait for its present holder."""
     deadline, pause = time.monotonic() + timeout, 0.001
     while True:
         try:
@@ -121,7 +121,7 @@ def _acquire(own: int, name: str, timeout: float, busy: Refused) -> int:
 
 
 def _sign(fd: int, text: bytes) -> None:
-    # In this order: ext4 writes a file that was emptied first to the disk when it is closed.
+    # In this order: ext4 writes a file that was truncated first to the disk when it is closed.
     os.pwrite(fd, text, 0)
     os.ftruncate(fd, len(text))
 

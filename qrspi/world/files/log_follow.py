@@ -22,7 +22,7 @@ PAUSE = 0.2
 
 
 class Place(NamedTuple):
-    """Up to where a log was read."""
+    """How far a log was read."""
 
     inode: int = 0
     end: int = 0
@@ -34,7 +34,7 @@ class News(NamedTuple):
 
 
 def last(tree: DiskTree, path: str, count: int) -> News:
-    """The last whole lines. One that has no end yet comes with `news`."""
+    """The last whole lines. An incomplete one comes with `news`."""
     fd = tree.descriptor(path)
     if isinstance(fd, Fault):
         return News(json_log.unreadable(path, fd), Place())
@@ -47,7 +47,7 @@ def last(tree: DiskTree, path: str, count: int) -> News:
 
 
 def news(tree: DiskTree, path: str, place: Place) -> News:
-    """What was added behind a place."""
+    """What was added after a place."""
     fd = tree.descriptor(path)
     if isinstance(fd, Fault):
         return News(json_log.unreadable(path, fd), Place())

@@ -1,4 +1,4 @@
-"""Which file systems tell of changes, from the kernel's table of mounts."""
+"""Which file systems report changes, from the kernel's table of mounts."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ def gives_events(path: str, table: str = TABLE) -> bool:
 
 
 def kind_of(path: bytes, lines: list[bytes]) -> str:
-    """The type of the file system that a path is on: of the mounts above it the nearest, and of
-    several mounts on one place the last."""
+    """The type of the file system that a path is on: the nearest mount above it, and the last of
+    several mounts on one place."""
     best, found = b"", ""
     for line in lines:
         fields, _, more = line.partition(b" - ")

@@ -1,8 +1,8 @@
 """The one door to SQLite: orchestration.db of a run, which agents write to at the same time.
 
-It is opened as a regular file only, and so are the files that SQLite keeps beside it: through a
-link in their place it would write anywhere. A database of another shape is nobody's we know.
-Whoever can write its bytes can make a few pages stand for endless rows, so reading has its limits.
+It is opened only as a regular file, and so are the files that SQLite keeps beside it: through a
+link in their place it could write anywhere. A database of another shape is not ours. A forged file
+can make a few pages stand for endless rows, so reading has limits.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ from qrspi.core.gates.checkpoints.checkpoint_tables import (
 )
 from qrspi.core.tree import Fault, Rows
 
-# SQLite itself is imported by whoever opens a database, which most commands never do.
+# Only code that opens a database imports SQLite; most commands never do.
 if TYPE_CHECKING:
     import sqlite3
 
-READ_TIMEOUT = 2.0  # seconds; a reader only waits where a writer is just being recovered
+READ_TIMEOUT = 2.0  # seconds; a reader waits only while a writer is being recovered
 LONGEST_VALUE = 8 * 1024 * 1024
 LARGEST_ANSWER = 32 * 1024 * 1024  # characters
 PATIENCE = 2.0  # seconds for one statement: an honest one takes a few milliseconds
@@ -43,13 +43,13 @@ _TOO_MUCH = "holds more than can be read"
 _OTHERS = "SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL"
 _ACTING = "SELECT name FROM sqlite_master WHERE type IN ('trigger', 'view')"
 _STEPS = 1000  # of SQLite's machine, between two looks at the clock
-_CELL = 8  # what a value counts for, however short
+_CELL = 8  # what each value counts at least
 _SHORT = 0xFF  # of an extended code, the part that all versions know
 _WAL = b"\x02\x02"  # at 18: how it is written and read
 
 
 class Unusable(Exception):
-    """Why this is no database to work with."""
+    """Why this database cannot be used."""
 
     def __init__(self, fault: Fault) -> None:
         super().__init__(fault.detail)
@@ -98,7 +98,7 @@ def new(rows: Iterable[tuple[str, str, str]]) -> bytes:
 
 
 def answers(run: str, name: str, *queries: str) -> tuple[Rows, ...] | Fault:
-    """What it says to each query, all at one moment. There is one database in a run."""
+    """The answers to all queries, about one moment. A run has one database."""
     if name != FILE:
         return Fault("absent")
     try:
@@ -111,7 +111,7 @@ def answers(run: str, name: str, *queries: str) -> tuple[Rows, ...] | Fault:
 
 @contextmanager
 def changing(run: str, timeout: float) -> Iterator[Transaction]:
-    """Everybody else who writes waits; what is done here is on disk at the end."""
+    """All other writers wait; what is done here is on disk at the end."""
     try:
         with closing(_opened(run, "rw", timeout)) as connection, _worded():
             connection.execute("BEGIN IMMEDIATE")
@@ -127,7 +127,7 @@ def _opened(run: str, mode: str, timeout: float) -> sqlite3.Connection:
     path = f"{run}/{FILE}"
     for name in (FILE, *BESIDE):
         _check_kind(f"{run}/{name}", absent_is_fine=name != FILE)
-    # Where nothing can be put beside it, SQLite reads it only if told that nobody writes.
+    # Where nothing can be written beside it, SQLite reads it only if told that nobody writes.
     frozen = not os.access(run, os.W_OK) and not os.path.lexists(f"{path}-wal")
     how = "mode=ro&immutable=1" if frozen else f"mode={mode}"
     with _worded():
@@ -161,7 +161,7 @@ def _check_kind(path: str, *, absent_is_fine: bool) -> None:
         detail = f"has a {what} beside it in the place of {path.rpartition('/')[2]}"
         raise Unusable(Fault("unreadable", detail))
     if path.endswith(JOURNAL):
-        # With a WAL there is none. SQLite would play it back, and delete the file that it names.
+        # A database with a WAL has none. SQLite would replay it, and delete the file that it names.
         raise Unusable(Fault("unreadable", f"has {JOURNAL} beside it, which is nobody's we know"))
 
 

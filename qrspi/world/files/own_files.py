@@ -14,7 +14,7 @@ _OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
 
 def settings_folder(environment: Mapping[str, str]) -> str:
-    """A relative XDG_CONFIG_HOME does not count, as its specification says."""
+    """A relative XDG_CONFIG_HOME is ignored, as its specification says."""
     said = environment.get("XDG_CONFIG_HOME", "")
     home = said if said.startswith("/") else os.path.expanduser("~/.config")
     return f"{home.rstrip('/')}/qrspi"
@@ -27,7 +27,7 @@ def is_ours(path: str) -> bool:
 
 
 def toml(path: str) -> dict[str, object] | str | None:
-    """What a file of settings says; None when it is not there, a text when it cannot be used."""
+    """What a file of settings says; None when it is absent, a text when it cannot be used."""
     folder, _, name = path.rpartition("/")
     data = DiskTree(folder).read(name, LIMIT)
     if isinstance(data, Fault):

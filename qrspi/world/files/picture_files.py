@@ -1,4 +1,5 @@
-"""Pictures that tasks name: looked up for real, and shown only from where they may lie."""
+"""Pictures that tasks name: looked up on disk, and shown only from the places where they may
+lie."""
 
 from __future__ import annotations
 
@@ -23,7 +24,8 @@ def places(run: str, project: str, declared: Iterable[str]) -> Places:
 
 
 def refusal(path: str, where: Places) -> str | None:
-    """Why a path is not shown; None when every part of it exists and it lies where it may."""
+    """Why a path is not shown; None when every part of it exists and it lies in an allowed
+    place."""
     if not path.strip() or "\0" in path:
         return "it is not a path"
     try:

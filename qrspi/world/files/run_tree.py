@@ -1,7 +1,7 @@
-"""A run's files on disk, read so that nothing in the run can lead the reader astray.
+"""A run's files on disk, read so that nothing in the run can mislead the reader.
 
-Strings and descriptors instead of pathlib: `status --all` opens thousands of small files, and
-a descriptor walk is the only way to be sure that no directory on the way is a symlink.
+Strings and descriptors instead of pathlib: `status --all` opens thousands of small files, and only
+a walk by descriptors makes sure that no directory on the way is a symlink.
 """
 
 import errno
@@ -52,7 +52,8 @@ class DiskTree:
     def __init__(
         self, path: str | os.PathLike[str], in_git: bool | None = None, *, glance: bool = False
     ) -> None:
-        """A `glance` is for one derivation: a directory it has opened is not looked for again."""
+        """A `glance` is for one derivation: a directory that it has opened is not looked up
+        again."""
         self._held: list[Held] = []  # from the run down to the directory read last
         self._glance = glance
         self.path = os.fspath(path).rstrip("/") or "/"
@@ -114,7 +115,7 @@ class DiskTree:
         return orchestration_db.answers(self.path, path, *queries)
 
     def knows(self, path: str) -> bool:
-        """Of git this tree knows nothing; `world.runs.committed_tree` does."""
+        """This tree knows nothing of git; `world.runs.committed_tree` does."""
         return False
 
     def to_restore(self, path: str) -> str:
@@ -153,15 +154,15 @@ class DiskTree:
                 self.let_go()
 
     def _held_directory(self, path: str) -> int:
-        """The directories on the way to the one read last stay open, which halves the cost of a
-        round's findings. One serves only while its path still leads to it."""
+        """The directories on the way to the last one read stay open, which halves the cost of a
+        round's findings. Each is used only while its path still leads to it."""
         held = self._held
         if held and held[-1].path == path and (self._glance or self._leads_to(held[-1])):
             return held[-1].fd
         return self._walk(path)
 
     def _walk(self, path: str) -> int:
-        """From the last directory on the way that is open already."""
+        """From the last directory on the way that is already open."""
         held = self._held
         while held and not path.startswith(f"{held[-1].path}/"):
             self._close_last()
@@ -199,7 +200,7 @@ class DiskTree:
             first = os.read(fd, most if most < _BLOCK else _BLOCK)
             if len(first) < _BLOCK:
                 return first
-            size = os.fstat(fd).st_size  # what is too large is not read to be refused
+            size = os.fstat(fd).st_size  # a file that is too large is not read first
             if whole and size >= most:
                 return Fault("too-large", str(size))
             return _with_rest(fd, first, most)
@@ -242,7 +243,7 @@ def step_into(fd: int | None, part: str, above: str = "") -> int:
     try:
         return os.open(place, DIR_FLAGS, dir_fd=fd)
     except NotADirectoryError:
-        # Linux says ENOTDIR of a symlink too, when it is asked for a directory.
+        # Linux reports ENOTDIR for a symlink too, when a directory is wanted.
         if stat.S_ISLNK(os.stat(place, dir_fd=fd, follow_symlinks=False).st_mode):
             raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), part) from None
         raise

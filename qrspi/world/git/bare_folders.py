@@ -1,6 +1,5 @@
-"""Folders that look like bare repositories. git would take one for the repository it is asked in
-and obey its config; to us they are files, and a repository is what the `.git` of an ancestor says.
-"""
+"""Folders that look like bare repositories. git would take one for the repository and obey its
+config. To us they are files, and the repository is the one that an ancestor's `.git` names."""
 
 from __future__ import annotations
 
@@ -10,14 +9,14 @@ from qrspi.core.named_tuple import NamedTuple
 
 
 class Ground(NamedTuple):
-    """Where git can be asked about a directory without meeting such a folder on its way up."""
+    """Where git can be asked about a directory without finding such a folder on its way up."""
 
     start: str  # the directory itself, or the nearest one above every such folder
     root: str | None  # the nearest directory with a `.git` that may be one
 
 
 def looks_bare(path: str) -> bool:
-    """More than git asks for: its objects and refs may lie elsewhere, as `commondir` says."""
+    """Stricter than git: its objects and refs may lie elsewhere, as `commondir` says."""
     return os.path.lexists(f"{path}/HEAD")
 
 
@@ -41,6 +40,6 @@ def explicit(directory: str) -> list[str]:
 
 
 def _has_git(path: str) -> bool:
-    """git passes an empty `.git` directory over, and so do we."""
+    """git ignores an empty `.git` directory, and so do we."""
     place = f"{path}/.git"
     return os.path.lexists(f"{place}/HEAD") if os.path.isdir(place) else os.path.lexists(place)

@@ -10,13 +10,13 @@ from qrspi.world.git.repository import Repo, branch, refuse_if_under_way
 
 
 def on_default(repo: Repo) -> bool:
-    """Whether one stands on the branch that others build on."""
+    """Whether the current branch is the one that others build on."""
     here = branch(repo)
     return here is not None and here == default_branch(repo)
 
 
 def switch_to_new(repo: Repo, name: str) -> None:
-    """Make a branch where one stands, and go there. Changes in the work tree stay as they are."""
+    """Create a branch here and switch to it. Changes in the work tree stay as they are."""
     check(name)
     refuse_if_under_way(repo, "make a branch")
     output = command.write(repo.path, ["switch", "--quiet", "--no-track", "--create", name])
@@ -41,7 +41,7 @@ def names(repo: Repo) -> frozenset[str]:
 
 
 def spelled(repo: Repo, name: str) -> str:
-    """The name, with `-` for the `/` behind a part of it that is a branch already."""
+    """The name, with `-` for each `/` after a part that is already a branch."""
     taken = names(repo)
     above = next((part for part in _above(name) if part in taken), None)
     return _joined(above, name) if above and name not in taken else name
@@ -62,7 +62,7 @@ def _joined(above: str, name: str) -> str:
 
 
 def delete(repo: Repo, name: str, commit: str) -> bool:
-    """Delete a branch that still is at `commit`; False when it is elsewhere by now."""
+    """Delete a branch if it still is at `commit`; False when it has moved."""
     check(name)
     check(commit)
     args = ["update-ref", "-d", f"refs/heads/{name}", commit]

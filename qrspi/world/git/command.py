@@ -28,8 +28,8 @@ LONGEST_WORDS = 4000
 _GRACE_SECONDS = 1.0
 _BLOCK = 1024 * 1024
 
-# A folder of the project that looks like a bare repository is files; git 2.37 and older cannot be
-# told so, and is told where the repository is instead.
+# A folder of the project that looks like a bare repository is just files. git 2.37 and older have
+# no option for that, and are told where the repository is instead.
 _NO_BARE = ("-c", "safe.bareRepository=explicit")
 
 _INERT = (
@@ -47,12 +47,12 @@ _QUIET = {
     "GIT_ALLOW_PROTOCOL": "none",
 }
 
-# Commits and files are what is stored under their names. Who may write refs could have git take
-# others for them (`git replace`, grafts): reviewers would see one thing, and a merge take another.
-# No file of grafts, rather than an empty one: git would give advice about it.
+# Objects must be what their names say. Anybody who can write refs could make git use others (`git
+# replace`, grafts): reviewers would see one thing, and a merge would take another. A missing file
+# of grafts, not an empty one, since git would print advice about that.
 _AS_STORED = {"GIT_NO_REPLACE_OBJECTS": "1", "GIT_GRAFT_FILE": f"{os.devnull}/none"}
 
-# Set while git runs a hook or an alias: about that repository, not about the one we ask for.
+# Set while git runs a hook or an alias; they are about that repository, not about ours.
 _FOREIGN = """
     GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE GIT_PREFIX GIT_COMMON_DIR GIT_OBJECT_DIRECTORY
     GIT_ALTERNATE_OBJECT_DIRECTORIES GIT_NAMESPACE GIT_SHALLOW_FILE
@@ -81,7 +81,7 @@ _detached = False
 
 def detach() -> None:
     """From now on git runs apart from our terminal. ^C reaches every process of a terminal, and a
-    command that finishes what it began must shield git and its hooks from it."""
+    command that finishes what it began must protect git and its hooks from it."""
     global _detached
     _detached = True
 
@@ -93,7 +93,7 @@ def read(
     ok: tuple[int, ...] = (0,),
     config: Sequence[tuple[str, str]] = (),
 ) -> Output:
-    """Ask git; a status not in `ok` halts with git's own words."""
+    """Ask git. A status that is not in `ok` halts with git's own words."""
     env = _QUIET | _config_env(config)
     output = _collect(_start(directory, [*_INERT, *args], env))
     if output.status not in ok:
@@ -109,7 +109,7 @@ def write(directory: str, args: Sequence[str], *, given: bytes = b"") -> Output:
 
 
 def pour(directory: str, args: Sequence[str], env: dict[str, str], sink: int) -> Output:
-    """Ask git with no config but its own, its output going straight to the file `sink`."""
+    """Ask git without any config but its own; its output goes straight to the file `sink`."""
     process = _start(directory, ["--no-pager", *args], _QUIET | env, dropped=_CONFIG)
     with process:
         words = _Drain(process.stderr)
@@ -211,11 +211,11 @@ def _start(
     except (library.GitCommandNotFound, OSError) as error:
         raise _cannot_run(error) from None
     process: Popen[bytes] = started.proc
-    started.proc = None  # or its finalizer would end the process when this function returns
+    started.proc = None  # otherwise its finalizer would end the process when this function returns
     return process
 
 
-# The environment says something else while GitPython is imported, to every thread.
+# While GitPython is imported, the environment differs for every thread.
 _IMPORTING = allocate_lock()
 
 
@@ -253,7 +253,7 @@ def _cannot_run(error: Exception) -> Halt:
 
 
 def _cleared(env: Mapping[str, str], dropped: Sequence[str]) -> list[str]:
-    """GitPython can add to the environment, never take away: `env -u` does."""
+    """GitPython can add to the environment but not remove from it; `env -u` can."""
     names = [name for name in (*_FOREIGN, *dropped) if name in os.environ and name not in env]
     return ["env", *(word for name in names for word in ("-u", name))] if names else []
 

@@ -1,4 +1,4 @@
-"""The engine's commits: exactly the paths it names, beside whatever the user has staged."""
+"""The engine's commits: exactly the paths it names, apart from whatever the user has staged."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from qrspi.world.git.repository import (
 
 FROM_INPUT = ("--pathspec-from-file=-", "--pathspec-file-nul")
 
-# With settings of the user's own, this could print more, or nothing at all.
+# With the user's own settings, this could print more, or nothing at all.
 _COMPARE = (
     *("-c", "diff.autoRefreshIndex=true", "diff", "--quiet", "-O/dev/null"),
     *("--no-ext-diff", "--no-textconv", "--no-relative"),
@@ -35,7 +35,7 @@ class Committed(NamedTuple):
 
 
 class Unchanged(NamedTuple):
-    """HEAD has these bytes already."""
+    """HEAD already has these bytes."""
 
 
 class _Known(NamedTuple):
@@ -48,8 +48,8 @@ def commit(
 ) -> Committed | Unchanged:
     """Commit files, and everything below directories, as they are in the work tree.
 
-    Files that an ignore rule covers are taken too: the caller names its own, and `*.log` in
-    somebody's global ignore file must not leave an audit behind.
+    Ignored files are included: the caller names its own, and `*.log` in a global ignore file must
+    not leave out an audit.
     """
     refuse_if_under_way(repo, "commit")
     refuse_if_detached(repo, "commit")
@@ -74,7 +74,7 @@ def is_on_record(repo: Repo, paths: Sequence[str]) -> bool:
 
 
 def check_ready(repo: Repo, verb: str) -> None:
-    """Stop while nothing is written yet, where git would refuse a commit for a plain reason."""
+    """Stop before anything is written, where git would refuse a commit for a known reason."""
     refuse_if_under_way(repo, verb)
     refuse_if_detached(repo, verb)
     if not (identity(repo) and identity(repo, "COMMITTER")):
@@ -100,8 +100,8 @@ def find(
     most: int = 200,
     paths: Sequence[str] = (),
 ) -> str | None:
-    """The newest commit at or before HEAD, and after `since`, whose message has these lines;
-    with `paths`, only commits that touch them are looked at."""
+    """The newest commit at or before HEAD, and after `since`, whose message has these lines. With
+    `paths`, only commits that touch them count."""
     if not head(repo):
         return None
     bound = [f"^{since}"] if since and resolve(repo, since) else []
@@ -149,7 +149,7 @@ def paths_of(repo: Repo, name: str) -> tuple[str, ...]:
 
 
 def _known(repo: Repo, paths: Sequence[str]) -> _Known:
-    """The files these paths stand for; one that neither is nor was there stands for none."""
+    """The files that these paths stand for; a path that never existed stands for none."""
     if not paths:
         return _Known((), ())
     args = ["ls-files", "-z", "-t", "--cached", "--others", "--", *command.literal(paths)]
@@ -160,7 +160,7 @@ def _known(repo: Repo, paths: Sequence[str]) -> _Known:
 
 
 def _is_content(name: str) -> bool:
-    """Not an editor's left-over, and not another repository, which git lists with a slash."""
+    """No editor's left-over, and no other repository, which git lists with a slash."""
     return not name.endswith("/") and not is_dropping(name.rpartition("/")[2])
 
 
@@ -182,14 +182,14 @@ def _forget(repo: Repo, new: Sequence[str]) -> None:
 
 
 def lags(repo: Repo, paths: Sequence[str]) -> bool:
-    """Whether the index has other bytes than HEAD, as when git was killed after the commit and
-    before the index was written. The next commit would take this one back."""
+    """Whether the index differs from HEAD, as after a git that was killed between the commit and
+    the index. The next commit would undo this one."""
     args = ["diff-index", "--cached", "--quiet", "HEAD", "--", *command.literal(paths)]
     return head(repo) is not None and command.read(repo.path, args, ok=(0, 1)).status == 1
 
 
 def catch_up(repo: Repo, paths: Sequence[str]) -> None:
-    """Bring the index to HEAD, where the work tree is: what a killed commit had left to do."""
+    """Bring the index to HEAD, where the work tree is: the rest of a killed commit."""
     if not lags(repo, paths):
         return
     args = ["reset", "--quiet", "--", *command.literal(paths)]
@@ -225,7 +225,7 @@ def _pathspecs(names: Sequence[str]) -> bytes:
 
 
 def _stopped(repo: Repo, output: command.Output) -> Halt:
-    """Why there is no commit. A hook's words are all we know of its reason."""
+    """Why there is no commit. Of a hook's reason we only know its words."""
     refuse_if_locked(repo)
     if not (identity(repo) and identity(repo, "COMMITTER")):
         return _no_identity()
@@ -254,8 +254,8 @@ def content(repo: Repo, commit: str, path: str) -> bytes | None:
 
 
 def to_restore(repo: Repo, path: str) -> str:
-    """A line for a shell that brings back a file that is gone: from HEAD, from what is to be
-    committed, or from before the commit that removed it; '' when git never had it."""
+    """A shell command that restores a lost file: from HEAD, from the index, or from before the
+    commit that removed it; '' when git never had it."""
     if head(repo) and content(repo, "HEAD", path) is not None:
         return _checkout(repo, path, "HEAD ")
     if tracked(repo, [path]):

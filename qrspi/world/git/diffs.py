@@ -1,10 +1,10 @@
 """The diff that reviewers read.
 
-git is pointed at a directory of ours that holds no config, no refs and no hooks, only an index
-of the artifact's files, while objects and work tree are the repository's. So nothing that the
-repository, the user or the system has configured can run or change a byte: it is never read.
-Switching settings off one by one is not enough, since git has no way to unset a diff driver's
-pattern, and a work-tree diff runs clean filters even with `--no-ext-diff`.
+git is pointed at a directory of ours without config, refs or hooks. It only has an index of the
+artifact's files; objects and work tree are the repository's. So nothing that the repository, the
+user or the system has configured can run or change a byte: it is never read. Switching settings off
+one by one is not enough, since git has no way to unset a diff driver's pattern, and a work-tree
+diff runs clean filters even with `--no-ext-diff`.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ from qrspi.world.git.repository import Repo, Tracked, setting_is_off, tracked, u
 SCRATCH = ".qrspi/cache"
 _GIT = "diff.git"
 
-# Dirty submodules are left out: to know of them git would run `status` with their own config.
-# All is text: an attribute must not hide a file from its reviewers.
+# Dirty submodules are left out: git would run `status` with their own config. Everything is text,
+# so that no attribute hides a file from its reviewers.
 _DIFF = (
     *("diff", "--text", "--no-ext-diff", "--no-textconv", "--no-color"),
     "--ignore-submodules=dirty",
 )
 
-# In place of the attributes that would rewrite the work tree's bytes before they are compared.
+# Instead of the attributes that would rewrite the work tree's bytes before the comparison.
 _ATTRIBUTES = b"* -text -ident !eol !crlf !filter !working-tree-encoding\n"
 
 _BLOCK = 1024 * 1024
@@ -51,7 +51,7 @@ _SECOND = 10**9
 _UNKNOWN = (0,) * 9
 
 
-Pair = tuple[str, str]  # two commits: what the second differs in from the first
+Pair = tuple[str, str]  # two commits: how the second differs from the first
 
 
 class DiffResult(NamedTuple):
@@ -69,8 +69,8 @@ def emit(
     paths: Sequence[str],
     entries: Sequence[Tracked] = (),
 ) -> DiffResult:
-    """Write what the work tree's bytes at `paths` differ in from `ref` to `file` in the run.
-    `entries` are those of `must_be_tracked`, if it was asked before."""
+    """Write to `file` in the run how the work tree at `paths` differs from `ref`. `entries` are
+    those of `must_be_tracked`, if it was called before."""
     entries = entries or must_be_tracked(repo, paths)
     _check_kinds(repo, entries)
     rest = ["--", *command.literal(paths)]
@@ -100,8 +100,8 @@ def must_be_tracked(repo: Repo, paths: Sequence[str]) -> tuple[Tracked, ...]:
 def emit_branch(
     repo: Repo, run: str, file: str, ref: Ref, tip: str, without: str = ""
 ) -> DiffResult:
-    """Write everything that the commit `tip` differs in from `ref` to `file` in the run, but for
-    one folder, which is named from the root."""
+    """Write to `file` in the run how the commit `tip` differs from `ref`, except for one folder,
+    which is named from the root."""
     check(tip)
     command.check_path(without or ".")
     paths = [":(top)", f":(top,exclude,literal){without}"] if without else []
@@ -109,8 +109,8 @@ def emit_branch(
 
 
 def unseen(repo: Repo, change: Pair, seen: Sequence[Pair]) -> tuple[str, ...]:
-    """The files in which one commit differs from another by a line that is in no diff of the
-    other pairs."""
+    """The files in which one commit differs from another by a line that no diff of the other pairs
+    has."""
     return changed_lines.unseen(_lines(repo, change), (_lines(repo, one) for one in seen))
 
 
@@ -155,7 +155,7 @@ def _emit(
 
 
 def _made_plain(sink: int, contents: Contents) -> tuple[Unseen, ...]:
-    """Nearly every diff is plain as it is, and only looked through."""
+    """Nearly every diff is plain already, and is only checked."""
     with os.fdopen(os.dup(sink), "rb") as file:
         file.seek(0)
         if all(plain_diff.is_plain(line) for line in iter(lambda: file.readline(_LINE), b"")):
@@ -215,7 +215,8 @@ def _whole(directory: int, name: str, file: str) -> Iterator[int]:
 
 @contextmanager
 def _scratch(repo: Repo, run: str, entries: Sequence[Tracked]) -> Iterator[str]:
-    """The directory that git takes for the repository's own. A killed command's is replaced."""
+    """The directory that git uses as the repository's own. One from a killed command is
+    replaced."""
     from shutil import rmtree
 
     place = os.path.join(run, SCRATCH, _GIT)
@@ -258,9 +259,9 @@ class _Seen(NamedTuple):
 def write_index(path: str, repo: Repo, entries: Sequence[Tracked]) -> None:
     """Write an index, version 2, that says what the work tree really holds.
 
-    Not a copy of the repository's, which may say `assume-unchanged`, be split or sparse, and knows
-    bytes only as the filters left them. It has the names, sizes and times of the files, so git
-    does not hash them a second time, except those that are newer than the index.
+    It is not a copy of the repository's, which may say `assume-unchanged`, be split or sparse, and
+    only knows bytes as the filters left them. It has the names, sizes and times of the files, so
+    git does not hash them again, except those that are newer than the index.
     """
     begin = time.time_ns() - _SECOND
     _put(path, _index(repo, entries))
@@ -287,7 +288,7 @@ def _record(repo: Repo, name: bytes, entry: Tracked) -> bytes:
 
 
 def _look(path: str, algorithm: str) -> _Seen | None:
-    """None for what is no regular file, or cannot be read: git then looks for itself."""
+    """None for anything but a readable regular file: git then looks for itself."""
     try:
         fd = os.open(path, FILE_FLAGS)
     except OSError:
@@ -315,7 +316,7 @@ def _numbers(found: os.stat_result) -> tuple[int, ...]:
 
 
 def _check_kinds(repo: Repo, entries: Sequence[Tracked]) -> None:
-    """Where a file's place is taken by a pipe, git would open it and wait for ever."""
+    """If a pipe has taken a file's place, git would open it and wait for ever."""
     for entry in entries:
         try:
             mode = os.lstat(os.path.join(repo.root, entry.name)).st_mode
@@ -333,7 +334,7 @@ def _check_kinds(repo: Repo, entries: Sequence[Tracked]) -> None:
 
 
 def _adding(repo: Repo, paths: Sequence[str]) -> str:
-    """A line for a shell where one stands: paths are relative to that, if it is in the project."""
+    """A shell command for the current folder: paths are relative to it, if it is in the project."""
     from qrspi.core.text.shell_words import quoted
 
     place = repo.path if len(paths) > 1 else f"{repo.path}/{paths[0]}"

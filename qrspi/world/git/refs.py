@@ -1,4 +1,4 @@
-"""Names of commits, and the one that a diff is taken against."""
+"""Names of commits, and the commit that a diff is compared with."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ EMPTY_TREES = {
 
 
 class Ref(NamedTuple):
-    """What a diff is taken against. The empty tree has no commit."""
+    """What a diff is compared with. The empty tree has no commit."""
 
     name: str  # as chosen
     commit: str | None
@@ -43,7 +43,7 @@ def head(repo: Repo) -> str | None:
 
 
 def parent_of_head(repo: Repo) -> Ref | None:
-    """None when there is none, or a shallow clone left it behind."""
+    """None when there is none, or a shallow clone does not have it."""
     commit = resolve(repo, "HEAD~1")
     return Ref("HEAD~1", commit) if commit else None
 
@@ -53,13 +53,13 @@ def empty_tree(repo: Repo) -> Ref:
 
 
 def base(repo: Repo, configured: str | None) -> Ref:
-    """The base branch, or the empty tree when that is the branch one stands on."""
+    """The base branch, or the empty tree when that is the current branch."""
     branches, name = _base(repo, configured)
     return empty_tree(repo) if name == branches.here else _ref(branches, name)
 
 
 def base_branch(repo: Repo, configured: str | None) -> Ref | None:
-    """The base branch, wherever one stands; None when it has no commit yet."""
+    """The base branch, whatever the current branch is; None when it has no commit yet."""
     branches, name = _base(repo, configured)
     return _ref(branches, name) if name in branches.commits else None
 
@@ -109,7 +109,7 @@ def count(repo: Repo, since: str, until: str) -> int:
 
 
 def has_own_work(repo: Repo, commit: str, others: Sequence[str]) -> bool:
-    """Whether it has commits, merges aside, that none of the others has."""
+    """Whether it has commits, apart from merges, that none of the others has."""
     for name in (commit, *others):
         check(name)
     but = [f"^{name}" for name in others]
@@ -118,7 +118,7 @@ def has_own_work(repo: Repo, commit: str, others: Sequence[str]) -> bool:
 
 
 def check(name: str, field: str = "") -> None:
-    """Stop a name that git could take for an option before git sees it."""
+    """Refuse a name that git could take for an option, before git sees it."""
     if name.startswith("-") or not name.isprintable() or not name.strip():
         where = f"config.md: {field} is" if field else "the ref"
         raise Refusal(
@@ -141,7 +141,8 @@ class _Branches(NamedTuple):
 
 
 def _branches(repo: Repo, configured: str | None) -> _Branches:
-    """All that `base` asks about in one process; local branches take precedence over tags."""
+    """Everything that `base` asks about, in one process; local branches take precedence over
+    tags."""
     patterns = ["refs/heads", _ORIGIN_HEAD]
     if configured:
         patterns.append(f"refs/remotes/{configured}")

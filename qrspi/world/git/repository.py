@@ -1,7 +1,7 @@
 """Which repository a directory is in, and what is going on there.
 
-Most answers come from a look at the files, because `status` asks and cannot wait for git;
-whatever is not plain to see is asked of git.
+Most answers come from a look at the files, because `status` asks and cannot wait for git. What the
+files do not show plainly, git is asked.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def branch(repo: Repo) -> str | None:
 
 
 def identity(repo: Repo, role: Literal["AUTHOR", "COMMITTER"] = "AUTHOR") -> str | None:
-    """`Name <email>` as git would sign a commit; None when it does not know."""
+    """`Name <email>` as git would sign a commit; None when git does not know."""
     said = command.read(repo.path, ["var", f"GIT_{role}_IDENT"], ok=(0, 128))
     ident = said.out.decode("utf-8", "replace").strip()
     return ident[: ident.rindex(">") + 1] if said.status == 0 and ">" in ident else None
@@ -99,7 +99,7 @@ def untracked(repo: Repo, paths: Sequence[str]) -> tuple[str, ...]:
 
 
 def untracked_in(entries: Sequence[Tracked], repo: Repo, paths: Sequence[str]) -> tuple[str, ...]:
-    """The paths that no entry stands for."""
+    """The paths without an entry."""
     known = {name for entry in entries for name in _itself_and_parents(entry.name)}
     return tuple(path for path in paths if repo.from_root(path) not in known)
 
@@ -195,7 +195,7 @@ def _is_ours(path: str) -> bool:
 
 
 def _content(path: str) -> bytes | None:
-    """None for what is absent and for what is unreadable alike: git is asked about both."""
+    """None for both absent and unreadable: git is asked about both."""
     try:
         fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
@@ -208,7 +208,7 @@ def _content(path: str) -> bytes | None:
 
 
 def refuse_if_under_way(repo: Repo, verb: str) -> None:
-    """Neither in the middle of something else, nor beside another git."""
+    """Not during an unfinished operation, and not beside another git."""
     what = under_way(repo)
     if what:
         raise Halt(
