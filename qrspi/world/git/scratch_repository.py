@@ -1,4 +1,4 @@
-"""A repository of its own for a demonstration, whatever the user's git is set up to do."""
+"""A repository of its own for a demonstration, independent of the user's git settings."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from qrspi.world.git import command
 BASE = "main"
 PERSON = ("Ada Example", "ada@example.org")
 
-# After each commit git would look for something to tidy up.
+# After each commit, git would look for something to clean up.
 _SETTINGS = {"user.name": PERSON[0], "user.email": PERSON[1], "maintenance.auto": "false"}
 _WITHOUT = ("GIT_CONFIG_COUNT", "GIT_CONFIG_PARAMETERS", "GIT_TEMPLATE_DIR", "GIT_TRACE")
 
 
 class History(NamedTuple):
-    """What a branch has that the base branch has not."""
+    """What a branch has and the base branch does not."""
 
     commits: int
     merges: int
@@ -43,9 +43,9 @@ def repository(files: Mapping[str, bytes], *, keep: bool) -> Iterator[str]:
 
 
 def _begin(folder: str, files: Mapping[str, bytes]) -> None:
-    # Without a template: the user's may bring hooks along.
+    # Without a template, since the user's may contain hooks.
     _git(folder, "init", "--quiet", "--template=", f"--initial-branch={BASE}")
-    # For a user who keeps the folder and works on in it.
+    # For a user who keeps the folder and goes on working in it.
     for key, value in _SETTINGS.items():
         _git(folder, "config", key, value)
     drop(folder, files)
@@ -54,8 +54,8 @@ def _begin(folder: str, files: Mapping[str, bytes]) -> None:
 
 @contextmanager
 def _environment(folder: str) -> Iterator[None]:
-    """No setting of the machine or its user reaches the commits that are made inside, and nothing
-    that happens there is remembered as allowed."""
+    """No setting of the machine or its user affects the commits made inside, and nothing that
+    happens there is remembered as allowed."""
     name, email = PERSON
     wanted = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1", "PYTHON": sys.executable}
     wanted["QRSPI_TRUST"] = folder
@@ -83,7 +83,7 @@ def drop(folder: str, files: Mapping[str, bytes]) -> None:
 
 
 def commit(folder: str, message: str) -> str:
-    """Everything there is, as whoever works in this folder would commit it."""
+    """Everything there is, as somebody who works in this folder would commit it."""
     _git(folder, "add", "--all")
     _git(folder, "commit", "--quiet", f"--message={message}")
     return _git(folder, "rev-parse", "HEAD").strip()

@@ -18,7 +18,8 @@ class Worktree(NamedTuple):
 
 
 def asked(repo: Repo) -> command.Output:
-    """With NULs, as a path may have line ends in it; git 2.35 and older cannot, and exits 129."""
+    """With NULs, since a path may contain line ends. git 2.35 and older cannot do that, and exit
+    with 129."""
     args = ["worktree", "list", "--porcelain"]
     output = command.read(repo.path, [*args, "-z"], ok=(0, 128, 129))
     if output.status == 129:

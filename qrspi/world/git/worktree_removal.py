@@ -1,4 +1,4 @@
-"""Remove work trees in which nothing is lost. git itself refuses one with changes."""
+"""Remove work trees without losing anything. git itself refuses to remove one with changes."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from qrspi.world.git.worktrees import FOLDER
 
 
 def remove(repo: Repo, path: str) -> None:
-    """What git ignores goes with it: products of a build."""
+    """Ignored files, such as build products, are removed with it."""
     output = command.write(repo.path, ["worktree", "remove", "--", path])
     if output.status:
         raise command.failure("worktree remove", output)
 
 
 def remove_empty_folders(repo: Repo, folder: str) -> None:
-    """Those of the run's work trees, when nothing is in them any more."""
+    """The folders of the run's work trees, if they are empty."""
     top = f"{repo.root}/{FOLDER}"
     for path, _, _ in os.walk(f"{top}/{folder}", topdown=False):
         if not os.listdir(path):

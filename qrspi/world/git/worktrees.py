@@ -1,4 +1,5 @@
-"""Branches, work trees and merges for tasks. git's own commands, so the user's hooks run."""
+"""Branches, work trees and merges for tasks, made with git's own commands, so that the user's hooks
+run."""
 
 from __future__ import annotations
 
@@ -28,11 +29,11 @@ class Merged(NamedTuple):
 
 
 class UpToDate(NamedTuple):
-    """Every tip is in HEAD already."""
+    """HEAD already contains every tip."""
 
 
 class Conflict(NamedTuple):
-    """The merge was taken back; the work tree is as it was."""
+    """The merge was undone; the work tree is as it was."""
 
     tip: str
     files: tuple[str, ...]  # relative to the root
@@ -45,7 +46,7 @@ def tip(repo: Repo, name: str) -> str | None:
 
 
 def create_branch(repo: Repo, name: str, at: str, *, move: bool = False) -> None:
-    """With `move`, a branch of that name that nobody has checked out begins there from now on."""
+    """With `move`, an existing branch of that name that nobody has checked out is moved there."""
     check(name)
     check(at)
     force = ["--force"] if move else []
@@ -53,7 +54,7 @@ def create_branch(repo: Repo, name: str, at: str, *, move: bool = False) -> None
 
 
 def place(repo: Repo, *parts: str) -> str:
-    """A path in the folder of work trees, none of whose directories is a link to elsewhere."""
+    """A path in the folder of work trees, where no directory on the way is a link to elsewhere."""
     path = repo.root
     for part in (FOLDER, *parts):
         path = f"{path}/{part}"
@@ -63,7 +64,7 @@ def place(repo: Repo, *parts: str) -> str:
 
 
 def checked_place(repo: Repo, shown: str) -> str:
-    """The same for a path that was written down, relative to the root."""
+    """The same for a path from a record, relative to the root."""
     return place(repo, *shown.split("/")[1:])
 
 
@@ -77,8 +78,8 @@ def worktrees(repo: Repo) -> tuple[Worktree, ...]:
 
 
 def _drop_unreadable(repo: Repo) -> bool:
-    """A git that was killed while it made the notes of a work tree leaves notes on which every
-    later `git worktree` dies. Ours are known by their place; True when there were some."""
+    """When git is killed while it writes its notes about a work tree, every later `git worktree`
+    fails on them. Ours are recognised by their place; True when there were some."""
     from shutil import rmtree
 
     ours = os.fsencode(os.path.realpath(f"{repo.root}/{FOLDER}") + "/")
@@ -94,7 +95,7 @@ def _drop_unreadable(repo: Repo) -> bool:
 
 
 def _text(path: str) -> bytes:
-    """Empty for what cannot be read: such notes are left alone."""
+    """Empty when it cannot be read: such notes are left alone."""
     try:
         with open(path, "rb") as file:
             return file.read(4096).strip()
@@ -103,7 +104,7 @@ def _text(path: str) -> bytes:
 
 
 def at(repo: Repo, path: str) -> Repo | None:
-    """The work tree at `path`; None when there is none, or not a whole one."""
+    """The work tree at `path`; None when there is none, or an incomplete one."""
     known = _known(repo, path)
     whole = known and not known.prunable and os.path.exists(f"{path}/.git")
     return find(path) if whole else None
@@ -115,7 +116,8 @@ def _known(repo: Repo, path: str) -> Worktree | None:
 
 
 def condition(repo: Repo, path: str, branch: str) -> Condition:
-    """What a directory for `branch` is: ours and whole, left half-made by a kill, or not ours."""
+    """What a directory for `branch` is: ours and complete, left incomplete by a kill, or not
+    ours."""
     known = _known(repo, path)
     if known is None:
         if not os.path.lexists(path) or _is_empty(path):
@@ -150,7 +152,7 @@ def add_detached(repo: Repo, path: str, commit: str) -> None:
 
 @contextmanager
 def throwaway(repo: Repo, path: str, commit: str) -> Iterator[Repo]:
-    """A work tree without a branch, removed afterwards. What a killed command left of one is
+    """A work tree without a branch, removed afterwards. The remains of a killed command's are
     removed first."""
     if _known(repo, path):
         remove_worktree(repo, path)
@@ -168,8 +170,8 @@ def throwaway(repo: Repo, path: str, commit: str) -> Iterator[Repo]:
 
 
 def clear(repo: Repo, path: str) -> None:
-    """Make room where a killed git left something. What it was making is removed; where somebody
-    may have worked, all is set aside under another name."""
+    """Make room where a killed git left something. An incomplete work tree is removed; where
+    somebody may have worked, everything is put aside under another name."""
     known = _known(repo, path)
     unfinished = known is not None and known.locked == "initializing"
     if unfinished or not os.path.lexists(path) or _is_empty(path):
@@ -198,8 +200,8 @@ def _forget(repo: Repo, path: str) -> None:
 
 
 def _claims(repo: Repo, path: str) -> bool:
-    """Whether a directory says that it is a work tree of this repository, which knows nothing of
-    it: git writes that first and deletes it last."""
+    """Whether a directory says that it is a work tree of this repository, although the repository
+    does not know it: git writes that file first and deletes it last."""
     link = f"{path}/.git"
     if os.path.islink(link) or not os.path.isfile(link):
         return False
@@ -210,7 +212,8 @@ def _claims(repo: Repo, path: str) -> bool:
 
 
 def _relinked(repo: Repo, path: str, branch: str) -> bool:
-    """A work tree that only lost its link to the repository, and may hold somebody's work."""
+    """A work tree that has only lost its link to the repository, and may contain somebody's
+    work."""
     known = _known(repo, path)
     if known is None or known.locked == "initializing" or not os.path.isdir(path):
         return False
@@ -221,20 +224,21 @@ def _relinked(repo: Repo, path: str, branch: str) -> bool:
 
 
 def remove_worktree(repo: Repo, path: str) -> None:
-    """Remove a work tree with all that is in it. Twice --force: git locks what it is making."""
+    """Remove a work tree with its content. Twice --force, because git locks a work tree while it
+    makes it."""
     remove = ["worktree", "remove", "--force", "--force", "--", path]
     output = command.write(repo.path, remove)
     if output.status and os.path.lexists(path) and not _is_empty(path):
-        # A git that was killed here had deleted the link first, without which it finds nothing.
+        # A git that was killed here had already deleted the link, and finds nothing without it.
         command.write(repo.path, ["worktree", "repair", "--", path])
         if command.write(repo.path, remove).status:
             _set_aside(path)  # its notes were not finished either, so git cannot help
-    # One whose directory is gone or still empty cannot be removed, only forgotten.
+    # git cannot remove a work tree whose directory is gone or still empty; it can only forget it.
     _forget(repo, path)
 
 
 def merge(repo: Repo, tips: Sequence[str], message: str) -> Merged | UpToDate | Conflict:
-    """Merge tips one after the other into what is checked out; all of them or none."""
+    """Merge tips one after another into what is checked out; all of them or none."""
     refuse_if_under_way(repo, "merge")
     before = head(repo)
     if before is None:
@@ -250,25 +254,25 @@ def merge(repo: Repo, tips: Sequence[str], message: str) -> Merged | UpToDate | 
 
 
 def dirty(repo: Repo) -> tuple[str, ...]:
-    """Tracked files that differ from HEAD, relative to the root, asked without any filter: one
-    that a filter would call unchanged is named if its time stamp changed."""
+    """Tracked files that differ from HEAD, relative to the root, without any filter. A file that a
+    filter would call unchanged is included if its time stamp changed."""
     return tuple(line[3:] for line in _differing(repo))
 
 
 def uncommitted(repo: Repo) -> tuple[str, ...]:
-    """The same, with files that git does not know yet and does not ignore."""
+    """The same, with untracked files that git does not ignore."""
     return tuple(line[3:] for line in _differing(repo, untracked="all"))
 
 
 def move(repo: Repo, commit: str) -> None:
-    """Have the branch that is checked out begin at another commit. --keep and not --hard: should
-    somebody have changed a file meanwhile, git refuses."""
+    """Move the checked-out branch to another commit. --keep, not --hard: if somebody has changed a
+    file meanwhile, git refuses."""
     check(commit)
     _must(repo, "reset", "--quiet", "--keep", commit)
 
 
 def staged(repo: Repo) -> tuple[str, ...]:
-    """Those whose change is in the index: while there is one, git refuses to merge."""
+    """Files with a staged change: while there is one, git refuses to merge."""
     return tuple(line[3:] for line in _differing(repo) if line[0] != " ")
 
 
@@ -281,7 +285,8 @@ def _differing(repo: Repo, untracked: str = "no") -> tuple[str, ...]:
 
 
 def exclude_folder(repo: Repo) -> bool:
-    """List the folder of work trees in the repository's own ignore file; False if it is there."""
+    """List the folder of work trees in the repository's own ignore file; False if it is already
+    there."""
     return exclude(repo, f"{FOLDER}/")
 
 
@@ -308,7 +313,7 @@ def _is_empty(path: str) -> bool:
 def _merge(repo: Repo, name: str, message: str, before: str) -> tuple[str, ...]:
     """The files in conflict, when there are any."""
     args = ["merge", "--no-ff", "--no-edit", "--no-log", "--no-autostash"]
-    # A remembered resolution that is staged at once would hide that there was a conflict.
+    # A remembered resolution that git stages at once would hide the conflict.
     args += ["--no-rerere-autoupdate", f"--message={message}", "--end-of-options", name]
     output = command.write(repo.path, args)
     if not output.status:
@@ -356,8 +361,8 @@ def _link(path: str) -> Refusal:
 
 
 def foreign(path: str, branch: str = "", repo: Repo | None = None) -> Refusal:
-    """The way out keeps every file: a work tree of ours goes back to its branch, anything else
-    is moved away."""
+    """The way out keeps every file: a work tree of ours returns to its branch, and anything else is
+    moved away."""
     whose = f"of branch {branch}" if branch else "of ours"
     known = _known(repo, path) if repo and branch and tip(repo, branch) else None
     way_out = f"mv {quoted(path)} {quoted(f'{path}.old')}"

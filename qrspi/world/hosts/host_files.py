@@ -17,7 +17,7 @@ _ANYBODY_WRITES = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
 
 
 def text(place: str, file: str) -> str | None:
-    """None when there is no such file. What no text can be put into is refused."""
+    """None when there is no such file. A file that we cannot edit as text is refused."""
     if _below_a_link(place, file):
         raise Refusal(_unfit(file, "it is a link or lies below one, and nothing is written there"))
     data = DiskTree(place).read(file, _LIMIT)
@@ -46,14 +46,14 @@ def _unfit(file: str, why: str) -> Problem:
 
 
 def must_be_writable(place: str, file: str) -> None:
-    """A file that nobody may write was made so on purpose, though its folder lets us replace it."""
+    """A read-only file was made so on purpose, although its folder would let us replace it."""
     with suppress(FileNotFoundError):
         if not os.lstat(f"{place}/{file}").st_mode & _ANYBODY_WRITES:
             raise Halt(_unfit(file, "nobody may write it"))
 
 
 def write(place: str, file: str, content: str | None) -> None:
-    """None removes it, with the folders that are empty without it."""
+    """None removes it, together with folders that become empty."""
     folder, _, name = file.rpartition("/")
     with (
         atomic_write.reporting_errors(file),
@@ -85,7 +85,7 @@ def _mode(directory: int, name: str) -> int | None:
 
 
 def skill() -> str:
-    """The text that tells an agent how a run is carried on, as it is shipped."""
+    """The text that tells an agent how to carry on a run, as it is shipped."""
     import qrspi
 
     package = os.path.dirname(os.path.abspath(qrspi.__file__))

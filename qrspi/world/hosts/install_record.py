@@ -1,4 +1,4 @@
-"""Where it is kept what was put into the files of hosts."""
+"""Where the record of our changes to the files of hosts is kept."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def read(folder: str) -> Record:
 
 
 def write(folder: str, record: Record) -> None:
-    """An empty record is none; a folder that was made for it goes with it."""
+    """An empty record is removed, together with a folder that was made for it."""
     path = f"{folder}/{NAME}"
     with atomic_write.reporting_errors(path):
         if record:

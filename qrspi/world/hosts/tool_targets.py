@@ -26,7 +26,7 @@ _MOST = 200  # files that one wildcard stands for
 
 
 def in_runs(writes: Iterable[Write]) -> tuple[Write, ...]:
-    """Those at or below a folder of runs, links followed and wildcards spelled out."""
+    """Those at or below a folder of runs, with links followed and wildcards expanded."""
     found = (
         real for write in writes for real in _spelled(write) if run_file(real.path) is not None
     )
@@ -47,7 +47,7 @@ def _spelled(write: Write) -> Iterator[Write]:
 
 
 def _inside(path: str, by: Source) -> str:
-    """A copy into a folder lies there under its own name."""
+    """A copy into a folder keeps its own name there."""
     if isinstance(by, Copied) and os.path.isdir(path) and not os.path.isdir(by.path):
         return os.path.join(path, os.path.basename(by.path))
     return path

@@ -1,4 +1,4 @@
-"""What a host wrote down of a session, line by line."""
+"""What a host recorded of a session, line by line."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 import stat
 from collections.abc import Iterator
 
-_MOST = 64 * 1024 * 1024  # bytes; of a longer one the end counts
+_MOST = 64 * 1024 * 1024  # bytes; only the end of a longer one is read
 
 
 def lines(path: str) -> Iterator[bytes]:

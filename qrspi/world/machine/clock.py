@@ -1,4 +1,4 @@
-"""The time as records carry it. No decision is ever taken on it."""
+"""The time as records carry it. No decision depends on it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def seconds() -> int:
 
 
 def today() -> str:
-    """The date where the user is, which is how a new run is named."""
+    """The date in the user's time zone, which is part of a new run's name."""
     return _fixed()[:10] or time.strftime("%Y-%m-%d")
 
 

@@ -1,4 +1,4 @@
-"""Beside whom the engine runs, and who else could review."""
+"""Which host the engine runs beside, and which second vendor could review."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ def detect(environment: Mapping[str, str]) -> str:
 
 
 def identity() -> str:
-    """This machine among others: containers of one image share their id, but not their name."""
+    """What distinguishes this machine: containers of one image share their id, but not their
+    name."""
     try:
         with open("/etc/machine-id", encoding="ascii") as file:
             number = file.read(64).strip()
@@ -33,7 +34,7 @@ def identity() -> str:
 
 
 class Availability(NamedTuple):
-    """Whether a second vendor could review, and what that was seen by."""
+    """Whether a second vendor could review, and what shows that."""
 
     host: str
     available: bool
@@ -61,7 +62,7 @@ def second_vendor(config: Config, environment: Mapping[str, str]) -> Availabilit
 
 
 def mismatch(found: Availability, config: Config) -> str | None:
-    """The line that says so when config.md and the world disagree."""
+    """The line that says so when config.md disagrees with this machine."""
     asked = config.second_reviewer is True
     if asked == found.available:
         return None

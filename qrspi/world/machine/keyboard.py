@@ -16,8 +16,8 @@ Wait = Callable[[float], bool]  # seconds; True as soon as a key was typed that 
 
 @contextmanager
 def until_one_of(keys: bytes) -> Iterator[Wait | None]:
-    """A way to wait during which these keys are heard, without Enter and without being shown.
-    None where nobody can type. The terminal is left as it was."""
+    """A way to wait that reacts to these keys, without Enter and without showing them. None where
+    nobody can type. The terminal is restored afterwards."""
     if sys.stdin is None or sys.stdin.closed or not sys.stdin.isatty():
         yield None
         return
@@ -31,7 +31,7 @@ def until_one_of(keys: bytes) -> Iterator[Wait | None]:
 
 
 def _typed(terminal: int, keys: bytes, seconds: float) -> bool:
-    """Other keys are read too, and do not make the wait shorter."""
+    """Other keys are read too, and do not shorten the wait."""
     end = time.monotonic() + seconds
     while select.select([terminal], [], [], max(0, end - time.monotonic()))[0]:
         read = os.read(terminal, 1024)

@@ -1,4 +1,4 @@
-"""The programs a command starts: each the head of a process group, none of which outlives it."""
+"""The programs that a command starts: each leads a process group, and none outlives the command."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from typing import IO, Literal, Self
 
 from qrspi.core.named_tuple import NamedTuple
 
-GRACE = 2.0  # between asking a program to end and ending it
+GRACE = 2.0  # between asking a program to end and killing it
 MARK = "QRSPI_DISPATCH"
-LINGER = 0.5  # for what a program that has ended left in the pipe
-TAIL = 4096  # of what it said on stderr: the reason stands at the end
+LINGER = 0.5  # to read what a program that has ended left in the pipe
+TAIL = 4096  # of its stderr: the reason stands at the end
 _BLOCK = 64 * 1024
 _GLANCE = 0.05  # where the kernel cannot tell us that a program has ended
 
@@ -32,7 +32,7 @@ class Children:
         self._groups: set[int] = set()
         self._changed = threading.Condition()
         self._killer: OrphanKiller | None = None
-        # Readable once all are to end. Not an Event: a selector cannot wait for one.
+        # Readable when all must end. Not an Event: a selector cannot wait for one.
         self._ended, self._end = os.pipe()
 
     def converse(
@@ -45,7 +45,7 @@ class Children:
         timeout: float,
         limit: int,
     ) -> Spoken:
-        """Start a program, hand it its input, and listen until it ends or has to."""
+        """Start a program, give it its input, and listen until it ends or must end."""
         process = self._start(argv, directory, environment)
         if process is None:
             return Spoken("interrupted")
@@ -62,7 +62,7 @@ class Children:
             self._over(process)
 
     def end_all(self) -> None:
-        """Wake every thread that listens, so that it ends its program; none can start after."""
+        """Wake every listening thread, so that it ends its program; none can start after this."""
         with self._changed:
             if self._end < 0:
                 return
@@ -185,7 +185,7 @@ class Conversation:
             self._ending = self._ending or "exited"
 
     def _goes_on(self, what: str, fd: int) -> bool:
-        """Deal with what has happened; False when nothing more will happen there."""
+        """Handle what has happened; False when nothing more will happen there."""
         match what:
             case "in":
                 return self._hand_over(fd)
@@ -202,7 +202,7 @@ class Conversation:
         try:
             written = os.write(fd, self._given[:_BLOCK]) if self._given else 0
         except BrokenPipeError:
-            return False  # it does not want to know the rest
+            return False  # it does not read the rest
         self._given = self._given[written:]
         return bool(self._given)
 
@@ -217,7 +217,7 @@ class Conversation:
         return bool(data)
 
     def _note_exit(self) -> None:
-        """A program it left behind may keep the pipes open; nobody waits for that one."""
+        """A program that it left behind may keep the pipes open; nobody waits for that."""
         self._exited = True
         self._deadline = min(self._deadline, time.monotonic() + LINGER)
 
@@ -227,7 +227,7 @@ class Conversation:
 
 
 class ExitWatch:
-    """Tells when the head of a process group has ended, and leaves it to be reaped later."""
+    """Tells when the leader of a process group has ended, and leaves it unreaped for now."""
 
     def __init__(self, process: subprocess.Popen[bytes]) -> None:
         self._process = process
@@ -253,7 +253,7 @@ class ExitWatch:
         return False
 
     def end_group(self, grace: float) -> None:
-        """While the head is not reaped, its number can be nobody else's."""
+        """Until the leader is reaped, nobody else can have its number."""
         if not self.wait(0):
             self._signal_group(signal.SIGTERM)
             self.wait(grace)
@@ -306,11 +306,11 @@ if groups:
 class OrphanKiller:
     """A tiny process that outlives us by a moment: when we are killed, it ends our children.
 
-    Nothing of ours runs after a kill -9, and a signal set to follow the parent's death
-    (PR_SET_PDEATHSIG) would reach an agent but none of the programs that the agent has started.
-    This process holds the other end of a pipe. When the pipe closes without a word, it ends every
-    process group it was told of, and the groups of all that carry our mark in the environment:
-    programs that were started in the moment we were killed, or that began a session of their own.
+    Nothing of ours runs after a kill -9, and a signal at the parent's death (PR_SET_PDEATHSIG)
+    would reach an agent but none of the programs that the agent has started. This process holds the
+    other end of a pipe. When the pipe closes without a word, it ends every process group it was
+    told of, and the groups of all processes that carry our mark in the environment: programs that
+    were started at the moment we were killed, or that began a session of their own.
     """
 
     def __init__(self, grace: float) -> None:
@@ -326,13 +326,13 @@ class OrphanKiller:
 
     def tell(self, line: str) -> None:
         assert self._process.stdin is not None
-        # Whoever kills this process wants the children to live on.
+        # A person who kills this process wants the children to live on.
         with suppress(BrokenPipeError):
             self._process.stdin.write(f"{line}\n".encode())
             self._process.stdin.flush()
 
     def dismiss(self, *, nobody_left: bool = True) -> None:
-        """End it, and with it whoever is still on its list, unless nobody is left."""
+        """End it, together with everybody still on its list, unless the list is empty."""
         if nobody_left:
             self.tell("bye")
         assert self._process.stdin is not None

@@ -1,4 +1,4 @@
-"""Commands that config.md names: run only when allowed, bounded, and never left behind."""
+"""Commands that config.md names: run only when allowed, limited, and never left running."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ LIMIT = 8 * 1024 * 1024
 TIMED_OUT = 124  # as `timeout` exits
 
 _BLOCK = 64 * 1024
-_LINGER = 1.0  # for what a command that has ended left in the pipe
-# About the repository of whoever called us, not about the one the command runs in.
+_LINGER = 1.0  # to read what a command that has ended left in the pipe
+# These are about the caller's repository, not about the one that the command runs in.
 _FOREIGN = frozenset(
     """GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE GIT_PREFIX GIT_COMMON_DIR GIT_OBJECT_DIRECTORY
     GIT_ALTERNATE_OBJECT_DIRECTORIES GIT_NAMESPACE""".split()
@@ -28,8 +28,8 @@ _FOREIGN = frozenset(
 
 
 class Ran(NamedTuple):
-    status: int  # 124 when it was ended for taking too long
-    output: bytes  # stdout and stderr as they came, likely keys taken out
+    status: int  # 124 when it was ended because it took too long
+    output: bytes  # stdout and stderr as they came, without likely keys
 
     @property
     def text(self) -> str:
@@ -37,7 +37,7 @@ class Ran(NamedTuple):
 
 
 def run(permit: Permit, directory: str, timeout: float = TIMEOUT, limit: int = LIMIT) -> Ran:
-    """A line as the user would type it, so a shell reads it; its whole group ends with it."""
+    """A shell reads the line as the user would type it; its whole process group ends with it."""
     process = _start(permit.named.text, directory)
     killer = OrphanKiller(GRACE)
     killer.tell(f"+{process.pid}")
@@ -77,7 +77,8 @@ def _status(process: subprocess.Popen[bytes]) -> int:
 
 
 class _Heard:
-    """Reads a pipe to its end beside the process; keeps the beginning and the end of a long one."""
+    """Reads a pipe to its end beside the process; of a long output it keeps the beginning and the
+    end."""
 
     def __init__(self, stream: IO[bytes] | None, limit: int) -> None:
         assert stream is not None

@@ -12,6 +12,6 @@ def words() -> list[str]:
 
 
 def _isolation(place: str) -> list[str]:
-    """`-I` leaves out the user's own packages too: who has installed us there keeps them."""
+    """`-I` also leaves out the user's own packages; a user who installed us there keeps them."""
     own = site.getusersitepackages()
     return ["-E", "-P"] if place.startswith(f"{own}/") else ["-I"]

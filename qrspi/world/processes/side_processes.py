@@ -1,4 +1,4 @@
-"""Programs that run beside the daemon, a few at a time: it never waits for one, and none of them
+"""Programs that run beside the daemon, a few at a time. The daemon never waits for one, and none
 outlives it."""
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class SideProcesses:
             worker.start()
 
     def ended(self) -> list[Ended]:
-        """What ended since the last time this was asked."""
+        """What has ended since the last call."""
         found: list[Ended] = []
         with suppress(queue.Empty):
             while True:
@@ -74,8 +74,8 @@ class SideProcesses:
             self._wake()
 
     def _run(self, program: SideProgram) -> Ended:
-        # Files instead of pipes: a program that reads nothing, or leaves a child behind that
-        # keeps its output open, makes nobody wait.
+        # Files instead of pipes: a program that reads nothing, or leaves a child behind that keeps
+        # its output open, keeps nobody waiting.
         scratch = tempfile.TemporaryFile
         try:
             with scratch() as given, scratch() as out, scratch() as err:
@@ -121,7 +121,7 @@ class SideProcesses:
 
 
 def _end(process: subprocess.Popen[bytes], sign: int) -> None:
-    if process.poll() is None:  # else its number may be somebody else's by now
+    if process.poll() is None:  # otherwise its number may belong to somebody else by now
         with suppress(ProcessLookupError):
             os.killpg(process.pid, sign)
 

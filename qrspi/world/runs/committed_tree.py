@@ -6,10 +6,10 @@ from qrspi.world.files.run_tree import DiskTree
 
 
 class CommittedTree(DiskTree):
-    _lines: frozenset[str] | None = None  # what the engine's commits say, once that was asked
+    _lines: frozenset[str] | None = None  # what the engine's commits say, once it was asked for
 
     def knows(self, path: str) -> bool:
-        """False where git does not work: whoever needs git says that it is missing."""
+        """False where git does not work: code that needs git reports that."""
         if not self.in_git:
             return False
         # Imported here: only a run that seems to have lost a file pays for git.
@@ -39,7 +39,7 @@ class CommittedTree(DiskTree):
             return ""
 
     def signed(self, line: str) -> bool:
-        """Asked of git once: what is committed while this tree is used is in the trail as well."""
+        """Asked once: what is committed while this tree is used is in the trail as well."""
         if self._lines is None:
             self._lines = self._signatures(line.partition(" ")[0]) if self.in_git else frozenset()
         return line in self._lines

@@ -1,4 +1,4 @@
-"""A new run appears whole, or not at all."""
+"""A new run appears complete, or not at all."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _PATIENCE = 10.0
 
 
 def create_run(root: Root, name: str, files: Mapping[str, bytes]) -> RunDir:
-    """Make a run with its first files: filled beside its place, then renamed to it."""
+    """Make a run with its first files: filled beside its place, then renamed."""
     return create_from(root, name, files.items())
 
 
@@ -51,8 +51,8 @@ def _runs_folder(root: Root) -> Iterator[int]:
 
 
 def _remove_leftovers(runs: int) -> None:
-    """Only while no other `init` is at work: each holds the folder's lock in shared mode. Where
-    the lock cannot be had (another `init`, or NFS), a later one removes them."""
+    """Only while no other `init` is working: each holds the folder's lock in shared mode. Where the
+    lock is not available (another `init`, or NFS), a later one removes them."""
     with suppress(OSError):
         fcntl.flock(runs, fcntl.LOCK_EX | fcntl.LOCK_NB)
         for name in os.listdir(runs):
@@ -93,7 +93,7 @@ def _rename(runs: int, temp: str, name: str, path: str) -> None:
 
 
 def _remove(runs: int, temp: str) -> None:
-    from shutil import rmtree  # only what was killed, and what a failure left, is removed
+    from shutil import rmtree  # only remains of kills and failures are removed
 
     rmtree(temp, dir_fd=runs)
 

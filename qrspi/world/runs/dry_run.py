@@ -1,4 +1,4 @@
-"""A run as it would be: what a command writes is remembered, and nothing on disk changes."""
+"""A run as it would be: writes are remembered, and nothing on disk changes."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from qrspi.world.runs.workspace import Change, Workspace
 
 
 class DryRunWorkspace(Workspace):
-    """Takes the place of a Workspace for `--dry-run`. Reading sees what was written; no lock is
-    taken, since nobody can be disturbed."""
+    """Replaces a Workspace for `--dry-run`. Reading sees what was written. No lock is taken, since
+    nobody can be disturbed."""
 
     def __init__(self, path: str | os.PathLike[str], in_git: bool | None = None) -> None:
         super().__init__(path, in_git)

@@ -1,6 +1,6 @@
-"""The daemon's mark in the runs folder: a lock while it lives, and when it last looked.
+"""The daemon's mark in the runs folder: a lock while it lives, and the time of its last look.
 
-`status` only asks whether there is a daemon: what writes is imported by the daemon alone.
+`status` only asks whether there is a daemon; only the daemon imports what writes.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _QUESTION = 0.2
 
 
 class Daemon(NamedTuple):
-    """What the daemon says of itself; empty while it has said nothing."""
+    """What the daemon says about itself; '' while it has said nothing."""
 
     pid: int = 0
     started: str = ""
@@ -49,7 +49,8 @@ def daemon(runs_dir: str) -> Daemon | None:
 
 
 class DaemonPlace:
-    """The daemon's place at a folder of runs; taken again when another folder has the name."""
+    """The daemon's place at a folder of runs. It is taken again when another folder gets the
+    name."""
 
     def __init__(self, runs_dir: str) -> None:
         from qrspi.world.machine import clock
@@ -95,8 +96,8 @@ class Mark:
             atomic_write.replace(self._grip.own, FILE.rpartition("/")[2], data + b"\n")
 
     def stands(self) -> bool:
-        """Whether another daemon would find it: a folder that was deleted or moved away takes
-        the mark with it."""
+        """Whether another daemon would find it: a folder that was deleted or moved away takes the
+        mark with it."""
         try:
             now = os.stat(self._place, follow_symlinks=False)
         except OSError:

@@ -1,4 +1,5 @@
-"""Work trees that tasks of a complete run left: the disk tells, not a file of the run."""
+"""Work trees that tasks of a complete run left behind. Only the disk shows them, no file of the
+run."""
 
 from __future__ import annotations
 

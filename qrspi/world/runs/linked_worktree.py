@@ -1,5 +1,5 @@
 """Which work tree a run lives in, seen from a linked one. The linked one has a copy of the run, and
-whatever were written there would be lost."""
+anything written there would be lost."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from qrspi.world.runs import project_search
 
 
 def home(start: str, *, for_new: bool = False) -> str:
-    """The folder where a search for the project begins: `start` itself, or, in a linked work
-    tree, what it is a copy of. A work tree with a run that the main one has not is its own, and
-    a new run begins wherever its person stands, but never in the work tree of a task."""
+    """Where a search for the project begins: `start` itself, or, in a linked work tree, the folder
+    that it is a copy of. A work tree with a run that the main one does not have is its own project.
+    A new run begins wherever its person stands, but never in the work tree of a task."""
     top = project_search.top(start)
     shared = _shared(top) if top else None
     if top is None or shared is None:
@@ -27,8 +27,8 @@ def home(start: str, *, for_new: bool = False) -> str:
 
 
 def _shared(top: str) -> str | None:
-    """The directory that all work trees of a repository share. Both ends must say so: a `.git`
-    that leads to somebody's repository, which knows nothing of it, is not followed."""
+    """The directory that all work trees of a repository share. Both ends must say so: a `.git` that
+    names a repository which does not know it is not followed."""
     place = f"{top}/.git"
     if os.path.isdir(place):
         return os.path.realpath(place)
@@ -46,7 +46,7 @@ def _around(top: str, shared: str) -> str:
 
 
 def _has_own(start: str, top: str, main: str) -> bool:
-    """Whether the nearest project here has a folder of a run that is not in the main one."""
+    """Whether the nearest project here has the folder of a run that the main one does not have."""
     found = (at for at in project_search.candidates(start) if os.path.isdir(f"{at}/{RUNS}"))
     here = next(found, None)
     if here is None:
@@ -64,7 +64,7 @@ def _folders(path: str) -> frozenset[str]:
 
 
 def _line(path: str) -> str:
-    """The text of one of git's small files; '' for what cannot be read."""
+    """The text of one of git's small files; '' when it cannot be read."""
     try:
         with open(path, "rb") as file:
             return os.fsdecode(file.read(4096)).rstrip("\r\n")

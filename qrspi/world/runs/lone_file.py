@@ -15,7 +15,7 @@ from qrspi.world.runs import locate
 
 
 class LoneFile(NamedTuple):
-    """Its last part is not resolved: a link is reported as one, not followed."""
+    """Its last part is not resolved: a link is reported, not followed."""
 
     folder: str  # absolute, without links
     name: str
@@ -49,7 +49,8 @@ def run_around(file: LoneFile) -> str | None:
 
 
 def replace(file: LoneFile, old: bytes, new: bytes) -> None:
-    """Whole or not at all, and only if it still has the bytes the new ones were made from."""
+    """Completely or not at all, and only if it still has the bytes that the new ones were made
+    from."""
     with reporting_errors(file.shown), opened(file.folder) as folder:
         now = atomic_write.present(folder, file.name)
         if now is None or now.sha != atomic_write.sha256(old):

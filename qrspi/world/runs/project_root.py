@@ -19,7 +19,7 @@ NOWHERE = Problem(
 
 
 def current_directory() -> str | None:
-    """None when the directory the process stands in was deleted."""
+    """None when the current directory was deleted."""
     try:
         return os.getcwd()
     except FileNotFoundError:
@@ -27,7 +27,7 @@ def current_directory() -> str | None:
 
 
 def find_root(cwd: str | None, root_option: str | None, env: Mapping[str, str]) -> Root:
-    """The project whose runs a command is about. One of another user is refused."""
+    """The project whose runs a command is about. Another user's project is refused."""
     return _ours(_found_root(cwd, root_option, env))
 
 
@@ -57,7 +57,8 @@ def _found_root(cwd: str | None, root_option: str | None, env: Mapping[str, str]
 
 
 def root_for_init(cwd: str | None, root_option: str | None, env: Mapping[str, str]) -> Root:
-    """As `find_root`, but a project without runs yet is good: here, or where its `.git` is."""
+    """As `find_root`, but a project may have no runs yet: then it is here, or where its `.git`
+    is."""
     return _ours(_root_for_init(cwd, root_option, env))
 
 
@@ -95,8 +96,8 @@ def _standing(cwd: str | None) -> str:
 
 
 def _at_home(start: str, *, for_new: bool = False) -> str:
-    """In a linked work tree, whose `.git` is a file, the same folder of the work tree that has
-    the runs."""
+    """In a linked work tree, whose `.git` is a file, the same folder in the work tree that has the
+    runs."""
     top = project_search.top(start)
     if top is None or not os.path.isfile(f"{top}/.git"):
         return start
@@ -144,7 +145,7 @@ def _no_directory(path: str) -> Problem:
 
 
 def _project(path: str) -> Root:
-    """A committed symlink must not make the engine write into some other directory."""
+    """A committed symlink must not make the engine write into another directory."""
     runs_dir = os.path.realpath(f"{path}/{RUNS}")
     if f"{runs_dir}/".startswith(f"{os.path.realpath(path).rstrip('/')}/"):
         return Root(path, runs_dir)
@@ -187,7 +188,7 @@ def _ours(root: Root) -> Root:
 
 
 def _refuse_unless_safe(path: str) -> None:
-    """A project of another user: refused as git refuses it, and allowed as git allows it."""
+    """Another user's project: refused as git refuses it, and allowed as git allows it."""
     # Imported here: git is asked only about a project of somebody else.
     from qrspi.world.git import command
 
@@ -198,7 +199,8 @@ def _refuse_unless_safe(path: str) -> None:
 
 
 def _safe_directories() -> tuple[str, ...]:
-    """What the user's own settings list: `/` is in no repository, whose settings do not count."""
+    """What the user's own settings list. `/` is in no repository, so no repository's settings
+    count."""
     from qrspi.world.git import command
 
     args = ["config", "--type=path", "-z", "--get-all", "safe.directory"]
@@ -207,7 +209,7 @@ def _safe_directories() -> tuple[str, ...]:
 
 
 def _since_last_reset(entries: list[str]) -> Iterator[str]:
-    """An empty entry takes back all that stand before it."""
+    """An empty entry cancels all entries before it."""
     last = max((at for at, entry in enumerate(entries) if not entry), default=-1)
     yield from entries[last + 1 :]
 

@@ -1,10 +1,11 @@
-"""How far up a project is looked for. A folder above one's own may be anybody's, as /tmp is."""
+"""How far up a project is searched for. A folder above one's own may belong to anybody, like
+/tmp."""
 
 import os
 
 
 def candidates(start: str) -> tuple[str, ...]:
-    """Folders that may be the project, nearest first: up to the top of the repository; outside git
+    """Folders that may be the project, nearest first: up to the top of the repository. Outside git,
     as long as they are ours and on one file system."""
     end = top(start)
     if end:
@@ -18,13 +19,13 @@ def candidates(start: str) -> tuple[str, ...]:
 
 
 def with_runs(start: str) -> str | None:
-    """The nearest of them that has runs; None for those of somebody else."""
+    """The nearest of them that has runs; None for somebody else's."""
     found = next((at for at in candidates(start) if os.path.isdir(f"{at}/docs/qrspi")), None)
     return found if found and is_ours(found) and is_ours(f"{found}/docs/qrspi") else None
 
 
 def top(start: str) -> str | None:
-    """The top of the repository that a folder is in; git does not look beyond a mount either."""
+    """The top of the repository of a folder; like git, this does not look beyond a mount."""
     below = start
     for at in _upwards(start):
         if _is_mount(below, at):
@@ -36,7 +37,7 @@ def top(start: str) -> str | None:
 
 
 def is_ours(path: str) -> bool:
-    """As git judges it: who became root by sudo still owns what was theirs. What is not there
+    """As git judges it: a user who became root by sudo still owns their files. What does not exist
     yet will be ours."""
     try:
         owner = os.lstat(path).st_uid

@@ -22,8 +22,8 @@ _NOT_THERE = Fault("absent")
 
 
 def load(name: str, run: str | os.PathLike[str], project: str | os.PathLike[str]) -> Role | Problem:
-    """The role of that name, to send an agent by: refused until the user has allowed a text that
-    is not the package's. A file that is there and bad is a Problem, never passed over."""
+    """The role of that name, to send an agent with. A text that is not the package's is refused
+    until the user has allowed it. A bad file is a Problem, and never skipped."""
     own = _own(name, run, project)
     if own is None:
         return shipped(name)
@@ -41,13 +41,13 @@ def look_at(
 
 
 def own_texts(run: str, project: str) -> tuple[Named, ...]:
-    """The role texts that the run and the project bring along."""
+    """The role texts that the run and the project contain."""
     found = (_own(name, run, project) for name in names(run, project))
     return tuple(named for own in found if own and (named := own.named(project)))
 
 
 class _Own(NamedTuple):
-    """A file in a shipped role's place."""
+    """A file that replaces a shipped role."""
 
     file: str
     content: bytes | Fault
@@ -94,7 +94,7 @@ def shipped_names() -> tuple[str, ...]:
 
 
 def names(run: str, project: str) -> tuple[str, ...]:
-    """Every role there is: the shipped ones, and those that the run or the project adds."""
+    """All roles: the shipped ones, and those that the run or the project adds."""
     found = set(shipped_names())
     for place in (run, project):
         for entry in entries(DiskTree(place), _AGENTS):
@@ -110,7 +110,7 @@ def is_shipped(role: Role) -> bool:
 
 @cache
 def shared_parts() -> dict[str, str]:
-    """The contract's parts by name. They are not to be overridden: replies are read by them."""
+    """The contract's parts by name. They cannot be overridden, since replies are read by them."""
     return {name: _part(name) for name in _names("shared")}
 
 
@@ -124,7 +124,7 @@ def _part(name: str) -> str:
 
 @cache
 def _package() -> str:
-    # Not by importlib.resources, which would be a third of a cold `next`.
+    # Not by importlib.resources, which would take a third of a cold `next`.
     return f"{os.path.dirname(os.path.abspath(qrspi.__file__))}/roles"
 
 

@@ -1,4 +1,5 @@
-"""Tasks whose implementers have shown no heartbeat for too long: the clock tells, not a file."""
+"""Tasks whose implementers have sent no heartbeat for too long. Only the clock shows that, no
+file."""
 
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ def told(state: RunState) -> RunState:
 
 
 def until_next(state: RunState) -> float | None:
-    """Seconds until one more of them may have been silent for too long."""
+    """Seconds until another of them may have been silent for too long."""
     now = clock.seconds()
     beats = (row.heartbeat for row in state.checkpoints if checkpoint_board.is_beating(row))
     left = [beat + STALE + 1 - now for beat in beats if beat is not None]

@@ -1,13 +1,14 @@
 """States of runs that have not changed since they were derived: a faster way to the same answer.
 
-An entry holds a state, and of every file and folder that was looked at for it what the kernel
-says: inode, size, and when it last changed in any way (`touch` cannot set that time back, and a
-file that came with a clone cannot know it). While all of these are the same, so is the content,
-unless it changed within the clock's own tick; hence nothing is kept of what changed a moment ago,
-nor of what could not be read: a disk may do better next time without any file having changed.
+An entry holds a state. For every file and folder that the state depends on, it also holds what the
+kernel says: inode, size, and the time of the last change of any kind (`touch` cannot set that time
+back, and a file from a clone cannot know it). While all of these are the same, so is the content,
+unless it changed within one tick of the clock. Therefore nothing that changed a moment ago is kept.
+Neither is anything that could not be read: the disk may work next time although no file has
+changed.
 
-Entries lie with the user's own files and never in a project: an agent that may write there could
-otherwise say of any run what it likes.
+Entries lie with the user's own files and never in a project, where an agent could otherwise write
+any state for any run.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ class Entry(NamedTuple):
 
 
 class StateCache:
-    """Of one folder of runs. `find` and `keep`, then `save` once."""
+    """For one folder of runs. `find` and `keep`, then `save` once."""
 
     def __init__(self, runs_dir: str, *, in_git: bool, now: int) -> None:
         self._file = file(runs_dir)
@@ -75,7 +76,7 @@ class StateCache:
             self._new[run.name] = Entry(steps, there, absent, state)
 
     def save(self) -> None:
-        """Where it cannot be written, as on a read-only disk, the next `status` derives again."""
+        """If it cannot be written, as on a read-only disk, the next `status` derives again."""
         if self._new == self._old:
             return
         document = {"key": self._key, "runs": self._new}
@@ -102,7 +103,7 @@ def _derived(cache: StateCache, run: RunDir, in_git: bool, steps: bool) -> RunSt
 
 
 def is_on(runs_dir: str) -> bool:
-    """Not where another machine may change files and our kernel hears of it late."""
+    """Not where another machine may change files and our kernel learns of it late."""
     return os.environ.get(SWITCH) != "off" and mounts.gives_events(runs_dir)
 
 
@@ -116,7 +117,7 @@ def kernel(path: str) -> list[int] | None:
 
 
 def _is_unchanged(run: str, entry: Entry) -> bool:
-    """Of a forged entry that names no run, every word would be true: the run comes first."""
+    """A forged entry that names no run would be true in every word, so the run comes first."""
     lstat = os.lstat  # this is the hot loop of a second `status --all`
     try:
         for path, inode, size, changed in entry.there:
@@ -130,7 +131,7 @@ def _is_unchanged(run: str, entry: Entry) -> bool:
 
 
 def _with_folders(seen: Iterable[Seen]) -> dict[str, None]:
-    """With the folders on the way: one that became a link leads to the same files, and is not
+    """With the folders on the way: a folder that became a link leads to the same files, and is not
     followed. A folder of the run itself cannot be swapped without a change of the run."""
     paths = {".": None}
     for one in seen:
@@ -143,7 +144,8 @@ def _with_folders(seen: Iterable[Seen]) -> dict[str, None]:
 
 
 def _code() -> list[int]:
-    """Other code or tables may derive another state: how many, and when the newest changed."""
+    """Other code or tables may derive another state: how many files there are, and when the newest
+    changed."""
     package = os.path.dirname(qrspi.__file__)
     times: list[int] = []
     for folder in ("core", "data"):
@@ -154,7 +156,7 @@ def _code() -> list[int]:
 
 
 def file(runs_dir: str) -> str:
-    """A relative XDG_CACHE_HOME does not count, as its specification says."""
+    """A relative XDG_CACHE_HOME is ignored, as its specification says."""
     said = os.environ.get("XDG_CACHE_HOME", "")
     home = said if said.startswith("/") else os.path.expanduser("~/.cache")
     name = hashlib.sha256(os.fsencode(os.path.realpath(runs_dir))).hexdigest()

@@ -1,7 +1,7 @@
 """The one place that writes into a run.
 
-Every method leaves whole files only, and works below the descriptor of the run's directory, so
-that neither a symlink nor a moved directory can lead a write elsewhere.
+Every method leaves whole files only, and works below the descriptor of the run's directory, so that
+neither a symlink nor a moved directory can redirect a write.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Workspace(CommittedTree):
 
     @property
     def in_git(self) -> bool:
-        """Asked exactly: whoever writes also commits, and a `.git` alone is no work tree."""
+        """Asked exactly: code that writes also commits, and a `.git` alone is no work tree."""
         if self._in_git is None:
             from qrspi.world.git import repository
 
@@ -54,15 +54,15 @@ class Workspace(CommittedTree):
 
     @property
     def at_rest(self) -> bool:
-        """Whether nobody holds the run, and no killed command left anything to clear up."""
+        """Whether nobody holds the run, and no killed command left anything to clean up."""
         said = self.read(LOCK, 200)
         free = said in (lock.FREE, Fault("absent"))
         return free or not os.access(f"{self.path}/{LOCK}", os.W_OK)
 
     @contextmanager
     def locked(self, timeout: float = 10.0, command: str = "qrspi") -> Iterator[Self]:
-        """Hold the run. Nothing but the lock file is written before it is held; what was read
-        earlier must be read again inside."""
+        """Hold the run. Only the lock file is written before it is held; what was read earlier must
+        be read again inside."""
         if self._root >= 0:
             raise RuntimeError("the run is already locked here")
         busy = partial(_busy, self.name, timeout)
@@ -80,7 +80,7 @@ class Workspace(CommittedTree):
                 self._root = self._lock = -1
 
     def write(self, path: str, data: bytes) -> bool:
-        """Put a file that is the engine's own; False when it had these bytes already."""
+        """Write a file of the engine's own; False when it already had these bytes."""
         with self._place(path) as (directory, name):
             now = atomic_write.present(directory, name)
             after = atomic_write.sha256(data)
@@ -93,8 +93,8 @@ class Workspace(CommittedTree):
             return True
 
     def replace(self, path: str, old: bytes, new: bytes) -> None:
-        """Change a file that people or agents edit too: only if it still has the bytes that the
-        new ones were made from."""
+        """Change a file that people or agents edit too, only if it still has the bytes that the new
+        ones were made from."""
         before = atomic_write.sha256(old)
         with self._place(path) as (directory, name):
             now = _unchanged(path, atomic_write.present(directory, name), before)
@@ -105,7 +105,7 @@ class Workspace(CommittedTree):
             self._note(path, before, atomic_write.sha256(new))
 
     def create(self, path: str, data: bytes) -> None:
-        """Put a file where nothing is."""
+        """Create a file; nothing may have its name."""
         with self._place(path) as (directory, name):
             try:
                 with atomic_write.temporary(directory, name, data) as temp:
@@ -115,7 +115,7 @@ class Workspace(CommittedTree):
             self._note(path, None, atomic_write.sha256(data))
 
     def create_all(self, folder: str, files: Mapping[str, bytes]) -> frozenset[str]:
-        """Put many files into one folder and sync it once; the names that something had."""
+        """Create many files in one folder and sync it once. Gives the names that were taken."""
         taken: set[str] = set()
         if not files:
             return frozenset()
@@ -133,7 +133,7 @@ class Workspace(CommittedTree):
         return frozenset(taken)
 
     def append(self, path: str, lines: bytes) -> tuple[Problem, ...]:
-        """Add whole lines to a log; the problems are about the line that was its last before."""
+        """Add whole lines to a log. The problems are about the line that was its last before."""
         with self._place(path) as (directory, name):
             before = self._hash(path, directory, name)
             problems = json_log.append(directory, name, lines, path)
@@ -141,7 +141,7 @@ class Workspace(CommittedTree):
             return problems
 
     def settle(self, path: str) -> None:
-        """Make sure of the last line of a log that a killed command may have written."""
+        """Complete and sync the last line of a log that a killed command may have written."""
         with self._place(path) as (directory, name):
             before = self._hash(path, directory, name)
             json_log.settle(directory, name)
@@ -162,8 +162,8 @@ class Workspace(CommittedTree):
         return True
 
     def move(self, source: str, target: str) -> bool:
-        """Rename a file or a whole directory to where nothing is; False when the source is not
-        there, as after a command that was killed just after the move."""
+        """Rename a file or a directory to a free name. False when the source is absent, as after a
+        command that was killed just after the move."""
         try:
             with self._place(source, make=False) as (old, name):
                 os.stat(name, dir_fd=old, follow_symlinks=False)
@@ -215,13 +215,13 @@ class Workspace(CommittedTree):
 
 
 def _is_own(path: str) -> bool:
-    """The engine's own folder is in no audit line: hashing the log for each of its lines would
-    make appending cost as much as the log is long."""
+    """The engine's own folder is in no audit line: hashing the log for each of its lines would make
+    each append cost as much as the log is long."""
     return path.startswith(f"{lock.OWN}/")
 
 
 def _check_path(path: str) -> None:
-    """Before a directory is made for the half of it that is good."""
+    """Checked before a directory is made for only the first parts of a bad path."""
     os.fsencode(path)
     if "\0" in path or any(part in ("", ".", "..") for part in path.split("/")):
         raise ValueError(f"no name of a file: {path!r}")
@@ -249,7 +249,7 @@ def _unchanged(path: str, now: atomic_write.Present | None, sha: str) -> atomic_
 
 
 def _sync_both(directory: int, name: str) -> None:
-    """The bytes may be those of a command that was killed before it could sync them."""
+    """The bytes may come from a command that was killed before it could sync them."""
     with closing(atomic_write.open_regular(directory, name)) as fd:
         os.fsync(fd)
     atomic_write.sync(directory)

@@ -1,8 +1,8 @@
-"""Whether the databases of runs were written to, from what the kernel says of their files.
+"""Whether the databases of runs were written to, from what the kernel says about their files.
 
-Events do not tell it: a program that keeps a database open never closes the file that it writes
-to, and one that only reads it closes a file that it could have written to. So that reading wakes
-nobody, the size and the time of the last write are asked for instead.
+Events do not tell: a program that keeps a database open never closes the file that it writes to,
+and a program that only reads it closes a file that it could have written to. So size and time of
+the last write are asked for instead, and reading wakes nobody.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ class DatabaseChanges:
         self._seen: dict[str, tuple[str, tuple[_Written, ...]]] = {}
 
     def look(self, name: str, run: str) -> None:
-        """Before the run is read: what is written meanwhile is news afterwards."""
+        """Called before the run is read, so that a write in the meantime is news afterwards."""
         self._seen[name] = (run, _written(run))
 
     def forget(self, name: str) -> None:
@@ -38,7 +38,7 @@ def _written(run: str) -> tuple[_Written, ...]:
 
 
 def _file(path: str) -> _Written:
-    """A file with nothing in it, which a reader may have made, is as good as none."""
+    """An empty file, which a reader may have made, counts as none."""
     try:
         found = os.lstat(path)
     except OSError:

@@ -1,4 +1,4 @@
-"""Which files below a folder are other ones than before."""
+"""Which files below a folder have changed."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ Marks = Mapping[str, tuple[int, int, int]]  # by path below the folder
 
 
 def marks(folder: str) -> Marks:
-    """What tells a file that was changed from one that was not. Hidden folders are left out: what
+    """What distinguishes a changed file from an unchanged one. Hidden folders are left out: what
     the engine keeps there changes with every look."""
     return dict(_below(folder, ""))
 

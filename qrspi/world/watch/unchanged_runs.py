@@ -1,8 +1,8 @@
 """What the kernel said about the files that the last look at each run depended on.
 
 While it says the same, another look would find the same. So a sweep over a thousand waiting runs
-only asks the kernel about their files. As in the cache of `status`, nothing is remembered of files
-that changed a moment ago.
+only asks the kernel about their files. As in the cache of `status`, nothing is remembered about
+files that changed a moment ago.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ class RecordingWorkspace(Workspace):
 
 
 class Around(NamedTuple):
-    """What all runs of a root depend on. `git` matters only to runs that failed: they may go on
-    now."""
+    """What all runs of a root depend on. `git` matters only to runs that failed, since they may go
+    on now."""
 
     repository: tuple[tuple[str, bool], ...]
     roles: Sighting | None
@@ -64,7 +64,7 @@ class UnchangedRuns:
         self._of: dict[str, Sighting] = {}
 
     def keep(self, run: RunDir, seen: RecordingWorkspace) -> None:
-        """After a look; nothing that it wrote itself is settled yet."""
+        """After a look. What the look wrote itself is too recent to be remembered."""
         paths = (*seen.asked_for, *_roles(run.path))
         found = _settled(_said(run.path, paths), seen.began) if self._on else None
         if found is None:
@@ -101,7 +101,7 @@ def _settled(said: Sighting, began: int) -> Sighting | None:
 
 
 def _roles(folder: str) -> list[str]:
-    """The texts that prompts are made of. Nothing else in our own folder decides anything."""
+    """The texts that prompts are made from. Nothing else in our own folder matters."""
     try:
         names = os.listdir(f"{folder}/{_ROLES}")
     except OSError:
@@ -110,7 +110,7 @@ def _roles(folder: str) -> list[str]:
 
 
 def _git_files(places: tuple[tuple[str, bool], ...]) -> Iterator[str]:
-    """A branch is written by renaming, which changes its folder."""
+    """git writes a branch by renaming, which changes its folder."""
     for place, deep in places:
         if deep:
             yield from (folder for folder, _, _ in os.walk(place))

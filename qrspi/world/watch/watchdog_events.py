@@ -1,4 +1,5 @@
-"""The one door to watchdog: threads that hear of changes, and an inbox for the one that looks."""
+"""The one door to watchdog: threads that are told of changes, and an inbox for the thread that
+looks."""
 
 from __future__ import annotations
 
@@ -25,7 +26,7 @@ from qrspi.world.files import atomic_write, lock
 from qrspi.world.files.run_tree import ROOT_FLAGS
 from qrspi.world.git import repository
 
-# Without this list, opening a file would wake us, and we open files all day.
+# Without this list, opening a file would wake us, and we open files all the time.
 _WANTED: list[type[FileSystemEvent]] = [
     events.FileCreatedEvent,
     events.FileClosedEvent,
@@ -36,13 +37,13 @@ _WANTED: list[type[FileSystemEvent]] = [
     events.DirDeletedEvent,
 ]
 if sys.platform != "linux":
-    _WANTED.append(events.FileModifiedEvent)  # only Linux tells that a file was closed
+    _WANTED.append(events.FileModifiedEvent)  # only Linux reports that a file was closed
 
 GIT_FILES = frozenset(("HEAD", "index", "packed-refs"))
 
-# watchdog holds the first half of a rename back, and everything after it, until it hears the second
-# half. A thread that looks between the halves sleeps for all of this time. With the library's own
-# half a second, one rename in some 400 was reported that late.
+# watchdog keeps the first half of a rename, and everything after it, until it gets the second half.
+# A thread that looks in between sleeps for all of this time. With the library's own half a second,
+# one rename in some 400 was reported that late.
 _BETWEEN_HALVES = 0.005
 
 
@@ -58,7 +59,7 @@ class Inbox:
     """Notices from any thread, each once until it is taken."""
 
     def __init__(self) -> None:
-        # Of all queues only this one may be put into by a signal handler.
+        # This is the only queue that a signal handler may put into.
         self._queue: queue.SimpleQueue[Notice] = queue.SimpleQueue()
         self._waiting: set[Notice] = set()
 
@@ -68,8 +69,8 @@ class Inbox:
             self._queue.put(notice)
 
     def take(self, patience: float) -> set[Notice]:
-        """All there are, after waiting for a first one. The files are looked at after this, so
-        a notice that was not put in because it was here already is no loss."""
+        """All notices, after waiting for the first. Files are looked at after this, so a notice
+        that was dropped because it was already here is no loss."""
         taken: set[Notice] = set()
         with suppress(queue.Empty):
             taken.add(self._queue.get(timeout=patience))
@@ -87,7 +88,7 @@ class WatchdogEvents:
         self._folder = folder
         self._places = git_places(folder)
         with ExitStack() as stack:
-            # Held open, so that no folder made later can have its number.
+            # Kept open, so that no folder made later can have its number.
             self._fd = os.open(folder, ROOT_FLAGS)
             stack.callback(os.close, self._fd)
             stack.enter_context(_hushed(inbox))
@@ -105,8 +106,8 @@ class WatchdogEvents:
         self._observer.schedule(who, place, recursive=deep, event_filter=_WANTED)
 
     def good(self) -> bool:
-        """Whether a change would be heard. Deleting the folder ends the thread that listens to
-        it; a folder that took its place has another number."""
+        """Whether a change would be noticed. Deleting the folder ends the thread that listens to
+        it; a folder in its place has another number."""
         threads = (self._observer, *self._observer.emitters)
         if not all(thread.is_alive() for thread in threads):
             return False
@@ -131,8 +132,8 @@ def _observer() -> BaseObserver:
 
 
 class _Below(FileSystemEventHandler):
-    """Whatever happens below a folder, named by what is directly in it. Of the files that a run
-    keeps for itself, those that `own` names."""
+    """Whatever happens below a folder, named by its direct child. Of the files that a run keeps for
+    itself, only those in `own` count."""
 
     def __init__(self, folder: str, inbox: Inbox, own: frozenset[str]) -> None:
         self._skip = len(folder.rstrip("/")) + 1
@@ -154,12 +155,13 @@ class _Below(FileSystemEventHandler):
 
 
 def _is_passing(name: str) -> bool:
-    """Files that come and go, and mean nothing; those beside a database even when it is read."""
+    """Files that come and go and mean nothing; those beside a database come even when it is only
+    read."""
     return name in BESIDE or is_dropping(name)
 
 
 def _is_unfinished(event: FileSystemEvent) -> bool:
-    """Whether more is to come, or nothing is new, since we wrote it ourselves."""
+    """Whether more is to come, or nothing is new because we wrote it ourselves."""
     match event.event_type:
         case "created":
             return not event.is_directory
@@ -185,13 +187,13 @@ class _OfGit(FileSystemEventHandler):
 
 
 def _paths(event: FileSystemEvent) -> list[str]:
-    """An atomic save is told as a move, with the file's own name second."""
+    """An atomic save is reported as a move, with the file's own name second."""
     return [os.fsdecode(path) for path in (event.src_path, event.dest_path) if path]
 
 
 def git_places(folder: str) -> tuple[tuple[str, bool], ...]:
-    """The directories where a repository's HEAD, index and refs are, and whether what is below
-    them counts. One that git will not read is not watched; whoever needs it says why."""
+    """The directories of a repository's HEAD, index and refs, and whether what is below them
+    counts. One that git will not read is not watched; code that needs it reports why."""
     try:
         repo = repository.find(folder)
     except Refusal:
@@ -228,7 +230,7 @@ def _hushed(inbox: Inbox) -> Iterator[None]:
 
 
 class _Overheard(logging.Handler):
-    """watchdog logs that the kernel's queue overflowed, and reports it in no other way."""
+    """watchdog only logs that the kernel's queue overflowed, and reports it in no other way."""
 
     def __init__(self, inbox: Inbox) -> None:
         super().__init__()

@@ -31,11 +31,11 @@ POLL = 1.0
 # watches are in order again.
 _PULSE = 1.0
 # A file that was only created has yet to be written, and its closing will be reported (unless it
-# was linked, or was there before we listened to its folder). Where one file is deleted, its whole
-# folder may follow: whoever looks too early makes the folder again.
+# was linked, or existed before we listened to its folder). When one file is deleted, its whole
+# folder may follow, and a caller that looks too early would make the folder again.
 _UNFINISHED = 0.05
-# Looking at everything takes at most one part in so many of the processor's time. Not of wall
-# time: a daemon that was stopped during a look would not sweep for long afterwards.
+# Looking at everything takes at most this part of the processor's time. Not of wall time: a daemon
+# that was stopped during a look would not sweep for long afterwards.
 _SHARE = 10
 
 Why = Literal["start", "event", "sweep", "lost"]
@@ -61,7 +61,7 @@ def states(run: RunDir, path: str, timeout: float | None = None) -> Iterator[Run
 
 
 class Change(NamedTuple):
-    """Where to look. `git` says that a branch, HEAD or the index may be another now."""
+    """Where to look. `git` says that a branch, HEAD or the index may have changed."""
 
     why: Why
     names: frozenset[str] = frozenset()
@@ -73,7 +73,7 @@ class Change(NamedTuple):
 
 
 class Watcher:
-    """Changes below a folder, by the names of what is directly in it."""
+    """Changes below a folder, named by its direct children."""
 
     def __init__(
         self,
@@ -81,7 +81,7 @@ class Watcher:
         *,
         sweep: float = SWEEP,
         poll: bool = False,
-        own: frozenset[str] = frozenset(),  # names of files that count although a run keeps them
+        own: frozenset[str] = frozenset(),  # files of a run's own that count
     ) -> None:
         self.folder = folder
         self._own = own
@@ -96,7 +96,7 @@ class Watcher:
 
     @property
     def manner(self) -> str:
-        """How it notices, in words."""
+        """How it notices changes, in words."""
         if self.polls:
             return f"looking every {self._period:g} s ({self.why_polls})"
         return f"listening for changes, looking at everything every {self._sweep:g} s"
@@ -111,7 +111,7 @@ class Watcher:
         self._inbox.put(WAKE)
 
     def remind(self, name: str, seconds: float) -> None:
-        """Make `changes` yield this name again after so many seconds at the latest."""
+        """Make `changes` yield this name again after this many seconds at the latest."""
         due = time.monotonic() + seconds
         self._later[name] = min(due, self._later.get(name, due))
 
