@@ -29,10 +29,10 @@ from qrspi.world.watch.database_changes import DatabaseChanges
 from qrspi.world.watch.unchanged_runs import Around, RecordingWorkspace, UnchangedRuns
 from qrspi.world.watch.watcher import Change, Watcher
 
-# Seconds that a question must stand before a person is told: a file that is being written looks
-# for a moment like one that breaks the contract.
+# Seconds that a question must stand before a person is told: a file that is being written looks for
+# a moment like one that breaks the contract.
 SETTLED = 0.3
-# Another command is at work on the run. That is no trouble; the run is looked at again in a second.
+# Another command is working on the run. That is no problem; the run is looked at again in a second.
 PASSING: frozenset[Code] = frozenset(("busy", "changed-meanwhile", "run-moved"))
 AGAIN = 1.0
 
@@ -41,7 +41,7 @@ IN_VAIN = 4
 # At these steps a run depends on what lies outside it: work trees, and what is in them.
 AT_CODE = ("implement", "integrate", "test")
 
-# A person must ask for what the engine could do and the daemon leaves undone, such as merging.
+# A person must ask for what the engine could do but the daemon does not, such as merging.
 NEEDS_PERSON = ("human", "engine")
 
 HOOK, DISPATCH = "hook", "dispatch"
@@ -89,8 +89,8 @@ class Trouble(NamedTuple):
 
 
 def watch(settings: Settings, watcher: Watcher, attempt: Attempt) -> Iterator[Report]:
-    """Until the watcher is stopped. `attempt` turns whatever goes wrong with one run into a
-    problem, so that the others go on."""
+    """Until the watcher is stopped. `attempt` turns any failure of one run into a problem, so that
+    the others go on."""
     with DaemonPlace(settings.root.runs_dir) as place, SideProcesses(watcher.wake) as processes:
         place.keep()
         daemon = Daemon(settings, watcher, attempt, processes)
@@ -117,12 +117,12 @@ class Daemon:
         self._sightings = UnchangedRuns(settings.root)
         self._around: Around | None = None
         self._starting = True
-        self._told_rows: dict[str, frozenset[str]] = {}  # of each run, what is no news
+        self._told_rows: dict[str, frozenset[str]] = {}  # of each run, what was said already
         self._databases = DatabaseChanges()
         watcher.also = self._databases.since
 
     def keep(self, place: DaemonPlace) -> Iterator[Report]:
-        """A full disk must not end the daemon; another daemon in its place must."""
+        """A full disk must not end the daemon; another daemon that took its place must."""
         try:
             place.keep()
         except Halt as halt:
@@ -180,7 +180,7 @@ class Daemon:
 
     def _once_more(self, failed: list[RunDir]) -> Iterator[RunDir]:
         """The reason may be one that no file shows, such as a full disk. A few are tried, those
-        first that have waited longest; once one succeeds, the others too."""
+        that have waited longest first; once one succeeds, the others are tried too."""
         left = IN_VAIN
         for run in sorted(failed, key=lambda run: self._troubles[run.name].last_tried):
             if not left:
@@ -236,7 +236,7 @@ class Daemon:
                     self._ask(report)
 
     def _failed(self, name: str, problem: Problem) -> Iterator[Report]:
-        """Told once per cause."""
+        """Told once for each cause."""
         if problem.code in PASSING:
             self._watcher.remind(name, AGAIN)
             return
@@ -252,7 +252,7 @@ class Daemon:
             self._ask(report)
 
     def _settled(self, name: str, since: float) -> bool:
-        """Whether it has stood long enough; if not, the run is looked at again when it has."""
+        """Whether it has stood long enough; if not, the run is looked at again at that time."""
         left = since + SETTLED - time.monotonic()
         if left > 0:
             self._watcher.remind(name, left)
@@ -267,7 +267,7 @@ class Daemon:
         if before and _question(before.state) == _question(state):
             known = before._replace(state=state)
         else:
-            # At the start, a run that waits for no person is no news.
+            # At the start, a run that does not wait for a person is no news.
             quiet = self._starting and state.next.who not in NEEDS_PERSON
             known = Known(state, time.monotonic(), told=quiet)
         self._known[run.name] = known
@@ -287,7 +287,7 @@ class Daemon:
 
     def _send(self, run: RunDir) -> None:
         known = self._known[run.name]
-        # A task that asks for review waits for a word, and no agent is sent for that.
+        # A task that asks for review waits for a decision, and no agent is sent for that.
         idle = not known.state.next.asks or known.state.closed
         if not self._settings.dispatch or known.sent or idle:
             return
@@ -320,7 +320,7 @@ class Daemon:
 
 
 def _lasts(result: Outcome | Problem) -> bool:
-    """Whether a second look would find the same as long as the run's files and git are the same."""
+    """Whether a second look would find the same while the run's files and git stay the same."""
     if isinstance(result, Problem):
         return result.code not in PASSING
     return not result.performed and result.state.current_step not in AT_CODE
@@ -332,13 +332,13 @@ def _question(state: RunState) -> Next:
 
 
 def _about(report: Report) -> str:
-    """What makes two reports of a row the same, whatever the time says meanwhile."""
+    """What makes two reports of a row the same, apart from the time."""
     task = report.problem.field if report.problem else ""
     return report.state.next.summary if report.state else task
 
 
 def _sending(run: RunDir, options: Options, executor: str) -> SideProgram:
-    """A command of its own, so that the daemon goes on with other runs while agents work. It may do
+    """A separate command, so that the daemon goes on with other runs while agents work. It may do
     no more than the daemon may."""
     command = [*own_command.words(), "--root", run.path, "--json"]
     command += ["next", "--dispatch", "--by", options.actor]
@@ -358,7 +358,7 @@ def _trouble(ended: Ended) -> Problem | None:
 
 
 def _dispatch_trouble(ended: Ended) -> Problem:
-    """As the command's own document says it, if there is one."""
+    """The reason in the command's own document, if there is one."""
     try:
         document = json.loads(ended.out)
     except ValueError:

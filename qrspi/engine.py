@@ -41,14 +41,14 @@ def tick(workspace: Workspace, options: Options, path: str = "") -> tuple[Perfor
 
 
 def _surveyed(workspace: Workspace, options: Options, path: str) -> Survey:
-    """Derived from one look at each file. Whoever acts on it reads the files as they are then."""
+    """Derived from one look at each file. A handler that acts on it reads the files again."""
     found = _decidable(survey(Snapshot(workspace), path, thorough=options.thorough))
     facts = found.facts and found.facts._replace(tree=workspace)
     return found._replace(facts=facts)
 
 
 def _decidable(found: Survey) -> Survey:
-    """While nobody knows what people decided, nothing is done for them."""
+    """While past decisions are unknown, nothing is done."""
     if found.state.next.kind == "records" and found.state.errors:
         raise refused(*found.state.errors)
     return found
@@ -70,8 +70,8 @@ def advance(workspace: Workspace, options: Options, path: str = "") -> Outcome:
 
 
 def _told(workspace: Workspace, found: Survey, options: Options) -> RunState:
-    """The state that a waiting run is in. Agents that cannot be told what to do are named, unless
-    they are sent at once: then they are named by whoever sends them."""
+    """The state of a waiting run. Agents without a prompt are named here, unless this command sends
+    agents, which then names them itself."""
     state = _left_to_you(found, options)
     if state.checkpoints:
         from qrspi.world.runs import silent_tasks
@@ -91,7 +91,7 @@ def _told(workspace: Workspace, found: Survey, options: Options) -> RunState:
 
 
 def _left_to_you(found: Survey, options: Options) -> RunState:
-    """With --no-commit or `commit: off`, a finished round waits for the person who said so."""
+    """With --no-commit or `commit: off`, a finished round waits for a person's commit."""
     state, answer = found.state, found.state.next
     off = found.facts is not None and found.facts.config.commit == "off"
     if not (options.no_commit or off) or answer.action != "commit-round":
@@ -104,7 +104,7 @@ def _left_to_you(found: Survey, options: Options) -> RunState:
 
 
 def go_on(workspace: Workspace, options: Options, path: str = "") -> tuple[Outcome, Problem | None]:
-    """What `next` would do after an approval, which stands whatever becomes of this."""
+    """What `next` would do after an approval. The approval stands, whatever happens here."""
     try:
         return advance(workspace, options, path), None
     except Refusal as refusal:
@@ -112,7 +112,7 @@ def go_on(workspace: Workspace, options: Options, path: str = "") -> tuple[Outco
 
 
 def rehearse(workspace: Workspace, options: Options, path: str = "") -> Outcome:
-    """What `advance` would do, as far as it can be foreseen, with the state as it is now."""
+    """What `advance` would do, as far as it can be foreseen, with the present state."""
     from qrspi.world.runs.dry_run import DryRunWorkspace
 
     state = _decidable(survey(workspace, path)).state
@@ -138,7 +138,7 @@ def _rehearsed(turn: Due, job: Job) -> Performed:
 
 
 def _would_run(job: Job) -> tuple[str, ...]:
-    """The command word for word: in somebody else's run nobody has looked at it yet."""
+    """The command word for word: in somebody else's run nobody has read it yet."""
     gates, kind = job.facts.config.gates, job.next.kind
     lines = {"run-tests": gates and gates.test_command, "ci": gates and gates.ci_command}
     return tuple(f"would run: {line}" for line in (lines.get(kind),) if line)

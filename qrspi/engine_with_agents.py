@@ -1,4 +1,4 @@
-"""The engine with its agents: advance, send whoever is waited for, until a person is needed."""
+"""The engine with its agents: advance, send the awaited agents, until a person is needed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from qrspi.world.runs.workspace import Workspace
 
 
 class Driven(NamedTuple):
-    """How far the run came by itself, and why it did not go on."""
+    """How far the run came by itself, and why it stopped."""
 
     outcome: Outcome
     failures: tuple[Problem, ...] = ()
@@ -38,7 +38,7 @@ def drive(workspace: Workspace, options: Options, dispatcher: Dispatcher, path: 
 def _quality(
     dispatcher: Dispatcher, workspace: Workspace, options: Options, outcome: Outcome
 ) -> FanOut | None:
-    """A run that stands at the quality gate has the texts reviewed that nobody has judged."""
+    """At the quality gate, have the texts reviewed that nobody has judged."""
     answer = outcome.state.next
     if answer.kind != "quality" or not answer.asks:
         return None

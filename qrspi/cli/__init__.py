@@ -30,7 +30,7 @@ def main(argv: list[str] | None = None) -> None:
 
 
 def _hook(words: list[str]) -> NoReturn:
-    """Hosts ask before every edit: it is answered before anything else is imported."""
+    """Hosts ask before every edit, so this is answered before anything else is imported."""
     from qrspi.cli import plain_hook
 
     plain_hook.reply(words)

@@ -14,7 +14,7 @@ from qrspi.cli.verb_table import SECTIONS, VERBS
 
 
 def _remember(name: str) -> Callable[[click.Context, click.Parameter, Any], None]:
-    """A global option may stand before or after the verb; one that is not given changes nothing."""
+    """A global option may stand before or after the verb; an absent one changes nothing."""
 
     def keep(context: click.Context, _: click.Parameter, value: Any) -> None:
         if value not in (None, False):

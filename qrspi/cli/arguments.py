@@ -26,7 +26,7 @@ text = click.option(
 
 
 class InputFile(click.File):
-    """A file, or what was handed to this process in place of its standard input."""
+    """A file, or what this process was given in place of its standard input."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         handed = ctx.obj.handed if ctx and value == "-" else None

@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 
 def guarded(session: Session, body: Callable[[], object]) -> int:
-    """Runs a command; whatever goes wrong in it becomes an exit status."""
+    """Runs a command; any failure in it becomes an exit status."""
     _never_fail_to_encode()
     try:
         return _outcome(session, body)
@@ -30,7 +30,7 @@ def guarded(session: Session, body: Callable[[], object]) -> int:
 
 
 def attempt(body: Callable[[], T]) -> T | Problem:
-    """For a caller that does many things: one that goes wrong must not stop the others."""
+    """For a caller that does many things: one failure must not stop the others."""
     try:
         return body()
     except Refusal as refusal:
@@ -58,8 +58,8 @@ def _outcome(session: Session, body: Callable[[], object]) -> int:
 
 
 def _asked(session: Session, body: Callable[[], object], refusal: Refusal) -> int:
-    """A person is shown what would run, and asked. As a refusal changes nothing, a yes starts the
-    same command over."""
+    """A person is shown what would run, and asked. Since a refusal changes nothing, a yes starts
+    the same command again."""
     from qrspi.cli import consent_question
 
     def again() -> object:
@@ -79,7 +79,7 @@ def _never_fail_to_encode() -> None:
 
 
 def _forget_stdout() -> None:
-    """Otherwise Python would try again at exit to write what is left, and complain."""
+    """Otherwise Python would try at exit to write what is left, and complain."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
 

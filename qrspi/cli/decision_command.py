@@ -1,4 +1,4 @@
-"""What the commands of the human gates share: how a decision is made, and how it is told."""
+"""What the commands of the human gates share: how a decision is made, and how it is reported."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ class Made(NamedTuple):
 
 
 class DecisionCommand:
-    """One run that somebody decides about. `run` is the word that names it; with `step`, the run
-    must be one that can enter this step."""
+    """One run that somebody decides about. `run` is the word that names it; with `step`, it must be
+    a run that can enter this step."""
 
     def __init__(
         self, session: Session, verb: str, run: str | None, step: str | None = None
@@ -56,7 +56,7 @@ class DecisionCommand:
 
     @contextmanager
     def deciding(self, *, dry_run: bool) -> Iterator[Job]:
-        """The run, held until what is decided about it is made."""
+        """The run, held until the decision about it is made."""
         if dry_run:
             yield change_set.look(self.workspace, self.options._replace(dry_run=True))
             return
@@ -88,7 +88,7 @@ class DecisionCommand:
             raise Refusal(Problem("confirmation-needed", text, field="--yes", hint=hint))
 
     def confirm_rewind(self, change: ChangeSet, command: str) -> None:
-        """What would be reset is listed before it is asked about."""
+        """What would be reset is listed before the question."""
         artifact, resets = STEP[change.step].artifact, change.concerns
         what = f"rewind to {artifact} would return {', '.join(resets)} to draft"
         self.must_be_asked(what, command)
@@ -108,8 +108,8 @@ class DecisionCommand:
         self.answer(made, head, **more, target=target, resets=resets)
 
     def answer_and_go_on(self, made: Made, head: str, **more: Any) -> None:
-        """As `answer`, but after an approval the run goes on at once, and so it does with tests.
-        Whatever stops it then, the decision is on record."""
+        """As `answer`, but after an approval, and after a decision about tests, the run goes on at
+        once. Whatever stops it then, the decision is on record."""
         if made.done and made.change.handler in GOES_ON:
             outcome, trouble = engine.go_on(self.workspace, self.options, self.path)
         else:

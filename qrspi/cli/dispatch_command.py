@@ -122,8 +122,8 @@ def drive(
 
 
 def failed(session: Session, failures: tuple[Problem, ...]) -> Halt:
-    """With --json or --quiet all failures are listed. Otherwise a person has read each of them when
-    it happened."""
+    """With --json or --quiet all failures are listed. Otherwise the person has already read each of
+    them."""
     if session.json or session.quiet:
         return Halt(*failures)
     who = "1 agent" if len(failures) == 1 else f"{len(failures)} agents"
@@ -133,7 +133,7 @@ def failed(session: Session, failures: tuple[Problem, ...]) -> Halt:
 
 
 class ProgressTeller(Listener):
-    """Notes on stderr; on a terminal a bar below them. Used as a context."""
+    """Notes on stderr; on a terminal with a bar below them. Used as a context."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -189,7 +189,7 @@ class ProgressTeller(Listener):
 
 
 def _bar() -> Progress:
-    # 50 ms to import, and only a person at a terminal sees it.
+    # It takes 50 ms to import, and only a person at a terminal sees it.
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 

@@ -1,4 +1,4 @@
-"""What `install` and `uninstall` share: where it happens, the question, the answer."""
+"""What `install` and `uninstall` share: the place, the question, the answer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The commands of qrspi, asked in this process: another surface shows what a command answers."""
+"""The commands of qrspi, called in this process: another surface shows what a command answers."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Answer(NamedTuple):
 
 
 class Unanswered(Exception):
-    """A command said no, or that there is no such thing."""
+    """A command refused, or the thing does not exist."""
 
     def __init__(self, answer: Answer) -> None:
         super().__init__(answer.document.get("message", ""))
@@ -70,7 +70,7 @@ class Commands:
         self.surface = surface
 
     def run(self, *words: str, handed: bytes = b"") -> Answer:
-        """`handed` is what the command finds on its standard input."""
+        """`handed` is what the command gets as its standard input."""
         session = KeptSession(self.session, self.surface, handed)
         status = guarded(session, lambda: _call(session, words))
         return Answer(status, "".join(session.written), tuple(session.lines), tuple(session.notes))
@@ -83,7 +83,7 @@ class Commands:
         return answer.document
 
     def lines(self, *words: str) -> list[dict[str, Any]]:
-        """The same, of a command that prints one document a line."""
+        """The same for a command that prints one document a line."""
         answer = self.run(*words)
         if answer.status:
             raise Unanswered(answer)

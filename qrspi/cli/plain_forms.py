@@ -1,8 +1,8 @@
 """The commands of a day in their plain forms, without click.
 
-People, prompts and hosts ask for them all day. A bare interpreter starts in 15 ms and a whole
+People, prompts and hosts ask for them all the time. A bare interpreter starts in 15 ms and a whole
 `status` takes some 30 ms more; importing click would double that. So the words of these commands
-are read here when they stand in the table below; click reads anything else, and every mistake.
+are read here when they stand in the table below; click reads everything else, and every mistake.
 Both ways end in the same `show`.
 """
 
@@ -24,8 +24,8 @@ class Form(NamedTuple):
     """The options of a command that are read here, each with its field of the request."""
 
     flags: Mapping[str, str] = {}
-    numbers: Mapping[str, tuple[str, int]] = {}  # with the least that is taken
-    words: int = 1  # one is a run; of several the command tells what each is
+    numbers: Mapping[str, tuple[str, int]] = {}  # with the smallest value
+    words: int = 1  # one word is a run; the command itself interprets several
     apart: frozenset[str] = frozenset()  # fields that cannot go together
 
 
@@ -63,7 +63,7 @@ class _Read(NamedTuple):
 
 
 def answer(session: Session, words: Sequence[str]) -> int | None:
-    """Answers a plain command, and gives its exit status; None when the words are not one."""
+    """Answers a plain command and gives its exit status; None when the words are not one."""
     settings: dict[str, Any] = {}
     read = _read(words, settings)
     if read is None:

@@ -19,7 +19,7 @@ _USE = f"qrspi hook {'|'.join(EVENTS)} --host {'|'.join(HOSTS)}"
 
 
 def reply(words: Sequence[str]) -> None:
-    """To the words behind `hook`, and to what comes on stdin."""
+    """The answer to the words after `hook`, and to what comes on stdin."""
     try:
         said = _answer(words)
     except Exception as error:

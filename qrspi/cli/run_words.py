@@ -1,4 +1,4 @@
-"""The words after a verb: RUN comes first and may be left out, then what the verb is about."""
+"""The words after a verb: RUN comes first and may be left out, then the subject of the verb."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ def workspace(path: str, dry_run: bool) -> Workspace:
 
 
 def reason_to_ship(failing: bool, reason: str, usage: str) -> str:
-    """Why something is shipped that did not pass; neither is said without the other."""
+    """Why something is shipped that did not pass; the flag and the reason need each other."""
     words = reason.strip()
     if failing and not words:
         text = "--failing needs a reason: -m REASON"
@@ -162,7 +162,7 @@ def reason_to_ship(failing: bool, reason: str, usage: str) -> str:
 
 
 def misuse(text: str, *, hint: str, field: str = "", found: str = "", expected: str = "") -> Misuse:
-    """The command was called in a way it cannot be."""
+    """The command cannot be called like this."""
     return Misuse(
         Problem("usage", text, file="", field=field, found=found, expected=expected, hint=hint)
     )

@@ -32,7 +32,7 @@ def _can_enter(run: RunDir, step: str) -> bool:
 
 
 def _or_a_step(unknown: Problem) -> Problem:
-    """A word that stands alone is a step or a run: it may be a step that is spelled wrongly."""
+    """A word that stands alone is a step or a run; it may be a misspelt step."""
     from qrspi.core.findings.near_names import nearest
     from qrspi.core.pipeline import STEP
 
@@ -42,7 +42,7 @@ def _or_a_step(unknown: Problem) -> Problem:
 
 
 def _only_open(root: Root) -> RunDir | Problem | None:
-    """Of several runs, the one that is neither complete nor closed. Else they are all offered,
+    """The only one of several runs that is neither complete nor closed. Otherwise all are offered,
     those that have ended last."""
     from qrspi.core.derivation.derive import derive
     from qrspi.world.files.run_tree import DiskTree
@@ -71,8 +71,8 @@ TEST_COMMAND = "Which command runs the tests? (none: there is none; empty: ask m
 class Session:
     """The global options, and the one way out for results."""
 
-    surface = "cli"  # where whoever decides something sits
-    handed: bytes | None = None  # what stands in for standard input
+    surface = "cli"  # the surface at which decisions are made
+    handed: bytes | None = None  # replaces standard input
 
     def __init__(self) -> None:
         self.root_option: str | None = None
@@ -109,7 +109,7 @@ class Session:
         return self._root
 
     def run(self, word: str | None) -> RunDir:
-        """The run that a word names, or the only one, or the one we stand in."""
+        """The run that a word names, or the only one, or the one of the current directory."""
         if word is None and self.root.only:
             word = self.root.only
         if word:
@@ -120,7 +120,7 @@ class Session:
         return self._one(found)
 
     def run_for(self, word: str | None, step: str | None) -> RunDir:
-        """With a step and no run, only runs that can enter the step are meant."""
+        """With a step and no run, only runs that can enter the step are considered."""
         if word or step is None or self.root.only:
             return self.run(word)
         if locate.inside(self.root, project_root.current_directory()):
@@ -132,7 +132,7 @@ class Session:
         return self._one(locate.one_of(self.root, ready, step))
 
     def _one(self, found: RunDir | Problem) -> RunDir:
-        """Of several runs a person at a terminal picks one."""
+        """Of several runs, a person at a terminal picks one."""
         if not isinstance(found, Problem):
             return found
         if found.code == "unreadable":
@@ -152,7 +152,7 @@ class Session:
         return found
 
     def run_path(self, run: RunDir) -> str:
-        """How the run is named to people: relative to the project."""
+        """The run's name for people: relative to the project."""
         return run.path.removeprefix(f"{self.root.project.rstrip('/')}/")
 
     @property
@@ -160,8 +160,8 @@ class Session:
         return not self.json and _is_terminal(sys.stdin) and _is_terminal(sys.stdout)
 
     def choose(self, question: str, options: Sequence[str]) -> int:
-        """Which of the options a person picks, from 0. Asked on stderr: stdout is for the answer
-        of the command."""
+        """Which of the options a person picks, from 0. Asked on stderr, since stdout is for the
+        answer."""
         import click
 
         say(question)
@@ -171,7 +171,7 @@ class Session:
         return number - 1
 
     def ask(self, question: str) -> str:
-        """A line that a person types; '' when they leave it open."""
+        """A line that a person types; '' when they leave it empty."""
         import click
 
         said: str = click.prompt(question, default="", show_default=False, err=True)
@@ -184,7 +184,7 @@ class Session:
 
     @property
     def draws(self) -> bool:
-        """Whether what is on stdout may be drawn over."""
+        """Whether stdout may be drawn over."""
         return not self.json and self._draws(sys.stdout)
 
     @property
@@ -214,7 +214,7 @@ class Session:
             self.show([*lines, *self.for_an_agent(Compaction(**advice) if advice else None)])
 
     def for_an_agent(self, advice: Compaction | None) -> list[str]:
-        """A host that reads text is told when to shed its context. A person is not."""
+        """A host that reads text is told when to compact its context. A person is not."""
         if self.quiet or advice is None or hosts.detect(os.environ) == "plain":
             return []
         return ["", line(advice)]
@@ -223,7 +223,7 @@ class Session:
         self.write("\n".join(self._fitting(map(self.reachable, lines))) + "\n")
 
     def reachable(self, line: str) -> str:
-        """Whoever said with --root where the runs are has to say it again."""
+        """A user who named the runs with --root has to do so again."""
         if self.root_option is None:
             return line
         from qrspi.core.text.shell_words import at_root
@@ -300,7 +300,7 @@ def _width(stream: TextIO | None) -> int:
 
 
 def _put(stream: TextIO | None, text: str) -> None:
-    """In one write: `print` would write the end of the line by itself. A stream that was closed
+    """In one write, since `print` would write the line end separately. A stream that was closed
     before we began is None."""
     if stream is not None:
         stream.write(text)

@@ -25,7 +25,7 @@ WHERE task_id = ?"""
 
 
 def judge(stage: Stage, now: Answer) -> Beats:
-    """The texts of the tasks, until nobody has anything against them."""
+    """The texts of the tasks, until nobody objects to them."""
     while True:
         answer = yield from stage.type("quality", "batch")
         for one in answer["tasks"]:
@@ -68,7 +68,7 @@ def work_tree(stage: Stage, key: str) -> str:
 
 
 def ask(stage: Stage, key: str) -> Generator[Beat, None, bool]:
-    """An implementer that stops at a checkpoint; False when the script has it work on."""
+    """An implementer that stops at a checkpoint; False when it works on in the script."""
     files = stage.script.scene(key, "asks")
     if not files:
         return False
@@ -84,7 +84,7 @@ def ask(stage: Stage, key: str) -> Generator[Beat, None, bool]:
 
 
 def answer(stage: Stage, now: Answer) -> Beats:
-    """The word of whoever reviews a checkpoint; the score decides."""
+    """The verdict of a checkpoint's reviewer; the score decides."""
     key = now["step"]
     text = stage.scene(now, "answers")["message.txt"].decode().strip()
     yield Beat("person", f"reads what {key} says about itself", key)

@@ -140,7 +140,7 @@ def _named(item: Triaged) -> str:
 
 
 def _prompted(tree: Tree, done: Mapping[str, Any]) -> Iterator[str]:
-    """Whoever is waited for always has a prompt; this is told once, of the first reviewers."""
+    """An awaited agent always has a prompt; this is told once, about the first reviewers."""
     if done["step"] == "goals" and done["round"] == 1 and len(done["files"]) > 1:
         yield "leaves a prompt for each of them in .qrspi/dispatch/"
 

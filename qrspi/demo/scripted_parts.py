@@ -1,5 +1,5 @@
-"""The parts that are played: an agent leaves files where a real one would, and the person says what
-nobody else may say."""
+"""The parts that are played: an agent leaves files where a real one would, and the person decides
+what nobody else may decide."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def approve(stage: Stage, now: Answer) -> Beats:
 
 
 def decide(stage: Stage, now: Answer) -> Beats:
-    """Each finding that the round paused for, decided as the story has it."""
+    """Each finding that the round paused for, decided as in the story."""
     if now["kind"] == "checkpoint-task":
         yield from gate_parts.answer(stage, now)
         return
@@ -128,7 +128,7 @@ def decide(stage: Stage, now: Answer) -> Beats:
 
 
 def configure(stage: Stage, now: Answer) -> Beats:
-    """What is chosen no sooner than the code steps begin."""
+    """Settings that are chosen only when the code steps begin."""
     assert now["kind"] == "config", now
     yield Beat("person", "says how tasks are reviewed, and how the code is tested", now["step"])
     for key, value in stage.story.settings.items():

@@ -35,7 +35,7 @@ class Stage(NamedTuple):
         scratch_repository.drop(f"{self.run}/{folder}" if folder else self.run, files)
 
     def scene(self, now: Answer, part: str, number: int = 0, *, once: bool = False) -> Files:
-        """What the script has for this moment, which must be something."""
+        """What the script has for this moment; there must be something."""
         files = self.script.scene(now["step"], part, number, once=once)
         if not files:
             raise RuntimeError(f"the story has nothing for this moment: {now['summary']}")
@@ -46,7 +46,7 @@ class Stage(NamedTuple):
         yield from self.type(*words, commit, shown=f"{typed(words)} $(git rev-parse HEAD)")
 
     def type(self, *words: str, shown: str = "") -> Generator[Beat, None, Answer]:
-        """A command and what the engine did in it. One that did nothing is not worth telling."""
+        """A command and what the engine did in it. A command that did nothing is not told."""
         answer = call(self.repository, *words)
         told = [
             beat

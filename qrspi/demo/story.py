@@ -53,14 +53,14 @@ class Script:
 
     def scene(self, step: str, part: str, number: int = 0, *, once: bool = False) -> Files:
         """The files that are handed in; none when the script has nothing for this moment. With
-        `once` there is one scene, however often its parts are asked for."""
+        `once` there is one scene, however often it is asked for."""
         place = f"{step}/{round_name(number)}/{part}" if number else f"{step}/{part}"
         self._asked[place] = 1 if once else self._asked[place] + 1
         times = self._asked[place]
         return dict(_files(f"{self._folder}/{place}{f'-{times}' if times > 1 else ''}"))
 
     def unplayed(self) -> list[str]:
-        """Scenes that nobody asked for: the run went another way than the story."""
+        """Scenes that nobody asked for: the run took another course than the story."""
         played = {
             place if time == 1 else f"{place}-{time}"
             for place, times in self._asked.items()

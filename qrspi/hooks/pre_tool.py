@@ -17,7 +17,7 @@ def answer(payload: Mapping[str, Any], host: HostName) -> dict[str, Any] | None:
     writes = _writes(call)
     if not writes:
         return None
-    # Only now: a call that names no file of a run is answered without any of it.
+    # Only now: a call that names no file of a run is answered without importing any of it.
     from qrspi.hooks import run_guard
 
     reason = run_guard.reason(writes, call.cwd)
@@ -38,7 +38,7 @@ def _writes(call: ToolCall) -> tuple[Write, ...]:
 
 
 def _is_ours(command: str) -> bool:
-    """A qrspi command by itself, as agents give it all day: nobody else writes anything."""
+    """A qrspi command by itself, as agents give it all the time: nothing else is written."""
     return command.startswith("qrspi ") and not set(command) & set(">|;&\n`$(")
 
 

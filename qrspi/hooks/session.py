@@ -15,7 +15,7 @@ def start(project: str, host: HostName) -> dict[str, Any] | None:
 
 
 def stop(payload: Mapping[str, Any], project: str) -> dict[str, Any] | None:
-    """Once: a host that has been told says so."""
+    """Said once: a host that was told says so."""
     transcript = payload.get("transcript_path") or payload.get("transcriptPath")
     if payload.get("stop_hook_active") or not isinstance(transcript, str):
         return None

@@ -1,4 +1,4 @@
-"""The addresses of resources, and which of them a changed file stands behind."""
+"""The addresses of resources, and which of them a changed file belongs to."""
 
 from __future__ import annotations
 

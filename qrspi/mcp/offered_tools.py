@@ -1,4 +1,4 @@
-"""Which tools there are, what each answers, and what lets it be called."""
+"""Which tools there are, what each answers, and what allows it to be called."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Offer(NamedTuple):
         return self.make.__name__
 
 
-# A menu about config.md is answered by the command that mends it.
+# A menu about config.md is answered by the command that repairs it.
 _ANSWERS = "resolve config-set config-migrate config-validate route-set"
 OFFERS = (
     Offer(reading_tools.status, "status", "Where runs stand"),
@@ -97,7 +97,7 @@ def _annotations(offer: Offer) -> ToolAnnotations:
 
 
 def _plain(parameters: dict[str, Any]) -> dict[str, Any]:
-    """Without the titles that are made of the names: a model pays for every word."""
+    """Without the titles that are made from the names, since a model pays for every word."""
     properties = {
         name: {key: value for key, value in about.items() if key != "title"}
         for name, about in parameters["properties"].items()
@@ -124,7 +124,7 @@ def _schema(names: str) -> dict[str, Any]:
 
 
 def not_offered(name: str) -> Problem:
-    """A tool that is not there at all, or that this server was not started for."""
+    """A tool that does not exist, or that this server was not started for."""
     from qrspi.core.findings.near_names import meant
 
     if offer := OFFER.get(name):

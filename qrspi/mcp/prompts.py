@@ -45,7 +45,7 @@ class WaitingPrompts:
         return encoded
 
     def _named(self, run: str) -> tuple[str, ...]:
-        """To `prompt` a word that is no run is an agent."""
+        """`prompt` takes a word that is no run for an agent."""
         found = self._commands.ask("status", "--", run)["runs"] if run else ()
         return ("--", *(one["run"] for one in found))
 

@@ -1,4 +1,4 @@
-"""Tells clients that listen which resources have changed. Nothing is watched while nobody does."""
+"""Tells listening clients which resources have changed. Nothing is watched while nobody listens."""
 
 from __future__ import annotations
 

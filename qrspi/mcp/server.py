@@ -52,7 +52,7 @@ def server(commands: Commands, rights: frozenset[Right], *, verbose: bool) -> MC
 
 
 class _CheckedCalls:
-    """Says in the words of qrspi what is wrong about a call, before the SDK does."""
+    """Says in qrspi's words what is wrong with a call, before the SDK does."""
 
     def __init__(self, tools: Mapping[str, Tool]) -> None:
         self._tools = tools
@@ -82,7 +82,7 @@ class _CheckedCalls:
 
 
 class _ListedResources:
-    """Which resources there are depends on the runs of the moment."""
+    """Which resources there are depends on the present runs."""
 
     def __init__(self, resources: RunResources) -> None:
         self._resources = resources

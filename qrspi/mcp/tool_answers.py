@@ -28,7 +28,7 @@ def refusal(problem: Problem, more: Iterable[Problem] = ()) -> CallToolResult:
 
 
 def _refused(lines: Iterable[str]) -> CallToolResult:
-    """No structured content: a client would hold it against the schema of the good answer."""
+    """No structured content: a client would check it against the schema of the good answer."""
     return CallToolResult(content=[_text("\n".join(lines))], is_error=True)
 
 
@@ -48,7 +48,7 @@ def _error_lines(document: dict[str, Any]) -> Iterator[str]:
 
 
 def encodable(value: Any) -> Any:
-    """Names of files may hold bytes that are no text, which JSON on the wire cannot carry."""
+    """Names of files may contain bytes that are no text, which JSON cannot carry."""
     if isinstance(value, dict):
         return {encodable(key): encodable(item) for key, item in value.items()}
     if isinstance(value, list):

@@ -38,7 +38,7 @@ def ready_lines(name: str, vendors: Sequence[str], concurrency: int) -> list[str
 
 
 def systemd_unit(argv: Sequence[str], concurrency: int) -> str:
-    """One signal and time to finish: a call at hand is worth its wait."""
+    """One signal and time to finish: a call under way is worth waiting for."""
     command = shlex.join([*argv, "worker", "--concurrency", str(concurrency)])
     return f"""\
 [Unit]

@@ -77,7 +77,7 @@ def decision_lines(change: ChangeSet, done: Done | None, *, in_git: bool) -> lis
 
 
 def _touched(change: ChangeSet) -> list[str]:
-    """Each file as it ends. One that the change both makes and removes is left out."""
+    """Each file in its final state. A file that the change both makes and removes is left out."""
     kinds = {path: [e.kind for e in change.edits if e.path == path] for path in change.files}
     return [
         f"  {one_line(path)}{' (removed)' if kind[-1] == 'remove' else ''}"

@@ -17,7 +17,7 @@ def fields(problem: Problem, *names: str) -> dict[str, Any]:
 
 
 def violation(problem: Problem) -> dict[str, Any]:
-    """Every key, always: what programs that read many of them expect."""
+    """Every key, always, as programs that read many of them expect."""
     names = ("code", "file", "field", "found", "expected", "hint", "message")
     return fields(problem, *names)
 
@@ -88,6 +88,6 @@ def files_lines(checked: list[Checked]) -> list[str]:
 
 
 def _error(item: Checked, problem: Problem) -> list[str]:
-    """The hint about a reviewer's file is meant for its round, which may be over."""
+    """The hint about a reviewer's file is for its round, which may be over."""
     hinted = problem.hint and item.kind in ("artifact", "companion", "task")
     return [*marked("error", [problem]), *([f"  {one_line(problem.hint)}"] if hinted else [])]

@@ -86,7 +86,8 @@ def _row(tally: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _remarks(outcomes: Iterable[Outcome]) -> Iterator[str]:
-    """What a person looks at next: each that was missed, taken for a fault, or cannot be read."""
+    """What a person looks at next: faults that were missed, things wrongly reported, and answers
+    that cannot be read."""
     told = [line for one in outcomes for line in _remark(one)]
     if told:
         yield ""
@@ -103,7 +104,7 @@ def _remark(one: Outcome) -> Iterator[str]:
 
 
 def page_table(results: Iterable[Mapping[str, Any]]) -> str:
-    """For docs/roles.md, from documents that were kept."""
+    """For docs/roles.md, from stored documents."""
     head = "| role | model | date | answers | faults found | missed | false | elsewhere |"
     rows = [head, f"|{'---|' * 8}"]
     for result in results:

@@ -282,7 +282,7 @@ _CAME: dict[Evidence, str] = {
 
 
 def evidence_lines(answers: tuple[CameBy, ...]) -> list[str]:
-    """How the answers came into the round; those that nobody vouches for by name."""
+    """How the answers came into the round; those that nothing proves are named."""
     if not answers:
         return []
     counts = Counter(one.evidence for one in answers)

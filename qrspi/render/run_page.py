@@ -140,7 +140,7 @@ _STEP_COLUMNS = ("STEP", "STATUS", "ROUNDS", "STAGE", "FINDINGS")
 
 
 def _step_table(steps: Iterable[StepState], look: Look) -> list[str]:
-    """As many columns as the terminal has room for, never fewer than step and status."""
+    """As many columns as the terminal has room for, at least step and status."""
     listed = list(steps)
     rows = [_step_row(step) for step in listed]
     for count in range(len(_STEP_COLUMNS), 1, -1):
@@ -184,7 +184,7 @@ def _menu(following: Next) -> list[str]:
 
 
 def checklist(state: RunState, look: Look = PLAIN) -> list[str]:
-    """A run without a usable config has no steps: what is wrong stands in their place."""
+    """A run without a usable config has no steps; its problems are shown instead."""
     boxes = [f"{BOXES[step.progress]} {step.step}" for step in state.steps]
     wrong = () if boxes else state.errors
     title = look.paint(one_line(state.run), "bold")

@@ -10,8 +10,8 @@ _HIDDEN = "\u200b\u200c\u200d\u2060\ufeff\u00ad\u2028\u2029"
 _ESCAPES = {
     code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160)) if chr(code) not in "\n\t"
 }
-# Letters and marks that are drawn as nothing: fillers, invisible operators, annotations,
-# selectors of variants, and tags, in which a whole sentence can stand that only a model reads.
+# Letters and marks that are drawn as nothing: fillers, invisible operators, annotations, variant
+# selectors, and tags, which can contain a whole sentence that only a model reads.
 _UNSEEN = (
     *(0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x180B, 0x180C, 0x180D, 0x180E, 0x180F, 0x3164),
     *(0xFFA0, *range(0x2061, 0x2066), *range(0x206A, 0x2070), *range(0xFFF9, 0xFFFC)),
@@ -23,8 +23,8 @@ _ESCAPES |= {code: f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}" for 
 
 
 def visible(text: str) -> str:
-    """Text from agents and artifacts. Anything but new lines and tabs that would move the cursor,
-    hide letters or reorder them is spelt out."""
+    """Text from agents and artifacts. Apart from new lines and tabs, anything that would move the
+    cursor, hide letters or reorder them is spelt out."""
     return text.translate(_ESCAPES).encode("utf-8", "backslashreplace").decode()
 
 
@@ -60,7 +60,7 @@ def fitted(line: str, width: int) -> str:
 
 
 def cells_of(text: str) -> int:
-    """How many columns of a terminal a text takes: letters of some scripts take two, marks none."""
+    """How many columns a text takes on a terminal: letters of some scripts take two, marks none."""
     if text.isascii():
         return len(text)
     from unicodedata import combining, east_asian_width
@@ -70,8 +70,8 @@ def cells_of(text: str) -> int:
 
 def folded(lines: Iterable[str], width: int) -> Iterator[str]:
     """Long lines broken between words. A command, in backticks or at the end of its line, stays on
-    one line where it fits: whoever copies half of it runs half of it. One that is the whole line
-    is left to the terminal, from which it is copied as one."""
+    one line if it fits: a person who copies half of it runs half of it. A command that is the whole
+    line is left to the terminal, from which it is copied as one."""
     for line in lines:
         long = _unstyled_cells(line) > width and not re.match(_COMMAND, line)
         yield from _fold(line, width) if long else (line,)
@@ -89,7 +89,7 @@ def _fold(line: str, width: int) -> Iterator[str]:
     yield folded
 
 
-# Texts, as in core.filenames: few lines are folded, and compiling costs a cold start.
+# Texts, as in core.filenames: few lines are folded, and compiling slows a cold start.
 _COMMAND = r" *(?:qrspi|git) [^`]*$"
 _PHRASE = r" *(?:(?<=: )(?:qrspi|git) [^`]*$|(?:`[^`]*`|[^ ])+)"
 
@@ -110,7 +110,7 @@ _CODES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "
 
 
 def painter(on: bool) -> Paint:
-    """A function of a text and a style; without colours it leaves the text as it is."""
+    """A function of a text and a style; without colours the text stays as it is."""
     return _painted if on else plain
 
 

@@ -63,7 +63,7 @@ def tell(session: Session, request: Request, found: Standing, before: tuple[str,
 
 
 def _when_read(session: Session, request: Request, found: Standing) -> Iterator[str]:
-    """Lines that are not made unless somebody reads them."""
+    """Lines that are made only if somebody reads them."""
     yield from lines(session, request, found)
 
 
@@ -118,7 +118,7 @@ def _derived(session: Session, runs: tuple[RunDir, ...], steps: bool) -> dict[Ru
 
 
 def _told(run: RunDir, state: RunState) -> RunState:
-    """With what no file tells: a heartbeat that stays away, and work trees that are left."""
+    """With what no file shows: a missing heartbeat, and work trees that were left behind."""
     if state.checkpoints:
         from qrspi.world.runs import silent_tasks
 
@@ -142,8 +142,8 @@ def _runs(session: Session, request: Request) -> tuple[RunDir, ...]:
 
 
 def counting(items: Sequence[T], what: str) -> Iterator[T]:
-    """Many of them take a while: a line on stderr counts them, and is erased at the end. Nothing is
-    drawn in the first half second."""
+    """With many runs, a line on stderr counts them and is erased at the end. Nothing is drawn in
+    the first half second."""
     due, drawn = time.monotonic() + PATIENCE, False
     try:
         for at, item in enumerate(items):

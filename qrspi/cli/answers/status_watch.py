@@ -1,8 +1,6 @@
-"""`status --watch`: look again and again, and draw whenever the answer has changed.
-
-Files are looked at, not events: an event can be lost, and a derivation of all runs costs
-less than the terminal needs to draw it.
-"""
+"""`status --watch`: look again and again, and draw whenever the answer has changed. It looks at
+files, not events: an event can be lost, and deriving all runs costs less than the terminal needs to
+draw them."""
 
 from __future__ import annotations
 
@@ -20,11 +18,11 @@ if TYPE_CHECKING:
 
 _SHORTEST = 0.25
 _LEAVE = b"qQ"
-_SHARE = 20  # looking takes at most one part in this many of the time
+_SHARE = 20  # looking takes at most this part of the time
 
 
 def follow(session: Session, request: Request) -> None:
-    """Ends when it is interrupted, and on a screen of its own with a key."""
+    """Ends when it is interrupted; on a screen of its own also with a key."""
     if session.draws:
         _in_place(session, request)
     else:
@@ -60,13 +58,13 @@ def _in_place(session: Session, request: Request) -> None:
 
 
 def _above(foot: str, page: list[str], rows: int) -> list[str]:
-    """As much of the page as fits above its last line, which is always seen."""
+    """As much of the page as fits above its last line, which is always shown."""
     room = rows - 2
     return [*(page if len(page) <= room else [*page[: room - 1], "…"]), "", foot]
 
 
 def _changes(session: Session, request: Request, left: Wait) -> Iterator[Standing]:
-    """What there is to see now, and then each time that it differs from what was seen last."""
+    """What there is to see now, and then each time that it has changed."""
     seen: dict[str, Any] | None = None
     gone = False
     while not gone:

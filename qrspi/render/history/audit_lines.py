@@ -12,12 +12,12 @@ from qrspi.render.terminal import cells_of, folded, one_line, table_row
 
 SCHEMA = "qrspi/log/v1"
 
-# Fixed widths, since a trail that is followed has no last row. A longer cell shifts those after it.
+# Fixed widths, since a followed trail has no last row. A longer cell shifts the cells after it.
 _COLUMNS = (("TIME", 20), ("WHO", 14), ("WHAT", 14), ("STEP", 11), ("ROUND", 5), ("FILES", 0))
 _SIZES = tuple(size for _, size in _COLUMNS)
 _ANY = 10**6  # columns: a row as long as it is
 _SHORT = 12
-_FEW = 3  # files that are named where a row has no room for them
+_FEW = 3  # files that are named below a row without room for them
 
 
 def document(run: str, item: Line | Problem) -> dict[str, Any]:
@@ -43,7 +43,7 @@ def lines(line: Line, width: int, *, files: bool = False) -> list[str]:
 
 
 def _with_files(begun: tuple[str, ...], files: tuple[Touched, ...], width: int) -> list[str]:
-    """Files stand below a row that has no room for them: cut off they would say nothing."""
+    """Files stand below a row that has no room for them: cut off, they would say nothing."""
     row = _row((*begun, ", ".join(one_line(item.path) for item in files) or "-"), _ANY)
     if cells_of(row) <= width:
         return [row]
@@ -58,7 +58,7 @@ def _listed(files: tuple[Touched, ...]) -> str:
 
 
 def _who(line: Line) -> str:
-    """The person who decided it; what follows by itself is the engine's, whoever called it."""
+    """The person who decided it. What follows by itself is the engine's, whoever called it."""
     name = line.who or ("qrspi" if line.actor in ("cli", "web", "mcp") else line.actor)
     most = dict(_COLUMNS)["WHO"]
     return name if len(name) <= most else f"{name[: most - 1]}…"

@@ -63,7 +63,7 @@ def lines(source: Source, plan: ImportPlan, done: Imported | None) -> list[str]:
 
 
 def _odd(plan: ImportPlan, *, examples: bool) -> list[str]:
-    """A rehearsal is the only report there is: it has an example of each kind."""
+    """A rehearsal is the only report, so it has an example of each kind."""
     if not plan.oddities:
         return []
     lines = ["", "What is odd:" if examples else "What is odd (import.md has examples):"]
