@@ -109,7 +109,7 @@ class RoundFiles:
         return self._notes.about(f"{self.directory}/{name}")
 
     def tags(self) -> Iterator[tuple[str, str]]:
-        """File names with the tags they stand for. A score counts only when its
+        """File names with the tags they stand for. A score is listed only when its
         finding is missing."""
         yield from ((f"{stem}.md", tag) for stem, tag in self.finding_files.items())
         yield from self.clean_files.items()
