@@ -220,6 +220,7 @@ Code: TypeAlias = Literal[
     "not-current",
     "not-ready",
     "not-reviewed",
+    "work-left-out",
     "not-to-decide",
     "not-to-loop-back",
     "not-upstream",

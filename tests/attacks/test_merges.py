@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests import runs
 from tests.attacks.arena import Arena, workshop
 from tests.attacks.test_hidden_code import EVIL, shown
 from tests.attacks.trial import attack
@@ -16,16 +17,39 @@ from tests.handlers.workshop import Workshop
 pytestmark = pytest.mark.rule("SEC-17")
 STAGE = "qrspi/user-auth/stage-after-W1"
 GOOD = "check = 1\n"
+Change = Callable[[Path], object]
+LINES = "first = 1\nsecond = 2\nfirst = 3\n"
 
 
-def hand_made(shop: Workshop, message: str, text: str, *options: str) -> None:
+def nothing(tree: Path) -> None:
+    """The options alone do it."""
+
+
+def moved(old: str, new: str) -> Change:
+    def change(tree: Path) -> None:
+        (tree / new).parent.mkdir(exist_ok=True)
+        (tree / old).rename(tree / new)
+
+    return change
+
+
+def linked(tree: Path) -> None:
+    (tree / "b.py").unlink()
+    (tree / "b.py").symlink_to("a.py")
+
+
+def in_other_order(tree: Path) -> None:
+    lines = (tree / "b.py").read_text().splitlines(True)
+    (tree / "b.py").write_text("".join(reversed(lines)))
+
+
+def hand_made(shop: Workshop, message: str, change: Change, *options: str) -> None:
     """The branch of the stage, with a merge of both tasks that says something of its own."""
     tree = shop.root.parent / "aside"
     one, two = "qrspi/user-auth/task-01", "qrspi/user-auth/task-02"
     shop.git("worktree", "add", "-q", "-b", STAGE, str(tree), one)
     shop.git("merge", "-q", "--no-ff", "--no-commit", *options, two, at=tree)
-    if text:
-        (tree / "evil.py").write_text(text)
+    change(tree)
     shop.git("add", "--all", at=tree)
     shop.git("commit", "-q", "-m", message, at=tree)
     shop.git("worktree", "remove", "--force", str(tree))
@@ -35,32 +59,59 @@ def hand_made(shop: Workshop, message: str, text: str, *options: str) -> None:
     "an agent",
     "a merge that others build on is made by hand, and says more or less than its parts",
     {
-        "more": ("Merge both", f"{EVIL}\n"),
-        "more, as the engine would": ("Merge task-01, task-02 into stage-after-W1", f"{EVIL}\n"),
-        "less": ("Merge both", "", "--strategy=ours"),
+        "more": ("Merge both", lambda tree: (tree / "evil.py").write_text(f"{EVIL}\n")),
+        "more, as the engine would": (
+            "Merge task-01, task-02 into stage-after-W1",
+            lambda tree: (tree / "evil.py").write_text(f"{EVIL}\n"),
+        ),
+        "less": ("Merge both", nothing, "--strategy=ours"),
         "less, as the engine would": (
             "Merge task-01, task-02 into stage-after-W1",
-            "",
+            nothing,
             "--strategy=ours",
         ),
+        "a program": ("Merge both", lambda tree: (tree / "b.py").chmod(0o755)),
+        "a link": ("Merge both", linked),
+        "another name": ("Merge both", moved("b.py", "conftest.py")),
+        "another folder": ("Merge both", moved("b.py", ".github/b.py")),
+        "another order": ("Merge both", in_other_order),
+        "a line twice": (
+            "Merge both",
+            lambda tree: (tree / "b.py").write_text(f"first = 3\n{LINES}"),
+        ),
+        "an empty line": ("Merge both", lambda tree: (tree / "b.py").write_text(f"{LINES}\n")),
+        "line ends": (
+            "Merge both",
+            lambda tree: (tree / "b.py").write_bytes(LINES.replace("\n", "\r\n").encode()),
+        ),
+        "an empty file": ("Merge both", lambda tree: (tree / "conftest.py").touch()),
+        "no text": ("Merge both", lambda tree: (tree / "x.bin").write_bytes(b"\0\xff" * 99)),
     },
 )
-def test_a_stage(arena: Arena, way: tuple[str, ...]) -> None:
+def test_a_stage(arena: Arena, way: tuple[str, Change]) -> None:
     plain = config("full", "gates: {test_command: none}\n")
     shop = Workshop(arena.project, {**full(), "config.md": plain})
     shop.next()
     shop.finish("task-01", "a.py", "a = 1\n")
-    shop.work("task-02", "b.py", GOOD)
+    shop.work("task-02", "b.py", LINES)
     shop.report("task-02")
     shop.next()
     shop.review("task-02", 1)
     hand_made(shop, *way)
     said = arena.qrspi("next").flat
     if shop.tree("task-03").exists():
-        assert (shop.tree("task-03") / "b.py").read_text() == GOOD
-        assert not (shop.tree("task-03") / "evil.py").exists()
+        made = shop.git("ls-files", "-s", "--", ":!docs", at=shop.tree("task-03"))
+        assert made == merged(shop)
     else:
         assert f"branch {STAGE} is there and has commits that this run did not make" in said
+
+
+def merged(shop: Workshop) -> str:
+    """What both tasks are, when nobody adds to it."""
+    tree = shop.root.parent / "plain"
+    shop.git("worktree", "add", "-q", "--detach", str(tree), "qrspi/user-auth/task-01")
+    shop.git("merge", "-q", "--no-edit", "qrspi/user-auth/task-02", at=tree)
+    return shop.git("ls-files", "-s", "--", ":!docs", at=tree)
 
 
 def of_another_task(shop: Workshop) -> None:
@@ -90,6 +141,44 @@ def by_way_of_a_third(shop: Workshop) -> None:
     shop.git("merge", "-q", "--strategy=ours", "-m", "x", "third", at=tree)
 
 
+def a_link(shop: Workshop) -> None:
+    """A file that turns into a link is two parts of a diff, under one name."""
+    tree = shop.tree("task-02")
+    shop.git("merge", "-q", "--no-commit", "--no-ff", "qrspi/user-auth/task-01", at=tree)
+    (tree / "a.py").unlink()
+    (tree / "a.py").symlink_to("b.py")
+    shop.git("commit", "-q", "-a", "-m", "x", at=tree)
+
+
+def with_other_line_ends(shop: Workshop) -> None:
+    tree = shop.tree("task-02")
+    shop.git("merge", "-q", "--no-commit", "--no-ff", "qrspi/user-auth/task-01", at=tree)
+    (tree / "a.py").write_bytes(GOOD.replace("\n", "\r\n").encode())
+    shop.git("commit", "-q", "-a", "-m", "x", at=tree)
+
+
+def elsewhere(shop: Workshop) -> None:
+    tree = shop.tree("task-02")
+    shop.git("merge", "-q", "--no-commit", "--no-ff", "qrspi/user-auth/task-01", at=tree)
+    shop.git("mv", "a.py", "conftest.py", at=tree)
+    shop.git("commit", "-q", "-m", "x", at=tree)
+
+
+def an_octopus(shop: Workshop) -> None:
+    tree = shop.tree("task-02")
+    shop.git("checkout", "-q", "-b", "third", at=tree)
+    (tree / "third.txt").write_text("x\n")
+    shop.git("add", "third.txt", at=tree)
+    shop.git("commit", "-q", "-m", "third", at=tree)
+    shop.git("checkout", "-q", "qrspi/user-auth/task-02", at=tree)
+    kept = shop.git("rev-parse", "HEAD^{tree}", at=tree)
+    parents = [
+        word for name in ("HEAD", "third", "qrspi/user-auth/task-01") for word in ("-p", name)
+    ]
+    made = shop.git("commit-tree", kept, *parents, "-m", "x", at=tree)
+    shop.git("reset", "-q", "--hard", made, at=tree)
+
+
 @attack(
     "an agent",
     "a merge in its own branch takes the reviewed work of others out again",
@@ -98,6 +187,10 @@ def by_way_of_a_third(shop: Workshop) -> None:
         "of the feature branch": of_the_feature,
         "in part": in_part,
         "by way of a third": by_way_of_a_third,
+        "for a link": a_link,
+        "its line ends": with_other_line_ends,
+        "to another name": elsewhere,
+        "in an octopus": an_octopus,
     },
 )
 def test_taken_out(arena: Arena, way: Callable[[Workshop], None]) -> None:
@@ -113,6 +206,78 @@ def test_taken_out(arena: Arena, way: Callable[[Workshop], None]) -> None:
     assert (said.code, "that its reviewers were not shown" in said.flat) == (3, True), said.text
     assert not shop.git("status", "--porcelain", "a.py", "b.py")
     redone(arena, shop)
+
+
+def all_of_it(shop: Workshop) -> None:
+    tree = shop.tree("task-01")
+    shop.git("merge", "-q", "--strategy=ours", "-m", "x", "qrspi/user-auth/task-02", at=tree)
+
+
+def as_the_engine_would(shop: Workshop) -> None:
+    """With the words by which the engine knows its own merge."""
+    tree, tip = shop.tree("task-01"), shop.git("rev-parse", "qrspi/user-auth/task-02")
+    message = f"x\n\nQRSPI-Merge: {runs.RUN}/task-02 {tip}"
+    shop.git("merge", "-q", "--strategy=ours", "-m", message, tip, at=tree)
+
+
+def its_first_part(shop: Workshop) -> None:
+    all_of_it(shop)
+    shop.work("task-02", "more.py", "more = 1\n")
+
+
+@attack(
+    "an agent",
+    "a merge in its own branch has the work of another taken for merged, without what it changed",
+    {"all": all_of_it, "as the engine would": as_the_engine_would, "in part": its_first_part},
+)
+def test_taken_for_merged(arena: Arena, way: Callable[[Workshop], None]) -> None:
+    shop = workshop(arena, **{"tasks/task-02.md": task(2, files="b.py")})
+    shop.next()
+    shop.work("task-02", "b.py", GOOD)
+    way(shop)
+    shop.finish("task-01", "a.py", "a = 1\n")
+    shop.report("task-02")
+    shop.next()
+    shop.review("task-02", 1)
+    for words in (("next",), ("resolve", "continue")):
+        arena.qrspi(*words)
+    said = arena.qrspi("next")
+    assert (said.code, "whose branch left out what that changed in b.py" in said.flat) == (3, True)
+    command = said.flat.split("with `")[1].split("`")[0]
+    shop.git(*command.split()[1:])
+    shop.git("commit", "-q", "-m", "put back")
+    assert arena.qrspi("next").code == 0
+    assert shop.git("show", "main:b.py") == GOOD.strip()
+
+
+@attack(
+    "an agent",
+    "a merge in its own branch takes out a submodule that is said not to be looked at",
+    {
+        "by its own settings": (".gitmodules",),
+        "by those of the clone": (".git/config",),
+    },
+)
+def test_a_submodule(arena: Arena, way: tuple[str]) -> None:
+    shop = workshop(arena, **{"tasks/task-02.md": task(2, files="b.py")})
+    shop.next()
+    for name in {*way, ".gitmodules"}:
+        with (shop.root / name).open("a") as file:
+            file.write('[submodule "s"]\n\tpath = s\n\turl = ./s\n\tignore = all\n')
+    old, new = "1" * 40, "2" * 40
+    shop.git("update-index", "--add", "--cacheinfo", f"160000,{old},s")
+    shop.git("add", ".gitmodules")
+    shop.git("commit", "-q", "-m", "a submodule")
+    tree = shop.tree("task-02")
+    shop.git("merge", "-q", "-m", "x", "main", at=tree)
+    shop.git("update-index", "--cacheinfo", f"160000,{new},s")
+    shop.git("commit", "-q", "-m", "a newer one")
+    shop.git("merge", "-q", "--strategy=ours", "-m", "x", "main", at=tree)
+    shop.finish("task-01", "a.py", GOOD)
+    shop.finish("task-02", "b.py", "b = 1\n")
+    for words in (("next",), ("resolve", "continue"), ("next",)):
+        arena.qrspi(*words)
+    assert new in shop.git("ls-tree", "main", "s")
 
 
 def redone(arena: Arena, shop: Workshop) -> None:

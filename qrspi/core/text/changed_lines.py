@@ -19,8 +19,12 @@ Changes = Mapping[bytes, Counter[bytes]]  # by the first line of each section
 
 
 def read(diff: bytes) -> Changes:
-    sections = (part.split(b"\n") for part in _SECTION.split(diff) if part)
-    return {lines[0]: Counter(_lines(lines[1:])) for lines in sections}
+    """A file that turns into a link has two sections under one name."""
+    found: dict[bytes, Counter[bytes]] = {}
+    for part in filter(None, _SECTION.split(diff)):
+        heading, *lines = part.split(b"\n")
+        found.setdefault(heading, Counter()).update(_lines(lines))
+    return found
 
 
 def _lines(section: list[bytes]) -> Iterable[bytes]:
@@ -34,16 +38,28 @@ def _lines(section: list[bytes]) -> Iterable[bytes]:
 
 
 def unseen(change: Changes, seen: Iterable[Changes]) -> tuple[str, ...]:
-    """The files with a line in `change` that none of `seen` has. A file that was renamed on the
-    other side is compared with all sections of `seen` that `change` does not name."""
+    """The files with a line in `change` that none of `seen` has."""
     known: dict[bytes, Counter[bytes]] = {}
     for one in seen:
         for name, lines in one.items():
             known[name] = known.get(name, Counter()) + lines
-    moved = sum((lines for name, lines in known.items() if name not in change), Counter[bytes]())
+    moved = {name: lines for name, lines in known.items() if name not in change}
     return tuple(
-        _file(name) for name, lines in change.items() if not lines <= known.get(name, moved)
+        _file(name) for name, lines in change.items() if not _is_seen(name, lines, known, moved)
     )
+
+
+def _is_seen(
+    name: bytes, lines: Counter[bytes], known: Changes, moved: dict[bytes, Counter[bytes]]
+) -> bool:
+    """A file that was renamed on the other side has another name in `known`, and was only
+    edited: it is one of those that `change` does not have, and no second time."""
+    if name in known:
+        return lines <= known[name]
+    if not all(line.startswith((b"+", b"-")) for line in lines):
+        return False
+    found = next((other for other, there in moved.items() if lines <= there), None)
+    return found is not None and moved.pop(found) is not None
 
 
 def _file(heading: bytes) -> str:

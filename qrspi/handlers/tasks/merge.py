@@ -12,6 +12,7 @@ from qrspi.core.code_steps.task_state import TaskState
 from qrspi.core.errors import Refusal
 from qrspi.core.model import Problem
 from qrspi.core.pipeline import STEP
+from qrspi.core.text.shell_words import quoted
 from qrspi.handlers.changes import code_repository, task_base
 from qrspi.handlers.changes.change_set import commit_files
 from qrspi.handlers.changes.code_repository import Workplace
@@ -66,21 +67,37 @@ def _merge(job: Job, place: Workplace, task: TaskState) -> Merge | Conflict:
     branch = task.start.branch
     base = task_base.find(job, task.key, task.start, task.commit).commit
     _must_be_shown(job, place, task, base)
-    # Distinguishes a merge that a killed command made from somebody else's.
-    trailer = f"QRSPI-Merge: {job.run}/{task.key} {task.commit}"
-    message = f"Merge {branch} into {place.feature}\n\n{trailer}"
+    message = f"Merge {branch} into {place.feature}\n\n{_trailer(job, task)}"
     match worktrees.merge(place.repo, (task.commit,), message):
         case Conflict() as conflict:
             return conflict
         case Merged(commit):
             _must_be_seen(job, place, task, base, commit)
+            _must_be_whole(job, place, task, base, commit)
             return Merge(task.key, branch, task.commit, commit)
         case UpToDate():
-            made = commits.find(place.repo, (trailer,))
-            if made:
+            made = refs.came_with(place.repo, task.commit)
+            if made and _merged_key(job, place, made) == task.key:
                 _must_be_seen(job, place, task, base, made)
-            merge = Merge(task.key, branch, task.commit, made or "")
-            return merge if made else merge._replace(result="contained")
+                return Merge(task.key, branch, task.commit, made)
+            _must_be_whole(job, place, task, base, "")
+            return Merge(task.key, branch, task.commit, "", result="contained")
+
+
+_TRAILER = "QRSPI-Merge: "
+
+
+def _trailer(job: Job, task: TaskState) -> str:
+    """Distinguishes a merge that a killed command made from somebody else's."""
+    return f"{_TRAILER}{job.run}/{task.key} {task.commit}"
+
+
+def _merged_key(job: Job, place: Workplace, merge: str) -> str:
+    """The task that this merge of ours is of; '' for one that somebody made by hand."""
+    lines = commits.message_of(place.repo, merge).splitlines()
+    begin = f"{_TRAILER}{job.run}/"
+    said = (line.removeprefix(begin) for line in lines if line.startswith(begin))
+    return next(said, "").rpartition(" ")[0]
 
 
 def _must_be_shown(job: Job, place: Workplace, task: TaskState, base: str) -> None:
@@ -119,6 +136,34 @@ def _must_be_seen(job: Job, place: Workplace, task: TaskState, base: str, made: 
     raise Refusal(Problem("not-reviewed", text, files[0], found=made, expected=base, hint=hint))
 
 
+def _must_be_whole(job: Job, place: Workplace, task: TaskState, base: str, made: str) -> None:
+    """A merge in the history of another task can bring in commits of this one without what they
+    changed. git takes them for merged from then on."""
+    inside = refs.merge_base(place.repo, f"{made}^1", task.commit) if made else task.commit
+    if inside is None or refs.is_ancestor(place.repo, inside, base):
+        return
+    by = refs.came_with(place.repo, inside)
+    other = _merged_key(job, place, by) if by else ""
+    if not by or not other or other.endswith(f"/{_repair(task)}"):
+        return
+    files = diffs.unseen(place.repo, (base, inside), [(f"{by}^1", "HEAD")])
+    if not files:
+        return
+    if made:
+        worktrees.move(place.repo, f"{made}^1")
+    hint = f"git checkout {task.commit[:12]} -- {' '.join(map(quoted, files))}"
+    text = (
+        f"{task.key}: {place.feature} has its commit {inside[:12]} by the merge of {other}, whose "
+        f"branch left out what that changed in {', '.join(files[:3])}; put it back on "
+        f"{place.feature} with `{hint}`, look at it and commit it, then run `qrspi next {job.run}`"
+    )
+    raise Refusal(Problem("work-left-out", text, files[0], found=by, expected=inside, hint=hint))
+
+
+def _repair(task: TaskState) -> str:
+    return f"merge-{task.key.replace('/', '-')}"
+
+
 def _conflict(job: Job, place: Workplace, task: TaskState, conflict: Conflict) -> str:
     """The path of the task that merges by hand."""
     assert task.start is not None
@@ -143,7 +188,7 @@ commit the merge.
     path = repairs.write(
         job,
         "integration",
-        f"merge-{task.key.replace('/', '-')}",
+        _repair(task),
         f"Merge {task.key} into {place.feature}",
         body,
         conflict.files,

@@ -118,7 +118,8 @@ def _lines(repo: Repo, pair: Pair) -> changed_lines.Changes:
     for name in pair:
         check(name)
     options = ("-r", "-M", "--text", "--unified=0", "--no-ext-diff", "--no-textconv", "--no-color")
-    args = ["diff-tree", *options, "--full-index", "-p", *pair, "--"]
+    # A .gitmodules can say that changes of its submodules are not to be shown.
+    args = ["diff-tree", *options, "--ignore-submodules=none", "--full-index", "-p", *pair, "--"]
     return changed_lines.read(command.read(repo.path, args).out)
 
 

@@ -117,6 +117,16 @@ def has_own_work(repo: Repo, commit: str, others: Sequence[str]) -> bool:
     return bool(command.read(repo.path, args).out.strip())
 
 
+def came_with(repo: Repo, commit: str) -> str | None:
+    """The merge of HEAD's own line that brought a commit in; None for one that was made there."""
+    check(commit)
+    since = ["HEAD", f"^{commit}", "--"]
+    line = command.read(repo.path, ["rev-list", "--first-parent", *since]).out.split()
+    heirs = {*command.read(repo.path, ["rev-list", "--ancestry-path", *since]).out.split()}
+    found = next((os.fsdecode(one) for one in reversed(line) if one in heirs), None)
+    return None if found is None or is_ancestor(repo, commit, f"{found}^1") else found
+
+
 def check(name: str, field: str = "") -> None:
     """Refuse a name that git could take for an option, before git sees it."""
     if name.startswith("-") or not name.isprintable() or not name.strip():

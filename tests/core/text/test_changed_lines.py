@@ -29,6 +29,11 @@ SEEN = diff("a.py", "-old", "+new", "+new") + diff("b.py", "+b")
         # renamed on the other side
         (diff("c.py", "+b"), ()),
         (diff("b.py", "+b") + diff("c.py", "+b"), ("c.py",)),
+        (diff("c.py", "+new", head="new file mode 100644\n"), ("c.py",)),
+        (diff("c.py", "-old", "+b"), ("c.py",)),
+        (diff("c.py", "+new") + diff("d.py", "+new"), ("d.py",)),
+        # a file that turns into a link is there twice
+        (diff("a.py", "-evil") + diff("a.py", "+new"), ("a.py",)),
         (b'diff --git "a/\\303.py" "b/\\303.py"\nnew file mode 100644\n', ("\\303.py",)),
     ],
 )
