@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from qrspi.core.filenames import MANIFEST
-from qrspi.core.pipeline import ROUTES, STEP
+from qrspi.core.pipeline import ROUTES, STEP, subject_of
 from qrspi.core.records import approvals
 from qrspi.core.rounds import manifest as manifests
 from qrspi.core.rounds.manifest import Manifest
@@ -53,15 +53,17 @@ def artifact(status: str = "draft", body: str = "# Text\n\n## Approach\n\nWords.
     return f"---\nstatus: {status}\n---\n\n{body}".encode()
 
 
-def text_hash(data: bytes, path: str = "goals.md", front: bytes = b"") -> str:
-    """The hash of a step's only file, whose frontmatter has `front` besides its status."""
-    body = data.split(b"---\n", 2)[2]
+def text_hash(data: bytes, path: str = "goals.md", front: bytes | None = None) -> str:
+    """The hash of a step's only file, the long way; `front` where more than a line goes."""
+    _, head, body = data.split(b"---\n", 2)
+    if front is None:
+        front = b"\n".join(line for line in head.splitlines() if not line.startswith(b"status:"))
     plain = b"\n".join(line.rstrip() for line in body.split(b"\n"))
     return "v2:" + hashlib.sha256(path.encode() + b"\0" + front + b"\0" + plain).hexdigest()
 
 
 def body_hash(data: bytes) -> str:
-    """The hash that older records and manifests have of one file's body, the long way."""
+    """The hash that early records and manifests have of one file's body, the long way."""
     body = data.split(b"---\n", 2)[2]
     return hashlib.sha256(b"\n".join(line.rstrip() for line in body.split(b"\n"))).hexdigest()
 
@@ -125,7 +127,7 @@ def manifest(
         "schema": "qrspi/manifest/v1",
         "step": step,
         "round": round,
-        "body_hash": body_hash(body) if body else "0" * 64,
+        "body_hash": text_hash(body, subject_of(step).artifact) if body else "0" * 64,
         "expected_tags": list(tags),
         "decision": {"decision": "broaden", "rule": "CNV-03"},
         "dispatches": [],
@@ -141,9 +143,15 @@ def approved(*steps: str) -> dict[str, bytes]:
 
 def on_record(*steps: str) -> dict[str, bytes]:
     """The records of texts as `approved` has them."""
-    digest = body_hash(artifact("approved"))
+    text = artifact("approved")
     documents = (
-        {"event": "approve", "step": step, "body_hash": digest, "round": 0} for step in steps
+        {
+            "event": "approve",
+            "step": step,
+            "body_hash": text_hash(text, STEP[step].artifact),
+            "round": 0,
+        }
+        for step in steps
     )
     return {"approvals.jsonl": "".join(f"{json.dumps(one)}\n" for one in documents).encode()}
 

@@ -68,6 +68,43 @@ def test_after_the_approval(arena: Arena, way: Change) -> None:
     assert arena.qrspi("doctor").code == 3 or "goals.md" in arena.qrspi("doctor").text
 
 
+def without_version(path: str) -> Change:
+    """As early versions wrote it: over the body, whatever stands above it."""
+
+    def change(run: Path) -> None:
+        new, old = (
+            make((run / "goals.md").read_bytes()) for make in (runs.text_hash, runs.body_hash)
+        )
+        text = (run / path).read_text()
+        assert new in text
+        (run / path).write_text(text.replace(new, old))
+
+    return change
+
+
+@attack(
+    "an agent",
+    "a record of the body alone lets the rest of a text change",
+    {
+        "of its round": without_version(f"{scenes.ROUND}/.dispatch-manifest.json"),
+        "of its approval": without_version("approvals.jsonl"),
+    },
+)
+def test_of_the_body(arena: Arena, way: Change, request: pytest.FixtureRequest) -> None:
+    run = arena.scene(closed)
+    if "approval" in request.node.callspec.id:
+        assert arena.qrspi("approve", "goals").code == 0
+    way(run)
+    text = (run / "goals.md").read_bytes()
+    (run / "goals.md").write_bytes(text.replace(b"---\n", b"---\nallowed_files: [/]\n", 1))
+    said = arena.qrspi("status").flat
+    assert "Reviews passed clean" not in said
+    approved = b"status: approved" in text
+    assert ("may have changed after it was approved" in said) is approved, said
+    assert (" 0 unproven, 0 gaps" in arena.qrspi("verify").text) is False
+    assert approved or arena.qrspi("approve", "goals").code == 3
+
+
 # As a quality review leaves it, only that there was none.
 BLOCK = b"""--- Quality Review Findings hash=01234567 @2026-05-17T09:30:00Z ---
 Gaps:

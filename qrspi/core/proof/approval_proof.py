@@ -57,6 +57,8 @@ def _recorded(tree: Tree, step: str, known: NewestRecord) -> Iterator[Gap]:
     if not approvals.is_text(tree, step, known.body_hash):
         by = known.person or "somebody"
         why = f"{artifact} is another text than the one that {by} approved on {known.when[:10]}"
+        if approvals.only_body_is_known(tree, step, known):
+            why = f"what {by} approved on {known.when[:10]} is on record without its frontmatter"
         yield _gap(step, why, "the approved text", known.round)
     if known.round > round_list.highest(tree, subject_of(step)):
         why = f"it was approved after round {known.round}, which is gone"

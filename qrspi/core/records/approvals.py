@@ -99,6 +99,7 @@ class Claim(NamedTuple):
 
     step: str
     known: NewestRecord | None
+    only_body: bool = False  # the record is of its body, and says nothing of the rest
 
 
 def render(record: Record) -> bytes:
@@ -325,18 +326,23 @@ def claim(tree: Tree, records: Iterable[Record], step: str) -> Claim | None:
     known = last_approval(records, step)
     if known and is_text(tree, step, known.body_hash):
         return None
-    return Claim(step, known)
+    return Claim(step, known, known is not None and only_body_is_known(tree, step, known))
 
 
 def is_text(tree: Tree, step: str, body_hash: str) -> bool:
     return step_text.is_unchanged(tree, subject_of(step), body_hash)
 
 
+def only_body_is_known(tree: Tree, step: str, known: NewestRecord) -> bool:
+    return step_text.only_body_is_known(tree, subject_of(step), known.body_hash)
+
+
 def problem(run: str, found: Claim) -> Problem:
     artifact, command = STEP[found.step].artifact, f"qrspi unapprove {run} {found.step}"
     why = "nobody approved it"
     if found.known:
-        why = f"{found.known.person or 'somebody'} approved another text"
+        what = "its body alone, as far as the record says" if found.only_body else "another text"
+        why = f"{found.known.person or 'somebody'} approved {what}"
         why += f" on {found.known.when[:10]}" if found.known.when else ""
     return Problem(
         "claims-approval",

@@ -91,7 +91,7 @@ def needed(facts: Facts) -> tuple[str, ...]:
     entry = approvals.newest(facts.records, facts.step)
     about = subject_of(facts.step)
     returned = entry is not None and entry.event in ("rewind", "phase")
-    if entry and returned and step_text.is_unchanged(facts.tree, about, entry.body_hash):
+    if entry and returned and step_text.may_be_unchanged(facts.tree, about, entry.body_hash):
         return (f"{artifact} was returned to draft and has not changed since",)
     return ()
 

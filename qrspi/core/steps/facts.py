@@ -202,9 +202,13 @@ def _edited(facts: Facts, step: str) -> Problem:
     command = f"qrspi unapprove {facts.run} {step}"
     show = f"`qrspi show {facts.run} {step} --since-approval` shows how, "
     in_commits = facts.tree.in_git and facts.config.commit != "off"
+    known = approvals.last_approval(facts.records, step)
+    what = "changed after it was approved"
+    if known and approvals.only_body_is_known(facts.tree, step, known):
+        what = "may have changed after it was approved, as the record is of its body alone"
     return Problem(
         "edited-after-approval",
-        f"{STEP[step].artifact} changed after it was approved; {show if in_commits else ''}"
+        f"{STEP[step].artifact} {what}; {show if in_commits else ''}"
         f"`{command}` makes it a draft again",
         file=STEP[step].artifact,
         hint=command,

@@ -51,6 +51,8 @@ def _since_decided(facts: Facts, seen: NewestRecord) -> str:
     since = f"since {by} {_DID[seen.event]} it{on}"
     if step_text.is_unchanged(facts.tree, subject_of(facts.step), seen.body_hash):
         return f"{BEGIN} {artifact} has not changed {since}."
+    if step_text.only_body_is_known(facts.tree, subject_of(facts.step), seen.body_hash):
+        return f"{BEGIN} the body of {artifact} has not changed {since}."
     where = _sections(facts, artifact, seen.feedback)
     return f"{BEGIN} {artifact} has changed {since}{f': {where}' if where else ''}."
 

@@ -75,11 +75,15 @@ def test_fields_in_braces_are_told_apart_too(word: bytes) -> None:
 
 
 @pytest.mark.rule("SEC-16")
-def test_a_hash_of_before_is_compared_as_it_was_made() -> None:
+def test_a_hash_of_the_bodies_alone_vouches_for_nothing() -> None:
+    """It is told apart from one of another text, as far as bodies go."""
     old = hashlib.sha256(b"\n# Plan\n\0\n# Task\n").hexdigest()
     for plan, same in ((PLAN, True), (PLAN.replace(b"ada", b"bob"), True), (PLAN + b"x", False)):
         tree = MemoryTree({"plan.md": plan, "tasks/task-01.md": TASK})
-        assert step_text.is_unchanged(tree, subject_of("plan"), old) is same
+        assert not step_text.is_unchanged(tree, subject_of("plan"), old)
+        assert step_text.only_body_is_known(tree, subject_of("plan"), old) is same
+        assert step_text.may_be_unchanged(tree, subject_of("plan"), old) is same
+    assert not step_text.only_body_is_known(tree, subject_of("plan"), hashed())
 
 
 @pytest.mark.rule("SEC-16")

@@ -440,7 +440,7 @@ def test_the_second_round_cascades_only_after_fixes() -> None:
 
 @pytest.mark.rule("CAP-03")
 def test_a_rejection_starts_a_new_loop() -> None:
-    mark = Mark("goals", runs.body_hash(TEXT), 3)
+    mark = Mark("goals", runs.text_hash(TEXT), 3)
     records = (Record("approve", "goals", "x", 2), Record("reject", *mark, resets=(mark,)))
     assert approvals.loop_base(records, "goals") == 3
     assert approvals.loop_base(records[:1], "goals") == 0

@@ -8,11 +8,12 @@ from qrspi.core.config import reader as configs
 from qrspi.core.derivation import brief, waiting
 from qrspi.core.derivation.derive import derive, survey
 from qrspi.core.model import RunState
+from qrspi.core.pipeline import STEP
 from qrspi.core.records import approvals
 from qrspi.core.records.approvals import Mark, Record
 from qrspi.core.steps import permits
 from qrspi.core.steps.facts import gather
-from tests.runs import RUN, artifact, body_hash, config, tree
+from tests.runs import RUN, artifact, config, text_hash, tree
 
 TEXT = artifact("approved")
 OTHER = artifact("approved", "# Text\n\nAnother word.\n")
@@ -22,7 +23,7 @@ WAY_OUT = f"it counts as a draft; `qrspi unapprove {RUN} goals` makes it one"
 def record(
     event: str = "approve", body: bytes = TEXT, step: str = "goals", surface: str = "cli"
 ) -> bytes:
-    mark = Mark(step, body_hash(body), 1)
+    mark = Mark(step, text_hash(body, STEP[step].artifact), 1)
     resets = (mark,) if event == "rewind" else ()
     return approvals.render(
         Record(event, *mark, who="Ada", when="2026-05-17T09:30:00Z", surface=surface, resets=resets)
