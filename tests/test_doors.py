@@ -55,8 +55,8 @@ MAKER = "world/consent/permits.py"
 # Both lists are closed: a library that is on neither has to be looked at first.
 _REACHES_OUT = frozenset(
     """aiohttp amqp anyio asyncio celery ftplib http.client http.server httpx imaplib kombu
-    mcp.client poplib requests smtplib socket socketserver ssl telnetlib urllib.request urllib3
-    uvicorn websockets xmlrpc""".split()
+    logging.handlers mcp.client poplib requests smtplib socket socketserver ssl starlette.testclient
+    telnetlib urllib.request urllib3 uvicorn watchdog.tricks websockets xmlrpc""".split()
 )
 _STAYS_INSIDE = frozenset(
     """__future__ _thread ast base64 binascii bisect calendar click collections contextlib datetime
@@ -71,8 +71,9 @@ _STAYS_INSIDE = frozenset(
 _STARTS = re.compile(
     r"subprocess\.(Popen|run|call|check_\w+|getoutput|getstatusoutput)|"
     r"os\.(system|popen|exec\w+|spawn\w+|posix_spawn\w*|fork\w*|startfile)|pty\.(spawn|fork)|"
-    r"(.+\.)?Git\(.*\)\.execute|webbrowser\..+|click\.(launch|edit)|"
-    r"(asyncio|anyio)\..*process.*|.*\.(enable_)?load_extension|exec|eval"
+    r"(.+\.)?Git\(.*\)\..+|git\.Repo|webbrowser\..+|click\.(launch|edit)|platform\.popen|"
+    r"(asyncio|anyio)\..*process.*|.*\.(enable_)?load_extension|exec|eval|__import__|"
+    r"(os|subprocess|pty|posix|webbrowser)(\.\*| itself)"
 )
 
 
@@ -80,7 +81,15 @@ def starts(module: Module) -> bool:
     """Whether it so much as names what starts a program, under its own name or another."""
     names = {name for node in ast.walk(module.tree) for name in _named(node)}
     aliases = _aliases(module.tree)
+    names |= {f"{name} itself" for name in _handed_on(module.tree)}
     return any(_STARTS.fullmatch(_full(name, aliases)) for name in names)
+
+
+def _handed_on(tree: ast.AST) -> set[str]:
+    """Names that stand by themselves: `start = subprocess`, `getattr(os, word)`."""
+    owners = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+    names = (node for node in ast.walk(tree) if isinstance(node, ast.Name))
+    return {node.id for node in names if id(node) not in owners}
 
 
 def _named(node: ast.AST) -> list[str]:
@@ -95,8 +104,8 @@ def _aliases(tree: ast.AST) -> dict[str, str]:
 
 
 def _full(name: str, aliases: dict[str, str]) -> str:
-    first, dot, rest = name.partition(".")
-    return f"{aliases.get(first, first)}{dot}{rest}"
+    first, rest = re.match(r"(\w*)(.*)", name, re.DOTALL).groups()  # type: ignore[union-attr]
+    return f"{aliases.get(first, first)}{rest}"
 
 
 def connects(module: Module) -> bool:
@@ -203,6 +212,18 @@ def test_only_these_names_of_config_lead_to_them() -> None:
     }
 
 
+@pytest.mark.rule("SEC-09")
+def test_what_is_imported_by_name_is_ours() -> None:
+    """A module whose name is put together would be on neither list."""
+    found = {
+        ast.unparse(node.args[0])
+        for module in modules()
+        for node in ast.walk(module.tree)
+        if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("import_module")
+    }
+    assert found and all(name.startswith("f'qrspi.") for name in found), found
+
+
 @pytest.mark.rule("SEC-13")
 def test_python_is_started_isolated() -> None:
     found = {
@@ -234,6 +255,12 @@ def test_python_is_started_isolated() -> None:
         "library.Git(directory).execute(x)",
         "webbrowser.open(x)",
         "click.launch(x)",
+        "from os import *",
+        "start = subprocess",
+        "import os as system\ngetattr(system, word)(x)",
+        "__import__(word)",
+        "git.Repo(x)",
+        "Git(directory).fetch()",
     ],
 )
 def test_a_new_start_is_seen(source: str) -> None:
@@ -250,7 +277,16 @@ def test_a_new_start_is_seen(source: str) -> None:
         "from http import client",
         "import anyio",
         "from mcp.client.stdio import stdio_client",
+        "from logging import handlers",
+        "import starlette.testclient",
     ],
 )
 def test_a_new_connection_is_seen(source: str) -> None:
     assert connects(Module("x.py", ast.parse(source)))
+
+
+@pytest.mark.parametrize("source", ["import ctypes", "import cffi", "import multiprocessing"])
+def test_a_library_that_nobody_looked_at_is_seen(source: str) -> None:
+    known = _STAYS_INSIDE | _REACHES_OUT
+    names = _libraries(Module("x.py", ast.parse(source)))
+    assert not any(_listed(name, known) for name in names)
