@@ -32,6 +32,7 @@ from qrspi.web.server.addresses import Address
 from qrspi.web.server.admission import Door, No, Visit
 from qrspi.web.server.live import InboxCount, Live
 from qrspi.world.files.run_tree import DiskTree
+from qrspi.world.machine import peer_user
 from qrspi.world.runs import locate
 
 _STATIC = {"/page.css": "text/css", "/page.js": "text/javascript", "/icon.svg": "image/svg+xml"}
@@ -76,7 +77,7 @@ async def _answer(site: Site, request: Request) -> Response:
         request.cookies,
         request.query_params.get("token", "") if request.url.path == "/" else "",
     )
-    if no := admission.host(site.door, visit):
+    if no := admission.host(site.door, visit) or _another_user(site, request):
         return _no(no)
     if admission.exchanges(site.door, visit):
         return _let_in(site)
@@ -89,6 +90,13 @@ async def _answer(site: Site, request: Request) -> Response:
     if no := admission.foreign_write(site.door, visit):
         return _no(no)
     return await _write(site, request)
+
+
+def _another_user(site: Site, request: Request) -> No | None:
+    at = request.client
+    if at and peer_user.is_another(at.host, at.port, site.door.port):
+        return No(403, "This page is of another user of this machine.")
+    return None
 
 
 def _no(no: No) -> Response:
