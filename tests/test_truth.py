@@ -175,6 +175,7 @@ RESTS_ON = {
         "the approval of {} was not committed yet",
         "the plan was approved on the default branch",
         "is another text than the one that {} approved on {}",
+        "what {} approved on {} is on record without its frontmatter",
         "it was approved after round {}, which is gone",
     ),
     "a file whose name is given, where no decision is on record": (

@@ -151,7 +151,8 @@ def _must_be_whole(job: Job, place: Workplace, task: TaskState, base: str, made:
         return
     if made:
         worktrees.move(place.repo, f"{made}^1")
-    hint = f"git checkout {task.commit[:12]} -- {' '.join(map(quoted, files))}"
+    about = " ".join(map(quoted, files))
+    hint = f"git checkout {task.commit} -- {about}"
     text = (
         f"{task.key}: {place.feature} has its commit {inside[:12]} by the merge of {other}, whose "
         f"branch left out what that changed in {', '.join(files[:3])}; put it back on "

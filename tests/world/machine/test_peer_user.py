@@ -1,7 +1,7 @@
 from __future__ import annotations
 
-import os
 import socket
+from pathlib import Path
 
 import pytest
 
@@ -45,7 +45,7 @@ def test_what_was_closed_is_not_taken_for_roots_own() -> None:
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "::1"])
-@pytest.mark.skipif(not os.path.exists("/proc/net/tcp6"), reason="the system does not tell")
+@pytest.mark.skipif(not Path("/proc/net/tcp6").exists(), reason="the system does not tell")
 def test_our_own_connection_is_ours(host: str) -> None:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.socket(family) as page:
