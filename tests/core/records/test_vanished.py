@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from qrspi.core.config import reader as configs
 from qrspi.core.derivation.derive import derive
+from qrspi.core.pipeline import subject_of
 from qrspi.core.records import audit_trail, vanished
 from qrspi.core.records.audit_trail import Line, Touched
+from qrspi.core.rounds import loop as loops
 from qrspi.core.tree import MemoryTree
 from qrspi.world.files import json_log
 from tests import runs
@@ -58,6 +61,10 @@ def test_what_was_written_and_not_taken_away_is_missed() -> None:
     tree = MemoryTree(files)
     assert [one.message for one in vanished.from_run(tree)] == [gone]
     assert [one.message for one in derive(tree).warnings] == [gone]
+    # Whoever looks at the round alone is told too: `next`, and whoever looks at many runs.
+    config = configs.read(files["config.md"])
+    loop = loops.evaluate(tree, subject_of("goals"), config)
+    assert [one.message for one in loop.warnings if one.code == "vanished"] == [gone]
     whole = MemoryTree(files | {A: runs.finding()})
     assert vanished.from_run(whole) == ()
     assert [one for one in derive(whole).warnings if one.code == "vanished"] == []
