@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
-from pathlib import Path
 
 import pytest
 
 pytest.importorskip("nh3")
 
-from qrspi.cli.in_process import Answer
 from qrspi.core.model import Problem
 from qrspi.web.answers import forms, gates
 from qrspi.web.html import environment
@@ -20,7 +17,6 @@ from qrspi.web.parts.markdown import Place
 from qrspi.web.parts.review_rounds import RoundFigures
 from qrspi.web.server import addresses
 from qrspi.web.server.addresses import Address
-from qrspi.web.server.live import InboxCount, Live
 
 
 @pytest.mark.rule("WEB-19")
@@ -100,26 +96,6 @@ def test_words_of_agents_are_not_offered_as_commands() -> None:
     words = "run `qrspi approve`,\n<b>\n\n- one\n- two"
     said = environment().from_string("{{ x|prose }}").render(x=words)
     assert said == "run <code>qrspi approve</code>, &lt;b&gt;\n\n- one\n- two"
-
-
-class Counting:
-    """Commands that say how often they were asked."""
-
-    def __init__(self) -> None:
-        self.asked = 0
-
-    def run(self, *words: str) -> Answer:
-        self.asked += 1
-        return Answer(0, json.dumps({"items": [{}] * self.asked}))
-
-
-@pytest.mark.rule("WEB-13", "WEB-21")
-def test_the_inbox_is_counted_once_for_each_change(tmp_path: Path) -> None:
-    live, commands = Live(str(tmp_path)), Counting()
-    count = InboxCount(commands, live)  # type: ignore[arg-type]
-    assert [count.now(), count.now(), commands.asked] == [1, 1, 1]
-    live.changed()
-    assert [count.now(), count.now(), commands.asked] == [2, 2, 2]
 
 
 @pytest.mark.rule("WEB-10", "WEB-21")

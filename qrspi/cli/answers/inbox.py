@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from qrspi.cli.answers import status
 from qrspi.cli.session import Session
 from qrspi.core.derivation import waiting
 from qrspi.core.derivation.waiting import Item
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.render.terminal import one_line
+from qrspi.world.runs import locate
 
 
 class Request(NamedTuple):
@@ -18,6 +21,16 @@ def show(session: Session, request: Request) -> None:
     found = waiting.items(status.look(session, status.Request()).runs)
     document = {"schema": "qrspi/inbox/v1", "items": [_document(item) for item in found]}
     session.answer(document, _commands(found) if request.commands else _lines(found))
+
+
+def counts(session: Session, names: Iterable[str] | None = None) -> dict[str, int]:
+    """How much waits for a person in each open run: in all of them, or in those that are named."""
+    if names is None:
+        states = status.look(session, status.Request()).runs
+    else:
+        runs = (locate.run_named(session.root, name) for name in names)
+        states = status.glance(session, [run for run in runs if run])
+    return {state.run: len(waiting.items((state,))) for state in states if not state.closed}
 
 
 def _document(item: Item) -> dict[str, object]:

@@ -105,9 +105,7 @@ def _derived(session: Session, runs: tuple[RunDir, ...], steps: bool) -> dict[Ru
     runs_dir = session.root.runs_dir
     in_git = inside_git(runs_dir)
     if len(runs) < MANY:
-        alone = len(runs) == 1
-        trees = (CommittedTree(run.path, in_git, glance=True) for run in runs)
-        found = [derive(tree, thorough=alone, steps=steps) for tree in trees]
+        found = _each(runs, in_git, thorough=len(runs) == 1, steps=steps)
     else:
         from qrspi.world.runs import state_cache
 
@@ -115,6 +113,17 @@ def _derived(session: Session, runs: tuple[RunDir, ...], steps: bool) -> dict[Ru
         found = state_cache.states(runs_dir, told, in_git=in_git, steps=steps)
     pairs = zip(runs, found, strict=True)
     return {run: _told(run, state._replace(path=session.run_path(run))) for run, state in pairs}
+
+
+def _each(runs: Sequence[RunDir], in_git: bool, *, thorough: bool, steps: bool) -> list[RunState]:
+    trees = (CommittedTree(run.path, in_git, glance=True) for run in runs)
+    return [derive(tree, thorough=thorough, steps=steps) for tree in trees]
+
+
+def glance(session: Session, runs: Sequence[RunDir]) -> tuple[RunState, ...]:
+    """Some of many runs, as a look at all of them finds these."""
+    found = _each(runs, inside_git(session.root.runs_dir), thorough=False, steps=False)
+    return tuple(map(_told, runs, found))
 
 
 def _told(run: RunDir, state: RunState) -> RunState:

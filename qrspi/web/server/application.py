@@ -250,7 +250,7 @@ def _done(site: Site, run: str, verb: str, fields: dict[str, str]) -> Response:
     if isinstance(said, Problem):
         return _no(No(400, said.message))
     answer = site.commands.run(*said)
-    site.live.changed()
+    site.live.changed(frozenset((run,)))
     if not answer.status:
         return RedirectResponse(f"/runs/{run}", HTTPStatus.SEE_OTHER)
     if answer.status == 2:

@@ -5,10 +5,13 @@ from __future__ import annotations
 import asyncio
 import json
 import threading
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 
-from qrspi.cli.in_process import Commands
+from qrspi.cli import boundary
+from qrspi.cli.answers import inbox
+from qrspi.cli.in_process import Commands, KeptSession
 from qrspi.core.agents import spend
+from qrspi.core.model import Problem
 from qrspi.core.records import audit_trail
 from qrspi.world.agents.dispatch_folder import JOBS
 from qrspi.world.watch.watcher import Change, Watcher
@@ -26,11 +29,12 @@ class Live:
         self._listeners: set[asyncio.Queue[bytes]] = set()
         self._loop: asyncio.AbstractEventLoop | None = None
         self.number = 0  # of the last event
-        self.looks = 0  # how often there was reason to look again
+        self.told: list[Callable[[frozenset[str] | None], None]] = []
 
-    def changed(self) -> None:
-        """Something is another now, whoever changed it."""
-        self.looks += 1
+    def changed(self, names: frozenset[str] | None = None) -> None:
+        """These runs are others now, whoever changed them; without names, anything may be."""
+        for tell in self.told:
+            tell(names)
 
     def start(self) -> None:
         self._loop = asyncio.get_running_loop()
@@ -55,7 +59,7 @@ class Live:
 
     def _watch(self) -> None:
         for change in self._watcher.changes():
-            self.changed()
+            self.changed(None if change.everything or change.git else change.names)
             if self._is_news(change) and self._loop:
                 self._loop.call_soon_threadsafe(self._publish, change)
 
@@ -77,20 +81,42 @@ class Live:
 
 
 class InboxCount:
-    """How much waits for a person. Every page says so, and it takes a look at every run: one look
-    is good until something changes, and whoever shows a page is told of the change."""
+    """How much waits for a person. Every page says so, and it takes a look at every run: a look at
+    a run is good until that run changes, and whoever shows a page is told of the change."""
 
     def __init__(self, commands: Commands, live: Live) -> None:
-        self._commands, self._live = commands, live
-        self._known: tuple[int, int] | None = None
+        self._commands = commands
+        self._known: dict[str, int] = {}  # by open run
+        self._stale: set[str] | None = None  # runs that may have changed; None for any
+        self._looking, self._marking = threading.Lock(), threading.Lock()
+        live.told.append(self.outdate)
+
+    def outdate(self, names: frozenset[str] | None) -> None:
+        with self._marking:
+            self._stale = None if names is None or self._stale is None else self._stale | names
 
     def now(self) -> int:
-        looks = self._live.looks
-        if self._known is None or self._known[0] != looks:
-            answer = self._commands.run("inbox")
-            found = 0 if answer.status else len(answer.document["items"])
-            self._known = looks, found
-        return self._known[1]
+        with self._looking:
+            with self._marking:
+                stale, self._stale = self._stale, set()
+            if stale is None or stale:
+                self._look(stale)
+            return sum(self._known.values())
+
+    def _look(self, stale: set[str] | None) -> None:
+        """A run that is the only one is looked at more closely, by every command."""
+        if stale is not None:
+            others = {run: held for run, held in self._known.items() if run not in stale}
+            found = {**others, **self._counts(stale)}
+            if len(found) > 1 and len(self._known) > 1:
+                self._known = found
+                return
+        self._known = self._counts(None)
+
+    def _counts(self, names: set[str] | None) -> dict[str, int]:
+        session = KeptSession(self._commands.session, self._commands.surface, b"")
+        found = boundary.attempt(lambda: inbox.counts(session, names))
+        return {} if isinstance(found, Problem) else found
 
 
 async def _next(heard: asyncio.Queue[bytes]) -> bytes:
