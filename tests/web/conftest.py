@@ -6,9 +6,11 @@ import json
 import os
 import shutil
 import signal
+import socket
 import subprocess
+import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
@@ -65,6 +67,48 @@ def serving(project: Path, *options: str, port: int = 0, **env: str) -> Iterator
             process.stdout.close()
 
 
+class Wire:
+    """What lies between a browser and a server, and can be cut. The server is told its own name:
+    it talks to nobody who came by another one."""
+
+    def __init__(self, server: Server) -> None:
+        self._to = server.port
+        self._open: list[socket.socket] = []
+        self._door = self._listen(0)
+        self.port = int(self._door.getsockname()[1])
+        self.server = server._replace(url=server.url.replace(f":{self._to}/", f":{self.port}/"))
+
+    def cut(self) -> None:
+        """Both ends notice, and nobody gets through."""
+        for one in (self._door, *self._open):
+            with suppress(OSError):
+                one.shutdown(socket.SHUT_RDWR)
+            one.close()
+        self._open.clear()
+
+    def mend(self) -> None:
+        self._door = self._listen(self.port)
+
+    def _listen(self, port: int) -> socket.socket:
+        made = socket.create_server(("127.0.0.1", port))
+        threading.Thread(target=self._meet, args=(made,), daemon=True).start()
+        return made
+
+    def _meet(self, door: socket.socket) -> None:
+        with suppress(OSError):
+            while True:
+                near, far = door.accept()[0], socket.create_connection(("127.0.0.1", self._to))
+                self._open += (near, far)
+                for ends in ((near, far), (far, near)):
+                    threading.Thread(target=self._carry, args=ends, daemon=True).start()
+
+    def _carry(self, here: socket.socket, there: socket.socket) -> None:
+        with suppress(OSError):
+            while data := here.recv(65536):
+                there.sendall(data.replace(b":%d\r\n" % self.port, b":%d\r\n" % self._to))
+            there.shutdown(socket.SHUT_RDWR)
+
+
 CHROMIUM = shutil.which("chromium")
 
 
@@ -101,5 +145,13 @@ EXPECTED = (
     "Failed to load resource: the server responded with a status of 409 (Conflict)",
     "Failed to load resource: the server responded with a status of 404 (Not Found)",
     "Failed to load resource: the server responded with a status of 401 (Unauthorized)",
-    "Failed to load resource: net::ERR_CONNECTION_REFUSED",
+    *(
+        f"Failed to load resource: net::ERR_{why}"
+        for why in (
+            "CONNECTION_REFUSED",
+            "CONNECTION_RESET",
+            "EMPTY_RESPONSE",
+            "SOCKET_NOT_CONNECTED",
+        )
+    ),
 )

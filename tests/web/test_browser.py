@@ -13,7 +13,7 @@ import pytest
 
 from tests import runs, scenes
 from tests.cli.conftest import COMMAND
-from tests.web.conftest import Server, serving, tab
+from tests.web.conftest import Server, Wire, serving, tab
 
 SAYS_NO = "What is wrong with it? The author gets your words."
 SAYS = "What there is to say. Whoever writes the text next reads it."
@@ -38,7 +38,7 @@ class Runs:
 
     NAMES = tuple(
         f"2026-05-17-{slug}"
-        for slug in "half-typed gone keyboard comment select hostile deleted moved tabs".split()
+        for slug in "half-typed gone keyboard comment select hostile deleted moved tabs cut".split()
     )
     PAUSED = "2026-05-17-paused"
 
@@ -283,3 +283,27 @@ def test_a_page_whose_server_ends_says_so_and_then_where_to_go_on(
         banner.get_by_text("The connection is lost.").wait_for()
         with serving(known.project, port=first.port):
             banner.get_by_text("open the new address").wait_for()
+
+
+@pytest.mark.rule("WEB-06")
+def test_a_connection_that_is_lost_comes_back_and_catches_up(
+    browser: Any, server: Server, known: Runs
+) -> None:
+    name, run = known.named("cut")
+    wire, banner = Wire(server), "The connection is lost."
+    with tab(browser, wire.server) as page:
+        page.goto(f"/runs/{name}/goals")
+        page.get_by_text("Reject", exact=True).first.click()
+        page.get_by_label(SAYS_NO).fill("half a sen")
+        for words in ("Said meanwhile.", "Said the second time."):
+            wire.cut()
+            page.locator("#banner").get_by_text(banner).wait_for()
+            scenes.save(run / "goals.md", (run / "goals.md").read_bytes() + f"\n{words}\n".encode())
+            wire.mend()
+            page.get_by_text(words).wait_for()
+            page.locator("#banner").wait_for(state="hidden")
+        scenes.save(run / "goals.md", (run / "goals.md").read_bytes() + b"\nSaid afterwards.\n")
+        page.get_by_text("Said afterwards.").wait_for()
+        kept = page.get_by_label(SAYS_NO).or_(page.locator(".kept-text"))
+        assert "half a sen" in kept.first.evaluate("one => one.value || one.textContent")
+    wire.cut()

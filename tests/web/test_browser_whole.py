@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -234,3 +235,21 @@ def test_fifty_tabs_hear_of_a_change(browser: Any, tmp_path: Path) -> None:
         scenes.save(run / "goals.md", (run / "goals.md").read_bytes() + b"\nFor all of you.\n")
         for one in tabs:
             one.get_by_text("For all of you.").wait_for()
+
+
+@pytest.mark.rule("WEB-06")
+def test_a_server_that_stands_still_is_told_from_one_with_no_news(
+    browser: Any, tmp_path: Path
+) -> None:
+    """It closes nothing, as a program that was stopped with ^Z; the page notices the silence."""
+    run = scenes.project(tmp_path / "shop")
+    with serving(tmp_path / "shop") as server, tab(browser, server) as page:
+        page.goto(f"/runs/{runs.RUN}/goals")
+        server.process.send_signal(signal.SIGSTOP)
+        try:
+            page.locator("#banner").get_by_text("The connection is lost.").wait_for()
+            scenes.save(run / "goals.md", (run / "goals.md").read_bytes() + b"\nMeanwhile.\n")
+        finally:
+            server.process.send_signal(signal.SIGCONT)
+        page.get_by_text("Meanwhile.").wait_for()
+        page.locator("#banner").wait_for(state="hidden")

@@ -16,7 +16,7 @@ from qrspi.core.records import audit_trail
 from qrspi.world.agents.dispatch_folder import JOBS
 from qrspi.world.watch.watcher import Change, Watcher
 
-_BREATH = 15.0  # seconds after which a silent stream says that it lives
+_BREATH = 5.0  # seconds after which a silent stream says that it lives
 _RETRY = b"retry: 1000\n"  # ms until a browser that lost its stream asks again
 _END = b""
 # What pages show of the files that the engine keeps for itself: the trail, the money, the agents.
@@ -123,4 +123,4 @@ async def _next(heard: asyncio.Queue[bytes]) -> bytes:
     try:
         return await asyncio.wait_for(heard.get(), _BREATH)
     except TimeoutError:
-        return b": still here\n\n"
+        return b"event: beat\ndata: still here\n\n"

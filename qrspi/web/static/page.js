@@ -1,25 +1,39 @@
 "use strict";
 // One file for two places: in a shared worker it holds the one stream of events that all tabs of a
 // browser use (a browser opens six connections to a host, and each stream would take one).
+const SILENCE = 16000; // ms; a server that lives says so every five seconds
 if (typeof document === "undefined") worker(); else page();
 
 function worker() {
   const ports = new Set();
-  let stream = null, open = false, seen = 0;
+  let stream = null, open = false, seen = 0, heard = 0;
   const tell = (message) => ports.forEach((port) => port.postMessage(message));
+  const lost = () => {
+    open = false;
+    tell({ kind: "lost" });
+  };
   const listen = () => {
+    heard = Date.now();
     stream = new EventSource("/events");
+    stream.addEventListener("beat", () => { heard = Date.now(); });
     stream.addEventListener("change", (event) => {
       open = true;
+      heard = Date.now();
       seen = +event.lastEventId;
       tell({ kind: "change", ...JSON.parse(event.data) });
     });
     stream.onerror = () => {
-      open = false;
-      tell({ kind: "lost" });
+      lost();
       if (stream.readyState === 2) setTimeout(listen, 1000); // refused: the server is another one
     };
   };
+  // A server that stands still, or a machine that slept, closes nothing: only the silence tells.
+  setInterval(() => {
+    if (!stream || stream.readyState === 2 || Date.now() - heard < SILENCE) return;
+    stream.close();
+    lost();
+    listen();
+  }, 2000);
   self.onconnect = (event) => {
     const port = event.ports[0];
     ports.add(port);
