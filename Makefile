@@ -51,7 +51,7 @@ browser: setup ## the page in a real browser, all of it
 	@[ -e $(VENV)/axe.min.js ] || { cd $(VENV) && npm pack --silent axe-core@4 >/dev/null 2>&1 \
 	  && tar -xzf axe-core-4.*.tgz --strip-components=1 package/axe.min.js \
 	  && rm axe-core-4.*.tgz; } || echo "axe-core cannot be fetched; the tests that need it are skipped"
-	$(PYTEST) -m browser tests/web
+	$(PYTEST) -n 2 -m browser tests/web
 
 check: setup ## everything a change must pass: lint, types, layers, tests
 	$(PY) -m ruff check .

@@ -46,30 +46,39 @@ def addresses(project: Path) -> list[str]:
     return found
 
 
+LOOKS = (("light", 1440), ("dark", 320))
+PARTS = 2  # of all addresses, so that they are looked at side by side
+
+
 @pytest.mark.rule("WEB-03", "WEB-09")
-@pytest.mark.parametrize("scheme, width", [("light", 1440), ("dark", 320)])
+@pytest.mark.parametrize("part", range(PARTS))
 def test_axe_finds_nothing_serious_and_nothing_is_too_wide(
-    browser: Any, project: Path, scheme: str, width: int
+    browser: Any, project: Path, part: int
 ) -> None:
+    """Each address is opened once, and looked at in both lights and at both widths."""
     if not AXE.exists():
         pytest.skip("axe-core is not there: `make browser` fetches it where npm can")
     found: list[str] = []
-    look = {"color_scheme": scheme, "viewport": {"width": width, "height": 900}, "bypass_csp": True}
     with (
         serving(project, QRSPI_NOW=showcase.LOOKED_AT) as server,
-        tab(browser, server, **look) as page,
+        tab(browser, server, bypass_csp=True) as page,
     ):
-        for address in addresses(project):
+        for address in addresses(project)[part::PARTS]:
             page.goto(address)
-            page.locator("details").evaluate_all(
-                "all => all.forEach((one) => { one.open = true; })"
-            )
+            page.locator("details").evaluate_all("all => all.forEach((one) => one.open = true)")
             page.evaluate(AXE.read_text())
-            checked = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
-            found += [f"{address} {text}" for text in _serious(checked)]
-            wide = page.evaluate("document.documentElement.scrollWidth - innerWidth")
-            found += [f"{address} is {wide} px too wide"] if wide > 0 else []
+            found += [f"{address} {text}" for look in LOOKS for text in _wrong(page, *look)]
     assert found == []
+
+
+def _wrong(page: Any, scheme: str, width: int) -> Iterator[str]:
+    page.emulate_media(color_scheme=scheme)
+    page.set_viewport_size({"width": width, "height": 900})
+    checked = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
+    yield from (f"{scheme}, {width} px: {text}" for text in _serious(checked))
+    wide = page.evaluate("document.documentElement.scrollWidth - innerWidth")
+    if wide > 0:
+        yield f"is {wide} px too wide for {width} px"
 
 
 def _serious(checked: dict[str, Any]) -> Iterator[str]:

@@ -116,7 +116,11 @@ def test_long_lists_are_cut(wanted: str, shown: list[int], before: str, after: s
 
 @pytest.mark.rule("WEB-22")
 def test_a_reason_is_given_once() -> None:
-    following = {"because": ["undecided: a.R1-F01"], "waits_for": ["a.R1-F01", "b.clean.md"]}
+    following = {
+        "summary": "Reviews passed clean in round 3. Read goals.md.",
+        "because": ["Reviews passed clean in round 3", "undecided: a.R1-F01"],
+        "waits_for": ["a.R1-F01", "b.clean.md"],
+    }
     assert gates.why({"next": following}) == ["undecided: a.R1-F01", "waits for `b.clean.md`"]
 
 
@@ -212,7 +216,7 @@ def test_the_plot_begins_with_two_rounds() -> None:
     assert drawn is not None
     assert [(one.x, one.top, one.height, one.label) for one in drawn.marks] == [
         (98.0, 10.0, 118.0, "1"),
-        (246.0, 98.5, 29.5, "2 ▸◂"),
+        (246.0, 98.5, 29.5, "2 ▸◂ narrow"),
     ]
     assert (drawn.scope_line, drawn.bar) == ("246,69", 28.0)
     assert drawn.words == (

@@ -15,6 +15,7 @@ DECIDES = (
     *(nodes.BinExpr, nodes.UnaryExpr, nodes.Concat, nodes.Getitem, nodes.Slice),
     *(nodes.Assign, nodes.AssignBlock, nodes.FilterBlock),
 )
+CHOOSES = ("default", "d", "select", "reject", "selectattr", "rejectattr", "map", "sort", "unique")
 DRAWN = environment()
 
 
@@ -25,6 +26,7 @@ def decisions(text: str, made: Environment = DRAWN) -> list[str]:
     odd = [test for test in plain if not _is_plain(test)]
     known = {id(test) for test in plain if _is_plain(test)}
     odd += [one for one in tree.find_all(DECIDES) if id(one) not in known]
+    odd += [one for one in tree.find_all(nodes.Filter) if one.name in CHOOSES]
     loops = [one for one in tree.find_all(nodes.For) if one.test or one.recursive]
     return sorted({f"{one.lineno}: {type(one).__name__}" for one in (*odd, *loops)})
 
@@ -51,6 +53,8 @@ def test_a_template_decides_nothing(name: str) -> None:
         "{% if a|length %}x{% endif %}",
         "{% if a is none %}x{% endif %}",
         "{{ a or b }}",
+        "{{ a|default(b, true) }}",
+        "{{ a|selectattr(b)|list }}",
         "{{ 'a' if b else 'c' }}",
         "{{ a + 1 }}",
         "{{ a ~ b }}",

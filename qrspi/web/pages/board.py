@@ -9,11 +9,13 @@ from typing import Any
 from qrspi.cli.in_process import Commands
 from qrspi.core.model import Problem
 from qrspi.core.named_tuple import NamedTuple
+from qrspi.core.pipeline import CLOSED
 from qrspi.core.records import audit_trail
+from qrspi.core.tree import Fault
 from qrspi.web.answers import gates
 from qrspi.web.answers.forms import Form
 from qrspi.web.html import Page
-from qrspi.web.parts import paging, track, words
+from qrspi.web.parts import markdown, paging, track, words
 from qrspi.web.parts.track import Stop
 from qrspi.world.files import json_log
 from qrspi.world.files.run_tree import DiskTree
@@ -29,6 +31,8 @@ class Change(NamedTuple):
 class Card(NamedTuple):
     run: dict[str, Any]
     where: str
+    says: str  # the next action; why it was set aside, of a run that was
+    errors: list[dict[str, Any]]
     last: Change | None
     answer: str  # the address where its question is answered; '' when it asks nobody
     forms: tuple[Form, ...]
@@ -92,16 +96,28 @@ def _groups(
 def _card(commands: Commands, run: dict[str, Any]) -> Card:
     who = _who(run)
     number = run["next"]["round"]
-    step = run["current_step"] or ("complete" if run["complete"] else "no step")
+    step = run["current_step"] or ("complete" if run["complete"] else "config.md")
     where = f"{step}, round {number}" if number else step
+    aside = why_closed(commands, run)
     return Card(
         run,
         f"{where}, set aside" if run["closed"] else where,
+        aside or run["next"]["summary"],
+        gates.errors(run),
         last_change(commands, run["run"]),
         gates.answered_at(run) if who == "human" else "",
         tuple(one._replace(primary=False) for one in gates.of_run(run) if who == "engine"),
         track.stops(run),
     )
+
+
+def why_closed(commands: Commands, run: dict[str, Any]) -> str:
+    """In the words of who set it aside; '' of a run that nobody has."""
+    if not run["closed"]:
+        return ""
+    data = DiskTree(f"{commands.session.root.runs_dir}/{run['run']}").read(CLOSED)
+    said = "" if isinstance(data, Fault) else markdown.body(data.decode("utf-8", "replace"))
+    return said or "Nobody said why."
 
 
 def last_change(commands: Commands, run: str) -> Change | None:

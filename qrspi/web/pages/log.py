@@ -27,6 +27,12 @@ class Line(NamedTuple):
     problem: str = ""
 
     @property
+    def where(self) -> str:
+        """`design, round 2`."""
+        number = f", round {self.round}" if self.round else ""
+        return f"{self.step or '–'}{number}"
+
+    @property
     def is_long(self) -> bool:
         return len(self.files) > _FEW
 

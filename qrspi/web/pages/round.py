@@ -19,6 +19,7 @@ from qrspi.web.html import Page
 from qrspi.web.pages.spend import Sums
 from qrspi.web.parts import agents, diff_table, finding_cards, markdown, tabs, words
 from qrspi.web.parts.diff_table import Table
+from qrspi.web.parts.finding_cards import Card
 from qrspi.web.parts.markdown import Place
 from qrspi.world.files.run_tree import DiskTree
 
@@ -53,6 +54,7 @@ def page(commands: Commands, name: str, step: str, number: int) -> Page:
             (one, decided.get(one.name, ()) if _is_next(run, step, number) else ())
             for one in finding_cards.there(found["findings"])
         ],
+        "tally": _tally(finding_cards.there(found["findings"])),
         "gone": finding_cards.gone(found["findings"]),
         "none_said": "No findings so far." if waited else "No findings.",
         "agents": waited,
@@ -69,6 +71,13 @@ def page(commands: Commands, name: str, step: str, number: int) -> Page:
 
 def _is_next(run: dict[str, Any], step: str, number: int) -> bool:
     return bool((run["next"]["step"], run["next"]["round"]) == (step, number))
+
+
+def _tally(cards: list[Card]) -> str:
+    """`2 kept, 1 dropped`."""
+    found = Counter(words.VERDICT[one.finding["verdict"]] for one in cards)
+    counts = [f"{found[name]} {name}" for name in words.VERDICT.values() if found[name]]
+    return ", ".join(counts) or "none"
 
 
 def _sent(

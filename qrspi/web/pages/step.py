@@ -117,7 +117,7 @@ def page(commands: Commands, texts: ShownTexts, name: str, step: str) -> Page:
     context = {
         "run": run,
         "step": step,
-        "state": known.get(about.step),
+        "state": None if about.is_task else known.get(about.step),
         "artifact": about.artifact,
         "read": text(commands, texts, run, step),
         "rounds": rounds,

@@ -32,6 +32,15 @@ class Row(NamedTuple):
     new: int | None = None
 
     @property
+    def old_number(self) -> str:
+        """'' beside a line that is new."""
+        return "" if self.old is None else str(self.old)
+
+    @property
+    def new_number(self) -> str:
+        return "" if self.new is None else str(self.new)
+
+    @property
     def is_head(self) -> bool:
         return self.kind == "head"
 

@@ -64,6 +64,11 @@ def blocks(text: str, place: Place) -> tuple[Block, ...]:
     )
 
 
+def body(text: str) -> str:
+    front = _FRONT.match(text)
+    return text[front.end() :].strip() if front else text.strip()
+
+
 def front_matter(text: str) -> str:
     front = _FRONT.match(text)
     return front.group()[4:-5] if front else ""

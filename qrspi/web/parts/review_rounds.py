@@ -19,6 +19,8 @@ WIDTH, HEIGHT = 320, 150  # as a phone shows it
 LEFT, ABOVE, BELOW = 24, 10, 22
 _LABEL = 26  # how wide one is
 _ARROWS = {"": "", "narrow": " ▸◂", "broaden": " ◂▸"}
+_ROOMY = 70  # from here on there is room for words
+_SAID = {"": "", "narrow": " ▸◂ narrow", "broaden": " ◂▸ whole"}
 
 
 class RoundFigures(NamedTuple):
@@ -104,7 +106,8 @@ def plot(rounds: tuple[RoundFigures, ...]) -> Plot | None:
 def _mark(one: RoundFigures, at: int, room: float, top: int) -> Mark:
     scope = None if one.scope is None else _y(one.scope, top)
     every = max(1, round(_LABEL / room + 0.5))
-    label = f"{one.number}{_ARROWS[one.looks]}" if at % every == 0 else ""
+    said = (_SAID if room >= _ROOMY else _ARROWS)[one.looks]
+    label = f"{one.number}{said}" if at % every == 0 else ""
     return Mark(one, round(LEFT + (at + 0.5) * room, 1), _y(one.kept, top), scope, label)
 
 

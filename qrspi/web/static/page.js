@@ -178,6 +178,21 @@ function page() {
       place.append(button);
     }
     mark();
+    choose();
+  }
+
+  // How many answers of a batch are chosen so far.
+  function choose() {
+    const form = $("#batch");
+    if (!form) return;
+    const chosen = all("input[form=batch]:checked").filter((one) => one.value).length;
+    let place = $(".picked", form);
+    if (!place) {
+      place = make("strong", { className: "picked" });
+      place.setAttribute("role", "status");
+      $("span", form).append(place);
+    }
+    place.textContent = chosen ? `${chosen} chosen.` : "";
   }
 
   function copy(button) {
@@ -264,6 +279,8 @@ function page() {
       refresh();
     }, 150);
   });
+
+  addEventListener("change", ({ target }) => { if (target.matches("[form=batch]")) choose(); });
 
   addEventListener("click", (event) => {
     const { target } = event;
