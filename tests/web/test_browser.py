@@ -186,6 +186,18 @@ def test_selected_text_names_its_lines(page: Any, known: Runs) -> None:
     assert page.get_by_label("Lines").input_value() == "L10-L13"
 
 
+@pytest.mark.rule("WEB-08")
+def test_a_click_on_a_line_begins_a_comment(page: Any, known: Runs) -> None:
+    name, _ = known.named("select")
+    page.goto(f"/runs/{name}/goals")
+    page.get_by_label("Line 9").click()
+    page.locator("form.comment textarea:focus").wait_for()
+    page.keyboard.type("a quick one")
+    assert page.get_by_label("Lines").input_value() == "L9-L10"
+    assert page.get_by_label(SAYS).input_value() == "a quick one"
+    assert page.url.endswith("#L9")
+
+
 @pytest.mark.rule("WEB-02", "WEB-12")
 def test_nothing_that_agents_write_runs(page: Any, known: Runs) -> None:
     name, run = known.named("hostile")

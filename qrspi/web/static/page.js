@@ -290,8 +290,9 @@ function page() {
       event.preventDefault();
       const first = parseInt(lines().value.slice(1)) || +block.dataset.line;
       comment(Math.min(first, +block.dataset.line), Math.max(first, +block.dataset.last));
-    } else if (block && block.id.startsWith("L")) {
-      comment(+block.dataset.line, +block.dataset.last);
+    } else if (block && block.id.startsWith("L") && !event.ctrlKey && !event.metaKey) {
+      // Going to the line takes the focus away: it is given afterwards.
+      setTimeout(() => comment(+block.dataset.line, +block.dataset.last));
     }
   });
 
