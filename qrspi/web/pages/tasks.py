@@ -10,6 +10,9 @@ from qrspi.web.answers import gates
 from qrspi.web.html import Page
 from qrspi.web.parts import tabs
 
+_NONE = "There are no tasks yet: they come with the plan."
+_CANNOT = "The tasks can be shown once this is mended."
+
 
 class Wave(NamedTuple):
     key: str
@@ -26,6 +29,7 @@ def page(commands: Commands, name: str) -> Page:
         "phase": found["phase"],
         "waves": _waves(found),
         "problems": [*found["problems"], *found["warnings"]],
+        "none_said": _CANNOT if found["problems"] else _NONE,
     }
     return Page("tasks.html", f"Tasks · {name}", context, name, following=gates.following(run))
 
