@@ -376,7 +376,7 @@ _OWN_RECORDS = r"(?:start|report|outcome|reopened|rerun|baseline|baseline-failur
 _LOOP_FILE = rf"-loop-(?:pause|escape)-{_ROUND}\.md"
 _OWN_REVIEW = (
     rf"{_OWN_RECORDS}|baseline\.log|loop\.md|quality\.jsonl|audit-report\.json|.+-review\.md"
-    rf"|.+{_LOOP_FILE}"
+    rf"|.+{_LOOP_FILE}|(?:tests|not-started)\.md"
     rf"|{_ROUND}(?:{'|'.join(map(re.escape, _OWN_BESIDE))}|-ingested-.+\.txt)"
 )
 _OF_CODE_STEPS = (

@@ -291,6 +291,11 @@ def signature(tree: Tree, paths: RoundPaths) -> tuple[str, ...]:
     return () if isinstance(data, Fault) else (f"{SIGNATURE} {_sha256(data)}",)
 
 
+def signed_line(manifest: Manifest) -> str:
+    """The same of a round whose agents may still be sent."""
+    return f"{SIGNATURE} {digest(manifest)}"
+
+
 def _hashes(data: bytes, manifest: Manifest) -> tuple[str, str]:
     """The constant part, and the file as it is: trails and commits of older engines have the
     latter."""

@@ -14,17 +14,16 @@ from typing import Literal, assert_never
 from qrspi.core.config import reader as configs
 from qrspi.core.derivation.derive import survey
 from qrspi.core.errors import Halt, Refusal, accepted
-from qrspi.core.filenames import is_dropping, is_own_at_top, is_own_review, slug_of
+from qrspi.core.filenames import is_dropping, slug_of
 from qrspi.core.model import Problem
 from qrspi.core.named_tuple import NamedTuple
-from qrspi.core.pipeline import CLOSED, MARKER, STEP, subject_of
+from qrspi.core.pipeline import STEP, subject_of
 from qrspi.core.records import approvals, step_text
 from qrspi.core.records.approvals import Mark, Record
 from qrspi.core.rounds import manifest, round_list
-from qrspi.core.steps.cascade import FILE as CASCADES
 from qrspi.core.tree import CONFIG_LIMIT, Fault, Tree, entries
 from qrspi.core.yaml import frontmatter, writer
-from qrspi.handlers.changes import review_target
+from qrspi.handlers.changes import engine_files, review_target
 from qrspi.handlers.jobs.carry_out import half_on_record, record
 from qrspi.handlers.jobs.job import Job, Options, Performed
 from qrspi.world.git import commits, repository
@@ -124,8 +123,10 @@ def write(workspace: Workspace, edit: Edit) -> tuple[Problem, ...]:
 
 
 def _commit(job: Job, change: ChangeSet, repo: Repo) -> str | None:
-    files = (*change.covers, *engine_files(job.workspace))
-    done = commits.commit(repo, files, change.message, _signature(job, change))
+    own = engine_files.find(job.workspace, repo)
+    files = (*change.covers, *own.paths)
+    signed = dict.fromkeys((*_signature(job, change), *own.signatures))
+    done = commits.commit(repo, files, change.message, tuple(signed))
     if isinstance(done, Committed):
         return done.commit
     if not change.edits:
@@ -324,34 +325,13 @@ def in_git(job: Job) -> bool:
     return repository.find(job.workspace.path) is not None and job.commits
 
 
-_ALWAYS = ("config.md", approvals.FILE, CASCADES, MARKER, CLOSED)
-
-
-def engine_files(workspace: Workspace) -> tuple[str, ...]:
-    """The engine's own files and config.md, for git to commit what differs from HEAD. With them in
-    every engine commit, a fresh clone derives the same state."""
-    top = (entry.name for entry in entries(workspace, "") if is_own_at_top(entry.name))
-    return (*_ALWAYS, *top, *_review_files(workspace, "reviews"))
-
-
 def commit_files(job: Job, paths: Sequence[str], what: str, link: str = "for") -> str | None:
     """Commit these paths together with the engine's own files. There is no commit outside git, when
     a person commits by hand, and when HEAD already has everything."""
     repo = repository.find(job.workspace.path)
     if repo is None or not job.commits:
         return None
-    files = (*paths, *engine_files(job.workspace))
+    own = engine_files.find(job.workspace, repo)
     message = f"docs(qrspi): {what} {link} {slug_of(job.run)}"
-    done = commits.commit(repo, files, message)
+    done = commits.commit(repo, (*paths, *own.paths), message, own.signatures)
     return done.commit if isinstance(done, Committed) else None
-
-
-def _review_files(tree: Tree, folder: str) -> list[str]:
-    found: list[str] = []
-    for entry in entries(tree, folder):
-        path = f"{folder}/{entry.name}"
-        if entry.kind == "dir" and not entry.name.startswith("round-"):
-            found += _review_files(tree, path)
-        elif entry.kind == "file" and is_own_review(entry.name):
-            found.append(path)
-    return found

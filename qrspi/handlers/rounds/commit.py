@@ -8,9 +8,10 @@ from qrspi.core.errors import Refusal
 from qrspi.core.filenames import RoundPaths, loop_choice, pause_file, slug_of
 from qrspi.core.model import Problem
 from qrspi.core.rounds import convergence, dispositions
+from qrspi.core.rounds import manifest as manifests
 from qrspi.core.rounds.loop import Loop
 from qrspi.core.tree import Fault, Tree
-from qrspi.handlers.changes import change_set, review_target
+from qrspi.handlers.changes import engine_files, review_target
 from qrspi.handlers.jobs.job import Job, Performed
 from qrspi.world.git import commits, refs, repository
 from qrspi.world.git.commits import Committed
@@ -75,22 +76,32 @@ def _anchor(job: Job, loop: Loop, repo: Repo) -> None:
     marks = trailers(job.workspace, job.run, loop)
     before = RoundPaths(loop.subject.reviews, loop.number - 1).anchor
     since = convergence.anchor(job.workspace.head(before))
-    files = (*covered(job.workspace, loop, repo), *change_set.engine_files(job.workspace))
+    own = engine_files.find(job.workspace, repo)
+    files = (*covered(job.workspace, loop, repo), *own.paths)
     made = commits.find(repo, marks, since)
     if made:
         commits.catch_up(repo, files)
     else:
-        made = _commit(job, loop, repo, files, marks)
+        made = _commit(job, loop, repo, files, marks, since)
     job.workspace.write(loop.paths.anchor, f"{made}\n".encode())
 
 
 def _commit(
-    job: Job, loop: Loop, repo: Repo, files: tuple[str, ...], marks: tuple[str, str]
+    job: Job,
+    loop: Loop,
+    repo: Repo,
+    files: tuple[str, ...],
+    marks: tuple[str, str],
+    since: str | None,
 ) -> str:
     message = f"docs(qrspi): review round {loop.number:02d} of {loop.subject.key} for "
     done = commits.commit(repo, files, message + slug_of(job.run), marks)
     if isinstance(done, Committed):
         return done.commit
+    # All of the round may have gone along with another commit of the engine.
+    signed = (manifests.signed_line(loop.manifest),) if loop.manifest else marks
+    if made := commits.find(repo, signed, since):
+        return made
     adopt = f"qrspi round commit {job.run} {loop.subject.key} --adopt"
     raise Refusal(
         Problem(

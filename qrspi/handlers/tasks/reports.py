@@ -20,6 +20,7 @@ from qrspi.handlers.tasks.start import unknown_task
 from qrspi.world.git import refs, worktrees
 from qrspi.world.machine import clock, git_person
 
+_ENDED = {"accepted-with-issues": "accept", "skipped-by-user": "skip"}
 _LISTED = 5  # names of files that one line has room for
 
 
@@ -63,7 +64,9 @@ def report(job: Job, key: str, status: ReportStatus, commit: str | None, words: 
         Edit("write", task_records.log_file(key), "the report, word for word", log),
         Edit("write", task_records.report_file(key), f"{status} {full[:12]}".strip(), data),
     )
-    return ChangeSet("task-report", key, task.loop.number if task.loop else 0, edits)
+    number = task.loop.number if task.loop else 0
+    message = change_set.message("report", key, job.run)
+    return ChangeSet("task-report", key, number, edits, message=message)
 
 
 def report_tests(
@@ -81,7 +84,8 @@ def report_tests(
     data = task_records.render_report(key, Report(status, full, clock.now_utc(), words))
     path = task_records.tests_file(key)
     edit = Edit("write", path, f"tests {status} {full[:12]}".strip(), data)
-    return ChangeSet("task-tests", key, 0, (edit,))
+    message = change_set.message("report the tests of", key, job.run)
+    return ChangeSet("task-tests", key, 0, (edit,), message=message)
 
 
 def _tests_first(job: Job, key: str) -> Problem:
@@ -214,7 +218,10 @@ def accept_imported(job: Job, reason: str, who: str = "") -> ChangeSet:
     changes = [_ended(job, task, "accepted-with-issues", reason, who) for task in imported]
     edits = tuple(edit for change in changes for edit in change.edits)
     keys = tuple(task.key for task in imported)
-    return ChangeSet("task-accepted-with-issues", job.facts.step, 0, edits, concerns=keys)
+    message = change_set.message("accept", ", ".join(keys), job.run)
+    return ChangeSet(
+        "task-accepted-with-issues", job.facts.step, 0, edits, message=message, concerns=keys
+    )
 
 
 def skip(job: Job, key: str, reason: str, who: str = "") -> ChangeSet:
@@ -240,7 +247,10 @@ def _ended(job: Job, task: TaskState, ending: Ending, reason: str, who: str) -> 
     edit = Edit("write", path, f"{ending} by {by}", data)
     about = change_set.decision(job, "task", task.key, number, edit)
     line = change_set.on_record(job, about._replace(option=ending), who)
-    return ChangeSet(f"task-{ending}", task.key, number, (line, edit, *_closing(task)))
+    edits = (line, edit, *_closing(task))
+    message = change_set.message(_ENDED[ending], task.key, job.run)
+    covers = tuple(edit.path for edit in edits)
+    return ChangeSet(f"task-{ending}", task.key, number, edits, message=message, covers=covers)
 
 
 def _closing(task: TaskState) -> tuple[Edit, ...]:

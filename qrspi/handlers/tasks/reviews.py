@@ -17,16 +17,19 @@ from qrspi.core.model import Ask
 from qrspi.core.records import task_records
 from qrspi.core.rounds.loop import Loop
 from qrspi.core.tree import Fault, Tree, entries
+from qrspi.handlers.changes import change_set
 from qrspi.handlers.jobs.job import Job, Performed
 from qrspi.handlers.rounds import assemble as assemble_round
 from qrspi.handlers.rounds import prepare
 
 
 def assemble(job: Job) -> Performed:
-    """A task's round; what was asked and answered in it goes into the task's log."""
+    """A task's round; what was asked and answered in it goes into the task's log. Work on tasks has
+    branches of its own, so a commit here widens no diff."""
     done = assemble_round.handle(job)
     path = task_records.log_file(job.round_loop.subject.key)
     job.workspace.write(path, _log_with_round(job.workspace, job.round_loop))
+    change_set.commit_files(job, (path,), f"answers of round {done.round:02d} of {done.step}")
     return done._replace(files=(*done.files, path))
 
 

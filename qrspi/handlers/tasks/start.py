@@ -85,6 +85,9 @@ def performed(job: Job, done: Sequence[Started], said: tuple[str, ...] = ()) -> 
     )
     notes += tuple(note for one in done for note in one.notes)
     files = tuple(task_records.start_file(one.key) for one in done)
+    if files:
+        names = ", ".join(one.key for one in done)
+        change_set.commit_files(job, files, f"start {names}")
     return Performed("start-tasks", job.facts.step, 0, files, notes)
 
 

@@ -716,7 +716,7 @@ def test_findings_go_back_to_the_implementer_until_a_round_is_clean(small: Works
     anchor = small.read("reviews/tasks/task-01/round-01-commit.txt").strip()
     message = small.git("log", "-1", "--format=%B", anchor)
     assert "QRSPI-Round: 2026-05-17-user-auth/task-01/01" in message.splitlines()
-    committed = small.git("show", "--format=", "--name-only", "--relative", anchor, at=small.run)
+    committed = small.git("ls-tree", "-r", "--name-only", anchor, "reviews", at=small.run)
     assert {
         "reviews/tasks/task-01/start.md",
         "reviews/tasks/task-01/report.md",

@@ -1,0 +1,75 @@
+"""What every engine commit takes along, so that a fresh clone derives the same state."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from qrspi.core.filenames import MANIFEST, is_own_at_top, is_own_review, round_number
+from qrspi.core.named_tuple import NamedTuple
+from qrspi.core.pipeline import CLOSED, MARKER
+from qrspi.core.records import approvals
+from qrspi.core.rounds import manifest as manifests
+from qrspi.core.rounds.manifest import Manifest
+from qrspi.core.steps.cascade import FILE as CASCADES
+from qrspi.core.tree import Fault, Tree, entries
+from qrspi.world.git import commits, refs
+from qrspi.world.git.repository import Repo
+
+_ALWAYS = ("config.md", approvals.FILE, CASCADES, MARKER, CLOSED)
+
+
+class Own(NamedTuple):
+    """Paths to give to git, which takes what differs from HEAD, and the lines by which the commit
+    says which manifests in it are the engine's."""
+
+    paths: tuple[str, ...]
+    signatures: tuple[str, ...] = ()
+
+
+def find(tree: Tree, repo: Repo) -> Own:
+    """Files with the engine's own names, config.md, and the rounds that the engine opened with all
+    that was answered in them: a round's diff without its folder reads as a round that was lost."""
+    top = (entry.name for entry in entries(tree, "") if is_own_at_top(entry.name))
+    folders = tuple(_rounds(tree, "reviews"))
+    known = _on_record(repo, folders)
+    signed = {folder: _signed(tree, folder) for folder in folders if folder not in known}
+    rounds = (folder for folder in folders if signed.get(folder, True))
+    paths = (*_ALWAYS, *top, *_files(tree, "reviews"), *rounds)
+    return Own(paths, tuple(line for line in signed.values() if line))
+
+
+def _on_record(repo: Repo, folders: tuple[str, ...]) -> frozenset[str]:
+    """Rounds whose manifest is in HEAD; none of them while one was renewed since."""
+    names = set(commits.names(repo, "HEAD")) if refs.head(repo) else set()
+    known = [folder for folder in folders if f"{folder}/{MANIFEST}" in names]
+    same = commits.is_on_record(repo, [f"{folder}/{MANIFEST}" for folder in known])
+    return frozenset(known if same else ())
+
+
+def _files(tree: Tree, folder: str) -> Iterator[str]:
+    for entry in entries(tree, folder):
+        path = f"{folder}/{entry.name}"
+        if entry.kind == "dir" and not entry.name.startswith("round-"):
+            yield from _files(tree, path)
+        elif entry.kind == "file" and is_own_review(entry.name):
+            yield path
+
+
+def _rounds(tree: Tree, folder: str) -> Iterator[str]:
+    for entry in entries(tree, folder):
+        path = f"{folder}/{entry.name}"
+        if entry.kind == "dir" and round_number(entry.name):
+            yield path
+        elif entry.kind == "dir":
+            yield from _rounds(tree, path)
+
+
+def _signed(tree: Tree, folder: str) -> str:
+    """Only for what the trail knows: an agent can write a manifest too."""
+    path = f"{folder}/{MANIFEST}"
+    data = tree.read(path)
+    found = None if isinstance(data, Fault) else manifests.read(data)
+    if isinstance(data, Fault) or not isinstance(found, Manifest):
+        return ""
+    opened = manifests.opening(tree, path, data, found, ()) == "opened"
+    return manifests.signed_line(found) if opened else ""

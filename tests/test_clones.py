@@ -1,0 +1,68 @@
+"""A clone that is made after any command of a whole run goes on from the same place."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from qrspi.core.derivation.derive import derive
+from qrspi.core.model import RunState
+from qrspi.demo import performance, story
+from qrspi.world.git import scratch_repository
+from qrspi.world.runs.committed_tree import CommittedTree
+from tests.project import Project
+
+# What belongs to a round is committed with it, what a person decides about it too: a commit in
+# between would widen the next diff.
+OPEN = r"reviews/(?:{step}|integration)/round-{round:02d}(?:[/.-].*)?|reviews/{step}-loop-pause-.*"
+OF_TASKS = r"reviews/tasks/[^/]+/round-\d\d(?:\.diff|-since\.diff|-commit\.txt|/.*)|"
+BESIDE = r"approvals\.jsonl|reviews/(?:{step}|integration)/(?:loop\.md|round-\d\d-commit\.txt)"
+
+
+def moments(name: str) -> Iterator[tuple[str, Path]]:
+    """Each command of a demonstration, and the run as it is when the command is over."""
+    with scratch_repository.repository(story.project(), keep=False) as folder:
+        for beat in performance.play(story.load(name), folder):
+            found = list(Path(folder).glob("docs/qrspi/*/config.md"))
+            if beat.who == "command" and found:
+                yield beat.says, found[0].parent
+
+
+def uncommitted(project: Project) -> list[str]:
+    said = project.git("status", "--porcelain", "-uall", "--", "docs/qrspi").splitlines()
+    return [re.sub(r"^.{2,3}docs/qrspi/[^/]+/", "", line.strip()) for line in said]
+
+
+def left_out(state: RunState, files: list[str]) -> list[str]:
+    """Of what git does not have, everything that is no part of the round under way."""
+    about = {"step": state.next.step, "round": state.next.round}
+    known = re.compile(f"{OF_TASKS}{OPEN}|{BESIDE}".format(**about) if state.next.round else "-")
+    return [name for name in files if not known.fullmatch(name)]
+
+
+def stands(state: RunState) -> tuple[object, ...]:
+    return (state.errors, state.current_step, [(one.step, one.status) for one in state.steps])
+
+
+@pytest.mark.rule("LIV-11", "CMT-06")
+@pytest.mark.parametrize("name", ["quick", pytest.param("full", marks=pytest.mark.slow)])
+def test_after_every_command_a_clone_lacks_the_open_round_at_most(
+    name: str, tmp_path: Path
+) -> None:
+    for number, (command, run) in enumerate(moments(name)):
+        project = Project(run.parents[2])
+        here, clone = derive(CommittedTree(str(run))), tmp_path / str(number)
+        assert left_out(here, uncommitted(project)) == [], command
+        project.git("clone", "-q", "--no-local", str(project.root), str(clone))
+        there = derive(CommittedTree(str(clone / run.relative_to(project.root))))
+        shutil.rmtree(clone)
+        assert stands(there) == stands(here), command
+        if not uncommitted(project):
+            assert there.next == here.next, command
+        elif there.next.action != "commit-round":
+            same = (here.next.step, here.next.round, "prepare-round")
+            assert (there.next.step, there.next.round, there.next.action) == same, command
