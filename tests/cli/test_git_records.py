@@ -118,6 +118,21 @@ Made {FOLDER} (quick pipeline, 6 steps):
         assert qrspi(*INIT, "--json").json["branch"] == "main"
         assert Project(project).subjects() == ["docs(qrspi): start user-auth"]
 
+    @pytest.mark.rule("LIV-12", "LIV-02", "DIF-03")
+    def test_where_git_names_no_default_the_branch_one_is_on_is_the_base(
+        self, shop: Project, qrspi: Call
+    ) -> None:
+        shop.git("branch", "-m", "develop")
+        said = qrspi(*INIT).out.splitlines()
+        assert said[3].endswith("on qrspi/user-auth, a new branch from develop (--here stays)")
+        assert said[4] == (
+            "  reviewers compare with develop (base_branch in config.md): "
+            "no branch is main, master or trunk"
+        )
+        assert b"base_branch: develop\n" in (shop.run / "config.md").read_bytes()
+        shop.write("goals.md", runs.artifact())
+        assert qrspi("next").code == 0
+
     @pytest.mark.rule("LIV-12")
     def test_a_rehearsal_names_the_branch_and_makes_none(self, shop: Project, qrspi: Call) -> None:
         said = qrspi(*INIT, "--dry-run").out.splitlines()[3]

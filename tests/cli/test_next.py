@@ -182,6 +182,16 @@ def test_at_a_terminal_the_loop_question_is_asked(
     assert chosen == f"---\nmode: {mode}\nchosen: answered by a person\n---\n"
 
 
+@pytest.mark.rule("LIV-01", "RND-05")
+def test_whoever_set_the_mode_is_not_called_nobody(tmp_path: Path, process: Call) -> None:
+    run = scenes.fixed(tmp_path)
+    config = (run / "config.md").read_text()
+    (run / "config.md").write_text(config.replace("---\n", "---\nreview_mode: loop\n", 1))
+    said = process("--root", tmp_path, "next")
+    assert "loop: review_mode in config.md is loop\n" in said.err
+    assert "nobody was asked" not in said.err + (run / "reviews/goals/loop.md").read_text()
+
+
 @pytest.mark.rule("RND-05")
 @pytest.mark.parametrize(
     ("words", "mode", "chosen"),

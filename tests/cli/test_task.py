@@ -278,6 +278,25 @@ def test_work_trees_and_branches_of_a_complete_run_are_removed(done: Workshop, q
     assert qrspi("task", "clean").out == "No work tree or branch of a task is left.\n"
 
 
+@pytest.mark.rule("LIV-15")
+def test_what_python_left_holds_nothing_up(done: Workshop, qrspi: Call) -> None:
+    cache = done.tree("task-01") / "__pycache__"
+    cache.mkdir()
+    (cache / "a.cpython-311.pyc").write_bytes(b"bytes")
+    first = qrspi("task", "clean").out.splitlines()[0]
+    assert "task-01 on qrspi/user-auth/task-01 with 1 file of __pycache__" in first
+    assert not done.tree("task-01").exists()
+
+
+@pytest.mark.rule("LIV-15")
+def test_another_file_in_such_a_folder_does(done: Workshop, qrspi: Call) -> None:
+    cache = done.tree("task-01") / "__pycache__"
+    cache.mkdir()
+    (cache / "notes.txt").write_bytes(b"mine")
+    assert "not committed: __pycache__/notes.txt" in qrspi("task", "clean").out
+    assert cache.exists()
+
+
 @pytest.mark.rule("LIV-15", "LIV-13")
 def test_what_would_be_lost_stays(
     done: Workshop, qrspi: Call, monkeypatch: pytest.MonkeyPatch

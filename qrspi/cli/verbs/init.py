@@ -106,6 +106,7 @@ def command(
         onto=_onto(place, onto),
     )
     ground = _ground(session, found, start, ask=not dry_run)
+    start = start._replace(base=ground.base) if ground else start
     begun = Begun(place, start, ground) if dry_run else _make(session, place, start, ground)
     session.answer(_document(begun), _lines(begun))
 
@@ -231,7 +232,8 @@ def _ground(session: Session, found: Ground | None, start: Start, *, ask: bool) 
     if found is None or not found.new or not (ask and session.interactive):
         return found
     ways = (f"Make branch {found.new} and go there", f"Stay on {found.here}")
-    question = f"You are on {found.here}, the default branch. Where shall the run be?"
+    which = "" if found.base else ", the default branch"
+    question = f"You are on {found.here}{which}. Where shall the run be?"
     return found._replace(new="") if session.choose(question, ways) else found
 
 
@@ -321,8 +323,17 @@ def _lines(begun: Begun) -> list[str]:
 
 def _on_branch(begun: Begun, ground: Ground) -> list[str]:
     branch = one_line(ground.new or ground.here)
+    lines = [_on_commit(begun, ground, branch)]
+    if ground.base:
+        base = one_line(ground.base)
+        why = "no branch is main, master or trunk"
+        lines += [f"  reviewers compare with {base} (base_branch in config.md): {why}"]
+    return lines
+
+
+def _on_commit(begun: Begun, ground: Ground, branch: str) -> str:
     made = f", a new branch from {one_line(ground.here)} (--here stays)" if ground.new else ""
     if begun.next is None:
-        return [f"  to be committed on {branch}{made}"]
+        return f"  to be committed on {branch}{made}"
     commit = f"committed as {begun.commit[:12]}" if begun.commit else "nothing new to commit"
-    return [f"  {commit} on {branch}{made}"]
+    return f"  {commit} on {branch}{made}"

@@ -7,14 +7,16 @@ from qrspi.core.artifacts import task_file
 from qrspi.core.code_steps import gate_records, integrate, test_results
 from qrspi.core.code_steps.test_results import Results, results_file, shown
 from qrspi.core.config.reader import NO_TESTS
-from qrspi.core.filenames import slug_of
+from qrspi.core.filenames import RUNS, slug_of
 from qrspi.core.model import StateOfTests
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import STEP
 from qrspi.core.records.approvals import Record
 from qrspi.core.rounds.loop import Loop
 from qrspi.core.steps.facts import Facts
+from qrspi.core.text.shell_words import quoted
 from qrspi.core.tree import Fault
+from qrspi.core.yaml import frontmatter
 
 
 def is_current(facts: Facts, results: Results) -> bool:
@@ -117,6 +119,21 @@ class Shipped(NamedTuple):
     who: str
     when: str
     reason: str
+
+
+def to_send(facts: Facts) -> str:
+    """How the last sentence about a run ends: where its work waits, unless a person named the
+    branch that it was merged into."""
+    plan = frontmatter.fields(facts.tree.head(STEP["plan"].artifact))
+    branch = frontmatter.text(plan, "feature_branch") or ""
+    if facts.config.feature_branch or PULL_REQUEST not in facts.names or branch in ("", "null"):
+        return "; nothing is left to do."
+    body = f"{RUNS}/{facts.run}/{PULL_REQUEST}"
+    words = ("gh", "pr", "create", "--head", branch, "--title", title(facts), "--body-file", body)
+    command = " ".join(map(quoted, words))
+    return (
+        f". Its work waits on {branch}: `{command}` in the project's folder opens a pull request."
+    )
 
 
 def title(facts: Facts) -> str:

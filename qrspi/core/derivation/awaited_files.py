@@ -76,6 +76,8 @@ def _answers(ask: Ask) -> Iterator[AwaitedFile]:
     match ask.kind:
         case "author":
             yield AwaitedFile(STEP[ask.subject].artifact, "artifact")
+            if ask.subject == "plan":  # and one more for each task that the plan has
+                yield AwaitedFile("tasks/task-01.md", "artifact")
         case "research-question":
             yield AwaitedFile(filenames.research_file(ask.target), "answer")
         case "review":

@@ -201,11 +201,14 @@ def _replanning(facts: Facts) -> Next | None:
 
 
 def _done(facts: Facts) -> Next:
+    # Imported here: only a run that is complete pays for it.
+    from qrspi.core.code_steps import shipping
+
     because = (f"every artifact of the route is approved ({len(facts.route)} steps)",)
     return Next(
         action="done",
         who="nobody",
-        summary=f"The run is complete{_although(facts)}; nothing is left to do.",
+        summary=f"The run is complete{_although(facts)}{shipping.to_send(facts)}",
         because=because,
     )
 

@@ -18,6 +18,7 @@ from qrspi.core.yaml import frontmatter
 
 CASCADING = ("questions", "research", "plan")
 UNASKED = "recommended default, nobody was asked"  # how `loop.md` says who chose
+CONFIGURED = "review_mode in config.md is loop"
 
 
 class Choice(NamedTuple):

@@ -23,7 +23,7 @@ from qrspi.core.records.approvals import Mark, Record
 from qrspi.core.rounds import manifest, round_list
 from qrspi.core.tree import CONFIG_LIMIT, Fault, Tree, entries
 from qrspi.core.yaml import frontmatter, writer
-from qrspi.handlers.changes import engine_files, review_target
+from qrspi.handlers.changes import review_target
 from qrspi.handlers.jobs.carry_out import half_on_record, record
 from qrspi.handlers.jobs.job import Job, Options, Performed
 from qrspi.world.git import commits, repository
@@ -123,6 +123,9 @@ def write(workspace: Workspace, edit: Edit) -> tuple[Problem, ...]:
 
 
 def _commit(job: Job, change: ChangeSet, repo: Repo) -> str | None:
+    # Imported here: only a command that commits pays for it.
+    from qrspi.handlers.changes import engine_files
+
     own = engine_files.find(job.workspace, repo)
     files = (*change.covers, *own.paths)
     signed = dict.fromkeys((*_signature(job, change), *own.signatures))
@@ -331,6 +334,8 @@ def commit_files(job: Job, paths: Sequence[str], what: str, link: str = "for") -
     repo = repository.find(job.workspace.path)
     if repo is None or not job.commits:
         return None
+    from qrspi.handlers.changes import engine_files
+
     own = engine_files.find(job.workspace, repo)
     message = f"docs(qrspi): {what} {link} {slug_of(job.run)}"
     done = commits.commit(repo, (*paths, *own.paths), message, own.signatures)

@@ -18,8 +18,7 @@ def handle(job: Job) -> Performed:
     """With nobody to ask, the recommended default is taken, and the record says so."""
     loop = job.round_loop
     mode = "present" if job.options.present else "loop"
-    by = "chosen with --present" if job.options.present else after_round.UNASKED
-    by = "answered by a person" if job.is_answered else by
+    by = "answered by a person" if job.is_answered else _why(job)
     path = loop_choice(loop.subject.reviews)
     fields = {"mode": mode, "chosen": by}
     if (job.next.kind, mode) == ("loop-again", "loop"):
@@ -29,6 +28,13 @@ def handle(job: Job) -> Performed:
         _on_record(job, loop, mode, Edit("write", path, mode, data))
     job.workspace.write(path, data)
     return Performed("choose-loop", loop.subject.key, loop.number, (path,), (f"{mode}: {by}",))
+
+
+def _why(job: Job) -> str:
+    if job.options.present:
+        return "chosen with --present"
+    said = job.facts.config.review_mode == "loop"
+    return after_round.CONFIGURED if said else after_round.UNASKED
 
 
 def _on_record(job: Job, loop: Loop, mode: str, edit: Edit) -> None:

@@ -41,6 +41,7 @@ class Start(NamedTuple):
     reviews: tuple[tuple[str, str], ...] = ()  # how tasks are reviewed, as far as they said
     test_command: str = ""  # or none; '' when they have not said
     onto: str = ""  # the branch that tasks are merged into, if they named one
+    base: str = ""  # what reviewers compare with, where git does not tell
 
     @property
     def pipeline(self) -> str:
@@ -59,9 +60,9 @@ class Start(NamedTuple):
             recorded=recorded,
             test_command=self.test_command,
         )
-        onto = (("feature_branch", self.onto),) if self.onto else ()
-        for field, value in (*self.reviews, *onto):
-            put = set_value(made, field, value)
+        branches = (("feature_branch", self.onto), ("base_branch", self.base))
+        for field, value in (*self.reviews, *branches):
+            put = set_value(made, field, value) if value else made
             assert isinstance(put, bytes), put
             made = put
         return made
@@ -162,7 +163,8 @@ class Ground(NamedTuple):
 
     repo: Repo
     here: str
-    new: str = ""  # the branch to create; '' where the present one can stay
+    new: str = ""  # the branch to be made; '' where one can stay
+    base: str = ""  # for config.md, where no branch has the name of a default one
 
 
 def find_ground(project: str, run: str, *, here: bool) -> Ground | None:
@@ -172,8 +174,10 @@ def find_ground(project: str, run: str, *, here: bool) -> Ground | None:
         return None
     commits.check_ready(repo, "start the run")
     stands = repository.branch(repo) or ""
-    stay = here or not branches.on_default(repo) or refs.head(repo) is None
-    return Ground(repo, stands, "" if stay else _free(repo, run))
+    begun = refs.head(repo) is not None
+    base = "" if refs.default_branch(repo) or not begun else stands
+    stay = here or not begun or not (base or branches.on_default(repo))
+    return Ground(repo, stands, "" if stay else _free(repo, run), base)
 
 
 def check_there(repo: Repo, name: str) -> None:

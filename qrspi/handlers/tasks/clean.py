@@ -22,11 +22,14 @@ class Left(NamedTuple):
     branch: str  # '' for a work tree on no branch
     commit: str
     worktree: str = ""  # relative to the root of the repository
-    keep: str = ""  # why it stays; '' when it can be removed
+    keep: str = ""  # why it stays; '' for what goes
+    beside: int = 0  # files of bytecode that go with it
 
     @property
     def words(self) -> str:
-        return " on ".join(part for part in (self.worktree, self.branch) if part)
+        words = " on ".join(part for part in (self.worktree, self.branch) if part)
+        files = "file" if self.beside == 1 else "files"
+        return f"{words} with {self.beside} {files} of __pycache__" if self.beside else words
 
 
 class _Around(NamedTuple):
@@ -63,7 +66,9 @@ def carry_out(job: Job, here: str) -> tuple[tuple[Left, ...], Performed]:
     gone = [one for one in left if not one.keep]
     for one in gone:
         if one.worktree:
-            worktree_removal.remove(repo, f"{repo.root}/{one.worktree}")
+            tree = worktrees.at(repo, f"{repo.root}/{one.worktree}")
+            assert tree is not None  # else it would be kept
+            worktree_removal.remove(repo, tree)
         if one.branch:
             branches.delete(repo, one.branch, one.commit)
     worktree_removal.remove_empty_folders(repo, code_repository.folder(job))
@@ -93,7 +98,9 @@ def _names(job: Job, around: _Around) -> Iterator[str]:
 def _tree(around: _Around, one: Worktree) -> Left:
     shown = one.path.removeprefix(f"{around.repo.root}/")
     found = Left(one.branch or "", one.commit or "", shown)
-    return found._replace(keep=_why_kept(around, one))
+    tree = worktrees.at(around.repo, one.path)
+    beside = len(worktree_removal.bytecode(tree)) if tree else 0
+    return found._replace(keep=_why_kept(around, one), beside=beside)
 
 
 def _why_kept(around: _Around, one: Worktree) -> str:
@@ -102,7 +109,8 @@ def _why_kept(around: _Around, one: Worktree) -> str:
         return "it is locked or not whole"
     if f"{around.here}/".startswith(f"{one.path}/"):
         return "you stand in it"
-    if changed := worktrees.uncommitted(tree):
+    left = worktree_removal.bytecode(tree)
+    if changed := [name for name in worktrees.uncommitted(tree) if name not in left]:
         more = f" and {len(changed) - 1} more" if len(changed) > 1 else ""
         return f"it has changes that are not committed: {changed[0]}{more}"
     return _not_merged(around, one.branch or "", one.commit or "")

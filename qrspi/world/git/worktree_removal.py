@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 import os
+import re
 
 from qrspi.world.git import command
 from qrspi.world.git.repository import Repo
-from qrspi.world.git.worktrees import FOLDER
+from qrspi.world.git.worktrees import FOLDER, new_files
 
 
-def remove(repo: Repo, path: str) -> None:
-    """Ignored files, such as build products, are removed with it."""
+def bytecode(tree: Repo) -> tuple[str, ...]:
+    """What Python left beside the code in a work tree: the work of nobody, ignored or not."""
+    return tuple(
+        name for name in new_files(tree) if re.search(r"(^|/)__pycache__/[^/]+[.]pyc$", name)
+    )
+
+
+def remove(repo: Repo, tree: Repo) -> None:
+    """What git ignores goes with it: products of a build."""
+    path = tree.root
+    for name in bytecode(tree):
+        os.unlink(f"{path}/{name}")
     output = command.write(repo.path, ["worktree", "remove", "--", path])
     if output.status:
         raise command.failure("worktree remove", output)

@@ -264,6 +264,12 @@ def uncommitted(repo: Repo) -> tuple[str, ...]:
     return tuple(line[3:] for line in _differing(repo, untracked="all"))
 
 
+def new_files(repo: Repo) -> tuple[str, ...]:
+    """Those of them that git does not know yet."""
+    lines = _differing(repo, untracked="all")
+    return tuple(line[3:] for line in lines if line.startswith("??"))
+
+
 def move(repo: Repo, commit: str) -> None:
     """Move the checked-out branch to another commit. --keep, not --hard: if somebody has changed a
     file meanwhile, git refuses."""
