@@ -11,6 +11,7 @@ from qrspi.core.yaml import frontmatter
 from qrspi.core.yaml.nodes import Scalar
 
 LIMIT = 1024 * 1024
+_WORDS = b"\n## User Feedback\n"
 _PREVIOUS = b"\n## Previous Artifact\n"
 
 
@@ -33,7 +34,7 @@ def opening(step: str, number: int, words: bytes, answers: Answers | None = None
         f"{''.join(lines)}---\n"
     )
     line_end = b"" if words.endswith(b"\n") else b"\n"
-    return head.encode() + b"\n## User Feedback\n\n" + words + line_end + _PREVIOUS + b"\n"
+    return head.encode() + _WORDS + b"\n" + words + line_end + _PREVIOUS + b"\n"
 
 
 def newest(tree: Tree, step: str) -> int:
@@ -89,6 +90,12 @@ def quotes(data: bytes, artifact: bytes) -> bool:
 def previous(data: bytes | Fault) -> bytes | Fault:
     """The text that this feedback rejects."""
     return data if isinstance(data, Fault) else data.rpartition(_PREVIOUS)[2].lstrip(b"\n")
+
+
+def words(data: bytes) -> bytes:
+    """What the person said, below its heading, without the text that was sent back."""
+    said = data.partition(_PREVIOUS)[0]
+    return said[said.find(_WORDS) + 1 :] if _WORDS in said else said
 
 
 def _without_line_ends(text: bytes) -> bytes:

@@ -163,13 +163,20 @@ def _review(facts: Facts, loop: Loop) -> Next:
         "review",
         "agent",
         "review",
-        f"Send {count} of {loop.subject.key} round {loop.number} ({', '.join(missing)}); each "
-        f"writes into {loop.paths.directory}. {_ways(facts, asks)}",
+        f"Send {count} of {loop.subject.key} round {loop.number} ({', '.join(missing)}); "
+        f"{_hands_in(facts, loop, missing[0])}. {_ways(facts, asks)}",
         missing=missing,
         asks=asks,
         inputs=(loop.subject.artifact,),
         options=REVIEW_OPTIONS,
     )
+
+
+def _hands_in(facts: Facts, loop: Loop, tag: str) -> str:
+    """Whoever judges facts is told of no folder, as its name would tell what they are for."""
+    if loop.subject.key != "research":
+        return f"each writes into {loop.paths.directory}"
+    return f"each prints, and `qrspi ingest FILE {facts.run} research --tag {tag}` takes it in"
 
 
 def _ways(facts: Facts, asks: tuple[Ask, ...]) -> str:

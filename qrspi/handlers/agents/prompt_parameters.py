@@ -38,6 +38,9 @@ if TYPE_CHECKING:
     from qrspi.core.gates.quality.task_spec import Spec
 
 
+_APART = "research"
+
+
 class Material(NamedTuple):
     """What all agents of a step may need. It is read once, however many are sent."""
 
@@ -59,7 +62,7 @@ def material(job: Job, *, travels: bool = False) -> Material:
         upstream=_sources(job.workspace, _made_from(job, job.facts.step)),
         diff=_diff(job, job.loop.paths.diff) if job.loop else "",
         since=_diff(job, job.loop.paths.since) if job.loop else "",
-        diffs=_diff_texts(job) if travels else (),
+        diffs=_diff_texts(job, travels=travels),
         earlier=_earlier(job),
     )
     return _of_code(job, given, job.loop.subject) if job.loop else given
@@ -94,11 +97,16 @@ class Agent(NamedTuple):
     draft: Spec | None = None  # a task that is in no file yet
     rules: str = ""  # for a verifier: the role of the reviewer whose finding it is
     travels: bool = False  # it works on another machine
+    rejected: tuple[str, ...] = ()  # why its last answer was of no use
 
 
 def prompt(job: Job, ask: Ask, agent: Agent) -> str:
     parts = role_files.shared_parts()
-    away = partial(prompts.prepared, agent.travels)
+    # Nobody who works on facts is shown a path: it has the name of the run, and the goals lie
+    # beside them.
+    apart = ask.subject == _APART
+    agent = agent._replace(prints=True) if apart else agent
+    away = partial(prompts.prepared, agent.travels or apart)
     match ask.kind:
         case "review":
             return prompts.reviewer_prompt(away(_reviewer(job, ask.target, agent)), parts)
@@ -139,11 +147,11 @@ def _reviewer(job: Job, tag: str, agent: Agent) -> Reviewer:
         upstream=upstream if agent.prints else (),
         worktree=given.worktree,
         scope_hint=choice.scope_hint if choice and choice.narrow else (),
-        rejected=rejected.told(job.workspace, loop.paths, tag),
+        rejected=(*agent.rejected, *rejected.told(job.workspace, loop.paths, tag)),
         actual_model=agent.model,
         prints=agent.prints,
         travels=agent.travels,
-        diffs=given.diffs if agent.travels else (),
+        diffs=given.diffs if agent.travels or loop.subject.key == _APART else (),
     )
 
 
@@ -168,7 +176,7 @@ def _verifier(job: Job, stem: str, agent: Agent) -> Verifier:
         diff_file_path=given.diff,
         upstream_paths=_upstream_paths(job),
         sources=sources if agent.prints else (),
-        rejected=rejected.told(job.workspace, loop.paths, finding.stem),
+        rejected=(*agent.rejected, *rejected.told(job.workspace, loop.paths, finding.stem)),
         actual_model=agent.model,
         prints=agent.prints,
         travels=agent.travels,
@@ -197,6 +205,7 @@ def _fixer(job: Job, agent: Agent) -> Fixer:
         finding_file_paths=tuple(_absolute(job, path) for path in files),
         upstream_paths=_upstream_paths(job),
         sources=(*sources, *agent.material.upstream) if agent.prints else (),
+        rejected=agent.rejected,
         actual_model=agent.model,
         prints=agent.prints,
         travels=agent.travels,
@@ -207,8 +216,6 @@ def _author(job: Job, asked: str, agent: Agent) -> Author:
     step, config = job.facts.step, job.facts.config
     question = _question(job, asked) if asked else None
     said = tuple(path for path in job.next.inputs if path.startswith("feedback/"))
-    # An agent that looks for facts is not shown the run's folder, where the goals lie beside them.
-    prints = agent.prints or step == "research"
     return Author(
         role=agent.role,
         step=step,
@@ -221,9 +228,10 @@ def _author(job: Job, asked: str, agent: Agent) -> Author:
         question=question,
         question_budget=config.question_budget,
         visual_fidelity_required=config.visual_fidelity_required is True,
-        sources=_for_author(job, agent, question, said) if prints else (),
+        sources=_for_author(job, agent, question, said) if agent.prints else (),
+        rejected=agent.rejected,
         actual_model=agent.model,
-        prints=prints,
+        prints=agent.prints,
         travels=agent.travels,
     )
 
@@ -292,7 +300,11 @@ def _for_author(
     """What an author works from, including its own earlier text, which may only need corrections.
     An agent that answers a question for the first time sees only the question."""
     if question:
-        return _sources(job.workspace, (question.file, *said)) if said else ()
+        before = _sources(job.workspace, (question.file, *said)) if said else ()
+        return tuple(
+            one._replace(data=feedback.words(one.data)) if one.name in said else one
+            for one in before
+        )
     given = agent.material
     return (*given.upstream, *given.text, *_sources(job.workspace, said))
 
@@ -340,12 +352,22 @@ def _diff(job: Job, path: str) -> str:
     return "" if isinstance(size, Fault) else _absolute(job, path)
 
 
-def _diff_texts(job: Job) -> tuple[Source, ...]:
-    if job.loop is None:
+def _diff_texts(job: Job, *, travels: bool) -> tuple[Source, ...]:
+    """The diffs themselves, for whoever is given no path. Facts are shown whole, so that only what
+    changed in them says more, and without the run's folder, whose name would tell."""
+    apart = job.facts.step == _APART
+    if job.loop is None or not (travels or apart):
         return ()
     named = {"diff": job.loop.paths.diff, "since-diff": job.loop.paths.since}
+    if apart:
+        named.pop("diff")
     found = {name: _sources(job.workspace, (path,)) for name, path in named.items()}
-    return tuple(Source(name, one.data) for name, sources in found.items() for one in sources)
+    folder = f"docs/qrspi/{job.run}/".encode() if apart else b""
+    return tuple(
+        Source(name, one.data.replace(folder, b"") if folder else one.data)
+        for name, sources in found.items()
+        for one in sources
+    )
 
 
 def _sources(tree: Tree, paths: Iterable[str]) -> tuple[Source, ...]:

@@ -335,19 +335,21 @@ def test_an_author_is_told_of_feedback():
     )
 
 
+FIXER = Fixer(
+    _role("fixer"),
+    "goals",
+    3,
+    RUN,
+    f"{RUN}/goals.md",
+    f"{RUN}/reviews/goals/round-03-verified.md",
+    f"{RUN}/reviews/goals/round-03-dispositions.md",
+    (f"{RUN}/reviews/goals/round-03/a.finding-F01.md",),
+)
+
+
 @pytest.mark.rule("DSP-01")
 def test_a_fixers_prompt():
-    given = Fixer(
-        _role("fixer"),
-        "goals",
-        3,
-        RUN,
-        f"{RUN}/goals.md",
-        f"{RUN}/reviews/goals/round-03-verified.md",
-        f"{RUN}/reviews/goals/round-03-dispositions.md",
-        (f"{RUN}/reviews/goals/round-03/a.finding-F01.md",),
-    )
-    assert named_only(fixer_prompt(given, PARTS)) == (
+    assert named_only(fixer_prompt(FIXER, PARTS)) == (
         "[untrusted-data]\n\n[fixer]\n## Step: goals\n[on goals]\n\n[fixes-file]\n\n"
         "# Parameters\n\n"
         "step: goals\n"
@@ -458,11 +460,11 @@ def test_a_later_round_is_told_what_became_of_earlier_findings() -> None:
 
 
 @pytest.mark.rule("DSR-01")
-def test_a_host_reviewer_of_research_is_told_to_look_at_nothing_else() -> None:
-    told = reviewer_prompt(REVIEWER._replace(step="research"), PARTS)
-    before, _ = told.split("\n# Parameters\n")
-    assert before.endswith(
-        "# This time\n\nOpen nothing of the run but what you write: whoever judges facts does not "
-        "know what they are wanted for. All that you need is below.\n"
+def test_whoever_judges_facts_is_told_to_open_only_what_they_cite() -> None:
+    told = (
+        reviewer_prompt(REVIEWER._replace(step="research"), PARTS),
+        verifier_prompt(VERIFIER._replace(step="research"), PARTS),
+        fixer_prompt(FIXER._replace(step="research"), PARTS),
     )
-    assert "Open nothing of the run" not in reviewer_prompt(REVIEWER, PARTS)
+    assert all("of files and links open only what they cite" in one for one in told)
+    assert "open only what they cite" not in reviewer_prompt(REVIEWER, PARTS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -76,16 +77,62 @@ def test_nobody_who_looks_for_facts_learns_what_they_are_wanted_for(
     assert "Print your text and nothing else; write no file." in prompt
 
 
-@pytest.mark.rule("DSR-01")
-def test_a_reviewer_of_research_who_prints_is_told_of_no_path(tmp_path: Path) -> None:
-    agent = tmp_path / "agent"
-    shop = shop_for(tmp_path, "full", commands=f"{{claude: {{argv: ['{agent}']}}}}")
-    for name in ("q01-codebase", "q02-web", "q03-codebase", "summary"):
+TELLING = ("umbrellas", "goals.md", "request.md")
+
+
+def research_prompts(shop: Shop) -> Iterator[tuple[str, str]]:
+    """Of everybody who works on facts, from the first question to a second round."""
+    shop.write("goals.md", runs.artifact("approved", "# Goals\n\nSell umbrellas by post.\n"))
+    shop.write("request.md", "Umbrellas, please.\n")
+    yield from awaited(shop)
+    for name in ("q01-codebase", "q02-web", "q03-codebase"):
         shop.write(f"research/{name}.md", SOURCED)
-    (asked, *_) = engine.advance(Workspace(str(shop.run)), Options()).state.next.asks
-    prompt = shop.read(prompt_file(asked))
-    assert asked.kind == "review"
-    assert shop.run.name not in prompt and "Users are in app/users.py:L3" in prompt
+    yield from awaited(shop)
+    shop.write("research/summary.md", SOURCED)
+    yield from awaited(shop)
+    found = runs.finding(step="research", cites="research/summary.md:L6")
+    shop.write("reviews/research/round-01/quality-claude.finding-F01.md", found)
+    yield from awaited(shop)
+    shop.write("reviews/research/round-01/quality-claude.finding-F01.score.yml", runs.score(95))
+    yield from awaited(shop)
+    shop.write("research/summary.md", SOURCED.replace("nowhere else", "in no other place"))
+    done = b"---\nround: 1\nartifact: research\n---\n- quality-claude.R1-F01: applied. L6\n"
+    shop.write("reviews/research/round-01-dispositions.md", done)
+    yield from awaited(shop)
+
+
+def awaited(shop: Shop) -> Iterator[tuple[str, str]]:
+    for ask in engine.advance(Workspace(str(shop.run)), Options()).state.next.asks:
+        yield f"{ask.kind} {ask.round} {ask.target}".strip(), shop.read(prompt_file(ask))
+
+
+@pytest.mark.rule("DSR-01", "PRM-07")
+@pytest.mark.parametrize("prints", [False, True])
+def test_no_prompt_about_facts_tells_what_they_are_wanted_for(tmp_path: Path, prints: bool) -> None:
+    agent = f"{{claude: {{argv: ['{tmp_path}/agent']}}}}"
+    more = {"commands": agent} if prints else {}
+    shop = shop_for(tmp_path, "full", **more)
+    told = dict(research_prompts(shop))
+    assert list(told) == [
+        "research-question 0 q01-codebase",
+        "research-question 0 q02-web",
+        "research-question 0 q03-codebase",
+        "author 0",
+        "review 1 quality-claude",
+        "verify 1 quality-claude.finding-F01",
+        "fix 1",
+        "review 2 quality-claude",
+    ]
+    for name, prompt in told.items():
+        given = prompt.partition("\n# Parameters\n")[2]
+        assert [word for word in (*TELLING, "_path:") if word in given] == [], name
+        assert shop.run.name not in prompt and str(shop.root) not in prompt, name
+    assert "What is the standard?" not in told["research-question 0 q01-codebase"]
+    later = told["review 2 quality-claude"]
+    assert (
+        "`since-diff` below" in later and "+Users are in app/users.py:L3 and in no other" in later
+    )
+    assert "a/research/summary.md" in later
 
 
 @pytest.mark.rule("DSR-01")
