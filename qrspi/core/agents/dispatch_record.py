@@ -34,6 +34,8 @@ class Record(NamedTuple):
     answer: str = ""  # sha256 of what came back; '' until then
     ticket: str = ""  # the ticket of the command that published it; without one, no worker begins
     worker: str = ""  # the worker that has begun
+    question: str = ""  # its job id, had no earlier answer been refused
+    rejected: str = ""  # why the newest answer to that question was not taken
 
     @property
     def progress(self) -> str:
@@ -81,4 +83,6 @@ def read(document: Mapping[str, Any]) -> Record | None:
         answer=string(document, "answer"),
         ticket=string(document, "ticket"),
         worker=string(document, "worker"),
+        question=string(document, "question"),
+        rejected=string(document, "rejected"),
     )

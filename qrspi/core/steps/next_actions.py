@@ -67,9 +67,14 @@ def about_round(
 
 
 def blocked_by(
-    facts: Facts, kind: NextKind, problems: tuple[Problem, ...], loop: Loop | None = None
+    facts: Facts,
+    kind: NextKind,
+    problems: tuple[Problem, ...],
+    loop: Loop | None = None,
+    asks: tuple[Ask, ...] = (),
 ) -> Next:
-    """Files that a person corrects before anything goes on."""
+    """Files that a person corrects before anything goes on, or has corrected by whoever wrote
+    them: `asks`."""
     more = f" (+{len(problems) - 1} more)" if len(problems) > 1 else ""
     return Next(
         action="blocked",
@@ -79,6 +84,17 @@ def blocked_by(
         step=loop.subject.key if loop else facts.step,
         round=loop.number if loop else 0,
         missing=tuple(dict.fromkeys(problem.file for problem in problems)),
+        asks=asks,
         command=f"qrspi next {facts.run}",
         kind=kind,
     )
+
+
+def author_of(loop: Loop) -> tuple[Ask, ...]:
+    """Who wrote what the round is about; code has no author."""
+    step = loop.subject.step
+    return (Ask("author", step),) if loop.subject.key == step else ()
+
+
+def fixer_of(loop: Loop) -> tuple[Ask, ...]:
+    return (Ask("fix", loop.subject.key, loop.number),)

@@ -11,7 +11,7 @@ from qrspi.core.rounds.loop import SKIPPABLE, Loop
 from qrspi.core.steps import after_round, authoring
 from qrspi.core.steps.after_round import Gate
 from qrspi.core.steps.facts import Facts
-from qrspi.core.steps.next_actions import about_round, blocked_by, by_engine
+from qrspi.core.steps.next_actions import about_round, author_of, blocked_by, by_engine, fixer_of
 from qrspi.core.tree import Fault
 
 FAILURE_OPTIONS = (
@@ -82,18 +82,20 @@ def prepare_next(facts: Facts, loop: Loop, because: tuple[str, ...], kind: NextK
         from qrspi.core.artifacts import wireframes
 
         if missing := wireframes.missing(facts.tree, loop.subject, facts.config):
-            return blocked_by(facts, "wireframes", missing, loop)
+            return blocked_by(facts, "wireframes", missing, loop, author_of(loop))
     if loop.subject.key == "plan":
         from qrspi.core.artifacts import plan_tasks
 
         found = plan_tasks.without_file(facts.tree) or plan_tasks.without_need(facts.tree)
         if found:
-            return blocked_by(facts, "plan-tasks", found, loop)
+            return blocked_by(facts, "plan-tasks", found, loop, author_of(loop))
     if loop.subject.key in ("questions", "research"):
         from qrspi.core.steps import isolation
 
         if found := isolation.breaches(facts.tree, loop.subject):
-            return blocked_by(facts, "isolation", found, loop)
+            # Whoever answers a question is not told that its words are those of the goals.
+            own = all(one.file == loop.subject.artifact for one in found)
+            return blocked_by(facts, "isolation", found, loop, author_of(loop) if own else ())
     what = f"{_taken_back(facts)}Prepare round {number} of {loop.subject.key}"
     answer = by_engine(facts, "prepare-round", kind, what, because, loop=loop)
     return answer._replace(round=number)
@@ -119,7 +121,7 @@ def commit_next(
     data = facts.tree.read(path)
     bad = () if isinstance(data, Fault) else dispositions.problems(data, path, loop.number)
     if bad:
-        return blocked_by(facts, "dispositions", bad, loop)
+        return blocked_by(facts, "dispositions", bad, loop, fixer_of(loop))
     what = _of_round("Put on record", loop)
     return by_engine(facts, "commit-round", kind, what, because, loop=loop)
 
@@ -262,8 +264,8 @@ def _pause(facts: Facts, loop: Loop) -> Next:
         options=options,
         command=f"qrspi decide {facts.run} {names[0]} apply",
     )
-    agreed = sum(item.verdict == "keep" for item in loop.triaged)
-    return answer._replace(held=_held(facts, loop, names), to_apply=agreed)
+    held = _held(facts, loop, names)
+    return answer._replace(held=held, to_apply=sum(one.verdict == "keep" for one in loop.triaged))
 
 
 def pause_options(facts: Facts, loop: Loop) -> tuple[Option, ...]:
@@ -299,7 +301,7 @@ def to_fix(loop: Loop) -> tuple[str, ...]:
 
 
 def _fix(facts: Facts, loop: Loop) -> Next:
-    asks = (Ask("fix", loop.subject.key, loop.number),)
+    asks = fixer_of(loop)
     return about_round(
         facts,
         loop,

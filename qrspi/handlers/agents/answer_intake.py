@@ -110,7 +110,7 @@ class AnswerIntake:
         if outcome is None:
             self._keep(got, "late")
         elif isinstance(outcome, Problem):
-            self._keep(got, "failed", outcome.message)
+            self._keep(got, "failed", outcome)
         return outcome
 
     def _taken(self, job: Job, got: Obtained, text: str, scores: Mapping[str, Outcome]) -> Outcome:
@@ -141,8 +141,12 @@ class AnswerIntake:
             answer_files.commit_whole(job, draft)
         return taken
 
-    def _keep(self, got: Obtained, state: State, problem: str = "") -> None:
-        record = got.record._replace(state=state, problem=problem, files={})
+    def _keep(self, got: Obtained, state: State, problem: Problem | None = None) -> None:
+        """What is wrong with an answer is told to whoever is asked again. A text that somebody
+        else changed meanwhile is no fault of the answer."""
+        why = problem.message if problem else ""
+        told = why if problem and problem.code != "changed-meanwhile" else ""
+        record = got.record._replace(state=state, problem=why, files={}, rejected=told)
         self._box.keep(got.order.place, record)
 
     def _put_on_record(self, job: Job, pairs: list[tuple[Obtained, Outcome]]) -> None:
@@ -169,7 +173,10 @@ class AnswerIntake:
         carry_out.record(self._workspace, self._options.actor, done)
         taken = [got for got, outcome in pairs if isinstance(outcome, Taken)]
         self._box.keep_all(
-            {got.order.place: got.record._replace(state="taken", files={}) for got in taken}
+            {
+                got.order.place: got.record._replace(state="taken", files={}, rejected="")
+                for got in taken
+            }
         )
 
     def _spent(self, got: Obtained, outcome: Outcome) -> list[LedgerEntry]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, assert_never
 
 from qrspi.core import reviewers
 from qrspi.core.agents import dispatch_record, model_choice, roles, transports
+from qrspi.core.agents.dispatch_record import Record
 from qrspi.core.agents.model_choice import Route
 from qrspi.core.agents.roles import Role
 from qrspi.core.agents.transports import Means
@@ -23,7 +24,7 @@ from qrspi.core.text import citations
 from qrspi.core.tree import Fault
 from qrspi.handlers.agents.dispatch_options import AS_CONFIGURED, How
 from qrspi.handlers.jobs.job import Job
-from qrspi.world.agents.dispatch_folder import SECOND_TRY
+from qrspi.world.agents.dispatch_folder import SECOND_TRY, read_records
 from qrspi.world.runs import role_files
 
 if TYPE_CHECKING:
@@ -45,6 +46,7 @@ class Assignment(NamedTuple):
     floor: float | None = None  # for research: how well an answer must be sourced
     again: Assignment | Problem | None = None  # who is asked if it is not
     is_second_try: bool = False
+    unrejected: bytes = b""  # the prompt, had no earlier answer been refused; empty when it is that
 
     @property
     def name(self) -> str:
@@ -81,6 +83,11 @@ class Assignment(NamedTuple):
     def job_id(self, run: str) -> str:
         return dispatch_record.job_id(run, self.step, self.round, self.name, self.prompt)
 
+    def question(self, run: str) -> str:
+        """The same for every try at one question, whatever is said about the last one."""
+        plain = self.unrejected or self.prompt
+        return dispatch_record.job_id(run, self.step, self.round, self.name, plain)
+
 
 class Unready(NamedTuple):
     """An agent that the run waits for, and why it has no prompt."""
@@ -114,12 +121,20 @@ class _Cast:
         self.how = how
         self.drafts = drafts
         self._roles: dict[str, Role | Problem] = {}
+        self._records: dict[str, Mapping[str, Record]] = {}
 
     @cached_property
     def material(self) -> Material:
         from qrspi.handlers.agents import prompt_parameters
 
         return prompt_parameters.material(self.job, travels=self.how.executor == "celery")
+
+    def record(self, ask: Ask) -> Record | None:
+        """What is on record about the last time that it was sent."""
+        folder = dispatch_folder(ask)
+        if folder not in self._records:
+            self._records[folder] = read_records(self.job.workspace.path, folder)
+        return self._records[folder].get(ask.name)
 
     def rules(self, stem: str) -> str:
         """What the reviewer of a finding was told."""
@@ -242,7 +257,7 @@ def _made(cast: _Cast, ask: Ask, role: Role, route: Route | Problem) -> Assignme
     prompt = prompt_parameters.prompt(job, ask, agent).encode()
     if len(prompt) > PROMPT_LIMIT:
         return Unready(ask.name, _too_long(ask.name, len(prompt)))
-    return Assignment(
+    made = Assignment(
         ask=ask,
         round=job.next.round,
         role=role,
@@ -252,6 +267,11 @@ def _made(cast: _Cast, ask: Ask, role: Role, route: Route | Problem) -> Assignme
         directory=directory,
         before=texts_now(job) if ask.kind in ("author", "research-question", "fix") else {},
     )
+    known = cast.record(ask)
+    if known is None or not known.rejected or known.question != made.question(job.run):
+        return made
+    again = prompt_parameters.prompt(job, ask, agent._replace(rejected=(known.rejected,)))
+    return made._replace(prompt=again.encode(), unrejected=prompt)
 
 
 def texts_now(job: Job) -> dict[str, str]:

@@ -175,7 +175,7 @@ def _job(workspace: Workspace) -> Job | None:
 
 def _waiting(job: Job, one: Assignment) -> Waiting:
     record = read_records(job.workspace.path, one.folder).get(one.name)
-    if record and record.job_id != one.job_id(job.run):
+    if record and one.question(job.run) not in (record.job_id, record.question):
         record = None  # of another question
     return Waiting(
         name=one.label,

@@ -82,7 +82,10 @@ def _asked_again(first: Obtained, sparse: str, context: FanOutContext) -> Obtain
 def _replaced(order: Assignment, second: Obtained, context: FanOutContext) -> Record:
     """From here on the second answer replaces the first, even after a kill."""
     record = second.record._replace(
-        job_id=order.job_id(context.run), name=order.name, second_try=True
+        job_id=order.job_id(context.run),
+        name=order.name,
+        second_try=True,
+        question=order.question(context.run),
     )
     context.mailbox.keep(order.place, record)
     context.mailbox.keep(second.order.place, second.record._replace(state="taken"))
@@ -248,6 +251,8 @@ def _begun(order: Assignment, context: FanOutContext) -> Record:
         broker_job=under_way.broker_job if under_way else "",
         ticket=under_way.ticket if under_way else "",
         worker=under_way.worker if under_way else "",
+        question=order.question(context.run),
+        rejected=before.rejected if before and order.unrejected else "",
     )
 
 

@@ -106,6 +106,8 @@ def prompt(job: Job, ask: Ask, agent: Agent) -> str:
     # beside them.
     apart = ask.subject == _APART
     agent = agent._replace(prints=True) if apart else agent
+    if job.next.action == "blocked":  # by a text that is there: its faults are the reasons
+        agent = agent._replace(rejected=(*job.next.because, *agent.rejected))
     away = partial(prompts.prepared, agent.travels or apart)
     match ask.kind:
         case "review":

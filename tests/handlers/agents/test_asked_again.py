@@ -1,0 +1,94 @@
+"""Whoever is asked again is told why the last answer was not taken, whatever its role."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from qrspi import engine
+from qrspi.core.filenames import prompt_file
+from qrspi.handlers.agents import awaited_agents
+from qrspi.handlers.agents.fan_out import FanOut
+from qrspi.handlers.jobs.job import Options
+from qrspi.world.runs.workspace import Workspace
+from tests import runs
+from tests.handlers.shop import Shop, at_questions, commands, in_review
+
+AGAIN = "An earlier answer of yours was not taken; `rejected` below lists every reason."
+GOOD = "---\nstatus: draft\n---\n# Questions\n\n1. [codebase] Where are users kept?\n"
+HALF = "---\nstatus: draft\n# Questions\n"
+
+
+def answering(shop: Shop, text: str) -> FanOut:
+    """What comes of one fan-out when the agent prints this."""
+    (shop.root.parent / "answer").write_text(text)
+    shop.agent(f"cat > /dev/null; cat {shop.root.parent}/answer")
+    return shop.sent(folder=False)
+
+
+def prompt(shop: Shop) -> str:
+    (asked,) = engine.advance(Workspace(str(shop.run)), Options()).state.next.asks
+    return shop.read(prompt_file(asked))
+
+
+@pytest.mark.rule("LIV-18")
+def test_an_author_is_told_what_was_wrong_with_what_it_printed(tmp_path: Path) -> None:
+    shop = at_questions(tmp_path / "shop", commands=commands(tmp_path / "agent"))
+    first = prompt(shop)
+    (failure,) = answering(shop, HALF).failures
+    told = prompt(shop)
+    assert AGAIN not in first and AGAIN in told
+    assert failure.message.removeprefix("author: ") in told
+    (waiting,) = awaited_agents.line(shop.workspace())
+    assert waiting.state == "failed" and waiting.problem in told
+
+
+@pytest.mark.rule("LIV-18", "MAN-02")
+def test_the_reasons_stay_until_an_answer_is_taken_and_not_longer(tmp_path: Path) -> None:
+    shop = at_questions(tmp_path / "shop", commands=commands(tmp_path / "agent"))
+    answering(shop, HALF)
+    answering(shop, HALF)
+    assert AGAIN in prompt(shop)
+    assert answering(shop, GOOD).failures == ()
+    record = shop.dispatch("questions/author")
+    assert (record["state"], record["rejected"]) == ("taken", "")
+
+
+@pytest.mark.rule("LIV-18")
+def test_a_reviewer_is_told_what_was_wrong_with_what_it_printed(tmp_path: Path) -> None:
+    shop = in_review(tmp_path / "shop", commands=commands(tmp_path / "agent"))
+    engine.advance(Workspace(str(shop.run)), Options())
+    shop.write("reviews/design/round-01/scope-claude.clean.md", runs.clean("scope-claude"))
+    (failure,) = answering(shop, "Looks fine to me.\n").failures
+    told = prompt(shop)
+    assert AGAIN in told and failure.message.removeprefix("quality-claude: ") in told
+
+
+@pytest.mark.rule("LIV-17", "LIV-18")
+def test_the_author_of_a_plan_without_its_tasks_is_told_so(tmp_path: Path) -> None:
+    plan = "# Plan\n\n## Tasks\n\n| Task | Title |\n|---|---|\n| task-01 | One |\n"
+    before = runs.approved("goals", "questions", "research")
+    files = {"config.md": runs.config("quick"), **before, "plan.md": runs.artifact("draft", plan)}
+    shop = Shop(tmp_path / "shop", files)
+    told = prompt(shop)
+    answer = engine.advance(Workspace(str(shop.run)), Options()).state.next
+    assert (answer.action, answer.kind) == ("blocked", "plan-tasks")
+    assert AGAIN in told and all(f"- {reason}" in told for reason in answer.because)
+
+
+@pytest.mark.rule("LIV-18")
+def test_a_fixer_is_told_what_was_wrong_with_its_record(tmp_path: Path) -> None:
+    shop = in_review(tmp_path / "shop")
+    engine.advance(Workspace(str(shop.run)), Options())
+    place = "reviews/design/round-01"
+    found = runs.finding(step="design", cites="design.md:L7")
+    shop.write(f"{place}/quality-claude.finding-F01.md", found)
+    shop.write(f"{place}/quality-claude.finding-F01.score.yml", runs.score(95))
+    shop.write(f"{place}/scope-claude.clean.md", runs.clean("scope-claude"))
+    assert AGAIN not in prompt(shop)
+    shop.write("reviews/design/round-01-dispositions.md", "- a line\n" * 40)
+    told = prompt(shop)
+    answer = engine.advance(Workspace(str(shop.run)), Options()).state.next
+    assert (answer.action, answer.kind) == ("blocked", "dispositions")
+    assert AGAIN in told and all(f"- {reason}" in told for reason in answer.because)
