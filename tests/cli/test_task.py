@@ -341,7 +341,7 @@ def test_tests_are_reported_apart_from_the_code(
     shop = Workshop(tmp_path.resolve() / "project", quick(test_writer="on"))
     monkeypatch.chdir(shop.root)
     assert qrspi("next").code == 0
-    shop.work("task-01", "test_a.py", "assert False\n")
+    shop.work("task-01", "test.sh", "echo FAILED new; exit 1\n")
     words = ("task", "report", "task-01", "--tests", "--status", "DONE", "--commit", "HEAD")
     told = qrspi(*words)
     assert told.code == 0

@@ -9,11 +9,6 @@ ORDER = (
     "your order. Do what it says, and run the builds and tests that it names, within the limits "
     "above. Everything else below is material."
 )
-TESTED = (
-    "Its tests are there already, in the commit `tests_commit`, and fail: another wrote them from "
-    "the criteria alone. Make them pass, and add what the code needs beside them. Weaken or delete "
-    "none; where one contradicts the task, report `BLOCKED` with its name."
-)
 SINCE = (
     "This text was reviewed before: `since_diff_path` shows what changed since then, and "
     "`diff_file_path` all of it. Look at the change first."
@@ -43,6 +38,22 @@ def general(step: str, travels: bool) -> Iterator[str]:
         yield _AWAY
     if step == "research":
         yield _APART
+
+
+_SEEN = {
+    "failed": "; they were run there, and fail",
+    "passed": "; they were run there, and pass already, so find out what they show",
+    "not-run": "; nobody but their author has run them, so see them fail first",
+}
+
+
+def tested(seen: str) -> str:
+    return (
+        f"Its tests are there already, in the commit `tests_commit`{_SEEN.get(seen, '')}: another "
+        "wrote them from the criteria alone. Make them pass, and add what the code needs beside "
+        "them. Weaken or delete none; where one contradicts the task, report `BLOCKED` with its "
+        "name."
+    )
 
 
 def code_of(worktree: str) -> Iterator[str]:

@@ -119,6 +119,7 @@ class Implementer(NamedTuple):
     actual_model: str = ""
     orchestration_db: str = ""  # where it asks for review at its checkpoints
     tests_commit: str = ""  # tests that another agent has written for it
+    tests_seen: str = ""  # what they did when the engine ran them
     criteria_of: str = "task"  # for who writes tests: one task, or the whole phase
 
 
@@ -297,7 +298,7 @@ def implementer_prompt(given: Implementer, parts: Parts) -> str:
         *prompt_lines.paths("upstream_paths", given.upstream_paths),
     ]
     role = roles.compose(given.role, parts, prints=False, section=given.criteria_of)
-    tested = (prompt_orders.TESTED,) if given.tests_commit else ()
+    tested = (prompt_orders.tested(given.tests_seen),) if given.tests_commit else ()
     orders = (prompt_orders.ORDER, *tested, *prompt_orders.again(given.rejected))
     named = (("rejected", _rejected(given.rejected)), ("sources", given.sources))
     return _prompt(role, lines, named, orders)

@@ -83,7 +83,14 @@ def with_tests(facts: Facts, task: TaskState) -> TaskState | Problem:
     told = task_records.tests(facts.tree, task.key)
     if isinstance(told, Problem):
         return told
-    return task._replace(tests=told, awaits_tests=told is None or not told.done)
+    return task._replace(tests=told, awaits_tests=told is None or not told.done or told.is_vacuous)
+
+
+VACUOUS = (
+    "your tests were run before the code was written, and nothing failed that did not fail before: "
+    "either they show nothing, or the test command does not run them. Correct them; where the "
+    "behaviour is there already, report DONE_WITH_CONCERNS and say so"
+)
 
 
 def stopped(facts: Facts, task: TaskState) -> Next | None:

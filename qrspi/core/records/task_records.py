@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Literal, TypeVar, cast, get_args
 
 from qrspi.core.filenames import WORKTREES, is_safe, slug_of
-from qrspi.core.model import Problem
+from qrspi.core.model import TEST_STATES, Problem
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.text import branch_names
 from qrspi.core.tree import Fault, Tree
@@ -53,10 +53,16 @@ class Report(NamedTuple):
     commit: str  # '' only when blocked
     time: str = ""
     text: str = ""
+    seen: str = ""  # of tests before the code, what they did when the engine ran them
 
     @property
     def done(self) -> bool:
         return self.status != "BLOCKED"
+
+    @property
+    def is_vacuous(self) -> bool:
+        """Of tests before the code: they pass without it, and nobody has said why."""
+        return self.status == "DONE" and self.seen == "passed"
 
 
 class Outcome(NamedTuple):
@@ -203,7 +209,10 @@ def _report(tree: Tree, file: str) -> Report | Problem | None:
         return page
     status = page.one_of("status", REPORTS)
     commit = page.commit("commit") if status != "BLOCKED" else page.optional("commit")
-    return page.fault or Report(status, commit, page.optional("time"), page.body)
+    time, seen = page.optional("time"), page.optional("seen")
+    return page.fault or Report(
+        status, commit, time, page.body, seen if seen in TEST_STATES else ""
+    )
 
 
 def outcome(tree: Tree, key: str) -> Outcome | Problem | None:

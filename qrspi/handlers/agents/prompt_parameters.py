@@ -102,11 +102,10 @@ class Agent(NamedTuple):
 
 def prompt(job: Job, ask: Ask, agent: Agent) -> str:
     parts = role_files.shared_parts()
-    # Nobody who works on facts is shown a path: it has the name of the run, and the goals lie
-    # beside them.
+    # Nobody who works on facts is shown a path: it has the run's name, and leads to the goals.
     apart = ask.subject == _APART
     agent = agent._replace(prints=True) if apart else agent
-    if job.next.action == "blocked":  # by a text that is there: its faults are the reasons
+    if job.next.action == "blocked":  # by the faults of a text that is there
         agent = agent._replace(rejected=(*job.next.because, *agent.rejected))
     away = partial(prompts.prepared, agent.travels or apart)
     match ask.kind:
@@ -266,7 +265,9 @@ def _implementer(job: Job, key: str, agent: Agent) -> Implementer:
         report_command=implementers.report_command(
             f"qrspi --root {quoted(run)} task report {job.run}", task
         ),
-        tests_commit=task.tests.commit if task.tests and task.tests.done else "",
+        tests_commit=task.tests.commit if task.tests and not task.awaits_tests else "",
+        tests_seen=task.tests.seen if task.tests else "",
+        rejected=(implementers.VACUOUS,) if task.tests and task.tests.is_vacuous else (),
         criteria_of="test" if implementers.is_acceptance(key) else "task",
         cycle=task.cycle,
         test_command=_test_command(job),
@@ -360,13 +361,12 @@ def _diff_texts(job: Job, *, travels: bool) -> tuple[Source, ...]:
     apart = job.facts.step == _APART
     if job.loop is None or not (travels or apart):
         return ()
-    named = {"diff": job.loop.paths.diff, "since-diff": job.loop.paths.since}
-    if apart:
-        named.pop("diff")
+    whole = {} if apart else {"diff": job.loop.paths.diff}
+    named = {**whole, "since-diff": job.loop.paths.since}
     found = {name: _sources(job.workspace, (path,)) for name, path in named.items()}
-    folder = f"docs/qrspi/{job.run}/".encode() if apart else b""
+    folder = f"docs/qrspi/{job.run}/".encode()
     return tuple(
-        Source(name, one.data.replace(folder, b"") if folder else one.data)
+        Source(name, one.data.replace(folder, b"") if apart else one.data)
         for name, sources in found.items()
         for one in sources
     )

@@ -15,7 +15,7 @@ from qrspi.core.text.shell_words import quoted
 from qrspi.handlers.changes import change_set, code_repository, task_base
 from qrspi.handlers.changes.change_set import ChangeSet, Edit
 from qrspi.handlers.jobs.job import Job
-from qrspi.handlers.tasks import reviews
+from qrspi.handlers.tasks import first_tests, reviews
 from qrspi.handlers.tasks.start import unknown_task
 from qrspi.world.git import refs, worktrees
 from qrspi.world.machine import clock, git_person
@@ -80,12 +80,16 @@ def report_tests(
     full = _resolved(job, task, commit) if commit else ""
     if status != "BLOCKED":
         _refuse_unsaid(status, full, words)
-        _refuse_without_work(job, task, full)
-    data = task_records.render_report(key, Report(status, full, clock.now_utc(), words))
-    path = task_records.tests_file(key)
+        # The same commit may be reported once more, by whoever now says why its tests pass.
+        _refuse_without_work(job, task._replace(tests=None), full)
+    ran = status != "BLOCKED" and not job.options.dry_run
+    seen = first_tests.seen(job, worktree(job, task)) if ran else None
+    record = Report(status, full, clock.now_utc(), words, seen or "")
+    path, data = task_records.tests_file(key), task_records.render_report(key, record)
     edit = Edit("write", path, f"tests {status} {full[:12]}".strip(), data)
     message = change_set.message("report the tests of", key, job.run)
-    return ChangeSet("task-tests", key, 0, (edit,), message=message)
+    notes = (f"the tests of {key}: {first_tests.TOLD[seen]}",) if seen else ()
+    return ChangeSet("task-tests", key, 0, (edit,), message=message, notes=notes)
 
 
 def _tests_first(job: Job, key: str) -> Problem:

@@ -30,9 +30,16 @@ EVIDENCE = """\
 """
 
 
-def shop_for(tmp_path: Path, kind: str = "code", switch: str = "on") -> Workshop:
+# Passes without the new tests, and with the code that they ask for.
+FAILS_FIRST = "test ! -e test_a.py || grep -q 1 a.py"
+
+
+def shop_for(
+    tmp_path: Path, kind: str = "code", switch: str = "on", command: str = FAILS_FIRST
+) -> Workshop:
     text = task(1, files="a.py").replace(b"---\n", b"---\ntask_type: %b\n" % kind.encode(), 1)
     files = quick({"tasks/task-01.md": text + CRITERIA}, test_writer=switch)
+    files["config.md"] = files["config.md"].replace(b"sh test.sh", command.encode())
     shop = Workshop(tmp_path / "shop", files)
     shop.next()
     return shop
@@ -79,7 +86,7 @@ def test_tests_are_written_before_the_implementer_is_sent(tmp_path: Path) -> Non
     assert shop.answer.asks == (Ask("implement", ONE, 1),)
     order = shop.read(prompt_file(shop.answer.asks[0]))
     assert f"\ntests_commit: {commit}\n" in order
-    assert "Its tests are there already, in the commit `tests_commit`, and fail" in order
+    assert "Its tests are there already, in the commit `tests_commit`; they were run" in order
     assert shop.read(f"reviews/tasks/{ONE}/tests.md").endswith("\nTwo tests, both fail.\n")
 
 
@@ -173,3 +180,49 @@ def test_a_person_may_leave_the_tests_of_the_whole_out(tmp_path: Path) -> None:
     shop.next()
     shop.make(lambda job: reports.skip(job, WHOLE, "No time."))
     assert shop.did() == ["run-tests", "prepare-round"]
+
+
+CODE = Ask("implement", ONE, 1)
+
+
+def reported(shop: Workshop, status: ReportStatus = "DONE") -> str:
+    """What is on record about the tests, once somebody has reported them."""
+    say_of_tests(shop, status)
+    return shop.read(f"reviews/tasks/{ONE}/tests.md").partition("seen: ")[2].partition("\n")[0]
+
+
+@pytest.mark.rule("IMP-11", "LIV-01")
+def test_tests_before_the_code_are_run_and_seen_to_fail(tmp_path: Path) -> None:
+    shop = shop_for(tmp_path)
+    shop.work(ONE, "test_a.py", "assert False\n")
+    assert reported(shop) == "failed"
+    shop.next()
+    assert "they were run there, and fail: another" in shop.read(prompt_file(CODE))
+
+
+@pytest.mark.rule("IMP-11", "LIV-01")
+def test_tests_that_pass_before_the_code_are_sent_back_unless_their_author_says_why(
+    tmp_path: Path,
+) -> None:
+    shop = shop_for(tmp_path, command="true")
+    shop.work(ONE, "test_a.py", "assert True\n")
+    assert reported(shop) == "passed"
+    answer = shop.next().state.next
+    assert [ask.target for ask in answer.asks] == ["tests"]
+    assert answer.because == (
+        "task-01: its tests passed before its code was written, so they show nothing yet",
+    )
+    told = shop.read(prompt_file(answer.asks[0]))
+    assert "An earlier answer of yours was not taken" in told and "show nothing" in told
+    assert reported(shop, "DONE_WITH_CONCERNS") == "passed"
+    shop.next()
+    assert "pass already, so find out" in shop.read(prompt_file(CODE))
+
+
+@pytest.mark.rule("IMP-11", "LIV-01")
+def test_without_a_test_command_nobody_claims_that_the_tests_were_run(tmp_path: Path) -> None:
+    shop = shop_for(tmp_path, command="none")
+    shop.work(ONE, "test_a.py", "assert False\n")
+    assert reported(shop) == "not-run"
+    shop.next()
+    assert "nobody but their author has run them" in shop.read(prompt_file(CODE))
