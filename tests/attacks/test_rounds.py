@@ -222,3 +222,29 @@ def test_made_elsewhere(arena: Arena, way: Callable[[Path], object]) -> None:
     proof = arena.qrspi("verify", "--json").json
     known = {(one["step"], one["round"]) for one in (*proof["rounds"], *proof["gaps"])}
     assert ("goals", 1) in known, proof
+
+
+def handed_in(arena: Arena, run: Path, tag: str) -> None:
+    reply = arena.top / "reply"
+    reply.write_text("NO_FINDINGS\n")
+    said = arena.qrspi("split", reply, runs.RUN, "goals", "--tag", tag, "--round", "1")
+    assert said.code == 0, said.text
+
+
+def found(arena: Arena, run: Path, tag: str) -> None:
+    (run / scenes.ROUND / f"{tag}.clean.md").write_bytes(runs.clean(tag))
+
+
+@pytest.mark.rule("SEC-21")
+@attack(
+    "an agent",
+    "an answer that nobody was sent for counts, where only such answers may",
+    {"put there": found, "handed in": handed_in},
+)
+def test_not_dispatched(arena: Arena, way: Callable[[Arena, Path, str], None]) -> None:
+    arena.clone(evidence="dispatched")
+    run = arena.project / "docs/qrspi" / runs.RUN
+    arena.qrspi("next")
+    for tag in scenes.TAGS:
+        way(arena, run, tag)
+    not_passed(arena, run)
