@@ -78,6 +78,12 @@ class Wire:
         self.port = int(self._door.getsockname()[1])
         self.server = server._replace(url=server.url.replace(f":{self._to}/", f":{self.port}/"))
 
+    def __enter__(self) -> Wire:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.cut()
+
     def cut(self) -> None:
         """Both ends notice, and nobody gets through."""
         for one in (self._door, *self._open):

@@ -302,8 +302,8 @@ def test_a_connection_that_is_lost_comes_back_and_catches_up(
     browser: Any, server: Server, known: Runs
 ) -> None:
     name, run = known.named("cut")
-    wire, banner = Wire(server), "The connection is lost."
-    with tab(browser, wire.server) as page:
+    banner = "The connection is lost."
+    with Wire(server) as wire, tab(browser, wire.server) as page:
         page.goto(f"/runs/{name}/goals")
         page.get_by_text("Reject", exact=True).first.click()
         page.get_by_label(SAYS_NO).fill("half a sen")
@@ -318,4 +318,3 @@ def test_a_connection_that_is_lost_comes_back_and_catches_up(
         page.get_by_text("Said afterwards.").wait_for()
         kept = page.get_by_label(SAYS_NO).or_(page.locator(".kept-text"))
         assert "half a sen" in kept.first.evaluate("one => one.value || one.textContent")
-    wire.cut()
