@@ -3,7 +3,7 @@ reported."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Literal
 
 from qrspi.core.agents.trial_case import NEARNESS, ROUND, Case, Planted, Question
@@ -64,8 +64,10 @@ def _reviewed(case: Case, text: str) -> Outcome | Problem:
     findings = _findings(case, text)
     if isinstance(findings, Problem):
         return findings
-    meant = [_meant(case, one) for one in findings]
-    ids = {one.id for one in meant if one}
+    meant: list[Planted | None] = []
+    for one in findings:
+        meant.append(_meant(case, one, {known.id for known in meant if known}))
+    ids = {planted.id for planted in meant if planted}
     return Outcome(
         name="",
         role="",
@@ -82,12 +84,12 @@ def _reviewed(case: Case, text: str) -> Outcome | Problem:
     )
 
 
-def _meant(case: Case, finding: Finding) -> Planted | None:
+def _meant(case: Case, finding: Finding, known: Collection[str]) -> Planted | None:
     """Faults are tried before things that only look like one: a finding that cites both means the
-    fault."""
+    fault. Of two faults at one place it means the one that was not reported yet."""
     parsed = (citations.parse(entry) for entry in finding.referenced_files)
     cited = tuple(one for one in parsed if one)
-    by_kind = sorted(case.planted, key=lambda one: not one.is_fault)
+    by_kind = sorted(case.planted, key=lambda one: (not one.is_fault, one.id in known))
     for slack in NEARNESS:
         for one in by_kind:
             if one.is_meant(cited, finding.message, slack):

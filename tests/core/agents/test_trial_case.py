@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import combinations
 
 import pytest
@@ -12,7 +13,7 @@ from qrspi.core.agents.trial_case import Case, Planted
 from qrspi.core.model import Problem
 from qrspi.core.text.citations import Citation
 from qrspi.world.runs import role_files
-from tests.trials import CASES, report
+from tests.trials import CASES, case, report
 
 
 def role(name: str) -> Role:
@@ -119,3 +120,13 @@ def test_an_answer_that_cannot_be_read_misses_everything() -> None:
     told = trial_score.outcome(asked, problem)
     assert (told.state, told.missed) == ("unusable", tuple(one.id for one in asked.case.faults))
     assert told.problem == problem.message
+
+
+def test_a_second_finding_at_one_place_means_the_fault_that_was_not_reported_yet() -> None:
+    about = case("spec-task")
+    asked = next(one for one in QUESTIONS if one.case == about and one.claim is None)
+    first = report(about, "b")
+    second = report(about, "d").replace("R1-F01", "R1-F02")
+    vague = re.sub(r"referenced_files: .*", "referenced_files: [lend/fees.py:L15-L17]", second)
+    told = trial_score.outcome(asked, f"{first}{vague}\nNot about the due date.\n")
+    assert (told.found, told.false) == (("b", "d"), ())
