@@ -39,6 +39,7 @@ PLAIN = {
             "first",
             "name",
             "order.name",
+            "tag",
             "asks[0].name",
             "waiting[0].name",
         ),
