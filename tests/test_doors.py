@@ -48,7 +48,7 @@ USERS = {
     "permits.by_own_file": {"world/worker/job_calls.py"},
     "connections.client": {"world/agents/chat_completions.py"},
     "SideProgram": {"cli/verbs/watch.py", "daemon.py"},
-    "configured_command.run": {"handlers/tasks/commands.py", "handlers/tasks/first_tests.py"},
+    "configured_command.run": {"handlers/tasks/commands.py"},
 }
 MAKER = "world/consent/permits.py"
 
@@ -201,7 +201,6 @@ def test_only_these_names_of_config_lead_to_them() -> None:
         "handlers/agents/prompt_parameters.py",  # by a permit
         "handlers/agents/role_trial.py",  # names of keys, to take them out of answers
         "handlers/changes/code_repository.py",  # by a permit
-        "handlers/tasks/first_tests.py",  # by a permit
         "handlers/runs/start_run.py",  # as its person says it
         "handlers/runs/consent.py",  # makes what is asked about
         "world/agents/chat_completions.py",  # behind a permit

@@ -197,9 +197,6 @@ RESTS_ON = {
         "closed by a later round",
         "and it was reviewed here",
     ),
-    "the report of a task's first tests, with what the engine saw when it ran them": (
-        "its tests passed before its code was written",
-    ),
     "no manifest, or none that qrspi has on record": ("nobody knows who was sent",),
     "the commits that git has": (
         "it is a branch that tasks are merged into",

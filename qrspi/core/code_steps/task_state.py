@@ -238,7 +238,7 @@ def _tests_first(facts: Facts, task: TaskState) -> TaskState:
         return found._replace(state="blocked", because=stopped.because, next=stopped)
     why = "its tests are written first" if found.awaits_tests else "nobody has reported yet"
     if found.tests and found.tests.is_vacuous:
-        why = "its tests passed before its code was written, so they show nothing yet"
+        why = "its tests pass without its code, so they show nothing yet"
     return _implementing(facts, found, why)
 
 

@@ -95,6 +95,19 @@ def run_tests(job: Job) -> Performed:
     return _drafted(job, results, "run-tests", (log, *known))
 
 
+def before_the_code(job: Job, worktree: str) -> TestState:
+    """What tests that are written first do in the task's work tree. What failed before the run
+    began does not count."""
+    if getattr(job.facts.config.gates, "test_command", None) in (None, "", NO_TESTS):
+        return "not-run"
+    permitted = permit(job, "test_command")
+    ran = configured_command.run(permitted, worktree)
+    failures = _failures(permitted.named.text, ran)
+    known = frozenset(baseline.known_failures(job.workspace))
+    is_old = bool(failures) and known.issuperset(failures)
+    return "failed" if ran.status and not is_old else "passed"
+
+
 def not_run(job: Job) -> Performed:
     """Nobody named a command. A draft says so to reviewers and people."""
     place = code_repository.find(job)

@@ -8,14 +8,14 @@ from qrspi.core.artifacts import task_criteria
 from qrspi.core.code_steps import batch, implementers, task_state
 from qrspi.core.code_steps.task_state import TaskState
 from qrspi.core.errors import Misuse, Refusal
-from qrspi.core.model import Problem
+from qrspi.core.model import Problem, TestState
 from qrspi.core.records import task_records
 from qrspi.core.records.task_records import Ending, Outcome, Report, ReportStatus
 from qrspi.core.text.shell_words import quoted
 from qrspi.handlers.changes import change_set, code_repository, task_base
 from qrspi.handlers.changes.change_set import ChangeSet, Edit
 from qrspi.handlers.jobs.job import Job
-from qrspi.handlers.tasks import first_tests, reviews
+from qrspi.handlers.tasks import commands, reviews
 from qrspi.handlers.tasks.start import unknown_task
 from qrspi.world.git import refs, worktrees
 from qrspi.world.machine import clock, git_person
@@ -83,13 +83,20 @@ def report_tests(
         # The same commit may be reported once more, by whoever now says why its tests pass.
         _refuse_without_work(job, task._replace(tests=None), full)
     ran = status != "BLOCKED" and not job.options.dry_run
-    seen = first_tests.seen(job, worktree(job, task)) if ran else None
+    seen = commands.before_the_code(job, worktree(job, task)) if ran else None
     record = Report(status, full, clock.now_utc(), words, seen or "")
     path, data = task_records.tests_file(key), task_records.render_report(key, record)
     edit = Edit("write", path, f"tests {status} {full[:12]}".strip(), data)
     message = change_set.message("report the tests of", key, job.run)
-    notes = (f"the tests of {key}: {first_tests.TOLD[seen]}",) if seen else ()
+    notes = (f"the tests of {key}: {_SEEN[seen]}",) if seen else ()
     return ChangeSet("task-tests", key, 0, (edit,), message=message, notes=notes)
+
+
+_SEEN: dict[TestState, str] = {
+    "failed": "run here, and they fail, as they should before the code is written",
+    "passed": "run here, and nothing fails that did not fail before, so they show nothing yet",
+    "not-run": "not run, as config.md names no test command",
+}
 
 
 def _tests_first(job: Job, key: str) -> Problem:
