@@ -12,7 +12,7 @@ import pytest
 from tests import runs, scenes
 
 LIBRARIES = frozenset(
-    "git watchdog jsonlines rich http httpx jsonschema ruamel click sqlite3".split()
+    "git watchdog jsonlines rich http httpx jsonschema ruamel click sqlite3 typing".split()
 )
 
 # A module that is not here makes every `status` slower: import it where it is needed, or say
@@ -43,8 +43,10 @@ FOR_STATUS = """
     qrspi.core.findings.round_files
     qrspi.core.findings.submission
     qrspi.core.findings.triage
+    qrspi.core.hints
     qrspi.core.model
     qrspi.core.named_tuple
+    qrspi.core.patterns
     qrspi.core.pipeline
     qrspi.core.records
     qrspi.core.records.approvals
@@ -133,6 +135,13 @@ def test_status_imports_exactly_what_it_uses(tmp_path: Path) -> None:
     found = imported(tmp_path, "status")
     assert ours(found) == FOR_STATUS
     assert sorted({name.partition(".")[0] for name in found} & LIBRARIES) == []
+
+
+@pytest.mark.rule("SPE-03")
+def test_status_of_a_new_run_tries_no_pattern_and_reads_no_json(tmp_path: Path) -> None:
+    begin = "--root . init first-light --pipeline quick --no-commit"
+    imported(tmp_path, *begin.split(), said="first-light")
+    assert imported(tmp_path, "status", said="first-light") & {"re", "json", "typing"} == set()
 
 
 @pytest.mark.rule("SPE-03")

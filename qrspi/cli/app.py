@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable
-from typing import Any
 
 import click
 
 from qrspi import __version__
 from qrspi.cli.session import Session
 from qrspi.cli.verb_table import SECTIONS, VERBS
+from qrspi.core.hints import Any
 
 
 def _remember(name: str) -> Callable[[click.Context, click.Parameter, Any], None]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
 
 import click
+
+from qrspi.core.hints import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     pass

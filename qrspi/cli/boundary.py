@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
-from typing import TypeVar
 
 from qrspi.cli.session import Enough, NoStdout, Session, say
 from qrspi.core.errors import Refusal
+from qrspi.core.hints import TypeVar
 from qrspi.core.model import Problem
 from qrspi.world.runs import project_root
 

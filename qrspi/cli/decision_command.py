@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any
 
 from qrspi import engine
 from qrspi.cli.session import Session
 from qrspi.core.derivation.derive import derive
 from qrspi.core.errors import Refusal
+from qrspi.core.hints import Any
 from qrspi.core.model import Problem, RunState
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import STEP

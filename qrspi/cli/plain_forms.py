@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
 
+from qrspi.core.hints import TYPE_CHECKING, Any
 from qrspi.core.named_tuple import NamedTuple
 
 if TYPE_CHECKING:

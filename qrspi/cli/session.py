@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable, Sequence
-from typing import Any, TextIO
 
 from qrspi.core.derivation.compaction_advice import Compaction, line
 from qrspi.core.errors import Halt, Misuse
+from qrspi.core.hints import Any, TextIO
 from qrspi.core.model import Problem
 from qrspi.core.tree import Fault
 from qrspi.render.terminal import folded, one_line

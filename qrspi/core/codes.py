@@ -1,6 +1,6 @@
 """Every code that a Problem may have. JSON output shows them: a spelling never changes."""
 
-from typing import Literal, TypeAlias
+from qrspi.core.hints import Literal, TypeAlias
 
 Code: TypeAlias = Literal[
     # How a command was called, and what a person was asked

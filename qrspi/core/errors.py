@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TypeVar
-
+from qrspi.core.hints import TypeVar
 from qrspi.core.model import Problem
 
 Found = TypeVar("Found")

@@ -1,8 +1,7 @@
 """The path grammar of a run, both ways. No other module knows a file name's pattern."""
 
-import re
-from typing import assert_never
-
+from qrspi.core import patterns
+from qrspi.core.hints import assert_never
 from qrspi.core.model import Ask
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.tree import Entry
@@ -102,7 +101,7 @@ def pause_file(subject: str, number: int) -> str:
 def paused_round(name: str, kinds: str = "pause") -> tuple[str, int] | None:
     """The subject and the round in the name of a pause file, or of another of these kinds."""
     pattern = rf"(.+)-loop-(?:{kinds})-({_ROUND})\.md"
-    match = re.fullmatch(pattern, name) if "-loop-" in name else None
+    match = patterns.fullmatch(pattern, name) if "-loop-" in name else None
     number = round_number(match[2]) if match else None
     return (match[1], number) if match and number else None
 
@@ -266,28 +265,28 @@ def is_dropping(name: str) -> bool:
 
 
 def is_safe(name: str) -> bool:
-    return re.fullmatch(r"[A-Za-z0-9._-]+", name) is not None
+    return patterns.fullmatch(r"[A-Za-z0-9._-]+", name) is not None
 
 
 def parse_round_file(name: str, *, elsewhere: bool = False) -> RoundFile:
     """What a name in a round directory stands for. Findings and scores are tried first, since there
     are many. Files that were made `elsewhere` may also have shorter names: `spec-claude.F01.md`."""
-    if match := re.fullmatch(_ELSEWHERE if elsewhere else _FINDING, name):
+    if match := patterns.fullmatch(_ELSEWHERE if elsewhere else _FINDING, name):
         stem, tag, number, extension = match.groups()
         return FindingName(tag, int(number)) if extension == "md" else SidecarName(stem, extension)
     if name in _ENGINE_FILES:
         return EngineName(_ENGINE_FILES[name])
     if is_dropping(name):
         return Dropping()
-    if match := re.fullmatch(_CLEAN, name):
+    if match := patterns.fullmatch(_CLEAN, name):
         return CleanName(match[1], match[2] == "clean.md")
-    if match := re.fullmatch(_ENGINE, name):
+    if match := patterns.fullmatch(_ENGINE, name):
         return EngineName(match[2], match[1], int(match[3] or 0))
-    if match := re.fullmatch(_REJECTED, name):
+    if match := patterns.fullmatch(_REJECTED, name):
         return Rejected(match[1], int(match[2]))
-    if match := re.fullmatch(_REASONS, name):
+    if match := patterns.fullmatch(_REASONS, name):
         return EngineName("reasons", number=int(match[1]))
-    if match := re.fullmatch(_SPLIT, name):
+    if match := patterns.fullmatch(_SPLIT, name):
         return SplitMarker(match[1])
     return Unknown()
 
@@ -300,35 +299,36 @@ def rounds_in(entries: tuple[Entry, ...]) -> tuple[int, ...]:
 
 def is_run_name(name: str) -> bool:
     """Whether all characters are ones that no shell or terminal interprets."""
-    return re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", name) is not None
+    bare = name.replace(".", "").replace("_", "").replace("-", "")
+    return name.isascii() and name[:1].isalnum() and bare.isalnum()
 
 
 def slug_of(run: str) -> str:
-    match = re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}-(.+)", run)
+    match = patterns.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}-(.+)", run)
     return match[1] if match else run
 
 
 def task_file_key(name: str) -> str | None:
     """`task-03.md` → `task-03`."""
-    match = re.fullmatch(rf"({TASK})\.md", name)
+    match = patterns.fullmatch(rf"({TASK})\.md", name)
     return match[1] if match else None
 
 
 def task_key(word: str) -> str | None:
     """`3`, `03`, `T3`, `Task 3` and `task-03` are one task."""
-    match = re.fullmatch(r"(?:(?:[Tt]ask[- ]?|T)?([0-9]+))([a-z]?)", word)
+    match = patterns.fullmatch(r"(?:(?:[Tt]ask[- ]?|T)?([0-9]+))([a-z]?)", word)
     return f"task-{match[1].zfill(2)}{match[2]}" if match else None
 
 
 def task_named(text: str) -> str | None:
     """The task that a cell or a heading begins with: `T13b`, `Task 1: title`, `task-03 (new)`."""
-    match = re.fullmatch(r"((?:[Tt]ask[- ]?|T)[0-9]+[a-z]?)(?:\s*[:(–—].*|\s+-\s.*)?", text)
+    match = patterns.fullmatch(r"((?:[Tt]ask[- ]?|T)[0-9]+[a-z]?)(?:\s*[:(–—].*|\s+-\s.*)?", text)
     return task_key(match[1]) if match else None
 
 
 def task_order(key: str) -> tuple[int, str]:
     """task-9 before task-10 before task-10a; all other names after them, in alphabetical order."""
-    match = re.fullmatch(r"task-([0-9]{1,9})([a-z]?)", key)
+    match = patterns.fullmatch(r"task-([0-9]{1,9})([a-z]?)", key)
     return (int(match[1]), match[2]) if match else (10**9, key)
 
 
@@ -337,7 +337,7 @@ def phase_folder(number: int) -> str:
 
 
 def phase_number(name: str) -> int | None:
-    match = re.fullmatch(r"phase-([0-9]{2,})", name)
+    match = patterns.fullmatch(r"phase-([0-9]{2,})", name)
     return int(match[1]) if match else None
 
 
@@ -354,14 +354,14 @@ class FixRound(NamedTuple):
 
 def fix_round(name: str) -> FixRound | None:
     kind, _, rest = name.partition("-")
-    number = round_number(rest) if re.fullmatch(_FIXES, name) else None
+    number = round_number(rest) if patterns.fullmatch(_FIXES, name) else None
     return FixRound(kind, number) if number else None
 
 
 def is_repair(word: str) -> bool:
     """Whether it names a task from `fixes/`, by its folder and file: `ci-round-01/ci-command`."""
     folder, _, name = word.partition("/")
-    named = re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}", name)
+    named = patterns.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}", name)
     return named is not None and fix_round(folder) is not None
 
 
@@ -371,13 +371,14 @@ _OWN_AT_TOP = (
     r"request\.md|import\.md|import-files\.txt|cascade-clean-.+\.md"
     r"|(?:approvals\.jsonl|cascade-audit\.log)\.torn-[0-9]+"
 )
-_OWN_BESIDE = (_DIFF, _SINCE, _VERIFIED, SCOPE_SET, ANCHOR, _SKIPPED, _FLAG, ".log", _RESULTS)
+_BESIDE = (_DIFF, _SINCE, _VERIFIED, SCOPE_SET, ANCHOR, _SKIPPED, _FLAG, ".log", _RESULTS)
+_OWN_BESIDE = "|".join(_BESIDE).replace(".", r"\.")
 _OWN_RECORDS = r"(?:start|report|outcome|reopened|rerun|baseline|baseline-failures)\.md"
 _LOOP_FILE = rf"-loop-(?:pause|escape)-{_ROUND}\.md"
 _OWN_REVIEW = (
     rf"{_OWN_RECORDS}|baseline\.log|loop\.md|quality\.jsonl|audit-report\.json|.+-review\.md"
     rf"|.+{_LOOP_FILE}|(?:tests|not-started)\.md"
-    rf"|{_ROUND}(?:{'|'.join(map(re.escape, _OWN_BESIDE))}|-ingested-.+\.txt)"
+    rf"|{_ROUND}(?:{_OWN_BESIDE}|-ingested-.+\.txt)"
 )
 _OF_CODE_STEPS = (
     rf"(?:parallelize|implement|implement-gate|integrate|test|replan|{TASK}"
@@ -387,14 +388,14 @@ _OF_CODE_STEPS = (
 
 def is_own_at_top(name: str) -> bool:
     """Whether a file of this name in the run's folder is the engine's."""
-    return re.fullmatch(_OWN_AT_TOP, name) is not None
+    return patterns.fullmatch(_OWN_AT_TOP, name) is not None
 
 
 def is_own_review(name: str) -> bool:
     """The same below `reviews/`, outside of round folders."""
-    return re.fullmatch(_OWN_REVIEW, name) is not None
+    return patterns.fullmatch(_OWN_REVIEW, name) is not None
 
 
 def ends_with_phase(name: str) -> bool:
     """Whether a file or folder of this name in `reviews/` is put away when its phase ends."""
-    return re.fullmatch(_OF_CODE_STEPS, name) is not None
+    return patterns.fullmatch(_OF_CODE_STEPS, name) is not None

@@ -5,8 +5,8 @@ This module does without `from __future__ import annotations`: `derivation.state
 records by the types of their fields, which would be texts then."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Literal, assert_never
 
+from qrspi.core.hints import TYPE_CHECKING, Literal, assert_never
 from qrspi.core.named_tuple import NamedTuple
 
 if TYPE_CHECKING:

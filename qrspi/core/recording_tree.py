@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
+from qrspi.core.hints import Literal
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.tree import BODY_LIMIT, Entry, Fault, Rows, Tree, TreeOver
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Any
 
+from qrspi.core.hints import TYPE_CHECKING, Any
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import Subject
 

@@ -5,8 +5,8 @@ Paths are run-relative, with forward slashes.
 """
 
 from collections.abc import Mapping
-from typing import Any, Literal, Protocol
 
+from qrspi.core.hints import Any, Literal, Protocol
 from qrspi.core.named_tuple import NamedTuple
 
 FRONTMATTER_LIMIT = 64 * 1024

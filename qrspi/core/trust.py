@@ -10,10 +10,10 @@ import hashlib
 import json
 import shlex
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Literal
 
 from qrspi.core.config.problems import FILE
 from qrspi.core.errors import Refusal
+from qrspi.core.hints import TYPE_CHECKING, Literal
 from qrspi.core.model import Problem
 from qrspi.core.named_tuple import NamedTuple
 

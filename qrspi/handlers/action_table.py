@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Literal
 
 from qrspi.core import model
 from qrspi.core.config import reader as configs
+from qrspi.core.hints import TYPE_CHECKING, Literal
 from qrspi.core.named_tuple import NamedTuple
 
 if TYPE_CHECKING:

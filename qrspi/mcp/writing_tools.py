@@ -3,12 +3,17 @@ about it is its docstring."""
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
-from qrspi.core.records.task_records import ReportStatus
+from qrspi.core.records.task_records import REPORTS
 from qrspi.mcp.command_words import Call, call
+
+if TYPE_CHECKING:
+    from qrspi.core.records.task_records import ReportStatus
+else:
+    ReportStatus = Literal[REPORTS]  # pydantic reads no Literal but typing's own
 
 Run = Annotated[
     str, Field(min_length=1, description="The run's name, such as 2026-05-17-user-auth.")

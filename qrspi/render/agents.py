@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from qrspi.core.agents.spend import Group, LedgerEntry, Totals
 from qrspi.core.config.blocks import Limits
+from qrspi.core.hints import Any
 from qrspi.core.model import Problem
 from qrspi.handlers.agents.awaited_agents import Waiting
 from qrspi.handlers.agents.fan_out import FanOut

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from difflib import ndiff
-from typing import Any, Protocol
 
 from qrspi.core.config.reader import KNOWN, Config, Report
+from qrspi.core.hints import Any, Protocol
 from qrspi.core.model import Problem
 from qrspi.render import problems
 from qrspi.render.terminal import counted, one_line, table

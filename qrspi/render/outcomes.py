@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from qrspi.core.hints import Any
 from qrspi.core.model import Next, Problem
 from qrspi.engine import Outcome
 from qrspi.handlers.changes.change_set import ChangeSet, Done

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
 
+from qrspi.core.hints import TYPE_CHECKING, Any
 from qrspi.core.model import Problem
 from qrspi.render.terminal import counted, one_line
 

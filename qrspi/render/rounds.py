@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any
 
+from qrspi.core.hints import TYPE_CHECKING, Any
 from qrspi.core.model import Triaged, Verdict
 from qrspi.core.records.evidence import Evidence
 from qrspi.core.rounds import convergence

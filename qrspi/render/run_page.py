@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
 
 from qrspi.core.derivation.compaction_advice import checkpoint
 from qrspi.core.filenames import prompt_file
+from qrspi.core.hints import TYPE_CHECKING, Any
 from qrspi.core.model import Next, Problem, RunState, StateOfTests, StepState
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.render import problems

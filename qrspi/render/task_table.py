@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 from qrspi.core.code_steps.task_state import TaskState
+from qrspi.core.hints import Any
 from qrspi.handlers.tasks.clean import Left
 from qrspi.handlers.tasks.start import Started
 from qrspi.render import run_page

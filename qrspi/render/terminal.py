@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from qrspi.core import patterns
 
 _BIDI = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 _HIDDEN = "\u200b\u200c\u200d\u2060\ufeff\u00ad\u2028\u2029"
@@ -73,7 +74,7 @@ def folded(lines: Iterable[str], width: int) -> Iterator[str]:
     one line if it fits: a person who copies half of it runs half of it. A command that is the whole
     line is left to the terminal, from which it is copied as one."""
     for line in lines:
-        long = _unstyled_cells(line) > width and not re.match(_COMMAND, line)
+        long = _unstyled_cells(line) > width and not patterns.match(_COMMAND, line)
         yield from _fold(line, width) if long else (line,)
 
 
@@ -95,13 +96,13 @@ _PHRASE = r" *(?:(?<=: )(?:qrspi|git) [^`]*$|(?:`[^`]*`|[^ ])+)"
 
 
 def _phrases(line: str, room: int) -> Iterator[str]:
-    for phrase in re.findall(_PHRASE, line):
+    for phrase in patterns.findall(_PHRASE, line):
         fits = _unstyled_cells(phrase.lstrip(" ")) <= room
-        yield from (phrase,) if fits else re.findall(r" *[^ ]+", phrase)
+        yield from (phrase,) if fits else patterns.findall(r" *[^ ]+", phrase)
 
 
 def _unstyled_cells(text: str) -> int:
-    return cells_of(re.sub(r"\x1b\[[0-9;]*m", "", text))
+    return cells_of(patterns.sub(r"\x1b\[[0-9;]*m", "", text))
 
 
 Paint = Callable[[str, str], str]

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from qrspi.cli import run_words
 from qrspi.cli.session import Session
 from qrspi.core.derivation.derive import survey
+from qrspi.core.hints import Any
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import Subject
 from qrspi.core.records import comments

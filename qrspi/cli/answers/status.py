@@ -6,11 +6,11 @@ import gc
 import sys
 import time
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, TypeVar
 
 from qrspi.core.derivation.compaction_advice import checkpoint
 from qrspi.core.derivation.derive import derive
 from qrspi.core.errors import Halt
+from qrspi.core.hints import TYPE_CHECKING, Any, TypeVar
 from qrspi.core.model import RunState
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.tree import Fault

@@ -5,9 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from typing import Any, Literal, cast, get_args
 
 from qrspi.core.agents.replies import Kind
+from qrspi.core.hints import Any, Literal, cast, get_args
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.records.json_fields import string
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from qrspi.core.agents import prompt_lines, prompt_orders, roles
 from qrspi.core.agents.roles import Role
+from qrspi.core.hints import TYPE_CHECKING, Any, Literal, TypeVar
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.text import untrusted_markers
 

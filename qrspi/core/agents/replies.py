@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from typing import Literal
 
+from qrspi.core.hints import Literal
 from qrspi.core.model import Code, Problem
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.records.json_fields import Object, nested, string

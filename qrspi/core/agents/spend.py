@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 from qrspi.core.config.blocks import Limits
+from qrspi.core.hints import Any
 from qrspi.core.model import Code, Problem
 from qrspi.core.named_tuple import NamedTuple
 

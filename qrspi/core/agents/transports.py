@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
-
 from qrspi.core import trust
 from qrspi.core.agents.replies import Kind
 from qrspi.core.config.reader import Config
+from qrspi.core.hints import TYPE_CHECKING, Literal
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.trust import Named
 

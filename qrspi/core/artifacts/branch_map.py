@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Literal
 
 from qrspi.core.artifacts import task_file
 from qrspi.core.filenames import STAGE, TASK, task_named
+from qrspi.core.hints import Literal
 from qrspi.core.model import Code, Problem
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.text import branch_names as branches

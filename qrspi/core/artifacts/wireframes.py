@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
 
 from qrspi.core.artifacts import phases, task_file
 from qrspi.core.artifacts.task_file import Task
+from qrspi.core.hints import TYPE_CHECKING
 from qrspi.core.model import Problem
 from qrspi.core.pipeline import Subject
 from qrspi.core.text import headings

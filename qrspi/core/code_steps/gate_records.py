@@ -7,9 +7,9 @@ stays. A record without marks was written by somebody else, and gets the count a
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Literal
 
 from qrspi.core.code_steps.task_state import TaskState
+from qrspi.core.hints import Literal
 from qrspi.core.model import Problem
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.records.decisions import UNRECORDED

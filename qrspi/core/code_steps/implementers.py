@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 from qrspi.core.artifacts import task_criteria, task_file
 from qrspi.core.artifacts.task_criteria import Criterion
+from qrspi.core.hints import TYPE_CHECKING
 from qrspi.core.model import TESTS, Ask, Next, Problem
 from qrspi.core.records import task_records
 from qrspi.core.steps import next_actions

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Literal
 
 from qrspi.core import reviewers
 from qrspi.core.code_steps import batch, implementers
 from qrspi.core.code_steps.batch import Item, Moved
+from qrspi.core.hints import TYPE_CHECKING, Literal
 from qrspi.core.model import Ask, Next, Option, Problem
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import subject_of

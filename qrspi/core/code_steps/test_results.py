@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import Literal, get_args
 
 from qrspi.core.code_steps import gate_records
 from qrspi.core.code_steps.gate_records import Merge
 from qrspi.core.filenames import round_name, round_number
+from qrspi.core.hints import Literal, get_args
 from qrspi.core.model import TestState
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.tree import Tree, entries

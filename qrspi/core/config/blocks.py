@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Literal, TypeVar, cast
 
 from qrspi.core.config.fields import Faults, Fields, is_string, items, number, string, whole_number
 from qrspi.core.config.model_tiers import model, unknown_keys
 from qrspi.core.config.problems import invalid, lacking, listed, setting, unknown_key, unshown
 from qrspi.core.filenames import TAG
+from qrspi.core.hints import TYPE_CHECKING, Literal, TypeVar, cast
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import STEP, subject
 from qrspi.core.yaml.nodes import Node, Scalar

@@ -7,10 +7,10 @@ else, it is refused.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeAlias
 
 from qrspi.core.config.fields import is_string, items
 from qrspi.core.config.problems import ABORT, FILE, quoted, unreadable
+from qrspi.core.hints import TypeAlias
 from qrspi.core.model import Problem
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.yaml import frontmatter, reader, writer

@@ -7,10 +7,9 @@ what they are.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
-from typing import TypeAlias
 
+from qrspi.core import patterns
 from qrspi.core.config.problems import (
     ABORT,
     FILE,
@@ -23,6 +22,7 @@ from qrspi.core.config.problems import (
     setting,
     written,
 )
+from qrspi.core.hints import TypeAlias
 from qrspi.core.model import Problem
 from qrspi.core.pipeline import ORDER, ROUTABLE
 from qrspi.core.yaml.nodes import Node, Scalar
@@ -171,7 +171,7 @@ def is_string(node: Node) -> bool:
         return True
     if node.text in _OTHER_TYPES:
         return False
-    return node.text[0] not in "-+.0123456789" or not re.fullmatch(_NUMBER, node.text)
+    return node.text[0] not in "-+.0123456789" or not patterns.fullmatch(_NUMBER, node.text)
 
 
 def string(
@@ -192,7 +192,7 @@ def number(node: Node) -> float | None:
     """A plain, finite decimal number."""
     if not isinstance(node, Scalar) or len(node.raw) > 40:
         return None
-    if not re.fullmatch(r"-?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]{1,2})?", node.raw):
+    if not patterns.fullmatch(r"-?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]{1,2})?", node.raw):
         return None
     return float(node.raw)
 

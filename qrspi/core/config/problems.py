@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-
+from qrspi.core import patterns
 from qrspi.core.model import Problem
 from qrspi.core.tree import Tree
 from qrspi.core.yaml.nodes import Node, Scalar
@@ -112,7 +111,7 @@ def for_run(problem: Problem, run: Tree) -> Problem:
     from qrspi.core.text.shell_words import quoted
 
     def named(text: str) -> str:
-        said = re.sub(_ABOUT_A_RUN, lambda found: f"{found[0]} {run.name}", text)
+        said = patterns.sub(_ABOUT_A_RUN, lambda found: f"{found[0]} {run.name}", text)
         return said.replace("--adopt DIR", f"--adopt {quoted(run.place)}")
 
     return problem._replace(
@@ -124,8 +123,8 @@ def for_run(problem: Problem, run: Tree) -> Problem:
 
 def command_of(way: str) -> str:
     """The command that a way out ends with, if a person has nothing left to fill in."""
-    found = re.search(r"(?:^|: )(qrspi [^`]*)$", way)
-    return found[1] if found and not re.search(r"\b[A-Z]{2,}\b|…", found[1]) else ""
+    found = patterns.search(r"(?:^|: )(qrspi [^`]*)$", way)
+    return found[1] if found and not patterns.search(r"\b[A-Z]{2,}\b|…", found[1]) else ""
 
 
 def unreadable(reason: str, *ways: str) -> Problem:

@@ -6,7 +6,6 @@ Nothing that affects behaviour is filled in. A field that is absent or bad is No
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 from qrspi.core.config import fields
 from qrspi.core.config.model_tiers import Model, default_tier, model_routing
@@ -20,6 +19,7 @@ from qrspi.core.config.problems import (
     unreadable,
     written,
 )
+from qrspi.core.hints import TYPE_CHECKING
 from qrspi.core.model import Problem
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import subject

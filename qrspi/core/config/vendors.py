@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Literal, cast
 
 from qrspi.core.config.blocks import mapping, one_of
 from qrspi.core.config.fields import Faults, Fields, is_string, items, number
 from qrspi.core.config.model_tiers import unknown_keys
 from qrspi.core.config.problems import FILE, invalid, lacking, listed, quoted, unshown
+from qrspi.core.hints import Literal, cast
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.yaml.nodes import Node, Scalar
 

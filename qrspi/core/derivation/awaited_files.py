@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Literal, assert_never
 
 from qrspi.core import filenames
 from qrspi.core.filenames import RoundPaths
+from qrspi.core.hints import Literal, assert_never
 from qrspi.core.model import TESTS, Ask, Next
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import STEP, subject_of

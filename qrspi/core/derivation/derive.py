@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from qrspi.core.config import problems as config_problems
 from qrspi.core.config import reader as configs
 from qrspi.core.config.reader import Config
 from qrspi.core.filenames import RUNS, rounds_in
+from qrspi.core.hints import TYPE_CHECKING
 from qrspi.core.model import Next, NextKind, Option, Problem, Progress, RunState, Stage, StepState
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import CLOSED, CODE_STEPS, MARKER, STEP, subject_of

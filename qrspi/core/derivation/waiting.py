@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Literal
 
+from qrspi.core.hints import Literal
 from qrspi.core.model import NextKind, RunState
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import STEP

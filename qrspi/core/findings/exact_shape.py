@@ -8,9 +8,9 @@ another order, this gives None and leaves the file to them.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
 
 from qrspi.core.filenames import TAG, FindingName, SidecarName
+from qrspi.core.hints import TYPE_CHECKING, Any
 from qrspi.core.model import Finding, Sidecar
 
 if TYPE_CHECKING:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
 
 from qrspi.core import reviewers
 from qrspi.core.filenames import (
@@ -17,6 +16,7 @@ from qrspi.core.filenames import (
 )
 from qrspi.core.findings.round_files import Judgement, RoundFiles, tag_of
 from qrspi.core.findings.submission import FAILED, HINTS, Notes, Place, in_order, shown
+from qrspi.core.hints import TYPE_CHECKING
 from qrspi.core.model import SCORED_TYPES, Code, Finding, Problem, Round, Sidecar
 from qrspi.core.pipeline import Subject
 from qrspi.core.pipeline import subject as subject_named

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from typing import assert_never
 
 from qrspi.core.filenames import (
     CleanName,
@@ -22,6 +21,7 @@ from qrspi.core.filenames import (
 from qrspi.core.findings import clean as sentinels
 from qrspi.core.findings import exact_shape
 from qrspi.core.findings.submission import Notes, Page, Place, Submission, in_order, receive, shown
+from qrspi.core.hints import assert_never
 from qrspi.core.model import Clean, Finding, Problem, Sidecar
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.tree import FINDING_LIMIT, Entry, Fault, Tree

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
 
+from qrspi.core.hints import TYPE_CHECKING
 from qrspi.core.model import Code, Problem
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import Subject

@@ -5,11 +5,11 @@ reviewer out."""
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Literal
 
 from qrspi.core import reviewers
 from qrspi.core.findings.round_files import EngineFile, Judgement
 from qrspi.core.findings.submission import listed, shown
+from qrspi.core.hints import TYPE_CHECKING, Literal
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.tree import Tree
 from qrspi.core.yaml import frontmatter

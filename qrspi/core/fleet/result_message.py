@@ -9,11 +9,11 @@ import json
 import math
 import re
 from collections.abc import Mapping
-from typing import cast, get_args
 
 from qrspi.core.agents.replies import Kind
 from qrspi.core.codes import Code
 from qrspi.core.fleet.job_message import LIMIT, TASK
+from qrspi.core.hints import cast, get_args
 from qrspi.core.model import Problem
 from qrspi.core.named_tuple import NamedTuple
 

@@ -15,8 +15,8 @@ that claims too much.
 """
 
 from collections.abc import Iterable
-from typing import Any, Literal
 
+from qrspi.core.hints import Any, Literal
 from qrspi.core.model import Problem
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import STEP, subject_of

@@ -4,8 +4,8 @@ wrote itself: a file with a hash that a line has is the engine's."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
 
+from qrspi.core.hints import Any
 from qrspi.core.model import Problem
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.records.json_fields import items, string, whole

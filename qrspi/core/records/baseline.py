@@ -4,8 +4,8 @@ chose."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal, cast, get_args
 
+from qrspi.core.hints import Literal, cast, get_args
 from qrspi.core.model import Option
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.tree import Fault, Tree

@@ -7,8 +7,8 @@ claim: anybody who can write a file can make one.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING
 
+from qrspi.core.hints import TYPE_CHECKING
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.records.approvals import Record
 

@@ -7,8 +7,8 @@ a file that anybody but the engine changed counts as found.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Literal
 
+from qrspi.core.hints import Literal
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.records.audit_trail import Line
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import Literal, get_args
 
 from qrspi.core.filenames import RoundPaths
+from qrspi.core.hints import Literal, get_args
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.tree import Fault, Tree
 from qrspi.core.yaml import frontmatter, writer

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeVar
+
+from qrspi.core.hints import Any, TypeVar
 
 Object = Mapping[str, Any]
 T = TypeVar("T")

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Literal, TypeVar, cast, get_args
 
 from qrspi.core.filenames import WORKTREES, is_safe, slug_of
+from qrspi.core.hints import Literal, TypeVar, cast, get_args
 from qrspi.core.model import TEST_STATES, Problem
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.text import branch_names

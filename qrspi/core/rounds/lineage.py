@@ -10,8 +10,8 @@ import hashlib
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import Literal
 
+from qrspi.core.hints import Literal
 from qrspi.core.model import Verdict
 from qrspi.core.named_tuple import NamedTuple
 

@@ -8,9 +8,9 @@ commit of the engine signs it. A person may accept any other, which is put on re
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Literal
 
 from qrspi.core.filenames import RoundPaths
+from qrspi.core.hints import TYPE_CHECKING, Any, Literal
 from qrspi.core.model import Problem, Unseen
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.records import audit_trail

@@ -1,8 +1,8 @@
 """The pause file of a round: findings that wait for a person, and what was decided."""
 
 from collections.abc import Iterable, Mapping
-from typing import Literal, get_args
 
+from qrspi.core.hints import Literal, get_args
 from qrspi.core.model import Finding, Problem, Triaged
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import STEP

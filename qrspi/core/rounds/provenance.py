@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from qrspi.core.findings.submission import HINTS, in_order
+from qrspi.core.hints import TYPE_CHECKING
 from qrspi.core.model import Problem, Round
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.records import audit_trail, evidence, import_record

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 from qrspi.core.filenames import RoundPaths, round_name
 from qrspi.core.findings.submission import finished
+from qrspi.core.hints import TYPE_CHECKING
 from qrspi.core.model import Finding, Problem, Triaged
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import Subject

@@ -1,9 +1,8 @@
 """What follows a closed round: the human gate, another round, or a question."""
 
-from typing import Literal
-
 from qrspi.core.config.reader import Config
 from qrspi.core.filenames import RoundPaths, loop_choice
+from qrspi.core.hints import Literal
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import Subject
 from qrspi.core.records import approvals

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import TYPE_CHECKING
 
 from qrspi.core.filenames import feedback_file
+from qrspi.core.hints import TYPE_CHECKING
 from qrspi.core.model import Ask, Next
 from qrspi.core.pipeline import STEP, subject_of, upstream
 from qrspi.core.records import approvals, feedback, step_text

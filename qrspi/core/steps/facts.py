@@ -4,10 +4,10 @@ approvals that no longer fit."""
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from qrspi.core.config.reader import Config
 from qrspi.core.filenames import phase_number, task_file_key
+from qrspi.core.hints import TYPE_CHECKING
 from qrspi.core.model import TEST_STATES, CheckpointRow, Next, Problem, StateOfTests, Status
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import MARKER, STEP, is_full, needs_tasks, prerequisites

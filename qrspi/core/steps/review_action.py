@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import assert_never
-
+from qrspi.core.hints import assert_never
 from qrspi.core.model import Ask, AskKind, Held, Next, NextKind, Option, Problem, Round
 from qrspi.core.records import approvals
 from qrspi.core.rounds import pause_file

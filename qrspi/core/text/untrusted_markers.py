@@ -9,9 +9,9 @@ import re
 import unicodedata
 from collections.abc import Iterable
 from functools import lru_cache
-from typing import Literal
 
 from qrspi.core.errors import Misuse
+from qrspi.core.hints import Literal
 from qrspi.core.model import Problem
 
 Family = Literal["UNTRUSTED-ARTIFACT", "UNTRUSTED-PATH", "UNTRUSTED-SCOPE-HINT", "UNTRUSTED-VALUE"]

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import assert_never
-
 from qrspi.core.artifacts import parallelization
 from qrspi.core.artifacts import task_file as taskfiles
 from qrspi.core.artifacts.branch_map import Plan
 from qrspi.core.config import reader as configs
 from qrspi.core.findings import round_files
 from qrspi.core.findings.submission import Place
+from qrspi.core.hints import assert_never
 from qrspi.core.model import Problem
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import Subject, subject

@@ -3,8 +3,6 @@ named from anywhere."""
 
 from __future__ import annotations
 
-from typing import Literal
-
 from qrspi.core.filenames import (
     ANCHOR,
     DISPOSITIONS,
@@ -19,6 +17,7 @@ from qrspi.core.filenames import (
     round_number,
     task_file_key,
 )
+from qrspi.core.hints import Literal
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import STEPS, Subject, subject
 

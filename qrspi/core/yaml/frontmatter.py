@@ -1,9 +1,9 @@
 """Frontmatter: split it from the body, and read it."""
 
-import re
 from collections.abc import Collection, Iterable, Mapping
 from functools import lru_cache
 
+from qrspi.core import patterns
 from qrspi.core.model import Code, Problem, Status
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.tree import FRONTMATTER_LIMIT, Fault
@@ -207,7 +207,7 @@ def without(data: bytes, keys: Collection[str]) -> bytes:
     text = _without_line_ends(data[block.start : block.end])
     if text.lstrip().startswith(b"{"):
         return _in_braces(text, keys)
-    field = re.compile(rb"([\"']?)(%b)\1[ \t]*:[ \t]*%b?[ \t]*(#.*)?" % (_any(keys), _VALUE))
+    field = patterns.compile(rb"([\"']?)(%b)\1[ \t]*:[ \t]*%b?[ \t]*(#.*)?" % (_any(keys), _VALUE))
     lines = ((line, field.fullmatch(line)) for line in text.split(b"\n"))
     kept = (found[4] or b"" if found else line for line, found in lines)
     return b"\n".join(line for line in kept if line)
@@ -217,14 +217,14 @@ _VALUE = rb"(\"[^\"]*\"|'[^']*'|[^\s#\"'\[{|>&*!][^#\"']*?)"
 
 
 def _any(keys: Collection[str]) -> bytes:
-    return "|".join(map(re.escape, keys)).encode()
+    return "|".join(map(patterns.escape, keys)).encode()
 
 
 def _in_braces(text: bytes, keys: Collection[str]) -> bytes:
     """`{status: draft, owner: ada}`: a value of such a field ends at a comma or a brace."""
     value = rb"(\"[^\"]*\"|'[^']*'|[^\s#\"'\[{|>&*!,][^#\"',{}]*?)"
     field = rb"([\"']?)\b(%b)\1[ \t]*:[ \t]*%b[ \t]*(,[ \t]*|(?=}))" % (_any(keys), value)
-    return re.sub(field, b"", text)
+    return patterns.sub(field, b"", text)
 
 
 def text_of(data: bytes) -> bytes:

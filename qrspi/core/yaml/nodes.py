@@ -1,8 +1,7 @@
 """What YAML text holds: scalars that remember how they were written, lists, mappings."""
 
-import re
-from typing import Any, TypeAlias
-
+from qrspi.core import patterns
+from qrspi.core.hints import Any, TypeAlias
 from qrspi.core.named_tuple import NamedTuple
 
 
@@ -75,6 +74,6 @@ def json_value(node: Node) -> Any:
         return node.text
     if node.text in _JSON_WORDS:
         return _JSON_WORDS[node.text]
-    if re.fullmatch(_WHOLE, node.text):
+    if patterns.fullmatch(_WHOLE, node.text):
         return int(node.text)
-    return float(node.text) if re.fullmatch(_DECIMAL, node.text) else node.text
+    return float(node.text) if patterns.fullmatch(_DECIMAL, node.text) else node.text

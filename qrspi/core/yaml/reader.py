@@ -6,9 +6,9 @@ is nearly every real file; ruamel.yaml reads the rest.
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 
+from qrspi.core import patterns
 from qrspi.core.model import Problem
 from qrspi.core.yaml.nodes import Document, Node, Scalar, place
 
@@ -143,7 +143,7 @@ class _Block:
                 break
             if not _is_odd(value):
                 fields[key] = _scalar(Scalar, (value, value, number + 1, len(key) + 3))
-            elif value[:1] == "[" and re.fullmatch(_CALM_LIST, value):
+            elif value[:1] == "[" and patterns.fullmatch(_CALM_LIST, value):
                 fields[key] = _calm_list(value, number + 1, len(key) + 3)
             else:
                 break

@@ -5,13 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import assert_never
 
 from qrspi.core.agents.dispatch_record import Record, State
 from qrspi.core.agents.replies import Reply
 from qrspi.core.agents.spend import LedgerEntry
 from qrspi.core.errors import Halt, Refusal
 from qrspi.core.filenames import research_file
+from qrspi.core.hints import assert_never
 from qrspi.core.model import TESTS, Ask, AskKind, Problem
 from qrspi.core.pipeline import STEP
 from qrspi.core.records.audit_trail import Answer

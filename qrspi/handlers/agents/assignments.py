@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, assert_never
 
 from qrspi.core import reviewers
 from qrspi.core.agents import dispatch_record, model_choice, roles, transports
@@ -16,6 +15,7 @@ from qrspi.core.agents.transports import Means
 from qrspi.core.config import problems as config_problems
 from qrspi.core.config.model_tiers import Model
 from qrspi.core.filenames import dispatch_folder
+from qrspi.core.hints import TYPE_CHECKING, assert_never
 from qrspi.core.model import TESTS, Ask, Problem
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import subject_of

@@ -8,11 +8,11 @@ from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from queue import Empty, SimpleQueue
-from typing import TYPE_CHECKING, assert_never
 
 from qrspi.core.errors import Refusal
 from qrspi.core.fleet import job_message
 from qrspi.core.fleet.result_message import Answered, Lost, Started, TakenBack, Word
+from qrspi.core.hints import TYPE_CHECKING, assert_never
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.handlers.agents.assignments import Assignment
 from qrspi.handlers.agents.dispatch_options import How

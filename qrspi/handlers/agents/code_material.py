@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from qrspi.core.agents.prompts import Source
+from qrspi.core.hints import TYPE_CHECKING
 from qrspi.core.records import task_records
 from qrspi.core.tree import Fault, entries
 from qrspi.handlers.jobs.job import Job

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Literal, Protocol
-
 from qrspi.core.config.blocks import Limits
+from qrspi.core.hints import Literal, Protocol
 from qrspi.core.model import Problem
 from qrspi.core.named_tuple import NamedTuple
 

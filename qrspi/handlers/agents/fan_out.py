@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from typing import Protocol
 
 from qrspi.core import reviewers
 from qrspi.core.agents.dispatch_record import Record
@@ -20,6 +19,7 @@ from qrspi.core.config import reader as configs
 from qrspi.core.derivation.derive import Survey, survey
 from qrspi.core.errors import Halt, Refusal, refused
 from qrspi.core.gates.quality.task_spec import Spec
+from qrspi.core.hints import Protocol
 from qrspi.core.model import Ask, Next, Problem
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.text.shell_words import quoted

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import partial
-from typing import TYPE_CHECKING, assert_never
 
 from qrspi.core import trust
 from qrspi.core.agents import prompts
@@ -22,6 +21,7 @@ from qrspi.core.agents.roles import Role
 from qrspi.core.errors import Halt
 from qrspi.core.filenames import sidecar_file
 from qrspi.core.findings import rejected
+from qrspi.core.hints import TYPE_CHECKING, assert_never
 from qrspi.core.model import Ask, Finding, Problem
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import STEP, Subject, upstream

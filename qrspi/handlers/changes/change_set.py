@@ -9,12 +9,12 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Literal, assert_never
 
 from qrspi.core.config import reader as configs
 from qrspi.core.derivation.derive import survey
 from qrspi.core.errors import Halt, Refusal, accepted
 from qrspi.core.filenames import is_dropping, slug_of
+from qrspi.core.hints import Literal, assert_never
 from qrspi.core.model import Problem
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import STEP, subject_of

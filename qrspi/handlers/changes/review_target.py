@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import re
-from typing import assert_never
 
 from qrspi.core.errors import Refusal
 from qrspi.core.filenames import slug_of
+from qrspi.core.hints import assert_never
 from qrspi.core.model import Decision, Problem
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import STEP, Subject, subject_of

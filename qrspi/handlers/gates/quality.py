@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import cast
 
 from qrspi.core.artifacts import task_file
 from qrspi.core.artifacts.task_file import task_path
@@ -21,6 +20,7 @@ from qrspi.core.gates.quality.judgement import Judgement, Mode, NeedsReviewer
 from qrspi.core.gates.quality.quality_records import Evidence, QualityRecord, QualityRecords
 from qrspi.core.gates.quality.task_spec import Spec
 from qrspi.core.gates.quality.verdict_line import Line
+from qrspi.core.hints import cast
 from qrspi.core.model import Problem
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.records import quality_blocks

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from typing import NoReturn
 
 from qrspi.core.config import edit as config_edit
 from qrspi.core.config import problems as config_problems
@@ -12,6 +11,7 @@ from qrspi.core.config.problems import FILE
 from qrspi.core.derivation.derive import survey
 from qrspi.core.errors import Halt, Misuse, Refusal, accepted
 from qrspi.core.filenames import slug_of
+from qrspi.core.hints import NoReturn
 from qrspi.core.model import Code, Problem, Status
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import ROUTABLE

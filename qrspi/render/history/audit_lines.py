@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from qrspi.core.hints import Any
 from qrspi.core.model import Problem
 from qrspi.core.records import audit_trail
 from qrspi.core.records.audit_trail import Line, Touched

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
 
+from qrspi.core.hints import Any
 from qrspi.core.records.comments import Placed
 from qrspi.render.terminal import one_line
 

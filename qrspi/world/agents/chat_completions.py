@@ -8,9 +8,9 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from functools import cache
-from typing import TYPE_CHECKING
 
 from qrspi.core.config.vendors import Provider
+from qrspi.core.hints import TYPE_CHECKING
 from qrspi.core.model import Code, Problem
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.world.agents.dispatch_context import DispatchContext

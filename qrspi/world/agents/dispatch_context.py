@@ -7,8 +7,8 @@ import random
 import threading
 import time
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Self
 
+from qrspi.core.hints import TYPE_CHECKING, Self
 from qrspi.core.text import redaction
 from qrspi.world.processes.children import Children
 

@@ -12,7 +12,8 @@ import threading
 import time
 from collections.abc import Mapping
 from contextlib import suppress
-from typing import Any, Self
+
+from qrspi.core.hints import Any, Self
 
 
 class ExchangeDeadline:

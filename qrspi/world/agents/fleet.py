@@ -3,10 +3,9 @@ job that an earlier command published is awaited, not published again."""
 
 from __future__ import annotations
 
-from typing import assert_never
-
 from qrspi.core.fleet import job_message
 from qrspi.core.fleet.result_message import Answered, Lost, Started, TakenBack
+from qrspi.core.hints import assert_never
 from qrspi.core.model import Problem
 from qrspi.world.agents.dispatch_context import DispatchContext
 from qrspi.world.agents.request import Answer, Request

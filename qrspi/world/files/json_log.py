@@ -12,8 +12,8 @@ import io
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
 
+from qrspi.core.hints import Any
 from qrspi.core.model import Problem
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.tree import Fault

@@ -9,8 +9,8 @@ import os
 import stat
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
-from typing import ClassVar
 
+from qrspi.core.hints import ClassVar
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.tree import BODY_LIMIT, FRONTMATTER_LIMIT, Entry, Fault, Kind, Rows
 

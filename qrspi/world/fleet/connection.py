@@ -6,12 +6,12 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
 
 from qrspi.core.errors import Halt, Refusal
 from qrspi.core.fleet import broker_address, queues
 from qrspi.core.fleet.broker_address import BrokerAddress
 from qrspi.core.fleet.queues import Queue
+from qrspi.core.hints import TYPE_CHECKING, Any
 from qrspi.core.model import Problem
 from qrspi.core.named_tuple import NamedTuple
 

@@ -13,13 +13,13 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from queue import SimpleQueue
-from typing import Any
 
 from qrspi.core.errors import Halt
 from qrspi.core.fleet import job_message, queues, result_message
 from qrspi.core.fleet.broker_address import BrokerAddress
 from qrspi.core.fleet.job_message import JobMessage
 from qrspi.core.fleet.result_message import Started, TakenBack, Word
+from qrspi.core.hints import Any
 from qrspi.core.model import Problem
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.world.fleet import connection

@@ -10,9 +10,9 @@ import os
 from _thread import allocate_lock  # `threading` costs a cold start
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import IO, TYPE_CHECKING
 
 from qrspi.core.errors import Halt, Refusal
+from qrspi.core.hints import IO, TYPE_CHECKING
 from qrspi.core.model import Problem
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.text.shell_words import quoted

@@ -17,9 +17,9 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
-from typing import Literal
 
 from qrspi.core.errors import Halt, Refusal
+from qrspi.core.hints import Literal
 from qrspi.core.model import Problem, Unseen
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.text import changed_lines, plain_diff

@@ -10,9 +10,9 @@ import os
 import re
 import stat
 from collections.abc import Sequence
-from typing import Literal
 
 from qrspi.core.errors import Halt, Refusal
+from qrspi.core.hints import Literal
 from qrspi.core.model import Problem
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.world.git import bare_folders, command

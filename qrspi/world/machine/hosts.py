@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
+from qrspi.core.hints import TYPE_CHECKING
 from qrspi.core.named_tuple import NamedTuple
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import IO, Literal, Self
 
+from qrspi.core.hints import IO, Literal, Self
 from qrspi.core.named_tuple import NamedTuple
 
 GRACE = 2.0  # between asking a program to end and killing it

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import subprocess
 import threading
-from typing import IO
 
 from qrspi.core.errors import Halt
+from qrspi.core.hints import IO
 from qrspi.core.model import Problem
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.text import redaction

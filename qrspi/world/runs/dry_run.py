@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Self
 
 from qrspi.core.errors import Refusal
+from qrspi.core.hints import Self
 from qrspi.core.model import Problem
 from qrspi.core.tree import BODY_LIMIT, Entry, Fault
 from qrspi.world.files.atomic_write import sha256

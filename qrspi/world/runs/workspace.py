@@ -11,10 +11,10 @@ import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
-from typing import Self
 
 from qrspi.core.config import reader as configs
 from qrspi.core.errors import Halt, Refusal
+from qrspi.core.hints import Self
 from qrspi.core.model import Problem
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.tree import CONFIG_LIMIT, Fault

@@ -8,13 +8,13 @@ it.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal
 
 from qrspi.core.gates.quality import reviewer_reply, rubric, verdict_line
 from qrspi.core.gates.quality.reviewer_reply import Malformed
 from qrspi.core.gates.quality.rubric import Remark
 from qrspi.core.gates.quality.task_spec import FIELD, NO_SECTIONS, Spec
 from qrspi.core.gates.quality.verdict_line import Line, Verdict
+from qrspi.core.hints import Literal
 from qrspi.core.model import Problem
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.text import findings_block

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cached_property
-from typing import Literal
 
 from qrspi.core.artifacts import task_file
 from qrspi.core.config.reader import Config
@@ -16,6 +15,7 @@ from qrspi.core.filenames import dispatch_folder, prompt_file
 from qrspi.core.gates.quality import quality_records, task_spec, verdict_line
 from qrspi.core.gates.quality.quality_records import QualityRecords
 from qrspi.core.gates.quality.task_spec import NO_SECTIONS, Spec
+from qrspi.core.hints import Literal
 from qrspi.core.model import Ask, Next, Problem
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.records import quality_blocks, task_records

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Literal
 
 from qrspi.core.gates.quality.verdict_line import AXES, Verdict
+from qrspi.core.hints import Literal
 from qrspi.core.named_tuple import NamedTuple
 
 Mark = Literal["◯", "△", "✗"]

@@ -6,10 +6,10 @@ An error rejects the task before a reviewer is asked. A warning is only shown.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Literal
 
 from qrspi.core.gates import plan_words
 from qrspi.core.gates.quality.task_spec import Spec
+from qrspi.core.hints import Literal
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.tree import Fault, Tree
 

@@ -8,8 +8,8 @@ A line that cannot be read, or that a newer version wrote, counts as none: the t
 from __future__ import annotations
 
 import re
-from typing import Literal, cast
 
+from qrspi.core.hints import Literal, cast
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.text import timestamps
 
