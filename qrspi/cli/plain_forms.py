@@ -1,6 +1,6 @@
-"""The commands of a day in their plain forms, without click.
+"""The plain forms of what people, prompts and hosts ask for, without click.
 
-People, prompts and hosts ask for them all the time. A bare interpreter starts in 15 ms and a whole
+They are asked for all the time. A bare interpreter starts in 15 ms and a whole
 `status` takes some 30 ms more; importing click would double that. So the words of these commands
 are read here when they stand in the table below; click reads everything else, and every mistake.
 Both ways end in the same `show`.
@@ -26,6 +26,7 @@ class Form(NamedTuple):
     flags: Mapping[str, str] = {}
     numbers: Mapping[str, tuple[str, int]] = {}  # with the smallest value
     words: int = 1  # one word is a run; the command itself interprets several
+    fewest: int = 0  # of these words
     apart: frozenset[str] = frozenset()  # fields that cannot go together
 
 
@@ -54,7 +55,14 @@ FORMS = {
         {"-n": _LINES, "--lines": _LINES},
         apart=frozenset(("everything", "lines")),
     ),
+    "config show": Form(),
+    "route show": Form(),
+    "task list": Form(),
+    "frontmatter get": Form(words=2, fewest=2),
+    "spend": Form(words=0),  # the word behind it may be `add`
+    "doctor": Form(words=0),
 }
+_GROUPS = frozenset(verb.partition(" ")[0] for verb in FORMS if " " in verb)
 
 
 class _Read(NamedTuple):
@@ -70,7 +78,7 @@ def answer(session: Session, words: Sequence[str]) -> int | None:
         return None
     for name, value in settings.items():
         setattr(session, name, value)
-    verb = import_module(f"qrspi.cli.answers.{read.verb}")
+    verb = import_module(f"qrspi.cli.answers.{read.verb.replace(' ', '_')}")
     return verb.show(session, verb.Request(**read.request)) or 0
 
 
@@ -89,6 +97,10 @@ def _read(words: Sequence[str], settings: dict[str, Any]) -> _Read | None:
                 return None
         elif not verb and word in FORMS:
             verb = word
+        elif not verb and word in _GROUPS:
+            verb = f"{word} {next(rest, '')}"
+            if verb not in FORMS:
+                return None
         elif verb and not word.startswith("-"):
             named.append(word)
         elif not verb or not _take(word, rest, FORMS[verb], request):
@@ -114,7 +126,7 @@ def _take(word: str, rest: Iterator[str], form: Form, request: dict[str, Any]) -
 
 
 def _fits(verb: str, request: dict[str, Any], named: list[str]) -> bool:
-    if not verb or len(named) > FORMS[verb].words:
+    if not verb or not FORMS[verb].fewest <= len(named) <= FORMS[verb].words:
         return False
     apart = FORMS[verb].apart
     return not apart or not apart <= request.keys()

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from qrspi.core.agents.spend import Group, LedgerEntry, Totals
-from qrspi.core.config.blocks import Limits
-from qrspi.core.hints import Any
-from qrspi.core.model import Problem
-from qrspi.handlers.agents.awaited_agents import Waiting
-from qrspi.handlers.agents.fan_out import FanOut
-from qrspi.handlers.agents.ledger import Spending
+from qrspi.core.hints import TYPE_CHECKING, Any
 from qrspi.render.problems import violation
 from qrspi.render.terminal import counted, one_line, table
+
+if TYPE_CHECKING:
+    from qrspi.core.agents.spend import Group, LedgerEntry, Totals
+    from qrspi.core.config.blocks import Limits
+    from qrspi.core.model import Problem
+    from qrspi.handlers.agents.awaited_agents import Waiting
+    from qrspi.handlers.agents.fan_out import FanOut
+    from qrspi.handlers.agents.ledger import Spending
 
 _AWAITED = ("AGENT", "ROLE", "MODEL", "WIRE", "STATE")
 _SPENT = ("STEP", "ROUND", "ROLE", "MODEL", "CALLS", "TOKENS IN", "TOKENS OUT", "USD", "SECONDS")

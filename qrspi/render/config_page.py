@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from difflib import ndiff
 
 from qrspi.core.config.reader import KNOWN, Config, Report
 from qrspi.core.hints import Any, Protocol
@@ -106,4 +105,6 @@ def edit_lines(
 def _changed(edit: Edited) -> list[str]:
     """The lines that were removed and added, marked - and +."""
     old, new = (data.decode("utf-8", "replace").splitlines() for data in (edit.before, edit.after))
+    from difflib import ndiff  # nothing is compared where a config is shown
+
     return [one_line(line) for line in ndiff(old, new) if line[:1] in "-+"]

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from qrspi.core.code_steps.task_state import TaskState
-from qrspi.core.hints import Any
-from qrspi.handlers.tasks.clean import Left
-from qrspi.handlers.tasks.start import Started
+from qrspi.core.hints import TYPE_CHECKING, Any
 from qrspi.render import run_page
 from qrspi.render.terminal import table
+
+if TYPE_CHECKING:
+    from qrspi.core.code_steps.task_state import TaskState
+    from qrspi.handlers.tasks.clean import Left
+    from qrspi.handlers.tasks.start import Started
 
 
 def document(task: TaskState) -> dict[str, Any]:

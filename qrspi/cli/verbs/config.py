@@ -7,16 +7,13 @@ from collections.abc import Sequence
 import click
 
 from qrspi.cli import arguments, run_words
+from qrspi.cli.answers import config_show
 from qrspi.cli.app import VerbGroup
 from qrspi.cli.session import Session
-from qrspi.core.config import problems as config_problems
 from qrspi.core.config import reader as configs
-from qrspi.core.tree import CONFIG_LIMIT
 from qrspi.handlers.runs import change_config, consent
-from qrspi.render import config_page, problems
+from qrspi.render import config_page
 from qrspi.render.terminal import one_line
-from qrspi.world.files.run_tree import DiskTree
-from qrspi.world.runs.locate import RunDir
 
 
 @click.group("config", cls=VerbGroup)
@@ -27,27 +24,11 @@ def command() -> None:
     """
 
 
-def _read(run: RunDir) -> configs.Config:
-    tree = DiskTree(run.path)
-    config = configs.read(tree.read("config.md", CONFIG_LIMIT))
-    named = (config_problems.for_run(problem, tree) for problem in config.problems)
-    return config._replace(problems=tuple(named))
-
-
 @command.action("show")
 @arguments.run
 def show(session: Session, run: str | None) -> None:
     """Every field with its value."""
-    found = session.run(run)
-    config = _read(found)
-    document = {
-        "schema": "qrspi/config-show/v1",
-        "run": found.name,
-        "fields": config_page.fields(config),
-        "problems": problems.violations(config.problems),
-        "warnings": problems.warnings(config.warnings),
-    }
-    session.answer(document, config_page.fields_page(config, session.width))
+    config_show.show(session, config_show.Request(run))
 
 
 @command.action("validate")
@@ -55,7 +36,7 @@ def show(session: Session, run: str | None) -> None:
 def validate(session: Session, run: str | None) -> None:
     """Check every field, whatever step the run is at."""
     found = session.run(run)
-    report = configs.validate(_read(found))
+    report = configs.validate(config_show.read(found))
     lines = config_page.validation_lines(report, session.run_path(found))
     session.answer(config_page.validation(report), lines)
     if not report.ok:

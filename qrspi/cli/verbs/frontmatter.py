@@ -5,13 +5,11 @@ from __future__ import annotations
 import click
 
 from qrspi.cli import arguments
+from qrspi.cli.answers import frontmatter_get
 from qrspi.cli.app import VerbGroup
 from qrspi.cli.session import Session
-from qrspi.core.config.problems import written
-from qrspi.core.yaml.nodes import Scalar, json_value
 from qrspi.handlers.runs import frontmatter_field
 from qrspi.render import config_page
-from qrspi.render.terminal import one_line
 
 
 @click.group("frontmatter", cls=VerbGroup)
@@ -24,10 +22,7 @@ def command() -> None:
 @click.argument("key")
 def get(session: Session, file: str, key: str) -> None:
     """The value of a field."""
-    node = frontmatter_field.read(file, key)
-    text = node.text if isinstance(node, Scalar) else written(node)
-    document = {"schema": "qrspi/frontmatter-get/v1", "value": json_value(node)}
-    session.answer(document, [one_line(text)])
+    frontmatter_get.show(session, frontmatter_get.Request((file, key)))
 
 
 @command.action("set")

@@ -5,19 +5,12 @@ from __future__ import annotations
 import click
 
 from qrspi.cli import arguments, run_words
+from qrspi.cli.answers import route_show
 from qrspi.cli.app import VerbGroup
 from qrspi.cli.session import Session
-from qrspi.core.config import problems as config_problems
-from qrspi.core.config import reader as configs
-from qrspi.core.config.edit import template_of
-from qrspi.core.errors import Refusal
-from qrspi.core.pipeline import ROUTES, STEP
-from qrspi.core.steps.facts import artifact_status
-from qrspi.core.tree import CONFIG_LIMIT
+from qrspi.core.pipeline import ROUTES
 from qrspi.handlers.runs import change_config
 from qrspi.render import config_page
-from qrspi.render.terminal import table
-from qrspi.world.files.run_tree import DiskTree
 
 USAGE = "qrspi route set [RUN] quick|full|full-ux"
 
@@ -34,27 +27,7 @@ def command() -> None:
 @arguments.run
 def show(session: Session, run: str | None) -> None:
     """The steps in order, with the state of each artifact."""
-    found = session.run(run)
-    tree = DiskTree(found.path)
-    config = configs.read(tree.read("config.md", CONFIG_LIMIT))
-    if config.route is None:
-        wrong = [item for item in config.problems if item.field in ("route", "")]
-        raise Refusal(*(config_problems.for_run(item, tree) for item in wrong or config.problems))
-    name = template_of(config.route)
-    steps = [(step, STEP[step].artifact, artifact_status(tree, step)[0]) for step in config.route]
-    document = {
-        "schema": "qrspi/route-show/v1",
-        "run": found.name,
-        "name": name,
-        "route": list(config.route),
-        "steps": [
-            {"step": step, "artifact": artifact, "status": status}
-            for step, artifact, status in steps
-        ],
-    }
-    title = f"{found.name}: {f'the {name} route' if name else 'a route of its own'}"
-    head = ("STEP", "ARTIFACT", "STATUS")
-    session.answer(document, [title, "", *table(head, steps, session.width)])
+    route_show.show(session, route_show.Request(run))
 
 
 @command.action("set")

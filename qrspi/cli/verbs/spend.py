@@ -5,13 +5,13 @@ from __future__ import annotations
 import click
 
 from qrspi.cli import arguments, run_words
+from qrspi.cli.answers import spend as spend_answer
 from qrspi.cli.app import VerbGroup
 from qrspi.cli.session import Session
 from qrspi.core.agents import spend
 from qrspi.core.agents.spend import LedgerEntry
 from qrspi.handlers.agents import ledger
 from qrspi.render import agents, problems
-from qrspi.world.files.run_tree import DiskTree
 from qrspi.world.machine import clock
 
 
@@ -37,13 +37,7 @@ def command() -> None:
 @arguments.run
 def show(session: Session, run: str | None) -> None:
     """The ledger in groups, then the sum, then what budgets in config.md leave."""
-    found = session.run(run)
-    tree = DiskTree(found.path)
-    known = ledger.read(tree)
-    session.note(*problems.marked("warning", known.problems))
-    spent = ledger.spending(tree, known)
-    lines = agents.spending_lines(spent, session.width)
-    session.answer(agents.spending_document(found.name, spent), lines)
+    spend_answer.show(session, spend_answer.Request(run))
 
 
 @command.action("add")

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from typing import BinaryIO, get_args
 
 import click
 
 from qrspi.cli import arguments, run_words
+from qrspi.cli.answers import task_list
 from qrspi.cli.app import VerbGroup
 from qrspi.cli.decision_command import DecisionCommand, Plan
 from qrspi.cli.session import Session
-from qrspi.core.code_steps import batch, task_state
-from qrspi.core.derivation.derive import survey
-from qrspi.core.errors import refused
 from qrspi.core.records.task_records import ReportStatus
 from qrspi.handlers.changes.change_set import ChangeSet
 from qrspi.handlers.jobs.job import Job, Performed
@@ -22,10 +19,9 @@ from qrspi.handlers.tasks import clean as task_clean
 from qrspi.handlers.tasks import commands, reports
 from qrspi.handlers.tasks import start as task_start
 from qrspi.handlers.tasks.clean import Left
-from qrspi.render import problems, run_page
+from qrspi.render import run_page
 from qrspi.render import task_table as pages
 from qrspi.render.terminal import one_line
-from qrspi.world.files.run_tree import DiskTree
 from qrspi.world.runs import project_root
 
 REPORT_LIMIT = 1024 * 1024
@@ -45,32 +41,7 @@ def command() -> None:
 @arguments.run
 def list_(session: Session, run: str | None) -> None:
     """Every task of the phase by wave, and every repair: where it stands and what it waits for."""
-    found = session.run(run)
-    tree = DiskTree(found.path)
-    seen = survey(tree)
-    if (facts := seen.facts) is None:
-        raise refused(*seen.state.errors)
-    planned, fixes = batch.read(facts), batch.repairs(tree)
-    tasks = task_state.survey(facts, (*planned.items, *fixes.items))
-    wrong = (*planned.problems, *fixes.problems)
-    document = {
-        "schema": "qrspi/task-list/v1",
-        "run": found.name,
-        "phase": facts.phase,
-        "tasks": [pages.document(task) for task in tasks],
-        "waves": _waves(tasks),
-        "problems": problems.violations(wrong),
-        "warnings": problems.warnings(planned.warnings),
-    }
-    lines = [f"{found.name}, phase {facts.phase}", "", *pages.lines(tasks, session.width)]
-    lines += problems.marked("error", wrong) + problems.marked("warning", planned.warnings)
-    session.answer(document, lines)
-
-
-def _waves(tasks: Sequence[task_state.TaskState]) -> list[list[str]]:
-    planned = [task for task in tasks if not task.item.is_repair]
-    numbers = sorted({task.item.wave for task in planned})
-    return [[task.key for task in planned if task.item.wave == number] for number in numbers]
+    task_list.show(session, task_list.Request(run))
 
 
 @command.action("start")

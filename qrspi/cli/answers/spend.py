@@ -1,0 +1,23 @@
+"""What `spend` says: the ledger in groups, then the sum, then what budgets leave."""
+
+from __future__ import annotations
+
+from qrspi.cli.session import Session
+from qrspi.core.named_tuple import NamedTuple
+from qrspi.handlers.agents import ledger
+from qrspi.render import agents, problems
+from qrspi.world.files.run_tree import DiskTree
+
+
+class Request(NamedTuple):
+    run: str | None = None
+
+
+def show(session: Session, request: Request) -> None:
+    found = session.run(request.run)
+    tree = DiskTree(found.path)
+    known = ledger.read(tree)
+    session.note(*problems.marked("warning", known.problems))
+    spent = ledger.spending(tree, known)
+    lines = agents.spending_lines(spent, session.width)
+    session.answer(agents.spending_document(found.name, spent), lines)

@@ -1,0 +1,47 @@
+"""What `task list` says: every task of the phase by wave, and every repair."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from qrspi.cli.session import Session
+from qrspi.core.code_steps import batch, task_state
+from qrspi.core.derivation.derive import survey
+from qrspi.core.errors import refused
+from qrspi.core.named_tuple import NamedTuple
+from qrspi.render import problems
+from qrspi.render import task_table as pages
+from qrspi.world.files.run_tree import DiskTree
+
+
+class Request(NamedTuple):
+    run: str | None = None
+
+
+def show(session: Session, request: Request) -> None:
+    found = session.run(request.run)
+    tree = DiskTree(found.path)
+    seen = survey(tree)
+    if (facts := seen.facts) is None:
+        raise refused(*seen.state.errors)
+    planned, fixes = batch.read(facts), batch.repairs(tree)
+    tasks = task_state.survey(facts, (*planned.items, *fixes.items))
+    wrong = (*planned.problems, *fixes.problems)
+    document = {
+        "schema": "qrspi/task-list/v1",
+        "run": found.name,
+        "phase": facts.phase,
+        "tasks": [pages.document(task) for task in tasks],
+        "waves": _waves(tasks),
+        "problems": problems.violations(wrong),
+        "warnings": problems.warnings(planned.warnings),
+    }
+    lines = [f"{found.name}, phase {facts.phase}", "", *pages.lines(tasks, session.width)]
+    lines += problems.marked("error", wrong) + problems.marked("warning", planned.warnings)
+    session.answer(document, lines)
+
+
+def _waves(tasks: Sequence[task_state.TaskState]) -> list[list[str]]:
+    planned = [task for task in tasks if not task.item.is_repair]
+    numbers = sorted({task.item.wave for task in planned})
+    return [[task.key for task in planned if task.item.wave == number] for number in numbers]
