@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from qrspi.core.hints import Any
-from qrspi.core.model import Next, Problem
-from qrspi.engine import Outcome
-from qrspi.handlers.changes.change_set import ChangeSet, Done
-from qrspi.handlers.jobs.job import Performed
+from qrspi.core.hints import TYPE_CHECKING, Any
 from qrspi.render import problems, run_page
 from qrspi.render.terminal import one_line, table
+
+if TYPE_CHECKING:
+    from qrspi.core.model import Next, Problem
+    from qrspi.engine import Outcome
+    from qrspi.handlers.changes.change_set import ChangeSet, Done
+    from qrspi.handlers.jobs.job import Performed
 
 
 def document(outcome: Outcome) -> dict[str, Any]:

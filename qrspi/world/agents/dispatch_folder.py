@@ -7,7 +7,7 @@ agents work. The thread that receives an answer puts it here before anybody read
 from __future__ import annotations
 
 import os
-import threading
+from _thread import allocate_lock  # `threading` costs a cold start
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import partial
@@ -34,7 +34,7 @@ class DispatchFolder:
     def __init__(self, path: str, root: int) -> None:
         self.path = path
         self._root = root
-        self._guard = threading.Lock()
+        self._guard = allocate_lock()
         self._open = True
         self._records: dict[str, dict[str, Record]] = {}  # by folder, then by name
 
