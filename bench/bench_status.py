@@ -25,21 +25,21 @@ def measure(lab: Lab) -> Iterator[Measure]:
     one.mkdir()
     new_run = [str(QRSPI), "--root", ".", "init", "first-light", "--pipeline", "quick"]
     subprocess.run(new_run, cwd=one, check=True, capture_output=True)
-    yield lab.cold("status of one run, cold", [QRSPI, "status"], one, goal=5)
+    yield lab.cold("status of one run, cold", [QRSPI, "status"], one, goal=2.8)
     yield lab.cold("status --json of one run, cold", [QRSPI, "status", "--json"], one, goal=5)
     yield lab.cold("  the same by way of click", [QRSPI, "-v", "status"], one)
     template = lab.scratch / "template"
     files = make_run(template)
     what = f"status of a run of {files} files"
     yield lab.cold(what, [QRSPI, "--root", ".", "status"], template)
-    for count, goal in ((100, 8), (1000, 45)):
+    for count, goal in ((100, 6), (1000, 28)):
         project = copies(template, lab.scratch / str(count), count)
         what = f"status --all, {count} runs of {files} files"
         command: list[str | Path] = [QRSPI, "status", "--all"]
         yield lab.cold(what, command, project, goal, times=7, QRSPI_CACHE="off")
         what = "  the same with --json"
         yield lab.cold(what, [*command, "--json"], project, times=7, QRSPI_CACHE="off")
-        warm = 12 if count == 1000 else None
+        warm = 8 if count == 1000 else None
         yield lab.cold("  the same with a warm cache", command, project, warm, times=7)
     yield per_file(template)
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from difflib import SequenceMatcher
 
 from qrspi.core.hints import Any, Literal
 from qrspi.core.model import Problem
@@ -202,6 +201,8 @@ def _alike(comment: Comment, lines: Sequence[str], wanted: Sequence[str]) -> Pla
 
 
 def _likeness(one: str, other: str) -> float:
+    from difflib import SequenceMatcher  # only a text that was changed is compared
+
     found = SequenceMatcher(None, one[:_COMPARED], other[:_COMPARED])
     if min(found.real_quick_ratio(), found.quick_ratio()) < _ALIKE:
         return 0.0

@@ -70,6 +70,8 @@ _HINTS = {
 # The flat reader
 
 _SIZE_LIMIT = 4 * 1024  # characters: too few to reach the limits on bytes and values
+_LONG_LIMIT = 16 * 1024  # the same for bytes alone
+_MARKS_LIMIT = 2_000  # one stands before every value but the first
 _KEY_LIMIT = 128  # far below the 1024 at which YAML no longer sees a key
 _DEPTH_LIMIT = 6
 
@@ -93,7 +95,7 @@ class _Unsure(Exception):
 def read_flat(text: str) -> dict[str, Node] | None:
     """YAML as in nearly all frontmatter: one field a line, one-line scalars, lists of scalars,
     mappings by indentation. None for anything that is not certainly that."""
-    if len(text) > _SIZE_LIMIT:
+    if len(text) > _SIZE_LIMIT and _may_be_too_much(text):
         return None
     lines = text.split("\r\n" if "\r" in text else "\n")
     if not "".join(lines).isprintable():  # a tab, a lone line end, anything invisible
@@ -202,12 +204,17 @@ class _Block:
         self._next = len(lines)
 
 
+def _may_be_too_much(text: str) -> bool:
+    return len(text) > _LONG_LIMIT or sum(map(text.count, "\n,:[{-")) > _MARKS_LIMIT
+
+
 @lru_cache(maxsize=256)
 def _is_key(key: str) -> bool:
-    """A word of letters, digits, `_` and `-`, which YAML reads as a string."""
-    return (
-        key.replace("-", "_").isidentifier() and len(key) <= _KEY_LIMIT and key not in _NOT_STRINGS
-    )
+    """A word of letters, digits, `_`, `-` and `.`, which YAML reads as a string: not `-.inf`."""
+    if "." in key and key[0] in ".-":
+        return False
+    word = key.replace("-", "_").replace(".", "_")
+    return word.isidentifier() and len(key) <= _KEY_LIMIT and key not in _NOT_STRINGS
 
 
 def _is_odd(value: str) -> bool:

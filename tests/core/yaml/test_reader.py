@@ -119,7 +119,7 @@ LEFT = {
     "a lone carriage return": "a: x\rb: y\n",
     "mixed line ends": "a: x\r\nb: y\n",
     "an invisible character": "a: x\u200by\n",
-    "text past the limit": "a: " + "x" * 9000,
+    "text past the limit": "a: " + "x" * 20_000,
 }
 
 
@@ -390,3 +390,24 @@ def test_the_flat_reader_takes_no_more_values_than_the_other(item: str) -> None:
     text = "a:\n" + item * (reader._SIZE_LIMIT // len(item) - 4)
     assert isinstance(reader.parse(text), dict)
     assert isinstance(reader.compose(text), Document)
+
+
+@pytest.mark.rule("SPE-02")
+@pytest.mark.parametrize(("findings", "is_flat"), [(390, True), (480, False)])
+def test_a_long_list_of_decisions_is_flat_as_long_as_it_is_surely_small_enough(
+    findings: int, is_flat: bool
+) -> None:
+    decisions = {f"quality-claude.R1-F{at:04d}": "pending" for at in range(findings)}
+    text = "decisions:\n" + "".join(f"  {key}: {word}\n" for key, word in decisions.items())
+    fields = reader.read_flat(text)
+    assert (fields is not None) == is_flat
+    document = reader.compose(text)
+    assert isinstance(document, Document)
+    assert (fields or reader.parse(text)) == document.fields
+
+
+@pytest.mark.rule("SPE-02")
+def test_many_short_values_are_for_the_full_reader() -> None:
+    text = f"a: [{'b, ' * 2400}b]\n"
+    assert len(text) < reader._LONG_LIMIT
+    assert reader.read_flat(text) is None
