@@ -38,6 +38,12 @@ class RecordingTree(TreeOver):
         self._note(path, "whole", found)
         return found
 
+    def tail(self, path: str, size: int) -> bytes | Fault:
+        """Noted as the whole: whatever is added to the file changes its end."""
+        found = self._tree.tail(path, size)
+        self._note(path, "whole", found)
+        return found
+
     def entries(self, path: str) -> tuple[Entry, ...] | Fault:
         found = self._tree.entries(path)
         self._note(path or ".", "listing", found)

@@ -19,6 +19,7 @@ class Snapshot(TreeOver):
         super().__init__(tree)
         self._heads: dict[str, bytes | Fault] = {}
         self._whole: dict[tuple[str, int], bytes | Fault] = {}
+        self._tails: dict[tuple[str, int], bytes | Fault] = {}
         self._listings: dict[str, tuple[Entry, ...] | Fault] = {}
         self._names: dict[str, frozenset[str]] = {}
 
@@ -34,6 +35,13 @@ class Snapshot(TreeOver):
         if found is None:
             found = _ABSENT if self._lacks(path) else self._tree.read(path, limit)
             self._whole[path, limit] = found
+        return found
+
+    def tail(self, path: str, size: int) -> bytes | Fault:
+        found = self._tails.get((path, size))
+        if found is None:
+            found = _ABSENT if self._lacks(path) else self._tree.tail(path, size)
+            self._tails[path, size] = found
         return found
 
     def entries(self, path: str) -> tuple[Entry, ...] | Fault:

@@ -63,6 +63,9 @@ class Tree(Protocol):
 
     def read(self, path: str, limit: int = BODY_LIMIT) -> bytes | Fault: ...
 
+    def tail(self, path: str, size: int) -> bytes | Fault:
+        """The last bytes of a file, all of a shorter one: for logs, which have no end."""
+
     def entries(self, path: str) -> tuple[Entry, ...] | Fault:
         """What a directory holds, sorted by name; '' is the run itself."""
 
@@ -109,6 +112,9 @@ class TreeOver:
     def in_git(self) -> bool:
         return self._tree.in_git
 
+    def tail(self, path: str, size: int) -> bytes | Fault:
+        return self._tree.tail(path, size)
+
     def knows(self, path: str) -> bool:
         return self._tree.knows(path)
 
@@ -146,6 +152,10 @@ class MemoryTree:
             return Fault("not-a-file", "directory") if is_dir else Fault("absent")
         data = self._files[path]
         return data if len(data) <= limit else Fault("too-large", str(len(data)))
+
+    def tail(self, path: str, size: int) -> bytes | Fault:
+        data = self.read(path)
+        return data if isinstance(data, Fault) else data[-size:]
 
     def entries(self, path: str) -> tuple[Entry, ...] | Fault:
         prefix = path + "/" if path else ""

@@ -368,7 +368,7 @@ def _thorough(facts: Facts) -> tuple[Problem, ...]:
     if ".qrspi" in facts.names or "reviews" in facts.names:
         from qrspi.core.records import vanished
 
-        found += vanished.from_run(facts.tree)
+        found += vanished.from_run(facts.tree, vanished.LATELY)
     if not facts.tasks:
         return found + changed_since(facts)
     # Imported by the first run that has tasks.

@@ -54,6 +54,9 @@ class Overlay(TreeOver):
     def read(self, path: str, limit: int = BODY_LIMIT) -> bytes | Fault:
         return self._files[path] if path in self._files else self._tree.read(path, limit)
 
+    def tail(self, path: str, size: int) -> bytes | Fault:
+        return self._files[path][-size:] if path in self._files else self._tree.tail(path, size)
+
     def entries(self, path: str) -> tuple[Entry, ...] | Fault:
         found = self._tree.entries(path)
         if path or isinstance(found, Fault):

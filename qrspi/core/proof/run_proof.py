@@ -156,6 +156,9 @@ class _Phase(TreeOver):
     def read(self, path: str, limit: int = BODY_LIMIT) -> bytes | Fault:
         return self._tree.read(f"{self._folder}/{path}", limit)
 
+    def tail(self, path: str, size: int) -> bytes | Fault:
+        return self._tree.tail(f"{self._folder}/{path}", size)
+
     def entries(self, path: str) -> tuple[Entry, ...] | Fault:
         return self._tree.entries(f"{self._folder}/{path}")
 

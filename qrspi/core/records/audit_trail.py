@@ -12,7 +12,8 @@ from qrspi.core.records.json_fields import items, string, whole
 from qrspi.core.tree import Fault, Tree
 
 FILE = ".qrspi/audit.jsonl"
-LIMIT = 64 * 1024 * 1024
+LIMIT = 64 * 1024 * 1024  # of what a long trail is asked for: its last lines
+NEAR = 256 * 1024  # where the last lines nearly always are
 
 
 class Touched(NamedTuple):
@@ -117,41 +118,59 @@ def _answer(item: Mapping[str, Any]) -> Answer:
     return Answer(agent, reply, items(item, "files", str), job, by)
 
 
-def lines(tree: Tree) -> tuple[Line, ...]:
-    """Every valid line, in order. A trail of enormous size is not read."""
-    data = tree.read(FILE, LIMIT)
-    return () if isinstance(data, Fault) else tuple(_parsed(data.split(b"\n")))
+def lines(tree: Tree, size: int = LIMIT) -> tuple[Line, ...]:
+    """Every line that is one, in order, of the last so many bytes."""
+    return tuple(_parsed(_last(tree, size).split(b"\n")))
 
 
-def paths(tree: Tree, start: str) -> frozenset[str]:
-    """Every path with this prefix that any line names. No line is parsed for it."""
-    data = tree.read(FILE, LIMIT)
-    if isinstance(data, Fault):
-        return frozenset()
+def paths(tree: Tree, start: str, size: int = LIMIT) -> frozenset[str]:
+    """Every path that begins like this and that any line names; no line is parsed for it."""
+    data = _last(tree, size)
     rests = (rest.partition(b'"') for rest in data.split(f'"path": "{start}'.encode())[1:])
     return frozenset(
         start + rest.decode(errors="replace") for rest, end, _ in rests if end and b"\\" not in rest
     )
 
 
-def about(tree: Tree, path: str) -> tuple[Line, ...]:
-    """The lines about files whose paths begin like this, and the lines that move any file."""
-    data = tree.read(FILE, LIMIT)
-    if isinstance(data, Fault):
-        return ()
-    found = (line for line in data.split(b"\n") if path.encode() in line or b'"moved_to"' in line)
+def since(tree: Tree, path: str, below: str) -> tuple[Line, ...]:
+    """From the last line on that wrote a file, those that name files whose paths begin in a
+    certain way, and those that move any; all of these when no line wrote the file."""
+    data = _from_last(tree, f'"path": "{path}"'.encode())
+    start = below.encode()
+    found = (line for line in data.split(b"\n") if start in line or b'"moved_to"' in line)
     return tuple(_parsed(found))
+
+
+def _from_last(tree: Tree, text: bytes) -> bytes:
+    """The trail from the last line on that has the text, at a cost that does not depend on what
+    came before; all of it when none has."""
+    data = b""
+    for size in (NEAR, LIMIT):
+        data = _last(tree, size)
+        if (at := data.rfind(text)) >= 0:
+            return data[data.rfind(b"\n", 0, at) + 1 :]
+    return data
 
 
 def wrote(tree: Tree, path: str, hashes: Iterable[str]) -> bool:
     """Whether a line says that the engine opened a round, or wrote a file, with one of these
-    hashes. They are searched for before anything is parsed, which keeps `status` fast."""
-    data = tree.read(FILE, LIMIT)
-    if isinstance(data, Fault):
-        return False
+    hashes. They are looked for before anything is parsed, and first at the end, which keeps
+    `status` quick."""
     wanted = tuple(hashes)
+    return any(_wrote(_last(tree, size), path, wanted) for size in (NEAR, LIMIT))
+
+
+def _wrote(data: bytes, path: str, wanted: tuple[str, ...]) -> bool:
     lines = (line for one in wanted for line in _parsed(_lines_with(data, one.encode())))
     return any(line.opened in wanted or _has(line, path, wanted) for line in lines)
+
+
+def _last(tree: Tree, size: int) -> bytes:
+    """Whole lines."""
+    data = tree.tail(FILE, size)
+    if isinstance(data, Fault):
+        return b""
+    return data if len(data) < size else data[data.find(b"\n") + 1 :]
 
 
 def _has(line: Line, path: str, hashes: tuple[str, ...]) -> bool:

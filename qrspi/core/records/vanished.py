@@ -8,13 +8,13 @@ from functools import partial
 
 from qrspi.core.filenames import MANIFEST
 from qrspi.core.model import Problem
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.records import audit_trail
 from qrspi.core.records.audit_trail import Line
 from qrspi.core.tree import Fault, Tree, entries, exists
 
 REVIEWS = "reviews/"
 SHOWN = 5
-_ROUNDS = 100  # rounds of one loop; no real loop has more
 _VERIFIED = "-verified.md"
 _NAMED = rb"(?m)^<!-- @@(?:FINDING|SCORE|CLEAN): ([^\s/]+) @@ -->$"
 _WROTE = "qrspi wrote it"
@@ -49,13 +49,25 @@ def _course(lines: Iterable[Line]) -> tuple[dict[str, str], dict[str, None]]:
     return there, anew
 
 
-def from_run(tree: Tree) -> tuple[Problem, ...]:
-    """Everything that is gone, and the trail itself."""
-    names = audit_trail.paths(tree, REVIEWS)
+class Reach(NamedTuple):
+    """How far back is looked."""
+
+    trail: int  # bytes, from its end
+    rounds: int  # the newest of each loop
+
+
+ALL = Reach(audit_trail.LIMIT, 100)  # more rounds are no loop of anybody
+LATELY = Reach(audit_trail.NEAR, 3)  # so that `status` costs as much in an old run as in a new one
+
+
+def from_run(tree: Tree, reach: Reach = ALL) -> tuple[Problem, ...]:
+    """All that is gone, and the trail itself."""
+    names = audit_trail.paths(tree, REVIEWS, reach.trail)
     absent = {path for path in names if not exists(tree, path)}
-    # Nearly always nothing is gone, and then no line is parsed.
-    there = written(audit_trail.lines(tree)) if absent else ()
-    answers = (gone for file in _verified_files(tree) for gone in _answers(tree, file))
+    # Nearly always nothing is: then no line is parsed.
+    there = written(audit_trail.lines(tree, reach.trail)) if absent else ()
+    files = _verified_files(tree, reach.rounds)
+    answers = (gone for file in files for gone in _answers(tree, file))
     return (*_trail(tree), *_few([path for path in there if path in absent]), *answers)
 
 
@@ -68,10 +80,10 @@ def _few(gone: list[str]) -> tuple[Problem, ...]:
 
 
 def from_round(tree: Tree, folder: str) -> tuple[Problem, ...]:
-    """The same for one round, by parsing only the lines that name it."""
+    """The same for one round since it was opened, at the cost of the lines since then."""
     names = {entry.name for entry in entries(tree, folder)}
     verified = f"{folder}{_VERIFIED}"
-    there, anew = _course(audit_trail.about(tree, folder))
+    there, anew = _course(audit_trail.since(tree, f"{folder}/{MANIFEST}", folder))
     ours = (path for path in there if path.startswith(f"{folder}/"))
     gone = [path for path in ours if path.rpartition("/")[2] not in names]
     again = (_made_anew(verified),) if verified in anew else ()
@@ -102,10 +114,10 @@ def _reviewed(tree: Tree) -> list[str]:
     return folders
 
 
-def _verified_files(tree: Tree) -> Iterator[str]:
+def _verified_files(tree: Tree, most: int) -> Iterator[str]:
     for folder in _reviewed(tree):
         found = [one.name for one in entries(tree, folder) if one.name.endswith(_VERIFIED)]
-        yield from (f"{folder}/{name}" for name in found[-_ROUNDS:])
+        yield from (f"{folder}/{name}" for name in found[-most:])
 
 
 def _answers(tree: Tree, verified: str) -> tuple[Problem, ...]:

@@ -91,6 +91,9 @@ class _With(TreeOver):
     def read(self, path: str, limit: int = BODY_LIMIT) -> bytes | Fault:
         return self._data if path == comments.FILE else self._tree.read(path, limit)
 
+    def tail(self, path: str, size: int) -> bytes | Fault:
+        return self._data[-size:] if path == comments.FILE else self._tree.tail(path, size)
+
     def entries(self, path: str) -> tuple[Entry, ...] | Fault:
         return self._tree.entries(path)
 

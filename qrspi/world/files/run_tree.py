@@ -87,6 +87,18 @@ class DiskTree:
         size = self.size(path)
         return size if isinstance(size, Fault) else Fault("too-large", str(size))
 
+    def tail(self, path: str, size: int) -> bytes | Fault:
+        fd = self.descriptor(path)
+        if isinstance(fd, Fault):
+            return fd
+        try:
+            os.lseek(fd, max(os.fstat(fd).st_size - size, 0), os.SEEK_SET)
+            return _with_rest(fd, b"", size)
+        except OSError as error:
+            return fault_of(error)
+        finally:
+            os.close(fd)
+
     def size(self, path: str) -> int | Fault:
         fd = self.descriptor(path)
         if isinstance(fd, Fault):

@@ -41,6 +41,12 @@ class DryRunWorkspace(Workspace):
         data = self.read(path) if path in self._written else super().head(path)
         return data if isinstance(data, Fault) else data[:HEAD]
 
+    def tail(self, path: str, size: int) -> bytes | Fault:
+        if path not in self._written:
+            return super().tail(path, size)
+        data = self.read(path)
+        return data if isinstance(data, Fault) else data[-size:]
+
     def entries(self, path: str) -> tuple[Entry, ...] | Fault:
         if self._written.get(path) is not None:
             return Fault("not-a-file", "file")

@@ -7,6 +7,10 @@ import pytest
 from qrspi.core.model import Problem
 from qrspi.core.records import audit_trail
 from qrspi.core.records.audit_trail import Line, Touched
+from qrspi.core.rounds import manifest as manifests
+from qrspi.core.rounds.manifest import Manifest
+from qrspi.core.tree import MemoryTree
+from tests import runs
 
 LINE = Line(
     "2026-05-17T09:30:00Z",
@@ -52,3 +56,17 @@ def test_a_line_of_somebody_else_is_told(key: str, number: int, where: str) -> N
         field=key,
         expected="a line that qrspi wrote",
     )
+
+
+@pytest.mark.rule("SPE-01")
+@pytest.mark.parametrize("before", [0, audit_trail.NEAR, audit_trail.LIMIT])
+def test_a_round_that_was_opened_lately_is_known_however_long_the_trail_is(before: int) -> None:
+    path, manifest = "reviews/goals/round-01/.dispatch-manifest.json", runs.manifest()
+    old = b'{"time": "2026-01-01T00:00:00Z", "actor": "cli", "event": "x"}\n'
+    data = old * (before // len(old) + 1) + runs.opening(path, manifest)
+    read = manifests.read(manifest, path)
+    assert isinstance(read, Manifest)
+    opened = manifests.digest(read)
+    tree = MemoryTree({audit_trail.FILE: data})
+    assert audit_trail.wrote(tree, path, [opened])
+    assert not audit_trail.wrote(tree, path, ["b" * 64])

@@ -70,6 +70,25 @@ def test_what_was_written_and_not_taken_away_is_missed() -> None:
     assert [one for one in derive(whole).warnings if one.code == "vanished"] == []
 
 
+@pytest.mark.rule("SPE-01", "SEC-22")
+def test_status_misses_what_went_lately_and_doctor_whatever_ever_went() -> None:
+    """However long the run is, `status` looks back equally far."""
+    later = line("assemble", Touched("reviews/goals/round-02-verified.md", HASH, HASH))
+    many = json_log.encode(audit_trail.render(later)) * 2000
+    assert len(many) > audit_trail.NEAR
+    files = {
+        "config.md": runs.config(),
+        "goals.md": runs.artifact(),
+        "reviews/goals/round-02-verified.md": b"",
+        audit_trail.FILE: trail(CAME)[audit_trail.FILE] + many,
+    }
+    tree = MemoryTree(files)
+    assert [one.file for one in vanished.from_run(tree)] == [A, B]
+    assert [one.file for one in derive(tree).warnings if one.code == "vanished"] == []
+    lately = MemoryTree(files | {audit_trail.FILE: many + trail(CAME)[audit_trail.FILE]})
+    assert [one.file for one in derive(lately).warnings if one.code == "vanished"] == [A, B]
+
+
 @pytest.mark.rule("SEC-22")
 def test_a_trail_that_is_gone_is_missed_where_the_engine_was() -> None:
     text = ".qrspi/audit.jsonl is gone: nothing tells any more what qrspi did in this run"
