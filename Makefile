@@ -1,7 +1,7 @@
 # GNU make. `make` alone lists the targets.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup system demo test browser check attacks faults fleet hosts bench rules clean
+.PHONY: help setup system demo test browser check attacks faults fleet hosts fuzz bench rules clean
 
 # Recursive on purpose: looked up only by the recipes that need an interpreter.
 PYTHON = $(shell for python in python3.11 python3; do \
@@ -69,6 +69,9 @@ faults: setup ## the slow tests, and every test that breaks the world
 	$(PYTEST) -n auto -m 'slow and not browser' --ignore=tests/faults || [ $$? -eq 5 ]
 	$(PYTEST) -n auto tests/faults || [ $$? -eq 5 ]
 	$(PY) -m tests.faults.campaign
+
+fuzz: setup ## cases by the million through the readers, the splitter and the state machine
+	$(PY) -m tests.fuzz
 
 # One broker for all of them, so one process.
 fleet: setup ## workers over a real RabbitMQ: kills, freezes, restarts
