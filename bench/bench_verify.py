@@ -16,6 +16,15 @@ FINDINGS = 3
 
 
 def write_run(run: Path, count: int) -> None:
+    run.mkdir(parents=True)
+    (run / "config.md").write_text(config())
+    (run / "goals.md").write_text("---\nstatus: draft\n---\n\n# Goals\n\n## What\n\nWords.\n")
+    for number in range(1, count + 1):
+        write_round(run, "goals", number, FINDINGS)
+
+
+def write_round(run: Path, step: str, number: int, findings: int) -> None:
+    """A closed one, with every record that belongs to it but a commit."""
     from qrspi.core.config import reader
     from qrspi.core.findings import guard, triage
     from qrspi.core.pipeline import subject_of
@@ -24,33 +33,29 @@ def write_run(run: Path, count: int) -> None:
     from qrspi.core.rounds.manifest import Manifest
     from qrspi.world.files.run_tree import DiskTree
 
-    run.mkdir(parents=True)
-    (run / "config.md").write_text(config())
-    (run / "goals.md").write_text("---\nstatus: draft\n---\n\n# Goals\n\n## What\n\nWords.\n")
-    tree, about, settings = DiskTree(run), subject_of("goals"), reader.read(config().encode())
-    for number in range(1, count + 1):
-        beside = run / f"reviews/goals/round-{number:02d}"
-        _answers(beside, number)
-        manifest = manifests.read((beside / ".dispatch-manifest.json").read_bytes())
-        assert isinstance(manifest, Manifest)
-        found = guard.read_round(tree, about, number, settings, manifest)
-        kept = triage.partition(found, verifier_enabled=True, skipped=False)
-        data = verified_file.assemble(found, kept, "true")
-        beside.with_name(f"{beside.name}-verified.md").write_bytes(data)
-        beside.with_name(f"{beside.name}-scope-set.txt").write_text("## What\n")
-        beside.with_name(f"{beside.name}-dispositions.md").write_text("# Done\n")
+    about, settings = subject_of(step), reader.read(config().encode())
+    beside = run / f"{about.reviews}/round-{number:02d}"
+    _answers(beside, step, number, findings)
+    manifest = manifests.read((beside / ".dispatch-manifest.json").read_bytes())
+    assert isinstance(manifest, Manifest)
+    found = guard.read_round(DiskTree(run), about, number, settings, manifest)
+    kept = triage.partition(found, verifier_enabled=True, skipped=False)
+    data = verified_file.assemble(found, kept, "true")
+    beside.with_name(f"{beside.name}-verified.md").write_bytes(data)
+    beside.with_name(f"{beside.name}-scope-set.txt").write_text("## What\n")
+    beside.with_name(f"{beside.name}-dispositions.md").write_text("# Done\n")
 
 
-def _answers(folder: Path, number: int) -> None:
+def _answers(folder: Path, step: str, number: int, findings: int) -> None:
     folder.mkdir(parents=True)
     tags = ["quality-claude", "scope-claude"]
-    said = {"step": "goals", "round": number, "body_hash": "0" * 64, "expected_tags": tags}
+    said = {"step": step, "round": number, "body_hash": "0" * 64, "expected_tags": tags}
     (folder / ".dispatch-manifest.json").write_text(json.dumps(said))
     clean = f"---\nreviewer: scope-claude\nround: {number}\nfindings: 0\n---\n"
     (folder / "scope-claude.clean.md").write_text(clean)
-    for at in range(1, FINDINGS + 1):
+    for at in range(1, findings + 1):
         stem = folder / f"quality-claude.finding-F{at:02d}"
-        fields = {"round": number, "artifact": "goals", "referenced_files": "[goals.md:L7]"}
+        fields = {"round": number, "artifact": step, "referenced_files": f"[{step}.md:L7]"}
         text = finding("quality-claude", at, "It says two things at once.", **fields)
         stem.with_name(f"{stem.name}.md").write_text(text)
         stem.with_name(f"{stem.name}.score.yml").write_text("score: 85\nreason: True\n")
