@@ -63,8 +63,9 @@ _SHOWN = 80
 
 
 def shown(text: str) -> str:
-    """What somebody wrote, on one line and shortened."""
+    """What somebody wrote, on one line, not too long, and without what could steer a terminal."""
     line = " ".join(text[: 4 * _SHOWN].split())
+    line = line if line.isprintable() else repr(line)[1:-1]
     return f"{line[:_SHOWN]}…" if len(line) > _SHOWN else line
 
 
