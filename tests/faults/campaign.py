@@ -164,7 +164,7 @@ class Story:
             case _, "pause":
                 choice = self._chance.choice(("apply", "skip"))
                 return ("decide", run, answer.missing[0], choice)
-            case _, "cap":
+            case _, "cap" | "loop" | "loop-again":
                 return ("resolve", run, "present")
             case _:
                 raise AssertionError(f"no answer to {answer}")
