@@ -1,7 +1,7 @@
 # GNU make. `make` alone lists the targets.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup system demo test browser check attacks faults fleet hosts fuzz bench rules clean
+.PHONY: help setup system demo test browser check attacks faults fleet hosts fuzz soak mutants bench rules clean
 
 # Recursive on purpose: looked up only by the recipes that need an interpreter.
 PYTHON = $(shell for python in python3.11 python3; do \
@@ -72,6 +72,12 @@ faults: setup ## the slow tests, and every test that breaks the world
 
 fuzz: setup ## cases by the million through the readers, the splitter and the state machine
 	$(PY) -m tests.fuzz
+
+soak: setup ## a daemon for half an hour in an unkind world; QRSPI_SOAK says how many seconds
+	$(PY) -m tests.faults.soak
+
+mutants: setup ## change each decision of the core, and see whether a test notices
+	$(PY) tools/mutants.py
 
 # One broker for all of them, so one process.
 fleet: setup ## workers over a real RabbitMQ: kills, freezes, restarts

@@ -1,0 +1,217 @@
+"""Change the decisions of `core`, one at a time, and see whether a test notices.
+
+    python tools/mutants.py [MODULE…]
+
+A module's tests are collected once. For each mutant a child is forked, whose function is given the
+changed code, and the tests are run in it until one fails. tests/mutants.txt lists, with the reason
+of each, the mutants that mean the same as what was written. Status 1: others live, and more than
+15 of 100.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+import importlib
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import CodeType, FunctionType
+from typing import Any, NamedTuple
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+KNOWN = ROOT / "tests" / "mutants.txt"
+ENOUGH = 0.85
+SECONDS = 60  # after which a mutant that runs for ever counts as noticed
+
+# The modules that "Where a decision lives" names, and the tests that are about them.
+TESTS: dict[str, tuple[str, ...]] = {
+    "derivation.derive": ("derivation", "steps"),
+    "rounds.loop": ("rounds", "steps", "derivation"),
+    "rounds.round_list": ("rounds", "steps", "derivation"),
+    "rounds.convergence": ("rounds",),
+    "findings.guard": ("findings", "validation"),
+    "findings.triage": ("findings", "rounds"),
+    "steps.after_round": ("steps", "derivation"),
+    "steps.review_action": ("steps", "derivation"),
+    "steps.permits": ("steps",),
+    "steps.facts": ("steps", "derivation"),
+    "records.approvals": ("records", "steps"),
+    "code_steps.task_state": ("code_steps",),
+}
+
+Compared = {
+    ast.Eq: ast.NotEq,
+    ast.NotEq: ast.Eq,
+    ast.Lt: ast.LtE,
+    ast.LtE: ast.Lt,
+    ast.Gt: ast.GtE,
+    ast.GtE: ast.Gt,
+    ast.In: ast.NotIn,
+    ast.NotIn: ast.In,
+    ast.Is: ast.IsNot,
+    ast.IsNot: ast.Is,
+}
+
+
+class Mutant(NamedTuple):
+    module: str
+    function: str  # with its class
+    line: int
+    change: str  # as the list of known ones has it
+    code: CodeType
+
+    @property
+    def name(self) -> str:
+        return f"{self.module} {self.function}: {self.change}"
+
+
+def mutants(module: str) -> Iterator[Mutant]:
+    file = ROOT / "qrspi" / "core" / f"{module.replace('.', '/')}.py"
+    tree = ast.parse(file.read_text())
+    for path, function in _functions(tree):
+        for at, node in enumerate(ast.walk(function)):
+            for number in range(len(_changes(node))):
+                changed = copy.deepcopy(tree)
+                place = next(one for name, one in _functions(changed) if name == path)
+                target = list(ast.walk(place))[at]
+                before = ast.unparse(target)
+                _changes(target)[number]()
+                text = f"{before} -> {ast.unparse(target)}"
+                ast.fix_missing_locations(changed)
+                code = _code(compile(changed, str(file), "exec"), path.split("."))
+                yield Mutant(module, path, getattr(node, "lineno", 0), " ".join(text.split()), code)
+
+
+def _functions(tree: ast.AST, inside: str = "") -> Iterator[tuple[str, ast.AST]]:
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.FunctionDef):
+            yield f"{inside}{node.name}", node
+        elif isinstance(node, ast.ClassDef):
+            yield from _functions(node, f"{inside}{node.name}.")
+
+
+def _changes(node: ast.AST) -> list[Callable[[], None]]:
+    """What can be made different about it, in place."""
+    match node:
+        case ast.Compare(ops=[op]) if type(op) in Compared:
+            return [lambda: node.ops.__setitem__(0, Compared[type(op)]())]
+        case ast.BoolOp(op=op):
+            other = ast.Or() if isinstance(op, ast.And) else ast.And()
+            return [lambda: setattr(node, "op", other)]
+        case ast.UnaryOp(op=ast.Not()):
+            doubled = ast.UnaryOp(ast.Not(), node.operand)
+            return [lambda: setattr(node, "operand", doubled)]
+        case ast.Constant(value=bool(value)):
+            return [lambda: setattr(node, "value", not value)]
+        case ast.Constant(value=int(value)):
+            return [lambda: setattr(node, "value", value + 1)]
+        case ast.IfExp():
+            return [lambda: setattr(node, "test", ast.UnaryOp(ast.Not(), node.test))]
+        case ast.If():
+            return [lambda: setattr(node, "test", ast.UnaryOp(ast.Not(), node.test))]
+        case ast.Return(value=ast.expr()):
+            return [lambda: setattr(node, "value", ast.Constant(None))]
+        case ast.BinOp(op=ast.Add()):
+            return [lambda: setattr(node, "op", ast.Sub())]
+        case ast.BinOp(op=ast.Sub()):
+            return [lambda: setattr(node, "op", ast.Add())]
+        case _:
+            return []
+
+
+def _code(code: CodeType, path: list[str]) -> CodeType:
+    for name in path:
+        code = next(
+            one for one in code.co_consts if isinstance(one, CodeType) and one.co_name == name
+        )
+    return code
+
+
+def live(mutant: Mutant) -> FunctionType:
+    found: Any = importlib.import_module(f"qrspi.core.{mutant.module}")
+    for name in mutant.function.split("."):
+        found = vars(found)[name]
+    found = getattr(found, "fget", found)  # of a property
+    while hasattr(found, "__wrapped__"):
+        found = found.__wrapped__
+    assert isinstance(found, FunctionType), mutant.name
+    return found
+
+
+class Breeder:
+    """A plugin of pytest, which runs the collected tests once for each mutant."""
+
+    def __init__(self, module: str) -> None:
+        self._module = module
+        self.killed = 0
+        self.alive: list[Mutant] = []
+
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        assert self._passes(session, None), f"the tests of {self._module} fail as they are"
+        for mutant in mutants(self._module):
+            if self._passes(session, mutant):
+                self.alive.append(mutant)
+            else:
+                self.killed += 1
+        return True
+
+    def _passes(self, session: pytest.Session, mutant: Mutant | None) -> bool:
+        pid = os.fork()
+        if pid == 0:
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nowhere, 1)
+            os.dup2(nowhere, 2)
+            signal.alarm(SECONDS if mutant else 0)
+            if mutant:
+                live(mutant).__code__ = mutant.code
+            os._exit(_first_failure(session))
+        return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+
+
+def _first_failure(session: pytest.Session) -> int:
+    from _pytest.runner import runtestprotocol
+
+    items = session.items
+    for item, following in zip(items, [*items[1:], None], strict=True):
+        try:
+            reports = runtestprotocol(item, log=False, nextitem=following)
+        except BaseException:
+            return 1
+        if any(report.failed for report in reports):
+            return 1
+    return 0
+
+
+def known() -> dict[str, str]:
+    """Mutants that mean the same, and why: two lines each."""
+    lines = KNOWN.read_text().splitlines() if KNOWN.exists() else []
+    told = [line for line in lines if line and not line.startswith("#")]
+    return dict(zip(told[::2], (why.strip() for why in told[1::2]), strict=True))
+
+
+def main(wanted: list[str]) -> int:
+    same = known()
+    total = dead = 0
+    for module in wanted or list(TESTS):
+        breeder = Breeder(module)
+        tests = [str(ROOT / "tests" / "core" / room) for room in TESTS[module]]
+        arguments = ["-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-p", "no:randomly"]
+        pytest.main([*arguments, *tests], plugins=[breeder])
+        alive = [mutant for mutant in breeder.alive if mutant.name not in same]
+        count = breeder.killed + len(alive)
+        total, dead = total + count, dead + breeder.killed
+        explained = len(breeder.alive) - len(alive)
+        print(f"{module}: {breeder.killed} of {count} killed, {explained} explained", flush=True)
+        for mutant in alive:
+            print(f"  line {mutant.line}  {mutant.name}")
+    print(f"all: {dead} of {total} killed, {dead / max(total, 1):.0%}")
+    return int(dead < ENOUGH * total)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
