@@ -74,11 +74,11 @@ def mutants(module: str) -> Iterator[Mutant]:
     file = ROOT / "qrspi" / "core" / f"{module.replace('.', '/')}.py"
     tree = ast.parse(file.read_text())
     for path, function in _functions(tree):
-        for at, node in enumerate(ast.walk(function)):
+        for at, node in enumerate(_body(function)):
             for number in range(len(_changes(node))):
                 changed = copy.deepcopy(tree)
                 place = next(one for name, one in _functions(changed) if name == path)
-                target = list(ast.walk(place))[at]
+                target = _body(place)[at]
                 before = ast.unparse(target)
                 _changes(target)[number]()
                 text = f"{before} -> {ast.unparse(target)}"
@@ -87,12 +87,17 @@ def mutants(module: str) -> Iterator[Mutant]:
                 yield Mutant(module, path, getattr(node, "lineno", 0), " ".join(text.split()), code)
 
 
-def _functions(tree: ast.AST, inside: str = "") -> Iterator[tuple[str, ast.AST]]:
+def _functions(tree: ast.AST, inside: str = "") -> Iterator[tuple[str, ast.FunctionDef]]:
     for node in ast.iter_child_nodes(tree):
         if isinstance(node, ast.FunctionDef):
             yield f"{inside}{node.name}", node
         elif isinstance(node, ast.ClassDef):
             yield from _functions(node, f"{inside}{node.name}.")
+
+
+def _body(function: ast.FunctionDef) -> list[ast.AST]:
+    """Defaults and annotations are no part of its code."""
+    return [node for statement in function.body for node in ast.walk(statement)]
 
 
 def _changes(node: ast.AST) -> list[Callable[[], None]]:
@@ -114,6 +119,8 @@ def _changes(node: ast.AST) -> list[Callable[[], None]]:
             return [lambda: setattr(node, "test", ast.UnaryOp(ast.Not(), node.test))]
         case ast.If():
             return [lambda: setattr(node, "test", ast.UnaryOp(ast.Not(), node.test))]
+        case ast.Return(value=ast.Constant(value=None)):
+            return []
         case ast.Return(value=ast.expr()):
             return [lambda: setattr(node, "value", ast.Constant(None))]
         case ast.BinOp(op=ast.Add()):

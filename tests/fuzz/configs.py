@@ -111,7 +111,9 @@ def check(case: Case) -> str:
 def _filled(data: bytes, config: configs.Config) -> None:
     for field, value in configs.backfills(config)[:1]:
         filled = edit.backfill(data, field, value)
-        assert isinstance(filled, bytes), filled
+        if isinstance(filled, Problem):  # behind `...`, or a text that goes on, nothing can be put
+            assert filled.code == "not-editable", filled
+            continue
         assert field not in dict(configs.backfills(configs.read(filled))), filled
 
 
