@@ -12,6 +12,10 @@ from qrspi.core.model import Ask, AskKind, Next, NextKind
 ROUND = "reviews/goals/round-02"
 FILES: dict[Ask, tuple[AwaitedFile, ...]] = {
     Ask("author", "research"): (AwaitedFile("research/summary.md", "artifact"),),
+    Ask("author", "plan"): (
+        AwaitedFile("plan.md", "artifact"),
+        AwaitedFile("tasks/task-01.md", "artifact"),
+    ),
     Ask("research-question", "research", target="q01-codebase"): (
         AwaitedFile("research/q01-codebase.md", "answer"),
     ),
