@@ -1,5 +1,6 @@
 """Workers over a real broker against threads of the command itself: what a dispatch costs more, how
-much of the throughput is left, and memory against the number of jobs.
+much of the throughput is left, memory against the number of jobs, and how soon a lost worker or a
+broker that is not there is known.
 
     QRSPI_BENCH_FLEET=200x25 python bench/run.py fleet     200 runs of 25 dispatches: the goal
 
@@ -9,11 +10,12 @@ Without the variable 20 runs of 25. Needs rabbitmq-server (`make fleet` installs
 from __future__ import annotations
 
 import os
+import signal
 import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -22,11 +24,16 @@ import bench_dispatch
 from bench_dispatch import KEY, server
 from lab import QRSPI, Lab, Measure, peak_megabytes
 
-from tests.fleet.broker import SERVER, Broker
+from qrspi.core.fleet import job_message
+from qrspi.core.fleet.result_message import Started
+from qrspi.world.fleet.run_mail import Delivered, Gone, RunMail
+from tests.fleet.broker import SERVER, Broker, free_ports, mute
 from tests.patience import until
 
 WORKERS, CONCURRENCY = 4, 16
-ENGINES = 8  # at a time; with 8 threads each, as many calls at once as the workers make
+# At a time. Threads are five for each: 25 dispatches fill them evenly, which is the best they can
+# do, and all of them make as many calls at once as the workers.
+ENGINES, THREADS = 13, 5
 SECONDS = 2.0
 ALONE, TURNS = 40, 9  # dispatches one after the other, by both ways in turn
 SETTINGS = """\
@@ -115,7 +122,7 @@ def throughput(lab: Lab, port: int, executor: str, runs: int, count: int) -> flo
     """Dispatches a second."""
     folder = lab.scratch / f"many-{executor}"
     made = [bench_dispatch.write_run(folder / str(at), port, count) for at in range(runs)]
-    jobs = WORKERS * CONCURRENCY // ENGINES if executor == "local" else count
+    jobs = THREADS if executor == "local" else count
     began = time.perf_counter()
     with ThreadPoolExecutor(ENGINES) as pool:
         list(pool.map(lambda run: apart(run, executor, jobs, count), made))
@@ -147,6 +154,8 @@ def measure(lab: Lab) -> Iterator[Measure]:
             yield from _alone(lab, port)
             yield from _memories(lab, port, worker)
         broker.delete("qrspi.jobs.shop")
+        yield from _taken_over(lab, broker)
+        yield from _absent(lab, broker)
         with server(SECONDS, 0) as port, workers(lab, broker, port, WORKERS, CONCURRENCY):
             yield from _many(lab, port, runs, count)
     finally:
@@ -157,7 +166,8 @@ def _alone(lab: Lab, port: int) -> Iterator[Measure]:
     pairs = [tuple(_each(lab, port, one, at) for one in ("local", "celery")) for at in range(TURNS)]
     more = statistics.median(celery - local for local, celery in pairs)
     local, celery = (statistics.median(column) for column in zip(*pairs, strict=True))
-    note = f"median of {TURNS} turns; {celery:.1f} ms, by the command itself {local:.1f} ms"
+    bare = more / 1000 / lab.interpreter
+    note = f"{bare:.1f} × python -c pass; {celery:.1f} ms, by the command itself {local:.1f} ms"
     yield Measure("a dispatch over a broker costs more", more, "ms", 15, note)
 
 
@@ -168,8 +178,62 @@ def _each(lab: Lab, port: int, executor: str, turn: int) -> float:
 
 def _memories(lab: Lab, port: int, worker: int) -> Iterator[Measure]:
     few, many = memory(lab, port, 50), memory(lab, port, 500)
-    note = f"for 50 {few:.0f} MB; the worker {most_memory(worker):.0f} MB"
-    yield Measure("memory of the engine for 500 jobs", many, "MB", None, note)
+    note = f"{few:.0f} MB, {many:.0f} MB; the worker {most_memory(worker):.0f} MB"
+    yield Measure("memory of the engine for 500 jobs", many / few, "× for 50", 1.25, note)
+
+
+def _taken_over(lab: Lab, broker: Broker) -> Iterator[Measure]:
+    """How soon another worker begins with the job of one that is killed, or frozen."""
+    for how, sign, goal in (("killed", signal.SIGKILL, 1), ("frozen", signal.SIGSTOP, 30)):
+        with server(60, 0) as port, workers(lab, broker, port, 2, 1):
+            took = _begun_elsewhere(broker, how, sign)
+        broker.delete("qrspi.jobs.shop")
+        yield Measure(f"a {how} worker's job begins elsewhere", took, "s", goal)
+
+
+def _begun_elsewhere(broker: Broker, how: str, sign: signal.Signals) -> float:
+    with RunMail(broker.address, "bench", f"/{how}", lambda word: None) as mail:
+        mail.listen()
+        parts = (f"goals/1/{how}/1", "shop", "small", "A prompt.")
+        made = job_message.made(*parts, mail.reply_queue, mail.ticket)
+        mail.publish(made)
+        with mail.words(made.job) as hear:
+            first = _starts(hear)
+            os.kill(int(first.worker.rpartition("-")[2]), sign)
+            began = time.perf_counter()
+            assert _starts(hear).worker != first.worker
+            return time.perf_counter() - began
+
+
+def _starts(hear: Callable[[], Delivered | Gone]) -> Started:
+    said = hear()
+    assert isinstance(said, Delivered) and isinstance(said.word, Started), said
+    said.kept()
+    return said.word
+
+
+def _absent(lab: Lab, broker: Broker) -> Iterator[Measure]:
+    """From the start of the command to its end."""
+    run = bench_dispatch.write_run(lab.scratch / "absent", 1, 1)
+    nobody = free_ports(1)[0]
+    with mute() as silent:
+        ways = {
+            "absent": f"amqp://127.0.0.1:{nobody}/",
+            "mute": f"amqp://127.0.0.1:{silent}/",
+            "a wrong password": f"amqp://guest:wrong@127.0.0.1:{broker.port}/",
+        }
+        took = {way: _refused(run, url) for way, url in ways.items()}
+    note = ", ".join(f"{way} {seconds:.1f} s" for way, seconds in took.items())
+    yield Measure("no broker is said within", max(took.values()), "s", 5, note)
+
+
+def _refused(run: Path, url: str) -> float:
+    words = [str(QRSPI), "next", "--dispatch", "--executor", "celery"]
+    began = time.perf_counter()
+    env = os.environ | {"QRSPI_BROKER_URL": url, "QRSPI_TRUST": "/"}
+    done = subprocess.run(words, cwd=run.parents[2], env=env, capture_output=True, text=True)
+    assert done.returncode == 4 and len(done.stderr.splitlines()) == 1, done
+    return time.perf_counter() - began
 
 
 def _many(lab: Lab, port: int, runs: int, count: int) -> Iterator[Measure]:

@@ -7,6 +7,9 @@ import os
 import signal
 import socket
 import subprocess
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from qrspi.core.fleet import broker_address
@@ -122,3 +125,20 @@ class Broker:
         line = connection.connect(self.address)
         line.delete(queue)
         line.close()
+
+
+@contextmanager
+def mute() -> Iterator[int]:
+    """A port that accepts, and never says a word."""
+    held: list[socket.socket] = []
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def accept() -> None:
+            with suppress(OSError):
+                while True:
+                    held.append(server.accept()[0])
+
+        threading.Thread(target=accept, daemon=True).start()
+        yield server.getsockname()[1]
+    for one in held:
+        one.close()

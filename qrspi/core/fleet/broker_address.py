@@ -10,6 +10,7 @@ from qrspi.core.named_tuple import NamedTuple
 
 VARIABLE = "QRSPI_BROKER_URL"
 EXPECTED = "amqps://USER:PASSWORD@HOST/VHOST, or amqp:// for this machine itself"
+LONGEST_CALL = 1740.0  # seconds, where no worker's file is at hand to say it
 _PORTS = {"amqp": 5672, "amqps": 5671}
 _LOOPBACK = re.compile(r"(?i)localhost|127(\.(0|[1-9][0-9]{0,2})){3}|::1")
 
@@ -33,7 +34,8 @@ class BrokerAddress(NamedTuple):
         return f"{'amqps' if self.tls else 'amqp'}://{host}:{self.port}"
 
 
-def read(url: str) -> BrokerAddress | Problem:
+def read(url: str, longest: float = LONGEST_CALL) -> BrokerAddress | Problem:
+    """`longest` is what a call may take, in seconds."""
     if not url:
         text = f"{VARIABLE} is not set: it names the broker that workers take dispatches from"
         return Problem("broker-unset", text, field=VARIABLE, hint=f"export {VARIABLE}={_FORM}")
@@ -43,12 +45,30 @@ def read(url: str) -> BrokerAddress | Problem:
     except ValueError:
         return _bad("no address")
     if parts.scheme in ("redis", "rediss"):
-        return _bad("a Redis, which has no quorum queues and hands long calls out twice")
+        return _bad(_redis(parts, longest))
     if parts.scheme not in _PORTS or not parts.hostname:
         return _bad("an address of another kind")
     return _checked(parts, port or _PORTS[parts.scheme])
 
 
+def _redis(parts: SplitResult, longest: float) -> str:
+    """A Redis learns that a worker is gone by nothing but the visibility timeout: below the longest
+    call it hands a job out twice, and above it a killed worker's job waits longer than that."""
+    said = dict(parse_qsl(parts.query)).get("visibility_timeout", str(_VISIBILITY))
+    if not said.isdecimal() or len(said) > 9:
+        return "a Redis whose visibility_timeout is no number of seconds"
+    if int(said) <= longest:
+        return (
+            f"a Redis with a visibility timeout of {int(said)} s, which hands a call out twice "
+            f"that takes longer, and calls may take {longest:g} s"
+        )
+    return (
+        f"a Redis, which would hand the job of a lost worker on after {int(said)} s (its "
+        "visibility timeout) instead of 30, and neither counts deliveries nor keeps what fails"
+    )
+
+
+_VISIBILITY = 3600  # seconds, of Celery's transport where nothing is said
 _FORM = "amqps://USER:PASSWORD@HOST/VHOST"
 
 

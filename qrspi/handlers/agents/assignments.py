@@ -25,6 +25,7 @@ from qrspi.core.tree import Fault
 from qrspi.handlers.agents.dispatch_options import AS_CONFIGURED, How
 from qrspi.handlers.jobs.job import Job
 from qrspi.world.agents.dispatch_folder import SECOND_TRY, read_records
+from qrspi.world.files.overflow import OnDisk, Overflow
 from qrspi.world.runs import role_files
 
 if TYPE_CHECKING:
@@ -40,13 +41,17 @@ class Assignment(NamedTuple):
     role: Role
     route: Route | Problem  # a second reviewer's model may be unknown to us
     means: Means
-    prompt: bytes
+    text: bytes | OnDisk  # the prompt
     directory: str = ""  # where a program works; the project when empty
     before: Mapping[str, str] = {}  # the files an answer may replace, with their present hashes
     floor: float | None = None  # for research: how well an answer must be sourced
     again: Assignment | Problem | None = None  # who is asked if it is not
     is_second_try: bool = False
     unrejected: bytes = b""  # the prompt, had no earlier answer been refused; empty when it is that
+
+    @property
+    def prompt(self) -> bytes:
+        return self.text if isinstance(self.text, bytes) else self.text.read()
 
     @property
     def name(self) -> str:
@@ -120,6 +125,7 @@ class _Cast:
         self.job = job
         self.how = how
         self.drafts = drafts
+        self.prompts = Overflow()
         self._roles: dict[str, Role | Problem] = {}
         self._records: dict[str, Mapping[str, Record]] = {}
 
@@ -263,7 +269,7 @@ def _made(cast: _Cast, ask: Ask, role: Role, route: Route | Problem) -> Assignme
         role=role,
         route=route,
         means=means,
-        prompt=prompt,
+        text=cast.prompts.put(prompt),
         directory=directory,
         before=texts_now(job) if ask.kind in ("author", "research-question", "fix") else {},
     )

@@ -64,8 +64,9 @@ def take_late(box: DispatchFolder, word: Word) -> None:
 def check_sizes(orders: Iterable[Assignment]) -> None:
     """Refused before anything is sent."""
     for order in orders:
-        size = job_message.size(order.prompt.decode())
-        if order.means.transport == "celery" and size > job_message.LIMIT:
+        if order.means.transport != "celery":
+            continue
+        if (size := job_message.size(order.prompt.decode())) > job_message.LIMIT:
             raise Refusal(job_message.refusal(size, order.name))
 
 

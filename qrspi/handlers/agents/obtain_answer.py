@@ -228,7 +228,7 @@ def begin_all(orders: Iterable[Assignment], context: FanOutContext) -> None:
     listed = tuple(orders)
     records = {order.place: _begun(order, context) for order in listed}
     context.mailbox.discard(at for at, record in records.items() if not record.broker_job)
-    context.mailbox.prompts({order.place: order.prompt for order in listed})
+    context.mailbox.prompts((order.place, order.prompt) for order in listed)
     context.mailbox.keep_all(records)
     context.begun.update(records)
 

@@ -11,6 +11,7 @@ from _thread import allocate_lock  # `threading` costs a cold start
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import partial
+from itertools import groupby
 
 from qrspi.core.agents import dispatch_record
 from qrspi.core.agents.dispatch_record import Record
@@ -97,12 +98,13 @@ class DispatchFolder:
         self._put(f"{place}.reply", data)
         return digest
 
-    def prompts(self, texts: Mapping[str, bytes]) -> None:
-        """Whole files, but not synced: what a power failure destroys can be rendered again."""
-        for folder, names in _by_folder(texts if self._open else ()):
-            with self._below(f"{folder}/{names[0]}.md", folder, make=True) as directory:
-                for name in names:
-                    _write_prompt(directory, f"{name}.md", texts[f"{folder}/{name}"])
+    def prompts(self, texts: Iterable[tuple[str, bytes]]) -> None:
+        """Whole files, but not synced: what a power failure destroys can be rendered again. Each is
+        written as it comes, so that they are never all in memory."""
+        for folder, those in groupby(texts if self._open else (), _folder_of):
+            with self._below(f"{folder}/", folder, make=True) as directory:
+                for place, text in those:
+                    _write_prompt(directory, f"{place.rpartition('/')[2]}.md", text)
 
     def discard(self, places: Iterable[str]) -> None:
         """Before the same question is asked again: an old answer must not pass for the new one."""
@@ -148,6 +150,10 @@ def _folders(tree: DiskTree, folder: str) -> Iterator[str]:
     for entry in entries(tree, folder):
         if entry.kind == "dir":
             yield from _folders(tree, f"{folder}/{entry.name}")
+
+
+def _folder_of(text: tuple[str, bytes]) -> str:
+    return text[0].rpartition("/")[0]
 
 
 def _by_folder(places: Iterable[str]) -> Iterator[tuple[str, list[str]]]:

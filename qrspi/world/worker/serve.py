@@ -22,7 +22,8 @@ Ready = Callable[[str, tuple[str, ...]], None]
 def serve(concurrency: int, ready: Ready, log: Callable[[str], None]) -> int:
     """Until a signal ends it."""
     allowed = worker_settings.read(os.environ)
-    where = connection.address(os.environ)
+    longest = max(one.timeout for one in allowed.vendors.values())
+    where = connection.address(os.environ, longest)
     _celery()
     from qrspi.world.worker import celery_worker
 

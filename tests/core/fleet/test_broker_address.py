@@ -33,8 +33,18 @@ def test_an_address(url: str, address: BrokerAddress) -> None:
     ("url", "found"),
     [
         (
-            "redis://u:secret@h/0",
-            "a Redis, which has no quorum queues and hands long calls out twice",
+            "redis://u:secret@h/0?visibility_timeout=60",
+            "a Redis with a visibility timeout of 60 s, which hands a call out twice that takes "
+            "longer, and calls may take 1740 s",
+        ),
+        (
+            "rediss://u:secret@h/0",
+            "a Redis, which would hand the job of a lost worker on after 3600 s (its visibility "
+            "timeout) instead of 30, and neither counts deliveries nor keeps what fails",
+        ),
+        (
+            "redis://u:secret@h/0?visibility_timeout=secret",
+            "a Redis whose visibility_timeout is no number of seconds",
         ),
         ("http://u:secret@h/", "an address of another kind"),
         ("amqp://u:secret@", "an address of another kind"),
@@ -54,6 +64,14 @@ def test_no_address(url: str, found: str) -> None:
     assert isinstance(problem, Problem)
     assert problem.message == f"QRSPI_BROKER_URL: found {found}; {EXPECTED}"
     assert "secret" not in repr(problem)
+
+
+@pytest.mark.rule("EXE-01")
+@pytest.mark.parametrize(("longest", "twice"), [(59.0, False), (60.0, True), (600.0, True)])
+def test_a_redis_is_judged_by_the_longest_call(longest: float, twice: bool) -> None:
+    problem = broker_address.read("redis://h/0?visibility_timeout=60", longest)
+    assert isinstance(problem, Problem)
+    assert ("hands a call out twice" in problem.message) is twice
 
 
 @pytest.mark.rule("EXE-05")

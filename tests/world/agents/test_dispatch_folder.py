@@ -43,10 +43,10 @@ def test_prompts_are_whole_files_and_replace_what_was_there(run: Path) -> None:
     other = ".qrspi/dispatch/goals/author"
     folder = run / PLACE.rpartition("/")[0]
     with dispatch_folder.held(str(run), 1, "qrspi next") as box:
-        box.prompts({PLACE: b"old", other: b"write"})
+        box.prompts({PLACE: b"old", other: b"write"}.items())
         (folder / ".quality-claude.md.part").write_bytes(b"of a killed command")
-        box.prompts({PLACE: b"new"})
-    box.prompts({PLACE: b"after the end"})
+        box.prompts({PLACE: b"new"}.items())
+    box.prompts({PLACE: b"after the end"}.items())
     assert [file.name for file in folder.iterdir()] == ["quality-claude.md"]
     assert (run / f"{PLACE}.md").read_bytes() == b"new"
     assert (run / f"{other}.md").read_bytes() == b"write"
