@@ -24,9 +24,9 @@ PASSWORD = "guest"
 
 
 def free_ports(count: int) -> list[int]:
-    """Below those that the kernel gives to connections."""
+    """Below those that the kernel gives to connections, and apart from other processes' own."""
     found: list[int] = []
-    at = 20_000 + os.getpid() % 8000
+    at = 20_000 + os.getpid() * 32 % 8000
     while len(found) < count:
         at += 1
         with socket.socket() as one:

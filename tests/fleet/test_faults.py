@@ -62,7 +62,8 @@ def test_two_workers_are_lost_over_a_job(fleet: Fleet) -> None:
         next(one for one in workers if one.pid == by).kill()
     until(lambda: "failed: " in engine.said(), "it is told", LIMIT)
     assert (
-        "failed: quality-claude: two workers were lost over it, so it is not handed out again"
+        "failed: quality-claude: it was handed out twice and not finished, by workers that were "
+        "lost or a broker that was restarted, so it is not handed out again"
     ) in engine.said().splitlines()
     third = fleet.worker("third")
     fleet.go()
@@ -110,6 +111,10 @@ def test_the_broker_is_restarted_with_jobs_queued_and_running(
     one_result(shop)
     assert fleet.calls() == [worker.pid] * 2
     assert worker.poll() is None
+    # One line for what was called, one for what came a second time, and nothing of Celery's.
+    told = [line.split()[4:] for line in worker.said().splitlines()[1:]]
+    ways = [" ".join(words[1:-2]) for words in told]
+    assert ways.count("done") == 2 and set(ways) <= {"done", "answered before"}, worker.said()
 
 
 @pytest.mark.rule("EXE-09", "EXE-04", "EXE-12", "EXE-14")

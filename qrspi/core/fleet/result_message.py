@@ -134,7 +134,9 @@ def _dead(headers: Mapping[str, object]) -> Lost | None:
 
 _GIVEN_UP = {
     "delivery_limit": Problem(
-        "worker-lost", "two workers were lost over it, so it is not handed out again"
+        "worker-lost",
+        "it was handed out twice and not finished, by workers that were lost or a broker that "
+        "was restarted, so it is not handed out again",
     ),
     "expired": Problem("worker-none", "no worker took it within 24 hours", hint="qrspi worker"),
     "rejected": Problem("worker-refused", "a worker refused the message, and says why in its log"),

@@ -14,8 +14,10 @@ import threading
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from amqp.exceptions import AMQPError
 from celery import Celery
 from celery.exceptions import Reject
+from celery.signals import setup_logging
 from celery.worker.consumer import Consumer
 from kombu import Exchange, Queue
 
@@ -43,6 +45,7 @@ class Setup(NamedTuple):
 def run(setup: Setup) -> int:
     """Until a signal ends it. Celery's own status, which is 0 when all calls were finished."""
     app = _app(setup)
+    _say_in_one_line(setup.log)
 
     def call(fields: Mapping[str, object]) -> None:
         try:
@@ -64,6 +67,28 @@ def run(setup: Setup) -> int:
     _end_by_signals(worker, setup)
     worker.start()
     return int(worker.exitcode or 0)
+
+
+def _say_in_one_line(log: Callable[[str], None]) -> None:
+    """Celery would tell of a lost connection with a traceback, and then mend it by itself."""
+    setup_logging.connect(lambda **_: None, weak=False)  # nor does it choose where to write
+    for name in ("celery", "kombu", "amqp", _LOG.name):
+        logger = logging.getLogger(name)
+        logger.handlers = [_OneLine(log)]
+        logger.propagate = False
+
+
+class _OneLine(logging.Handler):
+    """Only the kind of an error: what it says may quote a message or an address."""
+
+    def __init__(self, log: Callable[[str], None]) -> None:
+        super().__init__(logging.CRITICAL)
+        self._log = log
+
+    def emit(self, record: logging.LogRecord) -> None:
+        error = record.exc_info[1] if record.exc_info else None
+        if not isinstance(error, OSError | AMQPError):
+            self._log(f"an error of Celery's: {type(error).__name__}")
 
 
 def _app(setup: Setup) -> Any:

@@ -62,7 +62,11 @@ class JobCalls:
                 self._line.say(TakenBack(message.job, self._name), message.reply_queue)
                 self._tell("taken back", message, 0.0)
                 return
-            self._answer(message, self._known(message.job) or self._called(message))
+            if known := self._known(message.job):
+                self._line.say(_fitting(known), message.reply_queue)
+                self._tell("answered before", message, 0.0)
+            else:
+                self._answer(message, self._called(message))
 
     def refuse(self, message: JobMessage, problem: Problem) -> None:
         self._answer(message, self._failed(message, problem))
@@ -140,9 +144,7 @@ class JobCalls:
         return Answered(message.job, self._name, "text", "", 0.0, said)
 
     def _answer(self, message: JobMessage, answer: Answered) -> None:
-        if len(result_message.render(answer)) > LIMIT:
-            problem = Problem("reply-too-large", f"its answer has more than {LIMIT} bytes as JSON")
-            answer = answer._replace(text="", problem=problem)
+        answer = _fitting(answer)
         self._line.say(answer, message.reply_queue)
         self._tell(answer.problem.code if answer.problem else "done", message, answer.seconds)
 
@@ -152,5 +154,8 @@ class JobCalls:
         self._log(f"{when} {message.job[:12]} {message.name} {who} {how} {seconds:.1f} s")
 
 
-def _is_reply(made: Answered) -> bool:
-    return isinstance(replies.parse(made.reply, made.text.encode()), Reply)
+def _fitting(answer: Answered) -> Answered:
+    if len(result_message.render(answer)) <= LIMIT:
+        return answer
+    problem = Problem("reply-too-large", f"its answer has more than {LIMIT} bytes as JSON")
+    return answer._replace(text="", problem=problem)

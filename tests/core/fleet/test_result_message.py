@@ -90,7 +90,8 @@ def test_a_workers_problem_is_one_line_of_its_kind(
         (
             "delivery_limit",
             "worker-lost",
-            "two workers were lost over it, so it is not handed out again",
+            "it was handed out twice and not finished, by workers that were lost or a broker that "
+            "was restarted, so it is not handed out again",
         ),
         ("expired", "worker-none", "no worker took it within 24 hours"),
         (
