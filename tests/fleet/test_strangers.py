@@ -59,8 +59,9 @@ def test_a_forged_a_pickled_and_an_oversized_message_are_refused(fleet: Fleet) -
     publish(fleet, job_message.body(good._replace(prompt="words of mine, forged")), headers)
     publish(fleet, b"{" + b"words of mine" * 1_500_000, headers)
     publish(fleet, b"words of mine", {}, content_type="text/plain")
+    publish(fleet, job_message.body(good._replace(version=2)), headers)
     refused = "refused a message: the message is refused: "
-    until(lambda: worker.said().count(refused) == 6, "all are refused", LIMIT)
+    until(lambda: worker.said().count(refused) == 7, "all are refused", LIMIT)
     assert [line.removeprefix(refused) for line in worker.said().splitlines()[1:]] == [
         "it is not JSON in UTF-8",
         "it is not JSON in UTF-8",
@@ -68,6 +69,7 @@ def test_a_forged_a_pickled_and_an_oversized_message_are_refused(fleet: Fleet) -
         "its id is not the hash of its parts",
         "it has more than 15728640 bytes",
         "it is not JSON in UTF-8",
+        "it is of another version than 1, which this worker reads",
     ]
     assert fleet.calls() == [] and not (fleet.folder / "bombed").exists()
     queue = fleet.broker.standing(queues.of_vendor(fleet.vendor).name)
@@ -86,6 +88,24 @@ def asked(mail: RunMail, message: JobMessage) -> Answered:
             if not isinstance(delivered.word, Started):
                 assert isinstance(delivered.word, Answered)
                 return delivered.word
+
+
+@pytest.mark.rule("EXE-14", "EXE-15", "EXE-20")
+def test_a_message_that_is_sent_again_is_not_paid_for_again(fleet: Fleet) -> None:
+    fleet.agent()
+    fleet.go()
+    worker = fleet.worker(concurrency=1)
+    with RunMail(fleet.broker.address, "m", str(fleet.folder), lambda word: None) as mail:
+        mail.listen()
+        parts = ("goals/1/author/1", fleet.vendor, "small", "words of mine")
+        made = job_message.made(*parts, mail.reply_queue, mail.ticket)
+        assert asked(mail, made).text == "NO_FINDINGS"
+        publish(fleet, job_message.body(made), job_message.headers(made))
+        until(lambda: " answered before " in worker.said(), "it is known", LIMIT)
+    # Its command has ended, and wants nothing any more.
+    publish(fleet, job_message.body(made), job_message.headers(made))
+    until(lambda: " taken back " in worker.said(), "nobody wants it", LIMIT)
+    assert len(fleet.calls()) == 1
 
 
 @pytest.mark.rule("EXE-09", "EXE-19")

@@ -18,7 +18,6 @@ from qrspi.core.named_tuple import NamedTuple
 if TYPE_CHECKING:
     from amqp import Channel, Connection, Message
 
-CONNECTING = 3.0  # seconds; with the command's own start it is said within five
 SECONDS = 4.0  # to answer when it is spoken to
 HEARTBEAT = 10
 
@@ -168,7 +167,7 @@ def connect(where: BrokerAddress, heartbeat: float = HEARTBEAT) -> Line:
             login_method="PLAIN",
             virtual_host=where.vhost,
             ssl=tls(where),
-            connect_timeout=CONNECTING,
+            connect_timeout=SECONDS,
             read_timeout=SECONDS * 4,
             write_timeout=SECONDS * 4,
             heartbeat=heartbeat,
@@ -227,6 +226,6 @@ def _refused(where: BrokerAddress, error: Exception) -> Problem:
 def _unreachable(where: BrokerAddress, error: OSError) -> Problem:
     why = getattr(error, "verify_message", "") or error.strerror or type(error).__name__
     if isinstance(error, TimeoutError):
-        why = f"no answer within {CONNECTING:g} s"
+        why = f"no answer within {SECONDS:g} s"
     text = f"the broker {where.shown} cannot be reached: {why}"
     return Problem("broker-unreachable", text, field=broker_address.VARIABLE)
