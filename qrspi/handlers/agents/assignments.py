@@ -277,7 +277,7 @@ def _made(cast: _Cast, ask: Ask, role: Role, route: Route | Problem) -> Assignme
     if known is None or not known.rejected or known.question != made.question(job.run):
         return made
     again = prompt_parameters.prompt(job, ask, agent._replace(rejected=(known.rejected,)))
-    return made._replace(prompt=again.encode(), unrejected=prompt)
+    return made._replace(text=again.encode(), unrejected=prompt)
 
 
 def texts_now(job: Job) -> dict[str, str]:
