@@ -99,7 +99,7 @@ def pause_file(subject: str, number: int) -> str:
 
 
 def paused_round(name: str, kinds: str = "pause") -> tuple[str, int] | None:
-    """The subject and the round in the name of a pause file, or of another of these kinds."""
+    """The subject and the round in the name of a pause file; with `pause|escape`, of either."""
     pattern = rf"(.+)-loop-(?:{kinds})-({_ROUND})\.md"
     match = patterns.fullmatch(pattern, name) if "-loop-" in name else None
     number = round_number(match[2]) if match else None
@@ -196,7 +196,7 @@ class EngineName(NamedTuple):
 
 
 class Rejected(NamedTuple):
-    """What a person had made again: it is kept, and never read as an answer."""
+    """What an agent handed in and a person had made again: kept, but never read as an answer."""
 
     name: str  # what it was called
     number: int

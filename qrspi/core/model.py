@@ -225,7 +225,7 @@ class Held(NamedTuple):
     """A finding that waits for a person."""
 
     name: str
-    verdict: Verdict  # pause; or propose, when no score can judge it
+    verdict: Verdict  # pause; or propose, where the round goes on without scores
     severity: Severity
     change_type: ChangeType  # the effective one
     because: str
@@ -289,7 +289,7 @@ class Next(NamedTuple):
     command: str = ""
     kind: NextKind = ""
     held: tuple[Held, ...] = ()  # at a pause, what is undecided
-    to_apply: int = 0  # at a pause: findings that are decided and wait for the others
+    to_apply: int = 0  # at a pause: findings that need no decision and wait for the others
     care: tuple[str, ...] = ()  # at a gate: what the person should read with care
 
 

@@ -100,7 +100,7 @@ def _extra(subject: Subject, config: Config) -> tuple[str, ...]:
 
 def _tier(tag: str) -> int:
     """In which order a task's reviewers are sent: spec, then correctness, then thoroughness.
-    Reviewers of deep reviews come last; reviewers that a user added come in between."""
+    Reviewers that only a deep review has come last; reviewers that a user added, in between."""
     name = tag.rpartition("-")[0]
     table = shipped()
     if name == "spec":

@@ -135,7 +135,7 @@ class MemoryTree:
         in_git: bool = True,
         signs: bool = True,
     ) -> None:
-        """`signs`: every file counts as committed by the engine."""
+        """`signs`: what `signed` answers to every line."""
         self.name = name
         self.place = f"docs/qrspi/{name}"
         self.in_git = in_git

@@ -348,7 +348,7 @@ def prepared(no_paths: bool, given: Given) -> Given:
 
 
 def without_paths(given: Given) -> Given:
-    """For an agent that must not see paths, or that works on another machine."""
+    """For an agent that must not know the run, or works where no path leads anywhere."""
     changes: dict[str, Any] = {name: "" for name in given._fields if name in _PATHS}
     changes |= {name: () for name in given._fields if name in _LISTS}
     return given._replace(**changes)

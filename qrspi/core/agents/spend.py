@@ -122,7 +122,7 @@ def grouped(entries: Iterable[LedgerEntry]) -> tuple[tuple[Group, Totals], ...]:
 
 
 class Bound(NamedTuple):
-    """Limits, each with the words that tell a person whose limit it is."""
+    """Limits, and the words that tell a person whose they are."""
 
     whose: str
     limits: Limits

@@ -33,7 +33,7 @@ class Planted(NamedTuple):
     severity: Severity
     change_type: ChangeType
     claim: str  # as a reviewer would report it, rightly or wrongly
-    why: str  # whether it is a fault
+    why: str  # why it is a fault, or none
 
     def is_meant(self, cited: tuple[Citation, ...], message: str, slack: int = 0) -> bool:
         told = message.lower()

@@ -8,7 +8,7 @@ Needs = Mapping[str, Collection[str]]  # every name that is needed is a key too
 
 
 def settled(needs: Needs) -> Iterator[str]:
-    """The names, each after everything it needs. Names in cycles are left out."""
+    """The names, each after everything it needs. Names in cycles, or behind them, are left out."""
     dependants: dict[str, list[str]] = {name: [] for name in needs}
     open_needs = {name: len(set(wanted)) for name, wanted in needs.items()}
     for name, wanted in needs.items():
@@ -34,8 +34,7 @@ def cycles(needs: Needs) -> tuple[tuple[str, ...], ...]:
 
 
 def _cycle_from(start: str, needs: Needs, stuck: set[str], visited: set[str]) -> tuple[str, ...]:
-    """Each stuck name needs another stuck name, so the walk returns to itself or to an earlier
-    one."""
+    """Each stuck name needs a stuck name, so the walk returns to itself or to an earlier one."""
     path: dict[str, None] = {}
     name = start
     while name not in visited:

@@ -143,7 +143,7 @@ def named(tree: Tree, config: Config, words: bytes) -> tuple[Question, ...]:
 
 
 def inquiry(tree: Tree, config: Config, again: Container[str] = ()) -> Inquiry:
-    """The questions without an answer. `again` are names of answers that were sent back."""
+    """The questions to be answered. `again` are names of answers that were sent back."""
     data = tree.read(ARTIFACT)
     if isinstance(data, Fault):
         return Inquiry()

@@ -37,7 +37,7 @@ class Merge(NamedTuple):
 def drafted(
     now: bytes | Fault, title: str, block: str, fields: Mapping[str, str | int]
 ) -> bytes | Problem:
-    """The text with this block: added, or in the place of the old count."""
+    """A new text with this block, or the old text with this block for its count."""
     if isinstance(now, Fault):
         lines = "".join(f"{key}: {_scalar(value)}\n" for key, value in fields.items())
         front = f"---\n{lines}---\n\n" if lines else ""
@@ -88,7 +88,7 @@ def table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
 
 
 def _cell(text: str) -> str:
-    """Titles come from agents, so each is put on one line, where it cannot begin a cell."""
+    """Titles come from agents: each becomes one line and cannot begin another cell."""
     shown = "".join(char if char.isprintable() else " " for char in text)
     return " ".join(shown.split()).replace("|", "\\|")[:300]
 
@@ -109,7 +109,7 @@ def _line(text: str) -> str:
 
 
 def around(data: bytes | Fault) -> bytes:
-    """What people wrote: the text without the count and without white space."""
+    """What people wrote: the text without the count, with one blank for any white space."""
     if isinstance(data, Fault):
         return b""
     body = frontmatter.body(data)

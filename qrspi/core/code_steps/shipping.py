@@ -78,13 +78,13 @@ def _why_not(facts: Facts) -> str:
 
 
 def answered(facts: Facts) -> Record | None:
-    """The person who last said which command runs the tests."""
+    """The last record of a person saying which command runs the tests."""
     return next((one for one in reversed(facts.records) if one.event == "test-command"), None)
 
 
 def is_settled(facts: Facts, results: Results | None) -> bool:
     """Whether reviewers may be sent although the tests did not pass: a person allowed it, decided
-    about each failure, or knew all the failures before."""
+    about each failure, or said that nothing runs tests here."""
     if results and results.then == "review":
         return True
     if results and results.failures:

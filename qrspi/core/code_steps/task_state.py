@@ -103,7 +103,7 @@ class TaskState(NamedTuple):
 
     @property
     def findings(self) -> tuple[str, ...]:
-        """The files that its implementer has to settle, run-relative."""
+        """The files of the findings that its implementer has to settle, run-relative."""
         sent_back = self.reopened.findings if self.reopened else ()
         if self.loop is None or self.loop.clean:
             return sent_back
@@ -381,7 +381,7 @@ def _closed(facts: Facts, task: TaskState, loop: Loop, commit: str) -> TaskState
 
 
 def _unreviewed(facts: Facts, task: TaskState, loop: Loop) -> TaskState:
-    """Whether there is a commit that no round has reviewed."""
+    """There is a commit that no round has reviewed."""
     if facts.config.review_mode == "single" and _rounds_used(facts, task):
         why = (
             f"{task.key} was changed after round {loop.number}, and review_mode in config.md is "

@@ -198,7 +198,7 @@ def _at_gate(facts: Facts, seen: Judged, *, before_reviewers: bool = False) -> A
 
 
 def _passed(facts: Facts, seen: Judged) -> Next:
-    """The tests passed and no finding is open. Reviews may still have failed."""
+    """The tests passed and no finding is open. The review may still not be clean."""
     review, clean = after_round.review_status(seen.loop)
     ship, again = (f"qrspi resolve {facts.run} {key}" for key in ("ship", "review"))
     reviewed = clean or seen.loop.settled

@@ -213,7 +213,7 @@ def _done(facts: Facts) -> Next:
 
 
 def _although(facts: Facts) -> str:
-    """The reason for which a person shipped it anyway."""
+    """What spoke against shipping, where a person shipped it anyway."""
     approval, tests = shipped(facts), approved_tests(facts)
     if approval is None or not approval.reason:
         return ""

@@ -103,7 +103,7 @@ Awaited = Literal["human", "agent", "change"]
 
 
 def happened(awaited: Awaited, before: RunState, now: RunState) -> bool:
-    """A host that waits for a person or an agent is told at once if one is needed already."""
+    """Whoever waits for a person or an agent is told at once if one is needed already."""
     if awaited == "change":
         return changed(before, now) != ()
     return now.next.who == awaited and not now.closed

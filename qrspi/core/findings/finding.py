@@ -299,7 +299,7 @@ def _check_audit_fields(sheet: _Sheet) -> None:
 
 
 def _stands_in(field: str, fields: Mapping[str, Node]) -> bool:
-    """Whether it can replace a missing field."""
+    """Whether it is read in place of a missing field."""
     return any(
         field in names and field == next(name for name in names if name in fields)
         for names in (_ID_NAMES, REVIEWER_NAMES)

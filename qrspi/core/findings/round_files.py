@@ -158,8 +158,7 @@ class RoundFiles:
             self.engine_files.append(EngineFile(entry.name, name, data, page))
 
     def _open(self, entry: Entry, page: Page) -> bytes | Fault | None:
-        """None when the file vanished after it was listed, or when it cannot be read, which is then
-        noted."""
+        """None when the file vanished after it was listed. Any other Fault is noted, and given."""
         if entry.kind != "file":
             data: bytes | Fault = Fault("not-a-file", entry.kind)
         else:

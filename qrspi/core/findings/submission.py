@@ -71,7 +71,7 @@ def shown(text: str) -> str:
 
 class Notes:
     """The notes about a round's files. Violations block, warnings do not. The run's config decides
-    which of the two a small slip is."""
+    which of the two a slip is that leaves the meaning clear."""
 
     def __init__(self, *, strict: bool = False) -> None:
         self._strict = strict

@@ -49,8 +49,8 @@ _RECORDS = (FILE, CASCADES, MARKER, CLOSED)
 
 
 def refusal(change: Change, facts: Facts | None) -> str | None:
-    """The reason against it. Without facts the run cannot be read; then only files that belong to
-    the engine are protected."""
+    """The reason against it. Without facts the run cannot be read; then only the engine's files
+    and `status: approved` are protected."""
     return (
         _not_theirs(change) or _approval(change) or (_too_early(change, facts) if facts else None)
     )
@@ -125,8 +125,8 @@ def _step_word(name: str) -> tuple[str, ...]:
 
 
 def is_engine_owned(path: str) -> bool:
-    """Whether only qrspi commands write it, by its path in the run. What agents hand in is not,
-    and neither are answers to prompts."""
+    """Whether only qrspi commands write this file of a run. Agents write what they hand in, and
+    answers to prompts."""
     folder, _, name = path.rpartition("/")
     top = path.partition("/")[0]
     if top == ".qrspi":

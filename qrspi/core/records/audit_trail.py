@@ -1,5 +1,5 @@
 """The engine's audit trail, read back. It explains what was changed, and proves what the engine
-wrote itself: a file with a hash that a line has is the engine's."""
+wrote itself: a file is the engine's when a line has its hash."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ def of_run(records: Iterable[Record]) -> Record | None:
 
 
 def _of_this_phase(records: Iterable[Record], key: str) -> list[Record]:
-    """After a phase is put away, its rounds and tasks are numbered from 01 again."""
+    """After a phase is put away, rounds and tasks are numbered from 01 again."""
     found: list[Record] = []
     for record in records:
         if record.event == "phase" and (record.mark(key) or "task-" in key or "gate" in key):

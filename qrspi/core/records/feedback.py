@@ -78,9 +78,9 @@ def says(tree: Tree, step: str, number: int, words: bytes, answers: Answers | No
 
 
 def quotes(data: bytes, artifact: bytes) -> bool:
-    """Whether the artifact is the text that this feedback rejects, without frontmatter and white
-    space at line ends. It is compared from the end, since the words above may contain anything,
-    even the heading. An artifact that repeats the heading must not take longer than its length."""
+    """Whether the artifact is the text that this feedback rejects; frontmatter and white space at
+    line ends do not count. It is compared from the end: the words above may contain anything, even
+    the heading, and an artifact that repeats the heading must not take quadratic time."""
     body = _without_line_ends(frontmatter.body(artifact))
     whole = _without_line_ends(data)
     _, found, front = whole[: len(whole) - len(body)].rpartition(_PREVIOUS)

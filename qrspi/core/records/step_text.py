@@ -97,8 +97,7 @@ def _text(path: str, data: bytes) -> bytes:
 
 
 ENGINE_FIELDS = ("status", "phase_start_commit", "feature_branch", "quality_verdict")
-# The engine writes it into integration.md after the CI command, and no new review must begin
-# because of it.
+# The engine writes these into integration.md after the CI command: no reason for a new review.
 CI_FIELDS = ("ci_exit", "ci_log", "ci_merges", "ci_resets")
 
 

@@ -1,4 +1,4 @@
-"""What the engine wrote into reviews, and what of it is gone although no command removed it."""
+"""What the engine wrote into reviews, and what is gone although no command removed it."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def _verified_files(tree: Tree, most: int) -> Iterator[str]:
 
 
 def _answers(tree: Tree, verified: str) -> tuple[Problem, ...]:
-    """The file that it was made from. An answer that was sent back has another name by then."""
+    """Answers that it was made from and that are gone. One that was sent back is only renamed."""
     data = tree.read(verified)
     if isinstance(data, Fault):
         return ()
@@ -142,8 +142,8 @@ def _unkept(path: str, verified: str) -> Problem:
 
 
 def _trail(tree: Tree) -> tuple[Problem, ...]:
-    """Whether the trail itself is lost. A clone has no folder of the engine; a run with that folder
-    and without a trail has lost it, unless the engine never opened a round here."""
+    """A clone has no folder of the engine. A run with that folder and without a trail has lost the
+    trail, unless the engine never opened a round here."""
     names = {entry.name for entry in entries(tree, ".qrspi")}
     if not (names - {".gitignore", "lock", "agents"}) or "audit.jsonl" in names:
         return ()

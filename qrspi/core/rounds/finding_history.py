@@ -46,7 +46,7 @@ def _trace(tree: Tree, subject: Subject, config: Config, base: int) -> Trace:
 
 
 def _outlook(trace: Trace) -> Outlook:
-    """A single round has nothing to be compared with, so it has no outlook."""
+    """A single round has nothing to be compared with, and counts as stagnant."""
     return Outlook(trace.outlook or "stagnant", trace.because)
 
 

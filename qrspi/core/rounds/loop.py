@@ -33,7 +33,7 @@ class Loop(NamedTuple):
     round: Round | None = None
     triaged: tuple[Triaged, ...] = ()
     pause: Pause | None = None
-    skipped: bool = False  # it goes on without scores, as a person's decision says
+    skipped: bool = False  # it goes on without scores, as its skip marker says
     clean: bool = False
     fresh: bool = False  # the text is the one this round reviewed
     failures: tuple[Problem, ...] = ()  # why the round gets the failure menu
@@ -81,7 +81,7 @@ class Loop(NamedTuple):
 
     @property
     def answered(self) -> tuple[str, ...]:
-        """The reviewers that wrote something for the round, valid or not."""
+        """The reviewers with a finding or a sentinel that could be read."""
         if self.round is None:
             return ()
         found, clean = self.round.findings, self.round.cleans
@@ -97,7 +97,7 @@ class Loop(NamedTuple):
 
     @property
     def is_outdated(self) -> bool:
-        """For texts that people write; code steps compare commits."""
+        """Whether the text changed after the round was opened; code steps compare commits."""
         written = not self.subject.is_task and self.subject.step not in CODE_STEPS
         return written and self.manifest is not None and not self.fresh
 

@@ -76,7 +76,7 @@ def _owner(tree: Tree, subject: Subject, number: int) -> str:
 
 
 def manifest_before(tree: Tree, subject: Subject, number: int) -> Manifest | None:
-    """The number of the subject's last round before this one."""
+    """The manifest of the subject's last round before this one."""
     earlier = next((one for one in _own(tree, subject) if one < number), 0)
     path = RoundPaths(subject.reviews, earlier).manifest
     found = manifests.read(tree.read(path, manifests.LIMIT), path) if earlier else None

@@ -77,7 +77,7 @@ Say in plain words what should be true when this run is done.
 
 
 def needed(facts: Facts) -> tuple[str, ...]:
-    """Why somebody must write the artifact; '' when the text can be reviewed."""
+    """Why somebody must write the artifact; empty when the text can be reviewed."""
     artifact = STEP[facts.step].artifact
     if facts.statuses.get(facts.step) == "missing":
         return (f"{artifact} does not exist",)

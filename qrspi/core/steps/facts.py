@@ -232,7 +232,7 @@ def _upstream_changed(facts: Facts, approved: list[str]) -> list[Problem]:
 
 
 def _hashes_before(records: tuple[Record, ...], step: str) -> dict[str, str]:
-    """The hashes that earlier steps had when `step` was last approved."""
+    """The hashes that other steps were approved with before `step` was last approved."""
     seen: dict[str, str] = {}
     at_approval: dict[str, str] = {}
     for record in records:

@@ -63,7 +63,7 @@ def unapprove(facts: Facts, step: str) -> Problem | None:
 
 
 def rewind(facts: Facts, target: str) -> Problem | None:
-    """Only for an approved step: any other has nothing to take back."""
+    """Only to an approved or replanned step: any other has nothing to take back."""
     if target not in facts.route:
         return _not_in_route(facts, target)
     status = facts.statuses[target]
@@ -123,7 +123,7 @@ def _not_waiting(loop: Loop, name: str) -> str:
 
 
 def loop_back(facts: Facts, loop: Loop, name: str, to: str | None) -> str | Problem:
-    """The step that a loop back for this finding goes to, or why there is none."""
+    """The step that a loop back for this finding goes to, or why it cannot be named."""
     steps = upstream(facts.route, loop.subject.step)
     item = next(item for item in loop.triaged if item.finding.name == name)
     if item.verdict == "propose":

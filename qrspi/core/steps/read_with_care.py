@@ -58,7 +58,7 @@ def _since_decided(facts: Facts, seen: NewestRecord) -> str:
 
 
 def _sections(facts: Facts, artifact: str, path: str) -> str:
-    """Sections that have changed since the text was rejected."""
+    """The names of sections that have changed since the text was rejected."""
     now = facts.tree.read(artifact)
     then = feedback.previous(facts.tree.read(path)) if path else Fault("absent")
     if isinstance(now, Fault) or isinstance(then, Fault):

@@ -337,7 +337,7 @@ def _after(facts: Facts, loop: Loop, gate: Gate) -> Next:
 
 
 def _taken_back(facts: Facts) -> str:
-    """Who took the approval back, if the text has not changed since."""
+    """Who took the approval back, while that is the newest decision about the step."""
     entry = approvals.newest(facts.records, facts.step)
     return authoring.returned(facts) if entry and entry.event == "unapprove" else ""
 
@@ -383,7 +383,7 @@ def _ask(facts: Facts, loop: Loop, gate: Gate) -> Next:
 
 
 def _ask_again(facts: Facts, loop: Loop, gate: Gate) -> Next:
-    """The second round of a quick run: there is no default here."""
+    """The second round of a quick run: the engine takes no default here."""
     why = "a quick run corrects by itself once, and the next round kept findings too"
     asked = _ask(facts, loop, gate)
     return asked._replace(

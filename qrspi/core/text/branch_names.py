@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator
 
 LENGTH_LIMIT = 200  # a part of a name is a file name below .git/refs
 
-# As `git check-ref-format --branch` judges them. The last one is an option of git, not a name.
+# As `git check-ref-format --branch` judges them. The last one would be an option to git.
 _REASONS: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"[\x00-\x20\x7f~^:?*\[\\]"), "a character that git does not allow"),
     (re.compile(r"\.\."), "'..'"),

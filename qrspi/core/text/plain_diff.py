@@ -1,7 +1,7 @@
 """A diff in which a reviewer sees every byte.
 
 git is told to treat everything as text, whatever attributes say. What readers cannot see in it is
-spelt out here: NUL bytes, endless lines, and files that are no text at all, for which only name,
+spelt out here: NUL bytes, very long lines, and files that are no text at all, for which only name,
 size and hash are shown.
 """
 

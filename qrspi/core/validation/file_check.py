@@ -97,7 +97,7 @@ def _config(content: bytes, file: str) -> Inspected:
 
 
 def _placed(message: str, file: str) -> str:
-    """Problems of config.md, with the name of this file."""
+    """A message about config.md, with the name of this file."""
     rest = message.removeprefix("config.md")
     return f"{file}{rest}" if rest != message else message
 

@@ -57,7 +57,7 @@ def _block(data: bytes) -> _Block | str | None:
 
 
 def _behind_marker(data: bytes, start: int) -> int | None:
-    """The start of the next line, if this one is `---` without anything but white space."""
+    """The start of the next line, if this one is `---` and nothing else but white space."""
     end = data.find(b"\n", start, _HEAD)
     if end < 0 and len(data) >= _HEAD:
         return None  # the line may go on after the end of the head

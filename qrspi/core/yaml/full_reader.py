@@ -112,7 +112,7 @@ _CUT_OFF = (
 
 
 def _refuse_unread(text: str) -> None:
-    """What ruamel.yaml never reports."""
+    """What is refused before ruamel.yaml sees it."""
     if len(text) > FRONTMATTER_LIMIT or len(text.encode(errors="replace")) > FRONTMATTER_LIMIT:
         raise Defect(f"larger than {FRONTMATTER_LIMIT // 1024} KiB", 1, 1)
     if match := _REFUSED.search(text):

@@ -89,7 +89,7 @@ _scalar = tuple.__new__  # half the time of Scalar(…), and this is the hot lin
 
 
 class _Unsure(Exception):
-    """Only ruamel.yaml can read this."""
+    """This is left to ruamel.yaml."""
 
 
 def read_flat(text: str) -> dict[str, Node] | None:

@@ -1,5 +1,5 @@
-"""The report of a plan's audit, reviews/plan/audit-report.json: what it covers, and what it must
-say before the plan is approved."""
+"""The report of a plan's audit, reviews/plan/audit-report.json: what it covers, and what it means
+for the plan's approval."""
 
 from __future__ import annotations
 

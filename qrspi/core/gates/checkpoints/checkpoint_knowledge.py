@@ -16,7 +16,7 @@ TYPE = "rag-addition"
 LIMIT = 256 * 1024
 
 _WORD = re.compile(r"\w+")
-_SHORT = 3  # letters; shorter words tell little about the subject of a text
+_SHORT = 3  # letters; words that are no longer tell little about the subject of a text
 
 
 class Overlap(NamedTuple):
@@ -36,8 +36,8 @@ def is_empty(data: bytes) -> bool:
 
 
 def overlap(proposal: bytes, entries: Mapping[str, bytes]) -> Overlap:
-    """Without case, punctuation and white space. An entry counts with its frontmatter, so that no
-    added line can hide there."""
+    """Case, punctuation and white space do not count. An entry is compared with its
+    frontmatter, so that no added line can hide there."""
     text = frontmatter.body(proposal)
     lines, words = _lines(text), _words(text)
     best, most = "", 0

@@ -168,7 +168,7 @@ def _scored(
 
 
 def _with(command: str, said: Reviewer, more: str) -> str:
-    """The request and what it lacks."""
+    """The command as the reviewer gave it, with what it lacked."""
     score = f" --score {said.score}" if said.score is not None else ""
     return f"{command}{' --read' if said.read else ''}{score} {more}"
 

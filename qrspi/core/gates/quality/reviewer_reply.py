@@ -134,7 +134,7 @@ def _axes(lines: list[str]) -> tuple[dict[str, Mark] | Malformed, tuple[str, ...
 
 
 def _bullets(lines: list[str]) -> Iterator[str]:
-    """One line for each axis. A line without a mark continues the one before it."""
+    """One line for each item. A line without a mark continues the one before it."""
     item: list[str] = []
     for line in (*lines, "- none"):
         text = line.strip()

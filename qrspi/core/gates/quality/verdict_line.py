@@ -1,6 +1,6 @@
 """The line in a task's frontmatter that remembers a verdict about its text.
 
-NEEDS_REFINEMENT hash=1a2b3c4d @2026-05-17T09:30:00Z v1 axes=goal,boundary
+    NEEDS_REFINEMENT hash=1a2b3c4d @2026-05-17T09:30:00Z v1 axes=goal,boundary
 
 A line that cannot be read, or that a newer version wrote, counts as none: the task is judged again.
 """
