@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 
-from qrspi.core.hosts import inline_code, patches
+from qrspi.core.hosts import patches
 from qrspi.core.hosts.shell_calls import Call, Scope, printed_by, said
 from qrspi.core.hosts.written_files import Committed, Copied, Gone, Text, Unseen, Write
 
@@ -143,13 +143,38 @@ def _code(call: Call) -> Iterator[Write]:
     for at, word in enumerate(call.words):
         if word in ("-c", "-e", "-E", "--eval", "-p"):
             text = "".join(call.words[at + 1 : at + 2])
-            yield from call.on(
-                inline_code.written(text, call.name, call.words[at + 2 :]), _of(call)
-            )
+            yield from call.on(_of_program(text, call.name, call.words[at + 2 :]), _of(call))
             return
     here = [one.target for one in call.command.redirects if one.operator == "<<"]
     for text in here if operands(call.words) in ([], ["-"]) else []:
-        yield from call.on(inline_code.written(text, call.name, ()), _of(call))
+        yield from call.on(_of_program(text, call.name, ()), _of(call))
+
+
+# What writes a file in other languages than Python, and their texts in quotes
+_WRITES = re.compile(
+    r"write|append(?:File)?\b|unlink|rename|truncate|copyFile|\brm(?:Sync)?\(|['\"][wa]\+?['\"]"
+    r"|['\"]>|>>|FileUtils|\.puts\b"
+)
+_LITERAL = re.compile(r"""(['"`])((?:(?!\1)[^\\\n]|\\.)+)\1""")
+
+
+def _of_program(code: str, program: str, arguments: Sequence[str]) -> tuple[str, ...]:
+    """The paths that it would write. Python is parsed, so that a program may read a run and write
+    elsewhere; in other languages every text counts as soon as anything is written."""
+    if not program.startswith("python"):
+        named = [match[2] for match in _LITERAL.finditer(code)]
+        return (*named, *arguments) if _WRITES.search(code) else ()
+    # Imported here: it takes 5 ms, and few commands contain a program.
+    import ast
+
+    from qrspi.core.hosts import python_code
+
+    try:
+        tree = ast.parse(code)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return ()
+    paths = python_code.written(tree)
+    return (*paths, *(arguments if python_code.ARGUMENTS in paths else ()))
 
 
 def _of(call: Call) -> Unseen:
