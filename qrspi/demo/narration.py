@@ -13,7 +13,7 @@ from qrspi.core.gates.audit import audit_report
 from qrspi.core.gates.audit.audit_report import Report
 from qrspi.core.model import Round, Triaged
 from qrspi.core.named_tuple import NamedTuple
-from qrspi.core.pipeline import Subject, subject
+from qrspi.core.pipeline import Subject, subject_of
 from qrspi.core.rounds import loop as loops
 from qrspi.core.rounds import manifest as manifests
 from qrspi.core.rounds.loop import Loop
@@ -83,9 +83,7 @@ def first_sentence(text: str) -> str:
 
 def about(moment: Mapping[str, Any]) -> Subject:
     """The review subject of something performed, or of what is next."""
-    found = subject(moment["step"])
-    assert found is not None
-    return found
+    return subject_of(moment["step"])
 
 
 def config(tree: Tree) -> Config:

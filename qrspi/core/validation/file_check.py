@@ -11,7 +11,7 @@ from qrspi.core.findings.submission import Place
 from qrspi.core.hints import assert_never
 from qrspi.core.model import Problem
 from qrspi.core.named_tuple import NamedTuple
-from qrspi.core.pipeline import Subject, subject
+from qrspi.core.pipeline import Subject, subject, subject_of
 from qrspi.core.rounds import convergence, dispositions, pause_file, scope_set
 from qrspi.core.rounds import manifest as manifests
 from qrspi.core.tree import BODY_LIMIT, CONFIG_LIMIT, FINDING_LIMIT, Fault
@@ -157,9 +157,7 @@ def _own_field(content: bytes, field: str) -> str:
 
 def _own_subject(content: bytes) -> Subject:
     """Outside a round's folder, a file's own fields say what it is about."""
-    found = subject(_own_field(content, "artifact")) or subject("goals")
-    assert found is not None
-    return found
+    return subject(_own_field(content, "artifact")) or subject_of("goals")
 
 
 def _own_round(content: bytes) -> int:
