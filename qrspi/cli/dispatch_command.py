@@ -11,7 +11,7 @@ import click
 from qrspi.cli.session import Session
 from qrspi.core.config.blocks import Limits
 from qrspi.core.config.model_tiers import TIERS
-from qrspi.core.errors import Halt, Misuse
+from qrspi.core.errors import Halt, Misuse, accepted
 from qrspi.core.model import Problem
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.handlers.agents.dispatch_options import JOBS, Executor, How, Listener, Sending
@@ -77,9 +77,12 @@ class Asked(NamedTuple):
 def default_executor(project: str) -> Executor:
     """As the user's own settings say."""
     # Imported here: only who sends needs them.
-    from qrspi.world.machine import user_settings
+    from qrspi.core.fleet import user_settings
+    from qrspi.world.files import own_files
 
-    return cast(Executor, user_settings.executor(os.environ, project) or "local")
+    file = f"{own_files.settings_folder(os.environ)}/{user_settings.FILE}"
+    settings = accepted(own_files.toml(file, "bad-settings")) or {}
+    return cast(Executor, accepted(user_settings.executor(settings, project, file)) or "local")
 
 
 def options(command: F) -> F:

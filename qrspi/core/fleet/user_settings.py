@@ -4,11 +4,15 @@ stranger could choose who gets the prompts."""
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 
+from qrspi.core.fleet import own_file
 from qrspi.core.model import Problem
 
 FILE = "settings.toml"
 EXECUTORS = ("local", "celery")
+
+_bad = partial(own_file.fault, "bad-settings")
 
 
 def executor(document: Mapping[str, object], project: str, file: str) -> str | Problem:
@@ -16,9 +20,9 @@ def executor(document: Mapping[str, object], project: str, file: str) -> str | P
     projects = document.get("projects", {})
     for name in document:
         if name not in ("executor", "projects"):
-            return bad(file, "", f"the key {name!r}", "executor or [projects.'/PATH']")
+            return _bad(file, "", f"the key {name!r}", "executor or [projects.'/PATH']")
     if not isinstance(projects, dict):
-        return bad(file, "projects", "no table", "[projects.'/PATH']")
+        return _bad(file, "projects", "no table", "[projects.'/PATH']")
     for path, block in projects.items():
         if problem := _wrong_project(path, block, file):
             return problem
@@ -26,27 +30,13 @@ def executor(document: Mapping[str, object], project: str, file: str) -> str | P
     field = f"projects.{project!r}.executor" if "executor" in own else "executor"
     said = own.get("executor", document.get("executor", ""))
     if said != "" and said not in EXECUTORS:
-        return bad(file, field, repr(said), f"one of {', '.join(EXECUTORS)}")
+        return _bad(file, field, repr(said), f"one of {', '.join(EXECUTORS)}")
     return str(said)
 
 
 def _wrong_project(path: str, block: object, file: str) -> Problem | None:
     if not path.startswith("/"):
-        return bad(file, "projects", repr(path), "the absolute path of a project")
+        return _bad(file, "projects", repr(path), "the absolute path of a project")
     if not isinstance(block, dict) or block.keys() - {"executor"}:
-        return bad(file, f"projects.{path!r}", "something else", "executor = 'local' or 'celery'")
+        return _bad(file, f"projects.{path!r}", "something else", "executor = 'local' or 'celery'")
     return None
-
-
-def bad(file: str, field: str, found: str, expected: str) -> Problem:
-    where = f"{file}: {field}" if field else file
-    text = f"{where}: found {found}, expected {expected}"
-    return Problem(
-        "bad-settings",
-        text,
-        file=file,
-        field=field,
-        found=found,
-        expected=expected,
-        hint=f"edit {file}",
-    )

@@ -20,7 +20,7 @@ from qrspi.core.config.vendors import (
     is_private,
     looks_like_key,
 )
-from qrspi.core.fleet import job_message, queues
+from qrspi.core.fleet import job_message, own_file, queues
 from qrspi.core.model import Problem
 from qrspi.core.named_tuple import NamedTuple
 
@@ -53,21 +53,7 @@ def read(document: Mapping[str, object], file: str) -> WorkerFile | Problem:
     try:
         return _file(document)
     except _Fault as fault:
-        return bad(file, fault.field, fault.found, fault.expected)
-
-
-def bad(file: str, field: str, found: str, expected: str) -> Problem:
-    where = f"{file}: {field}" if field else file
-    text = f"{where}: found {found}, expected {expected}"
-    return Problem(
-        "bad-worker-file",
-        text,
-        file=file,
-        field=field,
-        found=found,
-        expected=expected,
-        hint=f"edit {file}",
-    )
+        return own_file.fault("bad-worker-file", file, fault.field, fault.found, fault.expected)
 
 
 def _file(document: Mapping[str, object]) -> WorkerFile:

@@ -6,6 +6,8 @@ import os
 import stat
 from collections.abc import Mapping
 
+from qrspi.core.fleet import own_file
+from qrspi.core.model import Code, Problem
 from qrspi.core.tree import Fault
 from qrspi.world.files.run_tree import DiskTree
 
@@ -26,8 +28,16 @@ def is_ours(path: str) -> bool:
     return found.st_uid == os.geteuid() and not found.st_mode & _OTHERS_WRITE
 
 
-def toml(path: str) -> dict[str, object] | str | None:
-    """What a file of settings says; None when it is absent, a text when it cannot be used."""
+def toml(path: str, code: Code) -> dict[str, object] | Problem | None:
+    """What a file of settings says; None when it is absent."""
+    found = _toml(path)
+    if isinstance(found, str):
+        return own_file.fault(code, path, "", found, "a TOML file of your own")
+    return found
+
+
+def _toml(path: str) -> dict[str, object] | str | None:
+    """A text says why the file cannot be used."""
     folder, _, name = path.rpartition("/")
     data = DiskTree(folder).read(name, LIMIT)
     if isinstance(data, Fault):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
-from qrspi.core.errors import Refusal
+from qrspi.core.errors import Refusal, accepted
 from qrspi.core.fleet import worker_file
 from qrspi.core.fleet.worker_file import FILE, WorkerFile
 from qrspi.core.model import Problem
@@ -19,15 +19,10 @@ def path(environment: Mapping[str, str]) -> str:
 def read(environment: Mapping[str, str]) -> WorkerFile:
     """Absent or bad: there is nothing that a worker may do, so it does not start."""
     file = path(environment)
-    said = own_files.toml(file)
-    if said is None:
+    document = accepted(own_files.toml(file, "bad-worker-file"))
+    if document is None:
         raise Refusal(_absent(file))
-    if isinstance(said, str):
-        raise Refusal(worker_file.bad(file, "", said, "a TOML file of your own"))
-    found = worker_file.read(said, file)
-    if isinstance(found, Problem):
-        raise Refusal(found)
-    return found
+    return accepted(worker_file.read(document, file))
 
 
 def _absent(file: str) -> Problem:

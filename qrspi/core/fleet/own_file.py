@@ -1,0 +1,13 @@
+"""A fault in a TOML file of this user's own, in one line."""
+
+from __future__ import annotations
+
+from qrspi.core.model import Code, Problem
+
+
+def fault(code: Code, file: str, field: str, found: str, expected: str) -> Problem:
+    where = f"{file}: {field}" if field else file
+    text = f"{where}: found {found}, expected {expected}"
+    return Problem(
+        code, text, file=file, field=field, found=found, expected=expected, hint=f"edit {file}"
+    )
