@@ -180,6 +180,7 @@ class AnswerIntake:
         )
 
     def _spent(self, got: Obtained, outcome: Outcome) -> list[LedgerEntry]:
+        """A good answer that only lacks its second try has not failed."""
         fresh = [one for one in got.spent if (one.job, one.attempt) not in self._known]
         if outcome is None:
             return [one._replace(outcome="late") for one in fresh]

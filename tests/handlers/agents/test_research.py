@@ -212,6 +212,7 @@ def test_without_a_trusted_model_it_halts_and_the_answer_is_not_paid_for_again(
         "there is no trusted model to ask again: the role author-research-question ("
     )
     assert not (shop.run / "research").exists()
+    assert [one["outcome"] for one in shop.ledger()] == ["done"]
     shop.write(
         "config.md",
         runs.config("quick", question_budget="1", validators="{citation_density_floor: 0}"),

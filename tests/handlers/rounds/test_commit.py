@@ -338,6 +338,16 @@ class TestWithoutOurCommit:
         )
 
     @pytest.mark.rule("CMT-04")
+    def test_not_one_that_leaves_the_mark_of_a_skipped_round_out(self, fixed: Reviewing) -> None:
+        skipped = f"{ROUND}-verifier-disabled.md"
+        fixed.write(skipped, "skip\n")
+        fixed.git("add", "--all", "--", ".", f":!{RUN}/{skipped}")
+        fixed.git("commit", "-qm", "without it")
+        with pytest.raises(Refusal) as caught:
+            commit(fixed, adopt=True)
+        assert f"leaves {skipped} out:" in caught.value.problem.message
+
+    @pytest.mark.rule("CMT-04")
     def test_not_one_about_something_else(self, fixed: Reviewing) -> None:
         with pytest.raises(Refusal) as caught:
             commit(fixed, adopt=True)
