@@ -121,7 +121,7 @@ def _tally(stage: Stage) -> Tally:
         findings_kept=sum(item.verdict != "drop" for item in triaged),
         findings_dropped=sum(item.verdict == "drop" for item in triaged),
         findings_paused=sum(item.verdict == "pause" for item in triaged),
-        tasks=len(task_file.keys(tree)),
+        tasks=len(task_file.read_keys(tree)),
         merges=history.merges,
         commits=history.commits,
         texts_rejected=_rejected(tree),

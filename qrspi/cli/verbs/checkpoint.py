@@ -56,10 +56,10 @@ def init(session: Session, run: str | None, dry_run: bool) -> None:
     decision = DecisionCommand(session, "checkpoint init", run)
     workspace, options = decision.workspace, decision.options
     if dry_run:
-        added = checkpoint_rows.missing(workspace, task_file.keys(workspace))
+        added = checkpoint_rows.missing(workspace, task_file.read_keys(workspace))
     else:
         with workspace.locked(options.lock_timeout, f"qrspi {decision.verb}"):
-            keys = task_file.keys(workspace)
+            keys = task_file.read_keys(workspace)
             added = checkpoint_rows.add(workspace, keys, options.lock_timeout)
             if added.made or added.tasks:
                 done = checkpoint_rows.performed("", added)

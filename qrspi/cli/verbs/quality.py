@@ -87,7 +87,7 @@ def check(
         looked = QualityCheck(job).look_at(spec, how, is_draft=True)
     else:
         _refuse_prior(prior_verdict, prior_axes)
-        verdicts.tasks(job, (key,))
+        verdicts.chosen_tasks(job, (key,))
         looked = QualityCheck(job).look(key, "live" if reply else how)
     told = _judged(decision, job, looked, asked, reply=reply, is_draft=is_draft, dry_run=dry_run)
     found = told.found[key]
@@ -263,7 +263,7 @@ def batch(
     decision = DecisionCommand(session, "quality batch", run)
     job = decision.look()
     how = verdicts.mode(job, mode)
-    chosen = verdicts.tasks(job, keys)
+    chosen = verdicts.chosen_tasks(job, keys)
     counted = counting(chosen, "looking at tasks") if session.progress else chosen
     looked = verdicts.look(job, counted, how)
     told = _all_judged(decision, job, looked, asked, dry_run=dry_run)
@@ -311,7 +311,7 @@ def debt(session: Session, run: str | None, exit_code: bool) -> None:
     """The tasks whose verdict is absent, about another text, or not a PASS."""
     decision = DecisionCommand(session, "quality debt", run)
     job = decision.look()
-    owed = quality_gate.debts(job.workspace, verdicts.tasks(job))
+    owed = quality_gate.debts(job.workspace, verdicts.chosen_tasks(job))
     document = {
         "schema": "qrspi/quality-debt/v1",
         "run": decision.run.name,

@@ -20,7 +20,7 @@ def without_file(tree: Tree) -> tuple[Problem, ...]:
     """In the order of the plan, each task once."""
     lines = _lines(tree)
     named = {key: number for number, key in sorted(_named(lines), reverse=True)}
-    known = {*task_file.keys(tree), *_put_away(tree)} if named else frozenset()
+    known = {*task_file.read_keys(tree), *_put_away(tree)} if named else frozenset()
     missing = sorted((number, key) for key, number in named.items() if key not in known)
     return tuple(_problem(number, key) for number, key in missing)
 

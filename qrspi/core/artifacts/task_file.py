@@ -58,7 +58,7 @@ def read_all(tree: Tree) -> tuple[dict[str, Task], tuple[Problem, ...]]:
     """The readable tasks of a run by key, and what is wrong with the others."""
     tasks: dict[str, Task] = {}
     problems: list[Problem] = []
-    for key in keys(tree):
+    for key in read_keys(tree):
         match read(tree.read(task_path(key)), key):
             case Task() as task:
                 tasks[key] = task
@@ -67,7 +67,7 @@ def read_all(tree: Tree) -> tuple[dict[str, Task], tuple[Problem, ...]]:
     return tasks, tuple(problems)
 
 
-def keys(tree: Tree) -> tuple[str, ...]:
+def read_keys(tree: Tree) -> tuple[str, ...]:
     """The keys of the task files. Other names in the folder never count."""
     names = (filenames.task_file_key(entry.name) for entry in _files(tree, "tasks"))
     return tuple(sorted((key for key in names if key), key=filenames.task_order))
@@ -218,7 +218,7 @@ def _visual_check(node: Node | None) -> VisualCheck | None:
 
 def scan(tree: Tree) -> tuple[Problem, ...]:
     """Advice that never blocks: what task files do not say about their implementation."""
-    found = (unsaid(tree.head(task_path(key)), task_path(key)) for key in keys(tree))
+    found = (unsaid(tree.head(task_path(key)), task_path(key)) for key in read_keys(tree))
     return tuple(problem for problem in found if problem)
 
 

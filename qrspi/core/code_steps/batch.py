@@ -75,7 +75,7 @@ def _mapped(facts: Facts, known: Mapping[str, Task]) -> Batch:
     return Batch(
         _items(plan, keys, known),
         plan,
-        parallelization.without_file(plan, task_file.keys(facts.tree)),
+        parallelization.without_file(plan, task_file.read_keys(facts.tree)),
         parallelization.warnings(plan, known),
     )
 

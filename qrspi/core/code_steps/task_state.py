@@ -88,8 +88,8 @@ class TaskState(NamedTuple):
     @property
     def concerns(self) -> str:
         """The doubts that its implementer reported with the commit."""
-        said = self.report if self.report and self.report.status == "DONE_WITH_CONCERNS" else None
-        return said.text if said else ""
+        report = self.report
+        return report.text if report and report.status == "DONE_WITH_CONCERNS" else ""
 
     @property
     def cycle(self) -> int:
@@ -114,10 +114,10 @@ class TaskState(NamedTuple):
 
 def survey(facts: Facts, items: Iterable[Item]) -> tuple[TaskState, ...]:
     """The items come wave by wave, so everything that a task builds on comes before it."""
-    found: dict[str, TaskState] = {}
+    states: dict[str, TaskState] = {}
     for item in items:
-        found[item.key] = evaluate(facts, item, found)
-    return _gated(facts, tuple(found.values()))
+        states[item.key] = evaluate(facts, item, states)
+    return _gated(facts, tuple(states.values()))
 
 
 def _gated(facts: Facts, states: tuple[TaskState, ...]) -> tuple[TaskState, ...]:
@@ -165,8 +165,8 @@ def _ended(facts: Facts, task: TaskState, outcome: Outcome) -> TaskState:
 
 
 def _broken(facts: Facts, item: Item, problem: Problem) -> TaskState:
-    answer = next_actions.blocked_by(facts, "invalid", (problem,))._replace(step=item.key)
-    return TaskState(item, "broken", (problem.message,), answer)
+    following = next_actions.blocked_by(facts, "invalid", (problem,))._replace(step=item.key)
+    return TaskState(item, "broken", (problem.message,), following)
 
 
 def _before_start(facts: Facts, task: TaskState, earlier: Mapping[str, TaskState]) -> TaskState:
@@ -190,7 +190,7 @@ def _refused(facts: Facts, task: TaskState, refused: Refused) -> TaskState:
     """A person makes room for it; the other tasks go on."""
     again = f"qrspi task start {facts.run} {task.key}"
     why = f"{task.key} could not be started: {refused.reason}"
-    answer = Next(
+    following = Next(
         action="blocked",
         who="human",
         summary=f"{why}. Then run `{again}`.",
@@ -200,7 +200,7 @@ def _refused(facts: Facts, task: TaskState, refused: Refused) -> TaskState:
         command=refused.hint or again,
         kind="precondition",
     )
-    return task._replace(state="refused", because=(why,), next=answer)
+    return task._replace(state="refused", because=(why,), next=following)
 
 
 def start_next(facts: Facts, ready: tuple[TaskState, ...]) -> Next:
@@ -231,22 +231,22 @@ def _unreported(
 
 
 def _tests_first(facts: Facts, task: TaskState) -> TaskState:
-    found = implementers.with_tests(facts, task)
-    if isinstance(found, Problem):
-        return _broken(facts, task.item, found)
-    if stopped := implementers.stopped(facts, found):
-        return found._replace(state="blocked", because=stopped.because, next=stopped)
-    why = "its tests are written first" if found.awaits_tests else "nobody has reported yet"
-    if found.tests and found.tests.is_vacuous:
+    with_tests = implementers.with_tests(facts, task)
+    if isinstance(with_tests, Problem):
+        return _broken(facts, task.item, with_tests)
+    if stopped := implementers.stopped(facts, with_tests):
+        return with_tests._replace(state="blocked", because=stopped.because, next=stopped)
+    why = "its tests are written first" if with_tests.awaits_tests else "nobody has reported yet"
+    if with_tests.tests and with_tests.tests.is_vacuous:
         why = "its tests pass without its code, so they show nothing yet"
-    return _implementing(facts, found, why)
+    return _implementing(facts, with_tests, why)
 
 
 def _stuck(facts: Facts, task: TaskState, lost: TaskState) -> TaskState:
     what = "was left out" if lost.state == "skipped-by-user" else "ended without a commit"
     why = f"{task.key} builds on {lost.key}, which {what}"
     skip = f"qrspi task skip {facts.run} {task.key} --reason TEXT"
-    answer = Next(
+    following = Next(
         action="decide",
         who="human",
         summary=f"{why}: leave it out with `{skip}`, or give it another base in the plan "
@@ -257,7 +257,7 @@ def _stuck(facts: Facts, task: TaskState, lost: TaskState) -> TaskState:
         command=skip,
         kind="task",
     )
-    return task._replace(state="stuck", because=(why,), next=answer)
+    return task._replace(state="stuck", because=(why,), next=following)
 
 
 def _implementing(facts: Facts, task: TaskState, why: str) -> TaskState:
@@ -267,7 +267,7 @@ def _implementing(facts: Facts, task: TaskState, why: str) -> TaskState:
 
 def _undecided(facts: Facts, task: TaskState, state: State, why: str) -> TaskState:
     command = f"qrspi task accept {facts.run} {task.key} --reason TEXT"
-    answer = Next(
+    following = Next(
         action="decide",
         who="human",
         summary=f"{why}. `{command}` takes it as it is, `task skip` leaves it out; a new report "
@@ -280,7 +280,7 @@ def _undecided(facts: Facts, task: TaskState, state: State, why: str) -> TaskSta
         command=command,
         kind="task",
     )
-    return task._replace(state=state, because=(why,), next=answer)
+    return task._replace(state=state, because=(why,), next=following)
 
 
 def _reviewed(facts: Facts, task: TaskState, commit: str) -> TaskState:
@@ -310,9 +310,9 @@ def _saw(loop: Loop) -> str:
 
 
 def _in_loop(facts: Facts, task: TaskState, loop: Loop) -> TaskState:
-    answer = review_action.from_loop(facts, _in_tiers(loop))
-    state: State = "undecided" if answer.who == "human" else "reviewing"
-    return task._replace(state=state, because=answer.because, next=answer)
+    following = review_action.from_loop(facts, _in_tiers(loop))
+    state: State = "undecided" if following.who == "human" else "reviewing"
+    return task._replace(state=state, because=following.because, next=following)
 
 
 def _in_tiers(loop: Loop) -> Loop:
@@ -339,13 +339,13 @@ def _rounds_used(facts: Facts, task: TaskState) -> int:
 def _fixing(facts: Facts, task: TaskState, loop: Loop, commit: str) -> TaskState:
     if _saw(loop) != commit:
         because = (f"{task.key} reported a new commit since round {loop.number}",)
-        answer = review_action.commit_next(facts, loop, because, "settle-task")
-        return task._replace(state="fixing", because=because, next=answer)
+        following = review_action.commit_next(facts, loop, because, "settle-task")
+        return task._replace(state="fixing", because=because, next=following)
     if _rounds_used(facts, task) > FIX_CYCLES:
         return _undecided(facts, task, "undecided", _used_up(task, loop))
     assert task.start is not None
     report = implementers.report(facts, task)
-    answer = review_action.unprepared(facts, loop) or next_actions.about_round(
+    following = review_action.unprepared(facts, loop) or next_actions.about_round(
         facts,
         loop,
         "apply-fixes",
@@ -358,7 +358,7 @@ def _fixing(facts: Facts, task: TaskState, loop: Loop, commit: str) -> TaskState
         asks=(task.ask,),
         command=report,
     )
-    return task._replace(state="fixing", because=loop.because, next=answer)
+    return task._replace(state="fixing", because=loop.because, next=following)
 
 
 def _used_up(task: TaskState, loop: Loop) -> str:
@@ -389,5 +389,5 @@ def _unreviewed(facts: Facts, task: TaskState, loop: Loop) -> TaskState:
         )
         return _undecided(facts, task, "undecided", why)
     because = (f"{task.key} reported a commit that no round has looked at",)
-    answer = review_action.prepare_next(facts, loop, because)
-    return task._replace(state="reviewing", because=because, next=answer)
+    following = review_action.prepare_next(facts, loop, because)
+    return task._replace(state="reviewing", because=because, next=following)

@@ -45,8 +45,8 @@ class Survey(NamedTuple):
 def derive(tree: Tree, path: str = "", *, thorough: bool = True, steps: bool = True) -> RunState:
     """`thorough` also hashes approved bodies and scans the tasks, for warnings only. Without
     `steps`, reviews of finished steps are not counted, since nothing depends on them."""
-    found = survey(Snapshot(tree), path, thorough=thorough, steps=steps, ask_git=thorough)
-    return found.state
+    tree = Snapshot(tree)
+    return survey(tree, path, thorough=thorough, steps=steps, ask_git=thorough).state
 
 
 def survey(
@@ -112,7 +112,8 @@ def _unusable(tree: Tree, path: str, config: Config) -> RunState:
 
 def _broken(facts: Facts, doubts: tuple[Problem, ...]) -> tuple[Problem, ...]:
     """Why an artifact has no status."""
-    invalid = {STEP[step].artifact for step, said in facts.statuses.items() if said == "invalid"}
+    steps = (step for step, status in facts.statuses.items() if status == "invalid")
+    invalid = {STEP[step].artifact for step in steps}
     return tuple(item for item in doubts if item.file in invalid)
 
 
@@ -138,8 +139,8 @@ def _answer(facts: Facts, errors: tuple[Problem, ...]) -> tuple[Answer, tuple[Pr
         return Answer(_blocked_by_need(facts, missing)), ()
     if facts.step == "replan":
         return Answer(_replan(facts)), ()
-    found, warnings = _of_step(facts)
-    return _at_gate(facts, found), warnings
+    answer, warnings = _of_step(facts)
+    return _at_gate(facts, answer), warnings
 
 
 def _of_step(facts: Facts) -> tuple[Answer, tuple[Problem, ...]]:
@@ -161,34 +162,34 @@ def _of_step(facts: Facts) -> tuple[Answer, tuple[Problem, ...]]:
     return Answer(_at_plan(facts, review_action.from_loop(facts, loop)), loop), loop.warnings
 
 
-def _at_plan(facts: Facts, answer: Next) -> Next:
+def _at_plan(facts: Facts, following: Next) -> Next:
     """A plan is audited before it is approved. The person who approves it is told which of its
     tasks are not ready to be handed over."""
     gates = facts.config.gates
     if facts.step != "plan" or gates is None:
-        return answer
-    if gates.audit and answer.kind in ("approve", "cascade"):
+        return following
+    if gates.audit and following.kind in ("approve", "cascade"):
         from qrspi.core.gates.audit import audit_report
 
-        answer = audit_report.before_approval(facts.tree, answer)
-    if gates.quality != "off" and answer.kind == "approve":
+        following = audit_report.before_approval(facts.tree, following)
+    if gates.quality != "off" and following.kind == "approve":
         from qrspi.core.gates.quality import quality_gate
 
-        answer = quality_gate.before_approval(facts.tree, facts.tasks, answer)
-    return answer
+        following = quality_gate.before_approval(facts.tree, facts.tasks, following)
+    return following
 
 
 GATES: tuple[NextKind, ...] = ("approve", "loop-again", "cap", "batch", "test")
 
 
-def _at_gate(facts: Facts, found: Answer) -> Answer:
+def _at_gate(facts: Facts, answer: Answer) -> Answer:
     """Adds what the person who decides should read with care."""
-    if found.next.kind not in GATES or found.loop is None:
-        return found
+    if answer.next.kind not in GATES or answer.loop is None:
+        return answer
     from qrspi.core.steps import read_with_care
 
-    care = read_with_care.lines(facts, found.loop)
-    return found._replace(next=found.next._replace(care=care))
+    care = read_with_care.lines(facts, answer.loop)
+    return answer._replace(next=answer.next._replace(care=care))
 
 
 def _replanning(facts: Facts) -> Next | None:
@@ -328,7 +329,7 @@ def _step_state(facts: Facts, step: str, reviewed: frozenset[str], answer: Answe
     if step == facts.step:
         progress, loop = "in_progress", answer.loop
         stage = loop.stage if loop else stage
-    found = StepState(
+    state = StepState(
         step=step,
         artifact=about.artifact,
         status=status,
@@ -337,7 +338,7 @@ def _step_state(facts: Facts, step: str, reviewed: frozenset[str], answer: Answe
         progress=progress,
         approval=approval_of(facts, step),
     )
-    return _with_counts(found, answer.loop) if step == facts.step else found
+    return _with_counts(state, answer.loop) if step == facts.step else state
 
 
 def _with_counts(state: StepState, loop: Loop | None) -> StepState:
@@ -364,19 +365,19 @@ def _rounds(facts: Facts, step: str) -> int:
 
 
 def _thorough(facts: Facts) -> tuple[Problem, ...]:
-    found = () if facts.claims else unproven(facts)
+    warnings = () if facts.claims else unproven(facts)
     if ".qrspi" in facts.names or "reviews" in facts.names:
         from qrspi.core.records import vanished
 
-        found += vanished.from_run(facts.tree, vanished.LATELY)
+        warnings += vanished.from_run(facts.tree, vanished.LATELY)
     if not facts.tasks:
-        return found + changed_since(facts)
+        return warnings + changed_since(facts)
     # Imported by the first run that has tasks.
     from qrspi.core.artifacts import task_file
 
-    found += task_file.scan(facts.tree) + changed_since(facts)
+    warnings += task_file.scan(facts.tree) + changed_since(facts)
     if ".qrspi" not in facts.names:
-        return found
+        return warnings
     from qrspi.core.gates.quality import quality_gate
 
-    return found + quality_gate.waiting(facts.tree, facts.tasks)
+    return warnings + quality_gate.waiting(facts.tree, facts.tasks)

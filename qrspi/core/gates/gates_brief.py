@@ -28,7 +28,7 @@ def lines(tree: Tree, gates: Gates, tasks: Iterable[str]) -> tuple[str, ...]:
 def of_run(tree: Tree) -> tuple[str, ...]:
     """The same, for a caller that has not read the run's config.md."""
     config = configs.read(tree.read("config.md", CONFIG_LIMIT))
-    tasks = task_file.keys(tree)
+    tasks = task_file.read_keys(tree)
     return lines(tree, config.gates, tasks) if config.gates and tasks else ()
 
 

@@ -323,13 +323,13 @@ def _review_stage(tree: Tree, loop: Loop, config: Config) -> Loop:
 def _failures(tree: Tree, loop: Loop, config: Config) -> tuple[Problem, ...]:
     """In the guard's order. Failed scores share one line."""
     assert loop.round is not None
-    found = [item for item in loop.round.blocking if item.code != "verify_failed"]
-    if failed := len(loop.round.blocking) - len(found):
+    failures = [item for item in loop.round.blocking if item.code != "verify_failed"]
+    if failed := len(loop.round.blocking) - len(failures):
         line = f"Verifier returned VERIFY_FAILED for {failed} findings"
-        found.append(Problem("verify_failed", line))
+        failures.append(Problem("verify_failed", line))
     if bad := _bad_scope_set(tree, loop, config):
-        found.append(bad)
-    return tuple(item for item in found if not (loop.skipped and item.code in SKIPPABLE))
+        failures.append(bad)
+    return tuple(item for item in failures if not (loop.skipped and item.code in SKIPPABLE))
 
 
 def keeps_scope_set(subject: Subject, config: Config) -> bool:
@@ -345,8 +345,8 @@ def _bad_scope_set(tree: Tree, loop: Loop, config: Config) -> Problem | None:
         return None
     from qrspi.core.rounds import scope_set
 
-    found = scope_set.load(data)
-    return scope_set.malformed(loop.paths, found) if isinstance(found, Problem) else None
+    scopes = scope_set.load(data)
+    return scope_set.malformed(loop.paths, scopes) if isinstance(scopes, Problem) else None
 
 
 def _verified(loop: Loop, read: Round, config: Config) -> bytes:
@@ -378,8 +378,8 @@ def _lacks_scope_set(tree: Tree, loop: Loop) -> bool:
         return isinstance(data, Fault)
     from qrspi.core.rounds import scope_set
 
-    found = scope_set.read(data)
-    return not isinstance(found, Problem) and scope_set.is_stale(found, loop.kept)
+    scopes = scope_set.read(data)
+    return not isinstance(scopes, Problem) and scope_set.is_stale(scopes, loop.kept)
 
 
 def _fix_stage(loop: Loop, disposed: bool) -> Loop:

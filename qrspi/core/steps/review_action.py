@@ -85,19 +85,19 @@ def prepare_next(facts: Facts, loop: Loop, because: tuple[str, ...], kind: NextK
     if loop.subject.key == "plan":
         from qrspi.core.artifacts import plan_tasks
 
-        found = plan_tasks.without_file(facts.tree) or plan_tasks.without_need(facts.tree)
-        if found:
-            return blocked_by(facts, "plan-tasks", found, loop, author_of(loop))
+        faults = plan_tasks.without_file(facts.tree) or plan_tasks.without_need(facts.tree)
+        if faults:
+            return blocked_by(facts, "plan-tasks", faults, loop, author_of(loop))
     if loop.subject.key in ("questions", "research"):
         from qrspi.core.steps import isolation
 
-        if found := isolation.breaches(facts.tree, loop.subject):
+        if breaches := isolation.breaches(facts.tree, loop.subject):
             # Whoever answers a question is not told that its words are those of the goals.
-            own = all(one.file == loop.subject.artifact for one in found)
-            return blocked_by(facts, "isolation", found, loop, author_of(loop) if own else ())
+            own = all(one.file == loop.subject.artifact for one in breaches)
+            return blocked_by(facts, "isolation", breaches, loop, author_of(loop) if own else ())
     what = f"{_taken_back(facts)}Prepare round {number} of {loop.subject.key}"
-    answer = by_engine(facts, "prepare-round", kind, what, because, loop=loop)
-    return answer._replace(round=number)
+    following = by_engine(facts, "prepare-round", kind, what, because, loop=loop)
+    return following._replace(round=number)
 
 
 def _renew(facts: Facts, loop: Loop) -> Next:
@@ -251,7 +251,7 @@ def _pause(facts: Facts, loop: Loop) -> Next:
     options = pause_options(facts, loop)
     decide = f"qrspi decide {facts.run} FINDING"
     back = f", or `{decide} loop-back --to STEP`" if options == PAUSE_OPTIONS else ""
-    answer = about_round(
+    following = about_round(
         facts,
         loop,
         "decide",
@@ -263,8 +263,8 @@ def _pause(facts: Facts, loop: Loop) -> Next:
         options=options,
         command=f"qrspi decide {facts.run} {names[0]} apply",
     )
-    held = _held(facts, loop, names)
-    return answer._replace(held=held, to_apply=sum(one.verdict == "keep" for one in loop.triaged))
+    agreed = sum(one.verdict == "keep" for one in loop.triaged)
+    return following._replace(held=_held(facts, loop, names), to_apply=agreed)
 
 
 def pause_options(facts: Facts, loop: Loop) -> tuple[Option, ...]:
@@ -349,7 +349,7 @@ def _approve(facts: Facts, loop: Loop, gate: Gate) -> Next:
     again = f"qrspi resolve {facts.run} loop"
     first = "" if settled else f" `{again}` has it reviewed again (recommended)."
     remarks = (*after_round.remarks(loop), *after_round.unseen(loop))
-    said = "".join(f" {remark}." for remark in remarks)
+    remarked = "".join(f" {remark}." for remark in remarks)
     command = f"qrspi approve {facts.run} {loop.subject.key}{'' if settled else ' --unreviewed'}"
     return about_round(
         facts,
@@ -357,7 +357,7 @@ def _approve(facts: Facts, loop: Loop, gate: Gate) -> Next:
         "approve",
         "human",
         "approve",
-        f"{_taken_back(facts)}{gate.review}.{said}{first} {'Read' if settled else 'Or read'} "
+        f"{_taken_back(facts)}{gate.review}.{remarked}{first} {'Read' if settled else 'Or read'} "
         f"{loop.subject.artifact}, then `{command}` or `qrspi reject {facts.run} "
         f"{loop.subject.key} -m TEXT`.",
         because=(gate.review, *remarks),

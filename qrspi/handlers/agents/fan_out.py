@@ -96,7 +96,7 @@ def opened(
     config = configs.read(workspace.read("config.md", CONFIG_LIMIT))
     bad = [problem for problem in config.problems if problem.field.partition(".")[0] in _USED]
     if bad:
-        raise Refusal(*(config_problems.for_run(one, workspace) for one in bad))
+        raise Refusal(*(config_problems.for_run(problem, workspace) for problem in bad))
     names = tuple(provider.api_key_env for provider in (config.providers or {}).values())
     with (
         dispatch_folder.held(workspace.path, options.lock_timeout, options.command) as box,
@@ -180,16 +180,16 @@ class Dispatcher(NamedTuple):
         return intake
 
     def _errand_job(self, errand: Errand) -> Job:
-        found = survey(self.workspace)
-        if found.facts is None:
-            raise refused(*found.state.errors)
+        surveyed = survey(self.workspace)
+        if surveyed.facts is None:
+            raise refused(*surveyed.state.errors)
         asking = Next("decide", "agent", "", (), step=errand.step, asks=errand.asks)
-        return Job(self.workspace, found.facts, None, asking, self.options)
+        return Job(self.workspace, surveyed.facts, None, asking, self.options)
 
-    def _job(self, found: Survey) -> Job | None:
-        if found.facts is None or found.state.closed:
+    def _job(self, surveyed: Survey) -> Job | None:
+        if surveyed.facts is None or surveyed.state.closed:
             return None
-        return Job.of(self.workspace, found, self.options)
+        return Job.of(self.workspace, surveyed, self.options)
 
     def _chosen(self, job: Job, drafts: Mapping[str, Spec] | None = None) -> Assignments:
         """Whom to send. If one agent cannot be sent, everything stops before anything is paid
@@ -199,7 +199,7 @@ class Dispatcher(NamedTuple):
             chosen = _only(job, chosen, self.sending.only)
         self._check_second(job, chosen)
         if chosen.unready:
-            raise Halt(*(one.problem for one in chosen.unready))
+            raise Halt(*(order.problem for order in chosen.unready))
         if self.wire.mail:
             at_workers.check_sizes(chosen.ready)
         permits.require(job.project, job.run, _named(chosen))
@@ -216,14 +216,14 @@ class Dispatcher(NamedTuple):
         seen = hosts.second_vendor(job.facts.config, os.environ)
         if line := hosts.mismatch(seen, job.facts.config):
             self._note_once(line)
-        second = [one for one in chosen.ready if reviewers.is_second(one.name)]
+        second = [order for order in chosen.ready if reviewers.is_second(order.name)]
         if second and not seen.available:
             raise Halt(
                 config_problems.for_run(_unavailable(second[0].name, seen.why), job.workspace)
             )
-        for one in second:
-            if isinstance(one.route, Problem):
-                raise Halt(one.route)
+        for order in second:
+            if isinstance(order.route, Problem):
+                raise Halt(order.route)
 
     def _note_once(self, text: str) -> None:
         if text not in self.noted:
@@ -262,9 +262,9 @@ class Dispatcher(NamedTuple):
         intake: Intake,
         at_once: int | None = None,
     ) -> None:
-        self.listener.begun(tuple(one.label for one in waiting))
+        self.listener.begun(tuple(order.label for order in waiting))
         run = EXECUTORS[self.sending.how.executor]
-        unsent = {one.place: one for one in waiting}
+        unsent = {order.place: order for order in waiting}
         given = self._given_out(unsent, context, intake)
         jobs = min(at_once or self.sending.at_once, self.sending.at_once, len(waiting))
         try:
@@ -283,8 +283,8 @@ class Dispatcher(NamedTuple):
             intake.put_back(unsent.values(), context.begun)
 
     def _tell_progress(self, context: FanOutContext) -> None:
-        said = self.wire.mail.notes() if self.wire.mail else ()
-        for note in (*context.progress.lines(), *said):
+        mailed = self.wire.mail.notes() if self.wire.mail else ()
+        for note in (*context.progress.lines(), *mailed):
             self.listener.note(note)
 
     def _cut_off(
@@ -304,7 +304,7 @@ class Dispatcher(NamedTuple):
         self.box.close()
         with self.workspace.locked(self.options.lock_timeout, self.options.command):
             known = ledger.read(self.workspace).calls
-            lost = [one for order in sent if (one := lost_call(order, context, known))]
+            lost = [call for order in sent if (call := lost_call(order, context, known))]
             ledger.append(self.workspace, lost)
         self.listener.cut_off(self.workspace.name, len(lost), sum(going_on.values()))
 
@@ -312,7 +312,7 @@ class Dispatcher(NamedTuple):
         self, unsent: dict[str, Assignment], context: FanOutContext, intake: Intake
     ) -> Iterator[Assignment]:
         """Answers that are there already come first, since they cost nothing."""
-        for order in sorted(unsent.values(), key=lambda one: one.place in context.begun):
+        for order in sorted(unsent.values(), key=lambda order: order.place in context.begun):
             if order.place in context.begun and (stop := context.budget.admit()):
                 intake.stopped = stop
                 return
@@ -324,17 +324,17 @@ def _named(chosen: Assignments) -> Iterator[Named]:
     """The programs and addresses of all of them, including those of a second try."""
     for order in chosen.ready:
         second = (order.again,) if isinstance(order.again, Assignment) else ()
-        yield from (one.means.named for one in (order, *second) if one.means.named)
+        yield from (each.means.named for each in (order, *second) if each.means.named)
 
 
 def _only(job: Job, chosen: Assignments, names: tuple[str, ...]) -> Assignments:
-    known = {one.label for one in chosen.ready} | {one.name for one in chosen.unready}
+    known = {order.label for order in chosen.ready} | {order.name for order in chosen.unready}
     for name in names:
         if name not in known:
             raise Refusal(not_awaited(job.run, name, chosen))
     return Assignments(
-        tuple(one for one in chosen.ready if one.label in names),
-        tuple(one for one in chosen.unready if one.name in names),
+        tuple(order for order in chosen.ready if order.label in names),
+        tuple(order for order in chosen.unready if order.name in names),
     )
 
 

@@ -130,8 +130,8 @@ def plan(job: Job, step: str, consent: Consent = CLEAN_ONLY) -> ChangeSet:
     if step == "test":
         approval = approval._replace(tests=_tests_now(job).state, reason=consent.reason)
     record = () if known else (change_set.on_record(job, approval, consent.who),)
-    told = _shipped_edit(job, consent.who, consent.reason) if step == "test" else ()
-    change = _change(job, step, (*record, *told, *statuses(job, step)), None)
+    pull_request = _shipped_edit(job, consent.who, consent.reason) if step == "test" else ()
+    change = _change(job, step, (*record, *pull_request, *statuses(job, step)), None)
     return change._replace(notes=notes(job, step))
 
 
@@ -346,11 +346,11 @@ def _shipped_edit(job: Job, who: str, reason: str) -> tuple[Edit, ...]:
 
 def _tests_later(facts: Facts) -> str:
     """The person who approves a plan is told which command will run the tests of the result."""
-    said = facts.config.said_of_tests
-    if said == NO_TESTS:
+    command = facts.config.said_of_tests
+    if command == NO_TESTS:
         return "no command runs the tests of this run: gates.test_command in config.md is none"
-    if said:
-        return f"the tests of this run: {said}"
+    if command:
+        return f"the tests of this run: {command}"
     setting = f"qrspi config set {facts.run} gates.test_command CMD"
     return f"nobody has said what runs the tests: `{setting}`, or none in place of CMD"
 

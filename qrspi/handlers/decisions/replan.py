@@ -80,7 +80,7 @@ def _refuse_unknown_scope(job: Job) -> None:
 def _remaining(job: Job) -> tuple[str, ...]:
     """The tasks of later phases, then the plan. Finished tasks are not opened."""
     done = frozenset(finished(job))
-    keys = (key for key in task_file.keys(job.workspace) if key not in done)
+    keys = (key for key in task_file.read_keys(job.workspace) if key not in done)
     return (*(task_file.task_path(key) for key in keys), STEP["plan"].artifact)
 
 

@@ -281,9 +281,9 @@ def _refuse_bad_gates(job: Job) -> None:
         raise Refusal(*(config_problems.for_run(one, job.workspace) for one in bad))
 
 
-def tasks(job: Job, keys: Sequence[str] = ()) -> tuple[str, ...]:
+def chosen_tasks(job: Job, keys: Sequence[str] = ()) -> tuple[str, ...]:
     """The tasks that are meant: those named, else all that a gate would ask about."""
-    there = task_file.keys(job.workspace)
+    there = task_file.read_keys(job.workspace)
     known = [key for key in there if not quality_gate.is_exempt(key)]
     if not known and not keys:
         text = f"there is no task in tasks/ of {job.run}: expected tasks/task-NN.md"
