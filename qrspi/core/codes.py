@@ -220,7 +220,6 @@ Code: TypeAlias = Literal[
     "not-current",
     "not-ready",
     "not-reviewed",
-    "work-left-out",
     "not-to-decide",
     "not-to-loop-back",
     "not-upstream",
@@ -238,6 +237,7 @@ Code: TypeAlias = Literal[
     "unknown-comment",
     "unmet-prerequisite",
     "upstream-changed",
+    "work-left-out",
     # Tasks
     "evidence-missing",
     "no-descendant",

@@ -7,6 +7,7 @@ from typing import Any
 
 from qrspi.core.importing.config_import import Question
 from qrspi.core.importing.import_plan import ImportPlan
+from qrspi.core.model import Next
 from qrspi.handlers.importing import Imported, Source
 from qrspi.render import run_page
 from qrspi.render.terminal import counted, one_line
@@ -31,7 +32,7 @@ def document(
         "questions": [_question(one) for one in questions],
         "files": list(done.files if done else plan.files),
         "commit": done.commit if done else None,
-        "next": run_page.next_document(plan.after.state.next),
+        "next": run_page.next_document(_following(plan, done)),
     }
 
 
@@ -47,7 +48,11 @@ def _question(one: Question) -> dict[str, Any]:
 def lines(source: Source, plan: ImportPlan, done: Imported | None) -> list[str]:
     if not plan.files:
         what = "committed now" if done and done.commit else "nothing is new"
-        return [f"{source.name} is imported already: {what}.", "", *_next(plan)]
+        return [
+            f"{source.name} is imported already: {what}.",
+            "",
+            *run_page.next_lines(_following(plan, done)),
+        ]
     verb = "Imported" if done else "Would import"
     from_ = f" from {one_line(source.shown)}" if source.copied else ""
     rounds = sum(map(len, plan.found.rounds.values()))
@@ -59,7 +64,7 @@ def lines(source: Source, plan: ImportPlan, done: Imported | None) -> list[str]:
     written = ", ".join(done.files if done else plan.files)
     lines += ["", f"{'Written' if done else 'Would write'}: {written}"] if written else []
     lines += [f"Committed as {done.commit[:12]}"] if done and done.commit else []
-    return [*lines, "", *_next(plan)]
+    return [*lines, "", *_next(plan, done)]
 
 
 def _odd(plan: ImportPlan, *, examples: bool) -> list[str]:
@@ -73,8 +78,17 @@ def _odd(plan: ImportPlan, *, examples: bool) -> list[str]:
     return lines
 
 
-def _next(plan: ImportPlan) -> list[str]:
-    return run_page.next_lines(plan.after.state.next)
+def _next(plan: ImportPlan, done: Imported | None) -> list[str]:
+    return run_page.next_lines(_following(plan, done))
+
+
+def _following(plan: ImportPlan, done: Imported | None) -> Next:
+    """A rehearsal names no prompt: nobody is waited for before the run is taken in."""
+    following = plan.after.state.next
+    if done or not plan.files:
+        return following
+    words = following.summary.partition(" `qrspi prompt ")[0]
+    return following._replace(summary=f"{words.rstrip('.;')}.")
 
 
 def question_lines(questions: Sequence[Question], command: str) -> list[str]:
