@@ -111,10 +111,19 @@ def _on_record(job: Job, key: str, more: More, change: ChangeSet) -> ChangeSet:
 
 def _is_told(job: Job, decided: Record) -> bool:
     """Whether a command that was killed after its line has left the rest to be done."""
-    if not decided.file_hash or not job.facts.records:
+    records = job.facts.records
+    if (job.next.kind, decided.option) in APPROVALS:
+        # The text says what was approved. Which file comes first depends on the moment of the kill.
+        decided = decided._replace(file="", file_hash="")
+        records = records[:-1] if records and records[-1].event == "approve" else records
+        records = tuple(one._replace(file="", file_hash="") for one in records[-1:])
+    elif not decided.file_hash:
         return False
-    unsigned = job.facts.records[-1]._replace(who="", user="", when="", surface="")
-    return unsigned == decided
+    return bool(records) and _unsigned(records[-1]) == decided
+
+
+def _unsigned(record: Record) -> Record:
+    return record._replace(who="", user="", when="", surface="")
 
 
 def _unnamed(job: Job, key: str, text: str) -> Problem | None:
