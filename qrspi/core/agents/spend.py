@@ -59,7 +59,7 @@ def render(entry: LedgerEntry) -> dict[str, object]:
 
 
 def entry(record: Mapping[str, Any], line: int = 0) -> LedgerEntry | Problem:
-    """A line of the ledger. A line that does not say who was asked for what is not counted."""
+    """A line of the ledger. A line with a field of the wrong type is not counted."""
     values: dict[str, Any] = {key: record.get(key, "") for key in _TEXTS}
     values |= {key: record.get(key) or 0 for key in _COUNTS}
     values |= {"usd": record.get("usd"), "seconds": record.get("seconds") or 0.0}

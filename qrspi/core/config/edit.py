@@ -183,7 +183,7 @@ _VISUAL_STEPS = ("goals", "design", "phasing", "plan")
 
 
 def backfills_of(handler: str, about: Subject, config: Config) -> tuple[tuple[str, str], ...]:
-    """The fields that `round assemble`, `round scope` or `round prepare` needs first."""
+    """The fields that `round assemble`, `round scope` or `round prepare` is the first to need."""
     needed = {
         "assemble": {"verifier_enabled"},
         "scope": {"scope_tagger_enabled"},

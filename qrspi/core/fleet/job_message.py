@@ -86,7 +86,7 @@ def _headers(job: str) -> dict[str, object]:
 
 
 def size(prompt: str) -> int:
-    """The size of a message with this prompt; everything else in it is small."""
+    """The bytes of a message with this prompt; everything else in it is small."""
     return len(json.dumps(prompt, ensure_ascii=False).encode()) + _AROUND
 
 

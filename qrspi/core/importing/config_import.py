@@ -302,7 +302,7 @@ _REVIEWED: dict[str, tuple[str, str]] = {
 
 
 def _how_tasks_are_reviewed(draft: _Draft, site: Site) -> None:
-    """Asked only where it is needed now; an earlier run asks when it gets there."""
+    """Asked only where it is needed now; before that, the run will ask for it itself."""
     for field, (ask, usual) in _REVIEWED.items():
         unsaid = getattr(configs.read(draft.data), field) is None and site.step in CODE_STEPS
         if (bad := _faulty(draft, field)) or unsaid:

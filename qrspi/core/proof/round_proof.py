@@ -198,7 +198,7 @@ def _was_untagged(tree: Tree, read: _Read) -> bool:
 
 
 def _closing(tree: Tree, read: _Read, known: Known) -> Iterator[Gap]:
-    """Whether the kept findings were dealt with, and that is on record."""
+    """Kept findings must have been dealt with, and that must be on record."""
     paths, subject = read.paths, read.subject
     if not exists(tree, paths.dispositions):
         why = f"nothing says what became of {read.kept} finding(s) that were kept"

@@ -30,7 +30,7 @@ class Loop(NamedTuple):
     because: tuple[str, ...] = ()
     paths: RoundPaths = RoundPaths("", 0)
     manifest: Manifest | None = None
-    round: Round | None = None
+    round: Round | None = None  # the files of this round, read
     triaged: tuple[Triaged, ...] = ()
     pause: Pause | None = None
     skipped: bool = False  # it goes on without scores, as its skip marker says

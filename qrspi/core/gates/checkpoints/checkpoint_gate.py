@@ -51,7 +51,7 @@ def _also(row: CheckpointRow) -> Problem:
 
 
 def _is_open(facts: Facts, row: CheckpointRow) -> bool:
-    """No task that a person has ended: nobody will answer its request."""
+    """Not where a person has ended the task: nobody will answer its request."""
     return not row.kind or task_records.outcome(facts.tree, row.task) is None
 
 
