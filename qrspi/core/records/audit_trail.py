@@ -12,7 +12,7 @@ from qrspi.core.records.json_fields import items, string, whole
 from qrspi.core.tree import Fault, Tree
 
 FILE = ".qrspi/audit.jsonl"
-LIMIT = 64 * 1024 * 1024  # of what a long trail is asked for: its last lines
+LIMIT = 64 * 1024 * 1024  # only so many bytes at the end of a long trail are read
 NEAR = 256 * 1024  # where the last lines nearly always are
 
 
@@ -119,12 +119,12 @@ def _answer(item: Mapping[str, Any]) -> Answer:
 
 
 def lines(tree: Tree, size: int = LIMIT) -> tuple[Line, ...]:
-    """Every line that is one, in order, of the last so many bytes."""
+    """Every valid line in the last `size` bytes, in order."""
     return tuple(_parsed(_last(tree, size).split(b"\n")))
 
 
 def paths(tree: Tree, start: str, size: int = LIMIT) -> frozenset[str]:
-    """Every path that begins like this and that any line names; no line is parsed for it."""
+    """Every path with this prefix that any line names. No line is parsed for it."""
     data = _last(tree, size)
     rests = (rest.partition(b'"') for rest in data.split(f'"path": "{start}'.encode())[1:])
     return frozenset(
@@ -133,8 +133,8 @@ def paths(tree: Tree, start: str, size: int = LIMIT) -> frozenset[str]:
 
 
 def since(tree: Tree, path: str, below: str) -> tuple[Line, ...]:
-    """From the last line on that wrote a file, those that name files whose paths begin in a
-    certain way, and those that move any; all of these when no line wrote the file."""
+    """The lines with `below` in a path, and those that move any file, from the last line on that
+    wrote `path`; from the start when none did."""
     data = _from_last(tree, f'"path": "{path}"'.encode())
     start = below.encode()
     found = (line for line in data.split(b"\n") if start in line or b'"moved_to"' in line)
@@ -142,8 +142,8 @@ def since(tree: Tree, path: str, below: str) -> tuple[Line, ...]:
 
 
 def _from_last(tree: Tree, text: bytes) -> bytes:
-    """The trail from the last line on that has the text, at a cost that does not depend on what
-    came before; all of it when none has."""
+    """The trail from the last line on that contains the text, all of it when none does. Nearly
+    always the last bytes are enough, however long the trail is."""
     data = b""
     for size in (NEAR, LIMIT):
         data = _last(tree, size)
@@ -166,7 +166,7 @@ def _wrote(data: bytes, path: str, wanted: tuple[str, ...]) -> bool:
 
 
 def _last(tree: Tree, size: int) -> bytes:
-    """Whole lines."""
+    """The last `size` bytes, in whole lines."""
     data = tree.tail(FILE, size)
     if isinstance(data, Fault):
         return b""

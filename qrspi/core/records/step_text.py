@@ -65,8 +65,8 @@ def is_unchanged(tree: Tree, subject: Subject, known: str) -> bool:
 
 
 def only_body_is_known(tree: Tree, subject: Subject, known: str) -> bool:
-    """Whether this is a hash of the bodies alone, and they are the same: what else has changed
-    nobody can tell."""
+    """Whether this is a hash of the bodies alone, and they are unchanged. Nobody can tell whether
+    anything else has changed."""
     if known.startswith(VERSION):
         return False
     files = _files(tree, subject)

@@ -50,21 +50,21 @@ def _course(lines: Iterable[Line]) -> tuple[dict[str, str], dict[str, None]]:
 
 
 class Reach(NamedTuple):
-    """How far back is looked."""
+    """How far back to look."""
 
     trail: int  # bytes, from its end
     rounds: int  # the newest of each loop
 
 
-ALL = Reach(audit_trail.LIMIT, 100)  # more rounds are no loop of anybody
+ALL = Reach(audit_trail.LIMIT, 100)  # no real loop has more rounds
 LATELY = Reach(audit_trail.NEAR, 3)  # so that `status` costs as much in an old run as in a new one
 
 
 def from_run(tree: Tree, reach: Reach = ALL) -> tuple[Problem, ...]:
-    """All that is gone, and the trail itself."""
+    """Everything that is gone, and the trail itself if it is."""
     names = audit_trail.paths(tree, REVIEWS, reach.trail)
     absent = {path for path in names if not exists(tree, path)}
-    # Nearly always nothing is: then no line is parsed.
+    # Nearly always nothing is gone, and then no line is parsed.
     there = written(audit_trail.lines(tree, reach.trail)) if absent else ()
     files = _verified_files(tree, reach.rounds)
     answers = (gone for file in files for gone in _answers(tree, file))
@@ -80,7 +80,7 @@ def _few(gone: list[str]) -> tuple[Problem, ...]:
 
 
 def from_round(tree: Tree, folder: str) -> tuple[Problem, ...]:
-    """The same for one round since it was opened, at the cost of the lines since then."""
+    """The same for one round, by reading only the lines since it was opened."""
     names = {entry.name for entry in entries(tree, folder)}
     verified = f"{folder}{_VERIFIED}"
     there, anew = _course(audit_trail.since(tree, f"{folder}/{MANIFEST}", folder))

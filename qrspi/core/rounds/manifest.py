@@ -292,7 +292,7 @@ def signature(tree: Tree, paths: RoundPaths) -> tuple[str, ...]:
 
 
 def signed_line(manifest: Manifest) -> str:
-    """The same of a round whose agents may still be sent."""
+    """The same for a round whose agents may still be sent."""
     return f"{SIGNATURE} {digest(manifest)}"
 
 

@@ -73,8 +73,8 @@ def blocked_by(
     loop: Loop | None = None,
     asks: tuple[Ask, ...] = (),
 ) -> Next:
-    """Files that a person corrects before anything goes on, or has corrected by whoever wrote
-    them: `asks`."""
+    """Files that a person corrects before anything goes on, or has corrected by the agents in
+    `asks`."""
     more = f" (+{len(problems) - 1} more)" if len(problems) > 1 else ""
     return Next(
         action="blocked",

@@ -52,8 +52,8 @@ def unseen(change: Changes, seen: Iterable[Changes]) -> tuple[str, ...]:
 def _is_seen(
     name: bytes, lines: Counter[bytes], known: Changes, moved: dict[bytes, Counter[bytes]]
 ) -> bool:
-    """A file that was renamed on the other side has another name in `known`, and was only
-    edited: it is one of those that `change` does not have, and no second time."""
+    """A file that was renamed on the other side and only edited here has another name in `known`:
+    one that `change` does not name. Each such name stands for one file."""
     if name in known:
         return lines <= known[name]
     if not all(line.startswith((b"+", b"-")) for line in lines):
