@@ -156,8 +156,7 @@ def round_number(name: str) -> int | None:
 
 
 def round_beside(name: str) -> int | None:
-    """The round of a file beside its folder: `round-03-verified.md` belongs to 3. A diff or test
-    results may exist before anybody is sent."""
+    """`round-03-verified.md` belongs to 3. A diff or test results may be there before any round."""
     head, dash, _ = name[6:].partition("-")
     return round_number(name[:6] + head) if dash and not name.endswith((_RESULTS, _DIFF)) else None
 
