@@ -20,8 +20,8 @@ HOOKS_OFF: dict[str, tuple[str, ...]] = {
     "codex": ("-c", "features.hooks=false"),
 }
 
-# A Claude Code that we run in sets this, and the one we start would refuse to start inside another.
-# The broker's address contains a password, which agents must not see.
+# A Claude Code that we run in sets the first two, and the one we start would refuse to start inside
+# another. The broker's address contains a password, which agents must not see.
 _NOT_INHERITED = ("CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", broker_address.VARIABLE)
 
 

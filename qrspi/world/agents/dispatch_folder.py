@@ -180,7 +180,7 @@ def read_records(run: str, folder: str) -> dict[str, Record]:
 
 
 def broken_lines(run: str, folder: str) -> tuple[Problem, ...]:
-    """What is wrong in the folder's log. The agent of a broken line is sent again."""
+    """What is wrong in the folder's log. The agent that a broken line is about is sent again."""
     return tuple(one for one in _lines(run, folder) if isinstance(one, Problem))
 
 

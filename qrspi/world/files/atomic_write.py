@@ -233,7 +233,7 @@ def sweep(directory: int, depth: int = _DEEPEST) -> None:
     with os.scandir(directory) as listing:
         found = [(entry.name, entry.is_dir(follow_symlinks=False)) for entry in listing]
     for name, is_directory in found:
-        # We can have left nothing in a folder that is gone or that we must not enter.
+        # We can have left nothing in a folder that is gone or that we cannot enter.
         with suppress(FileNotFoundError, PermissionError):
             if is_directory and depth:
                 with closing(step_into(directory, name)) as below_it:

@@ -94,7 +94,8 @@ def state(tree: DiskTree, path: str) -> State:
 
 
 def take(fd: int, timeout: float, mode: int = fcntl.LOCK_EX) -> bool:
-    """Lock an open file or directory, and wait for its present holder."""
+    """Lock an open file or directory once its present holder lets go; False if that takes too
+    long."""
     deadline, pause = time.monotonic() + timeout, 0.001
     while True:
         try:
@@ -121,7 +122,7 @@ def _acquire(own: int, name: str, timeout: float, busy: Refused) -> int:
 
 
 def _sign(fd: int, text: bytes) -> None:
-    # In this order: ext4 writes a file that was truncated first to the disk when it is closed.
+    # In this order: where a file was truncated before it was written, ext4 flushes it at close.
     os.pwrite(fd, text, 0)
     os.ftruncate(fd, len(text))
 

@@ -43,7 +43,7 @@ _TOO_MUCH = "holds more than can be read"
 _OTHERS = "SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL"
 _ACTING = "SELECT name FROM sqlite_master WHERE type IN ('trigger', 'view')"
 _STEPS = 1000  # of SQLite's machine, between two looks at the clock
-_CELL = 8  # what each value counts at least
+_CELL = 8  # what a value counts besides its length
 _SHORT = 0xFF  # of an extended code, the part that all versions know
 _WAL = b"\x02\x02"  # at 18: how it is written and read
 

@@ -212,7 +212,7 @@ class DiskTree:
             first = os.read(fd, most if most < _BLOCK else _BLOCK)
             if len(first) < _BLOCK:
                 return first
-            size = os.fstat(fd).st_size  # a file that is too large is not read first
+            size = os.fstat(fd).st_size  # a file that is too large is not read to its end
             if whole and size >= most:
                 return Fault("too-large", str(size))
             return _with_rest(fd, first, most)

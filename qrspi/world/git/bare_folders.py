@@ -16,7 +16,7 @@ class Ground(NamedTuple):
 
 
 def looks_bare(path: str) -> bool:
-    """Stricter than git: its objects and refs may lie elsewhere, as `commondir` says."""
+    """HEAD alone is enough: objects and refs may lie elsewhere, as `commondir` says."""
     return os.path.lexists(f"{path}/HEAD")
 
 

@@ -48,8 +48,8 @@ _QUIET = {
 }
 
 # Objects must be what their names say. Anybody who can write refs could make git use others (`git
-# replace`, grafts): reviewers would see one thing, and a merge would take another. A missing file
-# of grafts, not an empty one, since git would print advice about that.
+# replace`, grafts): reviewers would see one thing, and a merge would take another. The file of
+# grafts is missing rather than empty, since git would print advice about an empty one.
 _AS_STORED = {"GIT_NO_REPLACE_OBJECTS": "1", "GIT_GRAFT_FILE": f"{os.devnull}/none"}
 
 # Set while git runs a hook or an alias; they are about that repository, not about ours.
@@ -109,7 +109,8 @@ def write(directory: str, args: Sequence[str], *, given: bytes = b"") -> Output:
 
 
 def pour(directory: str, args: Sequence[str], env: dict[str, str], sink: int) -> Output:
-    """Ask git without any config but its own; its output goes straight to the file `sink`."""
+    """Ask git with no config but what `env` leads to; its output goes straight to the file
+    `sink`."""
     process = _start(directory, ["--no-pager", *args], _QUIET | env, dropped=_CONFIG)
     with process:
         words = _Drain(process.stderr)
@@ -215,7 +216,7 @@ def _start(
     return process
 
 
-# While GitPython is imported, the environment differs for every thread.
+# While GitPython is imported, the environment is changed, and every thread would see that.
 _IMPORTING = allocate_lock()
 
 

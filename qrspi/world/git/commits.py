@@ -1,4 +1,4 @@
-"""The engine's commits: exactly the paths it names, apart from whatever the user has staged."""
+"""The engine's commits: exactly the paths it names. What the user has staged stays staged."""
 
 from __future__ import annotations
 
@@ -149,7 +149,8 @@ def paths_of(repo: Repo, name: str) -> tuple[str, ...]:
 
 
 def _known(repo: Repo, paths: Sequence[str]) -> _Known:
-    """The files that these paths stand for; a path that never existed stands for none."""
+    """The files that these paths stand for; a path that neither the index nor the work tree has
+    stands for none."""
     if not paths:
         return _Known((), ())
     args = ["ls-files", "-z", "-t", "--cached", "--others", "--", *command.literal(paths)]
@@ -182,14 +183,14 @@ def _forget(repo: Repo, new: Sequence[str]) -> None:
 
 
 def lags(repo: Repo, paths: Sequence[str]) -> bool:
-    """Whether the index differs from HEAD, as after a git that was killed between the commit and
-    the index. The next commit would undo this one."""
+    """Whether the index differs from HEAD, as when git was killed after it made the commit and
+    before it wrote the index. The next commit would undo this one."""
     args = ["diff-index", "--cached", "--quiet", "HEAD", "--", *command.literal(paths)]
     return head(repo) is not None and command.read(repo.path, args, ok=(0, 1)).status == 1
 
 
 def catch_up(repo: Repo, paths: Sequence[str]) -> None:
-    """Bring the index to HEAD, where the work tree is: the rest of a killed commit."""
+    """Bring the index to HEAD, where the work tree is: what a killed commit had left to do."""
     if not lags(repo, paths):
         return
     args = ["reset", "--quiet", "--", *command.literal(paths)]

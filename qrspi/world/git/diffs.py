@@ -1,9 +1,9 @@
 """The diff that reviewers read.
 
-git is pointed at a directory of ours without config, refs or hooks. It only has an index of the
-artifact's files; objects and work tree are the repository's. So nothing that the repository, the
-user or the system has configured can run or change a byte: it is never read. Switching settings off
-one by one is not enough, since git has no way to unset a diff driver's pattern, and a work-tree
+git is pointed at a directory of ours, with a config of ours and no refs or hooks. It has an index
+of the artifact's files; objects and work tree are the repository's. So nothing that the repository,
+the user or the system has configured can run or change a byte: it is never read. Switching settings
+off one by one is not enough, since git has no way to unset a diff driver's pattern, and a work-tree
 diff runs clean filters even with `--no-ext-diff`.
 """
 

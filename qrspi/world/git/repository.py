@@ -1,7 +1,7 @@
 """Which repository a directory is in, and what is going on there.
 
-Most answers come from a look at the files, because `status` asks and cannot wait for git. What the
-files do not show plainly, git is asked.
+Most answers come from a look at the files, because `status` asks and cannot wait for git. git is
+asked only about what the files do not show plainly.
 """
 
 from __future__ import annotations

@@ -229,7 +229,7 @@ def remove_worktree(repo: Repo, path: str) -> None:
     remove = ["worktree", "remove", "--force", "--force", "--", path]
     output = command.write(repo.path, remove)
     if output.status and os.path.lexists(path) and not _is_empty(path):
-        # A git that was killed here had already deleted the link, and finds nothing without it.
+        # A git that was killed here had already deleted the link, without which git finds nothing.
         command.write(repo.path, ["worktree", "repair", "--", path])
         if command.write(repo.path, remove).status:
             _set_aside(path)  # its notes were not finished either, so git cannot help

@@ -46,7 +46,8 @@ def _unfit(file: str, why: str) -> Problem:
 
 
 def must_be_writable(place: str, file: str) -> None:
-    """A read-only file was made so on purpose, although its folder would let us replace it."""
+    """Refuses a file that nobody may write, which was made so on purpose, although its folder would
+    let us replace it."""
     with suppress(FileNotFoundError):
         if not os.lstat(f"{place}/{file}").st_mode & _ANYBODY_WRITES:
             raise Halt(_unfit(file, "nobody may write it"))

@@ -1,4 +1,4 @@
-"""Which host the engine runs beside, and which second vendor could review."""
+"""Which host the engine runs beside, and whether a second vendor could review."""
 
 from __future__ import annotations
 

@@ -332,7 +332,7 @@ class OrphanKiller:
             self._process.stdin.flush()
 
     def dismiss(self, *, nobody_left: bool = True) -> None:
-        """End it, together with everybody still on its list, unless the list is empty."""
+        """End it; unless `nobody_left`, it first ends everybody still on its list."""
         if nobody_left:
             self.tell("bye")
         assert self._process.stdin is not None

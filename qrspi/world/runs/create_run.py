@@ -93,7 +93,7 @@ def _rename(runs: int, temp: str, name: str, path: str) -> None:
 
 
 def _remove(runs: int, temp: str) -> None:
-    from shutil import rmtree  # only remains of kills and failures are removed
+    from shutil import rmtree  # imported here: only after a kill or a failure is there work for it
 
     rmtree(temp, dir_fd=runs)
 

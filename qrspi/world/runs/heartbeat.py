@@ -27,7 +27,7 @@ _QUESTION = 0.2
 
 
 class Daemon(NamedTuple):
-    """What the daemon says about itself; '' while it has said nothing."""
+    """What the daemon says about itself; empty while it has said nothing."""
 
     pid: int = 0
     started: str = ""

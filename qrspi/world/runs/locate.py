@@ -31,7 +31,7 @@ def list_runs(root: Root) -> tuple[RunDir, ...] | Fault:
 
 
 def readable_runs(root: Root) -> tuple[RunDir, ...]:
-    """For a caller that treats a folder of runs that cannot be listed as an empty one."""
+    """The runs; none when their folder cannot be listed."""
     runs = list_runs(root)
     return () if isinstance(runs, Fault) else runs
 

@@ -7,8 +7,8 @@ unless it changed within one tick of the clock. Therefore nothing that changed a
 Neither is anything that could not be read: the disk may work next time although no file has
 changed.
 
-Entries lie with the user's own files and never in a project, where an agent could otherwise write
-any state for any run.
+Entries lie with the user's own files and never in a project, where an agent could write any state
+for any run.
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ def kernel(path: str) -> list[int] | None:
 
 
 def _is_unchanged(run: str, entry: Entry) -> bool:
-    """A forged entry that names no run would be true in every word, so the run comes first."""
+    """An entry without files could not be found wrong, so it must begin with the run's folder."""
     lstat = os.lstat  # this is the hot loop of a second `status --all`
     try:
         for path, inode, size, changed in entry.there:

@@ -230,7 +230,7 @@ def _hushed(inbox: Inbox) -> Iterator[None]:
 
 
 class _Overheard(logging.Handler):
-    """watchdog only logs that the kernel's queue overflowed, and reports it in no other way."""
+    """watchdog reports only in its log that the kernel's queue overflowed."""
 
     def __init__(self, inbox: Inbox) -> None:
         super().__init__()

@@ -34,8 +34,8 @@ _PULSE = 1.0
 # was linked, or existed before we listened to its folder). When one file is deleted, its whole
 # folder may follow, and a caller that looks too early would make the folder again.
 _UNFINISHED = 0.05
-# Looking at everything takes at most this part of the processor's time. Not of wall time: a daemon
-# that was stopped during a look would not sweep for long afterwards.
+# Looking at everything takes at most one part in this many of the processor's time. Not of wall
+# time: a daemon that was stopped during a look would not sweep for long afterwards.
 _SHARE = 10
 
 Why = Literal["start", "event", "sweep", "lost"]
