@@ -17,8 +17,9 @@ if TYPE_CHECKING:
 
     Handler = Callable[[Job], Performed]
 
-# whole: it only writes files of the run, so it is rehearsed, and so is what follows. uncommitted:
-# it is rehearsed without its commit, and nothing after it is foreseen. named: it is only announced.
+# whole: it only writes files of the run, so it is rehearsed, and so is what follows.
+# uncommitted: it is rehearsed without its commit, and nothing after it is foreseen.
+# named: it is only announced, and nothing of it is rehearsed.
 Rehearsal = Literal["whole", "uncommitted", "named"]
 
 

@@ -86,7 +86,7 @@ def _must_hold_a_run(path: str, shown: str) -> None:
 
 
 def _must_be_free(source: Source) -> None:
-    """Whether what has the name is this copy, or another run."""
+    """Only an earlier copy of the same folder may have the name."""
     if not source.copied or not os.path.lexists(source.run.path):
         return
     before = import_record.of_run(DiskTree(source.run.path))

@@ -31,8 +31,8 @@ Outcome = Taken | Problem | None  # None: nobody waits for this answer any more
 
 
 class AnswerIntake:
-    """What has come from one fan-out so far. If config.md becomes unreadable meanwhile, the command
-    ends, and the answers stay in the dispatch folder until it is corrected."""
+    """What has come from one fan-out so far. If config.md is broken meanwhile, the command ends,
+    and the answers stay in the dispatch folder until it is corrected."""
 
     def __init__(
         self,
@@ -72,7 +72,8 @@ class AnswerIntake:
         )
 
     def put_back(self, orders: Iterable[Assignment], begun: Mapping[str, Record]) -> None:
-        """Agents that were not sent because a budget is reached."""
+        """Agents that were not sent, because a budget is reached or the command was interrupted, or
+        that no worker had begun."""
         listed = list(orders)
         with self._locked():
             job = look(self._workspace, self._options)

@@ -81,7 +81,7 @@ _SHOWN = 5  # names on a line
 
 
 class Progress:
-    """Threads note them, and the command's own thread prints them: one line for all that came
+    """Threads note steps, and the command's own thread tells them: one line for all that came
     together."""
 
     def __init__(self) -> None:

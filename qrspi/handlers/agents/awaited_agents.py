@@ -75,7 +75,7 @@ class Waiting(NamedTuple):
     prompt_file: str = ""  # run-relative
     state: str = "pending"  # of the last dispatch, if there was one
     problem: str = ""
-    worker: str = ""  # the worker that has begun or answered, if we did not
+    worker: str = ""  # the worker that has begun with it or answered; '' when it is sent from here
 
 
 def line(workspace: Workspace, how: How = AS_CONFIGURED) -> tuple[Waiting, ...]:
@@ -124,7 +124,7 @@ def _at_workers(job: Job, one: Assignment) -> bool:
 
 
 def order(workspace: Workspace, name: str) -> Assignment | Problem:
-    """The prompt of one of them."""
+    """What one of them is asked, by any of its names."""
     job = _job(workspace)
     every = [assignments(each) for each in _jobs(job)] if job else [Assignments()]
     for one in (one for found in every for one in found.ready):
@@ -147,7 +147,8 @@ def _quality_reviewer(job: Job, name: str) -> Assignment | Problem | None:
 
 
 def quality_reviewers(workspace: Workspace) -> tuple[Waiting, ...]:
-    """Agents with prompts that the run itself does not wait for."""
+    """Reviewers of tasks' texts, whose prompts are ready although the run does not wait for
+    them."""
     job = _job(workspace)
     if job is None:
         return ()

@@ -212,7 +212,7 @@ class Dispatcher(NamedTuple):
 
     def _check_second(self, job: Job, chosen: Assignments) -> None:
         if self.sending.how.scripts or self.sending.how.executor == "celery":
-            return  # workers are there, or the command is told that there are none
+            return  # scripts or workers answer instead, or report that they cannot
         seen = hosts.second_vendor(job.facts.config, os.environ)
         if line := hosts.mismatch(seen, job.facts.config):
             self._note_once(line)

@@ -121,7 +121,7 @@ class VerdictIntake:
         return fresh if usable else [one._replace(outcome="failed") for one in fresh]
 
     def _kept(self, got: Obtained) -> Record:
-        """The next command finds an answer that is not in its task yet."""
+        """An answer that is not in its task yet stays `sent`, so that the next command finds it."""
         key = got.order.name
         if key in self.failures:
             return self._box.record(got.order.place) or got.record

@@ -262,7 +262,8 @@ def with_fields(data: bytes, fields: dict[str, str], path: str) -> bytes:
 
 
 def to_draft(tree: Tree, step: str) -> tuple[Edit, ...]:
-    """The step's artifact first, since it decides; then what was approved with it."""
+    """The step's artifact first, since its status is what lets a run go on; then what was approved
+    with it."""
     found = (_draft(tree, path) for path in approved_together(tree, step))
     return tuple(edit for edit in found if edit)
 

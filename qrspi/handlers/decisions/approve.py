@@ -44,7 +44,7 @@ class Standing(NamedTuple):
     review: str
     clean: bool
     body_hash: str
-    doubts: tuple[str, ...] = ()  # why the engine recommends to have it written again
+    doubts: tuple[str, ...] = ()  # why the engine recommends another draft
     settled: bool = False  # a person decided about all findings and wants none applied
 
     @property

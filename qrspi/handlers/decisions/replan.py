@@ -184,8 +184,8 @@ def archive_steps(job: Job, number: int) -> list[Callable[[], object]]:
 
 
 def _announce(job: Job, number: int) -> None:
-    """Written once: rounds are numbered from 01 again, and the old texts differ from the new
-    ones."""
+    """Written once. Steps that are put away count their rounds from 01 again, and their old texts
+    are not the new ones."""
     if any(record.event == "phase" and record.phase == number for record in job.facts.records):
         return
     archive_steps = ("replan", *(step for step in _AGAIN if step in job.facts.route))

@@ -2,7 +2,7 @@
 approval of one step alone.
 
 The record comes first and names each text that is taken back, so that after a kill the same command
-finds what is left to do. The unfinished round is flagged before anything is reset.
+finds what is left to do. The round that is abandoned is flagged before anything is reset.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def _lacks_commit(job: Job, record: Record) -> bool:
 
 
 def _rest(job: Job, record: Record) -> ChangeSet:
-    """Until the target is reset, the unfinished round is the current step's."""
+    """Until the target is reset, the abandoned round is the current step's."""
     at_target = job.facts.statuses[record.step] == "draft"
     left = () if at_target else _leave_round(job, record.finding)
     marks = tuple(mark for mark in record.resets if _is_meant(job, record, mark.step))
@@ -142,7 +142,7 @@ def _change(
 
 
 def _left(job: Job) -> tuple[str, ...]:
-    """The files of unfinished rounds, so that a clone finds those rounds unfinished, not absent."""
+    """The files of abandoned rounds, so that a clone finds those rounds abandoned, not absent."""
     now = open_round(job)
     paths = {now.paths} if now else set()
     for step in job.facts.route:

@@ -94,7 +94,7 @@ def _answer(change: Transaction, ruling: Ruling, said: Reviewer, who: str) -> No
 
 
 def _escalate(change: Transaction, found: Escalation, who: str) -> None:
-    """The same answer again says nothing new."""
+    """Told once: the next look at the same request adds nothing."""
     asked = found.asked
     _set_state(change, asked.task, "error")
     if found.is_told:

@@ -268,7 +268,7 @@ class Looked(NamedTuple):
 
 
 def mode(job: Job, asked: str | None) -> Mode:
-    """As asked, else as configured. A gate that is off is used with care."""
+    """As asked, else as configured, else `live-cache-aware`."""
     _refuse_bad_gates(job)
     gates = job.facts.config.gates
     configured = gates.quality if gates else "off"

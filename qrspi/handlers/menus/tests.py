@@ -156,7 +156,7 @@ def _known(taken: Baseline) -> Edit:
 
 
 def _repair(job: Job, taken: Baseline, who: str) -> tuple[Edit, ...]:
-    """The task, its place in the plan, and the record of the person who wanted both."""
+    """The task, its place in the plan, and the approval of the person who wanted both."""
     full = is_full(job.facts.route)
     edits = (_task(taken), *(_first_in_branch_map(job) if full else ()))
     return (*edits, *_approved(job, edits, ("plan", "parallelize") if full else ("plan",), who))
@@ -208,7 +208,7 @@ def _with_section(data: bytes, title: str, text: str) -> bytes:
 def _approved(
     job: Job, edits: tuple[Edit, ...], steps: tuple[str, ...], who: str
 ) -> tuple[Edit, ...]:
-    """The steps as they will be, approved, once the edits are made."""
+    """Approvals of the steps, with their texts as the edits will leave them."""
     with DryRunWorkspace(job.workspace.path).locked() as stage:
         for edit in edits:
             stage.write(edit.path, edit.data)

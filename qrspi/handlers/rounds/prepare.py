@@ -172,8 +172,8 @@ def _refuse_unbound(job: Job, subject: Subject) -> None:
 
 
 def _refuse_bad_settings(job: Job, subject: Subject) -> None:
-    """Checked before anything is written: a base that is no branch, a reviewer without a usable
-    model."""
+    """Checked before anything is written: a base that is no branch, a reviewer for whom config.md
+    allows no model."""
     config = job.facts.config
     bad = [problem for problem in config.problems if problem.field == "base_branch"]
     first = [

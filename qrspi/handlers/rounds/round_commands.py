@@ -101,7 +101,7 @@ def adopt_round(
 def _opened(
     workspace: Workspace, subject: Subject, options: Options, handle: Callable[[Job], Performed]
 ) -> Opened:
-    """Opening a round by hand also commits its text; `next` does both."""
+    """A person who opens a round by hand also commits its text by hand; `next` does both."""
     options = options._replace(no_commit=True)
     with workspace.locked(options.lock_timeout, "qrspi round prepare"):
         done = handle(named_round.to_prepare(workspace, subject, options))

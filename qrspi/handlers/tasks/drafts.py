@@ -39,7 +39,7 @@ def pull_request_text(job: Job) -> Performed:
 
 
 def write(job: Job, step: str, block: str, fields: Fields | None = None) -> str:
-    """Write the count into a step's record. Gives its path."""
+    """Write the engine's block into a step's record. Gives its path."""
     path = STEP[step].artifact
     new = isinstance(job.workspace.read(path), Fault)
     status = {"status": "draft"} if new else {}
