@@ -24,7 +24,7 @@ class Form(NamedTuple):
     """The options of a command that are read here, each with its field of the request."""
 
     flags: Mapping[str, str] = {}
-    numbers: Mapping[str, tuple[str, int]] = {}  # with the smallest value
+    numbers: Mapping[str, tuple[str, int]] = {}  # with the smallest value that is accepted
     words: int = 1  # one word is a run; the command itself interprets several
     fewest: int = 0  # of these words
     apart: frozenset[str] = frozenset()  # fields that cannot go together

@@ -223,7 +223,7 @@ class Session:
         self.write("\n".join(self._fitting(map(self.reachable, lines))) + "\n")
 
     def reachable(self, line: str) -> str:
-        """A user who named the runs with --root has to do so again."""
+        """A printed command repeats the --root that the user gave."""
         if self.root_option is None:
             return line
         from qrspi.core.text.shell_words import at_root

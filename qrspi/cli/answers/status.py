@@ -151,8 +151,8 @@ def _runs(session: Session, request: Request) -> tuple[RunDir, ...]:
 
 
 def counting(items: Sequence[T], what: str) -> Iterator[T]:
-    """With many runs, a line on stderr counts them and is erased at the end. Nothing is drawn in
-    the first half second."""
+    """Where many items take a while, a line on stderr counts them, and is erased at the end.
+    Nothing is drawn in the first half second."""
     due, drawn = time.monotonic() + PATIENCE, False
     try:
         for at, item in enumerate(items):

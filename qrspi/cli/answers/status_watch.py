@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _SHORTEST = 0.25
 _LEAVE = b"qQ"
-_SHARE = 20  # looking takes at most this part of the time
+_SHARE = 20  # looking takes at most one part in this many of the time
 
 
 def follow(session: Session, request: Request) -> None:
