@@ -70,9 +70,9 @@ class DispatchContext:
 class Connections:
     """HTTP clients for the threads of a fan-out.
 
-    One for each thread, and a new connection for each exchange, so that whoever ends an exchange
-    ends nothing else. They share what is slow to make: the certificates take 30 ms to load, and
-    where only plain HTTP is spoken they are not loaded at all.
+    One for each thread, and a new connection for each exchange, so that ending an exchange ends
+    nothing else. They share what is slow to make: the certificates take 30 ms to load, and where
+    only plain HTTP is spoken they are not loaded at all.
     """
 
     def __init__(self) -> None:

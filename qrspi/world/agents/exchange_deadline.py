@@ -1,7 +1,7 @@
 """A deadline for a whole exchange over HTTP, however slowly it goes.
 
 A timeout of the HTTP library is about one read. A server that sends a byte now and then, in its
-headers, in an error text or in its answer, never reaches it. Here a timer shuts the connection
+headers, in an error text or in its answer, never triggers it. Here a timer shuts the connection
 down, which ends every wait for it.
 """
 

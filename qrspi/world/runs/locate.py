@@ -55,7 +55,7 @@ def run_named(root: Root, name: str) -> RunDir | None:
 
 
 def others(root: Root) -> tuple[str, ...] | Fault:
-    """Names in the runs folder that are taken for no run, links among them."""
+    """Names in the runs folder that are not runs, links among them."""
     runs = list_runs(root)
     if isinstance(runs, Fault):
         return runs
@@ -68,8 +68,8 @@ def odd_name(name: str) -> str:
 
 
 def is_run(path: str) -> bool:
-    """A directory with a config or goals. One that may not be looked into counts as a run, so
-    that what hides it is said and not passed over."""
+    """A directory with a config or goals. One that we cannot look into counts too, so that the
+    reason is reported and the run not silently left out."""
     return is_there(f"{path}/config.md") or is_there(f"{path}/goals.md")
 
 
@@ -165,7 +165,7 @@ def _begins(name: str, prefix: str) -> bool:
 
 
 def is_there(path: str) -> bool:
-    """Whether anything is there; what cannot be looked at is."""
+    """Whether anything is there; what cannot be looked at counts as there."""
     try:
         os.lstat(path)
     except OSError as error:
