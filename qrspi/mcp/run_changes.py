@@ -27,7 +27,7 @@ _TEXTS = frozenset(step.artifact for step in STEPS)
 
 
 class RunChanges:
-    """What the SDK asks for subscriptions: events, published to whoever listens."""
+    """What the SDK needs for subscriptions: events, published to all listeners."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -62,8 +62,8 @@ class RunChanges:
 
 
 class _Watch:
-    """A thread that looks when files change. What was there when somebody began to listen is known
-    before they are told that they are heard."""
+    """A thread that looks when files change. The files are marked before a subscription is
+    confirmed, so that every later change is told."""
 
     def __init__(self, session: Session, bus: InMemorySubscriptionBus) -> None:
         self._session, self._bus = session, bus
@@ -103,7 +103,7 @@ def _seen(session: Session) -> Seen:
 
 
 def changes(before: Seen, after: Seen, *, git: bool = False) -> tuple[ServerEvent, ...]:
-    """What is to be told. After a commit or a checkout every run may stand elsewhere."""
+    """The events to publish. After a commit or a checkout every run may stand elsewhere."""
     touched = dict.fromkeys(
         address
         for run in sorted(before.keys() | after.keys())
