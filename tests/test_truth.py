@@ -230,7 +230,7 @@ RESTS_ON = {
     ),
     "a worker's own message that it has begun, kept with the dispatch": ("started on {}",),
     "nothing: it says what is asked for, or what would be": (
-        "The texts that agents are sent by.",
+        "The texts that agents are sent with.",
         "each approved by a person",
         "to be committed on",
         "the axes it failed on before",

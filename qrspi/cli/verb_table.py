@@ -57,7 +57,7 @@ VERBS: dict[str, VerbEntry] = {
     "dispatch": VerbEntry("The agents a run waits for, and sending them.", _WORK),
     "worker": VerbEntry("Take dispatches of other machines from a broker.", _WORK),
     "prompt": VerbEntry("A waiting prompt, to paste or to pipe.", _DAILY),
-    "roles": VerbEntry("The texts that agents are sent by.", _WORK),
+    "roles": VerbEntry("The texts that agents are sent with.", _WORK),
     "spend": VerbEntry("What a run's agents cost.", _WORK),
     "wrap": VerbEntry("Put untrusted text between markers.", _PARTS),
     "unwrap": VerbEntry("Take it out again, byte for byte.", _PARTS),

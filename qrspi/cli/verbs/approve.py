@@ -62,7 +62,7 @@ def command(
 
 
 def _ask_for_tests(decision: DecisionCommand, word: str | None, consent: Consent) -> None:
-    """With the plan, at the latest, it is said what runs the tests of what comes of it."""
+    """A person says at the latest with the plan what will run the tests of the result."""
     job = decision.look()
     step = approve.step_of(job, word)
     if step != "plan" or job.facts.config.said_of_tests:
@@ -77,7 +77,7 @@ def _ask_for_tests(decision: DecisionCommand, word: str | None, consent: Consent
 
 
 def _asked(decision: DecisionCommand, word: str | None, consent: Consent) -> Consent:
-    """Whoever approves a text that no review passed is told so first."""
+    """A person who approves a text that no review passed is told so first."""
     job = decision.look()
     shown = approve.standing(job, approve.step_of(job, word))
     if shown.clean or shown.settled:

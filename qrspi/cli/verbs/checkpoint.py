@@ -36,7 +36,7 @@ ANSWERS_LIMIT = 256 * 1024
 def command() -> None:
     """Implementers that ask for review while they work, by rows of orchestration.db.
 
-    A task is named task-03 or 03. RUN may stand before or behind the action word.
+    A task is named task-03 or 03. RUN may stand before or after the action word.
     """
 
 

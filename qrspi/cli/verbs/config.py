@@ -20,7 +20,7 @@ from qrspi.render.terminal import one_line
 def command() -> None:
     """Look at a run's config.md, check it, and change it.
 
-    RUN may stand before or behind the action word.
+    RUN may stand before or after the action word.
     """
 
 

@@ -21,14 +21,14 @@ from qrspi.world.runs.workspace import Workspace
 def command() -> None:
     """The agents that a run waits for: who they are, and sending them.
 
-    RUN may stand before or behind the action word.
+    RUN may stand before or after the action word.
     """
 
 
 @command.action("list", short_help="Who is waited for, and how far each is.")
 @arguments.run
 def list_(session: Session, run: str | None) -> None:
-    """Who is waited for, which model that is, over which wire, and how far it is."""
+    """The agents that the run waits for: model, transport, and how far each is."""
     found = session.run(run)
     how = AS_CONFIGURED._replace(executor=default_executor(session.root.project))
     _list(session, found, awaited_agents.line(Workspace(found.path), how))
@@ -48,9 +48,9 @@ def run_(
     dry_run: bool,
     asked: Asked,
 ) -> None:
-    """Send whoever the run waits for now, and put their answers into files.
+    """Send the agents that the run waits for now, and put their answers into files.
 
-    Whoever has answered already is not asked again. `qrspi next --dispatch` goes on from there.
+    An agent that has answered is not asked again. `qrspi next --dispatch` goes on from there.
     """
     found = session.run(run)
     if dry_run:

@@ -81,8 +81,7 @@ def command(
     """Start a run: its folder, its config.md and a first draft of goals.md.
 
     On the default branch of a repository the run gets a branch of its own. SLUG is two to four
-    words such as user-auth; from a TEXT of several words it is made, and the TEXT itself is kept
-    as request.md.
+    words such as user-auth. A TEXT of several words is kept as request.md; SLUG is made from it.
     """
     if slug is None and adopt is None:
         raise click.UsageError('a SLUG is needed, or what you want in a few words: init "TEXT"')
@@ -225,8 +224,8 @@ def _onto(place: Place, branch: str | None) -> str:
 
 
 def _ground(session: Session, found: Ground | None, start: Start, *, ask: bool) -> Ground | None:
-    """The branch to begin on; a person at a terminal may stay on the default one. Whoever has
-    tasks merged into the branch they are on stays there."""
+    """The branch to begin on; a person at a terminal may stay on the default one. A person who has
+    tasks merged into the current branch stays there."""
     if found and found.here == start.onto:
         return found._replace(new="")
     if found is None or not found.new or not (ask and session.interactive):

@@ -29,10 +29,9 @@ def _who_waits(session: Session, word: str | None) -> None:
 @verb("prompt")
 @arguments.words("[RUN] [TAG]")
 def command(session: Session, words: tuple[str, ...]) -> None:
-    """Print what an agent that the run waits for is to be told.
+    """Print the prompt of an agent that the run waits for; without TAG, list those agents.
 
-    TAG is a reviewer's tag, or any other name that the list of those who wait shows, which is
-    printed without one.
+    TAG is a reviewer's tag, or any other name from that list.
     """
     if not words or (len(words) == 1 and locate.run_named(session.root, words[0])):
         _who_waits(session, words[0] if words else None)

@@ -42,7 +42,7 @@ _exit_code = click.option("--exit-code", is_flag=True, help="Exit 3 when somethi
 def command() -> None:
     """Task texts: judge one or all of them, list what is owed, take a verdict back.
 
-    RUN may stand before or behind the action word.
+    RUN may stand before or after the action word.
     """
 
 
@@ -327,7 +327,7 @@ def debt(session: Session, run: str | None, exit_code: bool) -> None:
 @arguments.person()
 @arguments.dry_run("what would be written")
 def clear(session: Session, words: tuple[str, ...], who: str, dry_run: bool) -> None:
-    """Take a verdict back, with what it froze; the task is judged anew."""
+    """Take a verdict back, even a frozen one; the task is judged again."""
     run, key = run_words.run_and_task(words, "qrspi quality clear [RUN] TASK")
     decision = DecisionCommand(session, "quality clear", run)
     made = decision.decide(lambda job: verdicts.clear(job, key, who), dry_run=dry_run)

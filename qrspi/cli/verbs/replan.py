@@ -20,7 +20,7 @@ from qrspi.render import outcomes
 def command() -> None:
     """A phase is finished and another follows: say how the plan changes.
 
-    RUN may stand before or behind the action word.
+    RUN may stand before or after the action word.
     """
 
 

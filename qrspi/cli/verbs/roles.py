@@ -1,4 +1,4 @@
-"""`qrspi roles`: the texts agents are sent by, and where each comes from."""
+"""`qrspi roles`: the texts that agents are sent with, and where each comes from."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _FOLDER = click.Path(file_okay=False, resolve_path=True)
 
 @click.group("roles", cls=VerbGroup)
 def command() -> None:
-    """The texts that agents are sent by: reviewers, verifier, authors, fixer, implementer.
+    """The texts that agents are sent with: reviewers, verifier, authors, fixer, implementer.
 
     A file `.qrspi/agents/NAME.md` in the run or in the project takes the place of a shipped one.
     """
@@ -84,8 +84,8 @@ def trial(
     """How well the texts work: 40 planted faults, and 40 things that only look like one.
 
     Write the prompts (--prompts DIR), have each answered, score the answers (--answers DIR). Or
-    let the engine ask over the wires of config.md: --send --answers DIR. Whoever has an answer in
-    DIR is not asked again.
+    let the engine ask the agents that config.md names: --send --answers DIR. A prompt that has an
+    answer in DIR is not sent again.
     """
     from qrspi.handlers.agents import role_trial
 

@@ -21,7 +21,7 @@ Words = tuple[str, ...]
 def command() -> None:
     """The parts of a review round, one by one; `qrspi next` does them in order.
 
-    STEP is a step, implement-gate or task-NN. RUN may stand before or behind the action word.
+    STEP is a step, implement-gate or task-NN. RUN may stand before or after the action word.
     """
 
 

@@ -19,7 +19,7 @@ USAGE = "qrspi route set [RUN] quick|full|full-ux"
 def command() -> None:
     """Look at the steps of a run, or choose others.
 
-    RUN may stand before or behind the action word.
+    RUN may stand before or after the action word.
     """
 
 

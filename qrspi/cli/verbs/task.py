@@ -33,7 +33,7 @@ def command() -> None:
     and clean up when the run has ended.
 
     A task is named task-03 or 03, a repair by its folder and file, ci-round-01/ci-command. RUN
-    may stand before or behind the action word.
+    may stand before or after the action word.
     """
 
 
@@ -185,7 +185,7 @@ def _record(
 @arguments.run
 @arguments.dry_run("what would be run", "run nothing")
 def baseline(session: Session, run: str | None, dry_run: bool) -> None:
-    """Run the tests where nobody has changed anything yet, in a work tree that goes again."""
+    """Run the tests where nobody has changed anything yet, in a work tree that is then removed."""
     decision = DecisionCommand(session, "task baseline", run)
     job = decision.look()
     test = commands.named(job, "test_command")

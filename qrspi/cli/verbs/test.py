@@ -20,7 +20,7 @@ USAGE = "qrspi test report [RUN] --passed|--failed -m TEXT"
 def command() -> None:
     """The tests of the whole: say that you ran them by hand.
 
-    The engine runs gates.test_command by itself. RUN may stand before or behind the action word.
+    The engine runs gates.test_command by itself. RUN may stand before or after the action word.
     """
 
 

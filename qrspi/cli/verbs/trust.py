@@ -26,8 +26,8 @@ def command(
 ) -> None:
     """Show the programs, addresses, folders and role texts that a run's files name, and allow them.
 
-    Nothing of it is run, contacted or given a key before. Another text is asked about again. What
-    you set with `qrspi config set` is allowed by that.
+    Until then nothing of it is run, contacted or given a key. A changed text is asked about again.
+    What you set with `qrspi config set` is allowed by that.
     """
     if list_:
         entries = allowed_things.entries(allowed_things.folder(os.environ))

@@ -11,9 +11,9 @@ from qrspi.handlers import hosts
 @verb("uninstall")
 @options
 def command(session: Session, host: str, user: bool, yes: bool, dry_run: bool) -> None:
-    """Leave the bytes that were there before `qrspi install`.
+    """Take out what `qrspi install` put into a host's files, and leave the bytes from before.
 
-    What two hosts share goes with the last of them.
+    What two hosts share is removed with the last of them.
     """
     asked = HostCommand(session, "uninstall", host, user)
     asked.carry_out(hosts.planned_removal(asked.host, asked.place), yes=yes, dry_run=dry_run)

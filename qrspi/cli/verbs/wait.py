@@ -33,7 +33,7 @@ TIME_OVER = 124  # as timeout(1) has it
     "--timeout", type=click.FloatRange(min=0), metavar="S", help="Seconds; then exit 124."
 )
 def command(session: Session, run: str | None, awaited: Awaited, timeout: float | None) -> None:
-    """Block until a person or an agent is needed, or until the run stands otherwise than now."""
+    """Block until a person or an agent is needed, or until the run's state changes."""
     # Imported here: watchdog is for commands that stay.
     from qrspi.world.watch import watcher
 
