@@ -38,7 +38,7 @@ def following(run: Document) -> Following | None:
 
 
 def answered_at(run: Document) -> str:
-    """Whoever approves a text sees it in full."""
+    """The page that answers it: of a text to be approved, the one that shows all of it."""
     step = text_asked(run)
     return f"/runs/{run['run']}/{step}" if step else f"/runs/{run['run']}"
 
@@ -82,7 +82,7 @@ def approval(commands: Commands, run: Document, step: str, shown: Shown) -> Gate
 
 
 def _yes_or_no(commands: Commands, run: Document, step: str, shown: Shown) -> Gate:
-    """The command itself is asked whether it would say yes: no rule about approvals stands here."""
+    """The command itself is asked whether it would approve: no rule about approvals stands here."""
     name, hidden = run["run"], (("step", step), ("hash", shown.hash))
     said = forms.words(name, "approve", dict(hidden))
     assert not isinstance(said, Problem)
@@ -101,7 +101,7 @@ _WHY = Input("text", "What is wrong with it? The author gets your words.", "long
 
 
 def of_run(run: Document) -> tuple[Form, ...]:
-    """Everything but what approves a text, which must be on the screen."""
+    """Every answer but the approval of a text, which must be on the screen."""
     name, following = run["run"], run["next"]
     if run["closed"]:
         return (Form(name, "reopen", "Take it up again", primary=True),)

@@ -1,5 +1,5 @@
-"""The texts that were shown last, by their hash: when one has changed since, the difference can be
-shown to whoever said yes to it."""
+"""The texts that were shown last, by their hash: a person who approves one that has changed since
+can be shown the difference."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class ShownTexts:
         self._known: OrderedDict[str, Shown] = OrderedDict()
 
     def show(self, tree: DiskTree, subject: Subject) -> Shown:
-        """The text and the hash of this very text, even while somebody writes it."""
+        """The text and the hash of exactly this text, even while somebody writes it."""
         for _ in range(_TRIES):
             before = step_text.body_hash(tree, subject)
             found = _read(tree, subject)

@@ -112,7 +112,7 @@ def _card(commands: Commands, run: dict[str, Any]) -> Card:
 
 
 def why_closed(commands: Commands, run: dict[str, Any]) -> str:
-    """In the words of who set it aside; '' of a run that nobody has."""
+    """In the words of the person who set it aside; '' for a run that is open."""
     if not run["closed"]:
         return ""
     data = DiskTree(f"{commands.session.root.runs_dir}/{run['run']}").read(CLOSED)

@@ -28,7 +28,7 @@ _ATTRIBUTES = {
 }
 _SCHEMES = {"http", "https", "mailto"}
 _FRONT = re.compile(r"---\n.*?\n---\n", re.DOTALL)
-LONGEST = 256 * 1024  # characters; whoever writes more is read line by line
+LONGEST = 256 * 1024  # characters; a longer text is shown as plain lines
 _LOWER = 2  # ranks: a page has its title, and a heading for each text
 
 

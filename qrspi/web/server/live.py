@@ -32,7 +32,7 @@ class Live:
         self.told: list[Callable[[frozenset[str] | None], None]] = []
 
     def changed(self, names: frozenset[str] | None = None) -> None:
-        """These runs are others now, whoever changed them; without names, anything may be."""
+        """These runs have changed; without names, any run may have."""
         for tell in self.told:
             tell(names)
 
@@ -47,7 +47,7 @@ class Live:
             one.put_nowait(_END)
 
     async def stream(self) -> AsyncIterator[bytes]:
-        """Whoever comes, or comes back, is told to look at everything."""
+        """A browser that comes, or comes back, is told to look at everything."""
         heard: asyncio.Queue[bytes] = asyncio.Queue()
         self._listeners.add(heard)
         try:
@@ -64,7 +64,7 @@ class Live:
                 self._loop.call_soon_threadsafe(self._publish, change)
 
     def _is_news(self, change: Change) -> bool:
-        """A sweep is for a folder that tells of no changes."""
+        """A sweep is news only where the file system reports no changes."""
         if change.why == "event":
             return any(not name.startswith(".") for name in change.names) or change.git
         return change.why == "lost" or self._watcher.polls
@@ -81,8 +81,8 @@ class Live:
 
 
 class InboxCount:
-    """How much waits for a person. Every page says so, and it takes a look at every run: a look at
-    a run is good until that run changes, and whoever shows a page is told of the change."""
+    """How much waits for a person. Every page says so, and counting takes a look at every run, so
+    the count of a run is kept until the watcher says that it has changed."""
 
     def __init__(self, commands: Commands, live: Live) -> None:
         self._commands = commands

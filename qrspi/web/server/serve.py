@@ -47,7 +47,7 @@ def serve(
         log_level="critical",
         access_log=False,
         server_header=False,
-        proxy_headers=False,  # whoever sends a request could say that it comes from elsewhere
+        proxy_headers=False,  # any request could claim in them to come from elsewhere
         timeout_graceful_shutdown=_GRACE,
         loop="asyncio",
         http="h11",
