@@ -59,7 +59,7 @@ FORMS = {
     "route show": Form(),
     "task list": Form(),
     "frontmatter get": Form(words=2, fewest=2),
-    "spend": Form(words=0),  # the word behind it may be `add`
+    "spend": Form(words=0),  # the word after it may be `add`
     "doctor": Form(words=0),
 }
 _GROUPS = frozenset(verb.partition(" ")[0] for verb in FORMS if " " in verb)

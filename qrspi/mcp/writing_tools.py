@@ -56,7 +56,7 @@ def submit_artifact(
         Field(
             min_length=1,
             description="The whole text: YAML frontmatter, then Markdown. Further files of the "
-            "step, such as tasks/task-01.md, follow behind lines <<<FILE path>>>; a fixer ends "
+            "step, such as tasks/task-01.md, follow after lines <<<FILE path>>>; a fixer ends "
             "with <<<FILE dispositions>>> and what it did about each finding.",
         ),
     ],
@@ -82,7 +82,7 @@ def submit_findings(
         Field(
             min_length=1,
             description="NO_FINDINGS, or the findings as the reviewer's prompt asks for them: "
-            "each behind a line <<<FINDING-BOUNDARY>>>, YAML frontmatter (finding_id, severity, "
+            "each after a line <<<FINDING-BOUNDARY>>>, YAML frontmatter (finding_id, severity, "
             "change_type, referenced_files, …), then the message.",
         ),
     ],

@@ -222,7 +222,7 @@ def test_a_fix_comes_with_what_was_done(host: Host, run: Path) -> None:
     without = host.refusal("submit_artifact", run=run.name, step="goals", text=fixed)
     assert without == (
         "reply-malformed: reply: found no dispositions, expected a line '<<<FILE dispositions>>>' "
-        "and what was done behind it"
+        "and after it what was done"
     )
     many = done + "- and more\n" * 30 + "\n## Sub-Threshold Observations\n\nSome.\n"
     said = host.refusal("submit_artifact", run=run.name, step="goals", text=fixed + many)

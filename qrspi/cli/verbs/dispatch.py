@@ -34,7 +34,7 @@ def list_(session: Session, run: str | None) -> None:
     _list(session, found, awaited_agents.line(Workspace(found.path), how))
 
 
-@command.action("run", short_help="Send whoever the run waits for now.")
+@command.action("run", short_help="Send the agents that the run waits for.")
 @arguments.run
 @click.option("--only", multiple=True, metavar="NAME", help="Only this one; may be repeated.")
 @arguments.no_commit

@@ -160,7 +160,7 @@ def _judged(
     is_draft: bool,
     dry_run: bool,
 ) -> Told:
-    """One task, whoever has to be asked for it."""
+    """The verdict about one task: a known one, one handed in, or a reviewer's."""
     if isinstance(looked, Judgement):
         return _kept(decision, (looked,), dry_run=dry_run or is_draft)
     if reply is not None:

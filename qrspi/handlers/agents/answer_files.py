@@ -125,7 +125,7 @@ def printed_fix(tree: Tree, job: Job, text: str) -> Draft | Problem:
 
 
 def _no_dispositions() -> Problem:
-    expected = f"a line '<<<FILE {DISPOSITIONS}>>>' and what was done behind it"
+    expected = f"a line '<<<FILE {DISPOSITIONS}>>>' and after it what was done"
     text = f"reply: found no dispositions, expected {expected}"
     return Problem("reply-malformed", text, found="no dispositions", expected=expected)
 

@@ -143,7 +143,7 @@ class AnswerIntake:
         return taken
 
     def _keep(self, got: Obtained, state: State, problem: Problem | None = None) -> None:
-        """What is wrong with an answer is told to whoever is asked again. A text that somebody
+        """The next agent that is asked is told what was wrong with the answer. A text that somebody
         else changed meanwhile is no fault of the answer."""
         why = problem.message if problem else ""
         told = why if problem and problem.code != "changed-meanwhile" else ""

@@ -356,8 +356,8 @@ def _diff(job: Job, path: str) -> str:
 
 
 def _diff_texts(job: Job, *, travels: bool) -> tuple[Source, ...]:
-    """The diffs themselves, for whoever is given no path. Facts are shown whole, so that only what
-    changed in them says more, and without the run's folder, whose name would tell."""
+    """The diffs themselves, for an agent that is given no path. Facts are shown whole, so that only
+    what changed in them says more, and without the run's folder, whose name would tell."""
     apart = job.facts.step == _APART
     if job.loop is None or not (travels or apart):
         return ()

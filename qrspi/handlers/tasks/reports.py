@@ -80,7 +80,7 @@ def report_tests(
     full = _resolved(job, task, commit) if commit else ""
     if status != "BLOCKED":
         _refuse_unsaid(status, full, words)
-        # The same commit may be reported once more, by whoever now says why its tests pass.
+        # The same commit may be reported again, now with the reason why its tests pass.
         _refuse_without_work(job, task._replace(tests=None), full)
     ran = status != "BLOCKED" and not job.options.dry_run
     seen = commands.before_the_code(job, worktree(job, task)) if ran else None
