@@ -32,14 +32,14 @@ class Overflow:
         return OnDisk(self, self._end - len(data), len(data))
 
     def _opened(self) -> int:
-        # Imported here: whoever asks a few agents needs no file.
+        # Imported here: a command that asks a few agents needs no file.
         from tempfile import TemporaryFile
 
         with TemporaryFile(buffering=0) as file:
             return os.dup(file.fileno())
 
     def __del__(self) -> None:
-        """With the last of its texts."""
+        """The file is closed with the last of its texts."""
         if self._file >= 0:
             os.close(self._file)
 

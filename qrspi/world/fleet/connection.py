@@ -113,7 +113,7 @@ class Line:
             self.channel.queue_delete(name)
 
     def drain(self, seconds: float) -> bool:
-        """Hand what comes to whoever consumes; whether something came."""
+        """Hand what comes to its consumer; False when nothing came in time."""
         try:
             with reported():
                 self._connection.drain_events(timeout=seconds)
@@ -146,7 +146,7 @@ class Standing(NamedTuple):
 
 @contextmanager
 def reported() -> Iterator[None]:
-    """Every way in which a connection can fail, as one."""
+    """Whatever way a connection fails, it is a BrokerLost."""
     amqp = library()
     try:
         yield

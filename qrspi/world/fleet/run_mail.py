@@ -79,7 +79,7 @@ class RunMail:
         if self._listener.is_alive():
             self._listener.join(2 * connection.SECONDS)
         if kind is None:
-            # Whoever ended well waits for nothing. After a failure a job may still be wanted.
+            # A command that ended well waits for nothing; after a failure a job may be wanted.
             with suppress(BrokerLost, TimeoutError):
                 self._out.delete(self.ticket)
         self._out.close()
@@ -143,16 +143,16 @@ class RunMail:
                 self._queued.pop(job, None)
 
     def notes(self) -> Iterator[str]:
-        """What is to be told by now."""
+        """What there is to tell by now; each note comes once."""
         while self._notes:
             yield self._notes.popleft()
 
     def take_back(self, tickets: frozenset[str]) -> frozenset[str] | None:
-        """Take back every job that has not started; which have, or None when nobody can tell.
-        Nothing is published after this.
+        """Take back every job that has not started. Gives those that have, or None when nobody can
+        tell. Nothing is published after this.
 
-        A worker says that it starts before it looks for the ticket. So whoever saw the ticket has
-        spoken before it was deleted, and before the word of our own that is waited for here."""
+        A worker says that it starts before it looks for the ticket. So a worker that found the
+        ticket has spoken before it was deleted, and before our own message, awaited here."""
         self._publishing.acquire()  # until the end: a thread that would publish waits
         echo = Started(os.urandom(32).hex(), "engine")
         try:
@@ -200,7 +200,7 @@ class RunMail:
             if slot := self._waiting.get(word.job):
                 slot.put(Delivered(word, kept))
             else:
-                # Held meanwhile, so that whoever begins to wait for it finds it on disk.
+                # The guard is held, so that a thread that begins to wait for it finds it on disk.
                 self._strangers(word)
                 kept()
 

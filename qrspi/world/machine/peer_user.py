@@ -1,7 +1,7 @@
 """Which user of this machine is at the other end of a connection over loopback.
 
-Linux lists the owner of every socket. Whoever learned a secret address from a list of processes,
-or a cookie that a browser sent to another port, still comes from their own account.
+Linux lists the owner of every socket. Somebody who learned a secret address from a list of
+processes, or a cookie that a browser sent to another port, still comes from their own account.
 """
 
 from __future__ import annotations

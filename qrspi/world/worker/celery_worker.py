@@ -1,8 +1,8 @@
 """The worker as Celery runs it: what it consumes, what it refuses before anybody reads it, and how
 it ends.
 
-Celery decodes a message, logs what it does not know word for word, and hands arguments to whoever
-listens to its events. So every message is judged here first, and what goes on has one form.
+Celery decodes a message, logs what it does not know word for word, and hands arguments to all that
+listen to its events. So every message is judged here first, and what goes on has one form.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def run(setup: Setup) -> int:
         try:
             setup.calls.carry_out(job_message.from_fields(fields))
         except (Refusal, BrokerLost):
-            # Told to end at once: whoever is there takes the job over.
+            # Told to end at once: another worker takes the job over.
             raise Reject("the worker ends", requeue=True) from None
 
     app.task(call, name=TASK, acks_late=True, reject_on_worker_lost=True, ignore_result=True)

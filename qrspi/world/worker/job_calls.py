@@ -73,8 +73,8 @@ class JobCalls:
 
     @contextmanager
     def _alone(self, job: str) -> Iterator[None]:
-        """A job that this worker is at already is waited for: its connection was lost, and the
-        broker handed it out again."""
+        """Waits while this worker already works on the job: its connection was lost, and the broker
+        handed the job out again."""
         with self._guard:
             self._guard.wait_for(lambda: job not in self._running)
             self._running.add(job)

@@ -1,7 +1,7 @@
 """Answers that a worker has paid for, each in a file named by its job, kept for a week.
 
 A job that is handed out again after a lost connection finds its answer here. No lock guards them:
-a file is whole or not there, and whoever writes it a second time writes an answer too.
+a file is whole or not there, and a second writer writes an answer too.
 """
 
 from __future__ import annotations
