@@ -30,8 +30,8 @@ _Results = SimpleQueue[_Done[R] | _Ended]
 
 
 def run(items: Iterable[T], work: Callable[[T], R], jobs: int) -> Generator[list[R], None, None]:
-    """Results as they come; those that came together are one list. An item is requested only when a
-    thread is free for it, so that its giver can stop with what is known by then."""
+    """Results as they come; those that came together are one list. An item is taken only when a
+    thread is free for it, so that `items` can end by what is known by then."""
     return _run(items, work, jobs, glance=None)
 
 
