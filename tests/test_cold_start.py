@@ -98,6 +98,7 @@ MORE_FOR_NEXT = """
     qrspi.core.agents.dispatch_record
     qrspi.core.agents.model_choice
     qrspi.core.agents.prompt_lines
+    qrspi.core.agents.prompt_orders
     qrspi.core.agents.prompts
     qrspi.core.agents.replies
     qrspi.core.agents.roles
@@ -138,6 +139,7 @@ MORE_FOR_NEXT = """
     qrspi.world.files.atomic_write
     qrspi.world.files.json_log
     qrspi.world.files.lock
+    qrspi.world.files.overflow
     qrspi.world.machine.clock
     qrspi.world.runs.dry_run
     qrspi.world.runs.role_files

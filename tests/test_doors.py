@@ -221,7 +221,7 @@ def test_what_is_imported_by_name_is_ours() -> None:
         for node in ast.walk(module.tree)
         if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("import_module")
     }
-    assert found and all(name.startswith("f'qrspi.") for name in found), found
+    assert found and all(name.startswith(("f'qrspi.", 'f"qrspi.')) for name in found), found
 
 
 @pytest.mark.rule("SEC-13")
