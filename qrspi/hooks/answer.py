@@ -21,6 +21,8 @@ def answer(event: str, host: Any, payload: bytes) -> dict[str, Any] | None:
     import json
 
     document = json.loads(payload or b"{}")
+    if b"\\ud" in payload.lower():
+        document = json.loads(_encodable(json.dumps(document, ensure_ascii=False)))
     if not isinstance(document, dict):
         raise ValueError("expected a JSON object on stdin")
     if event == "pre-tool":
@@ -33,6 +35,11 @@ def answer(event: str, host: Any, payload: bytes) -> dict[str, Any] | None:
     from qrspi.hooks import session
 
     return session.stop(document, project) if event == "stop" else session.start(project, host)
+
+
+def _encodable(text: str) -> str:
+    """Half a character, which no file can contain: hosts write another in its place."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def _project(cwd: object) -> str | None:

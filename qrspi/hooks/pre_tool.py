@@ -14,7 +14,10 @@ from qrspi.core.hosts.written_files import Write, run_file
 
 def answer(payload: Mapping[str, Any], host: HostName) -> dict[str, Any] | None:
     call = tool_call.read(payload)
-    writes = _writes(call)
+    try:
+        writes = _writes(call)
+    except RecursionError:
+        return refused(host, _TOO_DEEP)
     if not writes:
         return None
     # Only now: a call that names no file of a run is answered without importing any of it.
@@ -24,17 +27,28 @@ def answer(payload: Mapping[str, Any], host: HostName) -> dict[str, Any] | None:
     return refused(host, reason) if reason else None
 
 
+_TOO_DEEP = (
+    "this command names qrspi, and its brackets are too deep to see what it writes. "
+    "Give it as several commands."
+)
+
+
 def _writes(call: ToolCall) -> tuple[Write, ...]:
     """What may be a file of a run, by its name."""
     if not call.command:
-        return tuple(write for write in call.writes if run_file(os.path.realpath(write.path)))
+        return tuple(write for write in call.writes if run_file(_real(write.path)))
     named = "qrspi" in call.command or "docs/qrspi" in os.path.realpath(call.cwd)
     if not named or _is_ours(call.command):
         return ()
     from qrspi.core.hosts import shell_writes
 
     found = shell_writes.writes(call.command, call.cwd, _known(), _top(call.cwd))
-    return tuple(write for write in found if "qrspi" in os.path.realpath(write.path))
+    return tuple(write for write in found if "qrspi" in _real(write.path))
+
+
+def _real(path: str) -> str:
+    """No file has a NUL in its name: such a path must not hide the others of its command."""
+    return os.path.realpath(path.replace("\0", ""))
 
 
 def _is_ours(command: str) -> bool:

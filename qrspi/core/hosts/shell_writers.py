@@ -73,10 +73,16 @@ def _copy(call: Call) -> Iterator[Write]:
     named = operands(call.words, ("-t", "--target-directory", "-m", "-o", "-g", "-S", "-e"))
     sources, to = (named, folder) if folder else (named[:-1], named[-1] if named else "")
     for source in sources:
+        if source in _STDIN:
+            yield from call.on([to], call.piped or Unseen(call.said))
+            continue
         for path in call.scope.paths(source):
             if call.name == "mv":
                 yield Write(path, Gone())
             yield from call.on([to], Copied(path))
+
+
+_STDIN = ("/dev/stdin", "/dev/fd/0", "/proc/self/fd/0")
 
 
 def _link(call: Call) -> Iterator[Write]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 
@@ -90,11 +91,22 @@ def _after(by: Text | Replaced | Copied, before: bytes | None) -> bytes | None:
             changed = text.replace(old, new, -1 if everywhere else 1) if old else new
             return changed.encode("utf-8", "surrogateescape")
         case Copied(path):
-            try:
-                with open(path, "rb") as file:
-                    return file.read(BODY_LIMIT)
-            except OSError:
-                return b""
+            return _content(path)
+
+
+def _content(path: str) -> bytes:
+    """Opening a FIFO would wait for a writer that never comes, and reading a terminal for a
+    person."""
+    try:
+        with open(path, "rb", opener=_not_waiting) as file:
+            regular = stat.S_ISREG(os.fstat(file.fileno()).st_mode)
+            return file.read(BODY_LIMIT) if regular else b""
+    except (OSError, ValueError):
+        return b""
+
+
+def _not_waiting(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_NONBLOCK)
 
 
 def _committed(commit: str, path: str, cwd: str) -> bytes | None:

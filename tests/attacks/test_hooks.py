@@ -1,0 +1,139 @@
+"""To write, in a host's session, what its hook refuses: by a call that the hook cannot read."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests import runs
+from tests.attacks.arena import COMMAND, Arena
+from tests.attacks.trial import attack
+from tests.hooks.test_hook import APPROVED, Told, hook, recorded, shell, tool
+
+pytestmark = pytest.mark.rule("HST-09", "SEC-20")
+GOALS = f"docs/qrspi/{runs.RUN}/goals.md"
+WRITTEN = f"cat > {GOALS} <<'EOF'\n{APPROVED}EOF\n"
+HALF = "\ud800"  # of a character; a host writes another in its place
+
+
+def refused(told: Told) -> None:
+    assert told.status == 0 and told.err == ""
+    assert "`status: approved` is set by an approval and not by hand" in told.reason
+
+
+@attack(
+    "an agent",
+    "a shell command approves a text, beside something that cannot be read",
+    {
+        "half a character": f"echo x > docs/qrspi/{HALF}\n{WRITTEN}",
+        "a NUL": f"echo x > docs/qrspi/a\0b\n{WRITTEN}",
+        "a NUL that is written out": f"echo x > $'docs/qrspi/a\\0b'\n{WRITTEN}",
+        "a long name": f"echo x > docs/qrspi/{'a' * 5000}\n{WRITTEN}",
+        "a loop of links": f"cp round docs/qrspi/round\n{WRITTEN}",
+        "open brackets": f"{WRITTEN}echo {'$(' * 20}",
+        "brackets": f"echo {'$(' * 20}true{')' * 20}\n{WRITTEN}",
+        "a quote without end": f"{WRITTEN}echo '",
+        "a great comment": f"{WRITTEN}# {'a' * 1_000_000}",
+        "from its input": f"printf '%s' '{APPROVED}' | cp /dev/stdin {GOALS}",
+        "from its input, by number": f"cp /dev/fd/0 {GOALS} <<'EOF'\n{APPROVED}EOF\n",
+        "a pipe with a name": f"cp waits {GOALS}\n{WRITTEN}",
+    },
+)
+def test_a_shell_command(arena: Arena, way: str) -> None:
+    arena.clone()
+    os.mkfifo(arena.project / "waits")
+    (arena.project / "round").symlink_to("round")
+    refused(shell("claude-code", way, arena.project))
+
+
+@attack(
+    "an agent",
+    "a shell command is nested so deep that nobody sees what it writes",
+    {
+        "substitutions": f"echo {'$(' * 2000}{')' * 2000}\n{WRITTEN}",
+        "without end": f"{WRITTEN}echo {'$(' * 2000}",
+    },
+)
+def test_deep(arena: Arena, way: str) -> None:
+    arena.clone()
+    told = shell("claude-code", way, arena.project)
+    assert told.reason == (
+        "[qrspi] this command names qrspi, and its brackets are too deep to see what it writes. "
+        "Give it as several commands."
+    )
+
+
+@attack(
+    "an agent",
+    "a tool approves a text that is hard to read",
+    {
+        "half a character": ("", f"{APPROVED}{HALF}\n"),
+        "half a character in its path": (f"../{runs.RUN}/", f"{APPROVED}{HALF}{HALF}\n"),
+        "ten million characters": ("", f"{APPROVED}{'x' * 10_000_000}\n"),
+        "a NUL": ("", f"{APPROVED}\0\n"),
+        "upwards": (f"reviews/../../{runs.RUN}/", APPROVED),
+    },
+)
+def test_a_tool(arena: Arena, way: tuple[str, str]) -> None:
+    run = arena.clone()
+    between, text = way
+    refused(tool("claude-code", "write", arena.project, path=f"{run}/{between}goals.md", text=text))
+
+
+def deep(project: Path) -> str:
+    return '{"tool_name": "Write", "qrspi": ' + "[" * 100_000 + "]" * 100_000 + "}"
+
+
+@attack(
+    "an agent",
+    "what a hook is given makes it fail loudly, or block a session",
+    {
+        "no JSON": lambda project: "qrspi",
+        "no text": lambda project: "qrspi \udcff\udcfe",
+        "deep": deep,
+        "a list": lambda project: '["qrspi"]',
+        "an endless number": lambda project: '{"qrspi": ' + "9" * 10_000 + "}",
+        "ten million characters": lambda project: '{"qrspi": "' + "x" * 10_000_000 + '"}',
+    },
+)
+@pytest.mark.parametrize("event", ["pre-tool", "stop", "session-start"])
+def test_a_payload(arena: Arena, way: Callable[[Path], str], event: str) -> None:
+    """One line at most, and the exit status that blocks nobody."""
+    arena.clone()
+    done = subprocess.run(
+        [COMMAND, "hook", event, "--host", "claude-code"],
+        input=way(arena.project).encode(errors="surrogateescape"),
+        capture_output=True,
+        cwd=arena.project,
+    )
+    assert (done.returncode, done.stdout) == (0, b"")
+    assert done.stderr.count(b"\n") <= 1 and b"Traceback" not in done.stderr
+
+
+@attack(
+    "an agent",
+    "a place that no file can have is looked into",
+    {
+        "a NUL": {"cwd": "/a\0b"},
+        "half a character": {"cwd": f"/a{HALF}b"},
+        "no text": {"cwd": ["/"]},
+        "a transcript with a NUL": {"transcript_path": "/a\0b"},
+        "a transcript that waits": {"transcript_path": "waits"},
+        "a transcript without end": {"transcript_path": "/dev/zero"},
+    },
+)
+def test_a_place(arena: Arena, way: dict[str, object]) -> None:
+    arena.clone()
+    os.mkfifo(arena.project / "waits")
+    given = {"cwd": str(arena.project), "transcript_path": "/nowhere", **way}
+    asked = {**recorded("claude-code", "pre-tool-shell", arena.project), **way}
+    for told in (
+        hook("stop", "claude-code", given, arena.project),
+        hook("pre-tool", "claude-code", asked, arena.project),
+    ):
+        assert (told.status, told.out) == (0, "")
+        assert told.err.count("\n") <= 1 and "Traceback" not in told.err
