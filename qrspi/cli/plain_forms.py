@@ -25,7 +25,8 @@ class Form(NamedTuple):
 
     flags: Mapping[str, str] = {}
     numbers: Mapping[str, tuple[str, int]] = {}  # with the smallest value that is accepted
-    words: int = 1  # one word is a run; the command itself interprets several
+    words: int = 1  # the command itself interprets several
+    word: str = "run"  # the field of a single one
     fewest: int = 0  # of these words
     apart: frozenset[str] = frozenset()  # fields that cannot go together
 
@@ -61,6 +62,7 @@ FORMS = {
     "frontmatter get": Form(words=2, fewest=2),
     "spend": Form(words=0),  # the word after it may be `add`
     "doctor": Form(words=0),
+    "schema": Form(word="name"),
 }
 _GROUPS = frozenset(verb.partition(" ")[0] for verb in FORMS if " " in verb)
 
@@ -135,4 +137,4 @@ def _fits(verb: str, request: dict[str, Any], named: list[str]) -> bool:
 def _words(named: list[str], form: Form) -> dict[str, Any]:
     if form.words > 1:
         return {"words": tuple(named)}
-    return {"run": named[0]} if named else {}
+    return {form.word: named[0]} if named else {}

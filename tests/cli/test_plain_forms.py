@@ -68,6 +68,10 @@ PLAIN = [
     "--root docs/qrspi/2026-05-17-user-auth spend",
     "doctor",
     "doctor --json",
+    "schema",
+    "schema --json",
+    "schema qrspi/status/v1",
+    "schema statsu",
     "frontmatter get docs/qrspi/2026-05-17-user-auth/goals.md status",
     "frontmatter get nothing.md status --json",
 ]
@@ -140,6 +144,7 @@ def test_both_ways_give_the_same_bytes(
         "spend add",
         "spend user-auth",
         "doctor now",
+        "schema status log",
         "frontmatter get one",
         "frontmatter get one two three",
         "frontmatter set one two three",
@@ -161,6 +166,7 @@ def test_everything_else_is_for_click(line: str) -> None:
         ["inbox"],
         ["brief", "user-auth"],
         ["explain", "user-auth"],
+        ["schema", "status"],
     ],
     ids=" ".join,
 )
