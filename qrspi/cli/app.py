@@ -132,7 +132,7 @@ class Verbs(click.Group):
         self.format_help_text(ctx, formatter)
         daily, *others = SECTIONS
         with formatter.section(daily):
-            formatter.write_dl(_rows(daily))
+            formatter.write_dl([_FIRST, *_rows(daily)[1:]])
         with formatter.section("More, which `qrspi --help` explains"):
             formatter.write_dl([(one, ", ".join(name for name, _ in _rows(one))) for one in others])
         return formatter.getvalue().rstrip("\n")
@@ -147,6 +147,9 @@ class Verbs(click.Group):
         for section in SECTIONS:
             with formatter.section(section):
                 formatter.write_dl(_rows(section))
+
+
+_FIRST = ('init "TEXT"', "Start a run: what you want, in your words.")
 
 
 def _rows(section: str) -> list[tuple[str, str]]:

@@ -165,10 +165,17 @@ class Session:
         import click
 
         say(question)
-        for at, option in enumerate(options, 1):
-            say(f"  {at}) {one_line(option)}")
-        number: int = click.prompt("Number", type=click.IntRange(1, len(options)), err=True)
-        return number - 1
+        numbers = [str(number) for number in range(1, len(options) + 1)]
+        for number, option in zip(numbers, options, strict=True):
+            say(f"  {number}) {one_line(option)}")
+
+        def chosen(typed: str) -> int:
+            if typed.strip() not in numbers:
+                raise click.UsageError(f"type a number from 1 to {len(numbers)}")
+            return numbers.index(typed.strip())
+
+        at: int = click.prompt("Number", value_proc=chosen, err=True)
+        return at
 
     def ask(self, question: str) -> str:
         """A line that a person types; '' when they leave it empty."""

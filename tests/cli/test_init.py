@@ -265,7 +265,9 @@ def test_on_a_terminal_all_questions_are_asked(project: Path, tmp_path: Path) ->
     with Terminal("init", "user-auth", PATH=path) as terminal:
         terminal.until("Number: ")
         terminal.type("7\n")
-        terminal.until("7 is not in the range 1<=x<=2.\nNumber: ")
+        terminal.until("Error: type a number from 1 to 2\nNumber: ")
+        terminal.type("quick\n")
+        terminal.until("Error: type a number from 1 to 2\nNumber: ")
         terminal.type("1\n")
         screen = terminal.until("Second reviews?\n")
         terminal.until("2) Use a second model for second reviews\nNumber: ")
