@@ -202,6 +202,11 @@ def test_trusts_itself(arena: Arena, way: str, monkeypatch: pytest.MonkeyPatch) 
         "a longer name": lambda arena: str(arena.project)[:-1],
         "a part of it": lambda arena: str(arena.project / "docs"),
         "upwards from another": lambda arena: str(arena.outside / ".." / "outside"),
+        "where one stands": lambda arena: ".",
+        "a relative name": lambda arena: f"../{arena.project.name}",
+        "nothing between two": lambda arena: f"{arena.outside}::/nowhere:",
+        "a home": lambda arena: "~",
+        "a pattern": lambda arena: f"{arena.top}/*",
     },
 )
 def test_nearly_trusted(
@@ -218,6 +223,11 @@ def test_nearly_trusted(
     "what the user has allowed is written by somebody else",
     {
         "a folder that others may write": lambda place: place.chmod(0o777),
+        "settings that others may write": lambda place: place.parent.chmod(0o777),
+        "a home of settings that others may write": lambda place: place.parent.parent.chmod(0o777),
+        "settings of theirs": lambda place: os.chown(place.parent, NOBODY, NOBODY),
+        "a home of settings of theirs": lambda place: os.chown(place.parent.parent, NOBODY, NOBODY),
+        "a link of theirs to a folder of the clone": lambda place: planted(place),
         "a file that others may write": lambda place: next(place.iterdir()).chmod(0o666),
         "a folder of theirs": lambda place: os.chown(place, NOBODY, NOBODY),
         "a file of theirs": lambda place: os.chown(next(place.iterdir()), NOBODY, NOBODY),
@@ -234,3 +244,37 @@ def test_not_the_users_own(
     arena.qrspi("next")
     said = arena.qrspi("next", "--dispatch")
     assert (said.code, "it is not yours, or others may write it" in said.flat) == (4, True)
+
+
+def planted(place: Path) -> None:
+    """All that is needed lies in the user's own clone; another user has only to link to it."""
+    kept = place.parents[2] / "project/allowed"
+    shutil.move(place.parent, kept)
+    place.parent.symlink_to(kept)
+    os.chown(place.parents[1], NOBODY, NOBODY)
+
+
+@attack(
+    "a clone",
+    "what the user has allowed is something else than a folder of files",
+    {
+        "a file": lambda place: (shutil.rmtree(place), place.write_text("x")),
+        "a pipe": lambda place: (shutil.rmtree(place), os.mkfifo(place)),
+        "ten million bytes": lambda place: [
+            file.write_bytes(b"[" * 10_000_000) for file in place.iterdir()
+        ],
+        "folders": lambda place: [
+            (file.unlink(), file.mkdir(), (file / "x").touch()) for file in place.iterdir()
+        ],
+    },
+)
+def test_no_folder(arena: Arena, way: Callable[[Path], object]) -> None:
+    """Everything that reads it says so or goes on; what the clone now names is not allowed."""
+    run = arena.clone(commands="{claude: {argv: ['good']}}")
+    assert arena.qrspi("trust", "--yes").code == 0
+    (run / "config.md").write_bytes(runs.config(commands=agent(arena)))
+    way(Path(allowed_things.folder(os.environ)))
+    arena.qrspi("next")
+    assert arena.qrspi("next", "--dispatch").code in (3, 4)
+    assert arena.qrspi("trust", "--list").code in (0, 4)
+    assert arena.qrspi("trust", "--forget").code in (0, 3, 4)

@@ -36,6 +36,8 @@ def folder(environment: Mapping[str, str]) -> str:
 
 def holds(place: str, project: str, named: Named) -> bool:
     try:
+        if folder := own_files.exchangeable(place):
+            raise _unreadable(folder, "it is not yours, or others may write it")
         _only_ours(place)
         _only_ours(f"{place}/{trust.identity(project, named)}.json")
     except FileNotFoundError:
@@ -67,10 +69,17 @@ def keep(place: str, project: str, named: Named, by: str, time: str) -> None:
     )
     data = json.dumps(entry._asdict(), indent=1).encode() + b"\n"
     with atomic_write.reporting_errors(place):
-        os.makedirs(place, mode=0o700, exist_ok=True)
+        _make(place)
         with opened(place) as directory:
             name = f"{trust.identity(project, named)}.json"
             atomic_write.replace(directory, name, data, 0o600)
+
+
+def _make(place: str) -> None:
+    """A mode that is given to `makedirs` holds for the last folder alone."""
+    own = os.path.dirname(place)
+    for folder in (os.path.dirname(own), own, place):
+        os.makedirs(folder, mode=0o700, exist_ok=True)
 
 
 def forget(place: str, project: str) -> tuple[Entry, ...]:

@@ -63,11 +63,11 @@ def allow(project: str, named: Iterable[Named], by: str, time: str) -> None:
 
 
 def is_trusted(project: str, environment: Mapping[str, str]) -> bool:
-    """Only the user's own environment can say so: anything in a repository can be forged."""
+    """Only the user's own environment can say so: anything in a repository can be forged. A
+    relative name would be wherever one stands, so it counts for nothing."""
     real = os.path.realpath(project)
-    folders = (
-        os.path.realpath(name) for name in environment.get(TRUST, "").split(os.pathsep) if name
-    )
+    named = environment.get(TRUST, "").split(os.pathsep)
+    folders = (os.path.realpath(name) for name in named if os.path.isabs(name))
     return any(real == folder or real.startswith(f"{folder.rstrip('/')}/") for folder in folders)
 
 

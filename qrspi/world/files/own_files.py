@@ -28,6 +28,23 @@ def is_ours(path: str) -> bool:
     return found.st_uid == os.geteuid() and not found.st_mode & _OTHERS_WRITE
 
 
+def exchangeable(path: str) -> str | None:
+    """The folder above, or the one above that, where somebody else could put another file or folder
+    in place of this one: a link to something of this user's that they know."""
+    folder = os.path.dirname(path)
+    places = (folder, os.path.dirname(folder))
+    return next((place for place in places if not _is_kept(os.stat(place))), None)
+
+
+def _is_kept(found: os.stat_result) -> bool:
+    """Whether nobody else can rename what is in it. Many systems give each user a group."""
+    if found.st_uid not in (os.geteuid(), 0):
+        return False
+    own_group = found.st_gid == os.getegid()
+    others = stat.S_IWOTH if own_group else _OTHERS_WRITE
+    return not found.st_mode & others or bool(found.st_mode & stat.S_ISVTX)
+
+
 def toml(path: str, code: Code) -> dict[str, object] | Problem | None:
     """What a file of settings says; None when it is absent."""
     found = _toml(path)
@@ -44,6 +61,8 @@ def _toml(path: str) -> dict[str, object] | str | None:
         return None if data.kind == "absent" else data.reason
     if not is_ours(path):
         return "a file that is not yours, or that others may write"
+    if place := exchangeable(path):
+        return f"a file in {place}, which is not yours, or which others may write"
     # Imported here: few have such a file.
     import tomllib
 
