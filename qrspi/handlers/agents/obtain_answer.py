@@ -64,7 +64,7 @@ def _asked_again(first: Obtained, sparse: str, context: FanOutContext) -> Obtain
     first answer stays where it is and is not paid for again."""
     again = first.order.again
     if again is None or isinstance(again, Problem):
-        return first._replace(reply=_no_second_try(first.order, sparse, again))
+        return first._replace(reply=_no_second_try(first.order, sparse, again, context.run))
     if not is_stored(again, context) and (stop := context.budget.admit()):
         return first._replace(reply=stop)
     second = _answered(again, context)
@@ -92,7 +92,7 @@ def _replaced(order: Assignment, second: Obtained, context: FanOutContext) -> Re
     return record
 
 
-def _no_second_try(order: Assignment, sparse: str, why: Problem | None) -> Problem:
+def _no_second_try(order: Assignment, sparse: str, why: Problem | None, run: str) -> Problem:
     said = f": {why.message}" if why else ""
     return Problem(
         "no-trusted-model",
@@ -101,7 +101,7 @@ def _no_second_try(order: Assignment, sparse: str, why: Problem | None) -> Probl
         field="model",
         expected="{vendor: …, model: …}",
         hint=f"name a model in the role ({model_choice.own_file(order.role)}), or take such "
-        "answers as they are (qrspi config set validators.citation_density_floor 0)",
+        f"answers as they are (qrspi config set {run} validators.citation_density_floor 0)",
     )
 
 

@@ -28,7 +28,8 @@ def _left_to_host(request: Request, wire: DispatchContext) -> Answer:
         f"{request.name} is the host's to send: config.md has neither a command nor a provider "
         "for its vendor"
     )
-    return Answer(problem=Problem("transport-host", text, hint="qrspi config set commands"))
+    hint = f"qrspi prompt {request.run.rpartition('/')[2]} {request.name}"
+    return Answer(problem=Problem("transport-host", text, hint=hint))
 
 
 TRANSPORTS: dict[Transport, Callable[[Request, DispatchContext], Answer]] = {

@@ -199,7 +199,7 @@ def test_the_second_answer_stands_however_it_is_sourced(tmp_path: Path) -> None:
     assert len(shop.ledger()) == 2
 
 
-@pytest.mark.rule("VLD-01")
+@pytest.mark.rule("VLD-01", "LIV-02")
 def test_without_a_trusted_model_it_halts_and_the_answer_is_not_paid_for_again(
     tmp_path: Path,
 ) -> None:
@@ -211,6 +211,8 @@ def test_without_a_trusted_model_it_halts_and_the_answer_is_not_paid_for_again(
         "q01-codebase: badly sourced (0 references in 57 words, below 0.05), and "
         "there is no trusted model to ask again: the role author-research-question ("
     )
+    accept = f"(qrspi config set {shop.run.name} validators.citation_density_floor 0)"
+    assert failure.hint.endswith(accept)
     assert not (shop.run / "research").exists()
     assert [one["outcome"] for one in shop.ledger()] == ["done"]
     shop.write(
