@@ -23,6 +23,24 @@ class Fault(NamedTuple):
 
     kind: Literal["absent", "not-a-file", "unreadable", "too-large"]
     detail: str = ""
+    limit: int = 0  # of bytes, for a file that is too large
+
+    @property
+    def found(self) -> str:
+        """What is there instead of bytes: "a symlink", "10,000,000 bytes"."""
+        match self.kind:
+            case "absent":
+                return "nothing"
+            case "not-a-file":
+                return f"a {self.detail}" if self.detail else "no regular file"
+            case "too-large":
+                return f"{int(self.detail):,} bytes" if self.detail else "too many bytes"
+            case "unreadable":
+                return self.detail or "nobody knows what"
+
+    @property
+    def expected(self) -> str:
+        return f"at most {self.limit:,} bytes" if self.limit else "a regular file"
 
     @property
     def reason(self) -> str:
@@ -33,7 +51,8 @@ class Fault(NamedTuple):
             case "not-a-file":
                 return f"it is a {self.detail}" if self.detail else "it is no regular file"
             case "too-large":
-                return f"it is too large, {self.detail} bytes" if self.detail else "it is too large"
+                most = f", expected {self.expected}" if self.limit else ""
+                return f"it is too large, {self.found}{most}" if self.detail else "it is too large"
             case "unreadable":
                 return self.detail or "nobody knows why"
 
@@ -151,7 +170,7 @@ class MemoryTree:
             is_dir = any(name.startswith(path + "/") for name in self._files)
             return Fault("not-a-file", "directory") if is_dir else Fault("absent")
         data = self._files[path]
-        return data if len(data) <= limit else Fault("too-large", str(len(data)))
+        return data if len(data) <= limit else Fault("too-large", str(len(data)), limit)
 
     def tail(self, path: str, size: int) -> bytes | Fault:
         data = self.read(path)

@@ -197,6 +197,59 @@ def test_what_is_wrong_with_the_log_of_dispatches_is_said(review: Path, qrspi: C
     ]
 
 
+@pytest.mark.rule("TRN-04", "LIV-02")
+@pytest.mark.parametrize("kind", ["directory", "symlink"])
+def test_a_log_that_cannot_be_read_is_said_with_the_way_out(
+    review: Path, qrspi: Call, kind: str
+) -> None:
+    qrspi("next")
+    path = ".qrspi/dispatch/design/round-01/jobs.jsonl"
+    log = review / path
+    log.mkdir() if kind == "directory" else log.symlink_to("elsewhere")
+    move = f"mv {log} {log}.unreadable"
+    assert qrspi("dispatch", "list").err == (
+        f"warning: cannot read {path}: it is a {kind}, expected a regular file, so nobody knows "
+        f"who was sent; to begin a new one: `{move}`\n"
+    )
+    subprocess.run(move, shell=True, check=True)
+    assert qrspi("dispatch", "list").err == ""
+
+
+@pytest.mark.rule("SPD-01", "LIV-02")
+@pytest.mark.parametrize("kind", ["directory", "symlink"])
+def test_a_ledger_that_cannot_be_read_is_not_an_empty_one(
+    review: Path, qrspi: Call, kind: str
+) -> None:
+    assert qrspi("spend").out == "Nothing has been spent on this run.\n"
+    file = review / ".qrspi/spend.jsonl"
+    file.parent.mkdir(exist_ok=True)
+    file.mkdir() if kind == "directory" else file.symlink_to("elsewhere")
+    move = f"mv {file} {file}.unreadable"
+    assert qrspi("spend") == (
+        4,
+        "",
+        f"cannot read .qrspi/spend.jsonl: it is a {kind}, expected a regular file, so nobody knows "
+        f"what was spent\n  {move}\n",
+    )
+    subprocess.run(move, shell=True, check=True)
+    assert qrspi("spend").out == "Nothing has been spent on this run.\n"
+
+
+@pytest.mark.rule("SPD-01")
+def test_a_long_line_of_the_ledger_is_one_line(review: Path, qrspi: Call) -> None:
+    words = ("spend", "add", "--step", "design", "--role", "r", "--model", "m")
+    qrspi(*words)
+    file = review / ".qrspi/spend.jsonl"
+    good = file.read_bytes()
+    file.write_bytes(good + b"x" * 10_000_000 + b"\n" + good)
+    done = qrspi("spend", "--json")
+    assert (done.code, done.json["total"]["calls"]) == (0, 2)
+    assert done.err == (
+        "warning: .qrspi/spend.jsonl line 2 is too long: it does not count, the other lines do; "
+        "expected at most 8,388,608 bytes\n"
+    )
+
+
 def test_goals_are_a_persons_to_write(project: Path, qrspi: Call) -> None:
     assert qrspi("init", "user-auth", "--pipeline", "quick", "--no-second-reviewer").code == 0
     nobody = f"The run waits for no agent now: `qrspi next {runs.RUN}` says what it waits for.\n"

@@ -176,7 +176,11 @@ def test_nothing_yet(run: Path, qrspi: Call) -> None:
 
 def test_a_trail_that_is_no_file(run: Path, qrspi: Call) -> None:
     (run / audit_trail.FILE).mkdir(parents=True)
-    assert qrspi("log") == (4, "", f"cannot read {audit_trail.FILE}: it is a directory\n")
+    assert qrspi("log") == (
+        4,
+        "",
+        f"cannot read {audit_trail.FILE}: it is a directory, expected a regular file\n",
+    )
 
 
 def test_two_ways_to_say_how_many(run: Path, qrspi: Call) -> None:

@@ -553,7 +553,8 @@ def test_tasks_that_cannot_be_judged(shop: Shop, qrspi: Call) -> None:
     assert [one["gaps"][0] for one in found] == [
         f"{ONE}:1:1: frontmatter without an end: no further line is '---' alone",
         "the task has no Description, no Acceptance Criteria and no Execution Plan",
-        "tasks/task-03.md cannot be read: it is too large, 300000 bytes",
+        "tasks/task-03.md cannot be read: it is too large, 300,000 bytes, "
+        "expected at most 262,144 bytes",
     ]
     assert shop.calls == 0
 

@@ -178,7 +178,7 @@ def test_a_strict_run_is_strict_about_each_file(project: Path, qrspi: Call) -> N
     [
         ("link", "config.md is a symlink; expected a regular file; it is not opened"),
         ("pipe", "config.md is a fifo; expected a regular file; it is not opened"),
-        ("large", "config.md is too large to be read (300000 bytes)"),
+        ("large", "config.md has 300,000 bytes; expected at most 262,144 bytes; it is not read"),
     ],
 )
 def test_what_is_no_ordinary_file(project: Path, qrspi: Call, kind: str, message: str) -> None:

@@ -14,7 +14,7 @@ def test_everything_is_looked_at_once() -> None:
     for _ in range(2):
         assert snapshot.entries("b") == (Entry("c.md", "file"),)
         assert (snapshot.head("b/c.md"), snapshot.read("b/c.md")) == (b"c", b"c")
-        assert snapshot.read("a.md", 0) == Fault("too-large", "1")
+        assert snapshot.read("a.md", 0) == Fault("too-large", "1", 0)
         assert snapshot.head("gone.md") == Fault("absent")
     assert (snapshot.name, snapshot.in_git) == (runs.RUN, True)
     assert {seen.path for seen in witness.seen} == {"a.md", "b", "b/c.md", "gone.md"}

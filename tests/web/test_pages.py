@@ -87,7 +87,7 @@ def test_broken_things_have_a_page(server: Server, run: Path) -> None:
     binary = server.client.get(f"/runs/{RUN}/files/picture.bin")
     assert "This file is binary: 100 bytes." in binary.text
     large = server.client.get(f"/runs/{RUN}/files/large.txt")
-    assert "This file is too large to be shown here. 104857600" in large.text
+    assert "This file is too large to be shown here. It has 104,857,600 bytes." in large.text
     (run / "config.md").write_text("nothing of use")
     broken = server.client.get(f"/runs/{RUN}")
     said = json.loads(command(run, "status", RUN))["runs"][0]["errors"][0]["message"]

@@ -16,7 +16,7 @@ class Request(NamedTuple):
 def show(session: Session, request: Request) -> None:
     found = session.run(request.run)
     tree = DiskTree(found.path)
-    known = ledger.read(tree)
+    known = ledger.known_or_halt(tree)
     session.note(*problems.marked("warning", known.problems))
     spent = ledger.spending(tree, known)
     lines = agents.spending_lines(spent, session.width)

@@ -212,8 +212,8 @@ def note_fault(page: Page, fault: Fault) -> None:
             text = f"{found}; expected a regular file; it is not opened"
             page.violation("not_a_file", text, found=found, expected="a regular file")
         case "too-large":
-            limit = f"at most {FINDING_LIMIT} bytes"
-            found = f"{fault.detail} bytes"
+            limit = f"at most {FINDING_LIMIT:,} bytes"
+            found = fault.found
             page.violation("too_large", f"{found}; expected {limit}", found=found, expected=limit)
         case "unreadable" | "absent":
             found = shown(fault.detail) or fault.kind
@@ -238,7 +238,7 @@ def examine(
     page = notes.about(file)
     record: Handed = None
     if len(data) > FINDING_LIMIT:
-        note_fault(page, Fault("too-large", str(len(data))))
+        note_fault(page, Fault("too-large", str(len(data)), FINDING_LIMIT))
     elif submission := receive(file.rpartition("/")[2], data, place, page):
         record = parse(submission, name)
     return Examined(record, in_order(notes.violations), tuple(notes.warnings))

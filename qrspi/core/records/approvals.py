@@ -171,7 +171,7 @@ def _unreadable(fault: Fault, file: str, what: str) -> Problem | None:
         case "not-a-file":
             found = f"a {fault.detail}"
         case "too-large":
-            found, expected = f"of {fault.detail} bytes", f"at most {LIMIT} bytes"
+            found, expected = f"of {fault.found}", f"at most {LIMIT:,} bytes"
     text = f"{file}: {what} is {found}, expected {expected}: put it right"
     return Problem("unreadable", text, file, found=found, expected=expected)
 

@@ -75,8 +75,8 @@ def unopened(file: str, fault: Fault) -> Problem:
             message = f"{file} is a {found}; expected a regular file; it is not opened"
             return Problem("not-a-file", message, file, found=found, expected="a regular file")
         case "too-large":
-            message = f"{file} is too large to be read ({fault.detail} bytes)"
-            return Problem("too-large", message, file, found=fault.detail)
+            message = f"{file} has {fault.found}; expected {fault.expected}; it is not read"
+            return Problem("too-large", message, file, found=fault.found, expected=fault.expected)
         case "unreadable":
             return Problem("unreadable", f"{file} cannot be read: {fault.reason}", file)
         case _:

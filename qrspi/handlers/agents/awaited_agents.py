@@ -20,6 +20,7 @@ from qrspi.handlers.agents.assignments import (
 from qrspi.handlers.agents.dispatch_options import AS_CONFIGURED, How
 from qrspi.handlers.jobs.job import Job, Options, Performed
 from qrspi.world.agents.dispatch_folder import broken_lines, read_records
+from qrspi.world.files.json_log import move_aside
 from qrspi.world.runs.workspace import Workspace
 
 
@@ -88,8 +89,19 @@ def broken_logs(workspace: Workspace, awaited: Sequence[Waiting]) -> tuple[Probl
     """What is wrong in the logs that say how far each of them is."""
     folders = dict.fromkeys(one.prompt_file.rpartition("/")[0] for one in awaited)
     return tuple(
-        problem for folder in folders if folder for problem in broken_lines(workspace.path, folder)
+        _with_way_out(workspace, problem)
+        for folder in folders
+        if folder
+        for problem in broken_lines(workspace.path, folder)
     )
+
+
+def _with_way_out(workspace: Workspace, problem: Problem) -> Problem:
+    if problem.code != "unreadable":
+        return problem
+    move = move_aside(workspace.path, problem.file)
+    text = f"{problem.message}, so nobody knows who was sent; to begin a new one: `{move}`"
+    return problem._replace(message=text, hint=move)
 
 
 def prompted(workspace: Workspace) -> tuple[Waiting, ...]:

@@ -46,11 +46,16 @@ def read(tree: DiskTree) -> Ledger:
 
 def before_a_call(tree: DiskTree) -> Ledger:
     """When it is unknown what was spent, nothing more is spent."""
+    return known_or_halt(tree, "nobody is sent: ")
+
+
+def known_or_halt(tree: DiskTree, before: str = "") -> Ledger:
+    """A ledger that cannot be read is not an empty one."""
     known = read(tree)
     for problem in known.problems:
         if problem.code == "unreadable":
-            text = f"nobody is sent: {problem.message}, so nobody knows what was spent"
-            raise Halt(problem._replace(message=text, hint="move it away, then go on"))
+            text = f"{before}{problem.message}, so nobody knows what was spent"
+            raise Halt(problem._replace(message=text, hint=json_log.move_aside(tree.path, FILE)))
     return known
 
 

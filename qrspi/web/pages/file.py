@@ -35,7 +35,8 @@ def page(commands: Commands, name: str, path: str) -> Page:
 
 def _shown(data: bytes | Fault, run: str, path: str) -> dict[str, Any]:
     if isinstance(data, Fault):
-        return {"says": f"{_SAYS[data.kind]} {data.detail}".strip()}
+        detail = f"It has {data.found}." if data.kind == "too-large" else data.detail
+        return {"says": f"{_SAYS[data.kind]} {detail}".strip()}
     if b"\0" in data[:8192]:
         return {"says": f"This file is binary: {len(data)} bytes."}
     text = data.decode("utf-8", "replace")

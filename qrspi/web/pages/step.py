@@ -46,7 +46,7 @@ class Shelf(NamedTuple):
             return ""
         if self.fault.kind == "absent":
             return "There is no such file yet."
-        return f"It cannot be shown: {self.fault.kind.replace('-', ' ')} {self.fault.detail}"
+        return f"It cannot be shown: {self.fault.reason}"
 
 
 class Text(NamedTuple):

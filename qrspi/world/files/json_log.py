@@ -79,9 +79,17 @@ def read(tree: DiskTree, path: str) -> Iterator[Entry | Problem]:
         return
     with os.fdopen(fd, "rb") as file:
         if (size := os.fstat(fd).st_size) > LARGEST:
-            yield from unreadable(path, Fault("too-large", str(size)))
+            yield from unreadable(path, Fault("too-large", str(size), LARGEST))
             return
-        yield from entries(iter(lambda: file.readline(LINE_LIMIT), b""), 1, path)
+        yield from entries(_lines(file), 1, path)
+
+
+def _lines(file: io.BufferedReader) -> Iterator[bytes]:
+    """Of a line that is too long only the beginning: it is one line all the same."""
+    while line := file.readline(LINE_LIMIT):
+        yield line
+        while len(line) == LINE_LIMIT and not line.endswith(b"\n"):
+            line = file.readline(LINE_LIMIT)
 
 
 def tail(tree: DiskTree, path: str, count: int) -> tuple[Entry | Problem, ...]:
@@ -212,6 +220,14 @@ def _wrong(line: bytes, number: int, file: str) -> Iterator[Problem]:
             "aside when the next line is added",
             file=file,
         )
+    elif len(line) == LINE_LIMIT and not line.endswith(b"\n"):
+        yield Problem(
+            "malformed-line",
+            f"{where} is too long: it does not count, the other lines do; "
+            f"expected at most {LINE_LIMIT:,} bytes",
+            file=file,
+            expected=f"at most {LINE_LIMIT:,} bytes",
+        )
     elif line.strip():
         yield Problem(
             "malformed-line",
@@ -231,7 +247,17 @@ def _kept_aside(file: str, aside: str) -> Problem:
     )
 
 
+def move_aside(run: str, file: str) -> str:
+    """The command after which a log that cannot be read is begun anew."""
+    # Imported here: only who is told of it pays for it.
+    from qrspi.core.text.shell_words import command
+
+    return command("mv", f"{run}/{file}", f"{run}/{file}.unreadable")
+
+
 def unreadable(path: str, fault: Fault) -> tuple[Problem, ...]:
     if fault.kind == "absent":
         return ()
-    return (Problem("unreadable", f"cannot read {path}: {fault.reason}", file=path),)
+    text = f"cannot read {path}: {fault.reason}"
+    text += ", expected a regular file" if fault.kind == "not-a-file" else ""
+    return (Problem("unreadable", text, path, found=fault.found, expected=fault.expected),)

@@ -85,7 +85,7 @@ class DiskTree:
         if isinstance(data, Fault) or len(data) <= limit:
             return data
         size = self.size(path)
-        return size if isinstance(size, Fault) else Fault("too-large", str(size))
+        return size if isinstance(size, Fault) else Fault("too-large", str(size), limit)
 
     def tail(self, path: str, size: int) -> bytes | Fault:
         fd = self.descriptor(path)
@@ -214,7 +214,7 @@ class DiskTree:
                 return first
             size = os.fstat(fd).st_size  # a file that is too large is not read to its end
             if whole and size >= most:
-                return Fault("too-large", str(size))
+                return Fault("too-large", str(size), most - 1)
             return _with_rest(fd, first, most)
         except OSError as error:
             return fault_of(error)

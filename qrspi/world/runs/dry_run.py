@@ -35,7 +35,7 @@ class DryRunWorkspace(Workspace):
         data = self._written[path]
         if data is None:
             return Fault("absent")
-        return data if len(data) <= limit else Fault("too-large", str(len(data)))
+        return data if len(data) <= limit else Fault("too-large", str(len(data)), limit)
 
     def head(self, path: str) -> bytes | Fault:
         data = self.read(path) if path in self._written else super().head(path)

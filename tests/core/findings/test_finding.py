@@ -256,7 +256,7 @@ def test_a_file_over_the_limit_is_refused_with_the_limit() -> None:
     assert result.record is None
     assert [problem.message for problem in result.violations] == [
         "reviews/design/round-03/quality-claude.finding-F02.md: "
-        f"{len(text('x' * 256 * 1024))} bytes; expected at most 262144 bytes"
+        f"{len(text('x' * 256 * 1024)):,} bytes; expected at most 262,144 bytes"
     ]
 
 

@@ -87,7 +87,7 @@ def test_the_beginning_of_a_last_line_is_left_by_a_kill(cut: int) -> None:
             "unreadable (Permission denied)",
             "a readable file",
         ),
-        (Fault("too-large", "99999999"), "of 99999999 bytes", "at most 67108864 bytes"),
+        (Fault("too-large", "99999999"), "of 99,999,999 bytes", "at most 67,108,864 bytes"),
     ],
 )
 def test_a_record_that_cannot_be_read_is_no_empty_one(

@@ -185,9 +185,10 @@ def test_nobody_is_sent_while_the_ledger_cannot_be_read(tmp_path: Path, kind: st
     with pytest.raises(Halt) as halt:
         shop.driven(calls=5)
     assert str(halt.value) == (
-        f"nobody is sent: cannot read .qrspi/spend.jsonl: it is a {kind}, so nobody knows what was "
-        "spent"
+        f"nobody is sent: cannot read .qrspi/spend.jsonl: it is a {kind}, expected a regular "
+        "file, so nobody knows what was spent"
     )
+    assert halt.value.problem.hint == f"mv {ledger_file} {ledger_file}.unreadable"
     assert list(shop.run.rglob("*.reply")) == []
 
 

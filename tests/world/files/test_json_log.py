@@ -148,7 +148,13 @@ def test_a_log_that_is_absent_is_empty_and_one_that_is_none_says_so(run: Path) -
     assert json_log.tail(DiskTree(run), LOG, 5) == ()
     assert list(json_log.read(DiskTree(run), LOG)) == []
     (run / LOG).mkdir()
-    expected = Problem("unreadable", f"cannot read {LOG}: it is a directory", file=LOG)
+    expected = Problem(
+        "unreadable",
+        f"cannot read {LOG}: it is a directory, expected a regular file",
+        file=LOG,
+        found="a directory",
+        expected="a regular file",
+    )
     assert json_log.tail(DiskTree(run), LOG, 5) == (expected,)
     assert list(json_log.read(DiskTree(run), LOG)) == [expected]
 

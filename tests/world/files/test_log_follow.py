@@ -114,7 +114,13 @@ def test_a_log_that_cannot_be_read_is_told_once(run: Path, pipe: tuple[int, int]
     (run / LOG).mkdir()
     reader, writer = pipe
     lines = log_follow.following(DiskTree(run), LOG, Place(), writer)
-    assert next(lines) == Problem("unreadable", f"cannot read {LOG}: it is a directory", file=LOG)
+    assert next(lines) == Problem(
+        "unreadable",
+        f"cannot read {LOG}: it is a directory, expected a regular file",
+        file=LOG,
+        found="a directory",
+        expected="a regular file",
+    )
     (run / LOG).rmdir()
     add(run, b'{"n": 1}\n')
     assert next(lines) == Entry(-1, {"n": 1})

@@ -152,7 +152,7 @@ def test_a_head_is_as_long_as_a_frontmatter_may_be(run: Path) -> None:
 @pytest.mark.rule("SEC-02")
 def test_a_limit_is_the_largest_size(run: Path, size: int, limit: int, fits: bool) -> None:
     (run / "config.md").write_bytes(b"x" * size)
-    expected = b"x" * size if fits else Fault("too-large", str(size))
+    expected = b"x" * size if fits else Fault("too-large", str(size), limit)
     assert DiskTree(run).read("config.md", limit) == expected
 
 
@@ -162,7 +162,7 @@ def test_a_huge_file_is_not_read_to_learn_its_size(run: Path) -> None:
         file.truncate(1 << 40)
     before = bytes_read()
     for limit in (1000, BODY_LIMIT):
-        assert DiskTree(run).read("config.md", limit) == Fault("too-large", str(1 << 40))
+        assert DiskTree(run).read("config.md", limit) == Fault("too-large", str(1 << 40), limit)
     assert bytes_read() - before < 1 << 20
 
 

@@ -79,7 +79,8 @@ def test_an_override_that_cannot_be_used_is_not_passed_over(project):
     )
     file.write_text(_role("x" * roles.LIMIT))
     assert _problem(role_files.load("verifier", _run(project), project)) == (
-        f"{file} cannot be read: it is too large, {file.stat().st_size} bytes; "
+        f"{file} cannot be read: it is too large, {file.stat().st_size:,} bytes, "
+        "expected at most 262,144 bytes; "
         "expected a readable text file"
     )
     file.unlink()

@@ -164,7 +164,10 @@ def test_a_context_file_alone_counts_and_any_task_covers() -> None:
             b'{"relevant_files": [1]}',
             'it has no list of relevant_files, expected {"relevant_files": ["path", …]}',
         ),
-        (b" " * 300_000, "it cannot be read (it is too large, 300000 bytes)"),
+        (
+            b" " * 300_000,
+            "it cannot be read (it is too large, 300,000 bytes, expected at most 262,144 bytes)",
+        ),
     ],
 )
 def test_a_context_file_that_cannot_be_read_is_left_out_and_said(data: bytes, why: str) -> None:

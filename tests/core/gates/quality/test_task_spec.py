@@ -89,7 +89,7 @@ def test_tags_by_which_nobody_has_to_review(tags: str, tag: str) -> None:
     [
         (
             Fault("too-large", "300000"),
-            "tasks/task-01.md cannot be read: it is too large, 300000 bytes",
+            "tasks/task-01.md cannot be read: it is too large, 300,000 bytes",
         ),
         (b"---\nstatus: draft\n", None),
         (b"---\nphase: x\n---\n", "tasks/task-01.md: phase is x; expected a whole number from 1"),
