@@ -109,6 +109,7 @@ def spending_document(run: str, found: Spending) -> dict[str, Any]:
             {"whose": bound.whose, "limits": bound.limits._asdict(), "spent": _totals(spent)}
             for bound, spent in found.budgets
         ],
+        "unanswered": found.unanswered,
     }
 
 
@@ -117,15 +118,24 @@ def _totals(totals: Totals) -> dict[str, Any]:
 
 
 def spending_lines(found: Spending, width: int) -> list[str]:
+    open_calls = unanswered_lines(found.unanswered)
     if not found.groups:
-        return ["Nothing has been spent on this run."]
+        return open_calls or ["Nothing has been spent on this run."]
     rows = [_row(group, totals) for group, totals in found.groups]
     lines = table(_SPENT, [*rows, ("total", "", "", "", *_figures(found.total))], width)
     if found.total.unpriced:
         lines.append(f"Nobody said what {counted(found.total.unpriced, 'call')} cost.")
+    lines += open_calls
     for bound, spent in found.budgets:
         lines.append(f"{bound.whose}: {', '.join(_left(bound.limits, spent))}")
     return lines
+
+
+def unanswered_lines(count: int) -> list[str]:
+    if not count:
+        return []
+    which = "is on record as sent and has" if count == 1 else "are on record as sent and have"
+    return [f"{counted(count, 'call')} {which} no answer: what that cost is not known."]
 
 
 def _row(group: Group, totals: Totals) -> tuple[str, ...]:

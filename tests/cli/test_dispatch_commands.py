@@ -235,6 +235,29 @@ def test_a_ledger_that_cannot_be_read_is_not_an_empty_one(
     assert qrspi("spend").out == "Nothing has been spent on this run.\n"
 
 
+KILLED = """\
+import os, sys
+from qrspi.cli import main
+from qrspi.world.agents import transports
+transports.TRANSPORTS["scripted"] = lambda request, wire: os.kill(os.getpid(), 9)
+main(sys.argv[1:])
+"""
+
+
+@pytest.mark.rule("SPD-01", "LIV-01")
+def test_a_call_whose_command_was_killed_is_told(review: Path, qrspi: Call) -> None:
+    qrspi("next")
+    words = ("dispatch", "run", "--replies", "../replies", "--only", "scope-claude")
+    killed = subprocess.run([sys.executable, "-c", KILLED, *words], capture_output=True)
+    assert killed.returncode == -9
+    said = "1 call is on record as sent and has no answer: what that cost is not known.\n"
+    assert qrspi("spend") == (0, said, "")
+    assert qrspi("dispatch", "list").err == said
+    assert checked(qrspi("spend", "--json"), "spend")["unanswered"] == 1
+    qrspi(*words)
+    assert said in qrspi("spend").out
+
+
 @pytest.mark.rule("SPD-01")
 def test_a_long_line_of_the_ledger_is_one_line(review: Path, qrspi: Call) -> None:
     words = ("spend", "add", "--step", "design", "--role", "r", "--model", "m")

@@ -8,7 +8,7 @@ from qrspi.cli import arguments
 from qrspi.cli.app import VerbGroup
 from qrspi.cli.dispatch_command import Asked, ProgressTeller, default_executor, failed, options
 from qrspi.cli.session import Session
-from qrspi.handlers.agents import awaited_agents, fan_out
+from qrspi.handlers.agents import awaited_agents, fan_out, ledger
 from qrspi.handlers.agents.awaited_agents import Waiting
 from qrspi.handlers.agents.dispatch_options import AS_CONFIGURED
 from qrspi.handlers.jobs.job import Options
@@ -76,5 +76,7 @@ def run_(
 def _list(session: Session, run: RunDir, awaited: tuple[Waiting, ...]) -> None:
     broken = awaited_agents.broken_logs(Workspace(run.path), awaited)
     session.note(*problems.marked("warning", broken))
+    tree = Workspace(run.path)
+    session.note(*agents.unanswered_lines(ledger.unanswered(tree, ledger.read(tree))))
     lines = agents.awaited_lines(run.name, awaited, session.width)
     session.answer(agents.awaited_document(run.name, awaited), lines)

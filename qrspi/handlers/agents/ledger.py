@@ -16,6 +16,7 @@ from qrspi.core.errors import Halt
 from qrspi.core.model import Problem
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.tree import CONFIG_LIMIT
+from qrspi.world.agents import dispatch_folder
 from qrspi.world.files import json_log
 from qrspi.world.files.run_tree import DiskTree
 from qrspi.world.machine import clock
@@ -96,6 +97,14 @@ class Spending(NamedTuple):
     groups: tuple[tuple[Group, Totals], ...]
     total: Totals
     budgets: tuple[tuple[Bound, Totals], ...]
+    unanswered: int = 0  # calls that were sent and whose cost nobody knows
+
+
+def unanswered(tree: DiskTree, known: Ledger) -> int:
+    """Calls that were sent, without an answer and without an entry: they are under way, or their
+    command was killed."""
+    sent = dispatch_folder.unanswered(tree.path)
+    return sum((one.job_id, one.attempt) not in known.calls for one in sent)
 
 
 def spending(tree: DiskTree, known: Ledger) -> Spending:
@@ -109,7 +118,8 @@ def spending(tree: DiskTree, known: Ledger) -> Spending:
         bound = of_step if step else of_run
         if bound.limits != Limits():
             budgets.append((bound, spent))
-    return Spending(spend.grouped(known.entries), total, tuple(budgets))
+    groups = spend.grouped(known.entries)
+    return Spending(groups, total, tuple(budgets), unanswered(tree, known))
 
 
 class RunBudget:

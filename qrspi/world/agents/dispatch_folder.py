@@ -179,6 +179,19 @@ def read_records(run: str, folder: str) -> dict[str, Record]:
     return {one.name: one for one in _lines(run, folder) if isinstance(one, Record)}
 
 
+def unanswered(run: str) -> tuple[Record, ...]:
+    """Calls on record as sent, in whatever attempt, about whose end nothing is on record. What a
+    broker or a worker has is not lost."""
+    newest: dict[tuple[str, int], Record] = {}
+    for folder in _folders(DiskTree(run), DISPATCH):
+        for one in _lines(run, folder):
+            if isinstance(one, Record):
+                newest[one.job_id, one.attempt] = one
+    return tuple(
+        one for one in newest.values() if one.state == "sent" and not (one.answer or one.broker_job)
+    )
+
+
 def broken_lines(run: str, folder: str) -> tuple[Problem, ...]:
     """What is wrong in the folder's log. The agent that a broken line is about is sent again."""
     return tuple(one for one in _lines(run, folder) if isinstance(one, Problem))
