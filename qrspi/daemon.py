@@ -26,6 +26,7 @@ from qrspi.world.runs import locate
 from qrspi.world.runs.heartbeat import DaemonPlace
 from qrspi.world.runs.locate import Root, RunDir
 from qrspi.world.watch.database_changes import DatabaseChanges
+from qrspi.world.watch.runs_in_git import RunsInGit
 from qrspi.world.watch.unchanged_runs import Around, RecordingWorkspace, UnchangedRuns
 from qrspi.world.watch.watcher import Change, Watcher
 
@@ -38,6 +39,9 @@ AGAIN = 1.0
 
 # How many failed runs that have not changed may fail again before a sweep leaves the rest alone.
 IN_VAIN = 4
+# What follows from the run's own files, on disk, in HEAD and in the index. No commit elsewhere
+# mends it, while a branch, a merge or a lock may be why anything else failed.
+OF_ITS_FILES: frozenset[Code] = frozenset(("untracked-artifact", "bad-record", "record-gone"))
 # At these steps a run depends on what lies outside it: work trees, and what is in them.
 AT_CODE = ("implement", "integrate", "test")
 
@@ -116,6 +120,8 @@ class Daemon:
         self._troubles: dict[str, Trouble] = {}
         self._sightings = UnchangedRuns(settings.root)
         self._around: Around | None = None
+        self._in_git = RunsInGit(settings.root.runs_dir)
+        self._retried: frozenset[str] = frozenset()  # what failed, and git may let go on now
         self._starting = True
         self._told_rows: dict[str, frozenset[str]] = {}  # of each run, what was said already
         self._databases = DatabaseChanges()
@@ -134,7 +140,7 @@ class Daemon:
         for ended in self._processes.ended():
             yield from self._ended(ended)
         if change.everything or change.git:
-            self._look_around()
+            self._look_around(change)
         runs = self._named(change)
         for run in self._due(change, runs):
             if self._watcher.stopping:
@@ -150,20 +156,32 @@ class Daemon:
         if change.everything:
             runs = locate.list_runs(self._root)
             return [] if isinstance(runs, Fault) else list(runs)
-        # A run's state follows from its files alone. A change in git matters only to what failed
-        # before and may succeed now.
-        names = change.names | (self._troubles.keys() if change.git else frozenset())
+        names = change.names | (self._retried if change.git else frozenset())
         found = (locate.run_named(self._root, name) for name in sorted(names))
         return [run for run in found if run]
 
-    def _look_around(self) -> None:
+    def _look_around(self, change: Change) -> None:
         before, now = self._around, self._sightings.around()
         self._around = now
+        same = before is not None and before.same_git(now) and not change.git
+        self._retried = frozenset() if same else self._may_go_on()
         if before is None or not before.same_ground(now):
             self._sightings.forget_all()
-        elif not before.same_git(now):
-            for name in self._troubles:
-                self._sightings.forget(name)
+        for name in self._retried:
+            self._sightings.forget(name)
+
+    def _may_go_on(self) -> frozenset[str]:
+        """A run's state follows from its files alone. A change in git matters only to what failed
+        before and may succeed now. While nothing has failed, git is asked at the start only."""
+        if not self._starting and not self._troubles:
+            self._in_git.forget()
+            return frozenset()
+        changed = self._in_git.changed()
+        return frozenset(
+            name
+            for name, trouble in self._troubles.items()
+            if changed is None or name in changed or trouble.problem.code not in OF_ITS_FILES
+        )
 
     def _due(self, change: Change, runs: list[RunDir]) -> Iterator[RunDir]:
         """In a sweep: the runs that have changed, and some of those that failed."""

@@ -43,6 +43,10 @@ class Deaf:
     def look(self, why: Why = "sweep") -> list[Report]:
         return list(self._daemon.look(Change(why)))
 
+    def hear_git(self) -> list[Report]:
+        """As after an event of the repository's."""
+        return list(self._daemon.look(Change("event", git=True)))
+
     def sweep(self) -> int:
         """How many runs were derived."""
         before = self.looks
@@ -218,3 +222,95 @@ def test_where_nobody_tells_of_changes_everything_is_derived(
     daemon = Deaf(project)
     daemon.look("start")
     assert (daemon.sweep(), daemon.sweep()) == (1, 1)
+
+
+@pytest.fixture
+def asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], list[str]]:
+    """The verbs of the gits that were started since the last question."""
+    folder, log = tmp_path / "gits", tmp_path / "gits.log"
+    folder.mkdir()
+    real = shutil.which("git")
+    (folder / "git").write_text(f'#!/bin/sh\necho "$*" >> {log}\nexec {real} "$@"\n')
+    (folder / "git").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
+
+    def verbs() -> list[str]:
+        lines = log.read_text().splitlines() if log.exists() else []
+        log.unlink(missing_ok=True)
+        return [verb for line in lines for verb in VERBS if f" {verb} " in line]
+
+    return verbs
+
+
+VERBS = ("ls-files", "ls-tree", "rev-parse", "for-each-ref", "commit", "add", "init")
+MANY = [f"2026-05-18-run-{number}" for number in range(6)]
+
+
+def failing(folder: Path, *, born: bool = True) -> Deaf:
+    """A daemon that has looked at runs whose goals git does not have."""
+    scenes.project(folder, *MANY, commit=False)
+    if born:
+        scenes.git(folder, "commit", "-q", "--allow-empty", "-m", "first")
+    tick(folder)
+    daemon = Deaf(folder)
+    daemon.look("start")
+    assert daemon.looks == len(MANY)
+    return daemon
+
+
+@pytest.mark.rule("DMN-02")
+@pytest.mark.parametrize("born", [True, False], ids=["with a commit", "before the first"])
+def test_a_start_asks_git_about_all_runs_at_once(
+    tmp_path: Path, asked: Callable[[], list[str]], born: bool
+) -> None:
+    daemon = failing(tmp_path / "project", born=born)
+    assert [verb for verb in asked() if verb.startswith("ls-")] == ["ls-tree", "ls-files"]
+    scenes.git(tmp_path / "project", "add", "--all")
+    asked()
+    tried = [one.run for one in daemon.hear_git() if one.performed]
+    assert sorted(set(tried)) == MANY
+    assert [verb for verb in asked() if verb.startswith("ls-")] == ["ls-tree", "ls-files"]
+
+
+@pytest.mark.rule("DMN-02", "DMN-08")
+@pytest.mark.parametrize("heard", [True, False], ids=["heard", "found by a sweep"])
+@pytest.mark.parametrize(
+    ("touched", "count"),
+    [
+        pytest.param("elsewhere.md", 0, id="elsewhere"),
+        pytest.param(f"docs/qrspi/{MANY[3]}/notes.md", 1, id="another file of a run"),
+        pytest.param(f"docs/qrspi/{MANY[3]}/goals.md", 1, id="what was missing"),
+    ],
+)
+def test_a_commit_retries_the_runs_that_it_touches(
+    tmp_path: Path,
+    touched: str,
+    count: int,
+    heard: bool,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(daemons, "IN_VAIN", 0)
+    (tmp_path / "docs" / "qrspi" / MANY[3]).mkdir(parents=True)
+    (tmp_path / touched).write_text("Words.\n")
+    daemon = failing(tmp_path)
+    daemon.look()  # the first look made our own folder
+    assert daemon.sweep() == 0
+    scenes.git(tmp_path, "add", touched)
+    scenes.git(tmp_path, "commit", "-q", "-m", "theirs")
+    before = daemon.looks
+    reports = daemon.hear_git() if heard else daemon.look()
+    assert daemon.looks - before == count
+    assert {one.run for one in reports} <= {MANY[3]}
+
+
+@pytest.mark.rule("DMN-02", "DMN-08")
+def test_any_change_of_git_retries_what_failed_for_a_reason_of_the_repository(
+    tmp_path: Path,
+) -> None:
+    scenes.project(tmp_path, *MANY[:2])
+    tick(tmp_path)
+    daemon = Deaf(tmp_path)
+    daemon.full = True
+    daemon.look("start")
+    daemon.full = False
+    assert {one.run for one in daemon.hear_git() if one.performed} == {*MANY[:2]}

@@ -18,10 +18,11 @@ from qrspi.core.tree import MemoryTree
 from qrspi.core.yaml import frontmatter
 from qrspi.handlers.changes import code_repository
 from qrspi.handlers.jobs.job import Job
-from qrspi.world.git import commits, diffs, refs, repository, worktrees
+from qrspi.world.git import commits, diffs, refs, repository, tracked_files, worktrees
 from qrspi.world.git.diffs import DiffResult
 from qrspi.world.git.refs import Ref
-from qrspi.world.git.repository import Repo, Tracked
+from qrspi.world.git.repository import Repo
+from qrspi.world.git.tracked_files import Tracked
 from qrspi.world.runs.workspace import Workspace
 
 
@@ -64,7 +65,7 @@ def files(workspace: Workspace, subject: Subject, repo: Repo) -> tuple[str, ...]
         return (subject.artifact,)
     there = step_text.paths(workspace, subject.step)
     folders = {pattern.rpartition("/")[0] or "." for pattern in STEP[subject.step].companions}
-    entries = repository.tracked(repo, sorted(folders)) if folders else ()
+    entries = tracked_files.tracked(repo, sorted(folders)) if folders else ()
     run = repo.from_root(".")
     known = (os.path.relpath(entry.name, run) for entry in entries)
     gone = {name for name in known if step_text.is_companion(subject.step, name)} - set(there)

@@ -13,7 +13,7 @@ from qrspi.core.rounds.loop import Loop
 from qrspi.core.tree import Fault, Tree
 from qrspi.handlers.changes import engine_files, review_target
 from qrspi.handlers.jobs.job import Job, Performed
-from qrspi.world.git import commits, refs, repository
+from qrspi.world.git import commits, refs, repository, tracked_files
 from qrspi.world.git.commits import Committed
 from qrspi.world.git.repository import Repo
 from qrspi.world.runs.workspace import Workspace
@@ -163,7 +163,7 @@ def _refuse_uncommitted(workspace: Workspace, loop: Loop, repo: Repo, commit: st
         raise _wrong_commit(loop, commit, f"does not touch {loop.paths.directory}")
     files = covered(workspace, loop, repo)
     needed = [name for name in files if not isinstance(workspace.head(name), Fault)]
-    if left := repository.untracked(repo, needed):
+    if left := tracked_files.untracked(repo, needed):
         raise _wrong_commit(loop, commit, f"leaves {left[0]} out")
 
 

@@ -30,7 +30,7 @@ from qrspi.handlers.jobs.job import Job, Performed
 from qrspi.handlers.rounds import visual_reviewer
 from qrspi.handlers.rounds.visual_reviewer import Chain
 from qrspi.handlers.runs import change_config
-from qrspi.world.git import commits, repository
+from qrspi.world.git import commits, tracked_files
 from qrspi.world.git.diffs import DiffResult
 from qrspi.world.machine import hosts
 from qrspi.world.runs import role_files
@@ -207,7 +207,7 @@ def _put_on_record(job: Job, loop: Loop, text: Files) -> tuple[str, ...]:
     """A new text, with config.md. The text of a later round stays as it is, unless git does not
     have a part of it: that round is compared with the commit before the last."""
     is_first = not loop.highest or (loop.number == 1 and loop.is_renewable)
-    if not is_first and not repository.untracked(text.repo, text.paths):
+    if not is_first and not tracked_files.untracked(text.repo, text.paths):
         return ()
     if commits.is_on_record(text.repo, (*text.paths, "config.md")):
         return ()

@@ -17,9 +17,8 @@ from qrspi.world.git.repository import (
     refuse_if_detached,
     refuse_if_locked,
     refuse_if_under_way,
-    tracked,
-    untracked,
 )
+from qrspi.world.git.tracked_files import tracked, untracked
 
 FROM_INPUT = ("--pathspec-from-file=-", "--pathspec-file-nul")
 

@@ -30,7 +30,8 @@ from qrspi.world.files.atomic_write import reporting_errors
 from qrspi.world.files.run_tree import FILE_FLAGS, DiskTree, closing, opened
 from qrspi.world.git import command
 from qrspi.world.git.refs import Ref, check
-from qrspi.world.git.repository import Repo, Tracked, setting_is_off, tracked, untracked_in
+from qrspi.world.git.repository import Repo, setting_is_off
+from qrspi.world.git.tracked_files import Tracked, tracked, untracked_in
 
 SCRATCH = ".qrspi/cache"
 _GIT = "diff.git"

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Sequence
 
 from qrspi.core.errors import Halt, Refusal
 from qrspi.core.hints import Literal
@@ -46,14 +45,6 @@ class Repo(NamedTuple):
         return os.path.relpath(os.path.join(self.path, path), self.root)
 
 
-class Tracked(NamedTuple):
-    """An entry of the index; `name` is relative to the root."""
-
-    mode: str
-    object: str
-    name: str
-
-
 def find(path: str) -> Repo | None:
     """The repository whose work tree `path` is in; a bare one has none."""
     start = os.path.realpath(path)
@@ -87,38 +78,10 @@ def identity(repo: Repo, role: Literal["AUTHOR", "COMMITTER"] = "AUTHOR") -> str
     return ident[: ident.rindex(">") + 1] if said.status == 0 and ">" in ident else None
 
 
-def tracked(repo: Repo, paths: Sequence[str]) -> tuple[Tracked, ...]:
-    """What the index has at these files and below these directories."""
-    args = ["ls-files", "-z", "--stage", "--full-name", "--", *command.literal(paths)]
-    lines = os.fsdecode(command.read(repo.path, args).out).split("\0")
-    return tuple(_entry(line) for line in lines if line)
-
-
-def untracked(repo: Repo, paths: Sequence[str]) -> tuple[str, ...]:
-    return untracked_in(tracked(repo, paths), repo, paths)
-
-
-def untracked_in(entries: Sequence[Tracked], repo: Repo, paths: Sequence[str]) -> tuple[str, ...]:
-    """The paths without an entry."""
-    known = {name for entry in entries for name in _itself_and_parents(entry.name)}
-    return tuple(path for path in paths if repo.from_root(path) not in known)
-
-
 def setting_is_off(repo: Repo, key: str) -> bool:
     """Whether the repository says `key = false`, as git does of a poor file system."""
     config = _content(f"{repo.common_dir}/config") or b""
     return re.search(rb"(?im)^\s*%b\s*=\s*(false|no|off|0)\s*$" % key.encode(), config) is not None
-
-
-def _entry(line: str) -> Tracked:
-    meta, _, name = line.partition("\t")
-    mode, oid, _ = meta.split(" ")
-    return Tracked(mode, oid, name)
-
-
-def _itself_and_parents(name: str) -> list[str]:
-    parts = name.split("/")
-    return ["/".join(parts[:count]) for count in range(1, len(parts) + 1)]
 
 
 def _look(start: str) -> Repo | Literal["unsure"] | None:

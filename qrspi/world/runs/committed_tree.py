@@ -14,13 +14,13 @@ class CommittedTree(DiskTree):
             return False
         # Imported here: only a run that seems to have lost a file pays for git.
         from qrspi.core.errors import Halt
-        from qrspi.world.git import commits, repository
+        from qrspi.world.git import commits, repository, tracked_files
 
         try:
             repo = repository.find(self.path)
             if repo is None:
                 return False
-            return bool(repository.tracked(repo, [path])) or (
+            return bool(tracked_files.tracked(repo, [path])) or (
                 commits.content(repo, "HEAD", path) is not None
             )
         except Halt:

@@ -17,7 +17,8 @@ from qrspi.core.text import plain_diff
 from qrspi.world.git import diffs, refs
 from qrspi.world.git.diffs import DiffResult
 from qrspi.world.git.refs import Ref
-from qrspi.world.git.repository import Repo, find, tracked
+from qrspi.world.git.repository import Repo, find
+from qrspi.world.git.tracked_files import tracked
 from tests.project import RUN, Project, init, trap
 
 DIFF = "reviews/plan/round-01.diff"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from qrspi.core.errors import Halt
-from qrspi.world.git import command, repository
+from qrspi.world.git import command, repository, tracked_files
 from qrspi.world.git.repository import Repo
 from tests.project import Project, init, trap
 
@@ -189,7 +189,7 @@ def test_a_folder_that_looks_like_a_bare_repository_is_files(
     top = project.root.resolve()
     found = repository.find(str(place))
     assert found == Repo(str(place.resolve()), str(top), f"{top}/.git", f"{top}/.git")
-    assert repository.tracked(found, ["plan.md"]) == repository.tracked(
+    assert tracked_files.tracked(found, ["plan.md"]) == tracked_files.tracked(
         found._replace(path=str(top)), [f"{found.from_root('.')}/plan.md"]
     )
 
@@ -335,4 +335,4 @@ def test_what_is_untracked_is_named(project: Project) -> None:
     project.write("*.md", "star\n")
     repo = repository.find(str(project.run))
     paths = ["plan.md", "tasks", "tasks/task-01.md", "tasks/task-02.md", "*.md", "none.md"]
-    assert repo and repository.untracked(repo, paths) == ("tasks/task-02.md", "*.md", "none.md")
+    assert repo and tracked_files.untracked(repo, paths) == ("tasks/task-02.md", "*.md", "none.md")

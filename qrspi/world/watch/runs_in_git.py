@@ -1,0 +1,53 @@
+"""Of which runs git has something else than it had at the last question.
+
+Two processes for all runs of a folder: HEAD has one tree for each run, and the index is listed.
+"""
+
+from __future__ import annotations
+
+import os
+
+from qrspi.core.errors import Refusal
+from qrspi.world.git import command, repository
+from qrspi.world.git.repository import Repo
+from qrspi.world.git.tracked_files import Tracked, list_once
+
+InGit = tuple[str, tuple[Tracked, ...]]  # a run's tree in HEAD, its entries in the index
+
+
+class RunsInGit:
+    def __init__(self, folder: str) -> None:
+        self._folder = folder
+        self._seen: dict[str, InGit] | None = None
+
+    def forget(self) -> None:
+        self._seen = None
+
+    def changed(self) -> frozenset[str] | None:
+        """The names of the runs; None when that cannot be told."""
+        before, self._seen = self._seen, _seen(self._folder)
+        if before is None or self._seen is None:
+            return None
+        now, names = self._seen, before.keys() | self._seen.keys()
+        return frozenset(name for name in names if before.get(name) != now.get(name))
+
+
+def _seen(folder: str) -> dict[str, InGit] | None:
+    try:
+        repo = repository.find(folder)
+        if repo is None:
+            return None
+        trees, entries = _trees(repo), list_once(repo).by_child()
+    except Refusal:
+        return None
+    names = trees.keys() | entries.keys()
+    return {name: (trees.get(name, ""), entries.get(name, ())) for name in names}
+
+
+def _trees(repo: Repo) -> dict[str, str]:
+    """What HEAD has in this folder, by name; nothing before the first commit."""
+    said = command.read(repo.path, ["ls-tree", "-z", "HEAD"], ok=(0, 128))
+    if said.status and "Not a valid object name HEAD" not in said.err:
+        raise command.failure("ls-tree", said)
+    rows = (line.partition("\t") for line in os.fsdecode(said.out).split("\0") if line)
+    return {name: what for what, _, name in rows}
