@@ -30,16 +30,16 @@ SECONDS = 60  # after which a mutant that runs for ever counts as noticed
 
 # The modules that "Where a decision lives" names, and the tests that are about them.
 TESTS: dict[str, tuple[str, ...]] = {
-    "derivation.derive": ("derivation", "steps"),
-    "rounds.loop": ("rounds", "steps", "derivation"),
+    "derivation.derive": ("derivation", "steps", "records"),
+    "rounds.loop": ("rounds", "steps", "derivation", "records"),
     "rounds.round_list": ("rounds", "steps", "derivation"),
     "rounds.convergence": ("rounds",),
     "findings.guard": ("findings", "validation"),
     "findings.triage": ("findings", "rounds"),
-    "steps.after_round": ("steps", "derivation"),
-    "steps.review_action": ("steps", "derivation"),
-    "steps.permits": ("steps",),
-    "steps.facts": ("steps", "derivation"),
+    "steps.after_round": ("steps", "rounds", "derivation"),
+    "steps.review_action": ("steps", "rounds", "derivation", "artifacts", "findings"),
+    "steps.permits": ("steps", "records"),
+    "steps.facts": ("steps", "derivation", "records", "rounds", "code_steps"),
     "records.approvals": ("records", "steps"),
     "code_steps.task_state": ("code_steps",),
 }
