@@ -29,7 +29,14 @@ def refusal(problem: Problem, more: Iterable[Problem] = ()) -> CallToolResult:
 
 def _refused(lines: Iterable[str]) -> CallToolResult:
     """No structured content: a client would check it against the schema of the good answer."""
-    return CallToolResult(content=[_text("\n".join(lines))], is_error=True)
+    return CallToolResult(content=[_text("\n".join(map(_cut, lines)))], is_error=True)
+
+
+_LONGEST = 1000  # a line may repeat what it was given, and a model pays for every word
+
+
+def _cut(line: str) -> str:
+    return line if len(line) <= _LONGEST else f"{line[:_LONGEST]}…"
 
 
 def _text(text: str) -> TextContent:

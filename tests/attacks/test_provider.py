@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import threading
+import zlib
 from collections.abc import Callable
 from contextlib import suppress
 from http.server import BaseHTTPRequestHandler
@@ -153,3 +154,87 @@ def test_too_late(arena: Arena) -> None:
         thread.join()
     assert b"status: draft" in (run / "goals.md").read_bytes()
     assert arena.qrspi("approve", "goals").code == 3
+
+
+def raw(data: bytes) -> Behaviour:
+    """These bytes, and the end of the connection."""
+
+    def behave(handler: BaseHTTPRequestHandler) -> None:
+        handler.close_connection = True
+        with suppress(OSError):
+            handler.wfile.write(data)
+
+    return behave
+
+
+OK = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
+
+
+@attack(
+    "a provider",
+    "an answer is no proper HTTP",
+    {
+        "a great header": raw(OK + b"X: " + b"x" * 10_000_000 + b"\r\n\r\n{}"),
+        "many headers": raw(OK + b"X: y\r\n" * 200_000 + b"\r\n{}"),
+        "two lengths": raw(OK + b"Content-Length: 2\r\nContent-Length: 99\r\n\r\n{}"),
+        "a length below nothing": raw(OK + b"Content-Length: -1\r\n\r\n{}"),
+        "a length and chunks": raw(
+            OK + b"Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n{}"
+        ),
+        "a great chunk": raw(OK + b"Transfer-Encoding: chunked\r\n\r\n" + b"f" * 5000 + b"\r\n{}"),
+        "another protocol": raw(b"SSH-2.0-x\r\n"),
+        "a line that ends in another answer": raw(OK + b"X: y\r\n\r\n" + OK + b"\r\n{}"),
+        "escapes in its reason": raw(b"HTTP/1.1 500 \x1b[2Jx\r\nContent-Length: 0\r\n\r\n"),
+    },
+)
+def test_no_http(arena: Arena, way: Behaviour, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(chat_completions, "ATTEMPTS", 1)
+    with chat_server.running() as server:
+        server.behaviours = [way]
+        said = ask(arena, server)["text"]
+    assert "quality-claude" in said and "\x1b" not in said
+    assert len(said) < 5000
+
+
+@attack(
+    "a provider",
+    "an answer that was not asked for in this form is unpacked",
+    {
+        "deflate": answer(zlib.compress(b" " * 50_000_000), Content_Encoding="deflate"),
+        "twice": answer(gzip.compress(BOMB), Content_Encoding="gzip, gzip"),
+        "another word for it": answer(BOMB, Content_Encoding="x-gzip"),
+        "in an error": answer(BOMB, 500, Content_Encoding="gzip"),
+        "in capitals": answer(BOMB, Content_Encoding="GZIP"),
+    },
+)
+def test_packed(arena: Arena, way: Behaviour, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(chat_completions, "ATTEMPTS", 1)
+    with chat_server.running() as server:
+        server.behaviours = [way]
+        said = ask(arena, server)["text"]
+    assert "quality-claude" in said and len(said) < 5000
+
+
+@attack(
+    "a provider",
+    "the key is carried on by a header that leads elsewhere",
+    {
+        "a place beside an answer": (200, "Location"),
+        "a content's place": (200, "Content-Location"),
+        "a refresh": (200, "Refresh"),
+        "another service": (200, "Alt-Svc"),
+        "many choices": (300, "Location"),
+        "a proxy": (305, "Location"),
+        "asked to log in": (401, "Location"),
+        "later": (503, "Location"),
+    },
+)
+def test_leads_elsewhere(
+    arena: Arena, way: tuple[int, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(chat_completions, "ATTEMPTS", 1)
+    status, name = way
+    with chat_server.running() as server, chat_server.running() as other:
+        server.behaviours = [answer(b"{}", status, **{name: other.base_url})]
+        ask(arena, server)
+        assert (bool(server.said), other.said) == (True, [])

@@ -131,17 +131,22 @@ def _once(
     except (httpx.ReadTimeout, httpx.WriteTimeout):
         return Answer(problem=Problem("transport-timeout", f"{place} did not answer in time"))
     except (httpx.ConnectError, httpx.ConnectTimeout) as error:
-        text = wire.redacted(f"{place} cannot be reached: {error}")
+        text = _told(f"{place} cannot be reached: {error}", wire)
         return _Again(Problem("transport-unreachable", text))
     except (httpx.NetworkError, httpx.RemoteProtocolError) as error:
-        text = wire.redacted(f"{place} broke the connection off: {error}")
+        text = _told(f"{place} broke the connection off: {error}", wire)
         return _Again(Problem("transport-dropped", text))
     except (httpx.HTTPError, httpx.InvalidURL) as error:
-        text = wire.redacted(f"{place} cannot be asked: {error}")
+        text = _told(f"{place} cannot be asked: {error}", wire)
         return Answer(problem=Problem("transport-failed", text))
     except OSError as error:
         text = f"the answer of {place} cannot be kept: {error.strerror}"
         return Answer(problem=Problem("transport-failed", text))
+
+
+def _told(text: str, wire: DispatchContext) -> str:
+    """An error of the HTTP library may quote all that a server sent."""
+    return wire.redacted(text)[:600]
 
 
 @contextmanager
