@@ -115,18 +115,18 @@ def rehearse(workspace: Workspace, options: Options, path: str = "") -> Outcome:
     """What `advance` would do, as far as it can be foreseen, with the present state."""
     from qrspi.world.runs.dry_run import DryRunWorkspace
 
-    state = _decidable(survey(workspace, path)).state
+    options = options._replace(dry_run=True)
     performed: list[Performed] = []
     with DryRunWorkspace(workspace.path).locked() as stage:
-        while True:
-            found = survey(stage, path)
-            action = due(stage, found, options._replace(dry_run=True))
-            if action is None:
-                return Outcome(tuple(performed), state)
+        found = _decidable(survey(stage, path))
+        state = found.state
+        while action := due(stage, found, options):
             turn, job = action
             performed.append(_rehearsed(turn, job))
             if turn.rehearsal != "whole":
-                return Outcome(tuple(performed), state)
+                break
+            found = survey(stage, path)
+    return Outcome(tuple(performed), state)
 
 
 def _rehearsed(turn: Due, job: Job) -> Performed:
