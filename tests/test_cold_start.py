@@ -34,6 +34,7 @@ FOR_STATUS = """
     qrspi.core.derivation
     qrspi.core.derivation.compaction_advice
     qrspi.core.derivation.derive
+    qrspi.core.digest
     qrspi.core.errors
     qrspi.core.filenames
     qrspi.core.findings

@@ -6,12 +6,12 @@ text of its own: each is a `Named`, and its hash says exactly which one was allo
 
 from __future__ import annotations
 
-import hashlib
 import json
 import shlex
 from collections.abc import Iterator
 
 from qrspi.core.config.problems import FILE
+from qrspi.core.digest import sha256
 from qrspi.core.errors import Refusal
 from qrspi.core.hints import TYPE_CHECKING, Literal
 from qrspi.core.model import Problem
@@ -65,7 +65,7 @@ DEED: dict[Kind, str] = {
 def identity(project: str, named: Named) -> str:
     """The project matters, the field does not: `make` is another program in another project."""
     exactly = [project, named.kind, named.words, named.variables]
-    return hashlib.sha256(json.dumps(exactly).encode()).hexdigest()
+    return sha256(json.dumps(exactly).encode()).hexdigest()
 
 
 def shell(field: str, line: str) -> Named:
@@ -89,7 +89,7 @@ def folder(path: str) -> Named:
 
 def role(file: str, content: bytes) -> Named:
     """`file` is relative to the project."""
-    return Named("role", file, (file, hashlib.sha256(content).hexdigest()))
+    return Named("role", file, (file, sha256(content).hexdigest()))
 
 
 def in_config(config: Config) -> Iterator[Named]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Mapping
 
 from qrspi.core.agents.replies import Kind
+from qrspi.core.digest import sha256
 from qrspi.core.hints import Any, Literal, cast, get_args
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.records.json_fields import string
@@ -46,12 +46,12 @@ class Record(NamedTuple):
 
     def is_answered_by(self, reply: bytes) -> bool:
         """Whether these bytes are what came back. If not, somebody else put them there."""
-        return self.answer == hashlib.sha256(reply).hexdigest()
+        return self.answer == sha256(reply).hexdigest()
 
 
 def job_id(run: str, step: str, round: int, name: str, prompt: bytes) -> str:
     """The same question to the same agent is the same job: its answer is paid for once."""
-    digest = hashlib.sha256()
+    digest = sha256()
     for part in (run.encode(), step.encode(), str(round).encode(), name.encode(), prompt):
         digest.update(len(part).to_bytes(8, "big") + part)
     return digest.hexdigest()

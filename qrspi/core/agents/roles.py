@@ -60,20 +60,15 @@ def kind_of(name: str) -> str:
     return family if family in ("reviewer", "author") else name
 
 
-_NAME = re.compile(TAG)
-
-
 def is_name(name: str) -> bool:
     """Whether it is a possible name of a role, whose file is `<name>.md`."""
-    return _NAME.fullmatch(name) is not None and kind_of(name) in _PARTS
-
-
-_VENDOR = re.compile(r"-(?:claude|codex)$")
+    return re.fullmatch(TAG, name) is not None and kind_of(name) in _PARTS
 
 
 def for_tag(tag: str) -> str:
     """The role behind a reviewer's tag: both vendors' tags share one."""
-    return "reviewer-" + _VENDOR.sub("", tag)
+    name, _, vendor = tag.rpartition("-")
+    return f"reviewer-{name if vendor in ('claude', 'codex') else tag}"
 
 
 def for_task(*, light: bool, tests: bool = False) -> str:
@@ -161,24 +156,24 @@ def compose(role: Role, shared: Mapping[str, str], *, prints: bool, section: str
     return "\n\n".join(text.strip() for text in texts)
 
 
-_SECTION = re.compile(r"^(?=## )", re.MULTILINE)
-_STEP = re.compile(r"## Step: *(.+)")
+_SECTION = r"(?m)^(?=## )"
+_STEP = r"## Step: *(.+)"
 
 
 def for_section(text: str, section: str) -> str:
     """The text with only those `## Step: a, b` sections that name this one."""
-    return "".join(part for part in _SECTION.split(text) if _concerns(part, section)).strip()
+    return "".join(part for part in re.split(_SECTION, text) if _concerns(part, section)).strip()
 
 
 def step_rules(text: str, section: str) -> str:
     """Only the sections that name this step. A role without such sections serves one step, and all
     of its text is about that."""
-    parts = [part for part in _SECTION.split(text) if _STEP.match(part)]
+    parts = [part for part in re.split(_SECTION, text) if re.match(_STEP, part)]
     if not parts:
         return text.strip()
     return "".join(part for part in parts if _concerns(part, section)).strip()
 
 
 def _concerns(part: str, section: str) -> bool:
-    named = _STEP.match(part)
+    named = re.match(_STEP, part)
     return named is None or section in (word.strip() for word in named[1].split(","))

@@ -99,9 +99,9 @@ class Bypass(NamedTuple):
 
 def digest(data: bytes) -> str:
     # Imported here: hardly any round has an engine's file, and OpenSSL is slow to load.
-    import hashlib
+    from qrspi.core.digest import sha256
 
-    return hashlib.sha256(data).hexdigest()
+    return sha256(data).hexdigest()
 
 
 def is_recorded(bypass: Bypass, records: list[bytes]) -> bool:

@@ -6,11 +6,11 @@ parts, so the same question is the same job wherever it is sent.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 from collections.abc import Mapping
 
+from qrspi.core.digest import sha256
 from qrspi.core.fleet import queues
 from qrspi.core.model import Problem
 from qrspi.core.named_tuple import NamedTuple
@@ -56,7 +56,7 @@ def name_of(subject: str, round: int, agent: str, attempt: int) -> str:
 
 def job_id(name: str, vendor: str, model: str, prompt: str, reply_queue: str) -> str:
     """The queue of the run stands for machine and path."""
-    digest = hashlib.sha256()
+    digest = sha256()
     for part in (reply_queue, name, vendor, model, prompt):
         data = part.encode(errors="surrogatepass")
         digest.update(len(data).to_bytes(8, "big") + data)

@@ -7,9 +7,9 @@ command wants its jobs done.
 
 from __future__ import annotations
 
-import hashlib
 import re
 
+from qrspi.core.digest import sha256
 from qrspi.core.named_tuple import NamedTuple
 
 DAY = 24 * 3600
@@ -51,7 +51,7 @@ def of_run(machine: str, path: str) -> Queue:
 
 def ticket(chance: bytes) -> Queue:
     """A ticket outlives every job that waits for a worker."""
-    name = f"qrspi.ticket.{hashlib.sha256(chance).hexdigest()[:40]}"
+    name = f"qrspi.ticket.{sha256(chance).hexdigest()[:40]}"
     return Queue(name, {"x-expires": 2 * IN_QUEUE * 1000})
 
 
@@ -68,7 +68,7 @@ def is_vendor(name: str) -> bool:
 
 
 def _digest(*parts: str) -> str:
-    digest = hashlib.sha256()
+    digest = sha256()
     for part in parts:
         data = part.encode(errors="surrogateescape")
         digest.update(len(data).to_bytes(8, "big") + data)

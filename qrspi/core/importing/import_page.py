@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Mapping
 
+from qrspi.core.digest import sha256
 from qrspi.core.importing.foreign_rounds import Oddity, reviewed_in
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.records import import_record
@@ -132,4 +132,4 @@ def added(
 
 
 def digest(data: bytes) -> str:
-    return hashlib.sha256(data).hexdigest()
+    return sha256(data).hexdigest()

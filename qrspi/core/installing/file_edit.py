@@ -54,9 +54,9 @@ _STAMP = "<!-- put here by qrspi install, {} -->\n"
 
 
 def stamped(text: str) -> str:
-    import hashlib
+    from qrspi.core.digest import sha256
 
-    return text + _STAMP.format(hashlib.sha256(text.encode()).hexdigest()[:16])
+    return text + _STAMP.format(sha256(text.encode()).hexdigest()[:16])
 
 
 def _is_stamped(text: str) -> bool:

@@ -6,11 +6,11 @@ expected, and the verified file says whether findings were scored.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator, Mapping
 from typing import Literal
 
 from qrspi.core.config.reader import Config
+from qrspi.core.digest import sha256
 from qrspi.core.filenames import RoundPaths, pause_file, sidecar_file
 from qrspi.core.findings import guard, triage
 from qrspi.core.model import Clean, Finding, Problem, Round, Sidecar, Triaged
@@ -231,7 +231,7 @@ def _other_round(run: str, read: _Read, commit: Commit) -> str:
 
 
 def _hashes(read: _Read) -> tuple[str, str]:
-    return manifests.digest(read.manifest), hashlib.sha256(read.data).hexdigest()
+    return manifests.digest(read.manifest), sha256(read.data).hexdigest()
 
 
 def _doubt(read: _Read, known: Known) -> str:
@@ -253,7 +253,7 @@ def _evidence(read: _Read, origins: Origins) -> dict[Evidence, int]:
     answers += found.sidecars.values()
     for answer in answers:
         path = f"{read.paths.directory}/{answer.file}"
-        digest = hashlib.sha256(answer.data).hexdigest()
+        digest = sha256(answer.data).hexdigest()
         counts[evidence.of_answer(origins, path, digest).evidence] += 1
     return counts
 

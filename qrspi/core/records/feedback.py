@@ -63,9 +63,9 @@ def asked_again(tree: Tree, step: str) -> frozenset[str]:
 def answer_hash(tree: Tree, name: str) -> str:
     """'' for a file that is not there."""
     data = tree.read(research_file(name))
-    import hashlib  # only research that was sent back needs it
+    from qrspi.core.digest import sha256  # only research that was sent back needs it
 
-    return "" if isinstance(data, Fault) else hashlib.sha256(data).hexdigest()
+    return "" if isinstance(data, Fault) else sha256(data).hexdigest()
 
 
 def says(tree: Tree, step: str, number: int, words: bytes, answers: Answers | None = None) -> bool:

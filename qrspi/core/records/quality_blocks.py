@@ -3,9 +3,9 @@ quality verdicts. Any other block is part of the text, whoever wrote it."""
 
 from __future__ import annotations
 
-import hashlib
 import json
 
+from qrspi.core.digest import sha256
 from qrspi.core.text import findings_block
 from qrspi.core.tree import Fault, Tree
 
@@ -14,7 +14,7 @@ LIMIT = 64 * 1024 * 1024
 
 
 def digest(block: str) -> str:
-    return hashlib.sha256(block.encode()).hexdigest()
+    return sha256(block.encode()).hexdigest()
 
 
 def without_own(tree: Tree, data: bytes) -> bytes:

@@ -22,7 +22,7 @@ Ending = Literal["accepted-with-issues", "skipped-by-user"]
 REPORTS: tuple[ReportStatus, ...] = get_args(ReportStatus)
 ENDINGS: tuple[Ending, ...] = get_args(Ending)
 
-_COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+_COMMIT = r"[0-9a-f]{40}|[0-9a-f]{64}"
 
 
 class Start(NamedTuple):
@@ -175,7 +175,7 @@ def start(tree: Tree, key: str) -> Start | Problem | None:
 def commits_of(text: str) -> dict[str, str]:
     """Tasks and commits as a record lists them; anything else is left out."""
     pairs = (part.split() for part in text.split(","))
-    return {pair[0]: pair[1] for pair in pairs if len(pair) == 2 and _COMMIT.fullmatch(pair[1])}
+    return {pair[0]: pair[1] for pair in pairs if len(pair) == 2 and re.fullmatch(_COMMIT, pair[1])}
 
 
 def listed(commits: Mapping[str, str]) -> str:
@@ -275,7 +275,7 @@ class _Page:
 
     def commit(self, key: str) -> str:
         found = self.optional(key)
-        if not _COMMIT.fullmatch(found):
+        if not re.fullmatch(_COMMIT, found):
             self._blame(key, found or "missing", "a whole commit id")
         return found
 

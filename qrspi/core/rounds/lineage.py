@@ -6,11 +6,11 @@ enough words. Lines move and reviewers rephrase, so neither is compared exactly.
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 
+from qrspi.core.digest import sha256
 from qrspi.core.hints import Literal
 from qrspi.core.model import Verdict
 from qrspi.core.named_tuple import NamedTuple
@@ -124,7 +124,7 @@ def _returned(defect: _Defect, order: Mapping[int, int]) -> int:
 def fingerprint(step: str, section: str, message: str) -> str:
     """The same value for the same words about the same section, wherever its lines are."""
     text = "\0".join((step, section, *sorted(words_of(message))))
-    return hashlib.sha256(text.encode(errors="replace")).hexdigest()[:16]
+    return sha256(text.encode(errors="replace")).hexdigest()[:16]
 
 
 def history(lineage: Lineage) -> str:

@@ -3,9 +3,9 @@ round was made elsewhere."""
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator
 
+from qrspi.core.digest import sha256
 from qrspi.core.findings.submission import HINTS, in_order
 from qrspi.core.hints import TYPE_CHECKING
 from qrspi.core.model import Problem, Round
@@ -89,7 +89,7 @@ def _names(read: Round) -> Iterator[str]:
 
 def _came(tree: Tree, path: str, known: evidence.Origins) -> CameBy:
     data = tree.read(path)
-    digest = "" if isinstance(data, Fault) else hashlib.sha256(data).hexdigest()
+    digest = "" if isinstance(data, Fault) else sha256(data).hexdigest()
     found = evidence.of_answer(known, path, digest)
     return CameBy(path, found.evidence, found.reply)
 

@@ -8,10 +8,10 @@ records, since clocks do not give the order.
 
 from __future__ import annotations
 
-import hashlib
 import json
 
 from qrspi.core import reviewers
+from qrspi.core.digest import sha256
 from qrspi.core.hints import Any
 from qrspi.core.model import Problem
 from qrspi.core.named_tuple import NamedTuple
@@ -170,7 +170,7 @@ def _records(facts: Facts) -> int:
 
 def _manifest_hash(facts: Facts, loop: Loop) -> str:
     data = facts.tree.read(loop.paths.manifest)
-    return hashlib.sha256(b"" if isinstance(data, Fault) else data).hexdigest()
+    return sha256(b"" if isinstance(data, Fault) else data).hexdigest()
 
 
 def by_cascade(facts: Facts) -> tuple[str, ...]:

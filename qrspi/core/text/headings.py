@@ -51,15 +51,18 @@ def read(data: bytes) -> Sections:
     return Sections(tuple(map(Span, titles, starts, ends)), last)
 
 
+# Texts until a line may need them: most documents have no HTML, and compiling all of these takes
+# as long as starting Python.
+
 # Deeper nesting is read as text, since each level is checked again for every line.
 _DEPTH = 32
 _QUOTE = 0  # a container is the columns its lines must be indented by; a block quote has none
 _TEXT = re.compile(r" {0,3}[A-Za-z]")
 _ATX = re.compile(r"(#{1,6})(?:[ \t]+(.*)|$)")
-_SETEXT = re.compile(r"(=+|-+)[ \t]*$")
+_SETEXT = r"(=+|-+)[ \t]*$"
 _FENCE = re.compile(r"(`{3,})[^`]*$|(~{3,})")
 _MARKER = re.compile(r"(?:[-+*]|([0-9]{1,9})[.)])(?= |$)")
-_DEFINITION = re.compile(
+_DEFINITION = (
     r" {0,3}\[(?=[^\]]*\S)(?:[^\[\]\\]|\\.)++\]:[ \t]*+(?:<[^<>]*>|(?!<)\S+)"
     r"""(?:[ \t]+(?:"(?:[^"\\]|\\.)*+"|'(?:[^'\\]|\\.)*+'|\((?:[^()\\]|\\.)*+\)))?[ \t]*+$"""
 )
@@ -73,19 +76,19 @@ _BLOCK_TAGS = (
 _ATTRIBUTE = (
     r"""[ \t]+[A-Za-z_:][A-Za-z0-9_.:-]*+(?:[ \t]*=[ \t]*(?:[^ \t"'=<>`]++|'[^']*'|"[^"]*"))?"""
 )
-_UNTIL_BLANK = re.compile(r"(?!)")
-_HTML: tuple[tuple[re.Pattern[str], re.Pattern[str]], ...] = (
+_UNTIL_BLANK = r"(?!)"
+_HTML = (
     (
-        re.compile(r"<(?:script|pre|style|textarea)(?=[ \t>]|$)", re.IGNORECASE),
-        re.compile(r"</(?:script|pre|style|textarea)>", re.IGNORECASE),
+        r"(?i)<(?:script|pre|style|textarea)(?=[ \t>]|$)",
+        r"(?i)</(?:script|pre|style|textarea)>",
     ),
-    (re.compile("<!--"), re.compile("-->")),
-    (re.compile(r"<\?"), re.compile(r"\?>")),
-    (re.compile("<![A-Za-z]"), re.compile(">")),
-    (re.compile(r"<!\[CDATA\["), re.compile(r"\]\]>")),
-    (re.compile(rf"</?(?:{_BLOCK_TAGS})(?=[ \t]|/?>|$)", re.IGNORECASE), _UNTIL_BLANK),
+    ("<!--", "-->"),
+    (r"<\?", r"\?>"),
+    ("<![A-Za-z]", ">"),
+    (r"<!\[CDATA\[", r"\]\]>"),
+    (rf"(?i)</?(?:{_BLOCK_TAGS})(?=[ \t]|/?>|$)", _UNTIL_BLANK),
 )
-_ANY_TAG = re.compile(
+_ANY_TAG = (
     rf"(?:<[A-Za-z][A-Za-z0-9-]*+(?:{_ATTRIBUTE})*+[ \t]*/?>"
     r"|</[A-Za-z][A-Za-z0-9-]*+[ \t]*>)[ \t]*$"
 )
@@ -144,16 +147,16 @@ class _Scanner:
             self.leaf = "none"
 
     def _in_html(self, rest: str) -> None:
-        by_blank = self.html_end is _UNTIL_BLANK and not rest.strip(" ")
-        if by_blank or self.html_end.search(rest):
+        by_blank = self.html_end == _UNTIL_BLANK and not rest.strip(" ")
+        if by_blank or re.search(self.html_end, rest):
             self.leaf = "none"
 
     def _underlines(self, rest: str) -> bool:
         """Whether this line turns the paragraph above it into a heading."""
         if self.leaf != "text" or _indent(rest) > 3:
             return False
-        mark = _SETEXT.match(rest.lstrip(" "))
-        text = list(dropwhile(_DEFINITION.match, self.paragraph)) if mark else []
+        mark = re.match(_SETEXT, rest.lstrip(" "))
+        text = list(dropwhile(_is_definition, self.paragraph)) if mark else []
         if not mark or not text:
             return False
         if not self.containers and mark[1].startswith("-"):
@@ -248,13 +251,18 @@ def _is_rule(text: str) -> bool:
     return mark in ("*", "-", "_") and not text.strip(mark + " \t") and text.count(mark) > 2
 
 
-def _html_start(text: str, in_paragraph: bool) -> re.Pattern[str] | None:
+def _is_definition(line: str) -> bool:
+    return re.match(_DEFINITION, line) is not None
+
+
+def _html_start(text: str, in_paragraph: bool) -> str | None:
+    """The pattern of what ends it."""
     if not text.startswith("<"):
         return None
     for start, end in _HTML:
-        if start.match(text):
+        if re.match(start, text):
             return end
-    return _UNTIL_BLANK if not in_paragraph and _ANY_TAG.match(text) else None
+    return _UNTIL_BLANK if not in_paragraph and re.match(_ANY_TAG, text) else None
 
 
 def _without_closing(text: str) -> str:

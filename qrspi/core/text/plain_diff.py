@@ -7,10 +7,10 @@ size and hash are shown.
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Callable, Iterator
 
+from qrspi.core.digest import sha256
 from qrspi.core.model import Unseen
 from qrspi.core.named_tuple import NamedTuple
 
@@ -79,7 +79,7 @@ def _listed(head: bytes, path: str, data: bytes | None) -> Plain:
         found = Unseen(path, 0, "")
         words = "it is deleted"
     else:
-        found = Unseen(path, len(data), hashlib.sha256(data).hexdigest())
+        found = Unseen(path, len(data), sha256(data).hexdigest())
         words = f"{found.size} bytes, sha256 {found.sha256}"
     return Plain(head + b"qrspi: binary, not shown: " + words.encode() + b"\n", (found,))
 

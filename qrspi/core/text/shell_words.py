@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import re
 
-_PLAIN = re.compile(r"[A-Za-z0-9_@%+=:,./-]+")
+_PLAIN = r"[A-Za-z0-9_@%+=:,./-]+"
 
 
 def quoted(word: str) -> str:
-    if _PLAIN.fullmatch(word):
+    if re.fullmatch(_PLAIN, word):
         return word
     return "'" + word.replace("'", "'\"'\"'") + "'"
 
@@ -20,10 +20,10 @@ def command(*words: str) -> str:
     return " ".join(map(quoted, words))
 
 
-_OURS = re.compile(r"(?:(?<=`)|(?<=: )|(?<![^ ])(?<=  )|^)qrspi (?=[a-z])")
+_OURS = r"(?:(?<=`)|(?<=: )|(?<![^ ])(?<=  )|^)qrspi (?=[a-z])"
 
 
 def at_root(text: str, root: str) -> str:
     """The commands in a text, for somebody who stands elsewhere and has to say where the runs
     are."""
-    return _OURS.sub(lambda _: f"{command('qrspi', '--root', root)} ", text)
+    return re.sub(_OURS, lambda _: f"{command('qrspi', '--root', root)} ", text)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import base64
 import binascii
-import hashlib
 import re
 import unicodedata
 from collections.abc import Iterable
 from functools import lru_cache
 
+from qrspi.core.digest import sha256
 from qrspi.core.errors import Misuse
 from qrspi.core.hints import Literal
 from qrspi.core.model import Problem
@@ -18,11 +18,9 @@ Family = Literal["UNTRUSTED-ARTIFACT", "UNTRUSTED-PATH", "UNTRUSTED-SCOPE-HINT",
 
 # A text may try very many ends at once; with 96 bits, none of them will match.
 _HASH_LENGTH = 24
-_ID = re.compile(r"[A-Za-z0-9._/-]+")
-_NOT_ID = re.compile(r"[^A-Za-z0-9._/-]+")
-_START = re.compile(
-    rb"<<<(UNTRUSTED-[A-Z]+(?:-[A-Z]+)*)-START id=([A-Za-z0-9._/-]+)( encoding=base64)?>>>\n"
-)
+_ID = r"[A-Za-z0-9._/-]+"
+_NOT_ID = r"[^A-Za-z0-9._/-]+"
+_START = rb"<<<(UNTRUSTED-[A-Z]+(?:-[A-Z]+)*)-START id=([A-Za-z0-9._/-]+)( encoding=base64)?>>>\n"
 
 
 def wrap(data: bytes, name: str, family: Family = "UNTRUSTED-ARTIFACT") -> bytes:
@@ -36,7 +34,7 @@ def wrap(data: bytes, name: str, family: Family = "UNTRUSTED-ARTIFACT") -> bytes
 def marker_id(name: str, content: bytes) -> str:
     """The name with a hash of what stands between the markers. A text cannot contain its own hash,
     so nothing in it can be its end. The same text always has the same id."""
-    if not _ID.fullmatch(name):
+    if not re.fullmatch(_ID, name):
         raise Misuse(
             Problem(
                 "bad-id",
@@ -46,7 +44,7 @@ def marker_id(name: str, content: bytes) -> str:
                 expected="letters, digits and any of . _ / -",
             )
         )
-    return f"{name}-{hashlib.sha256(content).hexdigest()[:_HASH_LENGTH]}"
+    return f"{name}-{sha256(content).hexdigest()[:_HASH_LENGTH]}"
 
 
 @lru_cache(maxsize=16)
@@ -76,7 +74,7 @@ def scope_hint_sentence(tags: Iterable[str]) -> str:
 
 def unwrap(data: bytes) -> bytes | Problem:
     """What `wrap` was given. Anything that `wrap` would not have written is a Problem."""
-    start = _START.match(data)
+    start = re.match(_START, data)
     if not start:
         return _malformed("no start marker on the first line", "<<<UNTRUSTED-…-START id=…>>>")
     end = b"<<<%b-END id=%b>>>" % (start[1], start[2])
@@ -97,7 +95,7 @@ def _is_own(id: str, content: bytes) -> bool:
 
 def source_id(name: str) -> str:
     """A name made fit to be an id: every run of other characters becomes one hyphen."""
-    return _NOT_ID.sub("-", name) or "-"
+    return re.sub(_NOT_ID, "-", name) or "-"
 
 
 def distinct_ids(names: Iterable[str]) -> tuple[str, ...]:

@@ -234,9 +234,9 @@ def text_of(data: bytes) -> bytes:
 
 def body_hash(bodies: Iterable[bytes]) -> str:
     """SHA-256 of the bodies, without white space at line ends."""
-    import hashlib  # loads OpenSSL, which most commands never need
+    from qrspi.core.digest import sha256
 
-    return hashlib.sha256(b"\0".join(map(_without_line_ends, bodies))).hexdigest()
+    return sha256(b"\0".join(map(_without_line_ends, bodies))).hexdigest()
 
 
 def _without_line_ends(text: bytes) -> bytes:

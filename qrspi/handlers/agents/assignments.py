@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from functools import cached_property
 
@@ -14,6 +13,7 @@ from qrspi.core.agents.roles import Role
 from qrspi.core.agents.transports import Means
 from qrspi.core.config import problems as config_problems
 from qrspi.core.config.model_tiers import Model
+from qrspi.core.digest import sha256
 from qrspi.core.filenames import dispatch_folder
 from qrspi.core.hints import TYPE_CHECKING, assert_never
 from qrspi.core.model import TESTS, Ask, Problem
@@ -286,7 +286,7 @@ def texts_now(job: Job) -> dict[str, str]:
         path: job.workspace.read(path) for path in step_text.paths(job.workspace, job.facts.step)
     }
     return {
-        path: hashlib.sha256(data).hexdigest()
+        path: sha256(data).hexdigest()
         for path, data in files.items()
         if not isinstance(data, Fault)
     }

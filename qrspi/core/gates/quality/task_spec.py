@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 
 from qrspi.core.artifacts import task_file
+from qrspi.core.digest import sha256
 from qrspi.core.model import Problem
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.text import findings_block, headings
@@ -36,7 +36,7 @@ class Spec(NamedTuple):
     def hash(self) -> str:
         """The hash of everything that a verdict is about, and of nothing else in the file."""
         text = "|".join((self.title, self.description, self.criteria, self.plan))
-        return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:8]
+        return sha256(text.encode("utf-8", "replace")).hexdigest()[:8]
 
     @property
     def is_empty(self) -> bool:
