@@ -15,7 +15,7 @@ import pytest
 from qrspi import engine
 from qrspi.core.pipeline import STEP
 from qrspi.handlers.jobs.job import Options
-from qrspi.world.files.atomic_write import LEFTOVER
+from qrspi.world.files.atomic_write import is_leftover
 from qrspi.world.runs.workspace import Workspace
 from tests import quick
 from tests.faults import drive_gate
@@ -54,7 +54,7 @@ class Lab:
         return {
             name: data
             for name, data in contents(self.run).items()
-            if not LEFTOVER.fullmatch(name.rpartition("/")[2])
+            if not is_leftover(name.rpartition("/")[2])
         }
 
     def is_consistent(self, point: Point) -> None:
@@ -81,7 +81,7 @@ class Lab:
         found = {name: data for name, data in self.files().items() if ".torn-" not in name}
         assert found == self.after, point
         assert (len(lines(self.run, LOG)), len(lines(self.run, RECORDS))) == (1, 1), point
-        left = [path for path in self.run.rglob("*") if LEFTOVER.fullmatch(path.name)]
+        left = [path for path in self.run.rglob("*") if is_leftover(path.name)]
         assert left == [], point
         if self.git:
             self._is_committed(point)

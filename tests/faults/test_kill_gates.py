@@ -13,7 +13,7 @@ import pytest
 
 from qrspi import engine
 from qrspi.core.tree import Fault
-from qrspi.world.files.atomic_write import LEFTOVER
+from qrspi.world.files.atomic_write import is_leftover
 from qrspi.world.files.run_tree import DiskTree
 from qrspi.world.runs.workspace import Workspace
 from tests.cli.conftest import COMMAND
@@ -164,4 +164,4 @@ def test_a_full_disk_harms_nothing(
 
 
 def leftovers(run: Path) -> list[str]:
-    return [path.name for path in run.rglob("*") if LEFTOVER.fullmatch(path.name)]
+    return [path.name for path in run.rglob("*") if is_leftover(path.name)]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from qrspi.world.files.atomic_write import LEFTOVER
+from qrspi.world.files.atomic_write import is_leftover
 from tests.cli.conftest import COMMAND, NOW
 from tests.faults.strace import CHANGING, kill_points, needs_strace
 from tests.test_imports import STORIES, WRITTEN, contents
@@ -41,7 +41,7 @@ def test_the_same_command_finishes(
     def finish() -> dict[str, bytes]:
         done = subprocess.run(argv, cwd=root, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
-        assert [path for path in root.rglob("*") if LEFTOVER.fullmatch(path.name)] == []
+        assert [path for path in root.rglob("*") if is_leftover(path.name)] == []
         return contents(run)
 
     fresh()

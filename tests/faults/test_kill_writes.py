@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from qrspi.world.files import json_log
-from qrspi.world.files.atomic_write import LEFTOVER
+from qrspi.world.files.atomic_write import is_leftover
 from qrspi.world.files.json_log import Entry
 from qrspi.world.files.run_tree import DiskTree
 from qrspi.world.runs.workspace import Workspace
@@ -58,12 +58,12 @@ def files(folder: Path) -> dict[str, bytes]:
     return {
         path.relative_to(folder).as_posix(): path.read_bytes()
         for path in sorted(folder.rglob("*"))
-        if path.is_file() and path.parent.name != ".qrspi" and not LEFTOVER.fullmatch(path.name)
+        if path.is_file() and path.parent.name != ".qrspi" and not is_leftover(path.name)
     }
 
 
 def leftovers(folder: Path) -> list[str]:
-    return [path.name for path in folder.rglob("*") if LEFTOVER.fullmatch(path.name)]
+    return [path.name for path in folder.rglob("*") if is_leftover(path.name)]
 
 
 def states(folder: Path) -> list[dict[str, bytes]]:

@@ -15,7 +15,7 @@ from qrspi.core.errors import Halt
 from qrspi.core.model import Problem
 from qrspi.core.records import approvals
 from qrspi.world.files import json_log
-from qrspi.world.files.atomic_write import LEFTOVER
+from qrspi.world.files.atomic_write import is_leftover
 from qrspi.world.files.json_log import Entry
 from qrspi.world.files.run_tree import DiskTree
 from tests import scenes
@@ -90,13 +90,13 @@ def files(run: Path) -> Files:
     found = {}
     for path in sorted(run.rglob("*")):
         name = path.relative_to(run).as_posix()
-        if path.is_file() and not LEFTOVER.fullmatch(path.name) and not name.startswith(APART):
+        if path.is_file() and not is_leftover(path.name) and not name.startswith(APART):
             found[name] = path.read_bytes()
     return found
 
 
 def leftovers(root: Path) -> list[str]:
-    return [path.name for path in root.rglob("*") if LEFTOVER.fullmatch(path.name)]
+    return [path.name for path in root.rglob("*") if is_leftover(path.name)]
 
 
 def tips(root: Path) -> list[str]:

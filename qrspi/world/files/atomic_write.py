@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import errno
 import os
-import re
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
+from qrspi.core import patterns
 from qrspi.core.errors import Halt, Refusal
 from qrspi.core.model import Problem
 from qrspi.core.named_tuple import NamedTuple
@@ -25,7 +25,7 @@ _LARGEST = 256 * 1024 * 1024  # of what is replaced: none of our files comes nea
 # No hard links on FAT, some network and some FUSE file systems.
 _NO_LINKS = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK)
 
-LEFTOVER = re.compile(r"\..*\.qrspi-[0-9a-f]{16}\.tmp")
+_LEFTOVER = r"\..*\.qrspi-[0-9a-f]{16}\.tmp"
 # phases/phase-01/reviews/tasks/task-01/round-01 is the deepest folder the engine writes to.
 _DEEPEST = 6
 
@@ -99,7 +99,12 @@ def temporary_name(name: str) -> str:
 
 def is_mine(name: str) -> bool:
     """Whether this process made the temporary file of that name."""
-    return f".qrspi-{_MINE}" in name and LEFTOVER.fullmatch(name) is not None
+    return f".qrspi-{_MINE}" in name and is_leftover(name)
+
+
+def is_leftover(name: str) -> bool:
+    """Whether some process made the temporary file of that name."""
+    return ".qrspi-" in name and patterns.fullmatch(_LEFTOVER, name) is not None
 
 
 @contextmanager
@@ -238,7 +243,7 @@ def sweep(directory: int, depth: int = _DEEPEST) -> None:
             if is_directory and depth:
                 with closing(step_into(directory, name)) as below_it:
                     sweep(below_it, depth - 1)
-            elif not is_directory and LEFTOVER.fullmatch(name):
+            elif not is_directory and is_leftover(name):
                 os.unlink(name, dir_fd=directory)
 
 
@@ -247,7 +252,7 @@ def leftovers(tree: DiskTree, folder: str = "", depth: int = 8) -> list[str]:
     found = []
     for entry in entries(tree, folder):
         path = f"{folder}/{entry.name}".lstrip("/")
-        if LEFTOVER.fullmatch(entry.name):
+        if is_leftover(entry.name):
             found.append(path)
         elif entry.kind == "dir" and depth:
             found += leftovers(tree, path, depth - 1)

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import fcntl
 import os
-import re
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 
+from qrspi.core import patterns
 from qrspi.core.errors import Busy, Refusal
 from qrspi.core.hints import Literal
 from qrspi.core.model import Problem
@@ -26,7 +26,7 @@ OWN = ".qrspi"
 Refused = Callable[[str], Problem]
 State = Literal["free", "held", "left"]
 
-_HOLDER = re.compile(r"([0-9]{1,10}) ([ -~]{1,80})\n")
+_HOLDER = r"([0-9]{1,10}) ([ -~]{1,80})\n"
 FREE = b"free\n"
 _LONGEST_PAUSE = 0.05
 
@@ -133,5 +133,5 @@ def _sign_off(fd: int) -> None:
 
 
 def _holder(fd: int) -> str:
-    match = _HOLDER.fullmatch(os.pread(fd, 200, 0).decode("ascii", "replace"))
+    match = patterns.fullmatch(_HOLDER, os.pread(fd, 200, 0).decode("ascii", "replace"))
     return f"process {match[1]} ({match[2]})" if match else "another process"

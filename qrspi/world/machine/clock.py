@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import os
-import re
 import time
 
+from qrspi.core import patterns
 from qrspi.core.errors import Misuse
 from qrspi.core.model import Problem
 
 FORMAT = "%Y-%m-%dT%H:%M:%SZ"
 VARIABLE = "QRSPI_NOW"  # fixes the time, so that a demo or a test gives the same bytes twice
 
-_SHAPE = re.compile(r"[0-9]{4}-[01][0-9]-[0-3][0-9]T[0-2][0-9]:[0-5][0-9]:[0-5][0-9]Z")
+_SHAPE = r"[0-9]{4}-[01][0-9]-[0-3][0-9]T[0-2][0-9]:[0-5][0-9]:[0-5][0-9]Z"
 
 
 def now_utc() -> str:
@@ -38,7 +38,7 @@ def today() -> str:
 
 def _fixed() -> str:
     said = os.environ.get(VARIABLE, "")
-    if not said or _SHAPE.fullmatch(said):
+    if not said or patterns.fullmatch(_SHAPE, said):
         return said
     message = f"{VARIABLE} is {said!r}: expected a UTC time such as 2026-05-17T09:30:00Z"
     raise Misuse(Problem("bad-time", message, field=VARIABLE, found=said, expected="a UTC time"))

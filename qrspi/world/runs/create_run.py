@@ -56,7 +56,7 @@ def _remove_leftovers(runs: int) -> None:
     with suppress(OSError):
         fcntl.flock(runs, fcntl.LOCK_EX | fcntl.LOCK_NB)
         for name in os.listdir(runs):
-            if atomic_write.LEFTOVER.fullmatch(name):
+            if atomic_write.is_leftover(name):
                 _remove(runs, name)
     if not lock.take(runs, _PATIENCE, fcntl.LOCK_SH):
         raise Busy(_sweeping())
