@@ -46,7 +46,7 @@ MOST_MEMORY, MOST_DESCRIPTORS = 1.15, 4  # growth from the second quarter to the
 WORD = 60.0
 BREATH = 0.02  # seconds between two looks at a run that the daemon is at: it needs the processor
 EARLIER = "2020-02-02T02:02:02Z"
-NOT_NOW = ("index.lock", "HEAD.lock", "No space", "diskspace")  # as git says it
+NOT_NOW = ("cannot lock ref", "index.lock", "HEAD.lock", "No space", "diskspace")  # as git says it
 SETTLED = {"review_depth": "quick", "review_mode": "single"}
 
 
