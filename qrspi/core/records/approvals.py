@@ -42,6 +42,14 @@ class Mark(NamedTuple):
     round: int
 
 
+class Made(NamedTuple):
+    """A file of research, and what it was made from: hashes of both."""
+
+    file: str
+    file_hash: str
+    made_from: str
+
+
 class Record(NamedTuple):
     event: str  # one of ABOUT_STEPS; or decide, resolve, task, close, reopen, test-…
     step: str
@@ -64,6 +72,7 @@ class Record(NamedTuple):
     tests: str = ""  # of test's approval: passed, failed, not-run
     route: str = ""  # of the run, when a step was decided about: pipeline and steps
     reason: str = ""  # of test's approval: why, although tests or findings speak against it
+    made: tuple[Made, ...] = ()  # of research, when it or its questions are taken back
 
     @property
     def person(self) -> str:
@@ -93,6 +102,7 @@ class NewestRecord(NamedTuple):
     feedback: str = ""
     named: str = ""
     surface: str = ""
+    made: tuple[Made, ...] = ()
 
 
 class Claim(NamedTuple):
@@ -107,7 +117,8 @@ def render(record: Record) -> bytes:
     import json
 
     document: dict[str, Any] = record._asdict()
-    document["resets"] = [mark._asdict() for mark in record.resets]
+    for key in ("resets", "made"):
+        document[key] = [one._asdict() for one in document[key]]
     for key in _IF_SAID:
         if not document[key]:
             del document[key]
@@ -118,7 +129,7 @@ def render(record: Record) -> bytes:
 
 _IF_SAID = (
     *("resets", "note", "feedback", "finding", "replan", "phase"),
-    *("user", "named", "option", "file", "file_hash", "tests", "route", "reason"),
+    *("user", "named", "option", "file", "file_hash", "tests", "route", "reason", "made"),
 )
 
 
@@ -258,8 +269,21 @@ def _record(document: dict[str, Any]) -> Record | str:
     phase = document.get("phase", 0)
     if type(phase) is not int:
         return "without a proper 'phase'"
+    made = _made(document.get("made", []))
+    if made is None:
+        return "without a proper 'made'"
     record = Record(document["event"], *mark, **texts, resets=good, phase=phase, named=named)
-    return _in_fields(record)
+    return _in_fields(record._replace(made=made))
+
+
+def _made(items: Any) -> tuple[Made, ...] | None:
+    """None when something about it is wrong."""
+    if not isinstance(items, list):
+        return None
+    dicts = [one for one in items if isinstance(one, dict)]
+    rows: list[list[Any]] = [[one.get(key) for key in Made._fields] for one in dicts]
+    good = len(rows) == len(items) and all(isinstance(text, str) for row in rows for text in row)
+    return tuple(Made(*row) for row in rows) if good else None
 
 
 def _in_fields(record: Record) -> Record:
@@ -300,6 +324,7 @@ def newest(records: Iterable[Record], step: str) -> NewestRecord | None:
                 feedback=record.feedback,
                 named=record.named,
                 surface=record.surface,
+                made=record.made,
             )
     return None
 

@@ -60,6 +60,12 @@ def body_hash(tree: Tree, subject: Subject) -> str:
     return VERSION + frontmatter.body_hash(parts)
 
 
+def file_hash(tree: Tree, path: str) -> str:
+    """The same of one file alone; '' when it is not there."""
+    data = tree.read(path)
+    return "" if isinstance(data, Fault) else frontmatter.body_hash((_text(path, data),))
+
+
 def is_unchanged(tree: Tree, subject: Subject, known: str) -> bool:
     return known.startswith(VERSION) and body_hash(tree, subject) == known
 

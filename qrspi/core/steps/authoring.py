@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-
 from qrspi.core.filenames import feedback_file
 from qrspi.core.hints import TYPE_CHECKING
 from qrspi.core.model import Ask, Next
@@ -16,7 +14,7 @@ from qrspi.core.tree import Fault, Tree
 from qrspi.core.yaml import frontmatter
 
 if TYPE_CHECKING:
-    from qrspi.core.artifacts.questions import Inquiry, Question
+    from qrspi.core.steps.research_sources import Asked
 
 # What `init` writes before a person has said anything, in the shape that its author is told.
 EMPTY_GOALS = """---
@@ -93,7 +91,19 @@ def needed(facts: Facts) -> tuple[str, ...]:
     returned = entry is not None and entry.event in ("rewind", "phase")
     if entry and returned and step_text.may_be_unchanged(facts.tree, about, entry.body_hash):
         return (f"{artifact} was returned to draft and has not changed since",)
-    return ()
+    return _outdated(facts) if facts.step == "research" else ()
+
+
+def _outdated(facts: Facts) -> tuple[str, ...]:
+    """Answers to other questions than are asked now, or a summary of other answers."""
+    if not any(record.made for record in facts.records):
+        return ()
+    from qrspi.core.steps import research_sources
+
+    files = sorted(research_sources.outdated(facts.tree, facts.records))
+    if STEP["research"].artifact in files:
+        return (f"{STEP['research'].artifact} is of before the answers changed",)
+    return (f"{', '.join(files)}: the question is another one now",) if files else ()
 
 
 def _is_empty_draft(goals: bytes) -> bool:
@@ -159,13 +169,12 @@ def rejected_by(facts: Facts, artifact: bytes | Fault) -> str:
 def asked(facts: Facts, why: tuple[str, ...]) -> Next:
     if facts.step == "research":
         # Only a run at its research pays for reading questions.
-        from qrspi.core.artifacts.questions import inquiry
+        from qrspi.core.steps import research_sources
 
-        again = feedback.asked_again(facts.tree, "research") if "feedback" in facts.names else ()
-        found = inquiry(facts.tree, facts.config, again)
-        if found.open:
-            return _answers(facts, why, found, again)
-        why += found.not_dispatched
+        found = research_sources.asked(facts)
+        if found.inquiry.open:
+            return _answers(facts, why, found)
+        why += found.inquiry.not_dispatched
     inputs = [*upstream(facts.step, facts.route, facts.names)]
     if "feedback" in facts.names and (path := newest_feedback(facts.tree, facts.step)):
         inputs.append(path)
@@ -185,12 +194,17 @@ def asked(facts: Facts, why: tuple[str, ...]) -> Next:
     )
 
 
-def _why_open(count: str, asked: tuple[Question, ...], again: Collection[str]) -> tuple[str, ...]:
-    returned = [question.name for question in asked if question.name in again]
-    if not returned:
-        return (f"{count} have no answer yet",)
-    names = ", ".join(returned)
-    return (f"the feedback names {names}, and the answer is still what it was",)
+def _why_open(found: Asked) -> tuple[str, ...]:
+    names = [question.name for question in found.inquiry.open]
+    returned = ", ".join(name for name in names if name in found.sent_back)
+    before = ", ".join(name for name in names if name in found.changed)
+    new = len([name for name in names if name not in found.sent_back | found.changed])
+    said = (
+        f"{new} question{'s have' if new > 1 else ' has'} no answer yet" if new else "",
+        f"the feedback names {returned}, and the answer is still what it was" if returned else "",
+        f"another question was asked when {before} was answered" if before else "",
+    )
+    return tuple(filter(None, said))
 
 
 def _comments(facts: Facts) -> tuple[str, ...]:
@@ -201,8 +215,9 @@ def _comments(facts: Facts) -> tuple[str, ...]:
     return (comments.page_file(facts.step),) if open_ else ()
 
 
-def _answers(facts: Facts, why: tuple[str, ...], found: Inquiry, again: Collection[str]) -> Next:
+def _answers(facts: Facts, why: tuple[str, ...], asked: Asked) -> Next:
     """One author for each question. The summary is written when all have answered."""
+    found = asked.inquiry
     files = tuple(question.file for question in found.open)
     sent_back = newest_feedback(facts.tree, facts.step) if "feedback" in facts.names else ""
     first = found.open[0].name
@@ -214,7 +229,7 @@ def _answers(facts: Facts, why: tuple[str, ...], found: Inquiry, again: Collecti
         f"({', '.join(files)}), then run `qrspi next {facts.run}`. "
         f"`qrspi prompt {facts.run} {first}` prints what to tell the first; what an "
         "agent prints goes into its file.",
-        because=(*why, *_why_open(count, found.open, again), *found.not_dispatched),
+        because=(*why, *_why_open(asked), *found.not_dispatched),
         step=facts.step,
         missing=files,
         inputs=("questions.md", *((sent_back,) if sent_back else ())),

@@ -54,7 +54,19 @@ def _since_decided(facts: Facts, seen: NewestRecord) -> str:
     if step_text.only_body_is_known(facts.tree, subject_of(facts.step), seen.body_hash):
         return f"{BEGIN} the body of {artifact} has not changed {since}."
     where = _sections(facts, artifact, seen.feedback)
-    return f"{BEGIN} {artifact} has changed {since}{f': {where}' if where else ''}."
+    return f"{BEGIN} {_changed_files(facts, seen)} changed {since}{f': {where}' if where else ''}."
+
+
+def _changed_files(facts: Facts, seen: NewestRecord) -> str:
+    """The artifact, or the files of research, where the record knows each of them."""
+    if facts.step != "research" or not seen.made:
+        return f"{STEP[facts.step].artifact} has"
+    from qrspi.core.steps import research_sources
+
+    files = research_sources.changed(facts.tree, seen.made)
+    more = len(files) - MOST_SECTIONS
+    named = (*files[:MOST_SECTIONS], *([f"{more} more"] if more > 0 else []))
+    return f"{_listed(named)} {'has' if len(files) == 1 else 'have'}"
 
 
 def _sections(facts: Facts, artifact: str, path: str) -> str:

@@ -290,10 +290,9 @@ def _database(job: Job, key: str) -> str:
 
 def _question(job: Job, name: str) -> Question:
     # Imported here: only research has questions.
-    from qrspi.core.artifacts import questions
+    from qrspi.core.steps import research_sources
 
-    again = feedback.asked_again(job.workspace, "research")
-    asked = questions.inquiry(job.workspace, job.facts.config, again)
+    asked = research_sources.asked(job.facts).inquiry
     return next(question for question in asked.open if question.name == name)
 
 

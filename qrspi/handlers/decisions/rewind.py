@@ -7,13 +7,15 @@ finds what is left to do. The round that is abandoned is flagged before anything
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from qrspi.core.errors import Refusal, accepted
 from qrspi.core.filenames import RoundPaths, flagged_round, loop_choice, pause_file
 from qrspi.core.pipeline import STEP
-from qrspi.core.records.approvals import Mark, Record
+from qrspi.core.records.approvals import Made, Mark, Record
 from qrspi.core.rounds import pause_file as pauses
 from qrspi.core.rounds.loop import Loop
-from qrspi.core.steps import permits
+from qrspi.core.steps import permits, research_sources
 from qrspi.core.tree import Fault, entries
 from qrspi.handlers.changes import change_set
 from qrspi.handlers.changes.change_set import ChangeSet, Edit
@@ -29,10 +31,16 @@ def plan(job: Job, target: str, who: str = "", finding: str = "") -> ChangeSet:
         raise Refusal(problem)
     steps = permits.reset_by_rewind(job.facts, target)
     marks = tuple(change_set.mark(job.workspace, step) for step in steps)
-    record = Record("rewind", *marks[0], resets=marks, finding=finding)
+    record = Record("rewind", *marks[0], resets=marks, finding=finding, made=_made(job, steps))
     left = _leave_round(job, finding)
     line = change_set.all_on_record(job, (*_about_finding(job, finding, left), record), who)
     return _change(job, marks, (line, *left), _resets(job, marks))
+
+
+def _made(job: Job, steps: Iterable[str]) -> tuple[Made, ...]:
+    """What research was made from, before somebody changes it."""
+    taken_back = not research_sources.STEPS.isdisjoint(steps)
+    return research_sources.made(job.workspace) if taken_back else ()
 
 
 def _about_finding(job: Job, finding: str, left: tuple[Edit, ...]) -> tuple[Record, ...]:
@@ -159,7 +167,8 @@ def unapprove(job: Job, step: str, who: str = "") -> ChangeSet:
     known = change_set.is_newest_record(job, "unapprove", about)
     if problem and not (known and _is_half_unapproved(job, step)):
         raise Refusal(problem)
-    record = () if known else (change_set.on_record(job, Record("unapprove", *about), who),)
+    decided = Record("unapprove", *about, made=_made(job, (step,)))
+    record = () if known else (change_set.on_record(job, decided, who),)
     return ChangeSet(
         handler="unapprove",
         step=step,

@@ -70,6 +70,7 @@ def test_the_target_and_every_later_step_return_to_draft(tmp_path: Path) -> None
     back = STEPS[2:]
     (record,) = gate.records()
     resets = {mark["step"]: mark for mark in record.pop("resets")}
+    assert [one["file"] for one in record.pop("made")] == ["research/summary.md"]
     assert record == {
         "event": "rewind",
         "step": "research",

@@ -1,0 +1,129 @@
+"""Research after its questions were taken back: what is asked for again, and what stays valid."""
+
+from __future__ import annotations
+
+import pytest
+
+from qrspi.core.derivation.derive import derive
+from qrspi.core.pipeline import subject_of
+from qrspi.core.records import approvals, step_text
+from qrspi.core.records.approvals import Mark, Record
+from qrspi.core.steps import research_sources
+from qrspi.core.tree import MemoryTree
+from tests import runs
+from tests.runs import artifact
+
+Q1, Q2 = "1. [codebase] Where are users kept?", "2. [web] Which standard holds?"
+FIRST, SECOND, THIRD = (f"research/q0{n}.md" for n in ("1-codebase", "2-web", "3-web"))
+SUMMARY = "research/summary.md"
+
+
+def asking(*lines: str, status: str = "approved") -> bytes:
+    return artifact(status, "# Questions\n\n" + "\n".join(lines) + "\n")
+
+
+BEFORE = {
+    "config.md": runs.config("full"),
+    "goals.md": artifact("approved"),
+    "questions.md": asking(Q1, Q2),
+    FIRST: b"In the table.\n",
+    SECOND: b"The old one.\n",
+    SUMMARY: artifact("approved", "# Research\n\nA table and the old standard.\n"),
+}
+DRAFT = {SUMMARY: BEFORE[SUMMARY].replace(b"status: approved", b"status: draft")}
+REWRITTEN = {SUMMARY: artifact("draft", "# Research\n\nAnother summary.\n")}
+
+
+def rewound(files: dict[str, bytes], event: str = "rewind") -> bytes:
+    tree = MemoryTree(files, runs.RUN)
+    marks = [
+        Mark(step, step_text.body_hash(tree, subject_of(step)), 0)
+        for step in ("questions", "research")
+    ]
+    who, when = "Nell Example <nell@example.org>", "2026-05-17T09:30:00Z"
+    record = Record(event, *marks[0], resets=tuple(marks), who=who, when=when)
+    return approvals.render(record._replace(made=research_sources.made(tree)))
+
+
+def after(changes: dict[str, bytes], *others: dict[str, bytes]) -> dict[str, bytes]:
+    """The run after a rewind of each state, then with these changes."""
+    log = b"".join(rewound(BEFORE | other) for other in ({}, *others))
+    return BEFORE | DRAFT | {approvals.FILE: log} | changes
+
+
+OTHER = {"questions.md": asking(Q1, "2. [web] Which browser is used?")}
+MORE = {"questions.md": asking(Q1, Q2, "3. [web] Who else has this?")}
+ANSWERED = {SECOND: b"Most use the newest.\n"}
+ADDED = {THIRD: b"Everybody.\n"}
+UNCHANGED = f"{SUMMARY} was returned to draft and has not changed since"
+ANOTHER = "another question was asked when q02-web was answered"
+OF_BEFORE = f"{SUMMARY} is of before the answers changed"
+
+WAITS = {
+    "a question that was replaced": (after(OTHER), (SECOND,), (UNCHANGED, ANOTHER)),
+    "replaced, and the summary written too early": (
+        after(OTHER | REWRITTEN),
+        (SECOND,),
+        (f"{SECOND}: the question is another one now", ANOTHER),
+    ),
+    "replaced, and taken back again before it was answered": (
+        after(OTHER, OTHER),
+        (SECOND,),
+        (UNCHANGED, ANOTHER),
+    ),
+    "replaced and answered": (after(OTHER | ANSWERED), (), (OF_BEFORE,)),
+    "a question that was added": (
+        after(MORE),
+        (THIRD,),
+        (UNCHANGED, "1 question has no answer yet"),
+    ),
+    "added and answered": (after(MORE | ADDED), (), (OF_BEFORE,)),
+    "added, answered, and taken back again": (after(MORE | ADDED, MORE | ADDED), (), (UNCHANGED,)),
+    "other line breaks in a question": (
+        after({"questions.md": asking(Q1, "2. [web] Which\n   standard holds?")}),
+        (),
+        (UNCHANGED,),
+    ),
+}
+
+
+@pytest.mark.rule("LIV-01", "LIV-22")
+@pytest.mark.parametrize(("files", "missing", "why"), WAITS.values(), ids=WAITS.keys())
+def test_research_is_asked_for_again_where_it_was_made_from_something_else(
+    files: dict[str, bytes], missing: tuple[str, ...], why: tuple[str, ...]
+) -> None:
+    answer = derive(runs.tree(files)).next
+    assert (answer.action, answer.step, answer.missing) == ("author", "research", missing)
+    assert answer.because == why
+
+
+VALID = {
+    "replaced, answered, and summed up": after(OTHER | ANSWERED | REWRITTEN),
+    "added, answered, and summed up": after(MORE | ADDED | REWRITTEN),
+    "no record says what they were made from": {
+        name: data for name, data in after(OTHER | ANSWERED).items() if name != approvals.FILE
+    },
+}
+
+
+@pytest.mark.rule("LIV-01")
+@pytest.mark.parametrize("files", VALID.values(), ids=VALID.keys())
+def test_research_that_fits_its_questions_is_reviewed(files: dict[str, bytes]) -> None:
+    assert derive(runs.tree(files)).next.action == "prepare-round"
+
+
+CHANGED = {
+    "an answer alone": (ADDED, (THIRD,)),
+    "the summary alone": (REWRITTEN, (SUMMARY,)),
+    "both": (ADDED | REWRITTEN, (SUMMARY, THIRD)),
+    "only a status": (DRAFT, ()),
+}
+
+
+@pytest.mark.rule("LIV-01")
+@pytest.mark.parametrize(("changes", "files"), CHANGED.values(), ids=CHANGED.keys())
+def test_what_changed_in_research_is_named_by_file(
+    changes: dict[str, bytes], files: tuple[str, ...]
+) -> None:
+    before = research_sources.made(runs.tree(BEFORE))
+    assert research_sources.changed(runs.tree(BEFORE | changes), before) == files
