@@ -41,21 +41,6 @@ def _or_a_step(unknown: Problem) -> Problem:
     return unknown._replace(message=said)
 
 
-def _only_open(root: Root) -> RunDir | Problem | None:
-    """The only one of several runs that is neither complete nor closed. Otherwise all are offered,
-    those that have ended last."""
-    from qrspi.core.derivation.derive import derive
-    from qrspi.world.files.run_tree import DiskTree
-
-    runs = locate.list_runs(root)
-    if isinstance(runs, Fault):
-        return None
-    states = {run: derive(DiskTree(run.path), steps=False) for run in runs}
-    ended = tuple(run for run, state in states.items() if state.complete or state.closed)
-    going = tuple(run for run in runs if run not in ended)
-    return going[0] if len(going) == 1 else locate.one_of(root, (*going, *ended))
-
-
 class NoStdout(Halt):
     """The answer cannot be written."""
 
@@ -108,15 +93,20 @@ class Session:
         )
         return self._root
 
-    def run(self, word: str | None) -> RunDir:
-        """The run that a word names, or the only one, or the one of the current directory."""
+    def run(self, word: str | None, verb: str = "status") -> RunDir:
+        """The run that a word names, or the only one, or the one of the current directory or
+        branch. `verb` is what a refusal shows with a run filled in."""
         if word is None and self.root.only:
             word = self.root.only
         if word:
             return self._one(locate.resolve(self.root, word))
         found = locate.default(self.root, project_root.current_directory())
         if isinstance(found, Problem) and found.code == "ambiguous-run":
-            found = _only_open(self.root) or found
+            from qrspi.cli import meant_run
+
+            found = meant_run.find(self.root) or found
+        if isinstance(found, Problem) and found.options:
+            found = found._replace(hint=f"qrspi {verb} {found.options[0]}")
         return self._one(found)
 
     def run_for(self, word: str | None, step: str | None) -> RunDir:

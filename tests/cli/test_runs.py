@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -124,6 +125,57 @@ def test_the_only_open_run_is_meant_and_the_others_come_last(project: Path, qrsp
     ]
     listed = qrspi("status", "--all", "--json").json["runs"]
     assert [run["run"] for run in listed][-1] == "2026-05-16-old-idea"
+
+
+CLOSED = b"---\nclosed: then\n---\n"
+Contents = dict[str, bytes]
+
+
+@pytest.mark.rule("LIV-27")
+def test_when_all_runs_have_ended_the_refusal_says_so_and_shows_a_command_that_works(
+    project: Path, qrspi: Call
+) -> None:
+    for name in NAMES[:2]:
+        runs.on_disk(project, {"config.md": runs.config(), "closed.md": CLOSED}, name)
+    refused = qrspi("next", "--json")
+    assert (refused.code, refused.json["message"], refused.json["hint"]) == (
+        2,
+        "2 runs are here, all of them complete or closed: say which: " + ", ".join(NAMES[:2]),
+        f"qrspi next {NAMES[0]}",
+    )
+    assert qrspi(*refused.json["hint"].split()[1:]).code == 0
+
+
+@pytest.mark.rule("LIV-27")
+@pytest.mark.parametrize("closed", [{}, {"closed.md": CLOSED}])
+@pytest.mark.parametrize(
+    ("files", "branch", "meant"),
+    [
+        ({}, "qrspi/user-page", NAMES[1]),
+        ({}, f"qrspi/{NAMES[1]}", NAMES[1]),
+        ({}, "main", ""),
+        ({"plan.md": b"---\nfeature_branch: own\n---\n"}, "own", NAMES[0]),
+        ({"plan.md": b"---\nfeature_branch: own\n---\n"}, "qrspi/user-auth", ""),
+        ({"config.md": runs.config("quick", feature_branch="own")}, "own", NAMES[0]),
+    ],
+)
+def test_of_several_the_run_whose_branch_is_checked_out_is_meant(
+    project: Path, qrspi: Call, closed: Contents, files: Contents, branch: str, meant: str
+) -> None:
+    subprocess.run(["git", "init", "-qb", branch], check=True)
+    ground = {"config.md": runs.config("quick")} | closed
+    runs.on_disk(project, ground | files, NAMES[0])
+    runs.on_disk(project, ground, NAMES[1])
+    answer = qrspi("next", "--dry-run", "--json")
+    assert (answer.code, answer.json.get("run", "")) == (0 if meant else 2, meant)
+
+
+@pytest.mark.rule("LIV-27")
+def test_a_branch_that_two_runs_share_tells_nothing(project: Path, qrspi: Call) -> None:
+    for name in NAMES[:2]:
+        runs.on_disk(project, {"config.md": runs.config("quick", feature_branch="own")}, name)
+    subprocess.run(["git", "init", "-qb", "own"], check=True)
+    assert qrspi("next", "--json").code == 2
 
 
 @pytest.mark.rule("LIV-27")

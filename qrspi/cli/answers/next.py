@@ -39,7 +39,7 @@ def show(
 
 
 def _taken(session: Session, request: Request) -> Outcome:
-    found = session.run(request.run)
+    found = session.run(request.run, "next")
     workspace, path = place(session, found)
     options = options_of(session, request)
     if request.dry_run:

@@ -41,7 +41,7 @@ def command(
     asked: Asked,
 ) -> None:
     """Do every mechanical thing that can be done now, then say exactly what is needed from whom."""
-    named = session.run(run).name  # once: of several, a person picks one
+    named = session.run(run, "next").name  # once: of several, a person picks one
     request = Request(
         run=named,
         dry_run=dry_run,
@@ -67,12 +67,12 @@ def _name_branch(session: Session, request: Request, name: str) -> None:
         raise click.UsageError("--onto is put on record at once: leave out --dry-run")
     from qrspi.handlers.runs import start_run
 
-    workspace, _ = next_answer.place(session, session.run(request.run))
+    workspace, _ = next_answer.place(session, session.run(request.run, "next"))
     start_run.merge_onto(workspace, next_answer.options_of(session, request), name)
 
 
 def _dispatched(session: Session, request: Request, asked: Asked) -> int:
-    workspace, path = next_answer.place(session, session.run(request.run))
+    workspace, path = next_answer.place(session, session.run(request.run, "next"))
     if request.dry_run:
         told = next_answer.show
         return told(session, request, lambda found: _would_send(session, workspace, found, asked))

@@ -124,13 +124,15 @@ def _of_task(runs: tuple[RunDir, ...], cwd: str) -> RunDir | None:
     return found[0] if len(found) == 1 else None
 
 
-def one_of(root: Root, candidates: tuple[RunDir, ...], step: str = "") -> RunDir | Problem:
+def one_of(
+    root: Root, candidates: tuple[RunDir, ...], step: str = "", state: str = "here"
+) -> RunDir | Problem:
     """The only candidate; with `step`, the candidates are the runs that can enter it."""
     if len(candidates) == 1:
         return candidates[0]
     if candidates:
         names = tuple(run.name for run in candidates)
-        state = f"ready for {step}" if step else "here"
+        state = f"ready for {step}" if step else state
         return _several(f"{len(names)} runs are {state}: say which", names)
     if step:
         message = (
