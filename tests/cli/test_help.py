@@ -115,13 +115,16 @@ def test_an_unknown_shell(qrspi: Call) -> None:
     )
 
 
+PATH = "schemas/finding.schema.json"  # as `next --json` names it
+
+
 @pytest.mark.rule("OUT-02")
 def test_schemas_are_listed_and_printed(qrspi: Call) -> None:
     names = sorted(path.name.partition(".")[0] for path in (ROOT / "schemas").glob("*.json"))
     listed = qrspi("schema", "--json").json["schemas"]
     assert [item["name"] for item in listed] == names
     assert [line.split()[0] for line in qrspi("schema").out.splitlines()] == ["NAME", *names]
-    for word in ("finding", "qrspi/finding/v1"):
+    for word in ("finding", "qrspi/finding/v1", "finding.schema.json", PATH):
         printed = qrspi("schema", word)
         assert printed.out == (ROOT / "schemas/finding.schema.json").read_text("utf-8")
         assert json.loads(printed.out)["$schema"].endswith("2020-12/schema")

@@ -36,8 +36,9 @@ def _list(session: Session) -> None:
 
 
 def _known(word: str) -> str:
-    """`qrspi/status/v1`, as documents call it, is `status`."""
+    """`qrspi/status/v1`, as documents call it, is `status`; and so is the path of its file."""
     name = word.removeprefix("qrspi/").removesuffix("/v1")
+    name = name.removeprefix("schemas/").removesuffix(".schema.json")
     names = shipped_schemas.names()
     if name in names:
         return name
