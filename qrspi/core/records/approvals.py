@@ -15,6 +15,7 @@ that claims too much.
 """
 
 from collections.abc import Iterable
+from functools import lru_cache
 
 from qrspi.core import patterns
 from qrspi.core.hints import Any, Literal
@@ -133,6 +134,7 @@ _IF_SAID = (
 )
 
 
+@lru_cache(maxsize=1)  # a command looks at its run more than once
 def read(content: bytes | Fault) -> tuple[Record, ...] | Problem:
     """All records in order, or the first problem that makes them unknown."""
     if isinstance(content, Fault):
