@@ -351,8 +351,7 @@ What is odd:
 Would write: import-files.txt, import.md, config.md
 
 Next: Score 1 finding of design round 1: each needs a .score.yml beside it in {folder}. \
-`qrspi next {RUN} --dispatch` sends the agent; `qrspi prompt {RUN} verify-sec-claude-F02` prints \
-what to tell it.
+`qrspi next {RUN} --dispatch` sends the agent.
 
 To be answered first:
   Which models are used? ({no_models})

@@ -25,7 +25,7 @@ PLAIN = {
     "the name of a run": {
         *("run", "facts.run", "job.run", "state.run", "decision.run.name", "run.name"),
         *("found.name", "tree.name", "workspace.name", "ended.program.run"),
-        "os.path.basename(path)",
+        *("os.path.basename(path)", "found.options[0]", "request.run.rpartition('/')[2]"),
         *("slug_of(job.run)", "own"),  # a part of it
     },
     "a step, a task, a reviewer, by its own grammar": {
@@ -39,6 +39,7 @@ PLAIN = {
             "first",
             "name",
             "order.name",
+            "request.name",
             "tag",
             "asks[0].name",
             "waiting[0].name",

@@ -32,6 +32,7 @@ RECORDS = st.builds(
     user=TEXTS,
     named=st.just("") | TEXTS,
     route=TEXTS,
+    made=st.just(()),
 )
 LOGS = st.lists(RECORDS, max_size=8)
 

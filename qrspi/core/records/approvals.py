@@ -17,12 +17,11 @@ that claims too much.
 from collections.abc import Iterable
 from functools import lru_cache
 
-from qrspi.core import patterns
 from qrspi.core.hints import Any, Literal
 from qrspi.core.model import Problem
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import STEP, subject_of
-from qrspi.core.records import step_text
+from qrspi.core.records import decision_line, step_text
 from qrspi.core.tree import Fault, Tree
 
 FILE = "approvals.jsonl"
@@ -141,7 +140,7 @@ def read(content: bytes | Fault) -> tuple[Record, ...] | Problem:
         return _unreadable(content, FILE, "the record of decisions") or ()
     *lines, tail = content.split(b"\n")
     records: list[Record] = []
-    for number, line in enumerate((*lines, b"" if _is_torn(tail) else tail), 1):
+    for number, line in enumerate((*lines, b"" if decision_line.is_torn(tail) else tail), 1):
         found = _plain(line) or (_line(line) if line.strip() else None)
         if isinstance(found, str):
             return _bad_line(number, found)
@@ -190,23 +189,6 @@ def _unreadable(fault: Fault, file: str, what: str) -> Problem | None:
     return Problem("unreadable", text, file, found=found, expected=expected)
 
 
-def _is_torn(tail: bytes) -> bool:
-    """Whether a write that was cut off can have left this after the last newline. A complete object
-    cannot be that."""
-    if not tail or not (tail.startswith(_BEGINNING) or _BEGINNING.startswith(tail)):
-        return False
-    import json
-
-    try:
-        json.loads(tail)
-    except (ValueError, RecursionError):
-        return True
-    return False
-
-
-_BEGINNING = b'{"event": "'  # of every line that `render` makes
-
-
 def _bad_line(number: int, found: str) -> Problem:
     expected = "a record of a decision"
     text = f"{FILE} line {number} is {found}, expected {expected}: correct it or restore the file"
@@ -216,22 +198,22 @@ def _bad_line(number: int, found: str) -> Problem:
 
 
 def _plain(line: bytes) -> Record | None:
-    """A line of exactly the shape that most commands write, read in a fifth of the time that JSON
-    takes, so that thousands of old decisions cost little. None for any other line."""
-    found = patterns.fullmatch(_PLAIN, line.decode("ascii")) if line.isascii() else None
-    if found is None:
+    """A line of the shape that most commands write; None for any other."""
+    if (found := decision_line.texts(line)) is None:
         return None
-    event, step, body_hash, number, who, when, surface, feedback, user, route = found.groups("")
-    mark = (step, body_hash, int(number))
-    said = (who, when, surface, (), "", feedback, "", "", 0, user, "", "", "", "", "", route, "")
-    return Record._make((event, *mark, *said))
-
-
-_TEXT = r'"([ !#-\[\]-~]*)"'  # without a character that JSON escapes
-_PLAIN = (
-    r'\{"event": %s, "step": %s, "body_hash": %s, "round": (0|[1-9][0-9]{0,8}), "who": %s'
-    r', "when": %s, "surface": %s(?:, "feedback": %s)?(?:, "user": %s)?(?:, "route": %s)?\}'
-) % ((_TEXT,) * 9)
+    event, step, body_hash, number, who, when, surface, feedback, user, route = found
+    return Record(
+        event=event,
+        step=step,
+        body_hash=body_hash,
+        round=int(number),
+        who=who,
+        when=when,
+        surface=surface,
+        feedback=feedback,
+        user=user,
+        route=route,
+    )
 
 
 def _line(line: bytes) -> Record | str:
