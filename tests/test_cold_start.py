@@ -52,6 +52,7 @@ FOR_STATUS = """
     qrspi.core.records
     qrspi.core.records.approvals
     qrspi.core.records.audit_trail
+    qrspi.core.records.decision_line
     qrspi.core.records.decisions
     qrspi.core.records.feedback
     qrspi.core.records.json_fields
