@@ -83,6 +83,24 @@ def test_without_a_terminal_anything_but_clean_needs_a_word(project: Path, qrspi
     assert (run / "goals.md").read_bytes() == artifact("approved")
 
 
+@pytest.mark.rule("APR-01", "LIV-01", "LIV-02")
+def test_a_text_that_was_rewound_and_left_is_approved_by_the_command_that_is_named(
+    project: Path, qrspi: Call
+) -> None:
+    placed(project, DRAFT | reviewed_clean("goals", TEXT))
+    qrspi("next")
+    assert qrspi("approve", "goals").code == 0
+    assert qrspi("rewind", "--to", "goals", "--yes").code == 0
+    line = (
+        "Reviews passed clean in round 1, before the rewind; not reviewed since; goals.md was "
+        "returned to draft and has not changed since: change it and have it reviewed, or approve "
+        "it as it is with --unreviewed"
+    )
+    hint = f"qrspi approve {RUN} goals --unreviewed"
+    assert qrspi("approve", "goals") == (3, "", f"{line}\n  {hint}\n")
+    assert qrspi("approve", "goals", "--unreviewed").code == 0
+
+
 @pytest.mark.rule("OUT-02", "OUT-03", "APV-01")
 def test_the_documents(project: Path, qrspi: Call) -> None:
     placed(project, DRAFT)

@@ -90,11 +90,16 @@ def standing(facts: Facts, loop: Loop) -> tuple[str, bool]:
     before it decides, unless that one was clean."""
     entry = approvals.newest(facts.records, facts.step)
     if entry and entry.event == "rewind" and loop.number <= facts.base:
-        return "Not reviewed", False
+        return _before_rewind(loop), False
     if is_open(loop) and (before := _before(facts, loop)):
         review, clean = review_status(before)
         return (review, False) if not clean else ("Not reviewed", False)
     return review_status(loop)
+
+
+def _before_rewind(loop: Loop) -> str:
+    review, clean = review_status(loop)
+    return f"{review}, before the rewind; not reviewed since" if clean else "Not reviewed"
 
 
 def is_open(loop: Loop) -> bool:

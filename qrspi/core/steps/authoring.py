@@ -86,12 +86,17 @@ def needed(facts: Facts) -> tuple[str, ...]:
         return (f"{artifact} is still the empty draft that init wrote",)
     if path := rejected_by(facts, data):
         return (f"{artifact} is still the text that {path} rejects",)
-    entry = approvals.newest(facts.records, facts.step)
-    about = subject_of(facts.step)
-    returned = entry is not None and entry.event in ("rewind", "phase")
-    if entry and returned and step_text.may_be_unchanged(facts.tree, about, entry.body_hash):
+    if is_returned(facts):
         return (f"{artifact} was returned to draft and has not changed since",)
     return _outdated(facts) if facts.step == "research" else ()
+
+
+def is_returned(facts: Facts) -> bool:
+    """Whether the text was returned to draft and is still the same."""
+    entry = approvals.newest(facts.records, facts.step)
+    if entry is None or entry.event not in ("rewind", "phase"):
+        return False
+    return step_text.may_be_unchanged(facts.tree, subject_of(facts.step), entry.body_hash)
 
 
 def _outdated(facts: Facts) -> tuple[str, ...]:

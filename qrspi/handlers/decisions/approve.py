@@ -208,13 +208,16 @@ def _disagreement(job: Job, step: str, consent: Consent) -> Problem | None:
     if now.clean or now.settled or accepts:
         return None
     waits = (job.next.action != "approve" or job.next.kind == "batch") and job.next.command
+    returned = authoring.is_returned(job.facts._replace(step=step))
+    way = "change it and have it reviewed, or approve it as it is with --unreviewed"
+    only = f"{now.artifact} is approved all the same only with --unreviewed"
     return Problem(
         "not-reviewed",
-        f"{now.sentence}: {now.artifact} is approved all the same only with --unreviewed",
+        f"{now.sentence}: {way if returned else only}",
         file=now.artifact,
         found=now.review,
         expected="a clean review",
-        hint=waits or f"{command} --unreviewed",
+        hint=(not returned and waits) or f"{command} --unreviewed",
     )
 
 
