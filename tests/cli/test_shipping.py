@@ -93,6 +93,44 @@ def test_failing_tests_are_said_before_any_reviewer_is_sent(begin: Begin, qrspi:
     assert f"## Tests\n\nState: failed\n\n{FAILED} (" in shop.read("pull-request.md")
 
 
+@pytest.mark.rule("LIV-06", "LIV-02")
+@pytest.mark.parametrize(
+    ("script", "status"), [("nothing-is-called-so\n", 127), ("exec ./a.py\n", 126)]
+)
+def test_a_command_that_cannot_start_is_no_failing_test(
+    script: str, status: int, begin: Begin, qrspi: Call
+) -> None:
+    shop = begin(script)
+    said = f"sh test.sh could not be started (exit {status}, see reviews/test/round-01.log)"
+    sentence = f"The tests were not run: {said}"
+    assert known_tests(qrspi) == {"state": "not-run", "summary": sentence, "failures": []}
+    answer = qrspi("next", RUN, "--json").json["next"]
+    setting = f"qrspi config set {RUN} gates.test_command 'CMD'"
+    assert (answer["kind"], answer["command"]) == ("test", setting)
+    assert answer["summary"] == (
+        f"{sentence}. `{setting}` names another command; `qrspi resolve {RUN} rerun` runs the same "
+        "one again."
+    )
+    assert [one["key"] for one in answer["options"]] == ["rerun", "fix", "review", "ship"]
+    assert f"State: not-run\n\n{sentence}. Output: " in shop.read("test-results.md")
+    assert qrspi("config", "set", RUN, "gates.test_command", "true").code == 0
+    assert qrspi("next", RUN).code == 0
+    assert known_tests(qrspi)["state"] == "passed"
+
+
+@pytest.mark.rule("LIV-06")
+def test_a_command_that_names_failures_has_run_however_it_ends(begin: Begin, qrspi: Call) -> None:
+    begin("echo 'FAILED tests/x.py::y - boom'; exit 127\n")
+    assert known_tests(qrspi)["summary"] == FAILED
+
+
+@pytest.mark.rule("LIV-06")
+def test_a_person_may_report_on_tests_that_could_not_start(begin: Begin, qrspi: Call) -> None:
+    begin("nothing-is-called-so\n")
+    assert qrspi("test", "report", RUN, "--passed", "-m", "By hand.").code == 0
+    assert known_tests(qrspi)["state"] == "passed"
+
+
 @pytest.mark.rule("LIV-06")
 def test_nobody_ships_failing_tests_without_a_reason(begin: Begin, qrspi: Call) -> None:
     shop = begin(FAILING)
@@ -177,8 +215,8 @@ def test_tests_that_nobody_ran_are_called_not_run(begin: Begin, qrspi: Call) -> 
     assert answer["command"] == f"qrspi resolve {RUN} fix"
     assert answer["summary"] == (
         f"{NOT_RUN}. Nobody has reviewed this yet. `qrspi resolve {RUN} fix` goes back to the "
-        f"plan. `qrspi config set {RUN} gates.test_command CMD` has them run. Did you run them by "
-        f"hand? `qrspi test report {RUN} --passed -m TEXT`, or --failed."
+        f"plan. `qrspi config set {RUN} gates.test_command 'CMD'` has them run. Did you run them "
+        f"by hand? `qrspi test report {RUN} --passed -m TEXT`, or --failed."
     )
     assert [one["key"] for one in answer["options"]] == ["fix", "review", "ship"]
     assert f"State: not-run\n\n{NOT_RUN}." in shop.read("test-results.md")

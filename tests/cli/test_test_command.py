@@ -17,10 +17,10 @@ from tests.project import Project
 
 RUN = runs.RUN
 INIT = ("init", "user-auth", "--pipeline", "quick", "--no-second-reviewer")
-SETTING = f"qrspi config set {RUN} gates.test_command CMD"
-LATER = f"nobody has said what runs the tests: `{SETTING}`, or none in place of CMD"
+SETTING = f"qrspi config set {RUN} gates.test_command 'CMD'"
+LATER = f"nobody has said what runs the tests: `{SETTING}`, or none in place of 'CMD'"
 ASKED = (
-    f"Which command runs the tests? Say it with `{SETTING}`, with none in place of CMD when "
+    f"Which command runs the tests? Say it with `{SETTING}`, with none in place of 'CMD' when "
     "nothing runs them."
 )
 AT_TERMINAL = "Which command runs the tests? (none: there is none; empty: ask me later): "
@@ -126,8 +126,50 @@ def test_the_same_answer_again_is_no_new_one(asked: Workshop, qrspi: Call) -> No
 def test_resolve_names_the_command_that_answers(asked: Workshop, qrspi: Call) -> None:
     result = qrspi("resolve", RUN, "none")
     assert result.code == 3
-    assert "config set RUN gates.test_command CMD, or none" in result.err
+    assert "config set RUN gates.test_command 'CMD', or none" in result.err
     assert told(asked) == []
+
+
+@pytest.mark.rule("LIV-02")
+@pytest.mark.parametrize("field", ["gates.test_command", "gates.ci_command"])
+def test_the_word_that_stands_for_a_command_is_none(
+    field: str, asked: Workshop, qrspi: Call
+) -> None:
+    before = asked.read("config.md")
+    assert qrspi("config", "set", RUN, field, "CMD") == (
+        2,
+        "",
+        f"{field}: CMD only stands for your own command; expected a command in quotes, such as "
+        "'make test', or none\n",
+    )
+    assert asked.read("config.md") == before and told(asked) == []
+
+
+@pytest.mark.rule("LIV-02")
+@pytest.mark.parametrize("run", [(), (RUN,)])
+@pytest.mark.parametrize("typed", ["make test", "python3 -m unittest", "npm run --silent test"])
+def test_a_command_without_quotes_is_shown_with_them(
+    typed: str, run: tuple[str, ...], asked: Workshop, qrspi: Call
+) -> None:
+    words = typed.split()
+    right = ("config", "set", *run, "gates.test_command")
+    assert qrspi(*right, *words) == (
+        2,
+        "",
+        f"gates.test_command takes one VALUE, found {len(words)} words: put the command in quotes\n"
+        f"  qrspi config set {RUN if run else '[RUN]'} gates.test_command '{typed}'\n",
+    )
+    assert told(asked) == []
+    assert qrspi(*right, typed).code == 0
+    assert [one[1] for one in told(asked)] == [typed]
+
+
+@pytest.mark.rule("LIV-02")
+def test_a_test_command_may_be_set_beside_other_fields(asked: Workshop, qrspi: Call) -> None:
+    words = ("gates.test_command", "make", "gates.quality", "off")
+    assert qrspi("config", "set", RUN, *words).code == 0
+    assert "No such option '-x'" in qrspi("config", "set", RUN, "gates.quality", "-x").err
+    assert "No such option '-x'" in qrspi("config", "set", "gates.test_command", "-x").err
 
 
 @pytest.mark.rule("LIV-05")

@@ -8,9 +8,11 @@ import click
 
 from qrspi.cli import arguments, run_words
 from qrspi.cli.answers import config_show
-from qrspi.cli.app import VerbGroup
+from qrspi.cli.app import Verb, VerbGroup
 from qrspi.cli.session import Session
 from qrspi.core.config import reader as configs
+from qrspi.core.config.problems import COMMANDS
+from qrspi.core.text import shell_words
 from qrspi.handlers.runs import change_config, consent
 from qrspi.render import config_page
 from qrspi.render.terminal import one_line
@@ -43,7 +45,18 @@ def validate(session: Session, run: str | None) -> None:
         raise click.exceptions.Exit(3)
 
 
-@command.action("set")
+class _Set(Verb):
+    """Many commands have options of their own, which click would take for options of this verb."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        try:
+            return super().parse_args(ctx, list(args))
+        except click.NoSuchOption:
+            _refuse_unquoted(args)
+            raise
+
+
+@command.action("set", cls=_Set)
 @arguments.words("[RUN] KEY VALUE [KEY VALUE]...")
 @arguments.dry_run("what would change")
 def set_(session: Session, words: tuple[str, ...], dry_run: bool) -> None:
@@ -67,7 +80,23 @@ def set_(session: Session, words: tuple[str, ...], dry_run: bool) -> None:
     session.answer(document, config_page.edit_lines(edit, dry_run))
 
 
+def _refuse_unquoted(words: Sequence[str]) -> None:
+    """A command of several words came as several words."""
+    at = next((at for at, word in enumerate(words[:2]) if word in COMMANDS), None)
+    if at is None:
+        return
+    key, line = words[at], words[at + 1 :]
+    others = line[1::2]
+    if len(line) < 2 or all(other.partition(".")[0] in configs.KNOWN for other in others):
+        return
+    text = f"{key} takes one VALUE, found {len(line)} words: put the command in quotes"
+    run = shell_words.quoted(words[0]) if at else "[RUN]"
+    hint = f"qrspi config set {run} {key} {shell_words.quoted(' '.join(line))}"
+    raise run_words.misuse(text, field=key, found=" ".join(line), expected="one word", hint=hint)
+
+
 def _run_and_pairs(words: Sequence[str]) -> tuple[str | None, list[tuple[str, str]]]:
+    _refuse_unquoted(words)
     if len(words) < 2:
         usage = "qrspi config set [RUN] KEY VALUE"
         text = f"{len(words)} words; expected a KEY and a VALUE, with a RUN before them or not"

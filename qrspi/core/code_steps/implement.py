@@ -7,6 +7,7 @@ from collections.abc import Callable
 from qrspi.core.code_steps import batch, gate_records, implementers, task_state
 from qrspi.core.code_steps.batch import Batch
 from qrspi.core.code_steps.task_state import TaskState, start_next
+from qrspi.core.config import problems as config_problems
 from qrspi.core.filenames import slug_of
 from qrspi.core.model import Next, NextKind, Option, Problem
 from qrspi.core.pipeline import STEP, is_full, subject_of
@@ -100,12 +101,12 @@ def _is_begun(task: TaskState) -> bool:
 
 def _ask_for_tests(facts: Facts) -> Next:
     """Before the first task starts, because implementers are told which command runs the tests."""
-    setting = f"qrspi config set {facts.run} gates.test_command CMD"
+    setting = config_problems.naming(facts.run)
     return Next(
         action="decide",
         who="human",
         summary=f"Which command runs the tests? Say it with `{setting}`, with none in place of "
-        "CMD when nothing runs them.",
+        "'CMD' when nothing runs them.",
         because=("config.md has no gates.test_command, and nobody has said that there is none",),
         step=facts.step,
         command=setting,

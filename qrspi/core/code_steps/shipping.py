@@ -46,6 +46,8 @@ def blank(facts: Facts, commit: str = "", time: str = "") -> Results:
 
 
 def tests_now(facts: Facts, results: Results | None) -> StateOfTests:
+    if results and not results.started:
+        return tests_of(results)
     if results is None or results.state == "not-run":
         return StateOfTests("not-run", _why_not(facts))
     if results.reporter and not _is_on_record(facts, results):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from qrspi.core.code_steps import gate_records, implement, integrate, shipping, test_results
 from qrspi.core.code_steps.integrate import Work
 from qrspi.core.code_steps.test_results import Results
+from qrspi.core.config import problems as config_problems
 from qrspi.core.filenames import round_name
 from qrspi.core.model import Next, NextKind, Option, Problem, StateOfTests
 from qrspi.core.named_tuple import NamedTuple
@@ -211,6 +212,8 @@ def _passed(facts: Facts, seen: Judged) -> Next:
 
 def _objected(facts: Facts, seen: Judged, against: tuple[str, ...], before_reviewers: bool) -> Next:
     """Nothing ships from here unless a person gives the reason."""
+    if seen.results and not seen.results.started:
+        return _not_started(facts, seen, against, before_reviewers)
     repairs = repairs_failures(facts, seen.results)
     menu = (REPAIR if repairs else TO_PLAN, *([REVIEW] if before_reviewers else []), SHIP_FAILING)
     review = "Nobody has reviewed this yet" if before_reviewers else _review(seen.loop)
@@ -223,9 +226,22 @@ def _objected(facts: Facts, seen: Judged, against: tuple[str, ...], before_revie
     return _gate(facts, seen, menu, fix, (*against, review))._replace(summary=summary)
 
 
+def _not_started(
+    facts: Facts, seen: Judged, against: tuple[str, ...], before_reviewers: bool
+) -> Next:
+    """The command is put right first: nothing is known of the code yet."""
+    naming = config_problems.naming(facts.run)
+    menu = (RERUN, TO_PLAN, *([REVIEW] if before_reviewers else []), SHIP_FAILING)
+    summary = (
+        f"{'. '.join(against)}. `{naming}` names another command; `qrspi resolve {facts.run} "
+        "rerun` runs the same one again."
+    )
+    return _gate(facts, seen, menu, naming, against)._replace(summary=summary, options=menu)
+
+
 def _how_to_run(facts: Facts) -> str:
     return (
-        f"`qrspi config set {facts.run} gates.test_command CMD` has them run. Did you run them by "
+        f"`{config_problems.naming(facts.run)}` has them run. Did you run them by "
         f"hand? `qrspi test report {facts.run} --passed -m TEXT`, or --failed."
     )
 

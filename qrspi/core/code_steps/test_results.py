@@ -21,6 +21,7 @@ from qrspi.core.yaml.writer import quote
 FOLDER = "reviews/test"
 KNOWN = f"{FOLDER}/baseline-failures.md"
 TIMED_OUT = 124
+NOT_STARTED = (126, 127)  # how a shell says that it cannot run, or cannot find, a command
 MOST_FAILURES = 200
 FIRST_NAMES = 3
 NAME_LENGTH = 80
@@ -55,7 +56,14 @@ class Results(NamedTuple):
     def state(self) -> TestState:
         if self.exit is None:
             return self.reported if self.reporter else "not-run"
+        if not self.started:
+            return "not-run"
         return "failed" if self.exit else "passed"
+
+    @property
+    def started(self) -> bool:
+        """Whether the shell could run the command. One that names failures has run tests."""
+        return not could_not_start(self.exit) or bool(self.failures)
 
     @property
     def pending(self) -> tuple[Failure, ...]:
@@ -72,10 +80,13 @@ class Results(NamedTuple):
 
     @property
     def detail(self) -> str:
-        """What there is to say besides the state. Why tests were not run is said elsewhere."""
+        """What there is to say besides the state. Why nobody started them is said elsewhere."""
         if self.reporter:
             on = f" on {self.time[:10]}" if self.time else ""
             return f"run by hand, as {person(self.reporter)} reported{on}"
+        if not self.started:
+            log = log_file(self.number)
+            return f"{shown(self.command)} could not be started (exit {self.exit}, see {log})"
         if self.state != "failed":
             return ""
         if self.exit == TIMED_OUT:
@@ -94,6 +105,10 @@ class Results(NamedTuple):
             one if one.choice == "known" else one._replace(choice="fix") for one in self.failures
         )
         return self._replace(failures=tuple(decided))
+
+
+def could_not_start(status: int | None) -> bool:
+    return status in NOT_STARTED
 
 
 def _counted(found: Results) -> str:

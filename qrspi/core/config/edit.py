@@ -11,8 +11,11 @@ from qrspi.core.config.fields import BUDGET_DEFAULT
 from qrspi.core.config.model_tiers import USUAL, USUAL_TIER, flow
 from qrspi.core.config.problems import (
     ABORT,
+    COMMAND,
+    COMMANDS,
     FILE,
     listed,
+    placeholder,
     quoted,
     renamed,
     unreadable,
@@ -90,6 +93,8 @@ def _refusal(key: str, value: str, config: Config, plan_approved: bool) -> Probl
     top, *parts = key.split(".")
     if key == "codex_reviews":
         return renamed(Scalar(value, value, 0, 0))
+    if key in COMMANDS and value.strip() == COMMAND:
+        return placeholder(key)
     if top not in KNOWN:
         return _unknown_key(key, nearest(top), value)
     if "" in parts or (parts and top not in PARTED):

@@ -73,6 +73,21 @@ def by_hand(field: str) -> tuple[str, ...]:
     )
 
 
+COMMAND = "CMD"  # where a person writes a command of their own
+COMMANDS = ("gates.test_command", "gates.ci_command")
+
+
+def naming(run: str, field: str = COMMANDS[0]) -> str:
+    """The command that names a command. In quotes, since most have several words."""
+    return f"qrspi config set {run} {field} '{COMMAND}'"
+
+
+def placeholder(field: str) -> Problem:
+    expected = "a command in quotes, such as 'make test', or none"
+    message = f"{field}: {COMMAND} only stands for your own command; expected {expected}"
+    return Problem("usage", message, FILE, field, found=COMMAND, expected=expected)
+
+
 def setting(field: str, value: str) -> str:
     return f"Set it to {value}: qrspi config set {field} {value}"
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 from qrspi.core.artifacts import phases
 from qrspi.core.code_steps import gate_records, shipping, test_results
 from qrspi.core.code_steps.shipping import PULL_REQUEST, Shipped
+from qrspi.core.config import problems as config_problems
 from qrspi.core.config.reader import NO_TESTS
 from qrspi.core.errors import Refusal, accepted
 from qrspi.core.model import Problem, StateOfTests
@@ -354,8 +355,8 @@ def _tests_later(facts: Facts) -> str:
         return "no command runs the tests of this run: gates.test_command in config.md is none"
     if command:
         return f"the tests of this run: {command}"
-    setting = f"qrspi config set {facts.run} gates.test_command CMD"
-    return f"nobody has said what runs the tests: `{setting}`, or none in place of CMD"
+    setting = config_problems.naming(facts.run)
+    return f"nobody has said what runs the tests: `{setting}`, or none in place of 'CMD'"
 
 
 def _how_to_send(job: Job) -> str:

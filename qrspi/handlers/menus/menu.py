@@ -53,7 +53,7 @@ ELSEWHERE: dict[NextKind, str] = {
     "task": "a task waits: take it with task accept, or leave it with task skip, with a reason",
     "checkpoint-task": "a task asks for review: answer it with checkpoint review",
     "checkpoint-cap": "a task was reviewed too often: answer it with checkpoint review --anyway",
-    "test-command": "say what runs the tests: config set RUN gates.test_command CMD, or none",
+    "test-command": "say what runs the tests: config set RUN gates.test_command 'CMD', or none",
     "onto": "say which branch the tasks are merged into: next RUN --onto BRANCH",
     "replan": "say how the plan changes: replan minor, or replan major --to STEP",
 }

@@ -25,7 +25,8 @@ from qrspi.handlers.jobs.job import Job, Performed
 from qrspi.world.git import commits, repository
 from qrspi.world.runs.workspace import Workspace
 
-MISTAKES: tuple[Code, ...] = ("field-unknown", "unknown-route")  # in the command, not in the run
+# In the command, not in the run.
+MISTAKES: tuple[Code, ...] = ("field-unknown", "unknown-route", "usage")
 
 
 ROUTE_SET = "route set"

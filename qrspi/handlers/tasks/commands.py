@@ -6,6 +6,7 @@ from __future__ import annotations
 from qrspi.core import trust
 from qrspi.core.code_steps import gate_records, integrate, shipping, test_results
 from qrspi.core.code_steps.test_results import Failure, Results
+from qrspi.core.config import problems as config_problems
 from qrspi.core.config.reader import NO_TESTS
 from qrspi.core.errors import Refusal
 from qrspi.core.filenames import round_name, round_number
@@ -42,7 +43,7 @@ def named(job: Job, key: str) -> str:
             field=f"gates.{key}",
             found=command,
             expected="a command",
-            hint=f"qrspi config set {job.run} gates.{key} CMD",
+            hint=config_problems.naming(job.run, f"gates.{key}"),
         )
     )
 
@@ -137,6 +138,8 @@ def _failures(command: str, ran: Ran) -> tuple[str, ...]:
 def _results(job: Job, command: str, commit: str, ran: Ran) -> Results:
     before = frozenset(baseline.known_failures(job.workspace))
     names = _failures(command, ran)
+    if test_results.could_not_start(ran.status) and names == (command,):
+        names = ()
     return shipping.blank(job.facts, commit, clock.now_utc())._replace(
         exit=ran.status,
         failures=tuple(Failure(name, "known" if name in before else "pending") for name in names),
@@ -279,7 +282,7 @@ def _not_now(job: Job) -> Problem | None:
 def _contradicts(job: Job, state: TestState) -> Problem | None:
     """A report cannot replace what the engine saw itself."""
     results = test_results.newest(job.workspace)
-    if results is None or results.exit in (None, 0) or state == "failed":
+    if results is None or results.exit is None or (state, results.state) != ("passed", "failed"):
         return None
     if not shipping.is_current(job.facts, results):
         return None
