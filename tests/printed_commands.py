@@ -282,6 +282,7 @@ _ANYWHERE = {
     "SLUG": "another-thing",
     "NAME": "another-thing",
     "CMD": "true",
+    "NUMBER": "1",
     "N": "1",
     "KEY": "second_reviewer",
     "VALUE": "false",

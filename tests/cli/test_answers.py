@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 
 import pytest
+from jsonschema import Draft202012Validator
 
 from qrspi.core.config.problems import command_of
 from qrspi.core.config.reader import read
@@ -15,6 +16,7 @@ from tests.cli.conftest import Call
 from tests.cli.terminal import Terminal
 from tests.runs import RUN, config, finding, manifest, score
 
+SCHEMA = Path(__file__).resolve().parents[2] / "schemas/resolve.schema.json"
 ROUND = "reviews/goals/round-01"
 FAILED = {
     "config.md": config(),
@@ -50,20 +52,44 @@ def test_a_number_that_is_not_there_is_refused(project: Path, qrspi: Call, numbe
 def test_a_question_about_config_takes_its_number(project: Path, qrspi: Call) -> None:
     run = runs.on_disk(project, READY)
     assert qrspi("resolve", RUN, "2", "--dry-run").out.startswith("Would change config.md:\n")
-    assert qrspi("resolve", RUN, "2").out == (
-        "Changed config.md:\n  + review_depth: quick\n  + review_mode: single\n"
-    )
+    done = qrspi("resolve", RUN, "2").out
+    changed, _, following = done.partition("\n\n")
+    assert changed == "Changed config.md:\n  + review_depth: quick\n  + review_mode: single"
+    assert following.startswith("Next: ") and following in qrspi("status", RUN).out
     chosen = read((run / "config.md").read_bytes())
     assert (chosen.review_depth, chosen.review_mode) == ("quick", "single")
 
 
 @pytest.mark.rule("LIV-29")
+def test_abort_changes_nothing_and_is_no_error(project: Path, qrspi: Call) -> None:
+    run = runs.on_disk(project, READY)
+    before = (run / "config.md").read_bytes()
+    assert qrspi("resolve", RUN, "5") == (0, "Nothing was changed.\n", "")
+    for more in ((), ("--dry-run",)):
+        document = qrspi("resolve", RUN, "5", "--json", *more).json
+        Draft202012Validator(json.loads(SCHEMA.read_text("utf-8"))).validate(document)
+        assert (document["option"], document["changes"]) == ("abort", [])
+    assert (run / "config.md").read_bytes() == before
+
+
+@pytest.mark.rule("LIV-29")
 def test_what_is_left_to_a_person_changes_nothing(project: Path, qrspi: Call) -> None:
+    old = config().replace(b"---\n", b"---\ncodex_reviews: true\n", 1)
+    run = runs.on_disk(project, {"config.md": old, "goals.md": runs.artifact()})
+    ways = qrspi("status", "--json").json["runs"][0]["next"]["options"]
+    [(number, way)] = [(one["key"], one["label"]) for one in ways if "by hand" in one["label"]]
+    said = f"nothing was changed; that is left to you: {way}\n"
+    assert qrspi("resolve", RUN, number) == (3, "", said)
+    assert (run / "config.md").read_bytes() == old
+
+
+@pytest.mark.rule("LIV-29", "LIV-24")
+def test_a_question_about_config_says_how_to_answer(project: Path, qrspi: Call) -> None:
     runs.on_disk(project, READY)
-    assert qrspi("resolve", RUN, "5") == (
-        3,
-        "",
-        "nothing was changed; that is left to you: Abort\n",
+    [run] = qrspi("status", "--json").json["runs"]
+    assert run["next"]["summary"] == (
+        "config.md: how are tasks reviewed? review_depth (quick or deep) and review_mode (single "
+        f"or loop) are yours to choose. Answer with `qrspi resolve {RUN} NUMBER`."
     )
 
 

@@ -12,7 +12,7 @@ from qrspi.cli.app import Verb, VerbGroup
 from qrspi.cli.session import Session
 from qrspi.core.config import reader as configs
 from qrspi.core.config.problems import COMMANDS
-from qrspi.core.text import shell_words
+from qrspi.core.text.shell_words import quoted
 from qrspi.handlers.runs import change_config, consent
 from qrspi.render import config_page
 from qrspi.render.terminal import one_line
@@ -89,10 +89,11 @@ def _refuse_unquoted(words: Sequence[str]) -> None:
     others = line[1::2]
     if len(line) < 2 or all(other.partition(".")[0] in configs.KNOWN for other in others):
         return
+    said = " ".join(line)
     text = f"{key} takes one VALUE, found {len(line)} words: put the command in quotes"
-    run = shell_words.quoted(words[0]) if at else "[RUN]"
-    hint = f"qrspi config set {run} {key} {shell_words.quoted(' '.join(line))}"
-    raise run_words.misuse(text, field=key, found=" ".join(line), expected="one word", hint=hint)
+    run = quoted(words[0]) if at else "[RUN]"
+    hint = f"qrspi config set {run} {key} {quoted(said)}"
+    raise run_words.misuse(text, field=key, found=said, expected="one word", hint=hint)
 
 
 def _run_and_pairs(words: Sequence[str]) -> tuple[str | None, list[tuple[str, str]]]:

@@ -15,12 +15,14 @@ from qrspi.cli.session import Session
 from qrspi.core.config import problems as config_problems
 from qrspi.core.derivation.derive import derive
 from qrspi.core.errors import Refusal
+from qrspi.core.hints import Any
 from qrspi.core.model import Problem
 from qrspi.core.pipeline import subject
 from qrspi.handlers.changes.change_set import ChangeSet
 from qrspi.handlers.jobs.job import Job
 from qrspi.handlers.menus import menu
 from qrspi.handlers.menus.menu import More
+from qrspi.render import outcomes, run_page
 from qrspi.render.terminal import one_line
 
 USAGE = "qrspi resolve [RUN] OPTION"
@@ -54,7 +56,7 @@ def command(
     decision = DecisionCommand(session, "resolve", run)
     is_number = key.isascii() and key.isdigit()
     if is_number and (answer := _of_config(decision, int(key))):
-        _carried_out(session, answer, dry_run=dry_run)
+        _carried_out(decision, answer, dry_run=dry_run)
         return
     key = menu.named(_about(decision.look(), about), int(key)) or key if is_number else key
     more = More(to, who, _reason(key, failing, reason), text)
@@ -83,14 +85,28 @@ def _of_config(decision: DecisionCommand, number: int) -> str:
     return following.options[number - 1].label
 
 
-def _carried_out(session: Session, way: str, *, dry_run: bool) -> None:
-    command = config_problems.command_of(way)
+def _carried_out(decision: DecisionCommand, way: str, *, dry_run: bool) -> None:
+    command, session = config_problems.command_of(way), decision.session
+    if way == config_problems.ABORT:
+        session.answer(_unchanged(decision, dry_run), ["Nothing was changed."])
+        return
     if not command:
         text = f"nothing was changed; that is left to you: {way}"
         raise Refusal(Problem("not-offered", text, field="OPTION", found=way))
     words = shlex.split(command)[1:]
     group = click.get_current_context().find_root().command
     group.main([*words, *(["--dry-run"] if dry_run else [])], obj=session, standalone_mode=False)
+    if words[:2] in (["config", "set"], ["route", "set"]) and not (dry_run or session.json):
+        following = derive(decision.workspace, decision.path).next
+        session.answer({}, ["", *run_page.next_lines(following)])
+
+
+def _unchanged(decision: DecisionCommand, dry_run: bool) -> dict[str, Any]:
+    following = derive(decision.workspace, decision.path).next
+    change = menu.stop(following.step or "")
+    document = outcomes.decision_document("resolve", decision.run.name, change, None, following)
+    about = {"option": "abort", "performed": [], "warnings": [], "dry_run": dry_run}
+    return document | about
 
 
 def _reason(key: str, failing: bool, reason: str) -> str:

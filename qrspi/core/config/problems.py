@@ -79,7 +79,7 @@ COMMANDS = ("gates.test_command", "gates.ci_command")
 
 def naming(run: str, field: str = COMMANDS[0]) -> str:
     """The command that names a command. In quotes, since most have several words."""
-    return f"qrspi config set {run} {field} '{COMMAND}'"
+    return f"qrspi config set {run} {field} 'CMD'"
 
 
 def placeholder(field: str) -> Problem:

@@ -336,9 +336,9 @@ def _how_tasks_are_reviewed() -> Problem:
     )
     command = "qrspi config set review_depth {} review_mode {}"
     options = tuple(f"{what}: {command.format(depth, mode)}" for what, depth, mode in ways)
-    expected = "how many review each task (quick or deep), and how often (single or loop)"
-    return missing("review_depth", expected, *options)._replace(
-        message=f"config.md: review_depth and review_mode are missing; expected {expected}"
+    depth, mode = "review_depth (quick or deep)", "review_mode (single or loop)"
+    return missing("review_depth", f"{depth} and {mode}", *options)._replace(
+        message=f"config.md: how are tasks reviewed? {depth} and {mode} are yours to choose"
     )
 
 

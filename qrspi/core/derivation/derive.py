@@ -244,12 +244,23 @@ def _blocked_by_config(tree: Tree, errors: tuple[Problem, ...]) -> Next:
     return Next(
         action="blocked",
         who="human",
-        summary=f"{first.message}. `{take}` takes the run in." if elsewhere else first.message,
+        summary=_with_way(first, f"`{take}` takes the run in" if elsewhere else _how(first, tree)),
         because=tuple(error.message for error in errors),
         options=tuple(Option(str(at), text) for at, text in enumerate((*ways, *first.options), 1)),
         command=next(answers, "") or f"qrspi config validate {tree.name}",
         kind="config",
     )
+
+
+def _with_way(first: Problem, way: str) -> str:
+    return f"{first.message}. {way}." if way else first.message
+
+
+def _how(first: Problem, tree: Tree) -> str:
+    """How to answer, where each way out but the last is a command."""
+    ways = first.options[:-1]
+    whole = bool(ways) and all(map(config_problems.command_of, ways))
+    return f"Answer with `qrspi resolve {tree.name} NUMBER`" if whole else ""
 
 
 def _made_elsewhere(tree: Tree, errors: tuple[Problem, ...]) -> bool:

@@ -494,8 +494,8 @@ def test_implement_asks_for_what_nobody_has_chosen_yet() -> None:
         assert [
             config_problems.menu(problem) for problem in configs.problems_for(config, word)
         ] == [
-            "config.md: review_depth and review_mode are missing; expected how many review each "
-            "task (quick or deep), and how often (single or loop)\n"
+            "config.md: how are tasks reviewed? review_depth (quick or deep) and review_mode "
+            "(single or loop) are yours to choose\n"
             "  1) Four reviewers for each task, again after each change until it is clean "
             "(recommended): qrspi config set review_depth quick review_mode loop\n"
             "  2) Four reviewers for each task, once: the cheapest: qrspi config set review_depth "
