@@ -20,6 +20,7 @@ RUN = "2026-05-17-user-auth"
 TESTERS = ("spec-claude", "code-quality-claude", "goal-traceability-claude")
 FAILING = "echo 'FAILED tests/x.py::y - boom'; exit 1\n"
 FAILED = "The tests failed: 1 failure (tests/x.py::y)"
+STAYS = "tasks that are done stay as they are, so add a task for the repair"
 NOT_RUN = "The tests were not run: config.md names no command for them"
 GATES = 'gates:\n  test_command: "sh test.sh"\n'
 Begin = Callable[..., Workshop]
@@ -77,7 +78,8 @@ def test_failing_tests_are_said_before_any_reviewer_is_sent(begin: Begin, qrspi:
     assert answer["command"] == f"qrspi resolve {RUN} fix"
     assert [one["key"] for one in answer["options"]] == ["fix", "rerun", "review", "ship"]
     summary = (
-        f"{FAILED}. Nobody has reviewed this yet. `qrspi resolve {RUN} fix` goes back to the plan."
+        f"{FAILED}. Nobody has reviewed this yet. `qrspi resolve {RUN} fix` goes back to the plan; "
+        f"{STAYS}."
     )
     assert answer["summary"] == summary
     for words in (("status", RUN), ("next", RUN), ("brief", RUN), ("explain", RUN), ("inbox",)):
@@ -215,8 +217,8 @@ def test_tests_that_nobody_ran_are_called_not_run(begin: Begin, qrspi: Call) -> 
     assert answer["command"] == f"qrspi resolve {RUN} fix"
     assert answer["summary"] == (
         f"{NOT_RUN}. Nobody has reviewed this yet. `qrspi resolve {RUN} fix` goes back to the "
-        f"plan. `qrspi config set {RUN} gates.test_command 'CMD'` has them run. Did you run them "
-        f"by hand? `qrspi test report {RUN} --passed -m TEXT`, or --failed."
+        f"plan; {STAYS}. `qrspi config set {RUN} gates.test_command 'CMD'` has them run. Did you "
+        f"run them by hand? `qrspi test report {RUN} --passed -m TEXT`, or --failed."
     )
     assert [one["key"] for one in answer["options"]] == ["fix", "review", "ship"]
     assert f"State: not-run\n\n{NOT_RUN}." in shop.read("test-results.md")
@@ -324,6 +326,22 @@ def test_fix_says_that_it_goes_back_to_the_plan(begin: Begin, qrspi: Call) -> No
     done = qrspi("resolve", RUN, "fix")
     assert done.err.startswith("back to the plan: plan.md, tasks/task-01.md, implementation.md")
     assert FAILED in shop.read("feedback/plan-round-01.md")
+    assert f"plan what that takes; {STAYS}." in shop.read("feedback/plan-round-01.md")
+
+
+@pytest.mark.rule("LIV-06", "LIV-02")
+def test_back_at_the_plan_only_an_added_task_is_worked_on(begin: Begin, qrspi: Call) -> None:
+    shop = begin(FAILING)
+    assert qrspi("resolve", RUN, "fix").code == 0
+    first = shop.read("tasks/task-01.md")
+    shop.write("tasks/task-02.md", first.replace("01", "02").encode())
+    shop.write("tasks/task-01.md", f"{first}\nSaid more clearly.\n".encode())
+    assert qrspi("approve", RUN, "plan", "--unreviewed").code == 0
+    qrspi("next", RUN)
+    listed = {
+        one["task"]: one["state"] for one in qrspi("task", "list", RUN, "--json").json["tasks"]
+    }
+    assert listed == {"task-01": "accepted-with-issues", "task-02": "implementing"}
 
 
 @pytest.mark.rule("LIV-06", "REJ-01")

@@ -25,6 +25,7 @@ AGAIN = Option("review", "have it reviewed again, until it is clean (recommended
 RERUN = Option("rerun", "run the tests again")
 TO_PLAN = Option("fix", "go back to the plan: it, its tasks and what was made return to draft")
 REPAIR = Option("fix", "have a task repair what fails")
+STAYS = "tasks that are done stay as they are, so add a task for the repair"
 LEAVE = Option("leave", "live with it; shipping it needs a reason")
 
 
@@ -218,7 +219,7 @@ def _objected(facts: Facts, seen: Judged, against: tuple[str, ...], before_revie
     menu = (REPAIR if repairs else TO_PLAN, *([REVIEW] if before_reviewers else []), SHIP_FAILING)
     review = "Nobody has reviewed this yet" if before_reviewers else _review(seen.loop)
     fix = f"qrspi resolve {facts.run} fix"
-    where = "has a task repair it" if repairs else "goes back to the plan"
+    where = "has a task repair it" if repairs else f"goes back to the plan; {STAYS}"
     sentences = (*against, *([review] if review not in against else []))
     summary = f"{'. '.join(sentences)}. `{fix}` {where}."
     if seen.tests.state == "not-run":

@@ -84,7 +84,7 @@ def _why(job: Job) -> tuple[Edit, ...]:
         return ()
     results = test_results.newest(job.workspace)
     sentence = shipping.tests_now(job.facts, results).sentence
-    words = [f"{sentence}. A person chose to fix it: plan what that takes."]
+    words = [f"{sentence}. A person chose to fix it: plan what that takes; {test.STAYS}."]
     if results:
         words += ["", f"See {test_results.results_file(results.number)}:", ""]
         words += [f"- {failure.name}" for failure in results.new]
