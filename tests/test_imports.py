@@ -350,8 +350,8 @@ What is odd:
 
 Would write: import-files.txt, import.md, config.md
 
-Next: Score 1 finding of design round 1: each needs a .score.yml beside it in {folder}. \
-`qrspi next {RUN} --dispatch` sends the agent.
+Next: Score 1 finding of design round 1: it needs a .score.yml beside it in {folder}. \
+`qrspi next {RUN} --dispatch` sends the agent once config.md has a command or provider.
 
 To be answered first:
   Which models are used? ({no_models})

@@ -333,7 +333,8 @@ Clean questions, research and plan are approved without you; `cascade: off` in \
 config.md asks you each time.
 
 Next: Write research/summary.md, then run `qrspi next brought-along`. \
-`qrspi prompt brought-along author` prints what to tell an agent.
+`qrspi prompt brought-along author` prints what to tell an agent; what an agent prints goes into \
+its file.
 """,
         "",
     )

@@ -14,7 +14,8 @@ from tests.cli.conftest import COMMAND, NOW, Call
 from tests.cli.terminal import Terminal
 
 WAYS = (
-    "`qrspi next 2026-05-17-user-auth --dispatch` sends the agent; `qrspi prompt "
+    "`qrspi next 2026-05-17-user-auth --dispatch` sends the agent once config.md has a "
+    "command or provider; `qrspi prompt "
     "2026-05-17-user-auth verify-quality-claude.finding-F01` prints what to tell it."
 )
 
@@ -56,7 +57,7 @@ STEP             STATUS    ROUNDS  STAGE      FINDINGS
 [ ] integrate    missing   -       none
 [ ] test         missing   -       none
 
-Next: Score 1 finding of design round 1: each needs a .score.yml beside it in \
+Next: Score 1 finding of design round 1: it needs a .score.yml beside it in \
 reviews/design/round-01. {WAYS}
 """,
         "",
@@ -163,7 +164,7 @@ RUN                   STEP    ROUND  ACTION  WAITS FOR
 2026-05-18-dark-mode  goals   -      author  human
 
 2026-05-17-user-auth
-  Next: Score 1 finding of design round 1: each needs a .score.yml beside it in \
+  Next: Score 1 finding of design round 1: it needs a .score.yml beside it in \
 reviews/design/round-01. {WAYS}
 
 2026-05-18-dark-mode
@@ -291,7 +292,7 @@ def test_twenty_columns(
     assert qrspi("status").out.splitlines()[:7] == [
         "2026-05-17-user-auth",
         "  design: verify (agent)",
-        "  Next: Score 1 finding of design round 1: each needs a .score.yml beside it in "
+        "  Next: Score 1 finding of design round 1: it needs a .score.yml beside it in "
         f"reviews/design/round-01. {WAYS}",
         "",
         "2026-05-18-dark-mode",
@@ -434,7 +435,7 @@ def test_sentences_are_broken_between_words_on_a_terminal(designing: Path, proje
     with Terminal("--no-color", "status", columns=60) as terminal:
         assert terminal.end() == 0
     assert (
-        "Next: Score 1 finding of design round 1: each needs a\n"
+        "Next: Score 1 finding of design round 1: it needs a\n"
         "  .score.yml beside it in reviews/design/round-01."
     ) in terminal.screen
 

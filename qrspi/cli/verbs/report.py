@@ -19,7 +19,7 @@ from qrspi.world.runs.locate import RunDir
 def command(session: Session, run: str | None, html: str | None, md: str | None) -> None:
     """The whole run as one file: track, rounds with findings, decisions, spend, proof.
 
-    Without FILE, Markdown is printed. The same files give the same bytes.
+    Without --html or --md, Markdown is printed. The same files give the same bytes.
     """
     if html and md:
         raise click.UsageError("--html and --md cannot go together")

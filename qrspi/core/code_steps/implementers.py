@@ -55,10 +55,11 @@ def _sent(facts: Facts, who: str, tasks: tuple[TaskState, ...]) -> str:
     if not tasks:
         return ""
     places = ", ".join(f"{task.key} in {task.start.worktree}" for task in tasks if task.start)
+    told = f"`qrspi prompt {facts.run} {tasks[0].key}` prints what to tell"
     if len(tasks) == 1:
-        return f"Send {who}: {places}. It ends with `{report(facts, tasks[0])}`."
+        return f"Send {who}: {places}; {told} it. It ends with `{report(facts, tasks[0])}`."
     form = report(facts, tasks[0]).replace(f" {tasks[0].key} ", " TASK ")
-    return f"Send {who.partition(' ')[2]}s: {places}. Each ends with `{form}`."
+    return f"Send {who.partition(' ')[2]}s: {places}; {told} the first. Each ends with `{form}`."
 
 
 def report(facts: Facts, task: TaskState) -> str:

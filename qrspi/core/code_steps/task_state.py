@@ -352,8 +352,8 @@ def _fixing(facts: Facts, task: TaskState, loop: Loop, commit: str) -> TaskState
         "agent",
         "implement",
         f"Send an implementer for {task.key} again, in {task.start.worktree}: "
-        f"{len(loop.to_apply)} finding(s) of round {loop.number} to settle. It ends with "
-        f"`{report}`.",
+        f"{len(loop.to_apply)} finding(s) of round {loop.number} to settle; `qrspi prompt "
+        f"{facts.run} {task.key}` prints what to tell it. It ends with `{report}`.",
         inputs=review_action.to_fix(loop),
         asks=(task.ask,),
         command=report,

@@ -171,6 +171,9 @@ def rejected_by(facts: Facts, artifact: bytes | Fault) -> str:
     return path if not isinstance(data, Fault) and feedback.quotes(data, artifact) else ""
 
 
+_KEPT = "what an agent prints goes into its file"  # nobody who looks for facts writes files
+
+
 def asked(facts: Facts, why: tuple[str, ...]) -> Next:
     if facts.step == "research":
         # Only a run at its research pays for reading questions.
@@ -189,7 +192,8 @@ def asked(facts: Facts, why: tuple[str, ...]) -> Next:
         action="author",
         who="human" if facts.step == "goals" else "agent",
         summary=f"{_to_write(facts)}, then run `qrspi next {facts.run}`. "
-        f"`qrspi prompt {facts.run} author` prints what to tell an agent.",
+        f"`qrspi prompt {facts.run} author` prints what to tell an agent"
+        f"{f'; {_KEPT}' if facts.step == 'research' else ''}.",
         because=why,
         step=facts.step,
         inputs=tuple(inputs),
@@ -227,13 +231,15 @@ def _answers(facts: Facts, why: tuple[str, ...], asked: Asked) -> Next:
     sent_back = newest_feedback(facts.tree, facts.step) if "feedback" in facts.names else ""
     first = found.open[0].name
     count = f"{len(files)} question{'s' if len(files) > 1 else ''}"
+    where, told = (f"each in a file of its own ({', '.join(files)})", "the first")
+    if len(files) == 1:
+        where, told = f"in {files[0]}", "an agent"
     return Next(
         action="author",
         who="agent",
-        summary=f"{returned(facts)}Answer {count} of questions.md, each in a file of its own "
-        f"({', '.join(files)}), then run `qrspi next {facts.run}`. "
-        f"`qrspi prompt {facts.run} {first}` prints what to tell the first; what an "
-        "agent prints goes into its file.",
+        summary=f"{returned(facts)}Answer {count} of questions.md, {where}, then run "
+        f"`qrspi next {facts.run}`. `qrspi prompt {facts.run} {first}` prints what to tell {told}; "
+        f"{_KEPT}.",
         because=(*why, *_why_open(asked), *found.not_dispatched),
         step=facts.step,
         missing=files,

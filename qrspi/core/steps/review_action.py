@@ -165,7 +165,7 @@ def _review(facts: Facts, loop: Loop) -> Next:
         "agent",
         "review",
         f"Send {count} of {loop.subject.key} round {loop.number} ({', '.join(missing)}); "
-        f"{_hands_in(facts, loop, missing[0])}. {_ways(facts, asks)}",
+        f"{_hands_in(facts, loop, missing)}. {_ways(facts, asks)}",
         missing=missing,
         asks=asks,
         inputs=(loop.subject.artifact,),
@@ -173,19 +173,22 @@ def _review(facts: Facts, loop: Loop) -> Next:
     )
 
 
-def _hands_in(facts: Facts, loop: Loop, tag: str) -> str:
+def _hands_in(facts: Facts, loop: Loop, tags: tuple[str, ...]) -> str:
     """Whoever judges facts is told of no folder, as its name would tell what they are for."""
+    who = "it" if len(tags) == 1 else "each"
     if loop.subject.key != "research":
-        return f"each writes into {loop.paths.directory}"
-    return f"each prints, and `qrspi ingest FILE {facts.run} research --tag {tag}` takes it in"
+        return f"{who} writes into {loop.paths.directory}"
+    return f"{who} prints, and `qrspi ingest FILE {facts.run} research --tag {tags[0]}` takes it in"
 
 
 def _ways(facts: Facts, asks: tuple[Ask, ...]) -> str:
     """How agents are sent: by the engine, or by a host that gives them their prompts."""
-    agents = "the agent" if len(asks) == 1 else "them all"
+    agents, first = ("the agent", "it") if len(asks) == 1 else ("them all", "the first")
+    reached = facts.config.commands or facts.config.providers
+    once = "" if reached else " once config.md has a command or provider"
     return (
-        f"`qrspi next {facts.run} --dispatch` sends {agents}; `qrspi prompt {facts.run} "
-        f"{asks[0].name}` prints what to tell {'it' if len(asks) == 1 else 'the first'}."
+        f"`qrspi next {facts.run} --dispatch` sends {agents}{once}; `qrspi prompt {facts.run} "
+        f"{asks[0].name}` prints what to tell {first}."
     )
 
 
@@ -193,6 +196,7 @@ def _verify(facts: Facts, loop: Loop) -> Next:
     assert loop.round is not None
     missing = loop.round.unscored
     asks = _asks(loop, "verify", missing)
+    each = "it" if len(missing) == 1 else "each"
     return about_round(
         facts,
         loop,
@@ -200,7 +204,7 @@ def _verify(facts: Facts, loop: Loop) -> Next:
         "agent",
         "verify",
         f"Score {_count(len(missing), 'finding')} of {loop.subject.key} round {loop.number}: "
-        f"each needs a .score.yml beside it in {loop.paths.directory}. {_ways(facts, asks)}",
+        f"{each} needs a .score.yml beside it in {loop.paths.directory}. {_ways(facts, asks)}",
         missing=missing,
         asks=asks,
         inputs=tuple(f"{loop.paths.directory}/{stem}.md" for stem in missing),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from qrspi.core.config.vendors import Command
 from qrspi.core.derivation.derive import derive
 from qrspi.core.filenames import RoundPaths
 from qrspi.core.model import Next, Problem
@@ -34,6 +35,7 @@ from tests.core.steps.test_isolation import LEAK
 from tests.runs import RUN, approved, artifact, config, tree
 
 READ = round_files.round_of({KEPT.finding: 90})
+ONCE = "once config.md has a command or provider"
 DISPOSITIONS = "reviews/goals/round-01-dispositions.md"
 
 
@@ -103,21 +105,31 @@ def test_a_round_from_elsewhere_that_is_open_is_asked_about() -> None:
             "goals",
             ("quality-claude", "scope-claude"),
             "Send 2 reviewers of goals round 1 (quality-claude, scope-claude); each writes into "
-            f"reviews/goals/round-01. `qrspi next {RUN} --dispatch` sends them all; `qrspi prompt "
-            f"{RUN} quality-claude` prints what to tell the first.",
+            f"reviews/goals/round-01. `qrspi next {RUN} --dispatch` sends them all {ONCE}; `qrspi "
+            f"prompt {RUN} quality-claude` prints what to tell the first.",
         ),
         (
             "research",
             ("quality-claude",),
-            "Send 1 reviewer of research round 1 (quality-claude); each prints, and `qrspi ingest "
+            "Send 1 reviewer of research round 1 (quality-claude); it prints, and `qrspi ingest "
             f"FILE {RUN} research --tag quality-claude` takes it in. `qrspi next {RUN} --dispatch` "
-            f"sends the agent; `qrspi prompt {RUN} quality-claude` prints what to tell it.",
+            f"sends the agent {ONCE}; `qrspi prompt {RUN} quality-claude` prints what to tell it.",
         ),
     ],
 )
 def test_who_is_sent_and_where_they_hand_in(step: str, tags: tuple[str, ...], said: str) -> None:
     waits = READ._replace(silent_tags=tags)
     assert from_loop(about(step, stage="reviewing", round=waits, fresh=True)).summary == said
+
+
+@pytest.mark.rule("LIV-25")
+def test_nothing_more_is_needed_to_send_where_a_command_is_configured() -> None:
+    waits = READ._replace(silent_tags=("quality-claude",))
+    loop, facts = about("goals", stage="reviewing", round=waits, fresh=True), look(GOALS)[0]
+    reached = facts.config._replace(commands={"claude": Command(("claude",))})
+    said = review_action.from_loop(facts._replace(config=reached), loop).summary
+    assert f"`qrspi next {RUN} --dispatch` sends" in said
+    assert ONCE not in said
 
 
 BAD = Problem("missing_sidecar", "One has no score")

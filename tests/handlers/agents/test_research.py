@@ -61,6 +61,18 @@ def test_each_question_within_the_budget_has_a_prompt_and_the_rest_is_listed(
     assert "Who calls it?" not in prompt
 
 
+@pytest.mark.rule("DSR-01")
+def test_of_one_question_nothing_is_said_as_of_many(tmp_path: Path) -> None:
+    shop = shop_for(tmp_path, question_budget="1")
+    answer = engine.advance(Workspace(str(shop.run)), Options()).state.next
+    assert answer.because[1] == "1 question has no answer yet"
+    assert answer.summary == (
+        "Answer 1 question of questions.md, in research/q01-codebase.md, then run `qrspi next "
+        f"{shop.run.name}`. `qrspi prompt {shop.run.name} q01-codebase` prints what to tell an "
+        "agent; what an agent prints goes into its file."
+    )
+
+
 @pytest.mark.rule("DSR-01", "PRM-07")
 @pytest.mark.parametrize("answered", [False, True])
 def test_nobody_who_looks_for_facts_learns_what_they_are_wanted_for(

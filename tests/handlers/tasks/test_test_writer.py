@@ -72,7 +72,10 @@ def test_tests_are_written_before_the_implementer_is_sent(tmp_path: Path) -> Non
     report = f"qrspi task report {shop.run.name} {ONE} --tests --status DONE --commit SHA"
     place = f"{ONE} in .worktrees/user-auth/{ONE}"
     assert shop.answer.asks == (first,)
-    assert shop.answer.summary == f"Send a test writer: {place}. It ends with `{report}`."
+    assert shop.answer.summary == (
+        f"Send a test writer: {place}; `qrspi prompt {shop.run.name} {ONE}` prints what to tell "
+        f"it. It ends with `{report}`."
+    )
     assert shop.answer.because == (f"{ONE}: its tests are written first",)
     (waiting,) = awaited_agents.line(shop.workspace())
     assert (waiting.name, waiting.role) == (ONE, "test-writer")
