@@ -212,6 +212,20 @@ def remarks(loop: Loop) -> tuple[str, ...]:
     )
 
 
+def to_know(facts: Facts, loop: Loop) -> tuple[str, ...]:
+    """What a person is told before they approve."""
+    return (*remarks(loop), *unseen(loop), *_went_back(facts, loop))
+
+
+def _went_back(facts: Facts, loop: Loop) -> tuple[str, ...]:
+    """Why a clean round of a quick run waits, where others of its kind do not."""
+    config, step = facts.config, loop.subject.key
+    alone = config.pipeline == "quick" and config.cascade == "on" and step in CASCADING
+    if alone and loop.clean and loop.fresh and approvals.is_objected_to(facts.records, step):
+        return ("A person went back to it, so a person approves it",)
+    return ()
+
+
 def unseen(loop: Loop) -> tuple[str, ...]:
     """Changed files that no reviewer could read: only a person can look at them."""
     found = loop.manifest.unseen if loop.manifest else ()

@@ -352,7 +352,7 @@ def _approve(facts: Facts, loop: Loop, gate: Gate) -> Next:
     settled = gate.clean or (loop.settled and loop.fresh)
     again = f"qrspi resolve {facts.run} loop"
     first = "" if settled else f" `{again}` has it reviewed again (recommended)."
-    remarks = (*after_round.remarks(loop), *after_round.unseen(loop))
+    remarks = after_round.to_know(facts, loop)
     remarked = "".join(f" {remark}." for remark in remarks)
     command = f"qrspi approve {facts.run} {loop.subject.key}{'' if settled else ' --unreviewed'}"
     return about_round(

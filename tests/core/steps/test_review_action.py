@@ -269,6 +269,22 @@ def test_a_quick_run_says_that_it_approves_by_itself() -> None:
     )
 
 
+@pytest.mark.rule("CSC-01")
+@pytest.mark.parametrize("event", ["reject", "unapprove", "rewind"])
+def test_a_quick_run_says_why_a_clean_round_waits_for_a_person(event: str) -> None:
+    files = QUICK | {"questions.md": artifact()} | round_of("questions", 1)
+    facts, loop = look(files, "questions")
+    objected = facts._replace(records=(Record(event, "questions", "", 0),))
+    found = review_action.from_loop(objected, loop._replace(stage="closed", clean=True))
+    why = "A person went back to it, so a person approves it"
+    assert (found.who, found.kind, found.because) == (
+        "human",
+        "approve",
+        ("Reviews passed clean in round 1", why),
+    )
+    assert f"Reviews passed clean in round 1. {why}. Read questions.md" in found.summary
+
+
 @pytest.mark.parametrize(("required", "kind"), [("true", "wireframes"), ("false", "")])
 def test_a_text_without_wireframes_is_not_reviewed_where_they_are_required(
     required: str, kind: str
