@@ -194,7 +194,8 @@ def test_fix_goes_back_to_the_plan_and_says_why(tmp_path: Path) -> None:
     feedback = shop.read("feedback/plan-round-01.md")
     assert (
         "\n## User Feedback\n\nThe tests failed: 1 failure (tests/x.py::y). A person chose to "
-        "fix it: plan what that takes.\n\nSee reviews/test/round-01-results.md:\n\n"
+        "fix it: plan what that takes; tasks that are done stay as they are, "
+        "so add a task for the repair.\n\nSee reviews/test/round-01-results.md:\n\n"
         "- tests/x.py::y\n"
     ) in feedback
     answer = shop.answer
