@@ -103,6 +103,8 @@ def before_the_code(job: Job, worktree: str) -> TestState:
         return "not-run"
     permitted = permit(job, "test_command")
     ran = configured_command.run(permitted, worktree)
+    if test_results.could_not_start(ran.status):
+        return "not-run"
     failures = _failures(permitted.named.text, ran)
     known = frozenset(baseline.known_failures(job.workspace))
     is_old = bool(failures) and known.issuperset(failures)

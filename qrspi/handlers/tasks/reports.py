@@ -95,7 +95,7 @@ def report_tests(
 _SEEN: dict[TestState, str] = {
     "failed": "run here, and they fail, as they should before the code is written",
     "passed": "run here, and nothing fails that did not fail before, so they show nothing yet",
-    "not-run": "not run, as config.md names no test command",
+    "not-run": "not run, as config.md names no test command that can be started",
 }
 
 

@@ -221,8 +221,11 @@ def test_tests_that_pass_before_the_code_are_sent_back_unless_their_author_says_
 
 
 @pytest.mark.rule("IMP-11", "LIV-01")
-def test_without_a_test_command_nobody_claims_that_the_tests_were_run(tmp_path: Path) -> None:
-    shop = shop_for(tmp_path, command="none")
+@pytest.mark.parametrize("command", ["none", "no-such-program"])
+def test_without_a_test_command_nobody_claims_that_the_tests_were_run(
+    tmp_path: Path, command: str
+) -> None:
+    shop = shop_for(tmp_path, command=command)
     shop.work(ONE, "test_a.py", "assert False\n")
     assert reported(shop) == "not-run"
     shop.next()
