@@ -42,34 +42,33 @@ def test_what_spoke_against_shipping_is_said(said: dict[str, str], although: str
 RENAMED = config().replace(b"second_reviewer", b"codex_reviews")
 BARE = config(drop=["model_routing"])
 REVIEWED = {"reviews/goals/round-01/quality-claude.clean.md": clean()}
-ELSEWHERE: dict[str, tuple[dict[str, bytes], bool]] = {
-    "a renamed field": ({"config.md": RENAMED}, True),
+TAKE = f"qrspi import docs/qrspi/{RUN}"
+TAKEN = f". `{TAKE}` takes the run in."
+ANSWERED = f". Answer with `qrspi resolve {RUN} NUMBER`."
+ELSEWHERE: dict[str, tuple[dict[str, bytes], str]] = {
+    "a renamed field": ({"config.md": RENAMED}, TAKEN),
     "a renamed field, and taken in before": (
         {"config.md": RENAMED, import_record.FILE: b"---\n---\n"},
-        False,
+        "",
     ),
-    "rounds, and no models": ({"config.md": BARE} | REVIEWED, True),
-    "no models, and no rounds": ({"config.md": BARE}, False),
+    "rounds, and no models": ({"config.md": BARE} | REVIEWED, TAKEN),
+    "no models, and no rounds": ({"config.md": BARE}, ANSWERED),
     "rounds, and a bad field": (
         {"config.md": config(second_reviewer="maybe")} | REVIEWED,
-        False,
+        ANSWERED,
     ),
 }
 
 
-@pytest.mark.parametrize(("files", "elsewhere"), ELSEWHERE.values(), ids=ELSEWHERE.keys())
-def test_a_run_that_was_made_elsewhere_is_taken_in(
-    files: dict[str, bytes], elsewhere: bool
-) -> None:
+@pytest.mark.parametrize(("files", "ending"), ELSEWHERE.values(), ids=ELSEWHERE.keys())
+def test_a_run_that_was_made_elsewhere_is_taken_in(files: dict[str, bytes], ending: str) -> None:
     state = derive(tree(files, {"goals.md": artifact()}))
-    take = f"qrspi import docs/qrspi/{RUN}"
-    first = state.errors[0].message
-    assert state.next.summary == (f"{first}. `{take}` takes the run in." if elsewhere else first)
-    if elsewhere:
-        assert state.next.command == take
+    assert state.next.summary == f"{state.errors[0].message}{ending}"
+    if ending == TAKEN:
+        assert state.next.command == TAKE
         assert tuple(state.next.options[0]) == (
             "1",
-            f"Take the run in, which was made elsewhere: {take}",
+            f"Take the run in, which was made elsewhere: {TAKE}",
         )
     assert (state.pipeline, state.phase) == ("full", 1)
 
