@@ -13,7 +13,7 @@ NO_PYTHON = qrspi needs Python 3.11 or newer as python3.11 or python3; found: \
 VENV := .venv
 PY := $(VENV)/bin/python
 PYTEST := $(PY) -m pytest
-TOOLS := git strace chromium rabbitmq-server
+TOOLS := git strace chromium
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -43,8 +43,9 @@ system:
 demo: setup ## a whole run with scripted agents, in a scratch repository
 	@$(VENV)/bin/qrspi demo
 
+# Workers, a broker and their kills want the machine for themselves: `make fleet`.
 test: setup ## the test suite without the slow tests
-	$(PYTEST) -n auto --dist loadgroup -m 'not slow and not hosts'
+	$(PYTEST) -n auto --ignore=tests/fleet -m 'not slow and not hosts'
 
 # axe-core is text that a browser is given to judge a page by; without npm, what needs it is skipped.
 browser: setup ## the page in a real browser, all of it
@@ -59,7 +60,7 @@ check: setup ## everything a change must pass: lint, types, layers, tests
 	$(PY) -m mypy
 	$(PY) -m mypy --strict tools/*.py bench/*.py
 	$(VENV)/bin/lint-imports
-	$(PYTEST) -n auto --dist loadgroup -m 'not slow and not hosts'
+	$(PYTEST) -n auto --ignore=tests/fleet -m 'not slow and not hosts'
 
 attacks: setup ## every attack that was ever tried, and a table of how each ended
 	QRSPI_ATTACKS=table $(PYTEST) -n auto tests/attacks

@@ -40,6 +40,7 @@ PLAIN = {
             "name",
             "order.name",
             "request.name",
+            "tags[0]",
             "tag",
             "asks[0].name",
             "waiting[0].name",

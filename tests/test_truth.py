@@ -177,6 +177,7 @@ RESTS_ON = {
         "is another text than the one that {} approved on {}",
         "what {} approved on {} is on record without its frontmatter",
         "it was approved after round {}, which is gone",
+        "another question was asked when {} was answered",
     ),
     "a file whose name is given, where no decision is on record": (
         "skipped by {}",

@@ -323,7 +323,7 @@ def pick_action(facts: Facts, states: tuple[TaskState, ...]) -> Answer | None:
     if found:
         return _with_others(found, waiting)
     if sent := tuple(task for task in states if task.state == "implementing"):
-        return Answer(implementers.send(facts, sent), sent[0].loop)
+        return Answer(implementers.send(facts, sent, now=True), sent[0].loop)
     if held := tuple(task for task in states if task.state == "held"):
         from qrspi.core.code_steps import held_tasks
 

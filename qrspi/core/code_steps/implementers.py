@@ -31,12 +31,16 @@ def asked(task: TaskState) -> Ask:
     return Ask("implement", task.key, task.cycle, TESTS if writes_tests(task) else "")
 
 
-def send(facts: Facts, tasks: tuple[TaskState, ...]) -> Next:
-    """One agent a task, each in its own work tree."""
+def send(facts: Facts, tasks: tuple[TaskState, ...], *, now: bool = False) -> Next:
+    """One agent a task, each in its own work tree. Prompts wait for them when it is what the whole
+    run comes to `now`, and not only one of its tasks."""
     several = len(tasks) > 1
     testers = tuple(task for task in tasks if writes_tests(task))
     others = tuple(task for task in tasks if task not in testers)
-    sentences = (_sent(facts, "a test writer", testers), _sent(facts, "an implementer", others))
+    sentences = (
+        _sent(facts, "a test writer", testers, now),
+        _sent(facts, "an implementer", others, now),
+    )
     return Next(
         action="dispatch-tasks",
         who="agent",
@@ -51,15 +55,17 @@ def send(facts: Facts, tasks: tuple[TaskState, ...]) -> Next:
     )
 
 
-def _sent(facts: Facts, who: str, tasks: tuple[TaskState, ...]) -> str:
+def _sent(facts: Facts, who: str, tasks: tuple[TaskState, ...], now: bool) -> str:
     if not tasks:
         return ""
     places = ", ".join(f"{task.key} in {task.start.worktree}" for task in tasks if task.start)
-    told = f"`qrspi prompt {facts.run} {tasks[0].key}` prints what to tell"
+    first = tasks[0].key
+    whom = "it" if len(tasks) == 1 else "the first"
+    told = f"; `qrspi prompt {facts.run} {first}` prints what to tell {whom}" if now else ""
     if len(tasks) == 1:
-        return f"Send {who}: {places}; {told} it. It ends with `{report(facts, tasks[0])}`."
-    form = report(facts, tasks[0]).replace(f" {tasks[0].key} ", " TASK ")
-    return f"Send {who.partition(' ')[2]}s: {places}; {told} the first. Each ends with `{form}`."
+        return f"Send {who}: {places}{told}. It ends with `{report(facts, tasks[0])}`."
+    form = report(facts, tasks[0]).replace(f" {first} ", " TASK ")
+    return f"Send {who.partition(' ')[2]}s: {places}{told}. Each ends with `{form}`."
 
 
 def report(facts: Facts, task: TaskState) -> str:

@@ -209,8 +209,8 @@ def _unknown(tree: DiskTree, run: str) -> Iterator[Sign]:
 def _log(tree: DiskTree, run: str, log: str) -> Iterator[Sign]:
     size = tree.size(log)
     if isinstance(size, int) and size > approvals.LIMIT:
-        message = f"{log} has {size} bytes, and is not looked through: the most is"
-        yield Sign("problem", run, f"{message} {approvals.LIMIT}")
+        message = f"{log} has {size:,} bytes, and is not looked through: the most is"
+        yield Sign("problem", run, f"{message} {approvals.LIMIT:,}")
         return
     wrong = (line for line in json_log.read(tree, log) if isinstance(line, Problem))
     yield from (Sign("note", run, line.message) for line in wrong)

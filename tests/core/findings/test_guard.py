@@ -333,7 +333,7 @@ def test_a_crowded_round_is_refused_without_being_read() -> None:
 def test_a_large_finding_is_refused_with_the_limit_named() -> None:
     round = read(COMPLETE | {"quality-claude.finding-F02.md": finding(at=2) + b"x" * 256 * 1024})
     assert messages(round.violations) == [
-        f"too_large: {DESIGN}/quality-claude.finding-F02.md: {len(finding(at=2)) + 256 * 1024} "
+        f"too_large: {DESIGN}/quality-claude.finding-F02.md: {len(finding(at=2)) + 256 * 1024:,} "
         "bytes; expected at most 262,144 bytes"
     ]
 

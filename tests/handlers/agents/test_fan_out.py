@@ -301,8 +301,8 @@ def test_a_fixer_without_dispositions_changes_nothing(tmp_path: Path) -> None:
     before = shop.read("design.md")
     (failure,) = shop.driven().failures
     assert failure.message == (
-        "fixer: reply: found no dispositions, expected a line '<<<FILE dispositions>>>' and what "
-        "was done behind it"
+        "fixer: reply: found no dispositions, expected a line '<<<FILE dispositions>>>' and "
+        "after it what was done"
     )
     assert shop.read("design.md") == before
 
