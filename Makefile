@@ -28,8 +28,7 @@ $(VENV)/.stamp: pyproject.toml
 	@touch $@
 
 # strace is how the fault tests kill a command at each of its writes, chromium is the browser that
-# the page is tried in, rabbitmq-server the broker that workers are tried with; in runlevel 1
-# Debian does not start it as a service. Tests that need a tool which is not there skip and say so.
+# the page is tried in. In runlevel 1 Debian starts no broker as a service. Tests that need a tool which is not there skip and say so.
 system:
 	@missing=; for tool in $(TOOLS); do \
 	  command -v $$tool >/dev/null || missing="$$missing $$tool"; done; \
@@ -82,6 +81,7 @@ mutants: setup ## change each decision of the core, and see whether a test notic
 
 # One broker for all of them, so one process.
 fleet: setup ## workers over a real RabbitMQ: kills, freezes, restarts
+	@$(MAKE) --no-print-directory system TOOLS=rabbitmq-server
 	$(PYTEST) tests/fleet tests/core/fleet
 
 hosts: setup ## hooks, install and plugin in the real Claude Code, Codex and Copilot (from npm)
