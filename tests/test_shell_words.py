@@ -48,7 +48,7 @@ PLAIN = {
     },
     "a finding: a reviewer and two numbers": {"names[0]"},
     "a number, or a commit": {
-        *("loop.number", "order.round", "output.status", "head[:12]", "task.commit"),
+        *("loop.round", "order.round", "output.status", "head[:12]", "task.commit"),
     },
     "a word of the engine": {
         *("decision.verb", "self.verb", "verb", "event", "self.actor", "field", "value", "block"),

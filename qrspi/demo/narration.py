@@ -96,7 +96,7 @@ def loop(tree: Tree, moment: Mapping[str, Any]) -> Loop:
 
 
 def review_round(tree: Tree, moment: Mapping[str, Any]) -> Round:
-    found = loop(tree, moment).round
+    found = loop(tree, moment).files
     assert found is not None
     return found
 

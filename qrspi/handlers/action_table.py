@@ -144,13 +144,13 @@ def _cut_off(job: Job, derived: Due | None) -> Due | None:
 
 
 def _left_over(job: Job, loop: Loop | None) -> Due | None:
-    if loop is None or loop.round is None or loop.stage not in ("reviewing", "guarded"):
+    if loop is None or loop.files is None or loop.stage not in ("reviewing", "guarded"):
         return None
-    if loop.round.bypasses:
+    if loop.files.bypasses:
         from qrspi.handlers.rounds import visual_reviewer
 
         return Due(visual_reviewer.record_bypasses, "whole")
-    if loop.round.splits:
+    if loop.files.splits:
         from qrspi.handlers.rounds import printed_reply
 
         return Due(printed_reply.finish_splits, "whole")

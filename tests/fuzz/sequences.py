@@ -130,7 +130,7 @@ class World:
 
     def _prepare(self, subject: Subject, found: Survey, random: Random) -> None:
         loop = found.loop
-        number = loop.number if loop and loop.is_renewable else (loop.highest if loop else 0) + 1
+        number = loop.round if loop and loop.is_renewable else (loop.highest if loop else 0) + 1
         config = configs.read(self.files["config.md"])
         tags = reviewers.expected_tags(subject, config)
         digest = step_text.body_hash(MemoryTree(self.files), subject)
@@ -166,10 +166,10 @@ class World:
         self.files[paths.kept] = verified_file.kept_list(kept)
         text = self.files.get(loop.subject.artifact, b"")
         scopes = scope_set.derive(loop.triaged, loop.subject, runs.RUN, text, "docs/qrspi", "")
-        self.files[paths.scope_set] = scope_set.render(loop.number, scopes)
+        self.files[paths.scope_set] = scope_set.render(loop.round, scopes)
         if loop.pause is None and pauses.waiting(loop.triaged):
-            path = pause_file(loop.subject.key, loop.number)
-            self.files[path] = pauses.render(loop.subject.key, loop.number, loop.triaged)
+            path = pause_file(loop.subject.key, loop.round)
+            self.files[path] = pauses.render(loop.subject.key, loop.round, loop.triaged)
 
     def _fix(self, loop: Loop, random: Random) -> None:
         if random.random() < 0.9:
@@ -182,13 +182,13 @@ class World:
         if loop.paths.dispositions not in self.files:
             names = [item.finding.name for item in loop.triaged if item.verdict != "drop"]
             skipped = {name: loop.decided.skip_of(name) for name in names}
-            data = dispositions.nothing_applied(loop.number, skipped)
+            data = dispositions.nothing_applied(loop.round, skipped)
             self.files[loop.paths.dispositions] = data
         self.files[loop.paths.anchor] = b"a" * 40 + b"\n"
 
     def _decide(self, loop: Loop, random: Random) -> None:
         """By hand in the pause file; nobody's command has put it on record."""
-        path = pause_file(loop.subject.key, loop.number)
+        path = pause_file(loop.subject.key, loop.round)
         choice = random.choice((b"apply", b"skip"))
         self.files[path] = self.files[path].replace(b": pending", b": " + choice)
 

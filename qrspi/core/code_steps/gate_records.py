@@ -147,7 +147,7 @@ def _reason(task: TaskState) -> str:
 
 
 def _row(task: TaskState) -> tuple[str, ...]:
-    rounds = task.loop.number if task.loop else 0
+    rounds = task.loop.round if task.loop else 0
     return (
         task.key,
         task.item.title,

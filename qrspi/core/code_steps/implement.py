@@ -202,7 +202,7 @@ def sent_back(facts: Facts, path: str) -> Next:
 
 def _review(loop: Loop) -> str:
     if loop.stage == "fixing":
-        return f"A review of them together found {loop.kept} thing(s) in round {loop.number}"
+        return f"A review of them together found {loop.kept} thing(s) in round {loop.round}"
     return after_round.review_status(loop)[0]
 
 
@@ -223,7 +223,7 @@ def _batch_options(facts: Facts, states: tuple[TaskState, ...], loop: Loop) -> t
     is_open = loop.stage == "fixing" or any(task.state == "accepted-with-issues" for task in states)
     others = (option for option in BATCH_OPTIONS if is_open or option.key != "fix")
     options = (Option("continue", _continuing(facts, states)), *others)
-    if not loop.number or after_round.review_status(loop)[1] or loop.settled:
+    if not loop.round or after_round.review_status(loop)[1] or loop.settled:
         return options
     first = "fix" if loop.stage == "fixing" else "rerun-reviews"
     return tuple(sorted(options, key=lambda option: option.key != first))
@@ -241,7 +241,7 @@ def _ask(facts: Facts, states: tuple[TaskState, ...], loop: Loop) -> Next:
     counts = {state: sum(task.state == state for task in states) for state in task_state.TERMINAL}
     listed = ", ".join(f"{count} {state}" for state, count in counts.items() if count)
     ended = f"Every task has come to its end ({listed or 'there was none'})"
-    review = f" {_review(loop)}." if loop.number else ""
+    review = f" {_review(loop)}." if loop.round else ""
     keys = ", ".join(task.key for task in states if task.outcome and not task.decided)
     options = _batch_options(facts, states, loop)
     ways = "|".join(option.key for option in options)
@@ -256,7 +256,7 @@ def _ask(facts: Facts, states: tuple[TaskState, ...], loop: Loop) -> Next:
         f"implementation.md, then `qrspi resolve {facts.run} {ways}`.",
         because=(ended,),
         step=facts.step,
-        round=loop.number,
+        round=loop.round,
         inputs=("implementation.md",),
         options=options,
         command=f"qrspi resolve {facts.run} {options[0].key}",

@@ -127,14 +127,14 @@ def repair_name(number: int) -> str:
 
 def repair_next(facts: Facts, loop: Loop, repairs: tuple[TaskState, ...], kind: str) -> Next:
     """Findings about code get a repair of their own. An open repair comes first."""
-    name = f"/{repair_name(loop.number)}"
+    name = f"/{repair_name(loop.round)}"
     there = any(
         task.key.startswith(kind) and task.key.endswith(name) and task.terminal for task in repairs
     )
     if there:
-        because = (f"the repair of round {loop.number} has come to its end",)
+        because = (f"the repair of round {loop.round} has come to its end",)
         return review_action.commit_next(facts, loop, because, "settle-repairs")
-    what = f"Make a task of the findings of round {loop.number} of {loop.subject.key}"
+    what = f"Make a task of the findings of round {loop.round} of {loop.subject.key}"
     return review_action.unprepared(facts, loop) or next_actions.by_engine(
         facts, "apply-fixes", "write-repairs", what, loop=loop
     )

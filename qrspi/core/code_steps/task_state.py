@@ -94,7 +94,7 @@ class TaskState(NamedTuple):
     @property
     def cycle(self) -> int:
         """How often an implementer was sent, this time included."""
-        return (self.loop.number if self.loop else 0) + 1
+        return (self.loop.round if self.loop else 0) + 1
 
     @property
     def ask(self) -> Ask:
@@ -274,7 +274,7 @@ def _undecided(facts: Facts, task: TaskState, state: State, why: str) -> TaskSta
         "of its implementer goes on.",
         because=(why,),
         step=task.key,
-        round=task.loop.number if task.loop else 0,
+        round=task.loop.round if task.loop else 0,
         inputs=(task.item.file, *task.findings),
         options=OPTIONS,
         command=command,
@@ -317,14 +317,14 @@ def _in_loop(facts: Facts, task: TaskState, loop: Loop) -> TaskState:
 
 def _in_tiers(loop: Loop) -> Loop:
     """Later reviewers are not sent before the earlier ones have written."""
-    if loop.stage != "reviewing" or loop.round is None:
+    if loop.stage != "reviewing" or loop.files is None:
         return loop
-    due = reviewers.due(loop.round.silent_tags)
-    later = len(loop.round.silent_tags) - len(due)
+    due = reviewers.due(loop.files.silent_tags)
+    later = len(loop.files.silent_tags) - len(due)
     because = tuple(f"{tag} has written nothing yet" for tag in due)
     if later:
         because += (f"{later} more are sent when they have",)
-    return loop._replace(because=because, round=loop.round._replace(silent_tags=due))
+    return loop._replace(because=because, files=loop.files._replace(silent_tags=due))
 
 
 def _rounds_used(facts: Facts, task: TaskState) -> int:
@@ -338,7 +338,7 @@ def _rounds_used(facts: Facts, task: TaskState) -> int:
 
 def _fixing(facts: Facts, task: TaskState, loop: Loop, commit: str) -> TaskState:
     if _saw(loop) != commit:
-        because = (f"{task.key} reported a new commit since round {loop.number}",)
+        because = (f"{task.key} reported a new commit since round {loop.round}",)
         following = review_action.commit_next(facts, loop, because, "settle-task")
         return task._replace(state="fixing", because=because, next=following)
     if _rounds_used(facts, task) > FIX_CYCLES:
@@ -352,7 +352,7 @@ def _fixing(facts: Facts, task: TaskState, loop: Loop, commit: str) -> TaskState
         "agent",
         "implement",
         f"Send an implementer for {task.key} again, in {task.start.worktree}: "
-        f"{len(loop.to_apply)} finding(s) of round {loop.number} to settle; `qrspi prompt "
+        f"{len(loop.to_apply)} finding(s) of round {loop.round} to settle; `qrspi prompt "
         f"{facts.run} {task.key}` prints what to tell it. It ends with `{report}`.",
         inputs=review_action.to_fix(loop),
         asks=(task.ask,),
@@ -362,29 +362,29 @@ def _fixing(facts: Facts, task: TaskState, loop: Loop, commit: str) -> TaskState
 
 
 def _used_up(task: TaskState, loop: Loop) -> str:
-    return f"{task.key} had {FIX_CYCLES} fix cycles and round {loop.number} still has findings"
+    return f"{task.key} had {FIX_CYCLES} fix cycles and round {loop.round} still has findings"
 
 
 def _closed(facts: Facts, task: TaskState, loop: Loop, commit: str) -> TaskState:
     if _saw(loop) != commit:
         return _unreviewed(facts, task, loop)
     if loop.clean and loop.fresh:
-        return task._replace(state="clean", because=(f"round {loop.number} was clean",))
+        return task._replace(state="clean", because=(f"round {loop.round} was clean",))
     if not loop.fresh:
-        return _implementing(facts, task, f"{task.item.file} changed since round {loop.number}")
+        return _implementing(facts, task, f"{task.item.file} changed since round {loop.round}")
     if not loop.to_apply:
         why = f"{task.key}: {after_round.review_status(loop)[0]}"
         return _undecided(facts, task, "undecided", why)
     if _rounds_used(facts, task) > FIX_CYCLES:
         return _undecided(facts, task, "undecided", _used_up(task, loop))
-    return _implementing(facts, task, f"no commit is reported since round {loop.number}")
+    return _implementing(facts, task, f"no commit is reported since round {loop.round}")
 
 
 def _unreviewed(facts: Facts, task: TaskState, loop: Loop) -> TaskState:
     """There is a commit that no round has reviewed."""
     if facts.config.review_mode == "single" and _rounds_used(facts, task):
         why = (
-            f"{task.key} was changed after round {loop.number}, and review_mode in config.md is "
+            f"{task.key} was changed after round {loop.round}, and review_mode in config.md is "
             "single: nobody looks at it again"
         )
         return _undecided(facts, task, "undecided", why)

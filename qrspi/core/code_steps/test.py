@@ -95,7 +95,7 @@ def _run(facts: Facts, results: Results | None, loop: Loop) -> Next | None:
         what = "Run the tests over the feature branch"
         because = (_why_run(facts, results), f"the command is {facts.config.test_command}")
         return next_actions.by_engine(facts, "author", "run-tests", what, because, missing=(file,))
-    if RECORD in facts.names and results is None and loop.number > facts.base:
+    if RECORD in facts.names and results is None and loop.round > facts.base:
         return None  # somebody wrote it, and it is reviewed unchanged
     what = f"Write down in {RECORD} that the tests were not run"
     kind: NextKind = "draft-test-results"
@@ -254,7 +254,7 @@ def repairs_failures(facts: Facts, results: Results | None) -> bool:
 
 def _review(loop: Loop) -> str:
     if loop.stage == "fixing":
-        return f"Reviewers found {len(loop.to_apply)} thing(s) in round {loop.number}"
+        return f"Reviewers found {len(loop.to_apply)} thing(s) in round {loop.round}"
     return after_round.review_status(loop)[0]
 
 
@@ -267,7 +267,7 @@ def _gate(
         summary="",
         because=because,
         step=facts.step,
-        round=seen.loop.number,
+        round=seen.loop.round,
         inputs=(RECORD, shipping.PULL_REQUEST),
         options=_options(facts, seen, *menu),
         command=command,

@@ -175,6 +175,6 @@ def _needs(facts: Facts) -> Iterator[str]:
 
 
 def _loop(loop: Loop) -> Iterator[str]:
-    if loop.number:
-        yield f"the newest review of {loop.subject.key} is round {loop.number}: {loop.stage}"
+    if loop.round:
+        yield f"the newest review of {loop.subject.key} is round {loop.round}: {loop.stage}"
     yield from loop.because

@@ -119,9 +119,9 @@ def _broken(facts: Facts, doubts: tuple[Problem, ...]) -> tuple[Problem, ...]:
 
 def _faults(answer: Answer) -> tuple[Problem, ...]:
     """All faults in what agents wrote, when the next action is to correct them."""
-    if answer.next.kind != "fix-files" or not (answer.loop and answer.loop.round):
+    if answer.next.kind != "fix-files" or not (answer.loop and answer.loop.files):
         return ()
-    return answer.loop.round.violations
+    return answer.loop.files.violations
 
 
 def _named(tree: Tree, problems: tuple[Problem, ...]) -> tuple[Problem, ...]:
@@ -355,13 +355,13 @@ def _step_state(facts: Facts, step: str, reviewed: frozenset[str], answer: Answe
 def _with_counts(state: StepState, loop: Loop | None) -> StepState:
     """Who has answered, then what is to be scored, then what is kept; each as soon as it is
     known."""
-    if loop is None or loop.round is None:
+    if loop is None or loop.files is None:
         return state
     if loop.stage == "reviewing":
-        asked = len(loop.round.expected_tags)
-        return state._replace(asked=asked, answered=asked - len(loop.round.silent_tags))
+        asked = len(loop.files.expected_tags)
+        return state._replace(asked=asked, answered=asked - len(loop.files.silent_tags))
     if loop.stage == "verifying":
-        return state._replace(to_score=len(loop.round.unscored))
+        return state._replace(to_score=len(loop.files.unscored))
     return state._replace(kept=loop.kept, dropped=loop.dropped)
 
 

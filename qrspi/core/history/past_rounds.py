@@ -26,7 +26,7 @@ class PastRound(NamedTuple):
     subject: Subject
     number: int
     manifest: Manifest | None
-    round: Round
+    files: Round
     verified: bool  # findings were scored
     skipped: bool  # a person went on without scores
     triaged: tuple[Triaged, ...]
@@ -100,7 +100,7 @@ def _read(tree: Tree, subject: Subject, number: int, config: Config) -> PastRoun
         subject=subject,
         number=number,
         manifest=manifest,
-        round=read,
+        files=read,
         verified=scored,
         skipped=skipped,
         triaged=triaged,

@@ -87,7 +87,7 @@ def _ends(one: Replayed) -> bool:
 def _judged(past: PastRound, settings: Settings) -> tuple[Triaged, ...]:
     verifier = past.verified if settings.verifier is None else settings.verifier
     return triage.partition(
-        past.round,
+        past.files,
         verifier_enabled=verifier,
         skipped=past.skipped,
         thresholds=settings.thresholds,

@@ -68,7 +68,7 @@ class _Read(NamedTuple):
     subject: Subject
     manifest: Manifest
     data: bytes
-    round: Round
+    files: Round
     triaged: tuple[Triaged, ...]
     verifier: str  # true or false, as the verified file says
     skipped: bool
@@ -114,7 +114,7 @@ def _read(
         subject=subject,
         manifest=manifest,
         data=data,
-        round=found,
+        files=found,
         triaged=triaged,
         verifier=verifier,
         skipped=skipped,
@@ -153,9 +153,9 @@ def _gaps(tree: Tree, read: _Read, known: Known) -> Iterator[Gap]:
 
     if read.manifest.choice.ref and not exists(tree, paths.diff):
         yield gap("diff", "what reviewers looked at is not there", paths.diff)
-    for tag in () if read.skipped else read.round.silent_tags:
+    for tag in () if read.skipped else read.files.silent_tags:
         yield gap(f"output of {tag}", f"{tag} was expected and wrote nothing", paths.directory)
-    for problem in read.round.violations:
+    for problem in read.files.violations:
         yield gap("a readable answer", problem.message, problem.file)
     yield from _scores(read)
     yield from _assembled(tree, read, known.config)
@@ -166,7 +166,7 @@ def _gaps(tree: Tree, read: _Read, known: Known) -> Iterator[Gap]:
 def _scores(read: _Read) -> Iterator[Gap]:
     if read.verifier != "true" or read.skipped:
         return
-    for stem in read.round.unscored:
+    for stem in read.files.unscored:
         file = f"{read.paths.directory}/{sidecar_file(stem)}"
         why = f"{stem} was never scored, and scores decide what is kept"
         yield _gap(read.subject, read.paths, f"sidecar of {stem}", why, file)
@@ -177,7 +177,7 @@ def _assembled(tree: Tree, read: _Read, config: Config) -> Iterator[Gap]:
     found = tree.read(paths.verified)
     if isinstance(found, Fault):
         yield _gap(read.subject, paths, "verified file", "it was never assembled", paths.verified)
-    elif found != verified_file.assemble(read.round, read.triaged, read.verifier):
+    elif found != verified_file.assemble(read.files, read.triaged, read.verifier):
         why = "it is not what the findings and scores give"
         yield _gap(read.subject, paths, "verified file", why, paths.verified)
     kept = keeps_scope_set(read.subject, config) and not _was_untagged(tree, read)
@@ -248,7 +248,7 @@ def _evidence(read: _Read, origins: Origins) -> dict[Evidence, int]:
     """How its answers came in: the engine sent for them, somebody handed them in, or they were just
     there."""
     counts: dict[Evidence, int] = {"dispatched": 0, "handed-in": 0, "found": 0}
-    found = read.round
+    found = read.files
     answers: list[Finding | Clean | Sidecar] = [*found.findings, *found.cleans]
     answers += found.sidecars.values()
     for answer in answers:

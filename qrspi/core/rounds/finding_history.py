@@ -34,7 +34,7 @@ class Open(NamedTuple):
 
 
 def escape_is_written(tree: Tree, loop: Loop) -> bool:
-    return exists(tree, escape_file(loop.subject.key, loop.number))
+    return exists(tree, escape_file(loop.subject.key, loop.round))
 
 
 def outlook(tree: Tree, loop: Loop, config: Config, base: int) -> Outlook:
@@ -64,7 +64,7 @@ def chronicle(
     numbers = round_list.latest(tree, subject, upto, LONGEST)
     rounds = loops.each(tree, subject, config, (number for number in numbers if number > base))
     return tuple(
-        RoundFindings(one.number, records(tree.name, subject, one.triaged, one.pause, artifact))
+        RoundFindings(one.round, records(tree.name, subject, one.triaged, one.pause, artifact))
         for one in rounds
     )
 
@@ -99,7 +99,7 @@ _LINES = 300  # the newest findings, of a loop that has no end
 def fates(tree: Tree, loop: Loop, config: Config, base: int) -> tuple[str, ...]:
     """One line for each finding of the loop's earlier rounds: its words, and what became of it."""
     earlier = [
-        one for one in chronicle(tree, loop.subject, config, base) if one.number < loop.number
+        one for one in chronicle(tree, loop.subject, config, base) if one.number < loop.round
     ]
     lines = [_fate(tree, loop, one.number, record) for one in earlier for record in one.records]
     return tuple(lines[-_LINES:])
@@ -119,11 +119,11 @@ def escape_report(tree: Tree, loop: Loop, config: Config, base: int, reason: str
     found = _outlook(trace)
     step = loop.subject.key
     head = (
-        f"---\nstep: {step}\nround: {loop.number}\nreason: {writer.sentence(reason)}\n"
+        f"---\nstep: {step}\nround: {loop.round}\nreason: {writer.sentence(reason)}\n"
         f"outlook: {found.word}\nunresolved: {len(still_open)}\n---\n"
     )
     title = (
-        f"\n# The review loop of {step} stops after round {loop.number:02d}\n\n{reason}.\n\n"
+        f"\n# The review loop of {step} stops after round {loop.round:02d}\n\n{reason}.\n\n"
         f"Outlook: {found.word} ({found.because})\n"
     )
     return (head + title + "".join(map(_section, still_open))).encode(errors="backslashreplace")
@@ -134,7 +134,7 @@ def unresolved(loop: Loop, trace: Trace) -> tuple[Open, ...]:
     return tuple(
         Open(item.finding, course)
         for item, course in pairs
-        if not _own(course, loop.number, item.finding).settled
+        if not _own(course, loop.round, item.finding).settled
     )
 
 
@@ -178,21 +178,21 @@ def config_of(tree: Tree, loop: Loop, config: Config) -> Config:
 
 def shown(tree: Tree, loop: Loop, config: Config) -> tuple[Shown, ...]:
     """The findings of this round, then those of earlier rounds that it no longer has."""
-    rounds = chronicle(tree, loop.subject, config, 0, loop.number)
+    rounds = chronicle(tree, loop.subject, config, 0, loop.round)
     trace = lineage.trace(rounds, loop.subject.step)
     here = [
         _shown(loop, item, course)
         for item, course in zip(loop.triaged, trace.findings, strict=True)
     ]
-    finished = loop.round is not None and not loop.round.silent_tags
+    finished = loop.files is not None and not loop.files.silent_tags
     gone = [_resolved(tree, loop, config, course) for course in trace.resolved if finished]
     return (*here, *gone)
 
 
 def _shown(loop: Loop, item: Triaged, course: Lineage) -> Shown:
-    sidecar = loop.round.sidecars.get(item.finding.stem) if loop.round else None
+    sidecar = loop.files.sidecars.get(item.finding.stem) if loop.files else None
     return Shown(
-        round=loop.number,
+        round=loop.round,
         file=f"{loop.paths.directory}/{item.finding.file}",
         item=item,
         threshold=triage.THRESHOLDS.get(item.finding.effective_type),

@@ -25,12 +25,12 @@ from qrspi.core.tree import Fault, Tree, exists
 class Loop(NamedTuple):
     subject: Subject
     stage: Stage = "none"
-    number: int = 0  # the newest round; 0 when there is none
+    round: int = 0  # the newest; 0 when there is none
     highest: int = 0  # the highest number in the directory, whoever's round it is
     because: tuple[str, ...] = ()
     paths: RoundPaths = RoundPaths("", 0)
     manifest: Manifest | None = None
-    round: Round | None = None  # the files of this round, read
+    files: Round | None = None  # of this round, read
     triaged: tuple[Triaged, ...] = ()
     pause: Pause | None = None
     skipped: bool = False  # it goes on without scores, as its skip marker says
@@ -82,18 +82,18 @@ class Loop(NamedTuple):
     @property
     def answered(self) -> tuple[str, ...]:
         """The reviewers with a finding or a sentinel that could be read."""
-        if self.round is None:
+        if self.files is None:
             return ()
-        found, clean = self.round.findings, self.round.cleans
+        found, clean = self.files.findings, self.files.cleans
         return tuple(sorted({one.tag for one in found} | {one.tag for one in clean}))
 
     @property
     def is_renewable(self) -> bool:
         """Nobody has looked at the text yet and it changed after the round was opened; or nothing
         proves that it was opened, as after a kill between its manifest and the trail."""
-        waits = self.stage == "reviewing" and self.round is not None and not self.answered
+        waits = self.stage == "reviewing" and self.files is not None and not self.answered
         stale = self.is_outdated or not self.is_proven
-        return waits and stale and not (self.round and self.round.unfinished)
+        return waits and stale and not (self.files and self.files.unfinished)
 
     @property
     def is_outdated(self) -> bool:
@@ -175,7 +175,7 @@ def _decided(loop: Loop, records: Iterable[Record]) -> Loop:
     """Only what somebody decided, or seems to have decided, is looked up."""
     if not (loop.skipped or loop.pause or loop.imported):
         return loop
-    return loop._replace(decided=decisions.of_round(records, loop.subject.key, loop.number))
+    return loop._replace(decided=decisions.of_round(records, loop.subject.key, loop.round))
 
 
 def _outline(tree: Tree, subject: Subject) -> Loop:
@@ -189,7 +189,7 @@ def _read(
     """Everything that the round's files say, before a stage is named. Without records nobody asks
     who opened it: a round that others followed is history."""
     paths = RoundPaths(outline.subject.reviews, number)
-    loop = _with_manifest(tree, outline._replace(number=number, paths=paths), config, records)
+    loop = _with_manifest(tree, outline._replace(round=number, paths=paths), config, records)
     if loop.problem:
         return loop
     if loop.manifest and records is not None:
@@ -233,7 +233,7 @@ def _with_findings(tree: Tree, loop: Loop, config: Config, *, current: bool) -> 
     # Only a run with a round pays for reading findings.
     from qrspi.core.findings import guard, triage
 
-    subject, number, reviewed = loop.subject, loop.number, loop.manifest
+    subject, number, reviewed = loop.subject, loop.round, loop.manifest
     read = guard.read_round(tree, subject, number, config, reviewed, elsewhere=loop.imported)
     if config.evidence == "dispatched" and current:
         from qrspi.core.rounds import provenance
@@ -244,7 +244,7 @@ def _with_findings(tree: Tree, loop: Loop, config: Config, *, current: bool) -> 
     path = pause_file(subject.key, number)
     pause = pauses.read(tree.read(path), path)
     return loop._replace(
-        round=read,
+        files=read,
         skipped=skipped,
         triaged=triaged,
         pause=pauses.of_round(pause, triaged) if isinstance(pause, Pause) else None,
@@ -275,7 +275,7 @@ def _with_stage(tree: Tree, loop: Loop, config: Config, base: int) -> Loop:
     if exists(tree, loop.paths.flag) or _left_by_loop_back(loop):
         return loop._replace(stage="abandoned", because=("a loop back left this round",))
     loop = _fix_stage(loop, disposed) if loop.stage == "none" else loop
-    if loop.number <= base and loop.stage != "closed":
+    if loop.round <= base and loop.stage != "closed":
         return loop._replace(stage="abandoned", because=("it belongs to an earlier loop",))
     if not (loop.is_proven or loop.is_renewable):
         return loop._replace(stage="guarded", clean=False, because=(manifests.doubt(loop),))
@@ -289,7 +289,7 @@ def _with_word_on_changes(loop: Loop) -> Loop:
         return loop
     artifact, names = loop.subject.artifact, ", ".join(loop.answered)
     text = (
-        f"{artifact} has changed since round {loop.number} was opened: what {names} wrote is about "
+        f"{artifact} has changed since round {loop.round} was opened: what {names} wrote is about "
         "the earlier text and does not count as a review of this one; another round will follow"
     )
     return loop._replace(warnings=(*loop.warnings, Problem("text-changed", text, artifact)))
@@ -301,7 +301,7 @@ def _left_by_loop_back(loop: Loop) -> bool:
 
 def _review_stage(tree: Tree, loop: Loop, config: Config) -> Loop:
     """The stages up to `scored`; `none` when everything is assembled."""
-    read = loop.round
+    read = loop.files
     assert read is not None
     loop = loop._replace(failures=_failures(tree, loop, config))
     if read.violations:
@@ -322,9 +322,9 @@ def _review_stage(tree: Tree, loop: Loop, config: Config) -> Loop:
 
 def _failures(tree: Tree, loop: Loop, config: Config) -> tuple[Problem, ...]:
     """In the guard's order. Failed scores share one line."""
-    assert loop.round is not None
-    failures = [item for item in loop.round.blocking if item.code != "verify_failed"]
-    if failed := len(loop.round.blocking) - len(failures):
+    assert loop.files is not None
+    failures = [item for item in loop.files.blocking if item.code != "verify_failed"]
+    if failed := len(loop.files.blocking) - len(failures):
         line = f"Verifier returned VERIFY_FAILED for {failed} findings"
         failures.append(Problem("verify_failed", line))
     if bad := _bad_scope_set(tree, loop, config):

@@ -275,7 +275,7 @@ def _due(
 
     tags = guard.due(tree, loop.subject, config, manifest)
     base = convergence.base_of(loop.subject, records)
-    return convergence.choose_reviewers(tree, loop.subject, config, tags, loop.number, base).tags
+    return convergence.choose_reviewers(tree, loop.subject, config, tags, loop.round, base).tags
 
 
 def doubt(loop: Loop) -> str:

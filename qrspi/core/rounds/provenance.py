@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
 def taken_in(tree: Tree, loop: Loop) -> Loop:
     """Nobody is sent for such a round, and its files are not corrected."""
-    assert loop.round is not None
-    missing = tuple(one for one in loop.round.blocking if one.code != "missing_output")
-    read = loop.round._replace(unfinished=(), silent_tags=(), blocking=missing)
+    assert loop.files is not None
+    missing = tuple(one for one in loop.files.blocking if one.code != "missing_output")
+    read = loop.files._replace(unfinished=(), silent_tags=(), blocking=missing)
     choice = import_record.of_run(tree).open.get(loop.paths.directory, "")
     loop = loop._replace(imported=True, choice=choice)
-    silent = loop.round.silent_tags if loop.round and loop.taken_over else ()
-    return loop._replace(round=read, warnings=(*loop.warnings, *_silent(loop, silent)))
+    silent = loop.files.silent_tags if loop.files and loop.taken_over else ()
+    return loop._replace(files=read, warnings=(*loop.warnings, *_silent(loop, silent)))
 
 
 def _silent(loop: Loop, tags: tuple[str, ...]) -> tuple[Problem, ...]:
@@ -66,7 +66,7 @@ def sentence(loop: Loop) -> str:
     how = loop.because[0] if loop.because else "open"
     known = loop.decided.findings or loop.decided.menu
     recorded = "" if known else "; no decision is on record"
-    return f"Round {loop.number} was made elsewhere and is unproven ({how}{recorded})"
+    return f"Round {loop.round} was made elsewhere and is unproven ({how}{recorded})"
 
 
 class CameBy(NamedTuple):

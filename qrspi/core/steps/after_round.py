@@ -45,7 +45,7 @@ def read_choice(tree: Tree, subject: Subject) -> Choice:
 
 def review_status(loop: Loop) -> tuple[str, bool]:
     """The sentence that goes with every approval, and whether it says clean."""
-    number = loop.number
+    number = loop.round
     if loop.imported and loop.stage == "closed":
         return _from_elsewhere(loop), False
     unproven = loop.manifest is None and (loop.clean or loop.kept == 0)
@@ -79,9 +79,9 @@ def _from_elsewhere(loop: Loop) -> str:
 def _without_findings(loop: Loop) -> str:
     """A round without kept findings that is not clean: somebody went on without it."""
     if loop.skipped and "skip" in loop.decided.menu:
-        return f"Round {loop.number} was skipped by a person"
+        return f"Round {loop.round} was skipped by a person"
     how = f"skipped by {loop.paths.skipped}" if loop.skipped else "closed by a dispositions file"
-    return f"Round {loop.number} was {how}; {UNRECORDED}"
+    return f"Round {loop.round} was {how}; {UNRECORDED}"
 
 
 def standing(facts: Facts, loop: Loop) -> tuple[str, bool]:
@@ -89,7 +89,7 @@ def standing(facts: Facts, loop: Loop) -> tuple[str, bool]:
     nothing, since what the step was built on may have changed. While a round is open, the round
     before it decides, unless that one was clean."""
     entry = approvals.newest(facts.records, facts.step)
-    if entry and entry.event == "rewind" and loop.number <= facts.base:
+    if entry and entry.event == "rewind" and loop.round <= facts.base:
         return _before_rewind(loop), False
     if is_open(loop) and (before := _before(facts, loop)):
         review, clean = review_status(before)
@@ -103,12 +103,12 @@ def _before_rewind(loop: Loop) -> str:
 
 
 def is_open(loop: Loop) -> bool:
-    return loop.number > 0 and loop.stage not in ("none", "closed", "abandoned")
+    return loop.round > 0 and loop.stage not in ("none", "closed", "abandoned")
 
 
 def _before(facts: Facts, loop: Loop) -> Loop | None:
     """The round before the open one, if it belongs to the same loop."""
-    own = (number for number in round_list.rounds(facts.tree, loop.subject) if number < loop.number)
+    own = (number for number in round_list.rounds(facts.tree, loop.subject) if number < loop.round)
     number = max(own, default=0)
     if number <= facts.base:
         return None
@@ -120,7 +120,7 @@ def after_closed(facts: Facts, loop: Loop) -> Gate:
     """The decision at the end of a closed round."""
     tree, base = facts.tree, facts.base
     review, clean = review_status(loop)
-    if loop.number <= base and not loop.fresh:
+    if loop.round <= base and not loop.fresh:
         return Gate("prepare", review)  # it was another text, in an earlier loop
     if loop.imported:
         return Gate("prepare", review)  # nobody here has looked at the text
@@ -130,7 +130,7 @@ def after_closed(facts: Facts, loop: Loop) -> Gate:
     if loop.clean:
         return Gate("prepare", review)
     choice = read_choice(tree, loop.subject)
-    if base < loop.number == choice.again_after:
+    if base < loop.round == choice.again_after:
         return Gate("prepare", review)
     if loop.fresh or not loop.to_apply:
         return Gate("approve", review)
@@ -153,14 +153,14 @@ def _goes_no_further(facts: Facts, loop: Loop, choice: Choice) -> bool:
     second = facts.base + 2
     answered = max(choice.again_after, choice.caps_from)
     cascading = facts.config.pipeline == "quick" and loop.subject.key in CASCADING
-    return cascading and loop.number >= second > answered
+    return cascading and loop.round >= second > answered
 
 
 def cascades(facts: Facts, loop: Loop) -> bool:
     """Whether a clean round may approve its step without a person. Kept findings are counted from
     the files, never taken from what a file says about itself. A person who took the step back wants
     to see it again."""
-    read, config = loop.round, facts.config
+    read, config = loop.files, facts.config
     return (
         config.pipeline == "quick"
         and config.cascade == "on"
@@ -171,7 +171,7 @@ def cascades(facts: Facts, loop: Loop) -> bool:
         and loop.kept == 0
         and loop.manifest is not None
         and loop.opening == "opened"
-        and (loop.manifest.step, loop.manifest.round) == (loop.subject.key, loop.number)
+        and (loop.manifest.step, loop.manifest.round) == (loop.subject.key, loop.round)
         and loop.pause is None
         and not loop.skipped
         and _early_enough(facts, loop)
@@ -204,7 +204,7 @@ def remarks(loop: Loop) -> tuple[str, ...]:
     """Long remarks of reviewers that found nothing; a person reads them before anything passes."""
     from qrspi.core.findings import clean
 
-    said = ((one, clean.remark(one)) for one in (loop.round.cleans if loop.round else ()))
+    said = ((one, clean.remark(one)) for one in (loop.files.cleans if loop.files else ()))
     return tuple(
         f'{loop.paths.directory}/{one.file} says besides: "{_quoted(text)}"'
         for one, text in said
@@ -241,9 +241,9 @@ def _all_sent_and_answered(loop: Loop, config: Config) -> bool:
     list counts only for what it leaves out."""
     from qrspi.core import reviewers
 
-    assert loop.round is not None and loop.manifest is not None
-    wrote = {finding.tag for finding in loop.round.findings}
-    wrote |= {clean.tag for clean in loop.round.cleans}
+    assert loop.files is not None and loop.manifest is not None
+    wrote = {finding.tag for finding in loop.files.findings}
+    wrote |= {clean.tag for clean in loop.files.cleans}
     return wrote & set(loop.manifest.expected_tags) >= set(
         reviewers.expected_tags(loop.subject, config)
     )
@@ -252,7 +252,7 @@ def _all_sent_and_answered(loop: Loop, config: Config) -> bool:
 def _early_enough(facts: Facts, loop: Loop) -> bool:
     """Round 1 of the loop, or round 2 when round 1's findings were fixed."""
     base = facts.base
-    if loop.number == base + 2:
+    if loop.round == base + 2:
         first = RoundPaths(loop.subject.reviews, base + 1)
         return not isinstance(facts.tree.head(first.dispositions), Fault)
-    return loop.number == base + 1
+    return loop.round == base + 1

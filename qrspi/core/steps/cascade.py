@@ -45,16 +45,16 @@ class CascadeEntry(NamedTuple):
 def entry(facts: Facts, loop: Loop) -> CascadeEntry:
     """The entry about a clean round, from what was just read of it. The time is added when it is
     written."""
-    assert loop.round is not None
-    wrote = {finding.tag for finding in loop.round.findings}
-    wrote |= {clean.tag for clean in loop.round.cleans}
+    assert loop.files is not None
+    wrote = {finding.tag for finding in loop.files.findings}
+    wrote |= {clean.tag for clean in loop.files.cleans}
     expected = reviewers.expected_tags(loop.subject, facts.config)
     return CascadeEntry(
         artifact=loop.subject.key,
-        trigger_round=loop.number,
-        rationale="initial-clean" if loop.number - facts.base == 1 else "first-fix-clean",
+        trigger_round=loop.round,
+        rationale="initial-clean" if loop.round - facts.base == 1 else "first-fix-clean",
         reviewer_tags=tuple(dict.fromkeys((*expected, *sorted(wrote)))),
-        sentinel_files=tuple(f"{loop.paths.directory}/{one.file}" for one in loop.round.cleans),
+        sentinel_files=tuple(f"{loop.paths.directory}/{one.file}" for one in loop.files.cleans),
         manifest=_manifest_hash(facts, loop),
         records=_records(facts),
     )

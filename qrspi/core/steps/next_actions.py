@@ -26,7 +26,7 @@ def by_engine(
         summary=f"{what}: run `qrspi next {facts.run}`.",
         because=because or (loop.because if loop else ()),
         step=loop.subject.key if loop else facts.step,
-        round=loop.number if loop else 0,
+        round=loop.round if loop else 0,
         missing=missing,
         inputs=inputs,
         command=f"qrspi next {facts.run}",
@@ -56,7 +56,7 @@ def about_round(
         summary=summary,
         because=because or loop.because,
         step=loop.subject.key,
-        round=loop.number,
+        round=loop.round,
         missing=missing,
         inputs=inputs,
         asks=asks,
@@ -82,7 +82,7 @@ def blocked_by(
         summary=f"{problems[0].message}{more}. Correct it, then run `qrspi next {facts.run}`.",
         because=tuple(problem.message for problem in problems),
         step=loop.subject.key if loop else facts.step,
-        round=loop.number if loop else 0,
+        round=loop.round if loop else 0,
         missing=tuple(dict.fromkeys(problem.file for problem in problems)),
         asks=asks,
         command=f"qrspi next {facts.run}",
@@ -97,4 +97,4 @@ def author_of(loop: Loop) -> tuple[Ask, ...]:
 
 
 def fixer_of(loop: Loop) -> tuple[Ask, ...]:
-    return (Ask("fix", loop.subject.key, loop.number),)
+    return (Ask("fix", loop.subject.key, loop.round),)

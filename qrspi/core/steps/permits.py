@@ -118,7 +118,7 @@ def now(answer: Next) -> str:
 def _not_waiting(loop: Loop, name: str) -> str:
     item = next((item for item in loop.triaged if item.finding.name == name), None)
     if item is None:
-        return f"there is no such finding in round {loop.number} of {loop.subject.key}"
+        return f"there is no such finding in round {loop.round} of {loop.subject.key}"
     return f"it waits for nobody, {'dropped' if item.verdict == 'drop' else 'kept'}: {item.because}"
 
 

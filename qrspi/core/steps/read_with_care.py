@@ -37,11 +37,11 @@ def _changed(facts: Facts, loop: Loop) -> str:
     seen = approvals.newest(facts.records, facts.step)
     if seen and seen.event in _DID:
         return _since_decided(facts, seen)
-    if facts.step in CODE_STEPS or not loop.number:
+    if facts.step in CODE_STEPS or not loop.round:
         return ""
-    how = f"is the text that round {loop.number} reviewed"
+    how = f"is the text that round {loop.round} reviewed"
     if not loop.fresh:
-        how = f"has changed since round {loop.number} reviewed it, see {loop.paths.dispositions}"
+        how = f"has changed since round {loop.round} reviewed it, see {loop.paths.dispositions}"
     return f"{BEGIN} {loop.subject.artifact} {how}; nobody has decided about it before."
 
 

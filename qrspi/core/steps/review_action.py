@@ -52,8 +52,8 @@ def from_loop(facts: Facts, loop: Loop) -> Next:
             return _renew(facts, loop)
         case "reviewing":
             return _review(facts, loop)
-        case "guarded" if loop.round and loop.round.violations:
-            return _fix_files(facts, loop, loop.round)
+        case "guarded" if loop.files and loop.files.violations:
+            return _fix_files(facts, loop, loop.files)
         case "guarded" if loop.problem:
             return blocked_by(facts, "records", (loop.problem,), loop)
         case "guarded" | "failed":
@@ -118,7 +118,7 @@ def commit_next(
         return blocked
     path = loop.paths.dispositions
     data = facts.tree.read(path)
-    bad = () if isinstance(data, Fault) else dispositions.problems(data, path, loop.number)
+    bad = () if isinstance(data, Fault) else dispositions.problems(data, path, loop.round)
     if bad:
         return blocked_by(facts, "dispositions", bad, loop, fixer_of(loop))
     what = _of_round("Put on record", loop)
@@ -130,7 +130,7 @@ def _count(number: int, noun: str) -> str:
 
 
 def _of_round(verb: str, loop: Loop) -> str:
-    return f"{verb} round {loop.number} of {loop.subject.key}"
+    return f"{verb} round {loop.round} of {loop.subject.key}"
 
 
 def unprepared(facts: Facts, loop: Loop) -> Next | None:
@@ -150,12 +150,12 @@ def _left_open(facts: Facts, loop: Loop) -> Next:
 
 
 def _asks(loop: Loop, kind: AskKind, targets: tuple[str, ...]) -> tuple[Ask, ...]:
-    return tuple(Ask(kind, loop.subject.key, loop.number, target) for target in targets)
+    return tuple(Ask(kind, loop.subject.key, loop.round, target) for target in targets)
 
 
 def _review(facts: Facts, loop: Loop) -> Next:
-    assert loop.round is not None
-    missing = loop.round.silent_tags
+    assert loop.files is not None
+    missing = loop.files.silent_tags
     asks = _asks(loop, "review", missing)
     count = _count(len(missing), "reviewer")
     return about_round(
@@ -164,7 +164,7 @@ def _review(facts: Facts, loop: Loop) -> Next:
         "review",
         "agent",
         "review",
-        f"Send {count} of {loop.subject.key} round {loop.number} ({', '.join(missing)}); "
+        f"Send {count} of {loop.subject.key} round {loop.round} ({', '.join(missing)}); "
         f"{_hands_in(facts, loop, missing)}. {_ways(facts, asks)}",
         missing=missing,
         asks=asks,
@@ -193,8 +193,8 @@ def _ways(facts: Facts, asks: tuple[Ask, ...]) -> str:
 
 
 def _verify(facts: Facts, loop: Loop) -> Next:
-    assert loop.round is not None
-    missing = loop.round.unscored
+    assert loop.files is not None
+    missing = loop.files.unscored
     asks = _asks(loop, "verify", missing)
     each = "it" if len(missing) == 1 else "each"
     return about_round(
@@ -203,7 +203,7 @@ def _verify(facts: Facts, loop: Loop) -> Next:
         "verify",
         "agent",
         "verify",
-        f"Score {_count(len(missing), 'finding')} of {loop.subject.key} round {loop.number}: "
+        f"Score {_count(len(missing), 'finding')} of {loop.subject.key} round {loop.round}: "
         f"{each} needs a .score.yml beside it in {loop.paths.directory}. {_ways(facts, asks)}",
         missing=missing,
         asks=asks,
@@ -240,7 +240,7 @@ def _fix_files(facts: Facts, loop: Loop, read: Round) -> Next:
         "review",
         "agent",
         "fix-files",
-        f"{faults} in what was written for {loop.subject.key} round {loop.number}: whoever wrote "
+        f"{faults} in what was written for {loop.subject.key} round {loop.round}: whoever wrote "
         f"it corrects it{others}. To have it made again: `qrspi resolve {facts.run} retry`.",
         missing=read.silent_tags,
         asks=_asks(loop, "review", read.silent_tags),
@@ -261,7 +261,7 @@ def _pause(facts: Facts, loop: Loop) -> Next:
         "decide",
         "human",
         "pause",
-        f"{_count(len(names), 'finding')} of {loop.subject.key} round {loop.number} for you to "
+        f"{_count(len(names), 'finding')} of {loop.subject.key} round {loop.round} for you to "
         f"decide: `{decide} apply|skip`{back}.",
         missing=names,
         options=options,

@@ -56,7 +56,7 @@ IMPORTED_OPTIONS = (
 
 def is_to_be_taken_over(loop: Loop) -> bool:
     """Whether this is the recommended answer."""
-    read = loop.round
+    read = loop.files
     return read is not None and bool(read.findings) and not read.violations
 
 
@@ -68,7 +68,7 @@ def left_open(facts: Facts, loop: Loop) -> Next:
         "decide",
         "human",
         "imported-round",
-        f"Round {loop.number} of {loop.subject.key} was made elsewhere and is not closed: "
+        f"Round {loop.round} of {loop.subject.key} was made elsewhere and is not closed: "
         f"`qrspi resolve {facts.run} take-over|close`.",
         options=IMPORTED_OPTIONS,
         command=f"qrspi resolve {facts.run} {usual.key}",
@@ -102,8 +102,8 @@ def _unproven(facts: Facts, loop: Loop) -> Next:
         ways = f"Restore it, or expect everybody again with `{command}`."
     else:
         ways = f"Take the round up with `{command}`."
-    summary = f"Round {loop.number} of {loop.subject.key} is {loop.opening}: {why}. {ways}"
-    because = (f"round {loop.number} is {loop.opening}: {why}",)
+    summary = f"Round {loop.round} of {loop.subject.key} is {loop.opening}: {why}. {ways}"
+    because = (f"round {loop.round} is {loop.opening}: {why}",)
     return about_round(
         facts, loop, "blocked", "human", "precondition", summary, because=because, command=command
     )

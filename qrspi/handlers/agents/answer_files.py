@@ -34,7 +34,7 @@ class Taken(NamedTuple):
 
 def review(job: Job, tag: str, text: str) -> Taken | Problem:
     loop = job.round_loop
-    split = printed_reply.split(text.encode(), tag, loop.number)
+    split = printed_reply.split(text.encode(), tag, loop.round)
     if isinstance(split, Problem):
         return split
     splits.write(job.workspace, loop.paths, tag, split)
@@ -66,7 +66,7 @@ def checked_score(job: Job, stem: str, text: str, model: str = "") -> Score | tu
     loop = job.round_loop
     path = f"{loop.paths.directory}/{sidecar_file(stem)}"
     data = finished(printed_files.unfenced(text, "score").strip().encode())
-    name, place = SidecarName(stem, "score.yml"), Place(loop.subject, loop.number)
+    name, place = SidecarName(stem, "score.yml"), Place(loop.subject, loop.round)
     read = round_files.examine(name, path, data, place)
     if read.record is None or read.violations:
         return read.violations
@@ -102,7 +102,7 @@ def fixed(tree: Tree, job: Job, text: str) -> Draft | Problem:
     if isinstance(draft, Problem):
         return draft
     record = draft.files[-1]
-    for problem in dispositions.problems(record.text.encode(), record.path, job.round_loop.number):
+    for problem in dispositions.problems(record.text.encode(), record.path, job.round_loop.round):
         return problem
     return draft
 

@@ -266,7 +266,7 @@ def _status(outcome: Taken | Problem) -> str:
 def mark(job: Job, changes: Mapping[str, Mapping[str, str]]) -> None:
     """Record in the round's manifest how its dispatches stand. An author has no round yet."""
     loop = job.loop
-    if loop is None or loop.manifest is None or not changes or loop.number != job.next.round:
+    if loop is None or loop.manifest is None or not changes or loop.round != job.next.round:
         return
     known = {dispatch.tag: dispatch for dispatch in loop.manifest.dispatches}
     for tag, fields in changes.items():

@@ -72,7 +72,7 @@ def _carried_out(
     def handler(job: Job) -> Performed:
         taken = accepted(put())
         reply = Answer(name, hashlib.sha256(data).hexdigest(), taken.files)
-        number = job.loop.number if job.loop else 0
+        number = job.loop.round if job.loop else 0
         step = job.loop.subject.key if job.loop else job.facts.step
         return Performed(event, step, number, taken.files, taken.notes, answers=(reply,))
 
@@ -138,16 +138,16 @@ def _put(job: Job, ask: Ask, draft: Draft) -> Taken | Problem:
 def _awaiting(job: Job, name: str) -> str:
     """The stem of a finding that has no score yet."""
     loop = job.round_loop
-    findings = loop.round.findings if loop.round else ()
-    unscored = loop.round.unscored if loop.round and loop.stage != "closed" else ()
+    findings = loop.files.findings if loop.files else ()
+    unscored = loop.files.unscored if loop.files and loop.stage != "closed" else ()
     waiting = [one for one in findings if one.stem in unscored]
     for one in waiting:
         if name in (one.name, one.stem):
             return one.stem
     listed = ", ".join(one.name for one in waiting) or "no finding"
-    where = f"round {loop.number:02d} of {loop.subject.key}"
+    where = f"round {loop.round:02d} of {loop.subject.key}"
     text = f"{where} does not wait for a score of {name!r}, but of {listed}"
-    hint = f"qrspi show {job.run} {loop.subject.key} --round {loop.number}"
+    hint = f"qrspi show {job.run} {loop.subject.key} --round {loop.round}"
     raise Refusal(Problem("not-awaited", text, found=name, expected=listed, hint=hint))
 
 

@@ -136,7 +136,7 @@ def _reviewer(job: Job, tag: str, agent: Agent) -> Reviewer:
         role=agent.role,
         tag=tag,
         step=loop.subject.key,
-        round=loop.number,
+        round=loop.round,
         round_subdir=_absolute(job, loop.paths.directory),
         body=(*(code or given.text), *given.concerns),
         body_name="subject_code" if about_code else "artifact_body",
@@ -186,7 +186,7 @@ def _verifier(job: Job, stem: str, agent: Agent) -> Verifier:
 
 
 def _finding(job: Job, stem: str) -> Finding:
-    read = job.round_loop.round
+    read = job.round_loop.files
     assert read is not None
     return next(finding for finding in read.findings if finding.stem == stem)
 
@@ -198,7 +198,7 @@ def _fixer(job: Job, agent: Agent) -> Fixer:
     return Fixer(
         role=agent.role,
         step=loop.subject.key,
-        round=loop.number,
+        round=loop.round,
         run_dir=_absolute(job, ""),
         artifact_path=_absolute(job, loop.subject.artifact),
         verified_path=_absolute(job, loop.paths.verified),
@@ -338,7 +338,7 @@ def _made_from(job: Job, step: str) -> tuple[str, ...]:
 
 def _earlier(job: Job) -> tuple[Source, ...]:
     loop = job.loop
-    if loop is None or loop.number < 2 or loop.stage not in ("reviewing", "guarded"):
+    if loop is None or loop.round < 2 or loop.stage not in ("reviewing", "guarded"):
         return ()
     # Imported here: only a later round has earlier findings.
     from qrspi.core.rounds import convergence, finding_history

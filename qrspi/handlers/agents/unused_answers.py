@@ -105,7 +105,7 @@ def _places(job: Job, folder: str, number: int = 0) -> Iterator[tuple[str, int]]
 def _is_answered(job: Job, unused: _Unused) -> bool:
     """Whether the newest round has the files that this answer would have become."""
     loop = job.loop
-    if loop is None or unused.round != loop.number:
+    if loop is None or unused.round != loop.round:
         return False
     listed = entries(job.workspace, loop.paths.directory)
     scored = {_scorer(entry.name) for entry in listed}
@@ -135,7 +135,7 @@ def _files(job: Job, record: Record, text: str) -> tuple[tuple[str, bytes], ...]
     if _is_score(record):
         score = answer_files.score(job, record.name.removeprefix(_VERIFIER), text, record.model)
         return () if isinstance(score, Problem) else ((f"{folder}/{score.name}", score.data),)
-    split = printed_reply.split(text.encode(), record.name, job.round_loop.number)
+    split = printed_reply.split(text.encode(), record.name, job.round_loop.round)
     if isinstance(split, Problem):
         return ()
     return tuple((f"{folder}/{name}", data) for name, data in split.files)

@@ -78,7 +78,7 @@ def standing(job: Job, step: str) -> Standing:
     loop = job.loop if job.loop and job.loop.subject == about else None
     loop = loop or loops.evaluate(facts.tree, about, facts.config, facts.base, facts.records)
     review, clean = after_round.standing(facts, loop)
-    left = (f"round {loop.number} is not finished",) if after_round.is_open(loop) else ()
+    left = (f"round {loop.round} is not finished",) if after_round.is_open(loop) else ()
     doubts = (*left, *authoring.needed(facts))
     text = step_text.body_hash(facts.tree, about)
     settled = loop.settled and loop.fresh and review == after_round.review_status(loop)[0]

@@ -51,7 +51,7 @@ def plan(job: Job) -> ChangeSet:
     return ChangeSet(
         handler="cascade",
         step=step,
-        round=loop.number,
+        round=loop.round,
         edits=(*edits, _record(job, loop, entry)),
         message=change_set.message("approve", step, job.run),
         covers=approve.covered(job, step),
@@ -65,7 +65,7 @@ def _check(job: Job, loop: Loop) -> None:
     if step in permits.PERSONAL or step not in after_round.CASCADING or step != loop.subject.key:
         raise RuntimeError(f"{step} is never approved without a person")
     if not after_round.cascades(facts, loop):
-        raise RuntimeError(f"round {loop.number} of {step} does not approve it")
+        raise RuntimeError(f"round {loop.round} of {step} does not approve it")
 
 
 def _log(job: Job, entry: CascadeEntry) -> tuple[Edit, ...]:
@@ -164,5 +164,5 @@ def finish(job: Job) -> Performed:
 
 def _as_seen_from(job: Job, found: Unrecorded) -> Job:
     review = after_round.review_status(found.loop)[0]
-    answer = job.next._replace(step=found.facts.step, round=found.loop.number, because=(review,))
+    answer = job.next._replace(step=found.facts.step, round=found.loop.round, because=(review,))
     return job._replace(facts=found.facts, loop=found.loop, next=answer)

@@ -65,14 +65,14 @@ def plan(
         raise Refusal(problem)
     loop = job.round_loop
     edit = _edit(job, loop, chosen, choice)
-    key, number = loop.subject.key, loop.number
+    key, number = loop.subject.key, loop.round
     about = change_set.decision(job, "decide", key, number, edit)._replace(option=choice)
     line = change_set.all_on_record(job, [about._replace(finding=name) for name in chosen], named)
     return ChangeSet("decide", key, number, (line, edit), concerns=chosen)
 
 
 def _edit(job: Job, loop: Loop, names: tuple[str, ...], choice: Choice) -> Edit:
-    path = pause_file(loop.subject.key, loop.number)
+    path = pause_file(loop.subject.key, loop.round)
     data = job.workspace.read(path)
     assert not isinstance(data, Fault)
     changed = accepted(pauses.decide(data, dict.fromkeys(names, choice), path, loop.triaged))

@@ -48,7 +48,7 @@ def _about_finding(job: Job, finding: str, left: tuple[Edit, ...]) -> tuple[Reco
     if not finding or job.loop is None:
         return ()
     edit = next((edit for edit in left if edit.data), None)
-    about = change_set.decision(job, "decide", job.loop.subject.key, job.loop.number, edit)
+    about = change_set.decision(job, "decide", job.loop.subject.key, job.loop.round, edit)
     return (about._replace(finding=finding, option="loop-back"),)
 
 
@@ -98,7 +98,7 @@ def _resets(job: Job, marks: tuple[Mark, ...]) -> tuple[Edit, ...]:
 def open_round(job: Job) -> Loop | None:
     """The round of the current step that a rewind leaves unfinished."""
     loop = job.loop
-    return loop if loop and loop.number and loop.stage not in ("none", "closed") else None
+    return loop if loop and loop.round and loop.stage not in ("none", "closed") else None
 
 
 def _leave_round(job: Job, finding: str) -> tuple[Edit, ...]:
@@ -113,7 +113,7 @@ def _leave_round(job: Job, finding: str) -> tuple[Edit, ...]:
 
 
 def _decided(job: Job, loop: Loop, finding: str) -> tuple[Edit, ...]:
-    path = pause_file(loop.subject.key, loop.number)
+    path = pause_file(loop.subject.key, loop.round)
     data = job.workspace.read(path)
     if not finding or isinstance(data, Fault):
         return ()
@@ -126,7 +126,7 @@ def _forget_cap(job: Job) -> tuple[Edit, ...]:
     """A loop that stopped at its cap starts again when its turn comes."""
     if job.next.kind not in ("cap", "escape") or job.loop is None:
         return ()
-    reviews, number = job.loop.subject.reviews, job.loop.number
+    reviews, number = job.loop.subject.reviews, job.loop.round
     data = choose_loop.text(job.workspace, reviews, {"caps_from": str(number)})
     return (Edit("write", loop_choice(reviews), f"caps_from: {number}", data),)
 

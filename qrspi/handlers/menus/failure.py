@@ -35,7 +35,7 @@ def plan(job: Job, key: str, more: More) -> ChangeSet:
             return _retry(job, loop)
         case _:
             note = f"nothing was changed; everything is left in {loop.paths.directory}"
-            return stop(loop.subject.key, loop.number, note)
+            return stop(loop.subject.key, loop.round, note)
 
 
 def _skip(job: Job, loop: Loop) -> ChangeSet:
@@ -48,7 +48,7 @@ def _skip(job: Job, loop: Loop) -> ChangeSet:
     )
     what = "go on without scores, this round only"
     edit = Edit("create", loop.paths.skipped, what, text.encode(errors="backslashreplace"))
-    return ChangeSet("skip", loop.subject.key, loop.number, (edit,))
+    return ChangeSet("skip", loop.subject.key, loop.round, (edit,))
 
 
 def _files(job: Job, loop: Loop) -> Iterator[tuple[str, RoundFile]]:
@@ -79,13 +79,13 @@ def _retry(job: Job, loop: Loop) -> ChangeSet:
         *(Edit("remove", path, "to be made again") for path in removed),
         *(Edit("remove", path, "its files are gone") for path in markers),
     )
-    return ChangeSet("retry", loop.subject.key, loop.number, edits, notes=_sent(tags, stems))
+    return ChangeSet("retry", loop.subject.key, loop.round, edits, notes=_sent(tags, stems))
 
 
 def _kept(job: Job, loop: Loop, removed: list[str]) -> tuple[Edit, ...]:
-    if not removed or loop.round is None:
+    if not removed or loop.files is None:
         return ()
-    why = rejected.reasons(loop.round)
+    why = rejected.reasons(loop.files)
     copies = rejected.copies(job.workspace, loop.paths, removed, why)
     return tuple(Edit("create", path, "kept", data) for path, data in copies.items())
 
@@ -97,14 +97,14 @@ def _tag(path: str) -> str:
 
 def _reviewers(loop: Loop) -> frozenset[str]:
     """The reviewers whose own output is missing or unreadable, and who can be sent again."""
-    expected = loop.round.expected_tags if loop.round else ()
+    expected = loop.files.expected_tags if loop.files else ()
     blamed = (guard.blamed(failure) for failure in loop.failures if not _is_sidecar(failure))
     return frozenset(tag for tag in blamed if tag in expected)
 
 
 def _verifiers(loop: Loop) -> frozenset[str]:
     """The findings whose score failed, cannot be read, or exists twice."""
-    sidecars = loop.round.sidecars if loop.round else {}
+    sidecars = loop.files.sidecars if loop.files else {}
     failed = {stem for stem, sidecar in sidecars.items() if sidecar.score is None}
     names = (parse_round_file(failure.file.rpartition("/")[2]) for failure in loop.failures)
     return frozenset(failed | {name.stem for name in names if isinstance(name, SidecarName)})
@@ -147,7 +147,7 @@ def _sent(tags: frozenset[str], stems: frozenset[str]) -> tuple[str, ...]:
 
 def _by_hand(loop: Loop) -> Problem:
     line = review_action.diagnostic(loop.failures)
-    first = loop.round.violations[0] if loop.round and loop.round.violations else None
+    first = loop.files.violations[0] if loop.files and loop.files.violations else None
     hint = first.hint if first else ""
     text = f"{line}: nobody can be sent again for this"
     return Problem("not-to-retry", text, first.file if first else "", hint=hint)

@@ -20,7 +20,7 @@ def choose(job: Job, key: str, more: More) -> ChangeSet:
     """Present for review, or loop until clean."""
     edit = _remember(job, {"mode": key, "chosen": "by a person"}, f"mode: {key}")
     loop = job.round_loop
-    return ChangeSet("choose-loop", loop.subject.key, loop.number, (edit,))
+    return ChangeSet("choose-loop", loop.subject.key, loop.round, (edit,))
 
 
 def again(job: Job, key: str, more: More) -> ChangeSet:
@@ -28,9 +28,9 @@ def again(job: Job, key: str, more: More) -> ChangeSet:
     loop = job.round_loop
     fields = {"mode": key, "chosen": "by a person"}
     if key == "loop":
-        fields["again_after"] = str(loop.number)
+        fields["again_after"] = str(loop.round)
     edit = _remember(job, fields, f"mode: {key}")
-    return ChangeSet("choose-loop", loop.subject.key, loop.number, (edit,))
+    return ChangeSet("choose-loop", loop.subject.key, loop.round, (edit,))
 
 
 def at_cap(job: Job, key: str, more: More) -> ChangeSet:
@@ -40,9 +40,9 @@ def at_cap(job: Job, key: str, more: More) -> ChangeSet:
         change = rewind.plan(job, _target(job, more.to), more.who)
         return change._replace(edits=(*owed, *change.edits))
     loop = job.round_loop
-    name, value = ("mode", "present") if key == "present" else ("caps_from", str(loop.number))
+    name, value = ("mode", "present") if key == "present" else ("caps_from", str(loop.round))
     edit = _remember(job, {name: value}, f"{name}: {value}")
-    return ChangeSet(f"cap-{key}", loop.subject.key, loop.number, (*owed, edit))
+    return ChangeSet(f"cap-{key}", loop.subject.key, loop.round, (*owed, edit))
 
 
 def _remember(job: Job, fields: dict[str, str], what: str) -> Edit:
@@ -77,7 +77,7 @@ def imported_round(job: Job, key: str, more: More) -> ChangeSet:
     assert not isinstance(data, Fault)
     changed = import_record.with_choice(data, loop.paths.directory, choice)
     edit = Edit("replace", path, f"{loop.paths.directory}: {choice}", changed, data)
-    message = f"docs(qrspi): {choice} round {loop.number:02d} of {loop.subject.key}"
+    message = f"docs(qrspi): {choice} round {loop.round:02d} of {loop.subject.key}"
     return ChangeSet(
-        "imported-round", loop.subject.key, loop.number, (edit,), message=message, covers=(path,)
+        "imported-round", loop.subject.key, loop.round, (edit,), message=message, covers=(path,)
     )

@@ -20,14 +20,14 @@ def handle(job: Job) -> Performed:
     loop = job.round_loop
     notes = normalise(job.workspace, loop)
     files = [*write_verified(job), *write_scope_set(job, notes), *write_pause(job)]
-    return Performed("assemble", loop.subject.key, loop.number, tuple(files), tuple(notes))
+    return Performed("assemble", loop.subject.key, loop.round, tuple(files), tuple(notes))
 
 
 def normalise(workspace: Workspace, loop: Loop) -> list[str]:
     """Reviewers' files end in exactly one newline: the one edit the engine makes to them."""
-    assert loop.round is not None
+    assert loop.files is not None
     return [
-        _normalise(workspace, f"{loop.paths.directory}/{name}") for name in loop.round.unfinished
+        _normalise(workspace, f"{loop.paths.directory}/{name}") for name in loop.files.unfinished
     ]
 
 
@@ -78,8 +78,8 @@ def _write_new_scope_set(job: Job, notes: list[str]) -> list[str]:
     artifact = job.workspace.read(loop.subject.artifact)
     prefix = job.workspace.path.removeprefix(f"{job.project}/")
     found = scope_set.derive(loop.triaged, loop.subject, job.run, artifact, prefix, job.project)
-    job.workspace.write(loop.paths.scope_set, scope_set.render(loop.number, found))
-    if line := scope_set.fallback_line(loop.number, found):
+    job.workspace.write(loop.paths.scope_set, scope_set.render(loop.round, found))
+    if line := scope_set.fallback_line(loop.round, found):
         notes.append(line)
     return [loop.paths.scope_set]
 
@@ -88,6 +88,6 @@ def write_pause(job: Job) -> list[str]:
     loop = job.round_loop
     if loop.pause is not None or not pauses.waiting(loop.triaged):
         return []
-    path = pause_file(loop.subject.key, loop.number)
-    job.workspace.create(path, pauses.render(loop.subject.key, loop.number, loop.triaged))
+    path = pause_file(loop.subject.key, loop.round)
+    job.workspace.create(path, pauses.render(loop.subject.key, loop.round, loop.triaged))
     return [path]

@@ -30,7 +30,7 @@ def handle(job: Job) -> Performed:
         if not job.options.dry_run:
             _anchor(job, loop, repo)
         files += (loop.paths.anchor,)
-    return Performed("commit-round", loop.subject.key, loop.number, files)
+    return Performed("commit-round", loop.subject.key, loop.round, files)
 
 
 def dispose(job: Job) -> Performed:
@@ -41,9 +41,9 @@ def dispose(job: Job) -> Performed:
     if needs_dispositions(job.workspace, loop):
         names = [item.finding.name for item in loop.triaged if item.verdict != "drop"]
         skipped = {name: loop.decided.skip_of(name) for name in names}
-        job.workspace.create(path, dispositions.nothing_applied(loop.number, skipped))
+        job.workspace.create(path, dispositions.nothing_applied(loop.round, skipped))
         files = (path,)
-    return Performed("dispositions", loop.subject.key, loop.number, files)
+    return Performed("dispositions", loop.subject.key, loop.round, files)
 
 
 def needs_dispositions(tree: Tree, loop: Loop) -> bool:
@@ -56,7 +56,7 @@ def refuse_bad_dispositions(tree: Tree, loop: Loop) -> None:
     if isinstance(data, Fault):
         text = f"{path} cannot be read ({data.reason}): expected what was done"
         raise Refusal(Problem("bad_dispositions", text, file=path, found=data.kind))
-    if bad := dispositions.problems(data, path, loop.number):
+    if bad := dispositions.problems(data, path, loop.round):
         raise Refusal(*bad)
 
 
@@ -65,7 +65,7 @@ def trailers(tree: Tree, run: str, loop: Loop) -> tuple[str, str]:
     manifest = tree.read(loop.paths.manifest)
     digest = hashlib.sha256(b"" if isinstance(manifest, Fault) else manifest).hexdigest()
     return (
-        f"QRSPI-Round: {run}/{loop.subject.key}/{loop.number:02d}",
+        f"QRSPI-Round: {run}/{loop.subject.key}/{loop.round:02d}",
         f"QRSPI-Manifest: {digest}",
     )
 
@@ -74,7 +74,7 @@ def _anchor(job: Job, loop: Loop, repo: Repo) -> None:
     """A commit without its anchor was made by a command that was killed before it wrote the anchor.
     If git was killed too, the index is behind."""
     marks = trailers(job.workspace, job.run, loop)
-    before = RoundPaths(loop.subject.reviews, loop.number - 1).anchor
+    before = RoundPaths(loop.subject.reviews, loop.round - 1).anchor
     since = convergence.anchor(job.workspace.head(before))
     own = engine_files.find(job.workspace, repo)
     files = (*covered(job.workspace, loop, repo), *own.paths)
@@ -94,7 +94,7 @@ def _commit(
     marks: tuple[str, str],
     since: str | None,
 ) -> str:
-    message = f"docs(qrspi): review round {loop.number:02d} of {loop.subject.key} for "
+    message = f"docs(qrspi): review round {loop.round:02d} of {loop.subject.key} for "
     done = commits.commit(repo, files, message + slug_of(job.run), marks)
     if isinstance(done, Committed):
         return done.commit
@@ -106,7 +106,7 @@ def _commit(
     raise Refusal(
         Problem(
             "nothing-to-commit",
-            f"round {loop.number:02d} of {loop.subject.key} is committed already, but not by "
+            f"round {loop.round:02d} of {loop.subject.key} is committed already, but not by "
             f"qrspi: take HEAD as its anchor with `{adopt}`",
             file=loop.paths.directory,
             hint=adopt,
@@ -127,8 +127,8 @@ def covered(workspace: Workspace, loop: Loop, repo: Repo) -> tuple[str, ...]:
         paths.dispositions,
         paths.skipped,
         loop_choice(loop.subject.reviews),
-        pause_file(loop.subject.key, loop.number),
-        RoundPaths(loop.subject.reviews, loop.number - 1).anchor,
+        pause_file(loop.subject.key, loop.round),
+        RoundPaths(loop.subject.reviews, loop.round - 1).anchor,
     )
 
 
@@ -144,7 +144,7 @@ def adopt(job: Job) -> Performed:
     _refuse_other_round(job, loop, repo, commit)
     _refuse_uncommitted(job.workspace, loop, repo, commit)
     job.workspace.write(loop.paths.anchor, f"{commit}\n".encode())
-    return Performed("adopt-commit", loop.subject.key, loop.number, (loop.paths.anchor,))
+    return Performed("adopt-commit", loop.subject.key, loop.round, (loop.paths.anchor,))
 
 
 def _refuse_other_round(job: Job, loop: Loop, repo: Repo, commit: str) -> None:
@@ -171,10 +171,10 @@ def _wrong_commit(loop: Loop, commit: str, what: str) -> Refusal:
     return Refusal(
         Problem(
             "wrong-commit",
-            f"HEAD ({commit[:12]}) {what}: commit the files of round {loop.number:02d} of "
+            f"HEAD ({commit[:12]}) {what}: commit the files of round {loop.round:02d} of "
             f"{loop.subject.key}, then adopt that commit",
             file=loop.paths.directory,
             found=commit,
-            expected=f"the commit of round {loop.number:02d}",
+            expected=f"the commit of round {loop.round:02d}",
         )
     )

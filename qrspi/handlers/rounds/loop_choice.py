@@ -22,12 +22,12 @@ def handle(job: Job) -> Performed:
     path = loop_choice(loop.subject.reviews)
     fields = {"mode": mode, "chosen": by}
     if (job.next.kind, mode) == ("loop-again", "loop"):
-        fields["again_after"] = str(loop.number)
+        fields["again_after"] = str(loop.round)
     data = text(job.workspace, loop.subject.reviews, fields)
     if job.is_answered:
         _on_record(job, loop, mode, Edit("write", path, mode, data))
     job.workspace.write(path, data)
-    return Performed("choose-loop", loop.subject.key, loop.number, (path,), (f"{mode}: {by}",))
+    return Performed("choose-loop", loop.subject.key, loop.round, (path,), (f"{mode}: {by}",))
 
 
 def _why(job: Job) -> str:
@@ -38,7 +38,7 @@ def _why(job: Job) -> str:
 
 
 def _on_record(job: Job, loop: Loop, mode: str, edit: Edit) -> None:
-    about = change_set.decision(job, "resolve", loop.subject.key, loop.number, edit)
+    about = change_set.decision(job, "resolve", loop.subject.key, loop.round, edit)
     line = change_set.on_record(job, about._replace(option=mode))
     job.workspace.append(line.path, line.data)
 
@@ -55,7 +55,7 @@ def write_escape(job: Job) -> Performed:
     loop = job.round_loop
     written = escape_edit(job)
     job.workspace.write(written.path, written.data)
-    return Performed("escape", loop.subject.key, loop.number, (written.path,))
+    return Performed("escape", loop.subject.key, loop.round, (written.path,))
 
 
 def escape_edit(job: Job) -> Edit:
@@ -64,5 +64,5 @@ def escape_edit(job: Job) -> Edit:
     cap = round_list.cap(job.workspace, loop.subject, base)
     assert cap is not None
     data = finding_history.escape_report(job.workspace, loop, facts.config, facts.base, cap.reason)
-    path = escape_file(loop.subject.key, loop.number)
+    path = escape_file(loop.subject.key, loop.round)
     return Edit("write", path, "what is unresolved, with its history", data)

@@ -68,7 +68,7 @@ def _facts(tree: Tree, subject: Subject, config: Config) -> Facts:
 
 
 def _job(workspace: Workspace, facts: Facts, loop: Loop, options: Options) -> Job:
-    asked = Next("prepare-round", "engine", "", (), step=loop.subject.key, round=loop.number)
+    asked = Next("prepare-round", "engine", "", (), step=loop.subject.key, round=loop.round)
     return Job(workspace, facts, loop, asked, options)
 
 

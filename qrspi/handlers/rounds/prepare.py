@@ -80,8 +80,8 @@ def _put(job: Job, paths: RoundPaths, data: bytes) -> None:
 def _next_round(workspace: Workspace, loop: Loop, wanted: int | None) -> RoundPaths:
     """The round after the last one when that is closed; the last one again while nobody has
     answered and the text has changed. No other number is opened."""
-    is_open = bool(loop.number) and loop.stage not in ("closed", "abandoned")
-    due = loop.number if is_open else loop.highest + 1
+    is_open = bool(loop.round) and loop.stage not in ("closed", "abandoned")
+    due = loop.round if is_open else loop.highest + 1
     paths = RoundPaths(loop.subject.reviews, wanted or due)
     still = f" (it is open: {loop.because[0]})" if is_open and loop.manifest else ""
     if not (loop.is_renewable and paths.number == due):
@@ -152,13 +152,13 @@ def _refuse_same_text(job: Job, loop: Loop, reviewed: Target | None) -> bool:
     before = loop.manifest.commit if loop.manifest else ""
     if loop.stage != "closed" or not loop.fresh or commit != before:
         return False
-    wanted = after_round.read_choice(job.workspace, loop.subject).again_after == loop.number
+    wanted = after_round.read_choice(job.workspace, loop.subject).again_after == loop.round
     if job.options.anyway or wanted:
         return True
     artifact = loop.subject.artifact
     again = f"qrspi round prepare {job.run} {loop.subject.key} --anyway"
     text = (
-        f"{artifact} is the very text that round {loop.number:02d} reviewed: change it first, "
+        f"{artifact} is the very text that round {loop.round:02d} reviewed: change it first, "
         f"or review it again with `{again}`"
     )
     raise Refusal(Problem("same-text", text, file=artifact, hint=again))
@@ -206,7 +206,7 @@ def _tracked(
 def _put_on_record(job: Job, loop: Loop, text: Files) -> tuple[str, ...]:
     """A new text, with config.md. The text of a later round stays as it is, unless git does not
     have a part of it: that round is compared with the commit before the last."""
-    is_first = not loop.highest or (loop.number == 1 and loop.is_renewable)
+    is_first = not loop.highest or (loop.round == 1 and loop.is_renewable)
     if not is_first and not tracked_files.untracked(text.repo, text.paths):
         return ()
     if commits.is_on_record(text.repo, (*text.paths, "config.md")):

@@ -84,7 +84,7 @@ def _refuse_bad(workspace: Workspace, source: Source, found: Split) -> None:
     with DryRunWorkspace(workspace.path).locked() as stage:
         write(stage, source.paths, source.tag, found)
         loop = named_round.to_read(stage, source.subject, source.number, Options()).round_loop
-    violations = loop.round.violations if loop.round else ()
+    violations = loop.files.violations if loop.files else ()
     bad = tuple(one for one in violations if guard.blamed(one) == source.tag)
     if bad:
         many = f"{len(bad)} violation{'s' if len(bad) > 1 else ''}"
@@ -125,7 +125,7 @@ def finish_splits(job: Job) -> Performed:
     """The next command on a round finishes what the killed one left."""
     loop = job.round_loop
     notes = finish_all(job.workspace, loop.paths)
-    return Performed("finish-split", loop.subject.key, loop.number, (), notes)
+    return Performed("finish-split", loop.subject.key, loop.round, (), notes)
 
 
 def write(workspace: Workspace, paths: RoundPaths, tag: str, found: Split) -> None:

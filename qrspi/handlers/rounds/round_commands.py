@@ -116,11 +116,11 @@ def check(workspace: Workspace, subject: Subject, number: int | None) -> Checked
     job = named_round.to_read(workspace, subject, number, Options())
     loop = job.round_loop
     blocking, accepted = _violations(job)
-    read = loop.round
+    read = loop.files
     wanted = visual_excuse.is_expected(workspace, subject, job.facts.config)
     expected = reviewers.expected_tags(subject, job.facts.config, visual=wanted)
     return Checked(
-        loop.number,
+        loop.round,
         read.expected_tags if read else expected,
         blocking,
         (*loop.warnings, *accepted),
@@ -130,9 +130,9 @@ def check(workspace: Workspace, subject: Subject, number: int | None) -> Checked
 def _violations(job: Job) -> tuple[tuple[Problem, ...], tuple[Problem, ...]]:
     """What keeps the round from being assembled, and what a person has accepted."""
     loop = job.round_loop
-    if loop.round is None:
+    if loop.files is None:
         return ((loop.problem,) if loop.problem else ()), ()
-    found = loop.round.blocking
+    found = loop.files.blocking
     accepted = tuple(one for one in found if loop.skipped and one.code in SKIPPABLE)
     return tuple(one for one in found if one not in accepted), accepted
 
@@ -145,8 +145,8 @@ def assemble(
         done = carry_out(_assemble, job)
         loop = job.round_loop
         there = not isinstance(workspace.head(loop.paths.verified), Fault)
-    assert loop.round is not None
-    tally = triage.tally(loop.round, loop.triaged)
+    assert loop.files is not None
+    tally = triage.tally(loop.files, loop.triaged)
     file = loop.paths.verified if there else None
     return Assembled(loop.paths, tally, loop.triaged, file, done)
 
@@ -154,7 +154,7 @@ def assemble(
 def _settled(workspace: Workspace, subject: Subject, number: int | None, options: Options) -> Job:
     """The round, after an interrupted split in it was finished."""
     job = named_round.to_read(workspace, subject, number, options)
-    if job.round_loop.round is None or not job.round_loop.round.splits:
+    if job.round_loop.files is None or not job.round_loop.files.splits:
         return job
     carry_out(printed_reply.finish_splits, job)
     return named_round.to_read(workspace, subject, number, options)
@@ -163,7 +163,7 @@ def _settled(workspace: Workspace, subject: Subject, number: int | None, options
 def _assemble(job: Job) -> Performed:
     loop = job.round_loop
     notes = list(_backfilled(job, "assemble"))
-    if loop.round:
+    if loop.files:
         visual_reviewer.write_bypasses(job.workspace, loop)
     _refuse_violations(job)
     files: list[str] = []
@@ -172,7 +172,7 @@ def _assemble(job: Job) -> Performed:
     else:
         notes += assembling.normalise(job.workspace, loop)
         files = [*assembling.write_verified(job), *assembling.write_pause(job)]
-    return Performed("assemble", loop.subject.key, loop.number, tuple(files), tuple(notes))
+    return Performed("assemble", loop.subject.key, loop.round, tuple(files), tuple(notes))
 
 
 def _backfilled(job: Job, handler: str) -> tuple[str, ...]:
@@ -183,17 +183,17 @@ def _backfilled(job: Job, handler: str) -> tuple[str, ...]:
 def _refuse_violations(job: Job) -> None:
     loop = job.round_loop
     blocking, _ = _violations(job)
-    if loop.round and loop.problem:
+    if loop.files and loop.problem:
         raise Refusal(loop.problem)
     if blocking:
         count = f"{len(blocking)} violation{'s' if len(blocking) > 1 else ''}"
         text = f"{loop.paths.directory}: {count}, so nothing is assembled"
-        hint = f"qrspi round check {job.run} {loop.subject.key} --round {loop.number}"
+        hint = f"qrspi round check {job.run} {loop.subject.key} --round {loop.round}"
         raise Refusal(Problem("violations", text, loop.paths.directory, hint=hint), *blocking)
 
 
 def _is_closed(loop: Loop, what: str) -> str:
-    name = f"round {loop.number:02d} of {loop.subject.key}"
+    name = f"round {loop.round:02d} of {loop.subject.key}"
     return f"{name} is closed: its {what} is left as it is"
 
 
@@ -205,8 +205,8 @@ def scope(workspace: Workspace, subject: Subject, number: int | None, options: O
         keeps = keeps_scope_set(loop.subject, job.facts.config)
         found = assembling.read_scope_set(workspace, loop) if keeps else None
     if found is None:
-        return Scoped(loop.number, (), (), None, done)
-    return Scoped(loop.number, found.tags, found.warnings, loop.paths.scope_set, done)
+        return Scoped(loop.round, (), (), None, done)
+    return Scoped(loop.round, found.tags, found.warnings, loop.paths.scope_set, done)
 
 
 def _scope(job: Job) -> Performed:
@@ -219,7 +219,7 @@ def _scope(job: Job) -> Performed:
             notes.append(_is_closed(loop, "scope set"))
         else:
             files = assembling.write_scope_set(job, notes)
-    return Performed("scope", loop.subject.key, loop.number, tuple(files), tuple(notes))
+    return Performed("scope", loop.subject.key, loop.round, tuple(files), tuple(notes))
 
 
 def converge(workspace: Workspace, subject: Subject, number: int | None) -> Converged:
@@ -241,7 +241,7 @@ def commit(
         job = named_round.to_read(workspace, subject, number, options)
         loop = job.round_loop
         if loop.stage == "closed":
-            done = Performed("commit-round", subject.key, loop.number)
+            done = Performed("commit-round", subject.key, loop.round)
         else:
             _refuse_unfinished(loop)
             done = carry_out(commit_round.adopt if adopt else commit_round.handle, job)
@@ -255,7 +255,7 @@ def _refuse_unfinished(loop: Loop) -> None:
     raise Refusal(
         Problem(
             "round-open",
-            f"round {loop.number:02d} of {loop.subject.key} is not ready to be committed: {why}",
+            f"round {loop.round:02d} of {loop.subject.key} is not ready to be committed: {why}",
             file=loop.paths.directory,
             found=loop.stage,
             expected="a round whose findings are dealt with",
@@ -271,9 +271,9 @@ def _adoption(job: Job, number: int | None) -> ChangeSet:
     data = manifests.render(manifests.as_opened(manifest))
     path = loop.paths.manifest
     edit = Edit("write", path, f"expects {', '.join(manifest.expected_tags)}", data)
-    decided = change_set.decision(job, ADOPT, loop.subject.key, loop.number, edit)
+    decided = change_set.decision(job, ADOPT, loop.subject.key, loop.round, edit)
     edits = (edit, change_set.on_record(job, decided))
-    return ChangeSet("adopt-round", loop.subject.key, loop.number, edits)
+    return ChangeSet("adopt-round", loop.subject.key, loop.round, edits)
 
 
 def _manifest_of_now(job: Job, loop: Loop) -> Manifest:
@@ -282,7 +282,7 @@ def _manifest_of_now(job: Job, loop: Loop) -> Manifest:
     reviewed = review_target.find(job, loop.subject)
     return Manifest(
         step=loop.subject.key,
-        round=loop.number,
+        round=loop.round,
         body_hash=step_text.body_hash(job.workspace, loop.subject),
         expected_tags=guard.due(job.workspace, loop.subject, job.facts.config, None),
         commit=reviewed.tip if isinstance(reviewed, Branch) else "",
@@ -291,14 +291,14 @@ def _manifest_of_now(job: Job, loop: Loop) -> Manifest:
 
 def _refuse_adoption(job: Job, loop: Loop, number: int | None) -> None:
     key = loop.subject.key
-    if not loop.number or number not in (None, loop.number):
-        newest = f"the newest is {loop.number:02d}" if loop.number else "it has no round"
+    if not loop.round or number not in (None, loop.round):
+        newest = f"the newest is {loop.round:02d}" if loop.round else "it has no round"
         text = f"only the newest round of {key} can be taken up, and {newest}"
         raise Refusal(Problem("no-round", text, file=loop.subject.reviews))
     if loop.problem and loop.manifest is None:
         raise Refusal(loop.problem)
     if loop.manifest and loop.is_proven:
         how = "was taken up already" if loop.opening == "adopted" else "was opened by qrspi"
-        text = f"round {loop.number:02d} of {key} {how}: there is nothing to take up"
+        text = f"round {loop.round:02d} of {key} {how}: there is nothing to take up"
         hint = f"qrspi status {job.run}"
         raise Refusal(Problem("nothing-to-adopt", text, file=loop.paths.directory, hint=hint))

@@ -32,18 +32,18 @@ def findings(workspace: Workspace, subject: Subject, number: int | None) -> Find
         return Findings()
     job = named_round.to_read(workspace, subject, number, Options())
     loop = job.round_loop
-    if loop.round is None and loop.problem:
+    if loop.files is None and loop.problem:
         raise Refusal(loop.problem)
-    silent = loop.round.silent_tags if loop.round and loop.stage == "reviewing" else ()
+    silent = loop.files.silent_tags if loop.files and loop.stage == "reviewing" else ()
     unscored = _unscored(loop) if loop.stage in ("reviewing", "verifying") else frozenset()
     config = finding_history.config_of(workspace, loop, job.facts.config)
-    loop = loops.at(workspace, subject, config, loop.number)
+    loop = loops.at(workspace, subject, config, loop.round)
     shown = finding_history.shown(workspace, loop, config)
-    came = provenance.answers(workspace, loop.round) if loop.round else ()
-    unread = loop.round.violations if loop.round and loop.imported else ()
+    came = provenance.answers(workspace, loop.files) if loop.files else ()
+    unread = loop.files.violations if loop.files and loop.imported else ()
     return Findings(
         shown=shown,
-        number=loop.number,
+        number=loop.round,
         silent=silent,
         unscored=unscored,
         answers=came,
@@ -52,7 +52,7 @@ def findings(workspace: Workspace, subject: Subject, number: int | None) -> Find
 
 
 def _unscored(loop: Loop) -> frozenset[str]:
-    waiting = loop.round.unscored if loop.round else ()
+    waiting = loop.files.unscored if loop.files else ()
     return frozenset(
         item.finding.name
         for item in loop.triaged

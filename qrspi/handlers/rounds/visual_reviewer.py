@@ -94,22 +94,22 @@ def missing(job: Job) -> dict[str, bytes]:
 def record_skip(job: Job) -> Performed:
     loop = job.round_loop
     files = write(job.workspace, loop.paths.directory, missing(job))
-    return Performed("record-skip", loop.subject.key, loop.number, files)
+    return Performed("record-skip", loop.subject.key, loop.round, files)
 
 
 def record_bypasses(job: Job) -> Performed:
     loop = job.round_loop
     files = write_bypasses(job.workspace, loop)
-    return Performed("record-bypass", loop.subject.key, loop.number, files)
+    return Performed("record-bypass", loop.subject.key, loop.round, files)
 
 
 def write_bypasses(workspace: Workspace, loop: Loop) -> tuple[str, ...]:
     """One record for each forged content. The manifest knows a record before it exists; otherwise
     the next reader would take it for a forgery as well. A record that cannot be written halts."""
-    assert loop.round is not None
+    assert loop.files is not None
     written = []
     manifest = loop.manifest
-    for name, data in loop.round.bypasses:
+    for name, data in loop.files.bypasses:
         if manifest:
             known = {**manifest.engine_files, name: visual_excuse.digest(data)}
             manifest = manifest._replace(engine_files=known)

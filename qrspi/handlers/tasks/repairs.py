@@ -18,7 +18,7 @@ def handle(job: Job) -> Performed:
     """A task from what a review of the code found, or from tests that fail."""
     path = _of_findings(job, job.loop) if job.loop else _of_failures(job)
     commit_files(job, (path,), f"repairs of {job.facts.step}")
-    number = job.loop.number if job.loop else 0
+    number = job.loop.round if job.loop else 0
     return Performed("write-repairs", job.facts.step, number, (path,))
 
 
@@ -65,7 +65,7 @@ def _of_findings(job: Job, loop: Loop) -> str:
         for item in loop.to_apply
     )
     body = f"""\
-Reviewers of {loop.subject.key} found in round {loop.number} what is to be settled here, each in a
+Reviewers of {loop.subject.key} found in round {loop.round} what is to be settled here, each in a
 file of its own below the run's directory:
 
 {listed}
@@ -75,8 +75,8 @@ file of its own below the run's directory:
 - Each finding is settled by a change, with a test that would have caught it.
 - The tests pass.
 """
-    title = f"Settle the findings of {loop.subject.key} round {loop.number}"
-    return write(job, kind, integrate.repair_name(loop.number), title, body)
+    title = f"Settle the findings of {loop.subject.key} round {loop.round}"
+    return write(job, kind, integrate.repair_name(loop.round), title, body)
 
 
 def _of_failures(job: Job) -> str:
@@ -110,7 +110,7 @@ def settle_task(job: Job) -> Performed:
 
 def settle_repairs(job: Job) -> Performed:
     """The task that the findings were made into has ended."""
-    end = f"/{integrate.repair_name(job.round_loop.number)}"
+    end = f"/{integrate.repair_name(job.round_loop.round)}"
     repairs = integrate.work(job.facts).repairs
     repair = next(task for task in repairs if task.key.endswith(end))
     merged = {merge.key: merge.commit or merge.tip for merge in integrate.recorded(job.workspace)}
@@ -121,7 +121,7 @@ def settle_repairs(job: Job) -> Performed:
 def _settle(job: Job, what: str) -> Performed:
     loop = job.round_loop
     job.workspace.create(loop.paths.dispositions, dispositions(loop, what))
-    return Performed("settle", loop.subject.key, loop.number, (loop.paths.dispositions,))
+    return Performed("settle", loop.subject.key, loop.round, (loop.paths.dispositions,))
 
 
 def dispositions(loop: Loop, what: str) -> bytes:
@@ -130,4 +130,4 @@ def dispositions(loop: Loop, what: str) -> bytes:
     lines = [f"- {name}: {what}" for name in names[:_MOST_LISTED]]
     if more := len(names) - len(lines):
         lines.append(f"- and {more} more: {what}")
-    return "\n".join([f"# Round {loop.number:02d} dispositions", "", *lines, ""]).encode()
+    return "\n".join([f"# Round {loop.round:02d} dispositions", "", *lines, ""]).encode()

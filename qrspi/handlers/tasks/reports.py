@@ -64,7 +64,7 @@ def report(job: Job, key: str, status: ReportStatus, commit: str | None, words: 
         Edit("write", task_records.log_file(key), "the report, word for word", log),
         Edit("write", task_records.report_file(key), f"{status} {full[:12]}".strip(), data),
     )
-    number = task.loop.number if task.loop else 0
+    number = task.loop.round if task.loop else 0
     message = change_set.message("report", key, job.run)
     return ChangeSet("task-report", key, number, edits, message=message)
 
@@ -251,7 +251,7 @@ def _ended(job: Job, task: TaskState, ending: Ending, reason: str, who: str) -> 
     if not reason.strip():
         text = "say why: --reason TEXT"
         raise Misuse(Problem("usage", text, field="--reason", expected="a text"))
-    by, number = git_person.at(job.workspace.path), task.loop.number if task.loop else 0
+    by, number = git_person.at(job.workspace.path), task.loop.round if task.loop else 0
     record = Outcome(ending, reason, by, clock.now_utc(), who)
     data = task_records.render_outcome(task.key, record)
     path = task_records.outcome_file(task.key)
@@ -271,6 +271,6 @@ def _closing(task: TaskState) -> tuple[Edit, ...]:
         return ()
     path = loop.paths.dispositions
     text = (
-        f"# Round {loop.number:02d} dispositions\n\nNothing was applied: a person ended the task.\n"
+        f"# Round {loop.round:02d} dispositions\n\nNothing was applied: a person ended the task.\n"
     )
     return (Edit("write", path, "nothing was applied", text.encode()),)

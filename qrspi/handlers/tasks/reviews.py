@@ -50,12 +50,12 @@ def _log_with_round(tree: Tree, loop: Loop) -> bytes:
     """With its prompts, findings, clean sentinels and scores."""
     parts: list[str] = []
     for tag in loop.manifest.expected_tags if loop.manifest else ():
-        parts += _asked(tree, Ask("review", loop.subject.key, loop.number, tag))
+        parts += _asked(tree, Ask("review", loop.subject.key, loop.round, tag))
     for entry in entries(tree, loop.paths.directory):
         if isinstance(parse_round_file(entry.name), FindingName | SidecarName | CleanName):
             data = tree.read(f"{loop.paths.directory}/{entry.name}")
             parts += [] if isinstance(data, Fault) else [_quoted(entry.name, data)]
-    return _with(tree, loop.subject.key, f"Round {loop.number:02d}", parts)
+    return _with(tree, loop.subject.key, f"Round {loop.round:02d}", parts)
 
 
 def _asked(tree: Tree, ask: Ask) -> list[str]:

@@ -43,12 +43,12 @@ def of_step(tree: Tree, subject: Subject) -> tuple[RoundFigures, ...]:
 
 
 def _figures(tree: Tree, loop: Loop) -> RoundFigures:
-    tally = triage.tally(loop.round, loop.triaged) if loop.round else None
+    tally = triage.tally(loop.files, loop.triaged) if loop.files else None
     scope = scope_set.load(tree.read(loop.paths.scope_set))
     choice = loop.manifest.choice if loop.manifest else None
-    looks = "" if not choice or loop.number == 1 else "narrow" if choice.narrow else "broaden"
+    looks = "" if not choice or loop.round == 1 else "narrow" if choice.narrow else "broaden"
     return RoundFigures(
-        loop.number,
+        loop.round,
         loop.stage,
         tally.kept if tally else 0,
         tally.dropped if tally else 0,

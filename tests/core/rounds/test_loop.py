@@ -138,7 +138,7 @@ def test_outside_git_a_round_is_closed_without_an_anchor() -> None:
 @pytest.mark.rule("RND-03")
 def test_a_round_with_a_later_one_is_not_looked_at() -> None:
     loop = evaluated(opened() | opened(2) | FOUND)
-    assert (loop.number, loop.stage) == (2, "reviewing")
+    assert (loop.round, loop.stage) == (2, "reviewing")
 
 
 @pytest.mark.rule("CAP-03")
@@ -434,7 +434,7 @@ def test_the_second_round_cascades_only_after_fixes() -> None:
             both["reviews/questions/round-01-dispositions.md"] = b"Fixed.\n"
         view, settings = MemoryTree(both, in_git=False), configs.read(both["config.md"])
         loop = loops.evaluate(view, about, settings)._replace(stage="closed", clean=True)
-        assert loop.number == 2
+        assert loop.round == 2
         assert after_round.cascades(facts_of(view), loop) is disposed
 
 
@@ -489,7 +489,7 @@ def test_the_number_of_a_round_is_never_given_twice() -> None:
     results = {"reviews/goals/round-01-results.md": b"x", "reviews/goals/round-01.diff": b"x"}
     answer = derive(tree({"config.md": config(), "goals.md": TEXT} | results)).next
     assert (answer.action, answer.round) == ("prepare-round", 1)
-    assert evaluated(opened() | left).number == 1
+    assert evaluated(opened() | left).round == 1
 
 
 @pytest.mark.rule("LIV-19")
