@@ -47,7 +47,7 @@ STATUSES: dict[str, tuple[Loop, tuple[str, bool]]] = {
         closed(clean=True),
         ("Reviews passed clean in round 1; the text is not re-verified since", False),
     ),
-    "no round": (closed(number=0, clean=True, fresh=True), ("Not reviewed", False)),
+    "no round": (closed(round=0, clean=True, fresh=True), ("Not reviewed", False)),
     "open": (closed(stage="fixing", triaged=(KEPT,)), ("Not reviewed", False)),
     "clean without a manifest": (
         closed(manifest=None, clean=True, fresh=True),
@@ -138,7 +138,7 @@ def test_the_sentence_that_goes_with_an_approval(loop: Loop, said: tuple[str, bo
     ],
 )
 def test_which_rounds_are_open(number: int, stage: str, is_open: bool) -> None:
-    assert after_round.is_open(closed(number=number, stage=stage)) is is_open
+    assert after_round.is_open(closed(round=number, stage=stage)) is is_open
 
 
 def round_of(step: str, number: int, *, kept: bool = False, fixed: bool = False) -> Files:
@@ -295,7 +295,7 @@ def test_a_round_of_an_earlier_loop_is_about_its_own_text(
     number: int, fresh: bool, gate: Gate
 ) -> None:
     facts, _ = look(GOALS, "goals", returned("reject", 1))
-    loop = closed(number=number, triaged=(KEPT,), fresh=fresh)
+    loop = closed(round=number, triaged=(KEPT,), fresh=fresh)
     assert after_round.after_closed(facts, loop) == gate
 
 
@@ -307,6 +307,6 @@ def test_no_reviewer_has_remarked_anything_before_a_round_is_read() -> None:
 def test_a_long_remark_is_one_line_and_cut(more: int, end: str) -> None:
     one = round_files.clean("quality-claude")
     said = one._replace(data=one.data + b"a" * 149 + b"\n\n\n" + b"b" * (150 + more) + b"\n")
-    (line,) = after_round.remarks(closed(round=round_files.round_of(cleans=[said])))
+    (line,) = after_round.remarks(closed(files=round_files.round_of(cleans=[said])))
     shown = f"{'a' * 149} {'b' * 150}{end}"
     assert line == f'reviews/goals/round-01/{said.file} says besides: "{shown}"'

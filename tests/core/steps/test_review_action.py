@@ -119,13 +119,13 @@ def test_a_round_from_elsewhere_that_is_open_is_asked_about() -> None:
 )
 def test_who_is_sent_and_where_they_hand_in(step: str, tags: tuple[str, ...], said: str) -> None:
     waits = READ._replace(silent_tags=tags)
-    assert from_loop(about(step, stage="reviewing", round=waits, fresh=True)).summary == said
+    assert from_loop(about(step, stage="reviewing", files=waits, fresh=True)).summary == said
 
 
 @pytest.mark.rule("LIV-25")
 def test_nothing_more_is_needed_to_send_where_a_command_is_configured() -> None:
     waits = READ._replace(silent_tags=("quality-claude",))
-    loop, facts = about("goals", stage="reviewing", round=waits, fresh=True), look(GOALS)[0]
+    loop, facts = about("goals", stage="reviewing", files=waits, fresh=True), look(GOALS)[0]
     reached = facts.config._replace(commands={"claude": Command(("claude",))})
     said = review_action.from_loop(facts._replace(config=reached), loop).summary
     assert f"`qrspi next {RUN} --dispatch` sends" in said
