@@ -48,6 +48,10 @@ class Record(NamedTuple):
         """Whether these bytes are what came back. If not, somebody else put them there."""
         return self.answer == sha256(reply).hexdigest()
 
+    def is_asked_by(self, prompt: bytes, run: str, step: str, round: int) -> bool:
+        """Whether its id is that of this question. If not, it is no record of any."""
+        return self.job_id == job_id(run, step, round, self.name, prompt)
+
 
 def job_id(run: str, step: str, round: int, name: str, prompt: bytes) -> str:
     """The same question to the same agent is the same job: its answer is paid for once."""

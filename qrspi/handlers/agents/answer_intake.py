@@ -135,6 +135,8 @@ class AnswerIntake:
 
     def _put(self, job: Job, got: Obtained, draft: Draft) -> Taken | Problem:
         begun = got.record.state == "taking"
+        if not begun:
+            self._box.keep_asked(got.order.place, got.order.prompt)
         before = got.record.files if begun else got.order.before
         self._box.keep(got.order.place, got.record._replace(state="taking", files=before))
         taken = answer_files.put(job, draft, before)

@@ -135,7 +135,9 @@ def _is_open(record: Record, order: Assignment, context: FanOutContext) -> bool:
     if record.state == "taking":
         # While files of a draft are being written, the prompt may already quote them and so have
         # another id. Answers of reviewers and verifiers are never in that state.
-        return order.ask.kind in DRAFTING
+        asked = context.mailbox.asked(order.place)
+        is_its_own = record.is_asked_by(asked, context.run, order.step, order.round)
+        return order.ask.kind in DRAFTING and is_its_own
     return record.state == "sent" and record.job_id == order.job_id(context.run)
 
 

@@ -38,6 +38,8 @@ def finish(job: Job, box: DispatchFolder) -> None:
     record = box.record(place)
     if record is None or record.state != "taking":
         return
+    if not record.is_asked_by(box.asked(place), job.run, job.facts.step, 0):
+        return  # nobody asked for it
     data = box.answer(place, record) or b""
     box.keep(place, record._replace(state=_finished(job, record, data), files={}))
 
@@ -63,7 +65,7 @@ def settle(job: Job, box: DispatchFolder) -> Ledger:
     for unused in _unused(job, box):
         if unused.place in awaited:
             continue
-        state: State = "taken" if _is_answered(job, unused) else "late"
+        state: State = "taken" if _is_answered(job, box, unused) else "late"
         if (unused.record.job_id, unused.record.attempt) not in known.calls:
             usage = replies.usage(unused.record.reply, box.reply(unused.place) or b"")
             entry = ledger.entry(unused.record, job.next.step, unused.round, usage)
@@ -102,10 +104,14 @@ def _places(job: Job, folder: str, number: int = 0) -> Iterator[tuple[str, int]]
             yield path.removesuffix(".reply"), number
 
 
-def _is_answered(job: Job, unused: _Unused) -> bool:
-    """Whether the newest round has the files that this answer would have become."""
+def _is_answered(job: Job, box: DispatchFolder, unused: _Unused) -> bool:
+    """Whether the newest round has the files that this answer would have become, and somebody was
+    asked for it."""
     loop = job.loop
     if loop is None or unused.round != loop.round:
+        return False
+    asked = box.prompt(unused.place)
+    if not unused.record.is_asked_by(asked, job.run, job.next.step, unused.round):
         return False
     listed = entries(job.workspace, loop.paths.directory)
     scored = {_scorer(entry.name) for entry in listed}

@@ -25,6 +25,7 @@ from qrspi.world.files.run_tree import DiskTree, closing
 
 LOCK = "dispatch-lock"
 JOBS = "jobs.jsonl"  # in each folder: what became of its dispatches, the newest line counts
+ASKED = ".asked"  # after the name of an agent whose answer is being written
 SECOND_TRY = "-again"  # after the name of an agent whose first answer was not good enough
 
 
@@ -87,6 +88,19 @@ class DispatchFolder:
         data = self.reply(f"{place}{SECOND_TRY}" if record.second_try else place)
         return data if data is not None and record.is_answered_by(data) else None
 
+    def keep_asked(self, place: str, prompt: bytes) -> None:
+        """What its job id was made of, for as long as its files are being written: the prompt that
+        is rendered then may already quote them."""
+        self._put(f"{place}{ASKED}", prompt)
+
+    def asked(self, place: str) -> bytes:
+        data = DiskTree(self.path).read(f"{place}{ASKED}", LIMIT + 1)
+        return b"" if isinstance(data, Fault) else data
+
+    def prompt(self, place: str) -> bytes:
+        data = DiskTree(self.path).read(f"{place}.md", LIMIT + 1)
+        return b"" if isinstance(data, Fault) else data
+
     def capture(self, place: str, data: bytes, reply: Kind | None = None, worker: str = "") -> str:
         """Its hash goes on record first: without that, nobody knows who wrote a reply. A worker
         also says in which form it is."""
@@ -110,7 +124,7 @@ class DispatchFolder:
         """Before the same question is asked again: an old answer must not pass for the new one."""
         for folder, names in _by_folder(places):
             with suppress(FileNotFoundError), self._below(folder, folder, make=False) as directory:
-                old = {f"{name}{end}" for name in names for end in (".reply", ".result")}
+                old = {f"{name}{end}" for name in names for end in (".reply", ".result", ASKED)}
                 found = old.intersection(os.listdir(directory))
                 for name in found:
                     os.unlink(name, dir_fd=directory)

@@ -227,17 +227,20 @@ def test_a_kill_between_fixed_text_and_dispositions_is_made_good(tmp_path: Path)
     before = shop.read("design.md").encode()
     fixed = "---\nstatus: draft\n---\n# Design\n\n## Approach\n\nAnother way.\n"
     reply = f"{fixed}<<<FILE dispositions>>>\n- quality-claude.R1-F01: applied.\n"
+    shop.reply("fixer.md", reply)
+    spent = shop.data(".qrspi/spend.jsonl")
+    shop.sent()
+    (shop.replies / "fixer.md").unlink()
+    shop.write(".qrspi/spend.jsonl", spent)
+    (shop.run / "reviews/design/round-01-dispositions.md").unlink()
     with dispatch_folder.held(str(shop.run), 1, "test") as held:
         place = ".qrspi/dispatch/design/round-01/fixer"
         record = held.record(place)
         assert record
-        answer = held.capture(place, reply.encode())
         files = {"design.md": dispatch_folder.atomic_write.sha256(before)}
-        held.keep(place, record._replace(state="taking", files=files, answer=answer))
-    shop.write("design.md", fixed)
-    spent = len(shop.ledger())
+        held.keep(place, record._replace(state="taking", files=files))
     sent = shop.sent()
-    assert (sent.failures, len(shop.ledger())) == ((), spent + 1)
+    assert (sent.failures, len(shop.ledger())) == ((), spent.count(b"\n") + 1)
     assert shop.read("reviews/design/round-01-dispositions.md") == (
         "- quality-claude.R1-F01: applied.\n"
     )
@@ -399,3 +402,65 @@ def test_a_forged_answer_is_no_answer(shop: Shop, state: str, forged: str) -> No
     shop.driven(folder=False)
     assert calls(shop) == 4
     assert {file.read_text() for file in place.glob("*.reply")} == {NOTHING}
+
+
+def taking(shop: Shop, place: str, reply: str, forged: str) -> None:
+    """As a killed command would leave it, had it sent somebody."""
+    with dispatch_folder.held(str(shop.run), 1, "test") as held:
+        record = held.record(place)
+        assert record
+        answer = held.capture(place, reply.encode())
+        job = "0" * 64 if forged == "no id" else record.job_id
+        if forged == "another question":
+            held.keep_asked(place, b"Something else.\n")
+        held.keep(place, record._replace(state="taking", job_id=job, answer=answer))
+
+
+FORGED = ["no id", "no question", "another question"]
+
+
+@pytest.mark.rule("SEC-19")
+@pytest.mark.parametrize("forged", FORGED)
+def test_a_draft_that_is_being_written_counts_by_its_id(tmp_path: Path, forged: str) -> None:
+    shop = at_questions(tmp_path / "shop")
+    assert [one.code for one in shop.driven().failures] == ["transport-no-script"]
+    taking(shop, ".qrspi/dispatch/questions/author", f"{QUESTIONS}\nForged.\n", forged)
+    shop.reply("author.md", QUESTIONS)
+    shop.sent()
+    assert shop.read("questions.md") == QUESTIONS
+
+
+@pytest.mark.rule("SEC-19")
+@pytest.mark.parametrize("forged", FORGED)
+def test_a_fix_that_is_being_written_counts_by_its_id(tmp_path: Path, forged: str) -> None:
+    shop = in_review(tmp_path / "shop", verifier_enabled="false")
+    shop.reply("quality-claude.md", printed(runs.finding(step="design", cites="design.md:L8")))
+    shop.reply("scope-claude.md", NOTHING)
+    assert [one.code for one in shop.driven().failures] == ["transport-no-script"]
+    before = shop.read("design.md")
+    text = "---\nstatus: draft\n---\n# Forged\n"
+    reply = f"{text}<<<FILE dispositions>>>\n- quality-claude.R1-F01: applied.\n"
+    taking(shop, ".qrspi/dispatch/design/round-01/fixer", reply, forged)
+    assert [one.code for one in shop.sent().failures] == ["transport-no-script"]
+    assert shop.read("design.md") == before
+
+
+@pytest.mark.rule("SEC-19", "SEC-21")
+def test_an_answer_of_another_id_is_not_put_on_record_as_dispatched(shop: Shop) -> None:
+    (shop.root.parent / "go").touch()
+    shop.driven(folder=False)
+    file = "reviews/design/round-01/quality-claude.clean.md"
+    trail = shop.run / ".qrspi/audit.jsonl"
+    lines = trail.read_bytes().splitlines(keepends=True)
+    trail.write_bytes(b"".join(line for line in lines if b".clean.md" not in line))
+    jobs = shop.run / ".qrspi/dispatch/design/round-01/jobs.jsonl"
+    sent = [json.loads(line) for line in jobs.read_text().splitlines()]
+    forged = [one | {"job_id": "0" * 64} for one in sent if one["state"] == "sent"]
+    jobs.write_text("".join(json.dumps(one) + "\n" for one in forged))
+    with (
+        Workspace(str(shop.run)).locked() as workspace,
+        dispatch_folder.held(str(shop.run), 1, "test") as box,
+    ):
+        unused_answers.settle(change_set.look(workspace, Options()), box)
+    known = evidence.origins(audit_trail.lines(Workspace(shop.run)))
+    assert evidence_of(shop, file, known) == "found"
