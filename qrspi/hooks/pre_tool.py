@@ -9,6 +9,7 @@ from typing import Any
 from qrspi.core.hosts import tool_call
 from qrspi.core.hosts.answers import HostName, refused
 from qrspi.core.hosts.tool_call import ToolCall
+from qrspi.core.hosts.work_limit import TooMuch
 from qrspi.core.hosts.written_files import Write, run_file
 
 
@@ -16,8 +17,8 @@ def answer(payload: Mapping[str, Any], host: HostName) -> dict[str, Any] | None:
     call = tool_call.read(payload)
     try:
         writes = _writes(call)
-    except RecursionError:
-        return refused(host, _TOO_DEEP)
+    except (RecursionError, TooMuch):
+        return refused(host, _TOO_MUCH)
     if not writes:
         return None
     # Only now: a call that names no file of a run is answered without importing any of it.
@@ -27,9 +28,9 @@ def answer(payload: Mapping[str, Any], host: HostName) -> dict[str, Any] | None:
     return refused(host, reason) if reason else None
 
 
-_TOO_DEEP = (
-    "this command names qrspi, and its brackets are too deep to see what it writes. "
-    "Give it as several commands."
+_TOO_MUCH = (
+    "this command names qrspi, and is too long or too tangled to see in time what it writes. "
+    "Give it as several commands, or write the file with the tool for that."
 )
 
 

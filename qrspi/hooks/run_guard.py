@@ -15,20 +15,23 @@ from qrspi.world.hosts import tool_targets
 
 
 def reason(writes: Iterable[Write], cwd: str) -> str | None:
-    found = (tool_targets.change(write, cwd) for write in tool_targets.in_runs(writes))
-    for change in found:
-        said = verdict.refusal(change, _facts(change)) if change else None
+    known: dict[str, Facts | None] = {}
+    for write in dict.fromkeys(tool_targets.in_runs(writes)):
+        change = tool_targets.change(write, cwd)
+        said = verdict.refusal(change, _facts(change, known)) if change else None
         if change and said:
             return _reachable(said, change.file, cwd)
     return None
 
 
-def _facts(change: Change) -> Facts | None:
+def _facts(change: Change, known: dict[str, Facts | None]) -> Facts | None:
     """None where the run cannot be read: a broken run keeps nobody from working."""
     if verdict.step_of(change.file.name) is None:
         return None
-    tree = DiskTree(tool_targets.place(change.file))
-    return survey(tree, steps=False, ask_git=False).facts
+    place = tool_targets.place(change.file)
+    if place not in known:
+        known[place] = survey(DiskTree(place), steps=False, ask_git=False).facts
+    return known[place]
 
 
 def _reachable(text: str, file: RunFile, cwd: str) -> str:

@@ -17,6 +17,11 @@ from tests.hooks.test_hook import APPROVED, Told, hook, recorded, shell, tool
 pytestmark = pytest.mark.rule("HST-09", "SEC-20")
 GOALS = f"docs/qrspi/{runs.RUN}/goals.md"
 WRITTEN = f"cat > {GOALS} <<'EOF'\n{APPROVED}EOF\n"
+DOUBLED = "a=a+a\n" * 30
+UNREAD = (
+    "[qrspi] this command names qrspi, and is too long or too tangled to see in time what it "
+    "writes. Give it as several commands, or write the file with the tool for that."
+)
 HALF = "\ud800"  # of a character; a host writes another in its place
 
 
@@ -61,10 +66,33 @@ def test_a_shell_command(arena: Arena, way: str) -> None:
 def test_deep(arena: Arena, way: str) -> None:
     arena.clone()
     told = shell("claude-code", way, arena.project)
-    assert told.reason == (
-        "[qrspi] this command names qrspi, and its brackets are too deep to see what it writes. "
-        "Give it as several commands."
-    )
+    assert told.reason == UNREAD
+
+
+@attack(
+    "an agent",
+    "a shell command takes so long to read that the host does not wait for the answer",
+    {
+        "words": f"echo {'a ' * 500_000}\n{WRITTEN}",
+        "commands": f"{'true;' * 200_000}\n{WRITTEN}",
+        "groups": f"{'( ' * 500_000}\n{WRITTEN}",
+        "a pipeline": f"{'a|' * 500_000}cat\n{WRITTEN}",
+        "a variable that doubles": f"a=aa;{'a=$a$a;' * 60}\n{WRITTEN}",
+        "a list that doubles": f"python3 - <<'E'\na=['x', 'y']\n{DOUBLED}"
+        f"open(a, 'w')\nE\n{WRITTEN}",
+        "choices": f"echo x > {'{a,b}' * 400}\n{WRITTEN}",
+        "redirections": f"{'2>' * 100_000}\n{WRITTEN}",
+        "programs for each file": f"find . {'-exec rm {} ' * 20_000}\n{WRITTEN}",
+        "programs before a program": f"{'sudo ' * 20_000}true\n{WRITTEN}",
+        "brackets around much": f"echo {'$(' * 100}{'a ' * 50_000}{')' * 100}\n{WRITTEN}",
+    },
+)
+def test_long(arena: Arena, way: str) -> None:
+    """Refused unread, which is closed; a host that stops waiting lets the command pass."""
+    arena.clone()
+    told = shell("claude-code", way, arena.project)
+    assert (told.status, told.err) == (0, "")
+    assert told.reason == UNREAD
 
 
 @attack(

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from qrspi.core.hosts.work_limit import Work
+
 _METHODS = frozenset(
     """write_text write_bytes unlink rename replace touch rmdir symlink_to hardlink_to truncate
     """.split()
@@ -19,11 +21,11 @@ ARGUMENTS = "sys.argv"
 _Values = dict[str, list[ast.expr]]
 
 
-def written(tree: ast.Module) -> tuple[str, ...]:
+def written(tree: ast.Module, work: Work) -> tuple[str, ...]:
     """Every text that goes into the name of a written file. Each may be the file's path."""
     values = _assigned(tree)
     targets = (target for node in ast.walk(tree) for target in _targets(node))
-    return tuple(dict.fromkeys(text for target in targets for text in _texts(target, values)))
+    return tuple(dict.fromkeys(text for target in targets for text in _texts(target, values, work)))
 
 
 def _assigned(tree: ast.Module) -> _Values:
@@ -70,9 +72,9 @@ def _writes(rest: list[ast.expr], words: list[ast.keyword]) -> bool:
     return any(isinstance(text, str) and set(text) & set("wax+") for text in texts)
 
 
-def _texts(target: ast.expr, values: _Values) -> Iterator[str]:
+def _texts(target: ast.expr, values: _Values, work: Work) -> Iterator[str]:
     """The path, where all its parts are known; otherwise every text that may belong to it."""
-    known = _paths(target, values)
+    known = _paths(target, values, work)
     if known:
         yield from known
         return
@@ -80,6 +82,7 @@ def _texts(target: ast.expr, values: _Values) -> Iterator[str]:
     todo: list[ast.AST] = [target]
     while todo:
         node = todo.pop()
+        work.spend(1)
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             yield node.value
         elif isinstance(node, ast.Attribute) and node.attr == "argv":
@@ -93,25 +96,31 @@ def _texts(target: ast.expr, values: _Values) -> Iterator[str]:
 _DEEPEST = 20  # a name that stands for itself would loop for ever
 
 
-def _paths(node: ast.expr, values: _Values, depth: int = 0) -> list[str]:
+def _paths(node: ast.expr, values: _Values, work: Work, depth: int = 0) -> list[str]:
     """`Path('a') / 'b'`, `'a/' + b`, `os.path.join(a, b)`, `f'{a}/b'`, `Path(a).glob('*')`."""
+    work.spend(1)
     if depth > _DEEPEST:
         return []
 
     def parts(separator: str, *nodes: ast.expr) -> list[str]:
         found = [""]
         for at, one in enumerate(nodes):
-            more = _paths(one, values, depth + 1)
+            more = _paths(one, values, work, depth + 1)
             found = [f"{a}{separator if at else ''}{b}" for a in found for b in more]
+            work.spend(sum(map(len, found)))
         return found
 
     match node:
         case ast.Constant(value=str(text)):
             return [text]
         case ast.Name(id=name):
-            return [path for one in values.get(name, ()) for path in _paths(one, values, depth + 1)]
+            return [
+                path
+                for one in values.get(name, ())
+                for path in _paths(one, values, work, depth + 1)
+            ]
         case ast.List(elts=each) | ast.Tuple(elts=each):
-            return [path for one in each for path in _paths(one, values, depth + 1)]
+            return [path for one in each for path in _paths(one, values, work, depth + 1)]
         case ast.BinOp(left=left, op=ast.Div(), right=right):
             return parts("/", left, right)
         case ast.BinOp(left=left, op=ast.Add(), right=right):

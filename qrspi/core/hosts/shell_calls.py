@@ -6,10 +6,12 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from qrspi.core.hosts.shell_grammar import END, UNKNOWN, VARIABLE, Command
+from qrspi.core.hosts.work_limit import Work
 from qrspi.core.hosts.written_files import Committed, Copied, Source, Text, Unseen, Write, absolute
 from qrspi.core.named_tuple import NamedTuple
 
 _MOST = 64  # words that one word may stand for
+_PATH = 100  # the work that each path makes later, when it is looked up
 _KEYWORDS = frozenset("if then elif else do while until ! { time".split())
 _WRAPPERS = frozenset("sudo env nohup command exec nice builtin stdbuf ionice".split())
 _ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=(.*)", re.DOTALL)
@@ -18,8 +20,8 @@ _ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=(.*)", re.DOTALL)
 class Scope:
     """The folder of the shell and its variables, while its commands are followed one by one."""
 
-    def __init__(self, cwd: str, known: Mapping[str, str], top: str) -> None:
-        self.cwd, self.top = cwd, top
+    def __init__(self, cwd: str, known: Mapping[str, str], top: str, work: Work) -> None:
+        self.cwd, self.top, self.work = cwd, top, work
         self.variables: dict[str, tuple[str, ...]] = {
             name: (value,) for name, value in known.items()
         }
@@ -31,7 +33,8 @@ class Scope:
         found = [f"{self.variables.get('HOME', ('~',))[0]}{word[1:]}" if _is_home(word) else word]
         while any(VARIABLE in one for one in found):
             found = [two for one in found for two in self._with_values(one)][:_MOST]
-        return tuple(two for one in found for two in _braces(one) if UNKNOWN not in two)
+            self.work.spend(sum(map(len, found)))
+        return tuple(two for one in found for two in _braces(one, self.work) if UNKNOWN not in two)
 
     def _with_values(self, word: str) -> list[str]:
         before, inside, rest = word.partition(VARIABLE)
@@ -41,7 +44,9 @@ class Scope:
         return [f"{before}{value}{after}" for value in self.variables.get(name, (UNKNOWN,))]
 
     def paths(self, word: str) -> tuple[str, ...]:
-        return tuple(absolute(one, self.cwd) for one in self.expanded(word) if one)
+        found = tuple(absolute(one, self.cwd) for one in self.expanded(word) if one)
+        self.work.spend(_PATH * len(found))
+        return found
 
     def enter(self, words: Sequence[str]) -> None:
         """`cd`. An unknown folder is most likely the top of the project."""
@@ -72,13 +77,16 @@ class Call(NamedTuple):
 def call_of(command: Command, scope: Scope, piped: Source | None) -> Call | None:
     """None for a command that only sets variables, and for one without a known name."""
     words = list(command.words)
-    while words and words[0] in _KEYWORDS:
-        del words[0]
+    at = 0
+    while words[at : at + 1] and words[at] in _KEYWORDS:
+        at += 1
+    words = words[at:]
     if words[:1] == ["for"] and words[2:3] == ["in"]:
         scope.variables[words[1]] = tuple(one for w in words[3:] for one in scope.expanded(w))
         return None
     words = _without_assignments(words, scope)
     while words and words[0].rpartition("/")[2] in _WRAPPERS:
+        scope.work.spend(len(words))
         words = _without_assignments(_unwrapped(words), scope)
     found = scope.expanded(words[0]) if words else ()
     if not found:
@@ -122,6 +130,7 @@ def printed_by(call: Call) -> Source:
     if call.name == "git" and operands[:1] in (["show"], ["cat-file"]) and ":" in operands[-1]:
         return Committed(operands[-1])
     before = f"{call.piped.words}\n" if isinstance(call.piped, Unseen) else ""
+    call.scope.work.spend(len(before))
     return Unseen(before + call.said)
 
 
@@ -129,10 +138,11 @@ def _is_home(word: str) -> bool:
     return word == "~" or word.startswith("~/")
 
 
-def _braces(word: str) -> list[str]:
+def _braces(word: str, work: Work) -> list[str]:
     """`{a,b}` is two words; braces without a comma stay as they are."""
-    match = re.fullmatch(r"(.*?)\{([^{}]*,[^{}]*)\}(.*)", word, re.DOTALL)
+    match = re.fullmatch(r"(.*?)\{([^{},]*,[^{}]*)\}(.*)", word, re.DOTALL)
     if not match:
         return [word]
     each = [f"{match[1]}{part}{match[3]}" for part in match[2].split(",")]
-    return [two for one in each[:_MOST] for two in _braces(one)][:_MOST]
+    work.spend(sum(map(len, each[:_MOST])))
+    return [two for one in each[:_MOST] for two in _braces(one, work)][:_MOST]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from qrspi.core.hosts.work_limit import Work
 from qrspi.core.named_tuple import NamedTuple
 
 VARIABLE, END, UNKNOWN = "\ue000", "\ue001", "\ue002"
@@ -28,13 +29,14 @@ class Command(NamedTuple):
     joint: str  # the operator before it; '(' and ')' stand alone, as commands without words
 
 
-def commands(text: str) -> tuple[Command, ...]:
+def commands(text: str, work: Work) -> tuple[Command, ...]:
     """In the order of the text. Commands in `$(…)` come before the command that uses them."""
-    return tuple(_Scanner(text).commands())
+    return tuple(_Scanner(text, work).commands())
 
 
 class _Scanner:
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, work: Work) -> None:
+        self.work = work
         self.text = text.replace("\\\n", "")
         self.at = 0
         self.inner: list[str] = []  # texts of commands inside words
@@ -46,9 +48,10 @@ class _Scanner:
         joint = ""
         line: list[tuple[list[str], list[Redirect], str]] = []
         while self.at < len(self.text):
+            self.work.spend(4)
             words, redirects = self._simple()
             for text in self.inner:
-                yield from commands(text)
+                yield from commands(text, self.work)
             self.inner = []
             after = self._operator()
             if words or redirects:
@@ -72,6 +75,7 @@ class _Scanner:
         while self.at < len(self.text):
             self._skip_blanks()
             operator = self._redirection()
+            self.work.spend(1)
             if operator:
                 if words and words[-1].isdigit() and self._touches(operator):
                     words.pop()  # the 2 of `2>file`
@@ -149,6 +153,7 @@ class _Scanner:
             else:
                 parts.append(char)
                 self.at += 1
+        self.work.spend(1 + self.at - start)
         if self.at == start:
             self._never_stand_still()
             return None

@@ -112,8 +112,9 @@ def _output_option(call: Call) -> Iterator[Write]:
 def _git(call: Call) -> Iterator[Write]:
     words = list(call.words)
     while words and words[0].startswith("-"):
+        call.scope.work.spend(len(words))
         if words[0] == "-C" and len(words) > 1:
-            inner = Scope(call.scope.cwd, {}, call.scope.top)
+            inner = Scope(call.scope.cwd, {}, call.scope.top, call.scope.work)
             inner.enter(words[1:2])
             call = call._replace(scope=inner)
         del words[: 2 if words[0] in ("-C", "-c") else 1]
@@ -149,11 +150,11 @@ def _code(call: Call) -> Iterator[Write]:
     for at, word in enumerate(call.words):
         if word in ("-c", "-e", "-E", "--eval", "-p"):
             text = "".join(call.words[at + 1 : at + 2])
-            yield from call.on(_of_program(text, call.name, call.words[at + 2 :]), _of(call))
+            yield from call.on(_of_program(text, call, call.words[at + 2 :]), _of(call))
             return
     here = [one.target for one in call.command.redirects if one.operator == "<<"]
     for text in here if operands(call.words) in ([], ["-"]) else []:
-        yield from call.on(_of_program(text, call.name, ()), _of(call))
+        yield from call.on(_of_program(text, call, ()), _of(call))
 
 
 # What writes a file in other languages than Python, and their texts in quotes
@@ -161,14 +162,15 @@ _WRITES = re.compile(
     r"write|append(?:File)?\b|unlink|rename|truncate|copyFile|\brm(?:Sync)?\(|['\"][wa]\+?['\"]"
     r"|['\"]>|>>|FileUtils|\.puts\b"
 )
-_LITERAL = re.compile(r"""(['"`])((?:(?!\1)[^\\\n]|\\.)+)\1""")
+# A text without an end is read to the end of its line, so that no part of it is read again.
+_LITERAL = re.compile(r"""(['"`])((?:(?!\1)[^\\\n]|\\.)+)(\1?)""")
 
 
-def _of_program(code: str, program: str, arguments: Sequence[str]) -> tuple[str, ...]:
+def _of_program(code: str, call: Call, arguments: Sequence[str]) -> tuple[str, ...]:
     """The paths that it would write. Python is parsed, so that a program may read a run and write
     elsewhere; in other languages every text counts as soon as anything is written."""
-    if not program.startswith("python"):
-        named = [match[2] for match in _LITERAL.finditer(code)]
+    if not call.name.startswith("python"):
+        named = [match[2] for match in _LITERAL.finditer(code) if match[3]]
         return (*named, *arguments) if _WRITES.search(code) else ()
     # Imported here: it takes 5 ms, and few commands contain a program.
     import ast
@@ -179,7 +181,7 @@ def _of_program(code: str, program: str, arguments: Sequence[str]) -> tuple[str,
         tree = ast.parse(code)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return ()
-    paths = python_code.written(tree)
+    paths = python_code.written(tree, call.scope.work)
     return (*paths, *(arguments if python_code.ARGUMENTS in paths else ()))
 
 
@@ -204,6 +206,7 @@ def _find(call: Call) -> Iterator[Write]:
     for at, word in enumerate(words):
         if word in ("-exec", "-execdir", "-ok"):
             inner = [part for part in words[at + 1 :] if part not in (";", "+")]
+            call.scope.work.spend(len(inner))
             named = [two for one in inner for two in (found if one == "{}" else [one])]
             if named and named[0] in WRITERS:
                 told = call.command._replace(words=tuple(named))

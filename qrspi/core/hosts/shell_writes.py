@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from qrspi.core.hosts.shell_calls import Call, Scope, call_of, printed_by, said
 from qrspi.core.hosts.shell_grammar import END, VARIABLE, commands
 from qrspi.core.hosts.shell_writers import WRITERS, operands
+from qrspi.core.hosts.work_limit import Work
 from qrspi.core.hosts.written_files import Source, Text, Unseen, Write
 
 _SHELLS = frozenset("sh bash zsh dash ksh".split())
@@ -18,20 +19,21 @@ _WRITING = (">", ">>", ">|", "&>", "&>>", "<>", ">&")
 
 def writes(text: str, cwd: str, known: Mapping[str, str], top: str) -> tuple[Write, ...]:
     """`known` are variables with their values, `top` the folder of the project."""
-    return tuple(_all(text, Scope(cwd, known, top)))
+    return tuple(_all(text, Scope(cwd, known, top, Work())))
 
 
 def _all(text: str, scope: Scope) -> Iterator[Write]:
     piped: Source | None = None
-    for command in commands(text):
+    for command in commands(text, scope.work):
         if not command.words and command.joint in ("(", ")"):
             _change_shell(command.joint, scope)
             continue
         call = call_of(command, scope, piped if command.joint in ("|", "|&") else None)
         printed = printed_by(call) if call else None
+        source = printed or Unseen(said(command))
         for redirect in command.redirects:
             if redirect.operator in _WRITING:
-                by = _into(redirect.operator, printed or Unseen(said(command)))
+                by = _into(redirect.operator, source)
                 yield from (Write(path, by) for path in scope.paths(redirect.target))
         if call and (call.name == "eval" or call.name in _SHELLS):
             yield from _shell(call)

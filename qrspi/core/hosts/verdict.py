@@ -41,9 +41,9 @@ class Change(NamedTuple):
 
 
 # `status: approved` in any syntax that sets a field, and a replacement of draft by approved
-_SETS = re.compile(
-    r"status\W{0,12}approved|(?=.*\bapproved\b).*(?:\bdraft\b|status\W{0,6}[\ue000$])", re.DOTALL
-)
+_SETS = re.compile(r"status\W{0,12}approved")
+_APPROVED = re.compile(r"\bapproved\b")
+_REPLACED = re.compile(r"\bdraft\b|status\W{0,6}[\ue000$]")
 
 _RECORDS = (FILE, CASCADES, MARKER, CLOSED)
 
@@ -88,7 +88,9 @@ def _sets_approved(change: Change) -> bool:
     if change.before is not None and _is_approved(change.before, change.file.name):
         return False
     if change.words:
-        return _SETS.search(change.words) is not None
+        words = change.words
+        replaces = _APPROVED.search(words) and _REPLACED.search(words)
+        return bool(_SETS.search(words) or replaces)
     return change.after is not None and _is_approved(change.after, change.file.name)
 
 

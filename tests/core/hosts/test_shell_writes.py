@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from qrspi.core.hosts import shell_writes
+from qrspi.core.hosts.work_limit import TooMuch
 from qrspi.core.hosts.written_files import Committed, Copied, Gone, Text, run_file
 
 PROJECT = "/home/ada/shop"
@@ -161,3 +162,13 @@ def test_what_would_stand_there_is_known_where_the_words_tell() -> None:
     assert source(f"git checkout -- {GOALS}") == Committed("")
     assert source(f"git show main:{GOALS} > {GOALS}") == Committed(f"main:{GOALS}")
     assert source(f"rm {GOALS}") == Gone()
+
+
+def test_a_long_here_document_costs_little_to_read() -> None:
+    text = "a line\n" * 150_000
+    assert written(f"cat > {GOALS} <<'EOF'\n{text}EOF\n") == ["goals.md"]
+
+
+def test_what_cannot_be_read_in_time_is_not_read() -> None:
+    with pytest.raises(TooMuch):
+        written(f"echo {'a ' * 1_000_000} > {GOALS}")

@@ -1,0 +1,23 @@
+"""How much of a tool call is read before it is refused unread.
+
+A host waits a few seconds for its hook, and lets the call pass when no answer comes. So the work is
+counted, in characters about, and ends long before that.
+"""
+
+from __future__ import annotations
+
+MOST = 1_000_000
+
+
+class TooMuch(Exception):
+    """It cannot be seen in time what the call writes."""
+
+
+class Work:
+    def __init__(self) -> None:
+        self.done = 0
+
+    def spend(self, amount: int) -> None:
+        self.done += amount
+        if self.done > MOST:
+            raise TooMuch
