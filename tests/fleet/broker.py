@@ -83,17 +83,29 @@ class Broker:
     def _answers(self) -> bool:
         assert self._process is not None
         assert self._process.poll() is None, (self.folder / "output").read_text()
+        return self._listens()
+
+    def _listens(self) -> bool:
         with socket.socket() as one:
             return one.connect_ex(("127.0.0.1", self.port)) == 0
 
     def end(self, number: signal.Signals = signal.SIGTERM) -> None:
+        """The process is a shell, and Erlang below it may still listen when the shell is gone."""
         assert self._process is not None
         os.killpg(self._process.pid, number)
         self._process.wait(60)
+        until(lambda: not self._listens(), "the broker is gone", STARTING)
 
     def restart(self, number: signal.Signals = signal.SIGTERM) -> None:
         self.end(number)
         self.start()
+
+    def remembers(self, queue: str) -> bool:
+        """Whether a quorum queue outlasts a kill. RabbitMQ keeps the list of them in a table that
+        it saves half a second after a change; what was declared since then comes back without a
+        leader, and stays so."""
+        tables = (self.folder / "mnesia").glob("*/quorum/*/names.dets")
+        return any(queue.encode() in table.read_bytes() for table in tables)
 
     def close(self) -> None:
         self.end(signal.SIGKILL)

@@ -105,6 +105,8 @@ def test_the_broker_is_restarted_with_jobs_queued_and_running(
     fleet.until_called(1)
     until(lambda: "started on" in engine.said(), "one has started", LIMIT)
     until(lambda: "queued: " in engine.said(), "the other is queued", LIMIT)
+    queue = queues.of_vendor(fleet.vendor).name
+    until(lambda: fleet.broker.remembers(queue), "the queue is on the broker's disk", LIMIT)
     fleet.broker.restart(number)
     fleet.go()
     ended_well(engine)
