@@ -13,7 +13,7 @@ NO_PYTHON = qrspi needs Python 3.11 or newer as python3.11 or python3; found: \
 VENV := .venv
 PY := $(VENV)/bin/python
 PYTEST := $(PY) -m pytest
-TOOLS := git strace chromium
+TOOLS := git strace chromium rabbitmq-server
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -30,7 +30,7 @@ $(VENV)/.stamp: pyproject.toml
 # strace is how the fault tests kill a command at each of its writes, chromium is the browser that
 # the page is tried in. In runlevel 1 Debian starts no broker as a service. Tests that need a tool which is not there skip and say so.
 system:
-	@missing=; for tool in $(TOOLS); do \
+	@PATH="$$PATH:/usr/sbin"; missing=; for tool in $(TOOLS); do \
 	  command -v $$tool >/dev/null || missing="$$missing $$tool"; done; \
 	[ -z "$$missing" ] && exit 0; \
 	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
@@ -42,9 +42,9 @@ system:
 demo: setup ## a whole run with scripted agents, in a scratch repository
 	@$(VENV)/bin/qrspi demo
 
-# Workers, a broker and their kills want the machine for themselves: `make fleet`.
+# The tests of workers share one broker, so one process takes them all.
 test: setup ## the test suite without the slow tests
-	$(PYTEST) -n auto --ignore=tests/fleet -m 'not slow and not hosts'
+	$(PYTEST) -n auto --dist loadgroup -m 'not slow and not hosts'
 
 # axe-core is text that a browser is given to judge a page by; without npm, what needs it is skipped.
 browser: setup ## the page in a real browser, all of it
@@ -59,7 +59,7 @@ check: setup ## everything a change must pass: lint, types, layers, tests
 	$(PY) -m mypy
 	$(PY) -m mypy --strict tools/*.py bench/*.py
 	$(VENV)/bin/lint-imports
-	$(PYTEST) -n auto --ignore=tests/fleet -m 'not slow and not hosts'
+	$(PYTEST) -n auto --dist loadgroup -m 'not slow and not hosts'
 
 attacks: setup ## every attack that was ever tried, and a table of how each ended
 	QRSPI_ATTACKS=table $(PYTEST) -n auto tests/attacks
@@ -81,7 +81,6 @@ mutants: setup ## change each decision of the core, and see whether a test notic
 
 # One broker for all of them, so one process.
 fleet: setup ## workers over a real RabbitMQ: kills, freezes, restarts
-	@$(MAKE) --no-print-directory system TOOLS=rabbitmq-server
 	$(PYTEST) tests/fleet tests/core/fleet
 
 hosts: setup ## hooks, install and plugin in the real Claude Code, Codex and Copilot (from npm)

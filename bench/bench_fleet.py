@@ -4,7 +4,7 @@ broker that is not there is known.
 
     QRSPI_BENCH_FLEET=200x25 python bench/run.py fleet     200 runs of 25 dispatches: the goal
 
-Without the variable 20 runs of 25. Needs rabbitmq-server (`make fleet` installs it).
+Without the variable 20 runs of 25. Needs rabbitmq-server (root's `make setup` installs it).
 """
 
 from __future__ import annotations
@@ -220,6 +220,7 @@ def _absent(lab: Lab, broker: Broker) -> Iterator[Measure]:
         ways = {
             "absent": f"amqp://127.0.0.1:{nobody}/",
             "mute": f"amqp://127.0.0.1:{silent}/",
+            "mute over TLS": f"amqps://127.0.0.1:{silent}/",
             "a wrong password": f"amqp://guest:wrong@127.0.0.1:{broker.port}/",
         }
         took = {way: _refused(run, url) for way, url in ways.items()}

@@ -13,11 +13,13 @@ from tests.fleet.machines import Fleet
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """One broker serves them all: where several processes share the tests, one takes these."""
+    """One broker serves them all: where several processes share the tests, one takes these, and
+    first, as they take long."""
     here = Path(__file__).parent
     for item in items:
         if here in item.path.parents:
             item.add_marker(pytest.mark.xdist_group("fleet"))
+    items.sort(key=lambda item: here not in item.path.parents)
 
 
 @pytest.fixture(scope="session")

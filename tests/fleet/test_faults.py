@@ -180,6 +180,10 @@ def test_no_broker_is_one_line_and_nothing_is_half_done(fleet: Fleet) -> None:
                 f"the broker amqp://127.0.0.1:{muted} cannot be reached: no answer within 4 s",
             ),
             (
+                f"amqps://me:secret-word@127.0.0.1:{muted}/",
+                f"the broker amqps://127.0.0.1:{muted} cannot be reached: no answer within 4 s",
+            ),
+            (
                 f"amqp://guest:secret-word@127.0.0.1:{fleet.broker.port}/",
                 f"amqp://127.0.0.1:{fleet.broker.port}: it refuses this user, password, virtual "
                 "host or what they may do there",

@@ -168,7 +168,9 @@ def openssl(*words: str, at: Path) -> None:
 def certified(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
     """A broker whose certificate is signed by an authority that only we know."""
     if shutil.which("openssl") is None or not Path("/usr/lib/rabbitmq/bin").exists():
-        pytest.skip("there is no rabbitmq-server or no openssl here: `make fleet` installs them")
+        pytest.skip(
+            "there is no rabbitmq-server or no openssl here: root's `make setup` installs the first"
+        )
     at = tmp_path_factory.mktemp("tls")
     new = ("req", "-newkey", "rsa:2048", "-nodes", "-subj")
     openssl(

@@ -4,8 +4,10 @@ each connection belongs to one of them, or is used by one at a time."""
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from queue import Empty, SimpleQueue
 
 from qrspi.core.errors import Halt, Refusal
 from qrspi.core.fleet import broker_address, queues
@@ -157,31 +159,60 @@ def reported() -> Iterator[None]:
 
 
 def connect(where: BrokerAddress, heartbeat: float = HEARTBEAT) -> Line:
-    """Or end the command with the one line that says why not, within seconds."""
+    """Or end the command with the one line that says why not, within seconds.
+
+    The library bounds each step by itself, and a name's lookup not at all. So a thread takes all of
+    them, and is left behind when they take too long together."""
+    connection = _connection(where, heartbeat)
+    ended: SimpleQueue[Line | Halt] = SimpleQueue()
+    late = threading.Event()
+
+    def reach() -> None:
+        found = _reached(where, connection)
+        ended.put(found)
+        if late.is_set() and isinstance(found, Line):
+            found.close()
+
+    threading.Thread(target=reach, daemon=True).start()
+    try:
+        found = ended.get(timeout=SECONDS)
+    except Empty:
+        late.set()
+        raise Halt(_unreachable(where, TimeoutError())) from None
+    if isinstance(found, Halt):
+        raise found
+    return found
+
+
+def _connection(where: BrokerAddress, heartbeat: float) -> Connection:
+    found: Connection = library().Connection(
+        host=f"{_bracketed(where.host)}:{where.port}",
+        userid=where.user,
+        password=where.password,
+        login_method="PLAIN",
+        virtual_host=where.vhost,
+        ssl=tls(where),
+        connect_timeout=SECONDS,
+        read_timeout=SECONDS * 4,
+        write_timeout=SECONDS * 4,
+        heartbeat=heartbeat,
+        client_properties={"connection_name": f"qrspi-{os.getpid()}"},
+    )
+    return found
+
+
+def _reached(where: BrokerAddress, connection: Connection) -> Line | Halt:
     amqp = library()
     try:
-        connection = amqp.Connection(
-            host=f"{_bracketed(where.host)}:{where.port}",
-            userid=where.user,
-            password=where.password,
-            login_method="PLAIN",
-            virtual_host=where.vhost,
-            ssl=tls(where),
-            connect_timeout=SECONDS,
-            read_timeout=SECONDS * 4,
-            write_timeout=SECONDS * 4,
-            heartbeat=heartbeat,
-            client_properties={"connection_name": f"qrspi-{os.getpid()}"},
-        )
         connection.connect()
         channel = connection.channel()
         channel.auto_decode = False  # a body is bytes, whatever its sender calls it
         channel.confirm_select()
         _declare_exchanges(channel)
     except amqp.exceptions.AMQPError as error:
-        raise Halt(_refused(where, error)) from None
+        return Halt(_refused(where, error))
     except OSError as error:
-        raise Halt(_unreachable(where, error)) from None
+        return Halt(_unreachable(where, error))
     return Line(connection, channel)
 
 
@@ -200,7 +231,12 @@ def tls(where: BrokerAddress) -> dict[str, object] | bool:
         return False
     _check_authority(where)
     believed = {"cafile": where.authority or None, "check_hostname": True}
-    return {"context": believed, "server_hostname": where.host}
+    # Wrapped without a greeting: the library greets after that, and only then within a time limit.
+    return {
+        "context": believed,
+        "server_hostname": where.host,
+        "do_handshake_on_connect": False,
+    }
 
 
 def _check_authority(where: BrokerAddress) -> None:
