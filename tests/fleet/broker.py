@@ -122,10 +122,10 @@ class Broker:
         finally:
             line.close()
 
-    def new_user(self, name: str) -> str:
-        """The password of a user that may do everything here."""
+    def new_user(self, name: str, may: str = ".*") -> str:
+        """The password of a user that may do everything here, or with such names alone."""
         word = os.urandom(12).hex()
-        for words in (("add_user", name, word), ("set_permissions", name, ".*", ".*", ".*")):
+        for words in (("add_user", name, word), ("set_permissions", name, may, may, may)):
             tool = SERVER.with_name("rabbitmqctl")
             done = subprocess.run(
                 [tool, *words], env=self._environment(), capture_output=True, text=True

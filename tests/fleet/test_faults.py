@@ -168,6 +168,7 @@ def test_no_broker_is_one_line_and_nothing_is_half_done(fleet: Fleet) -> None:
     shop = fleet.shop()
     shop_before = {file: file.read_bytes() for file in shop.run.rglob("*") if file.is_file()}
     port = free_ports(1)[0]
+    narrow = fleet.broker.new_user("narrow", may="^other")
     with mute() as muted:
         for url, line in (
             ("", "QRSPI_BROKER_URL is not set: it names the broker that workers take dispatches"),
@@ -185,14 +186,23 @@ def test_no_broker_is_one_line_and_nothing_is_half_done(fleet: Fleet) -> None:
             ),
             (
                 f"amqp://guest:secret-word@127.0.0.1:{fleet.broker.port}/",
-                f"amqp://127.0.0.1:{fleet.broker.port}: it refuses this user, password, virtual "
-                "host or what they may do there",
+                f"amqp://127.0.0.1:{fleet.broker.port}: it refuses this user or password",
+            ),
+            (
+                f"amqp://guest:guest@127.0.0.1:{fleet.broker.port}/elsewhere",
+                f"amqp://127.0.0.1:{fleet.broker.port}: the virtual host is not there, or this "
+                "user may not enter it",
+            ),
+            (
+                f"amqp://narrow:{narrow}@127.0.0.1:{fleet.broker.port}/",
+                f"amqp://127.0.0.1:{fleet.broker.port}: this user may not declare queues and "
+                "exchanges that begin with qrspi",
             ),
         ):
             status, said = fleet.engine(shop, QRSPI_BROKER_URL=url).ended()
             assert status == 4, said
             assert said.startswith(line), said
-            assert "secret-word" not in said
+            assert "secret-word" not in said and narrow not in said
     after = {file: file.read_bytes() for file in shop.run.rglob("*") if file.is_file()}
     named = {file.relative_to(shop.run).as_posix() for file in after.keys() - shop_before.keys()}
     assert not [name for name in named if "/dispatch/" in name], named

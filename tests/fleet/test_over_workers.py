@@ -60,7 +60,7 @@ def test_a_queue_that_nobody_serves_is_told_and_interrupting_takes_its_jobs_back
         f"no worker serves {fleet.vendor}: jobs wait in the broker for 24 hours; start one with "
         f"`qrspi worker` on a machine whose worker.toml allows {fleet.vendor}"
     )
-    until(lambda: unserved in engine.said().splitlines(), "nobody serves it", 40)
+    until(lambda: unserved in engine.said().splitlines(), "nobody serves it", LIMIT)
     assert listed(shop) == [
         ("quality-claude", "celery", "queued"),
         ("scope-claude", "celery", "queued"),

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 SECONDS = 4.0  # to answer when it is spoken to
 HEARTBEAT = 10
+_OF_CONNECTIONS = 10  # AMQP's number for what is asked about a connection, the least of all
 
 
 class BrokerLost(Exception):
@@ -252,11 +253,19 @@ def _check_authority(where: BrokerAddress) -> None:
 
 def _refused(where: BrokerAddress, error: Exception) -> Problem:
     """The broker's own words may repeat the user's name."""
-    if type(error).__name__ in ("AccessRefused", "NotAllowed"):
-        why = "it refuses this user, password, virtual host or what they may do there"
+    if why := _refusal(error):
         return Problem("broker-refused", f"{where.shown}: {why}", field=broker_address.VARIABLE)
     text = f"{where.shown} does not speak as a broker does ({type(error).__name__})"
     return Problem("broker-unreachable", text, field=broker_address.VARIABLE)
+
+
+def _refusal(error: Exception) -> str:
+    kind, asked = type(error).__name__, getattr(error, "method_sig", None) or (0, 0)
+    if kind == "NotAllowed":
+        return "the virtual host is not there, or this user may not enter it"
+    if kind == "AccessRefused" and asked[0] > _OF_CONNECTIONS:
+        return "this user may not declare queues and exchanges that begin with qrspi"
+    return "it refuses this user or password" if kind == "AccessRefused" else ""
 
 
 def _unreachable(where: BrokerAddress, error: OSError) -> Problem:
