@@ -77,16 +77,18 @@ def fixed(root: Path, step: str = "questions", **config: str) -> Path:
     return run
 
 
-def find(run: Path, step: str, number: int = 1, score: int = 90) -> None:
-    """The first reviewer finds something, the others nothing."""
-    say_clean(run, step, number)
-    first = tags(run, step)[0]
+def find(run: Path, step: str, number: int = 1, score: int = 90, kind: str = "correctness") -> None:
+    """The first reviewer finds something, the others nothing. What a person decides has no score.
+    Nothing that was written is taken away again: somebody may have read it."""
+    first, *others = tags(run, step)
     folder = place(step, number)
-    (run / f"{folder}/{first}.clean.md").unlink()
     cites = f"{STEP[step].artifact}:L7"
-    text = runs.finding(first, round=number, step=step, cites=cites)
+    text = runs.finding(first, round=number, step=step, cites=cites, kind=kind)
     put(run, f"{folder}/{first}.finding-F01.md", text)
-    put(run, f"{folder}/{first}.finding-F01.score.yml", runs.score(score))
+    if kind != "intent":
+        put(run, f"{folder}/{first}.finding-F01.score.yml", runs.score(score))
+    for tag in others:
+        put(run, f"{folder}/{tag}.clean.md", runs.clean(tag, number))
 
 
 def fix(run: Path, step: str, number: int) -> None:

@@ -206,9 +206,8 @@ class Story:
             case "review" if self._chance.random() < 0.6:
                 quick.say_clean(self.run, step, answer.round)
             case "review":
-                quick.find(self.run, step, answer.round)
-                if self._chance.random() < 0.3:
-                    self._make_it_about_intent(step, answer.round)
+                kind = "intent" if self._chance.random() < 0.3 else "correctness"
+                quick.find(self.run, step, answer.round, kind=kind)
             case "apply-fixes":
                 quick.fix(self.run, step, answer.round)
                 self._texts[artifact] = self._body(artifact)
@@ -224,14 +223,6 @@ class Story:
             self._texts[name] = self._body(name)
         scenes.git(self.project, "add", *(str(self.run / name) for name in files))
         scenes.git(self.project, "commit", "-q", "-m", f"draft {step}", "--", str(self.run))
-
-    def _make_it_about_intent(self, step: str, number: int) -> None:
-        first = quick.tags(self.run, step)[0]
-        folder = quick.place(step, number)
-        cites = f"{STEP[step].artifact}:L7"
-        text = runs.finding(first, round=number, step=step, cites=cites, kind="intent")
-        quick.put(self.run, f"{folder}/{first}.finding-F01.md", text)
-        (self.run / f"{folder}/{first}.finding-F01.score.yml").unlink()
 
 
 def unlock(project: Path) -> None:
