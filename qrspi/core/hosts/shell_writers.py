@@ -8,9 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 
-from qrspi.core.hosts import patches
 from qrspi.core.hosts.shell_calls import Call, Scope, printed_by, said
-from qrspi.core.hosts.written_files import Committed, Copied, Gone, Text, Unseen, Write
+from qrspi.core.hosts.written_files import Committed, Copied, Gone, Text, Unseen, Write, absolute
 
 
 def operands(words: Sequence[str], with_value: Sequence[str] = ()) -> list[str]:
@@ -130,7 +129,7 @@ def _git(call: Call) -> Iterator[Write]:
         case ["mv"]:
             yield from _copy(call._replace(name="mv", words=tuple(words[1:])))
         case _:
-            yield from patches.writes_of_diff(said(call.command), call.scope.top)
+            yield from _writes_of_diff(said(call.command), call.scope.top)
 
 
 def _checkout(call: Call, words: Sequence[str]) -> Iterator[Write]:
@@ -191,8 +190,47 @@ def _of(call: Call) -> Unseen:
 
 def _patch(call: Call) -> Iterator[Write]:
     text = said(call.command)
-    yield from patches.writes_of_patch(text, call.scope.cwd)
-    yield from patches.writes_of_diff(text, call.scope.cwd)
+    yield from _writes_of_patch(text, call.scope.cwd)
+    yield from _writes_of_diff(text, call.scope.cwd)
+
+
+_PATCH_HEAD = re.compile(r"\*\*\* (Add File|Update File|Delete File|Move to): (.+)")
+
+
+def _writes_of_patch(text: str, cwd: str) -> Iterator[Write]:
+    """`*** Begin Patch`, then a head for each file, and its lines with `+`, `-` or a blank."""
+    kind, path, lines = "", "", list[str]()
+    for line in [*text.splitlines(), "*** End Patch"]:
+        head = _PATCH_HEAD.fullmatch(line.rstrip())
+        if head and head[1] == "Move to":
+            yield Write(absolute(head[2], cwd), Unseen("\n".join(lines)))
+        elif head or line.startswith("*** End Patch"):
+            yield from _patched(kind, path, lines, cwd)
+            kind, path, lines = (head[1], head[2], []) if head else ("", "", [])
+        else:
+            lines.append(line)
+
+
+def _patched(kind: str, path: str, lines: list[str], cwd: str) -> Iterator[Write]:
+    added = [line[1:] for line in lines if line.startswith("+")]
+    if kind == "Add File":
+        yield Write(absolute(path, cwd), Text("".join(f"{line}\n" for line in added)))
+    elif kind == "Update File":
+        yield Write(absolute(path, cwd), Unseen("\n".join(added)))
+    elif kind == "Delete File":
+        yield Write(absolute(path, cwd), Gone())
+
+
+def _writes_of_diff(text: str, cwd: str) -> Iterator[Write]:
+    """`+++ b/path` and the lines that it adds."""
+    path, added = "", list[str]()
+    for line in [*text.splitlines(), "+++ "]:
+        if line.startswith("+++ "):
+            if path:
+                yield Write(absolute(path, cwd), Unseen("\n".join(added)))
+            path, added = line[4:].partition("\t")[0].strip().removeprefix("b/"), []
+        elif line.startswith("+"):
+            added.append(line[1:])
 
 
 def _find(call: Call) -> Iterator[Write]:

@@ -68,9 +68,6 @@ class JobCalls:
             else:
                 self._answer(message, self._called(message))
 
-    def refuse(self, message: JobMessage, problem: Problem) -> None:
-        self._answer(message, self._failed(message, problem))
-
     @contextmanager
     def _alone(self, job: str) -> Iterator[None]:
         """Waits while this worker already works on the job: its connection was lost, and the broker

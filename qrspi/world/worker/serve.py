@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
-from qrspi.core.errors import Halt
-from qrspi.core.fleet.worker_file import WorkerFile
+from qrspi.core.errors import Halt, Refusal, accepted
+from qrspi.core.fleet import worker_file
+from qrspi.core.fleet.worker_file import FILE, WorkerFile
 from qrspi.core.model import Problem
 from qrspi.world.agents.dispatch_context import DispatchContext
+from qrspi.world.files import own_files
 from qrspi.world.fleet import connection
-from qrspi.world.worker import worker_settings
 from qrspi.world.worker.job_calls import JobCalls
 from qrspi.world.worker.result_line import ResultLine
 from qrspi.world.worker.stored_results import StoredResults
@@ -21,14 +22,14 @@ Ready = Callable[[str, tuple[str, ...]], None]
 
 def serve(concurrency: int, ready: Ready, log: Callable[[str], None]) -> int:
     """Until a signal ends it."""
-    allowed = worker_settings.read(os.environ)
+    allowed = _settings(os.environ)
     longest = max(one.timeout for one in allowed.vendors.values())
     where = connection.address(os.environ, longest)
     _celery()
     from qrspi.world.worker import celery_worker
 
     name = f"{os.uname().nodename}-{os.getpid()}"
-    stored = StoredResults(worker_settings.results_folder(os.environ))
+    stored = StoredResults(_results_folder(os.environ))
     stored.forget_old()
     with DispatchContext(key_names=_keys(allowed)) as wire:
         line = ResultLine(where, wire.stop)
@@ -60,3 +61,33 @@ def _celery() -> None:
         hint = "pip install 'qrspi[celery]'"
         text = f"celery is not installed, which a worker is made of: {hint}"
         raise Halt(Problem("not-installed", text, hint=hint)) from None
+
+
+def _path(environment: Mapping[str, str]) -> str:
+    return f"{own_files.settings_folder(environment)}/{FILE}"
+
+
+def _settings(environment: Mapping[str, str]) -> WorkerFile:
+    """Absent or bad: there is nothing that a worker may do, so it does not start."""
+    file = _path(environment)
+    document = accepted(own_files.toml(file, "bad-worker-file"))
+    if document is None:
+        raise Refusal(_absent(file))
+    return accepted(worker_file.read(document, file))
+
+
+def _absent(file: str) -> Problem:
+    return Problem(
+        "bad-worker-file",
+        f"{file} is not there: it lists the vendors and models that this worker serves, and by "
+        "which programs and addresses",
+        file=file,
+        expected="[commands.VENDOR] or [providers.VENDOR]",
+        hint="qrspi worker --print-config",
+    )
+
+
+def _results_folder(environment: Mapping[str, str]) -> str:
+    said = environment.get("XDG_STATE_HOME", "")
+    home = said if said.startswith("/") else os.path.expanduser("~/.local/state")
+    return f"{home.rstrip('/')}/qrspi/worker"
