@@ -71,9 +71,12 @@ class Commands:
 
     def run(self, *words: str, handed: bytes = b"") -> Answer:
         """`handed` is what the command gets as its standard input."""
-        session = KeptSession(self.session, self.surface, handed)
+        session = self.session_for(handed)
         status = guarded(session, lambda: _call(session, words))
         return Answer(status, "".join(session.written), tuple(session.lines), tuple(session.notes))
+
+    def session_for(self, handed: bytes = b"") -> KeptSession:
+        return KeptSession(self.session, self.surface, handed)
 
     def ask(self, *words: str) -> dict[str, Any]:
         """The document of a command that only reads."""

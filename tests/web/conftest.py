@@ -157,6 +157,7 @@ EXPECTED = (
             "CONNECTION_REFUSED",
             "CONNECTION_RESET",
             "EMPTY_RESPONSE",
+            "INCOMPLETE_CHUNKED_ENCODING",
             "SOCKET_NOT_CONNECTED",
         )
     ),

@@ -318,3 +318,19 @@ def test_a_connection_that_is_lost_comes_back_and_catches_up(
         page.get_by_text("Said afterwards.").wait_for()
         kept = page.get_by_label(SAYS_NO).or_(page.locator(".kept-text"))
         assert "half a sen" in kept.first.evaluate("one => one.value || one.textContent")
+
+
+@pytest.mark.rule("WEB-06")
+def test_a_browser_without_shared_workers_hears_of_changes_too(
+    browser: Any, server: Server, known: Runs
+) -> None:
+    name, run = known.named("cut")
+    with Wire(server) as wire, tab(browser, wire.server) as page:
+        page.add_init_script("delete globalThis.SharedWorker")
+        page.goto(f"/runs/{name}/goals")
+        scenes.save(run / "goals.md", (run / "goals.md").read_bytes() + b"\nWithout a worker.\n")
+        page.get_by_text("Without a worker.").wait_for()
+        wire.cut()
+        page.locator("#banner").get_by_text("The connection is lost.").wait_for()
+        wire.mend()
+        page.locator("#banner").wait_for(state="hidden")

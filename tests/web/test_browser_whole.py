@@ -47,6 +47,7 @@ def addresses(project: Path) -> list[str]:
 
 
 LOOKS = (("light", 1440), ("dark", 320))
+PATIENCE = 90_000  # ms; a silence of twenty seconds, on a machine that has much to do
 PARTS = 2  # of all addresses, so that they are looked at side by side
 
 
@@ -246,19 +247,29 @@ def test_fifty_tabs_hear_of_a_change(browser: Any, tmp_path: Path) -> None:
             one.get_by_text("For all of you.").wait_for()
 
 
+def _say(run: Path, words: str) -> None:
+    scenes.save(run / "goals.md", (run / "goals.md").read_bytes() + f"\n{words}\n".encode())
+
+
 @pytest.mark.rule("WEB-06")
+@pytest.mark.parametrize("listens", [True, False])
 def test_a_server_that_stands_still_is_told_from_one_with_no_news(
-    browser: Any, tmp_path: Path
+    browser: Any, tmp_path: Path, listens: bool
 ) -> None:
-    """It closes nothing, as a program that was stopped with ^Z; the page notices the silence."""
+    """It closes nothing, as a program that was stopped with ^Z; the page notices the silence, also
+    where the server stood still before the page had its stream."""
     run = scenes.project(tmp_path / "shop")
     with serving(tmp_path / "shop") as server, tab(browser, server) as page:
         page.goto(f"/runs/{runs.RUN}/goals")
+        if listens:
+            _say(run, "Before.")
+            page.get_by_text("Before.").wait_for()
         server.process.send_signal(signal.SIGSTOP)
         try:
-            page.locator("#banner").get_by_text("The connection is lost.").wait_for()
-            scenes.save(run / "goals.md", (run / "goals.md").read_bytes() + b"\nMeanwhile.\n")
+            lost = page.locator("#banner").get_by_text("The connection is lost.")
+            lost.wait_for(timeout=PATIENCE)
+            _say(run, "Meanwhile.")
         finally:
             server.process.send_signal(signal.SIGCONT)
-        page.get_by_text("Meanwhile.").wait_for()
+        page.get_by_text("Meanwhile.").wait_for(timeout=PATIENCE)
         page.locator("#banner").wait_for(state="hidden")

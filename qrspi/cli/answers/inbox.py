@@ -8,6 +8,7 @@ from qrspi.cli.answers import status
 from qrspi.cli.session import Session
 from qrspi.core.derivation import waiting
 from qrspi.core.derivation.waiting import Item
+from qrspi.core.model import RunState
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.render.terminal import one_line
 from qrspi.world.runs import locate
@@ -17,10 +18,25 @@ class Request(NamedTuple):
     commands: bool = False
 
 
+class Inbox(NamedTuple):
+    """The items, and the runs they were found in."""
+
+    runs: tuple[RunState, ...]
+    items: tuple[Item, ...]
+
+
+def look(session: Session) -> Inbox:
+    runs = status.look(session, status.Request()).runs
+    return Inbox(runs, waiting.items(runs))
+
+
 def show(session: Session, request: Request) -> None:
-    found = waiting.items(status.look(session, status.Request()).runs)
-    document = {"schema": "qrspi/inbox/v1", "items": [_document(item) for item in found]}
-    session.answer(document, _commands(found) if request.commands else _lines(found))
+    found = look(session).items
+    said = [document(item) for item in found]
+    session.answer(
+        {"schema": "qrspi/inbox/v1", "items": said},
+        _commands(found) if request.commands else _lines(found),
+    )
 
 
 def counts(session: Session, names: Iterable[str] | None = None) -> dict[str, int]:
@@ -33,7 +49,7 @@ def counts(session: Session, names: Iterable[str] | None = None) -> dict[str, in
     return {state.run: len(waiting.items((state,))) for state in states if not state.closed}
 
 
-def _document(item: Item) -> dict[str, object]:
+def document(item: Item) -> dict[str, object]:
     said = item._asdict()
     return {**said, **{name: said[name] or None for name in ("step", "round", "finding")}}
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from qrspi.cli.answers import inbox
 from qrspi.cli.in_process import Answer, Commands
 from qrspi.core.named_tuple import NamedTuple
+from qrspi.render.run_page import run_document
 from qrspi.web.answers import forms, gates
 from qrspi.web.html import Page
 from qrspi.web.parts import paging
@@ -39,19 +41,19 @@ class Given(NamedTuple):
 
 
 def page(commands: Commands, query: dict[str, str]) -> Page:
-    runs = {one["run"]: one for one in commands.ask("status", "--all")["runs"]}
-    shown, pages = paging.cut(commands.ask("inbox")["items"], query.get("page", ""), "/inbox")
-    items = [_waiting(item, runs) for item in shown]
+    found = inbox.look(commands.session_for())
+    shown, pages = paging.cut(found.items, query.get("page", ""), "/inbox")
+    states = {one.run: one for one in found.runs}
+    items = [_waiting(inbox.document(one), run_document(states[one.run])) for one in shown]
     batch = sum(one.held is not None for one in items)
     context = {"items": items, "batch": batch, "given": (), "paging": pages}
     return Page("inbox.html", "Inbox", context)
 
 
-def _waiting(item: dict[str, Any], runs: dict[str, dict[str, Any]]) -> Waiting:
-    run = runs.get(item["run"])
-    held = run["next"]["held"] if run and item["finding"] else ()
+def _waiting(item: dict[str, Any], run: dict[str, Any]) -> Waiting:
+    held = run["next"]["held"] if item["finding"] else ()
     found = next((one for one in held if one["name"] == item["finding"]), None)
-    return Waiting(item, found, gates.answered_at(run) if run else f"/runs/{item['run']}")
+    return Waiting(item, found, gates.answered_at(run))
 
 
 def answered(commands: Commands, fields: dict[str, str]) -> Page:

@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Callable
 
 from qrspi.cli import boundary
 from qrspi.cli.answers import inbox
-from qrspi.cli.in_process import Commands, KeptSession
+from qrspi.cli.in_process import Commands
 from qrspi.core.agents import spend
 from qrspi.core.model import Problem
 from qrspi.core.records import audit_trail
@@ -114,7 +114,7 @@ class InboxCount:
         self._known = self._counts(None)
 
     def _counts(self, names: set[str] | None) -> dict[str, int]:
-        session = KeptSession(self._commands.session, self._commands.surface, b"")
+        session = self._commands.session_for()
         found = boundary.attempt(lambda: inbox.counts(session, names))
         return {} if isinstance(found, Problem) else found
 

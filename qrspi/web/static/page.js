@@ -2,44 +2,43 @@
 // One file for two places: in a shared worker it holds the one stream of events that all tabs of a
 // browser use (a browser opens six connections to a host, and each stream would take one).
 const SILENCE = 16000; // ms; a server that lives says so every five seconds
+const PATIENCE = 30000; // ms for a page
 if (typeof document === "undefined") worker(); else page();
+
+// The stream, for as long as somebody wants it: `tell` is given each change, each loss and each beat.
+function listen(tell) {
+  let heard = Date.now();
+  const stream = new EventSource("/events");
+  const again = () => {
+    clearInterval(watch);
+    stream.close();
+    tell({ kind: "lost" });
+    setTimeout(() => listen(tell), 1000);
+  };
+  const on = (kind, message) => stream.addEventListener(kind, (event) => {
+    heard = Date.now();
+    tell(message(event));
+  });
+  on("beat", () => ({ kind: "beat" }));
+  on("change", (event) => ({ kind: "change", seen: +event.lastEventId, ...JSON.parse(event.data) }));
+  stream.onerror = again;
+  // A server that stands still, or a machine that slept, closes nothing: only the silence tells.
+  const watch = setInterval(() => { if (Date.now() - heard > SILENCE) again(); }, 2000);
+}
 
 function worker() {
   const ports = new Set();
-  let stream = null, open = false, seen = 0, heard = 0;
-  const tell = (message) => ports.forEach((port) => port.postMessage(message));
-  const lost = () => {
-    open = false;
-    tell({ kind: "lost" });
-  };
-  const listen = () => {
-    heard = Date.now();
-    stream = new EventSource("/events");
-    stream.addEventListener("beat", () => { heard = Date.now(); });
-    stream.addEventListener("change", (event) => {
-      open = true;
-      heard = Date.now();
-      seen = +event.lastEventId;
-      tell({ kind: "change", ...JSON.parse(event.data) });
-    });
-    stream.onerror = () => {
-      lost();
-      if (stream.readyState === 2) setTimeout(listen, 1000); // refused: the server is another one
-    };
-  };
-  // A server that stands still, or a machine that slept, closes nothing: only the silence tells.
-  setInterval(() => {
-    if (!stream || stream.readyState === 2 || Date.now() - heard < SILENCE) return;
-    stream.close();
-    lost();
-    listen();
-  }, 2000);
+  let state = "", seen = 0;
+  listen((message) => {
+    state = message.kind === "lost" ? "lost" : "here";
+    seen = message.seen || seen;
+    ports.forEach((port) => port.postMessage(message));
+  });
   self.onconnect = (event) => {
     const port = event.ports[0];
     ports.add(port);
     port.onmessage = (message) => { if (message.data === "bye") ports.delete(port); };
-    if (!stream) listen();
-    else port.postMessage(open ? { kind: "here", seen } : { kind: "lost" });
+    if (state) port.postMessage({ kind: state, seen });
   };
 }
 
@@ -57,7 +56,7 @@ function page() {
 
   const banner = $("#banner");
   const typed = new Set(); // fields that somebody has written in
-  let busy = false, again = false, stale = false;
+  let busy = false, again = false, stale = false, word = 0;
 
   const say = (text) => {
     if (banner.textContent !== text) banner.textContent = text;
@@ -65,15 +64,16 @@ function page() {
   };
 
   function heard(message) {
-    const mine = document.body.dataset.run;
+    word = Date.now();
     if (message.kind === "lost") {
       say("The connection is lost. This page shows what it knew; it comes back by itself.");
       refresh(); // tells a server that is gone from one that does not know us any more
-    } else if (message.kind === "here") {
-      if (message.seen > +document.body.dataset.seen) refresh(); // it was drawn before we listened
-    } else if (message.everything || !mine || message.runs.includes(mine) || !banner.hidden) {
-      refresh();
-    }
+    } else if (!banner.hidden || isNews(message, document.body.dataset)) refresh();
+  }
+
+  function isNews(message, { run, seen }) {
+    if (message.kind === "here") return message.seen > +seen; // it was drawn before we listened
+    return message.kind === "change" && (message.everything || !run || message.runs.includes(run));
   }
 
   async function refresh() {
@@ -81,7 +81,7 @@ function page() {
     if (busy) { again = true; return; }
     busy = true;
     try {
-      const shown = await fetch(location.href, { headers: { Accept: "text/html" } });
+      const shown = await fetch(location.href, { headers: { Accept: "text/html" }, signal: AbortSignal.timeout(PATIENCE) });
       if (shown.status === 401) {
         say("qrspi ui was started again: open the new address that it has printed.");
       } else {
@@ -340,15 +340,22 @@ function page() {
   addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
 
   function connect() {
-    if (typeof SharedWorker === "function") {
-      const { port } = new SharedWorker("/page.js");
-      port.onmessage = (event) => heard(event.data);
-      addEventListener("pagehide", () => port.postMessage("bye"));
-    } else {
-      const stream = new EventSource("/events");
-      stream.addEventListener("change", (event) => heard({ kind: "change", ...JSON.parse(event.data) }));
-      stream.onerror = () => heard({ kind: "lost" });
-    }
+    word = Date.now();
+    if (typeof SharedWorker !== "function") return listen(heard);
+    const { port } = new SharedWorker("/page.js");
+    const bye = () => port.postMessage("bye");
+    port.onmessage = (event) => heard(event.data);
+    addEventListener("pagehide", bye);
+    // A worker whose script never came says nothing either.
+    const watch = setInterval(() => {
+      if (Date.now() - word < SILENCE + 4000) return;
+      clearInterval(watch);
+      removeEventListener("pagehide", bye);
+      bye();
+      port.close();
+      heard({ kind: "lost" });
+      connect();
+    }, 2000);
   }
 
   dress();
