@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import platform
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
@@ -154,15 +153,21 @@ def test_an_artifact_that_cannot_be_read_is_a_problem_and_a_doubtful_one_a_note(
     )
 
 
+def read_so_far() -> int:
+    """Bytes that this process has asked the kernel for."""
+    return int(Path("/proc/self/io").read_text().split()[1])
+
+
+@pytest.mark.skipif(not Path("/proc/self/io").exists(), reason="only Linux counts what was read")
 @pytest.mark.rule("SEC-24")
 @pytest.mark.parametrize("name", ["approvals.jsonl", ".qrspi/audit.jsonl", ".qrspi/spend.jsonl"])
 def test_an_enormous_log_is_named_and_not_read(project: Path, qrspi: Call, name: str) -> None:
     run = runs.on_disk(project, {"config.md": runs.config("quick"), name: b""})
     with (run / name).open("r+b") as log:
         log.truncate(20 * 1024**3)
-    started = time.monotonic()
+    before = read_so_far()
     found = qrspi("doctor")
-    assert (found.code, time.monotonic() - started < 10) == (3, True)
+    assert (found.code, read_so_far() - before < 2**30) == (3, True)
     assert f"{name}" in found.out and "21,474,836,480 bytes" in found.out
 
 
