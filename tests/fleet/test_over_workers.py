@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import signal
+import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -10,6 +12,7 @@ import pytest
 from qrspi.core.agents.dispatch_record import Record
 from qrspi.handlers.agents import awaited_agents
 from qrspi.world.agents.dispatch_folder import read_records
+from qrspi.world.fleet.run_mail import Gone, RunMail
 from tests.fleet.machines import LIMIT, Fleet
 from tests.handlers.shop import Shop
 from tests.patience import until
@@ -98,6 +101,35 @@ def test_what_has_started_goes_on_after_an_interrupt_and_is_found_by_the_next_co
     status, said = fleet.engine(shop).ended()
     assert (status, len(fleet.calls())) == (0, 2), said
     assert [one["calls"] for one in shop.ledger()] == [1, 1]
+
+
+@pytest.mark.rule("EXE-20")
+def test_a_command_ends_while_many_wait_and_each_leaves_when_it_is_told(
+    fleet: Fleet,
+) -> None:
+    mail = RunMail(fleet.broker.address, "m", str(fleet.folder), lambda word: None)
+    told: list[object] = []
+
+    def wait(job: str) -> None:
+        with mail.words(job) as word:
+            waiting.wait()
+            told.append(word())
+
+    waiting = threading.Barrier(201)
+    threads = [threading.Thread(target=wait, args=(str(one),)) for one in range(200)]
+    for thread in threads:
+        thread.start()
+    waiting.wait()
+    often = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with mail:
+            pass
+        for thread in threads:
+            thread.join(LIMIT)
+    finally:
+        sys.setswitchinterval(often)
+    assert [type(word) for word in told] == [Gone] * 200
 
 
 @pytest.mark.rule("EXE-06", "EXE-16")

@@ -78,6 +78,8 @@ class RunMail:
         self._closing.set()
         if self._listener.is_alive():
             self._listener.join(2 * connection.SECONDS)
+        if not self._listener.is_alive():
+            self._in.close()
         if kind is None:
             # A command that ended well waits for nothing; after a failure a job may be wanted.
             with suppress(BrokerLost, TimeoutError):
@@ -85,8 +87,7 @@ class RunMail:
         self._out.close()
         if self._publishing.locked():
             self._publishing.release()
-        for slot in self._waiting.values():
-            slot.put(Gone(_INTERRUPTED))
+        self._tell_all(Gone(_INTERRUPTED))
 
     @property
     def reply_queue(self) -> str:
@@ -176,7 +177,6 @@ class RunMail:
                     return
         with suppress(BrokerLost, TimeoutError):
             self._acknowledge()
-        self._in.close()
 
     def _hear(self) -> None:
         self._in.declare_run(self._queue)
@@ -223,12 +223,15 @@ class RunMail:
         try:
             self._in = self._again(self._in)
         except BrokerLost:
-            with self._guard:
-                slots = tuple(self._waiting.values())
-            for slot in slots:
-                slot.put(Gone(_lost(self._where)))
+            self._tell_all(Gone(_lost(self._where)))
             return False
         return True
+
+    def _tell_all(self, word: Gone) -> None:
+        with self._guard:
+            slots = tuple(self._waiting.values())  # whoever is told leaves it
+        for slot in slots:
+            slot.put(word)
 
     def _again(self, line: Line, heartbeat: float = connection.HEARTBEAT) -> Line:
         line.close()
