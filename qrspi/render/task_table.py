@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from qrspi.core.code_steps import implementers
 from qrspi.core.hints import TYPE_CHECKING, Any
 from qrspi.render import run_page
 from qrspi.render.terminal import table
@@ -29,6 +30,7 @@ def document(task: TaskState) -> dict[str, Any]:
         "branch": start.branch if start else task.item.branch or None,
         "worktree": start.worktree if start else None,
         "needs": list(task.item.needs),
+        "first_tests": implementers.first_tests(task),
         "report": report.status if report else None,
         "commit": task.commit or None,
         "round": task.loop.round if task.loop and task.loop.round else None,
@@ -53,6 +55,16 @@ def lines(found: Iterable[TaskState], width: int) -> list[str]:
     ]
     head = ("WAVE", "TASK", "STATE", "ROUND", "COMMIT", "BASE", "TITLE")
     return table(head, rows, width) if rows else ["There are no tasks."]
+
+
+def seen_lines(found: Iterable[TaskState]) -> list[str]:
+    """What was seen of tests that were written before the code."""
+    told = ((task.key, implementers.first_tests(task)) for task in found if task.terminal)
+    return [
+        f"{key}: the tests before its code {implementers.SEEN_BEFORE[seen]}"
+        for key, seen in told
+        if seen
+    ]
 
 
 def started(one: Started) -> dict[str, Any]:

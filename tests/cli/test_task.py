@@ -351,6 +351,8 @@ def test_tests_are_reported_apart_from_the_code(
     ]
     refused = qrspi(*words, "--json")
     assert (refused.code, refused.json["code"]) == (3, "not-awaited")
-    assert checked(qrspi("task", "list", "--json").json, "task-list")["tasks"][0]["state"] == (
-        "implementing"
-    )
+    first = checked(qrspi("task", "list", "--json").json, "task-list")["tasks"][0]
+    assert (first["state"], first["first_tests"]) == ("implementing", "failed")
+    shop.take("task-01", "a.py", "a = 1\n")
+    said = "task-01: the tests before its code failed then, as they should"
+    assert said in qrspi("task", "list").out.splitlines()

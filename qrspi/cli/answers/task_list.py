@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from qrspi.cli.session import Session
-from qrspi.core.code_steps import batch, task_state
+from qrspi.core.code_steps import batch, implementers, task_state
 from qrspi.core.derivation.derive import survey
 from qrspi.core.errors import refused
 from qrspi.core.named_tuple import NamedTuple
@@ -25,7 +25,8 @@ def show(session: Session, request: Request) -> None:
     if (facts := seen.facts) is None:
         raise refused(*seen.state.errors)
     planned, fixes = batch.read(facts), batch.repairs(tree)
-    tasks = task_state.survey(facts, (*planned.items, *fixes.items))
+    states = task_state.survey(facts, (*planned.items, *fixes.items))
+    tasks = tuple(implementers.recalled(facts, task) for task in states)
     wrong = (*planned.problems, *fixes.problems)
     document = {
         "schema": "qrspi/task-list/v1",
@@ -37,6 +38,7 @@ def show(session: Session, request: Request) -> None:
         "warnings": problems.warnings(planned.warnings),
     }
     lines = [f"{found.name}, phase {facts.phase}", "", *pages.lines(tasks, session.width)]
+    lines += pages.seen_lines(tasks)
     lines += problems.marked("error", wrong) + problems.marked("warning", planned.warnings)
     session.answer(document, lines)
 

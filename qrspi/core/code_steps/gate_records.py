@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
+from qrspi.core.code_steps import implementers
+from qrspi.core.code_steps.implementers import FirstTests
 from qrspi.core.code_steps.task_state import TaskState
 from qrspi.core.hints import Literal
 from qrspi.core.model import Problem
@@ -126,10 +128,25 @@ def implementation(states: Iterable[TaskState]) -> str:
     claimed = [task for task in done if task.outcome and not task.decided]
     return (
         table(head, rows)
+        + _first_tests(done)
         + _concerns(done)
         + _section("Decided by a person", decided)
         + _section(f"Said by outcome files; {UNRECORDED}", claimed)
     )
+
+
+def _first_tests(tasks: Iterable[TaskState]) -> str:
+    """Tests that were written before the code: what they did then, and what their writer says."""
+    told = [(task, implementers.first_tests(task)) for task in tasks if task.reviewed]
+    said = [_seen(task, seen) for task, seen in told if seen]
+    return "\n\n".join(["\n\n## Tests before the code", *said]) if said else ""
+
+
+def _seen(task: TaskState, seen: FirstTests) -> str:
+    tests = task.tests
+    words = tests.text if tests and tests.status == "DONE_WITH_CONCERNS" else ""
+    line = f"{task.key}: its tests {implementers.SEEN_BEFORE[seen]}."
+    return f"{line}\n\n{quoted(words)}" if words else line
 
 
 def _concerns(tasks: Iterable[TaskState]) -> str:

@@ -133,7 +133,8 @@ def working(facts: Facts, found: Batch) -> tuple[TaskState, ...]:
 def everything(facts: Facts, found: Batch) -> tuple[TaskState, ...]:
     """The tasks of the phase and, on a quick run, the repairs as well."""
     fixes = () if is_full(facts.route) else batch.repairs(facts.tree).items
-    return task_state.survey(facts, (*found.items, *fixes))
+    states = task_state.survey(facts, (*found.items, *fixes))
+    return tuple(implementers.recalled(facts, task) for task in states)
 
 
 def _failing_baseline(facts: Facts, taken: baseline.Baseline) -> Next:
@@ -237,6 +238,17 @@ def _unseen(states: tuple[TaskState, ...]) -> tuple[str, ...]:
     return (*found[:3], *more)
 
 
+def _first_tests(states: tuple[TaskState, ...]) -> str:
+    """What was seen of the tests that came before the code, of the tasks that are merged."""
+    seen = [(implementers.first_tests(task), task.key) for task in states if task.reviewed]
+    said = [
+        f"those of {', '.join(keys)} {words}"
+        for how, words in implementers.SEEN_BEFORE.items()
+        if (keys := [key for known, key in seen if known == how])
+    ]
+    return f" Of the tests before the code, {'; '.join(said)}." if said else ""
+
+
 def _ask(facts: Facts, states: tuple[TaskState, ...], loop: Loop) -> Next:
     counts = {state: sum(task.state == state for task in states) for state in task_state.TERMINAL}
     listed = ", ".join(f"{count} {state}" for state, count in counts.items() if count)
@@ -252,7 +264,7 @@ def _ask(facts: Facts, states: tuple[TaskState, ...], loop: Loop) -> Next:
     return Next(
         action="approve",
         who="human",
-        summary=f"{ended}.{claimed}{concerns}{review} Read "
+        summary=f"{ended}.{claimed}{concerns}{_first_tests(states)}{review} Read "
         f"implementation.md, then `qrspi resolve {facts.run} {ways}`.",
         because=(ended,),
         step=facts.step,

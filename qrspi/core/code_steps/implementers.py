@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from qrspi.core.artifacts import task_criteria, task_file
 from qrspi.core.artifacts.task_criteria import Criterion
-from qrspi.core.hints import TYPE_CHECKING
+from qrspi.core.hints import TYPE_CHECKING, Literal, cast
 from qrspi.core.model import TESTS, Ask, Next, Problem
 from qrspi.core.records import task_records
 from qrspi.core.steps import next_actions
@@ -98,6 +98,35 @@ VACUOUS = (
     "either they show nothing, or the test command does not run them. Correct them; where the "
     "behaviour is there already, report DONE_WITH_CONCERNS and say so"
 )
+
+
+def recalled(facts: Facts, task: TaskState) -> TaskState:
+    """With what is on record of its first tests, for the person at the gate. A record that cannot
+    be read counts as none: it is said that there is none."""
+    told = with_tests(facts, task)
+    if isinstance(told, Problem):
+        return task._replace(awaits_tests=True)
+    return told if told.tests or facts.config.test_writer == "on" else task
+
+
+FirstTests = Literal["failed", "passed", "not-run", "not-written", "not-recorded"]
+SEEN_BEFORE: dict[FirstTests, str] = {
+    "failed": "failed then, as they should",
+    "passed": "passed already, so they show nothing of it",
+    "not-run": "were not run then",
+    "not-written": "were not written: their writer reported BLOCKED",
+    "not-recorded": "are not on record",
+}
+
+
+def first_tests(task: TaskState) -> FirstTests | None:
+    """What was seen of a task's tests before its code; None where nobody wanted any."""
+    told = task.tests
+    if told is None:
+        return "not-recorded" if task.awaits_tests else None
+    if not told.done:
+        return "not-written"
+    return cast(FirstTests, told.seen) if told.seen else "not-run"
 
 
 def stopped(facts: Facts, task: TaskState) -> Next | None:

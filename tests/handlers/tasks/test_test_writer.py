@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
+from qrspi.core.code_steps import batch, implement
+from qrspi.core.derivation.derive import survey
 from qrspi.core.errors import Refusal
 from qrspi.core.filenames import prompt_file
 from qrspi.core.model import Ask
 from qrspi.core.records.task_records import ReportStatus
 from qrspi.handlers.agents import awaited_agents
 from qrspi.handlers.tasks import reports
+from qrspi.render import task_table
 from tests.deliveries import quick, task
 from tests.handlers.workshop import Workshop
 
@@ -230,3 +234,50 @@ def test_without_a_test_command_nobody_claims_that_the_tests_were_run(
     assert reported(shop) == "not-run"
     shop.next()
     assert "nobody but their author has run them" in shop.read(prompt_file(CODE))
+
+
+GATE = {
+    ("failed", FAILS_FIRST, "DONE"): "failed then, as they should",
+    ("passed", "true", "DONE_WITH_CONCERNS"): "passed already, so they show nothing of it",
+    ("not-run", "none", "DONE"): "were not run then",
+    ("not-written", "true", "BLOCKED"): "were not written: their writer reported BLOCKED",
+    ("not-recorded", "true", ""): "are not on record",
+}
+
+
+def switched(shop: Workshop, to: str) -> None:
+    config = shop.run / "config.md"
+    config.write_text(re.sub("test_writer: o[nf]+", f"test_writer: {to}", config.read_text()))
+
+
+@pytest.mark.rule("IMP-10", "IMP-11", "LIV-01")
+@pytest.mark.parametrize(("case", "words"), GATE.items())
+def test_the_batch_gate_says_what_was_seen_of_tests_before_the_code(
+    tmp_path: Path, case: tuple[str, str, ReportStatus], words: str
+) -> None:
+    seen, command, status = case
+    shop = shop_for(tmp_path, switch="on" if status else "off", command=command)
+    if status:
+        shop.work(ONE, "test_a.py", "assert False\n")
+        say_of_tests(shop, status, "" if status == "BLOCKED" else "HEAD")
+    switched(shop, "off")
+    shop.take(ONE, "a.py", "a = 1\n")
+    switched(shop, "on" if seen == "not-recorded" else "off")
+    shop.next()
+    assert f" Of the tests before the code, those of {ONE} {words}. " in shop.answer.summary
+    record = shop.read("implementation.md")
+    assert f"## Tests before the code\n\n{ONE}: its tests {words}.\n" in record
+    assert ("\n> Two tests, both fail.\n" in record) == (status == "DONE_WITH_CONCERNS")
+    facts = survey(shop.workspace()).facts
+    assert facts is not None
+    tasks = implement.everything(facts, batch.read(facts))
+    assert [task_table.document(task)["first_tests"] for task in tasks] == [seen]
+    assert task_table.seen_lines(tasks) == [f"{ONE}: the tests before its code {words}"]
+
+
+@pytest.mark.rule("LIV-01")
+def test_a_gate_without_tests_before_the_code_says_nothing_of_them(tmp_path: Path) -> None:
+    shop = shop_for(tmp_path, switch="off")
+    shop.take(ONE, "a.py", "a = 1\n")
+    shop.next()
+    assert "before the code" not in shop.answer.summary + shop.read("implementation.md")
