@@ -287,8 +287,9 @@ def test_what_all_reviewers_are_told_comes_first_so_that_it_can_be_cached():
 
 # What the best reviewers look for, each where its role says it.
 CHECKS = {
-    ("reviewer-quality", "plan"): "One observable behaviour|at most 200|TBD|similar to|split|"
-    "without permission",
+    ("reviewer-quality", "plan"): "One observable behaviour|at most 200|TBD|similar to|as needed|"
+    'A title with "and"|split: propose it, with the titles and files|Failure closes|'
+    "without permission|[INFERRED]",
     (
         "reviewer-quality",
         "design",
@@ -297,12 +298,14 @@ CHECKS = {
     ("reviewer-quality", "structure"): "No interface is open",
     ("reviewer-quality", "goals"): "known-fix or exploratory|candidate|No acceptance criteria",
     ("reviewer-scope", "goals"): "wrong height is `scope`|Words that betray|acceptance criteria",
-    ("reviewer-code-quality", "task"): "grep -nE|names of tests",
-    ("reviewer-silent-failure", "task"): "answered as success|lost by wrapping|written before",
+    ("reviewer-code-quality", "task"): "Ids of the run|grep -nE|names of tests|reason is false",
+    ("reviewer-silent-failure", "task"): "answered as success|lost by wrapping|written before|"
+    "which failures end there",
     ("reviewer-security", "task"): "CSRF|sessions|ReDoS|logs",
-    ("reviewer-test-coverage", "task"): "vacuous|seam",
+    ("reviewer-test-coverage", "task"): "vacuous|seam|each error that the code raises",
     # At quick depth nobody else is asked about a task's tests.
-    ("reviewer-spec", "task"): "no test of the change would see broken|each side of every limit",
+    ("reviewer-spec", "task"): "no test of the change would see broken|each side of every limit|"
+    "without a place is a finding of its own",
     ("reviewer-test-coverage", "plan"): "which tests it adds|way to be checked",
     ("reviewer-security", "plan"): "the unauthorised case included",
     ("reviewer-silent-failure", "plan"): "at least one failing case",
@@ -319,7 +322,21 @@ CHECKS = {
     ("implementer-light", ""): "no behaviour of code|three different tries",
     ("verifier", ""): "explicit hard rule|against a recorded decision",
     ("implementer", ""): "three different tries|build, type check and lint|BLOCKED",
-    ("author-plan", ""): "about 100 changed lines and at most 200|TBD",
+    ("author-plan", ""): "one observable behaviour|about 100 changed lines and at most 200|TBD|"
+    'similar to|as needed|A title with "and" is two|Each failure closes|caller without permission',
+    ("author-design", ""): "slices that work end to end|none left open",
+    ("author-structure", ""): "none left open",
+    ("reviewer-scope", "ux"): "Words that betray|Later:",
+    ("reviewer-scope", "parallelize"): "Words that betray|Not here:",
+    ("reviewer-scope", "replan"): "Words that betray|goes back to that artifact",
+    ("reviewer-quality", "questions"): "would get the same answer|No leakage",
+    ("reviewer-implement-gate", ""): "known from before",
+    ("reviewer-integration", ""): "List the seams|follow the value",
+    ("reviewer-code-simplifier", "task"): "each parameter|a finding of its own",
+    (
+        "fixer",
+        "",
+    ): "the smallest change|a person decided for it, and its fix goes as far as it says",
 }
 
 
