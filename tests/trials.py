@@ -29,6 +29,11 @@ def report(about: Case, *ids: str) -> str:
     return "".join(findings) or f"{NOTHING}\n"
 
 
+def claim(about: Case, id: str) -> str:
+    """The name under which this claim is asked about."""
+    return trial_case.claim_name(about, item(about, id))
+
+
 def score(number: int) -> str:
     return f'score: {number}\nreason: "Looked."\nactual_model: unknown\nverified_by: m\n'
 
@@ -41,4 +46,4 @@ def write_all(folder: Path, *, keep: int = 95, drop: int = 5) -> None:
         (folder / f"{about.name}.md").write_text(report(about, *faults))
         for one in about.planted:
             told = score(keep if one.is_fault else drop)
-            (folder / f"{about.name}.verify-{one.id}.md").write_text(told)
+            (folder / f"{trial_case.claim_name(about, one)}.md").write_text(told)

@@ -95,12 +95,14 @@ def _remarks(outcomes: Iterable[Outcome]) -> Iterator[str]:
 
 
 def _remark(one: Outcome) -> Iterator[str]:
+    # A claim's own name says nothing of the text that it is about.
+    name = one.name if one.name == one.case else f"{one.name}, about {one.case}"
     if one.problem:
-        yield f"{one.name}: cannot be used: {one_line(one.problem)}"
+        yield f"{name}: cannot be used: {one_line(one.problem)}"
     if one.missed and not one.problem:
-        yield f"{one.name}: missed {', '.join(one.missed)}"
+        yield f"{name}: missed {', '.join(one.missed)}"
     if one.false:
-        yield f"{one.name}: false {', '.join(one.false)}"
+        yield f"{name}: false {', '.join(one.false)}"
 
 
 def page_table(results: Iterable[Mapping[str, Any]]) -> str:

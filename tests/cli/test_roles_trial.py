@@ -47,6 +47,12 @@ def test_prompts_are_written_with_what_they_are_about(project: Path, qrspi: Call
     assert code == trials.case("spec-task").files["lend/fees.py"].decode()
     assert code in prompt
     assert not list(folder.rglob("case.json"))
+    claim = trials.claim(trials.case("spec-task"), "b")
+    told = (folder / f"{claim}.md").read_text("utf-8")
+    place = folder / "material" / claim / "reviews" / "spec-claude.finding-F01.md"
+    assert f"finding_file_path: {place}\n" in told and place.read_text("utf-8") in told
+    others = list(folder.glob("material/*/reviews/*finding*"))
+    assert len(others) == len({path.parent for path in others}) == 80
 
 
 def test_whoever_finds_every_fault_and_nothing_else(project: Path, qrspi: Call) -> None:
@@ -57,15 +63,16 @@ def test_whoever_finds_every_fault_and_nothing_else(project: Path, qrspi: Call) 
 
 def test_what_is_missed_taken_for_a_fault_or_of_no_use(project: Path, qrspi: Call) -> None:
     spec, gate = trials.case("spec-task"), trials.case("implement-gate")
+    a, b, c, d = (trials.claim(gate, id) for id in "abcd")
     answers = project / "a"
     answers.mkdir()
     stray = trials.report(spec, "b", "a").replace("lend/fees.py:L8]", "lend/model.py:L1]")
     (answers / "spec-task.md").write_text(trials.report(spec, "b", "c") + stray[stray.index("<") :])
     (answers / "implement-gate.md").write_text("All is well.\n")
-    (answers / "implement-gate.verify-a.md").write_text(trials.score(69))
-    (answers / "implement-gate.verify-b.md").write_text(trials.score(70))
-    (answers / "implement-gate.verify-c.md").write_text('score: VERIFY_FAILED\nreason: "No."\n')
-    (answers / "implement-gate.verify-d.md").write_bytes(b"\xff\xfe")
+    (answers / f"{a}.md").write_text(trials.score(69))
+    (answers / f"{b}.md").write_text(trials.score(70))
+    (answers / f"{c}.md").write_text('score: VERIFY_FAILED\nreason: "No."\n')
+    (answers / f"{d}.md").write_bytes(b"\xff\xfe")
     assert [one.id for one in gate.faults] == ["a", "c"]
     done = qrspi("roles", "trial", "--answers", "a", "--model", "m", "--json")
     document = checked(done, "roles-trial")
@@ -82,15 +89,19 @@ def test_what_is_missed_taken_for_a_fault_or_of_no_use(project: Path, qrspi: Cal
         "expected NO_FINDINGS, or findings that each begin with a line <<<FINDING-BOUNDARY>>>",
         "spec-task: missed d, e",
         "spec-task: false c",
-        "implement-gate.verify-a: missed a",
-        "implement-gate.verify-b: false b",
-        "implement-gate.verify-d: cannot be used: found bytes that are not UTF-8, expected UTF-8 "
-        "text",
+        *sorted(
+            (
+                f"{a}, about implement-gate: missed a",
+                f"{b}, about implement-gate: false b",
+                f"{d}, about implement-gate: cannot be used: found bytes that are not UTF-8, "
+                "expected UTF-8 text",
+            )
+        ),
     ]
     assert {one["name"]: one["problem"] for one in document["outcomes"] if one["problem"]} == {
         "implement-gate": "the reply of implement-gate-claude has no finding; expected "
         "NO_FINDINGS, or findings that each begin with a line <<<FINDING-BOUNDARY>>>",
-        "implement-gate.verify-d": "found bytes that are not UTF-8, expected UTF-8 text",
+        d: "found bytes that are not UTF-8, expected UTF-8 text",
     }
 
 

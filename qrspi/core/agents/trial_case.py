@@ -12,6 +12,7 @@ from qrspi.core.agents import prompts, roles
 from qrspi.core.agents.prompt_lines import UNKNOWN_MODEL
 from qrspi.core.agents.prompts import Parts, Reviewer, Source, Verifier
 from qrspi.core.agents.roles import Role
+from qrspi.core.digest import sha256
 from qrspi.core.filenames import finding_file, sidecar_file
 from qrspi.core.model import ChangeType, Severity
 from qrspi.core.named_tuple import NamedTuple
@@ -143,7 +144,7 @@ ROUND = 1
 class Question(NamedTuple):
     """One prompt, and the agent it is for."""
 
-    name: str  # of its file and of the answer's: quality-plan, quality-plan.verify-a
+    name: str  # of its file and of the answer's: quality-plan, verify-3f9a2c
     role: Role
     case: Case
     claim: Planted | None = None  # a verifier's
@@ -159,9 +160,15 @@ def questions(
             yield Question(case.name, role(case.role), case)
     if only and VERIFIER not in only:
         return
-    for case in listed:
-        for claim in case.planted:
-            yield Question(f"{case.name}.verify-{claim.id}", role(VERIFIER), case, claim)
+    claims = ((claim_name(case, one), case, one) for case in listed for one in case.planted)
+    for name, case, claim in sorted(claims, key=lambda known: known[0]):
+        yield Question(name, role(VERIFIER), case, claim)
+
+
+def claim_name(case: Case, claim: Planted) -> str:
+    """A name, and by it an order, that says nothing of the claim: neither which text it is about
+    nor whether it is true."""
+    return f"verify-{sha256(f'{case.name} {claim.id}'.encode()).hexdigest()[:6]}"
 
 
 def told(asked: Question, rules: str, parts: Parts, place: str, model: str = "") -> str:
@@ -193,7 +200,7 @@ def _reviewer(asked: Question, place: str, model: str) -> Reviewer:
 
 def _verifier(asked: Question, claim: Planted, rules: str, place: str, model: str) -> Verifier:
     case = asked.case
-    file = f"reviews/{finding_file(case.tag, 1)}"
+    file = claim_file(case)
     others = _sources(case, dict.fromkeys((*case.body, *case.upstream)))
     return Verifier(
         role=asked.role,
@@ -211,13 +218,24 @@ def _verifier(asked: Question, claim: Planted, rules: str, place: str, model: st
     )
 
 
+def claim_file(case: Case) -> str:
+    return f"reviews/{finding_file(case.tag, 1)}"
+
+
+def material(asked: Question) -> dict[str, bytes]:
+    """All that the agent may open, without anything about what is planted."""
+    claim = {claim_file(asked.case): finding(asked.case, asked.claim)} if asked.claim else {}
+    return {**asked.case.files, **claim}
+
+
 def finding(case: Case, claim: Planted) -> bytes:
-    """A claim in the form of a finding's file. True and false claims look alike."""
+    """A claim in the form of a finding's file. True and false claims look alike: all have one
+    severity, since harmless things were given the lower ones."""
     cited = ", ".join(dict.fromkeys(_cited(place) for place in claim.places[:2]))
     return f"""\
 ---
 finding_id: R{ROUND}-F01
-severity: {claim.severity}
+severity: medium
 change_type: {claim.change_type}
 referenced_files: [{cited}]
 artifact: {case.step}

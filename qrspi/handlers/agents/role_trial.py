@@ -76,8 +76,9 @@ def _role(name: str, run: str, project: str) -> Role:
 
 
 def place(asked: Question, folder: str) -> str:
-    """Where the case's files lie in a folder with the material."""
-    return f"{folder}/{_MATERIAL}/{asked.case.name}"
+    """Where the files of a question lie: each has a folder of its own, so that whoever checks one
+    claim does not come upon another about the same text."""
+    return f"{folder}/{_MATERIAL}/{asked.name}"
 
 
 def prompt(trial: Trial, asked: Question, folder: str, model: str) -> bytes:
@@ -87,13 +88,10 @@ def prompt(trial: Trial, asked: Question, folder: str, model: str) -> bytes:
 
 
 def material(trial: Trial) -> dict[str, bytes]:
-    """The files of every case, by path: what an agent may open, without anything about the planted
-    faults."""
-    cases = {one.case.name: one.case for one in trial.questions}
     return {
-        f"{_MATERIAL}/{name}/{path}": data
-        for name, case in cases.items()
-        for path, data in case.files.items()
+        f"{_MATERIAL}/{one.name}/{path}": data
+        for one in trial.questions
+        for path, data in trial_case.material(one).items()
     }
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from itertools import combinations
+from itertools import combinations, pairwise
+from statistics import median
 
 import pytest
 
@@ -73,6 +74,25 @@ def test_names_of_files_do_not_tell_either() -> None:
     names = [one.name for one in QUESTIONS]
     assert len(set(names)) == len(names) == 94
     assert not [name for name in names if "fault" in name]
+    claims = [one for one in QUESTIONS if one.claim]
+    assert not [one.name for one in claims if one.case.name in one.name]
+    assert [one.name for one in claims] == sorted(one.name for one in claims)
+
+
+def test_neither_order_severity_nor_length_of_a_claim_tells_whether_it_is_true() -> None:
+    told = [one for one in QUESTIONS if one.claim]
+    kinds = [bool(one.claim and one.claim.is_fault) for one in told]
+    runs = sum(one != other for one, other in pairwise(kinds)) + 1
+    assert 30 < runs < 52  # by chance 41; 2 where faults come first, 80 where they alternate
+    severities = {
+        line for one in told for line in prompt(one).split("\n") if line.startswith("severity")
+    }
+    assert severities == {"severity: medium"}
+    claims = [one.claim for one in told if one.claim]
+    true, false = (
+        median(len(one.claim) for one in claims if one.is_fault is kind) for kind in (True, False)
+    )
+    assert 0.8 < false / true < 1.25
 
 
 PLACE = Citation("lend/a.py", 10, 12)
