@@ -82,6 +82,17 @@ def test_an_empty_answer_is_none(shop: Project, qrspi: Call) -> None:
     assert not shop.run.exists()
 
 
+@pytest.mark.rule("LIV-02")
+def test_init_takes_no_placeholder_for_a_command(shop: Project, qrspi: Call) -> None:
+    assert qrspi(*INIT, "--test-command", " CMD") == (
+        2,
+        "",
+        "--test-command: CMD only stands for your own command; expected a command in quotes, such "
+        "as 'make test', or none\n",
+    )
+    assert not shop.run.exists()
+
+
 @pytest.mark.rule("LIV-05")
 def test_an_adopted_run_has_the_answer_on_record_too(shop: Project, qrspi: Call) -> None:
     shop.put({"goals.md": runs.artifact()})
@@ -157,7 +168,7 @@ def test_a_command_without_quotes_is_shown_with_them(
         2,
         "",
         f"gates.test_command takes one VALUE, found {len(words)} words: put the command in quotes\n"
-        f"  qrspi config set {RUN if run else '[RUN]'} gates.test_command '{typed}'\n",
+        f"  qrspi {' '.join(right)} '{typed}'\n",
     )
     assert told(asked) == []
     assert qrspi(*right, typed).code == 0

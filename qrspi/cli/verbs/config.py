@@ -12,7 +12,7 @@ from qrspi.cli.app import Verb, VerbGroup
 from qrspi.cli.session import Session
 from qrspi.core.config import reader as configs
 from qrspi.core.config.problems import COMMANDS
-from qrspi.core.text.shell_words import quoted
+from qrspi.core.text.shell_words import command as command_line
 from qrspi.handlers.runs import change_config, consent
 from qrspi.render import config_page
 from qrspi.render.terminal import one_line
@@ -91,8 +91,7 @@ def _refuse_unquoted(words: Sequence[str]) -> None:
         return
     said = " ".join(line)
     text = f"{key} takes one VALUE, found {len(line)} words: put the command in quotes"
-    run = quoted(words[0]) if at else "[RUN]"
-    hint = f"qrspi config set {run} {key} {quoted(said)}"
+    hint = command_line("qrspi", "config", "set", *words[:at], key, said)
     raise run_words.misuse(text, field=key, found=said, expected="one word", hint=hint)
 
 

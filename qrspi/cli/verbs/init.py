@@ -10,6 +10,7 @@ import click
 from qrspi.cli import arguments
 from qrspi.cli.app import verb
 from qrspi.cli.session import TEST_COMMAND, Session
+from qrspi.core.config import problems
 from qrspi.core.config.fields import CHOICES
 from qrspi.core.config.reader import Config
 from qrspi.core.derivation.derive import derive
@@ -176,9 +177,11 @@ def _second(session: Session, said: bool | None) -> bool:
 def _tests(session: Session, said: str | None) -> str:
     """The command, `none`, or '' where that is asked later."""
     if said is None:
-        return session.ask(TEST_COMMAND) if session.interactive else ""
-    if not said.strip():
+        said = session.ask(TEST_COMMAND) if session.interactive else ""
+    elif not said.strip():
         raise click.UsageError("--test-command needs a command, or none when there is none")
+    if said.strip() == problems.COMMAND:
+        raise Misuse(problems.placeholder("--test-command"))
     return said.strip()
 
 

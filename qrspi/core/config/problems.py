@@ -85,7 +85,8 @@ def naming(run: str, field: str = COMMANDS[0]) -> str:
 def placeholder(field: str) -> Problem:
     expected = "a command in quotes, such as 'make test', or none"
     message = f"{field}: {COMMAND} only stands for your own command; expected {expected}"
-    return Problem("usage", message, FILE, field, found=COMMAND, expected=expected)
+    file = "" if field.startswith("--") else FILE
+    return Problem("usage", message, file, field, found=COMMAND, expected=expected)
 
 
 def setting(field: str, value: str) -> str:
