@@ -131,6 +131,7 @@ def test_the_baseline(shop: Workshop, qrspi: Call) -> None:
         True,
         ["reviews/baseline.md", "reviews/baseline.log"],
     )
+    assert (would["state"], taken["state"]) == (None, "passed")
 
 
 USAGE = [

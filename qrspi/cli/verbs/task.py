@@ -190,13 +190,15 @@ def baseline(session: Session, run: str | None, dry_run: bool) -> None:
     job = decision.look()
     test = commands.named(job, "test_command")
     done = None if dry_run else decision.carry_out(commands.take_baseline)
+    state = commands.baseline_state(decision.workspace) if done else None
     after = decision.look().next
     document = {
         "schema": "qrspi/task-baseline/v1",
         "run": decision.run.name,
         "dry_run": dry_run,
         "command": test,
-        "passed": None if done is None else commands.baseline_passed(decision.workspace),
+        "passed": None if state in (None, "not-run") else state == "passed",
+        "state": state,
         "files": list(done.files) if done else [],
         "next": run_page.next_document(after),
     }

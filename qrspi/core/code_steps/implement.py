@@ -80,8 +80,8 @@ def _implement(facts: Facts) -> tuple[Answer, tuple[Problem, ...]]:
     if found.problems:
         return Answer(blocked_by(facts, found.problems)), ()
     taken = baseline.read(facts.tree)
-    if taken and not taken.passed and taken.choice == "pending":
-        return Answer(_failing_baseline(facts, taken)), found.warnings
+    if taken and _is_asked(facts, taken):
+        return Answer(_about_baseline(facts, taken)), found.warnings
     states = working(facts, found)
     if not facts.config.said_of_tests and not any(map(_is_begun, states)):
         return Answer(_ask_for_tests(facts)), found.warnings
@@ -137,18 +137,30 @@ def everything(facts: Facts, found: Batch) -> tuple[TaskState, ...]:
     return tuple(implementers.recalled(facts, task) for task in states)
 
 
-def _failing_baseline(facts: Facts, taken: baseline.Baseline) -> Next:
-    why = f"the tests failed before the first task (exit {taken.exit}, {baseline.LOG})"
+def _is_asked(facts: Facts, taken: baseline.Baseline) -> bool:
+    """A command that could not be started and was corrected since needs no decision."""
+    if taken.state == "not-run" and taken.command != facts.config.said_of_tests:
+        return False
+    return taken.state != "passed" and taken.choice == "pending"
+
+
+def _about_baseline(facts: Facts, taken: baseline.Baseline) -> Next:
+    why = f"before the first task the tests {taken.sentence}; their output: {baseline.LOG}"
+    started = taken.state != "not-run"
+    options = baseline.OPTIONS if started else baseline.UNKNOWN
+    resolve = f"qrspi resolve {facts.run}"
+    correct = config_problems.naming(facts.run)
+    way = "" if started else f"Correct the command with `{correct}`, or go on without them: "
     return Next(
         action="decide",
         who="human",
-        summary=f"The baseline is not green: {why}. `qrspi resolve {facts.run} "
-        "auto-fix|proceed|stop`.",
+        summary=f"{why[0].upper()}{why[1:]}. {way}`{resolve} "
+        f"{'|'.join(option.key for option in options)}`.",
         because=(why,),
         step=facts.step,
         inputs=(baseline.FILE, baseline.LOG),
-        options=baseline.OPTIONS,
-        command=f"qrspi resolve {facts.run} auto-fix",
+        options=options,
+        command=f"{resolve} auto-fix" if started else correct,
         kind="baseline",
     )
 

@@ -15,13 +15,13 @@ from qrspi.core.filenames import round_name, round_number
 from qrspi.core.hints import Literal, get_args
 from qrspi.core.model import TestState
 from qrspi.core.named_tuple import NamedTuple
+from qrspi.core.records.baseline import could_not_start
 from qrspi.core.tree import Tree, entries
 from qrspi.core.yaml.writer import quote
 
 FOLDER = "reviews/test"
 KNOWN = f"{FOLDER}/baseline-failures.md"
 TIMED_OUT = 124
-NOT_STARTED = (126, 127)  # how a shell says that it cannot run, or cannot find, a command
 MOST_FAILURES = 200
 FIRST_NAMES = 3
 NAME_LENGTH = 80
@@ -105,10 +105,6 @@ class Results(NamedTuple):
             one if one.choice == "known" else one._replace(choice="fix") for one in self.failures
         )
         return self._replace(failures=tuple(decided))
-
-
-def could_not_start(status: int | None) -> bool:
-    return status in NOT_STARTED
 
 
 def _counted(found: Results) -> str:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from qrspi.core.hints import Literal, cast, get_args
-from qrspi.core.model import Option
+from qrspi.core.model import Option, TestState
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.tree import Fault, Tree
 from qrspi.core.yaml import frontmatter
@@ -22,6 +22,8 @@ OPTIONS = (
     Option("proceed", "go on; what fails now is remembered as known"),
     Option("stop", "leave everything as it is"),
 )
+UNKNOWN = (Option("proceed", "go on without knowing whether they pass"), OPTIONS[2])
+NOT_STARTED = (126, 127)  # how a shell says that it cannot run, or cannot find, a command
 
 
 class Baseline(NamedTuple):
@@ -33,8 +35,21 @@ class Baseline(NamedTuple):
     failures: tuple[str, ...] = ()
 
     @property
-    def passed(self) -> bool:
-        return self.exit == 0
+    def state(self) -> TestState:
+        if could_not_start(self.exit) and not self.failures:
+            return "not-run"
+        return "failed" if self.exit else "passed"
+
+    @property
+    def sentence(self) -> str:
+        """What became of the tests."""
+        if self.state == "not-run":
+            return f"were not run: `{self.command}` could not be started (exit {self.exit})"
+        return "passed" if self.state == "passed" else f"failed (exit {self.exit})"
+
+
+def could_not_start(status: int | None) -> bool:
+    return status in NOT_STARTED
 
 
 def render(found: Baseline) -> bytes:
@@ -42,8 +57,8 @@ def render(found: Baseline) -> bytes:
         f"---\ncommit: {found.commit}\ncommand: {quote(found.command)}\nexit: {found.exit}\n"
         f"choice: {found.choice}\ntime: {quote(found.time)}\n---\n"
     )
-    verdict = "passed" if found.passed else "failed"
-    text = f"\n# Baseline\n\nThe tests {verdict} before the first task; output in {LOG}.\n"
+    said = f"Before the first task the tests {found.sentence}; output in {LOG}."
+    text = f"\n# Baseline\n\n{said}\n"
     return (head + text + listed(found.failures)).encode()
 
 

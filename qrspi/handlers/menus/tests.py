@@ -131,7 +131,7 @@ def at_baseline(job: Job, key: str, more: More) -> ChangeSet:
         case "auto-fix":
             first = _repair(job, taken, more.who)
         case "proceed":
-            first = (_known(taken),)
+            first = (_known(taken),) if taken.state == "failed" else ()
         case _:
             return stop("implement")
     data = baseline.render(taken._replace(choice=key))

@@ -67,18 +67,17 @@ def take_baseline(job: Job) -> Performed:
         exit=ran.status,
         choice="pending",
         time=clock.now_utc(),
-        failures=_failures(command, ran),
+        failures=_named_failures(command, ran),
     )
     job.workspace.write(baseline.LOG, ran.output)
     job.workspace.write(baseline.FILE, baseline.render(taken))
-    verdict = "passed" if taken.passed else f"failed with exit {ran.status}"
-    note = f"the tests {verdict} at {place.feature} ({place.tip[:12]})"
+    note = f"at {place.feature} ({place.tip[:12]}) the tests {taken.sentence}"
     return Performed("baseline", "implement", 0, (baseline.FILE, baseline.LOG), (note,))
 
 
-def baseline_passed(tree: Tree) -> bool:
+def baseline_state(tree: Tree) -> TestState:
     taken = baseline.read(tree)
-    return taken is not None and taken.passed
+    return taken.state if taken else "not-run"
 
 
 def run_tests(job: Job) -> Performed:
@@ -103,7 +102,7 @@ def before_the_code(job: Job, worktree: str) -> TestState:
         return "not-run"
     permitted = permit(job, "test_command")
     ran = configured_command.run(permitted, worktree)
-    if test_results.could_not_start(ran.status):
+    if baseline.could_not_start(ran.status):
         return "not-run"
     failures = _failures(permitted.named.text, ran)
     known = frozenset(baseline.known_failures(job.workspace))
@@ -137,11 +136,15 @@ def _failures(command: str, ran: Ran) -> tuple[str, ...]:
     return test_results.failures(ran.text, command) if ran.status else ()
 
 
+def _named_failures(command: str, ran: Ran) -> tuple[str, ...]:
+    """None for a command that could not be started and names nothing else."""
+    names = _failures(command, ran)
+    return () if baseline.could_not_start(ran.status) and names == (command,) else names
+
+
 def _results(job: Job, command: str, commit: str, ran: Ran) -> Results:
     before = frozenset(baseline.known_failures(job.workspace))
-    names = _failures(command, ran)
-    if test_results.could_not_start(ran.status) and names == (command,):
-        names = ()
+    names = _named_failures(command, ran)
     return shipping.blank(job.facts, commit, clock.now_utc())._replace(
         exit=ran.status,
         failures=tuple(Failure(name, "known" if name in before else "pending") for name in names),

@@ -11,6 +11,7 @@ import pytest
 
 from qrspi.core import trust
 from qrspi.core.errors import Halt, Misuse, Refusal
+from qrspi.core.records import baseline
 from qrspi.core.records import task_records as taskfiles
 from qrspi.core.records.task_records import Report, Start
 from qrspi.core.tree import Fault
@@ -847,6 +848,32 @@ def test_proceed_remembers_what_failed_and_stop_changes_nothing(tmp_path: Path) 
     assert shop.answer.kind == "baseline"
     shop.resolve("proceed")
     assert shop.read("reviews/baseline-failures.md").endswith("## Failures\n\n- tests/x.py::y\n")
+    assert shop.answer.kind == "start-tasks"
+
+
+@pytest.mark.rule("LIV-06", "IMP-05")
+@pytest.mark.parametrize("status", [126, 127])
+def test_a_command_that_cannot_start_is_no_failing_baseline(status: int, tmp_path: Path) -> None:
+    shop = Workshop(tmp_path / "project", full(), {"test.sh": f"exit {status}\n"})
+    take(shop)
+    said = f"the tests were not run: `sh test.sh` could not be started (exit {status})"
+    answer = shop.answer
+    assert [option.key for option in answer.options] == ["proceed", "stop"]
+    assert answer.because == (f"before the first task {said}; their output: {baseline.LOG}",)
+    assert answer.command == f"qrspi config set {shop.run.name} gates.test_command 'CMD'"
+    assert f"Before the first task {said}" in shop.read(baseline.FILE)
+    assert "## Failures" not in shop.read(baseline.FILE)
+    shop.resolve("proceed")
+    assert not shop.has(baseline.FAILURES)
+    assert shop.answer.kind == "start-tasks"
+
+
+@pytest.mark.rule("LIV-06")
+def test_a_corrected_command_ends_the_question_about_the_baseline(tmp_path: Path) -> None:
+    shop = Workshop(tmp_path / "project", full(), {"test.sh": "exit 127\n"})
+    take(shop)
+    assert shop.answer.kind == "baseline"
+    shop.write("config.md", deliveries.config("full", gates="gates: {test_command: make}\n"))
     assert shop.answer.kind == "start-tasks"
 
 
