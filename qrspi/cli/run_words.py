@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 
 from qrspi.core.errors import Misuse
@@ -13,6 +14,8 @@ from qrspi.core.pipeline import STEP, STEPS, Subject, subject
 from qrspi.world.runs.workspace import Workspace
 
 if TYPE_CHECKING:
+    from typing import BinaryIO
+
     from qrspi.cli.session import Session
 
 
@@ -159,6 +162,18 @@ def reason_to_ship(failing: bool, reason: str, usage: str) -> str:
         text = "-m gives the reason for --failing: add --failing, or leave out -m"
         raise misuse(text, field="--failing", hint=f"{usage} --failing -m REASON")
     return words
+
+
+def reason_of(message: str | None, file: BinaryIO | None, usage: str) -> bytes:
+    """What a person says with -m or -F. As bytes: it is kept as it is, whatever its encoding."""
+    if message is not None and file is None:
+        return os.fsencode(message)
+    if file is not None and message is None:
+        from qrspi.core.records import feedback
+
+        return file.read(feedback.LIMIT + 1)
+    text = "say what is wrong with it, with either -m or -F"
+    raise misuse(text, field="-m", hint=usage)
 
 
 def misuse(text: str, *, hint: str, field: str = "", found: str = "", expected: str = "") -> Misuse:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import BinaryIO
 
 import click
@@ -14,7 +13,6 @@ from qrspi.cli.session import Session
 from qrspi.core.errors import Refusal
 from qrspi.core.model import Problem
 from qrspi.core.pipeline import STEP
-from qrspi.core.records import feedback
 from qrspi.handlers.decisions import reject
 from qrspi.handlers.jobs.job import Job
 
@@ -37,7 +35,7 @@ def command(
 ) -> None:
     """Say no to a step, the current one unless STEP is given: the author gets your words."""
     run, word = run_words.run_and_step(words, USAGE)
-    reason = _reason(message, file)
+    reason = run_words.reason_of(message, file, USAGE)
     decision = DecisionCommand(session, "reject", run, run_words.a_step(word, USAGE))
     step = word or _current(decision.look())
     made = decision.decide(lambda job: reject.plan(job, step, reason, who), dry_run=dry_run)
@@ -45,16 +43,6 @@ def command(
     verb = "Rejected" if made.done else "Would reject"
     head = f"{verb} {artifact}; the author gets {path}."
     decision.answer(made, head, artifact=artifact, feedback=path)
-
-
-def _reason(message: str | None, file: BinaryIO | None) -> bytes:
-    """As bytes: what was typed or written is kept as it is, whatever its encoding."""
-    if message is not None and file is None:
-        return os.fsencode(message)
-    if file is not None and message is None:
-        return file.read(feedback.LIMIT + 1)
-    text = "say what is wrong with it, with either -m or -F"
-    raise run_words.misuse(text, field="-m", hint=USAGE)
 
 
 def _current(job: Job) -> str:

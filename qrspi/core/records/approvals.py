@@ -60,7 +60,7 @@ class Record(NamedTuple):
     surface: str = ""
     resets: tuple[Mark, ...] = ()
     note: str = ""  # words for people; nothing is decided by them
-    feedback: str = ""  # of a reject: the file with the reasons
+    feedback: str = ""  # of a reject or a rewind: the file with the reasons
     finding: str = ""  # of a rewind: the finding that a loop back is made for
     replan: str = ""  # between two phases: minor, or major, which is a rewind
     phase: int = 0  # the one that is put away

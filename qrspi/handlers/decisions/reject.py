@@ -22,24 +22,34 @@ from qrspi.world.git import commits, repository
 
 
 def plan(job: Job, step: str, words: bytes, who: str = "") -> ChangeSet:
-    if problem := permits.reject(job.facts, job.next, step) or _no_words(job, step, words):
+    hint = f"qrspi reject {job.run} {step} -m TEXT"
+    if problem := permits.reject(job.facts, job.next, step) or no_words(step, words, hint):
         raise Refusal(problem)
-    number = feedback.newest(job.workspace, step)
-    answers = _named_answers(job, step, words)
-    again = feedback.says(job.workspace, step, number, words, answers)
     about = change_set.mark(job.workspace, step)
-    number = number if again else feedback.following(job.workspace, step, about.round)
-    path = feedback_file(step, number)
+    path, written = feedback_edits(job, step, words, about.round)
     known = any(
         record.event == "reject" and record.feedback == path for record in job.facts.records
     )
     record = Record("reject", *about, feedback=path)
     edits = [
-        *([] if again else [_feedback(job, step, number, words, answers)]),
+        *written,
         *([] if known else [change_set.on_record(job, record, who)]),
         *(change_set.to_draft(job.workspace, step) if job.facts.step != "replan" else ()),
     ]
     return _change(job, step, tuple(edits), about.round, path)
+
+
+def feedback_edits(
+    job: Job, step: str, words: bytes, reviewed: int
+) -> tuple[str, tuple[Edit, ...]]:
+    """Where the author reads the words, and what writes them there. Words that are there already,
+    about this very text, were written by a command that was killed."""
+    number = feedback.newest(job.workspace, step)
+    answers = _named_answers(job, step, words)
+    if feedback.says(job.workspace, step, number, words, answers):
+        return feedback_file(step, number), ()
+    number = feedback.following(job.workspace, step, reviewed)
+    return feedback_file(step, number), (_feedback(job, step, number, words, answers),)
 
 
 def _named_answers(job: Job, step: str, words: bytes) -> Answers:
@@ -57,8 +67,7 @@ def _feedback(job: Job, step: str, number: int, words: bytes, answers: Answers) 
     return Edit("create", feedback_file(step, number), "the words, and the text they reject", data)
 
 
-def _no_words(job: Job, step: str, words: bytes) -> Problem | None:
-    hint = f"qrspi reject {job.run} {step} -m TEXT"
+def no_words(step: str, words: bytes, hint: str) -> Problem | None:
     if len(words) > feedback.LIMIT:
         text = f"the feedback has {len(words)} bytes, the most is {feedback.LIMIT}"
         return Problem("feedback-too-long", text, found=str(len(words)), hint=hint)

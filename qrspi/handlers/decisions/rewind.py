@@ -11,6 +11,7 @@ from collections.abc import Iterable
 
 from qrspi.core.errors import Refusal, accepted
 from qrspi.core.filenames import RoundPaths, flagged_round, loop_choice, pause_file
+from qrspi.core.model import Problem
 from qrspi.core.pipeline import STEP
 from qrspi.core.records.approvals import Made, Mark, Record
 from qrspi.core.rounds import pause_file as pauses
@@ -19,22 +20,49 @@ from qrspi.core.steps import permits, research_sources
 from qrspi.core.tree import Fault, entries
 from qrspi.handlers.changes import change_set
 from qrspi.handlers.changes.change_set import ChangeSet, Edit
+from qrspi.handlers.decisions import reject
 from qrspi.handlers.jobs.job import Job
 from qrspi.handlers.rounds import loop_choice as choose_loop
 
 
-def plan(job: Job, target: str, who: str = "", finding: str = "") -> ChangeSet:
-    """`finding` is the reason for a loop back."""
+def plan(
+    job: Job, target: str, who: str = "", finding: str = "", words: bytes | None = None
+) -> ChangeSet:
+    """`finding` is the reason for a loop back; `words` are a person's, for the author."""
     if unfinished := half_done(job, target):
         return _rest(job, unfinished)
-    if problem := permits.rewind(job.facts, target):
+    if problem := permits.rewind(job.facts, target) or _odd_words(job, target, words):
         raise Refusal(problem)
     steps = permits.reset_by_rewind(job.facts, target)
     marks = tuple(change_set.mark(job.workspace, step) for step in steps)
-    record = Record("rewind", *marks[0], resets=marks, finding=finding, made=_made(job, steps))
+    told: tuple[Edit, ...] = ()
+    path = ""
+    if words:
+        path, told = reject.feedback_edits(job, target, words, marks[0].round)
+    record = Record(
+        "rewind",
+        *marks[0],
+        resets=marks,
+        feedback=path,
+        finding=finding,
+        made=_made(job, steps),
+    )
     left = _leave_round(job, finding)
     line = change_set.all_on_record(job, (*_about_finding(job, finding, left), record), who)
-    return _change(job, marks, (line, *left), _resets(job, marks))
+    change = _change(job, marks, (*told, line, *left), _resets(job, marks))
+    return _with_feedback(change, record)
+
+
+def _odd_words(job: Job, target: str, words: bytes | None) -> Problem | None:
+    hint = f"qrspi rewind {job.run} --to {target} -m TEXT"
+    return reject.no_words(target, words, hint) if words is not None else None
+
+
+def _with_feedback(change: ChangeSet, record: Record) -> ChangeSet:
+    """The author's feedback is committed with the rest."""
+    if not record.feedback:
+        return change
+    return change._replace(covers=(*change.covers, record.feedback))
 
 
 def _made(job: Job, steps: Iterable[str]) -> tuple[Made, ...]:
@@ -87,7 +115,7 @@ def _rest(job: Job, record: Record) -> ChangeSet:
     at_target = job.facts.statuses[record.step] == "draft"
     left = () if at_target else _leave_round(job, record.finding)
     marks = tuple(mark for mark in record.resets if _is_meant(job, record, mark.step))
-    return _change(job, record.resets, left, _resets(job, marks))
+    return _with_feedback(_change(job, record.resets, left, _resets(job, marks)), record)
 
 
 def _resets(job: Job, marks: tuple[Mark, ...]) -> tuple[Edit, ...]:

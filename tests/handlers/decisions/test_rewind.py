@@ -47,6 +47,10 @@ def to_research(job: Job) -> ChangeSet:
     return rewind.plan(job, "research")
 
 
+def with_words(job: Job) -> ChangeSet:
+    return rewind.plan(job, "research", words=b"Ask the mail team as well.")
+
+
 def loop_back(job: Job) -> ChangeSet:
     return decide_findings.loop_back(job, FINDING, None)
 
@@ -100,6 +104,30 @@ def test_the_target_and_every_later_step_return_to_draft(tmp_path: Path) -> None
         "plan.md",
         "tasks/task-01.md",
     )
+
+
+@pytest.mark.rule("LIV-04", "BWL-01")
+def test_the_reason_for_going_back_reaches_the_author(tmp_path: Path) -> None:
+    gate = Gate(tmp_path / "shop", FILES)
+    gate.make(with_words)
+    path = "feedback/research-round-02.md"
+    assert "\n## User Feedback\n\nAsk the mail team as well.\n" in gate.read(path)
+    assert [record["feedback"] for record in gate.records()] == [path]
+    assert path in gate.committed()
+    answer = gate.job().next
+    assert answer.summary.startswith(
+        f"research/summary.md was returned to draft by Ada Example on {NOW[:10]}: read {path}. "
+    )
+    assert path in answer.inputs
+
+
+@pytest.mark.rule("BWL-01")
+def test_a_reason_without_words_is_none(tmp_path: Path) -> None:
+    gate = Gate(tmp_path / "shop", FILES)
+    with pytest.raises(Refusal) as refused:
+        gate.make(lambda job: rewind.plan(job, "research", words=b" "))
+    assert refused.value.problem.code == "empty-feedback"
+    assert gate.files() == FILES
 
 
 @pytest.mark.rule("BWL-01", "ST-10")
@@ -183,16 +211,17 @@ def test_a_loop_back_decides_flags_and_rewinds(tmp_path: Path) -> None:
 
 
 @pytest.mark.rule("ENG-04", "BWL-01", "BWL-02")
-@pytest.mark.parametrize("build", [to_research, loop_back], ids=["rewind", "loop-back"])
+@pytest.mark.parametrize("build", [to_research, with_words, loop_back])
 def test_the_same_command_finishes_after_a_kill(tmp_path: Path, build: Build) -> None:
     points = 0
     for at, gate, expected in cut_off(at_a_pause(tmp_path / "shop"), build):
         gate.make(build)
         assert left(gate) == expected, at
         assert [record["event"] for record in gate.records()][-1:] == ["rewind"], at
-        assert len(gate.records()) == (1 if build is to_research else 2), at
+        assert len(gate.records()) == (2 if build is loop_back else 1), at
         points += 1
     assert points == (9 if build is to_research else 10)
+    assert gate.has("feedback/research-round-02.md") == (build is with_words)
     with pytest.raises(Refusal):
         gate.make(build)
 
