@@ -49,7 +49,7 @@ def test_one_feature_goes_through_every_step_to_its_pull_request() -> None:
     for name in ("goals.md", "questions.md", "research/summary.md", "plan.md", "tasks/task-01.md"):
         assert f"> {name} <<" in story or re.search(rf"> (?:\.\./)*{name}$", story, re.MULTILINE)
     assert "$ qrspi task report task-01" in story
-    assert "The run is complete. Its work waits on qrspi/sign-link-mail: `gh pr create" in story
+    assert "The run is complete. Its work waits on branch qrspi/sign-link-mail; " in story
     assert "pull-request.md\n# Sign link mail\n" in story
 
 

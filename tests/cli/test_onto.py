@@ -126,3 +126,30 @@ def test_init_takes_the_branch_at_once_and_stays_on_it(
     assert "\nfeature_branch: main\n" in found.read("config.md")
     assert [one[:2] for one in named(found)] == [("implement", "main")]
     assert found.status() == []
+
+
+@pytest.mark.rule("LIV-02", "LIV-12")
+@pytest.mark.parametrize("remote", ["", "upstream"])
+def test_a_pull_request_is_named_only_where_it_can_be_sent(
+    remote: str, shop: Workshop, qrspi: Call
+) -> None:
+    shop.git("switch", "-q", "-c", "work")
+    implemented(shop)
+    qrspi("resolve", RUN, "continue")
+    if remote:
+        elsewhere = str(shop.root.parent / "elsewhere")
+        shop.git("init", "-q", "--bare", elsewhere)
+        shop.git("remote", "add", remote, elsewhere)
+    shop.review("test", 1, ("spec-claude", "code-quality-claude", "goal-traceability-claude"))
+    qrspi("next", RUN)
+    shipped = qrspi("resolve", RUN, "ship")
+    named = (
+        "to send the branch: git push upstream work\n"
+        "then, for a pull request on GitHub: gh pr create --head work --title Text --body-file "
+    )
+    assert (named in shipped.err) == bool(remote)
+    assert (
+        f"Its work waits on branch work; docs/qrspi/{RUN}/pull-request.md has the text for a "
+        in (shipped.out)
+    )
+    assert "gh pr" not in qrspi("status", RUN).out

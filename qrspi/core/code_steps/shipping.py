@@ -10,11 +10,10 @@ from qrspi.core.config.reader import NO_TESTS
 from qrspi.core.filenames import RUNS, slug_of
 from qrspi.core.model import StateOfTests
 from qrspi.core.named_tuple import NamedTuple
-from qrspi.core.pipeline import STEP
+from qrspi.core.pipeline import REQUEST, STEP
 from qrspi.core.records.approvals import Record
 from qrspi.core.rounds.loop import Loop
 from qrspi.core.steps.facts import Facts
-from qrspi.core.text.shell_words import quoted
 from qrspi.core.tree import Fault
 from qrspi.core.yaml import frontmatter
 
@@ -113,6 +112,7 @@ def open_findings(loop: Loop | None) -> tuple[str, ...]:
 
 
 PULL_REQUEST = "pull-request.md"
+TITLE_LENGTH = 72
 
 
 class Shipped(NamedTuple):
@@ -126,26 +126,43 @@ class Shipped(NamedTuple):
 def to_send(facts: Facts) -> str:
     """How the last sentence about a run ends: where its work waits, unless a person named the
     branch that it was merged into."""
-    plan = frontmatter.fields(facts.tree.head(STEP["plan"].artifact))
-    branch = frontmatter.text(plan, "feature_branch") or ""
-    if facts.config.feature_branch or PULL_REQUEST not in facts.names or branch in ("", "null"):
+    branch = branch_to_send(facts)
+    if not branch or PULL_REQUEST not in facts.names:
         return "; nothing is left to do."
     body = f"{RUNS}/{facts.run}/{PULL_REQUEST}"
-    words = ("gh", "pr", "create", "--head", branch, "--title", title(facts), "--body-file", body)
-    command = " ".join(map(quoted, words))
-    return (
-        f". Its work waits on {branch}: `{command}` in the project's folder opens a pull request."
-    )
+    return f". Its work waits on branch {branch}; {body} has the text for a pull request."
+
+
+def branch_to_send(facts: Facts) -> str:
+    """The branch that the work waits on; '' when a person named the one it was merged into."""
+    plan = frontmatter.fields(facts.tree.head(STEP["plan"].artifact))
+    branch = frontmatter.text(plan, "feature_branch") or ""
+    return "" if facts.config.feature_branch or branch == "null" else branch
 
 
 def title(facts: Facts) -> str:
+    """What the goals are called, else the request, else the run."""
+    name = _called(facts) or _requested(facts)
+    name = name or slug_of(facts.run).replace("-", " ").capitalize()
+    return f"{name} (phase {facts.phase})" if facts.phase > 1 else name
+
+
+def _called(facts: Facts) -> str:
     """The heading of goals.md, unless it only says that these are the goals."""
     data = facts.tree.read(STEP["goals"].artifact)
     read = Fault("absent") if isinstance(data, Fault) else task_file.read(data, "goals")
     said = read.title if isinstance(read, task_file.Task) else ""
-    words = said.removeprefix("Goals").lstrip(" :–—-")
-    name = words or slug_of(facts.run).replace("-", " ").capitalize()
-    return f"{name} (phase {facts.phase})" if facts.phase > 1 else name
+    return said.removeprefix("Goals").lstrip(" :–—-")
+
+
+def _requested(facts: Facts) -> str:
+    """The first line of the request, cut between words where it is too long for a title."""
+    data = facts.tree.read(REQUEST)
+    text = "" if isinstance(data, Fault) else data.decode(errors="replace").strip()
+    line = " ".join(text.partition("\n")[0].split()).rstrip(".")
+    if len(line) <= TITLE_LENGTH:
+        return line
+    return f"{line[:TITLE_LENGTH].rpartition(' ')[0] or line[:TITLE_LENGTH]}…"
 
 
 def pull_request(facts: Facts, loop: Loop | None, shipped: Shipped | None = None) -> str:

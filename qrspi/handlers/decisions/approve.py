@@ -24,7 +24,7 @@ from qrspi.core.rounds import loop as loops
 from qrspi.core.rounds import round_list
 from qrspi.core.steps import after_round, authoring, permits
 from qrspi.core.steps.facts import Facts, status_of
-from qrspi.core.text.shell_words import quoted
+from qrspi.core.text import shell_words
 from qrspi.core.tree import Fault
 from qrspi.core.yaml import frontmatter, writer
 from qrspi.handlers.changes import change_set, code_repository
@@ -32,7 +32,7 @@ from qrspi.handlers.changes.change_set import ChangeSet, Edit
 from qrspi.handlers.gates import audit, quality_approval
 from qrspi.handlers.gates.quality_approval import Approved
 from qrspi.handlers.jobs.job import Job
-from qrspi.world.git import refs, repository
+from qrspi.world.git import branches, refs, repository
 from qrspi.world.git.repository import Repo
 from qrspi.world.machine import clock
 
@@ -178,7 +178,7 @@ def _approved_tasks(job: Job) -> Approved:
 def notes(job: Job, step: str) -> tuple[str, ...]:
     """What is said about tasks that are approved with their plan, and after the last step."""
     if step == "test":
-        return (_how_to_send(job),)
+        return _how_to_send(job)
     if step == "plan":
         return (*_approved_tasks(job).notes, _tests_later(job.facts))
     return ()
@@ -359,6 +359,14 @@ def _tests_later(facts: Facts) -> str:
     return f"nobody has said what runs the tests: `{setting}`, or none in place of 'CMD'"
 
 
-def _how_to_send(job: Job) -> str:
+def _how_to_send(job: Job) -> tuple[str, ...]:
+    """Said only where the work is on a branch of its own, and can be sent somewhere."""
+    branch, repo = shipping.branch_to_send(job.facts), code_repository.repository_or_none(job)
+    remote = branches.remote(repo) if branch and repo else ""
+    if not remote:
+        return ()
     title, body = shipping.title(job.facts), f"{job.workspace.path}/{PULL_REQUEST}"
-    return f"to open it: gh pr create --title {quoted(title)} --body-file {quoted(body)}"
+    send = shell_words.command("git", "push", remote, branch)
+    what = ("--head", branch, "--title", title, "--body-file", body)
+    then = shell_words.command("gh", "pr", "create", *what)
+    return (f"to send the branch: {send}", f"then, for a pull request on GitHub: {then}")

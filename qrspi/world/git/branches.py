@@ -40,6 +40,12 @@ def names(repo: Repo) -> frozenset[str]:
     return frozenset(os.fsdecode(command.read(repo.path, args).out).split())
 
 
+def remote(repo: Repo) -> str:
+    """Where branches are sent: origin, or else the first of the others; '' when there is none."""
+    found = os.fsdecode(command.read(repo.path, ["remote"]).out).split()
+    return "origin" if "origin" in found else next(iter(found), "")
+
+
 def spelled(repo: Repo, name: str) -> str:
     """The name, with `-` for each `/` after a part that is already a branch."""
     taken = names(repo)

@@ -1,0 +1,36 @@
+"""What a pull request is called, and where the work waits."""
+
+from __future__ import annotations
+
+import pytest
+
+from qrspi.core.code_steps import shipping
+from tests.core.code_steps.test_implement import facts_of
+from tests.deliveries import quick
+
+LONG = "Let people who have signed in on the phone delete a note by the number it has, and undo it"
+TITLES = [
+    ("# Goals: note tags\n", "Delete a note", "note tags"),
+    (
+        "# Goals\n",
+        "Let people delete a note by its number.\n",
+        "Let people delete a note by its number",
+    ),
+    (
+        "# Goals\n",
+        f"{LONG}\nMore.\n",
+        "Let people who have signed in on the phone delete a note by the number…",
+    ),
+    ("# Goals\n", "", "User auth"),
+]
+
+
+@pytest.mark.rule("LIV-23")
+@pytest.mark.parametrize(("goals", "request_", "title"), TITLES)
+def test_a_pull_request_is_called_after_goals_request_or_run(
+    goals: str, request_: str, title: str
+) -> None:
+    files = {"goals.md": f"---\nstatus: approved\n---\n\n{goals}\nText.\n".encode()}
+    if request_:
+        files["request.md"] = request_.encode()
+    assert shipping.title(facts_of(quick(), files)) == title
