@@ -125,17 +125,28 @@ def lines(tree: Tree, size: int = LIMIT) -> tuple[Line, ...]:
 
 def paths(tree: Tree, start: str, size: int = LIMIT) -> frozenset[str]:
     """Every path with this prefix that any line names. No line is parsed for it."""
-    data = _last(tree, size)
+    return frozenset(path for path in named(_last(tree, size), start) if "\\" not in path)
+
+
+def named(data: bytes, start: str) -> Iterator[str]:
+    """The paths with this prefix, as these lines write them: with escapes, if there are any."""
     rests = (rest.partition(b'"') for rest in data.split(f'"path": "{start}'.encode())[1:])
-    return frozenset(
-        start + rest.decode(errors="replace") for rest, end, _ in rests if end and b"\\" not in rest
-    )
+    return (start + rest.decode(errors="replace") for rest, end, _ in rests if end)
 
 
-def since(tree: Tree, path: str, below: str) -> tuple[Line, ...]:
-    """The lines with `below` in a path, and those that move any file, from the last line on that
-    wrote `path`; from the start when none did."""
-    data = _from_last(tree, f'"path": "{path}"'.encode())
+def since(tree: Tree, path: str) -> bytes:
+    """The trail from the last line on that wrote `path`; from the start when none did."""
+    return _from_last(tree, f'"path": "{path}"'.encode())
+
+
+def may_come_anew(data: bytes, path: str) -> bool:
+    """Whether some line wrote the file where there was none, although it had been named before."""
+    text = f'"path": "{path}"'.encode()
+    return data.rfind(text + b', "before": null') > data.find(text)
+
+
+def about(data: bytes, below: str) -> tuple[Line, ...]:
+    """The lines with `below` in a path, and those that move any file."""
     start = below.encode()
     found = (line for line in data.split(b"\n") if start in line or b'"moved_to"' in line)
     return tuple(_parsed(found))

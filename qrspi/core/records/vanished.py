@@ -81,13 +81,29 @@ def _few(gone: list[str]) -> tuple[Problem, ...]:
 
 def from_round(tree: Tree, folder: str) -> tuple[Problem, ...]:
     """The same for one round, by reading only the lines since it was opened."""
-    names = {entry.name for entry in entries(tree, folder)}
     verified = f"{folder}{_VERIFIED}"
-    there, anew = _course(audit_trail.since(tree, f"{folder}/{MANIFEST}", folder))
-    ours = (path for path in there if path.startswith(f"{folder}/"))
-    gone = [path for path in ours if path.rpartition("/")[2] not in names]
-    again = (_made_anew(verified),) if verified in anew else ()
+    gone, anew = _by_trail(tree, folder, verified)
+    again = (_made_anew(verified),) if anew else ()
     return (*map(_gone, gone), *_answers(tree, verified), *again)
+
+
+def _by_trail(tree: Tree, folder: str, verified: str) -> tuple[list[str], bool]:
+    """What is gone from a round, and whether its verified file was missing and then made anew."""
+    names = {entry.name for entry in entries(tree, folder)}
+    trail = audit_trail.since(tree, f"{folder}/{MANIFEST}")
+    named = audit_trail.named(trail, f"{folder}/")
+    # Nearly always neither is so, and then no line is parsed, however often the round was made.
+    if all(_name(path) in names for path in named) and not audit_trail.may_come_anew(
+        trail, verified
+    ):
+        return [], False
+    there, anew = _course(audit_trail.about(trail, folder))
+    ours = (path for path in there if path.startswith(f"{folder}/"))
+    return [path for path in ours if _name(path) not in names], verified in anew
+
+
+def _name(path: str) -> str:
+    return path.rpartition("/")[2]
 
 
 def _made_anew(verified: str) -> Problem:

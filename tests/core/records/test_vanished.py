@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 
 from qrspi.core.config import reader as configs
@@ -100,3 +102,75 @@ def test_a_trail_that_is_gone_is_missed_where_the_engine_was() -> None:
     assert vanished.from_run(MemoryTree({B: b"", ".qrspi/.gitignore": b"*\n"})) == ()
     assert vanished.from_run(MemoryTree({B: b"", ".qrspi/agents/reviewer-style.md": b""})) == ()
     assert vanished.from_run(MemoryTree({B: b""})) == ()
+
+
+VERIFIED, GONE = f"{ROUND}-verified.md", "is gone: qrspi wrote it, and no command took it away"
+MANIFEST = f"{ROUND}/.dispatch-manifest.json"
+OPENED = line("prepare-round", Touched(MANIFEST, None, HASH))
+MADE = line("assemble", Touched(VERIFIED, None, HASH))
+AGAIN = line("assemble", Touched(VERIFIED, HASH, "b" * 64))
+ANEW = line("assemble", Touched(VERIFIED, None, "b" * 64))
+OTHER = f"{VERIFIED} was gone, and what it is made from now is not what it was made from then"
+ODD = f"{ROUND}/Prüfer.clean.md"
+
+
+@pytest.mark.rule("SEC-22")
+@pytest.mark.parametrize(
+    ("lines", "files", "told"),
+    [
+        ((OPENED, CAME), (A, B), ()),
+        ((OPENED, CAME), (A,), (f"{B} {GONE}",)),
+        ((OPENED, CAME, line("retry", Touched(B, HASH, None))), (A,), ()),
+        ((OPENED, CAME, line("phase", Touched(ROUND, moved_to="phases/1"))), (), ()),
+        ((CAME, OPENED), (), ()),
+        ((OPENED, line("dispatch-review", Touched(ODD, None, HASH))), (), (f"{ODD} {GONE}",)),
+        ((OPENED, line("dispatch-review", Touched(ODD, None, HASH))), (ODD,), ()),
+        ((OPENED, MADE, AGAIN), (), ()),
+        ((OPENED, AGAIN, ANEW), (), ()),
+        ((OPENED, MADE, ANEW), (), (OTHER,)),
+        ((OPENED, AGAIN, MADE, AGAIN), (), (OTHER,)),
+        ((MADE, OPENED, ANEW), (), ()),
+    ],
+    ids=[
+        "all there",
+        "one gone",
+        "one taken away",
+        "put away",
+        "of an earlier opening",
+        "an odd name gone",
+        "an odd name there",
+        "made again",
+        "the same text came back",
+        "made anew",
+        "made anew, then again",
+        "made anew after a new opening",
+    ],
+)
+def test_what_a_round_lost(
+    lines: tuple[Line, ...], files: tuple[str, ...], told: tuple[str, ...]
+) -> None:
+    tree = MemoryTree({MANIFEST: b"{}", **dict.fromkeys(files, b""), **trail(*lines)})
+    assert tuple(one.message for one in vanished.from_round(tree, ROUND)) == told
+
+
+def calls(*lines: Line) -> int:
+    """How many functions are called to look at a round with this trail."""
+    tree, count = MemoryTree({MANIFEST: b"{}", **trail(*lines)}), 0
+
+    def called(_frame: object, event: str, _argument: object) -> None:
+        nonlocal count
+        count += event == "call"
+
+    before = sys.getprofile()
+    sys.setprofile(called)
+    try:
+        vanished.from_round(tree, ROUND)
+    finally:
+        sys.setprofile(before)
+    return count
+
+
+@pytest.mark.rule("SPE-01")
+def test_a_round_that_was_assembled_often_costs_no_more() -> None:
+    """The daemon asks three times for each answer that comes in."""
+    assert calls(OPENED, MADE, *[AGAIN] * 500) == calls(OPENED, MADE, AGAIN)
