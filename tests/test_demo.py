@@ -325,3 +325,54 @@ def test_the_users_own_environment_comes_back(monkeypatch: pytest.MonkeyPatch) -
         assert scratch_repository.history(folder) == (0, 0)
     assert dict(os.environ) == before
     assert not Path(folder).exists()
+
+
+def _prompts(demo: Demo) -> dict[str, str]:
+    home = demo.run / ".qrspi" / "dispatch"
+    return {str(path.relative_to(home)): path.read_text("utf-8") for path in home.rglob("*.md")}
+
+
+def _parameters(prompt: str) -> list[str]:
+    return (
+        prompt.split("\n# Parameters\n")[1].partition("<<<UNTRUSTED-ARTIFACT-START")[0].split("\n")
+    )
+
+
+@pytest.mark.rule("PRM-09", "LIV-20")
+def test_every_path_in_a_prompt_leads_somewhere_in_the_project(either: Demo) -> None:
+    prompts = _prompts(either)
+    assert len(prompts) > 15
+    paths = {
+        (name, line.rpartition(": ")[2])
+        for name, prompt in prompts.items()
+        for line in _parameters(prompt)
+        if line.rpartition(": ")[2].startswith("/")
+    }
+    assert {path for path in paths if not path[1].startswith(f"{either.repository}/")} <= {
+        (name, f"{either.repository}") for name in prompts
+    }
+    assert [path for path in paths if not Path(path[1]).exists()] == []
+
+
+@pytest.mark.rule("DSR-01", "PRM-09")
+def test_no_prompt_about_facts_tells_what_they_are_wanted_for(either: Demo) -> None:
+    told = {name: text for name, text in _prompts(either).items() if name.startswith("research/")}
+    assert len(told) > 2
+    goals = (either.run / "goals.md").read_text("utf-8")
+    words = [line for line in goals.split("\n") if len(line) > 40]
+    assert words
+    for name, text in told.items():
+        hidden = (either.run.name, either.run.name[11:], str(either.repository), *words)
+        assert [word for word in hidden if word in text] == [], name
+
+
+@pytest.mark.rule("LIV-20")
+def test_whoever_works_on_all_tasks_is_given_them_and_where_their_code_is(full: Demo) -> None:
+    prompts = _prompts(full)
+    first = "parallelize/author", "parallelize/round-01/quality-claude"
+    for name in (*first, "integrate/round-01/integration-claude", "test/round-01/spec-claude"):
+        for task in ("task-01", "task-02"):
+            assert f"{full.run}/tasks/{task}.md" in _parameters(prompts[f"{name}.md"]), name
+    for name in ("integrate/round-01/security-claude", "test/round-01/code-quality-claude"):
+        assert f"worktree: {full.repository}" in _parameters(prompts[f"{name}.md"]), name
+    assert f"{full.run}/tasks/task-01.md" in _parameters(prompts["plan/round-01/fixer.md"])

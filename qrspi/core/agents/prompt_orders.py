@@ -64,11 +64,18 @@ def code_of(worktree: str) -> Iterator[str]:
         )
 
 
+_RULES = (
+    "The reviewer was told what follows, down to `# Parameters`; it speaks to the reviewer. Judge "
+    "by it: what it leaves alone, or would not call a finding, is none."
+)
+
+
 def owed(rules: str, worktree: str) -> Iterator[str]:
-    if rules:
-        yield f"The reviewer judged by these rules, and so do you:\n\n{rules}"
+    """The last of a verifier's orders: a whole role stands in it."""
     if worktree:
         yield "Paths of code in the finding are relative to `worktree`; open them there."
+    if rules:
+        yield f"{_RULES}\n\n{rules}"
 
 
 def again(rejected: tuple[str, ...]) -> Iterator[str]:

@@ -37,7 +37,7 @@ class Reviewer(NamedTuple):
     earlier: tuple[Source, ...] = ()  # in a later round: a line for each finding so far
     upstream_paths: tuple[str, ...] = ()
     upstream: tuple[Source, ...] = ()  # for agents that cannot open files
-    worktree: str = ""  # of a task
+    worktree: str = ""  # where the code is: of a task, or of all that are merged
     scope_hint: tuple[str, ...] = ()  # only when the round was narrowed
     rejected: tuple[str, ...] = ()  # why its last answer was not taken
     actual_model: str = ""
@@ -49,13 +49,13 @@ class Reviewer(NamedTuple):
 class Verifier(NamedTuple):
     role: Role
     step: str  # a step, implement-gate, or task-NN
-    rules: str  # what the reviewer was told about this step
+    rules: str  # the text of the role of the reviewer whose finding it is
     finding: str  # quality-claude.R3-F02
     finding_file_path: str
     sidecar_path: str
     artifact_path: str
     companion_paths: tuple[str, ...] = ()  # what belongs to the artifact beside it
-    worktree: str = ""  # of a task
+    worktree: str = ""  # where the code is: of a task, or of all that are merged
     diff_file_path: str = ""
     upstream_paths: tuple[str, ...] = ()
     sources: tuple[Source, ...] = ()
@@ -94,6 +94,7 @@ class Fixer(NamedTuple):
     verified_path: str
     dispositions_path: str
     finding_file_paths: tuple[str, ...]  # those to apply, and no others
+    companion_paths: tuple[str, ...] = ()
     upstream_paths: tuple[str, ...] = ()
     sources: tuple[Source, ...] = ()
     rejected: tuple[str, ...] = ()
@@ -213,8 +214,8 @@ def verifier_prompt(given: Verifier, parts: Parts) -> str:
     role = roles.compose(given.role, parts, prints=given.prints)
     orders = (
         *prompt_orders.general(given.step, travels=given.travels),
-        *prompt_orders.owed(roles.step_rules(given.rules, _section(given.step)), given.worktree),
         *prompt_orders.again(given.rejected),
+        *prompt_orders.owed(roles.for_section(given.rules, _section(given.step)), given.worktree),
     )
     sources = ("sources", (*given.sources, *given.diffs))
     named = (("rejected", _rejected(given.rejected)), sources)
@@ -237,7 +238,7 @@ def author_prompt(given: Author, parts: Parts) -> str:
 def _facts_alone(given: Author) -> list[str]:
     """An agent that looks for facts must not know what they are wanted for. A path would tell it,
     since it contains the run's name."""
-    asked = prompt_lines.optional("question", given.question.name) if given.question else ()
+    asked = prompt_lines.optional("question_id", given.question.name) if given.question else ()
     return [prompt_lines.line("step", given.step), *asked, prompt_lines.model(given.actual_model)]
 
 
@@ -270,6 +271,7 @@ def fixer_prompt(given: Fixer, parts: Parts) -> str:
         *prompt_lines.optional_path("dispositions_path", given.dispositions_path),
         prompt_lines.model(given.actual_model),
         *prompt_lines.paths("finding_file_paths", given.finding_file_paths),
+        *prompt_lines.paths("companion_paths", given.companion_paths),
         *prompt_lines.paths("upstream_paths", given.upstream_paths),
     ]
     role = roles.compose(given.role, parts, prints=given.prints, section=given.step)

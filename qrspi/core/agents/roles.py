@@ -165,15 +165,6 @@ def for_section(text: str, section: str) -> str:
     return "".join(part for part in re.split(_SECTION, text) if _concerns(part, section)).strip()
 
 
-def step_rules(text: str, section: str) -> str:
-    """Only the sections that name this step. A role without such sections serves one step, and all
-    of its text is about that."""
-    parts = [part for part in re.split(_SECTION, text) if re.match(_STEP, part)]
-    if not parts:
-        return text.strip()
-    return "".join(part for part in parts if _concerns(part, section)).strip()
-
-
 def _concerns(part: str, section: str) -> bool:
     named = re.match(_STEP, part)
     return named is None or section in (word.strip() for word in named[1].split(","))

@@ -54,6 +54,15 @@ def problems(data: bytes, file: str, number: int) -> tuple[Problem, ...]:
     return (*_too_long(before, f" before '## {SECTION}'", file), *found)
 
 
+def said_of(data: bytes, name: str) -> str:
+    """What the line about a finding says; '' when there is none. A line may name several."""
+    for line in data.decode(errors="replace").splitlines():
+        names, colon, words = line.removeprefix("- ").partition(": ")
+        if line.startswith("- ") and colon and name in (one.strip() for one in names.split(",")):
+            return " ".join(words.split())
+    return ""
+
+
 def _problem(file: str, found: str, expected: str, field: str = "") -> Problem:
     what = f"{field} is {found}" if field else found
     message = f"{file}: {what}; expected {expected}"

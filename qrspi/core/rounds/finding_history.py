@@ -9,7 +9,14 @@ from qrspi.core.findings import triage
 from qrspi.core.model import Finding, Triaged
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import Subject
-from qrspi.core.rounds import lineage, pause_file, round_list, scope_set, verified_file
+from qrspi.core.rounds import (
+    dispositions,
+    lineage,
+    pause_file,
+    round_list,
+    scope_set,
+    verified_file,
+)
 from qrspi.core.rounds import loop as loops
 from qrspi.core.rounds.lineage import Lineage, Record, RoundFindings, Sighting, State, Trace
 from qrspi.core.rounds.loop import Loop
@@ -108,9 +115,19 @@ def fates(tree: Tree, loop: Loop, config: Config, base: int) -> tuple[str, ...]:
 def _fate(tree: Tree, loop: Loop, number: int, record: Record) -> str:
     words = " ".join(record.message.split())
     said = words if len(words) <= _LINE else f"{words[:_LINE]}…"
-    told = RoundPaths(loop.subject.reviews, number).dispositions
-    done = "" if record.settled or not exists(tree, told) else f", see {told}"
+    done = "" if record.settled else _done(tree, loop, number, record.name)
     return f"{record.name} ({record.section}): {record.fate}{done}: {said}"
+
+
+def _done(tree: Tree, loop: Loop, number: int, name: str) -> str:
+    """What the fixer says of it. Not every reviewer can open the file."""
+    told = RoundPaths(loop.subject.reviews, number).dispositions
+    data = tree.read(told)
+    if isinstance(data, Fault):
+        return ""
+    words = dispositions.said_of(data, name)
+    shown = words if len(words) <= _LINE else f"{words[:_LINE]}…"
+    return f' (its fixer: "{shown}")' if words else f", see {told}"
 
 
 def escape_report(tree: Tree, loop: Loop, config: Config, base: int, reason: str) -> bytes:

@@ -66,11 +66,11 @@ def files_in(diff: bytes) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))
 
 
-def merged(job: Job) -> tuple[Source, ...]:
-    """The same for the whole phase, as it is checked out."""
+def merged_place(job: Job) -> str:
+    """Where the tasks of the phase are merged, and checked out."""
     from qrspi.handlers.changes import code_repository
 
-    return shown(job, code_repository.repository_of(job).root)
+    return code_repository.repository_of(job).root
 
 
 def of_tasks(job: Job) -> tuple[str, ...]:

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
 
 _APART = "research"
+_OVER_TASKS = ("parallelize", "integrate", "test")  # made from the plan with every task of it
 
 
 class Material(NamedTuple):
@@ -50,7 +51,7 @@ class Material(NamedTuple):
     since: str = ""  # in a later round: the path of what changed since the one before
     diffs: tuple[Source, ...] = ()  # both as texts, for an agent on another machine
     earlier: tuple[Source, ...] = ()  # in a later round: what became of each finding so far
-    worktree: str = ""  # of a task
+    worktree: str = ""  # of a task, or the repository where all tasks are merged
     code: tuple[Source, ...] = ()
     merged: tuple[Source, ...] = ()  # of integrate: the code, for agents that open no files
     concerns: tuple[Source, ...] = ()  # of the task's implementer
@@ -71,8 +72,10 @@ def material(job: Job, *, travels: bool = False) -> Material:
 def _of_code(job: Job, given: Material, subject: Subject) -> Material:
     if job.facts.step == "test":
         given = given._replace(upstream=(*given.upstream, *code_material.evidence(job)))
+    if subject.key in ("integrate", "test"):
+        given = given._replace(worktree=code_material.merged_place(job))
     if subject.key == "integrate":
-        return given._replace(merged=code_material.merged(job))
+        return given._replace(merged=code_material.shown(job, given.worktree))
     if subject.key == "implement-gate":
         outcomes = _sources(job.workspace, code_material.of_tasks(job))
         return given._replace(upstream=(*given.upstream, *outcomes))
@@ -163,7 +166,6 @@ def _verifier(job: Job, stem: str, agent: Agent) -> Verifier:
     given = agent.material
     about = (*given.text, *given.code, *given.merged, *given.concerns, *given.upstream)
     sources = (*_sources(job.workspace, (path,)), *about)
-    companions = (_absolute(job, one) for one in _text_paths(job) if one != loop.subject.artifact)
     return Verifier(
         role=agent.role,
         step=loop.subject.key,
@@ -172,7 +174,7 @@ def _verifier(job: Job, stem: str, agent: Agent) -> Verifier:
         finding_file_path=_absolute(job, path),
         sidecar_path=_absolute(job, f"{loop.paths.directory}/{sidecar_file(finding.stem)}"),
         artifact_path=_absolute(job, loop.subject.artifact),
-        companion_paths=tuple(companions),
+        companion_paths=_companions(job, loop.subject.artifact),
         worktree=given.worktree,
         diff_file_path=given.diff,
         upstream_paths=_upstream_paths(job),
@@ -204,6 +206,7 @@ def _fixer(job: Job, agent: Agent) -> Fixer:
         verified_path=_absolute(job, loop.paths.verified),
         dispositions_path=_absolute(job, loop.paths.dispositions),
         finding_file_paths=tuple(_absolute(job, path) for path in files),
+        companion_paths=_companions(job, loop.subject.artifact),
         upstream_paths=_upstream_paths(job),
         sources=(*sources, *agent.material.upstream) if agent.prints else (),
         rejected=agent.rejected,
@@ -319,6 +322,10 @@ def _text_paths(job: Job) -> tuple[str, ...]:
     return step_text.paths(job.workspace, job.facts.step)
 
 
+def _companions(job: Job, artifact: str) -> tuple[str, ...]:
+    return tuple(_absolute(job, path) for path in _text_paths(job) if path != artifact)
+
+
 def _upstream_paths(job: Job) -> tuple[str, ...]:
     made_from = _made_from(job, job.facts.step)
     if job.facts.step == "test":
@@ -330,10 +337,10 @@ def _upstream_paths(job: Job) -> tuple[str, ...]:
 
 def _made_from(job: Job, step: str) -> tuple[str, ...]:
     found = upstream(step, job.facts.route, job.facts.names)
-    if step != "test":
+    if step not in _OVER_TASKS:
         return found
-    criteria = (path for path in step_text.paths(job.workspace, "plan") if path not in found)
-    return (*found, *criteria)
+    tasks = (path for path in step_text.paths(job.workspace, "plan") if path not in found)
+    return (*found, *tasks)
 
 
 def _earlier(job: Job) -> tuple[Source, ...]:

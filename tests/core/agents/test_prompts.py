@@ -228,8 +228,9 @@ def test_a_verifiers_prompt():
     assert named_only(verifier_prompt(VERIFIER, PARTS)) == (
         "[untrusted-data]\n\n[sidecar-format]\n\n[verifier]\n\n[sidecar-file]\n\n"
         "# This time\n\n"
-        "The reviewer judged by these rules, and so do you:\n\n"
-        "## Step: plan, design\n\nP\n\n"
+        "The reviewer was told what follows, down to `# Parameters`; it speaks to the reviewer. "
+        "Judge by it: what it leaves alone, or would not call a finding, is none.\n\n"
+        "# Quality\n\n## Step: plan, design\n\nP\n\n"
         "# Parameters\n\n"
         "step: plan\n"
         "finding: quality-claude.R3-F02\n"
@@ -247,7 +248,8 @@ def test_a_verifiers_prompt():
 
 @pytest.mark.rule("LIV-20")
 def test_a_verifier_of_code_is_told_where_it_is():
-    told = verifier_prompt(VERIFIER._replace(step="task-01", worktree="/trees/task-01"), PARTS)
+    about = VERIFIER._replace(step="task-01", worktree="/trees/task-01", rules="")
+    told = verifier_prompt(about, PARTS)
     assert "\nworktree: /trees/task-01\n" in told
     before, _ = told.split("\n# Parameters\n")
     assert before.endswith(
@@ -293,7 +295,7 @@ def test_an_authors_prompt_for_one_question():
         "[untrusted-data]\n\n[artifact-rules]\n\n[author-research-question]\n\n[answer-print]\n\n"
         "# Parameters\n\n"
         "step: research\n"
-        "question: q02-web\n"
+        "question_id: q02-web\n"
         "actual_model: unknown\n"
         "\n"
         "question:\n"

@@ -14,7 +14,6 @@ from qrspi.core.agents.roles import (
     is_name,
     kind_of,
     parse,
-    step_rules,
 )
 from qrspi.core.config.model_tiers import Model
 from qrspi.core.model import CHANGE_TYPES, Problem
@@ -346,14 +345,3 @@ def test_a_role_names_what_it_looks_for(place, words):
     name, section = place
     text = " ".join(for_section(_shipped(name).text, section).split())
     assert [word for word in words.split("|") if word not in text] == []
-
-
-@pytest.mark.rule("LIV-20")
-@pytest.mark.parametrize("stem", STEMS)
-def test_whoever_verifies_a_finding_gets_the_rules_it_was_made_by(stem):
-    text = _shipped(f"reviewer-{stem}").text
-    named = [section for section in SECTIONS if f"## Step: {section}\n" in f"{text}\n"]
-    for section in named:
-        assert step_rules(text, section).startswith(f"## Step: {section}\n")
-    assert named or step_rules(text, "task") == text
-    assert not named or step_rules(text, "no-step") == ""

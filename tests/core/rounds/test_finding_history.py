@@ -54,6 +54,26 @@ def test_there_is_a_line_for_each_earlier_finding_with_its_fate() -> None:
 
 
 @pytest.mark.rule("LIV-19")
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        (
+            "quality-claude.R1-F01: applied. Why is one way.",
+            ' (its fixer: "applied. Why is one way.")',
+        ),
+        ("x.R1-F01, quality-claude.R1-F01: not applied: no", ' (its fixer: "not applied: no")'),
+        ("quality-claude.R1-F011: applied.", f", see {FIRST}-dispositions.md"),
+    ],
+)
+def test_what_a_fixer_says_of_a_finding_is_part_of_its_fate(line: str, told: str) -> None:
+    there = files() | {f"{FIRST}-dispositions.md": f"---\nround: 1\n---\n- {line}\n".encode()}
+    settings = configs.read(there["config.md"])
+    loop = loops.evaluate(tree(there), subject_of("goals"), settings)
+    first = finding_history.fates(tree(there), loop, settings, 0)[0]
+    assert first.startswith(f"quality-claude.R1-F01 (## Why): kept{told}: ")
+
+
+@pytest.mark.rule("LIV-19")
 def test_a_long_finding_is_one_short_line() -> None:
     there = files()
     path = f"{FIRST}/quality-claude.finding-F01.md"
