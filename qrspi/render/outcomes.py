@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from qrspi.core.hints import TYPE_CHECKING, Any
-from qrspi.render import problems, run_page
+from qrspi.render import deeds, problems, run_page
 from qrspi.render.terminal import one_line, table
 
 if TYPE_CHECKING:
@@ -42,8 +42,7 @@ def _did(done: Performed, dry_run: bool) -> list[str]:
 
 
 def title(done: Performed) -> str:
-    number = f" round {done.round}" if done.round else ""
-    return one_line(f"{done.handler} {done.step}{number}")
+    return one_line(deeds.sentence(done.handler, done.step, done.round))
 
 
 def decision_document(

@@ -55,13 +55,13 @@ def test_next_sends_agents_until_a_person_is_needed(review: Path, qrspi: Call) -
     done = qrspi("next", "--dispatch", "--replies", "../replies")
     assert (done.code, done.err) == (0, "[transport: scripted]\n")
     assert done.out.splitlines() == [
-        "done: prepare-round design round 1",
+        "done: open design round 1",
         "  reviews/design/round-01.diff",
         "  reviews/design/round-01/.dispatch-manifest.json",
-        "done: dispatch-review design round 1",
+        "done: send the reviewers of design round 1",
         "  reviews/design/round-01/quality-claude.clean.md",
         "  reviews/design/round-01/scope-claude.clean.md",
-        "done: assemble design round 1",
+        "done: collect the findings of design round 1",
         "  reviews/design/round-01-verified.md",
         "  reviews/design/round-01/kept-findings.txt",
         "  reviews/design/round-01-scope-set.txt",
@@ -142,7 +142,7 @@ def test_a_failure_is_told_once_after_what_was_done(
 def test_a_rehearsal_sends_nobody(review: Path, qrspi: Call) -> None:
     before = sorted(file.as_posix() for file in review.rglob("*"))
     done = qrspi("next", "--dispatch", "--dry-run", "--replies", "../replies")
-    assert (done.code, done.out.splitlines()[0]) == (0, "would do: prepare-round design round 1")
+    assert (done.code, done.out.splitlines()[0]) == (0, "would do: open design round 1")
     assert done.out.endswith(
         f"\n\nwould send: whom the run waits for then; `qrspi next {runs.RUN}` says whom.\n"
     )

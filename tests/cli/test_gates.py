@@ -62,7 +62,7 @@ def test_a_yes_to_a_clean_review_goes_on_at_once(project: Path, qrspi: Call) -> 
 Approved goals.md. Reviews passed clean in round 1.
   approvals.jsonl
   goals.md
-done: write-prompts questions
+done: write the prompts of questions
 
 Next: Write questions.md, then run `qrspi next {RUN}`. \
 `qrspi prompt {RUN} author` prints what to tell an agent.

@@ -74,11 +74,11 @@ def test_files_stand_below_a_row_without_room_for_them() -> None:
     task = tuple(Touched(f"tasks/task-{at:02d}.md", None, NEW) for at in range(5))
     rows = [one for item in (line(), line(files=task), line(files=())) for one in rendered(item)]
     assert rows == [
-        f"{NOW}  qrspi           assemble        goals        1",
+        f"{NOW}  qrspi           collect         goals        1",
         "    reviews/goals/round-01-verified.md",
-        f"{NOW}  qrspi           assemble        goals        1",
+        f"{NOW}  qrspi           collect         goals        1",
         "    tasks/task-00.md, tasks/task-01.md, tasks/task-02.md and 2 more",
-        f"{NOW}  qrspi           assemble        goals        1      -",
+        f"{NOW}  qrspi           collect         goals        1      -",
     ]
 
 

@@ -41,15 +41,15 @@ def test_what_can_be_done_is_done_and_what_is_needed_is_said(tmp_path: Path, qrs
     at = f"qrspi --root {tmp_path}"
     assert (done.code, done.out) == (
         0,
-        "done: commit-round goals round 1\n"
+        "done: commit goals round 1\n"
         "  reviews/goals/round-01-commit.txt\n"
-        "done: choose-loop goals round 1\n"
+        "done: note how goals round 1 goes on\n"
         "  reviews/goals/loop.md\n"
-        "done: prepare-round goals round 2\n"
+        "done: open goals round 2\n"
         "  reviews/goals/round-02.diff\n"
         "  reviews/goals/round-02-since.diff\n"
         "  reviews/goals/round-02/.dispatch-manifest.json\n"
-        "done: write-prompts goals round 2\n"
+        "done: write the prompts of goals round 2\n"
         "  .qrspi/dispatch/goals/round-02/quality-claude.md\n"
         "  .qrspi/dispatch/goals/round-02/scope-claude.md\n"
         "Next: Send 2 reviewers of goals round 2 (quality-claude, scope-claude); each writes "
@@ -101,7 +101,7 @@ def test_a_rehearsal_names_every_file_and_changes_none(tmp_path: Path, qrspi: Ca
     rehearsed = qrspi("--root", tmp_path, "next", "--dry-run")
     assert snapshot(tmp_path) == before
     assert rehearsed.out.splitlines()[:4] == [
-        "would do: assemble goals round 1",
+        "would do: collect the findings of goals round 1",
         "  reviews/goals/round-01-verified.md",
         "  reviews/goals/round-01/kept-findings.txt",
         "  reviews/goals/round-01-scope-set.txt",
@@ -130,12 +130,12 @@ def test_a_rehearsal_begins_like_the_real_thing(
 def test_what_is_committed_is_rehearsed_without_the_commit(tmp_path: Path, qrspi: Call) -> None:
     scenes.fixed(tmp_path / "fixed")
     assert rehearsed(qrspi, tmp_path / "fixed") == [
-        "would do: commit-round goals round 1",
+        "would do: commit goals round 1",
         "  reviews/goals/round-01-commit.txt",
     ]
     run = quick.reviewed(tmp_path / "quick", git=True)
     assert rehearsed(qrspi, tmp_path / "quick")[4:] == [
-        "would do: cascade questions round 1",
+        "would do: approve questions, which is clean",
         "  cascade-audit.log",
         "  cascade-clean-questions-quality-claude.md",
         "  questions.md",
@@ -189,7 +189,7 @@ def test_whoever_set_the_mode_is_not_called_nobody(tmp_path: Path, process: Call
     config = (run / "config.md").read_text()
     (run / "config.md").write_text(config.replace("---\n", "---\nreview_mode: loop\n", 1))
     said = process("--root", tmp_path, "next")
-    assert "loop: review_mode in config.md is loop\n" in said.err
+    assert "reviews go on until a round is clean (review_mode in config.md is loop)\n" in said.err
     assert "nobody was asked" not in said.err + (run / "reviews/goals/loop.md").read_text()
 
 

@@ -70,7 +70,7 @@ def test_a_run_on_the_default_branch_is_asked_before_anything_is_merged(
     assert (
         f"merged task-01 (qrspi/user-auth/task-01 at {branch}) into main as {merge}" in result.err
     )
-    assert result.out.startswith("done: merge test\n")
+    assert result.out.startswith("done: merge the tasks\n")
     assert "\nfeature_branch: main\n" in shop.read("config.md")
     assert [one[:2] for one in named(shop)] == [("implement", "main")]
 
@@ -96,7 +96,7 @@ def test_who_named_the_branch_before_is_told_and_not_asked(shop: Workshop, qrspi
     label = shop.answer.options[0].label
     assert label == "approve implementation.md, and merge task-01 into main"
     said = qrspi("resolve", RUN, "continue").out
-    assert "done: merge test\n  merged task-01 (qrspi/user-auth/task-01 at " in said
+    assert "done: merge the tasks\n  merged task-01 (qrspi/user-auth/task-01 at " in said
 
 
 @pytest.mark.rule("LIV-12")

@@ -90,7 +90,7 @@ def test_every_command_works_in_a_tasks_work_tree(
     assert there == here
     assert qrspi("task", "report", RUN, "task-01", "--status", "DONE", "--commit", "HEAD").code == 0
     assert shop.has("reviews/tasks/task-01/report.md")
-    assert qrspi("next").out.startswith("done: prepare-round task-01 round 1\n")
+    assert qrspi("next").out.startswith("done: open task-01 round 1\n")
     monkeypatch.chdir(shop.tree("task-01") / "docs/qrspi" / RUN)
     assert qrspi("show", "task-01").code == 0
     assert shop.git("status", "--porcelain", at=shop.tree("task-01")) == ""

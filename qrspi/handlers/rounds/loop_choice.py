@@ -27,7 +27,15 @@ def handle(job: Job) -> Performed:
     if job.is_answered:
         _on_record(job, loop, mode, Edit("write", path, mode, data))
     job.workspace.write(path, data)
-    return Performed("choose-loop", loop.subject.key, loop.round, (path,), (f"{mode}: {by}",))
+    return Performed(
+        "choose-loop", loop.subject.key, loop.round, (path,), (f"{_GOES_ON[mode]} ({by})",)
+    )
+
+
+_GOES_ON = {
+    "loop": "reviews go on until a round is clean",
+    "present": "a person is shown each round",
+}
 
 
 def _why(job: Job) -> str:

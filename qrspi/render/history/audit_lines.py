@@ -6,7 +6,7 @@ from qrspi.core.hints import Any
 from qrspi.core.model import Problem
 from qrspi.core.records import audit_trail
 from qrspi.core.records.audit_trail import Line, Touched
-from qrspi.render import problems
+from qrspi.render import deeds, problems
 from qrspi.render.terminal import cells_of, folded, one_line, table_row
 
 SCHEMA = "qrspi/log/v1"
@@ -66,7 +66,8 @@ def _who(line: Line) -> str:
 def _event(line: Line) -> str:
     """One word says that something was not finished; `--json` and `--files` say why."""
     word = line.outcome.partition(":")[0]
-    return line.event if word in ("done", "") else f"{line.event} ({word})"
+    event = deeds.word(line.event)
+    return event if word in ("done", "") else f"{event} ({word})"
 
 
 def _row(cells: tuple[str, ...], width: int) -> str:
