@@ -133,7 +133,7 @@ MORE_FOR_NEXT = """
     qrspi.handlers.jobs.job
     qrspi.handlers.rounds
     qrspi.handlers.rounds.assemble
-    qrspi.render.outcomes
+    qrspi.render.deeds qrspi.render.outcomes
     qrspi.world.agents
     qrspi.world.agents.dispatch_folder
     qrspi.world.consent
