@@ -146,6 +146,7 @@ class Daemon:
             if self._watcher.stopping:
                 return
             yield from self._look_at(run)
+        self._in_git.let_go()
         yield from self._gone(change, {run.name for run in runs})
         if change.why in ("start", "lost"):
             failed = len(self._troubles.keys() - {""})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -14,6 +15,7 @@ from qrspi.cli import boundary
 from qrspi.core.model import Problem
 from qrspi.daemon import Daemon, Report, Settings
 from qrspi.engine import Outcome
+from qrspi.world.git import tracked_files
 from qrspi.world.processes.side_processes import SideProcesses
 from qrspi.world.runs import state_cache
 from qrspi.world.runs.locate import Root
@@ -46,6 +48,10 @@ class Deaf:
     def hear_git(self) -> list[Report]:
         """As after an event of the repository's."""
         return list(self._daemon.look(Change("event", git=True)))
+
+    @property
+    def kept_of_git(self) -> object:
+        return self._daemon._in_git._seen
 
     def sweep(self) -> int:
         """How many runs were derived."""
@@ -270,6 +276,25 @@ def test_a_start_asks_git_about_all_runs_at_once(
     tried = [one.run for one in daemon.hear_git() if one.performed]
     assert sorted(set(tried)) == MANY
     assert [verb for verb in asked() if verb.startswith("ls-")] == ["ls-tree", "ls-files"]
+
+
+@pytest.mark.rule("DMN-02", "SPE-01")
+def test_what_is_kept_of_git_does_not_grow_with_the_index(tmp_path: Path) -> None:
+    """Runs that were deleted without a commit stay in the index; of each only two hashes count."""
+    daemon = failing(tmp_path)
+    assert tracked_files._listings == {}
+    kept = []
+    for number in (10, 500):
+        gone = tmp_path / "docs" / "qrspi" / SECOND
+        gone.mkdir()
+        for name in range(number):
+            (gone / f"note-{name}.md").write_text("Words.\n")
+        scenes.git(tmp_path, "add", "--all", str(gone))
+        shutil.rmtree(gone)
+        daemon.hear_git()
+        assert tracked_files._listings == {}
+        kept.append(len(pickle.dumps(daemon.kept_of_git)))
+    assert kept[0] == kept[1]
 
 
 @pytest.mark.rule("DMN-02", "DMN-08")

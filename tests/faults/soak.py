@@ -182,7 +182,7 @@ class Soak:
             began = said = sampled = time.monotonic()
             while (now := time.monotonic()) < began + seconds:
                 self._something()
-                assert self.daemon.poll() is None, self._log.read_text()[-2000:]
+                self._lives()
                 if now - sampled > SAMPLE:
                     sampled = now
                     self.tally.samples.append(self._sample(now - began))
@@ -275,9 +275,13 @@ class Soak:
             actor.holds()
         assert world.leftovers(self.project) == []
 
+    def _lives(self) -> None:
+        assert self.daemon.poll() is None, self._log.read_text()[-2000:]
+
     def _until(self, is_so: Callable[[], bool]) -> None:
         end = time.monotonic() + QUIET
         while not is_so():
+            self._lives()
             if time.monotonic() > end:
                 left = [(one.run.name, one.state().next) for one in self.actors]
                 late = [one for one in left if one[1].who == "engine"]

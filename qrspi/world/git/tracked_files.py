@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
 
+from qrspi.core.digest import sha256
+from qrspi.core.hints import Any
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.world.git import command
 from qrspi.world.git.repository import Repo
@@ -23,14 +26,11 @@ class Listing:
     kernel says the same of that file, they are the same."""
 
     def __init__(self, repo: Repo) -> None:
-        self._folder = f"{repo.from_root('.')}/".removeprefix("./")
+        self._folder = os.fsencode(f"{repo.from_root('.')}/".removeprefix("./"))
         self._index = f"{repo.git_dir}/index"
         self._said = _kernel(self._index)
-        self._entries = _ask(repo, [])
-        self._below: dict[str, list[int]] = {}
-        for number, entry in enumerate(self._entries):
-            for name in _itself_and_parents(entry.name):
-                self._below.setdefault(name, []).append(number)
+        # Lines as git wrote them: as entries, those of a thousand runs would take 300 MB.
+        self._lines = _ask(repo, [])
 
     @property
     def is_current(self) -> bool:
@@ -38,29 +38,48 @@ class Listing:
 
     def find(self, names: Sequence[str]) -> tuple[Tracked, ...] | None:
         """In the order of the index; None when only git can tell."""
-        below = all(name.startswith(self._folder) and name != "." for name in names)
-        if not names or not below or not self.is_current:
+        wanted = [os.fsencode(name) for name in names]
+        below = all(name.startswith(self._folder) and name != b"." for name in wanted)
+        if not wanted or not below or not self.is_current:
             return None
-        numbers = {number for name in names for number in self._below.get(name, ())}
-        return tuple(self._entries[number] for number in sorted(numbers))
+        numbers = {number for name in wanted for number in self._numbers(name)}
+        return tuple(_entry(self._lines[number]) for number in sorted(numbers))
 
-    def by_child(self) -> dict[str, tuple[Tracked, ...]]:
-        """What each file or folder directly in this one has."""
-        skip, found = len(self._folder), dict[str, list[Tracked]]()
-        for entry in self._entries:
-            found.setdefault(entry.name[skip:].partition("/")[0], []).append(entry)
-        return {name: tuple(entries) for name, entries in found.items()}
+    def _numbers(self, name: bytes) -> Iterator[int]:
+        """Where a file is, or what is below a folder: the index is sorted by the bytes of names."""
+        for first, after in ((name, name + b"\0"), (name + b"/", name + _AFTER_SLASH)):
+            yield from range(self._from(first), self._from(after))
+
+    def _from(self, name: bytes) -> int:
+        return bisect_left(self._lines, name, key=_name)
+
+    def by_child(self) -> dict[str, bytes]:
+        """Of each file or folder directly in this one, a hash of what git has of it."""
+        skip, found = len(self._folder), dict[bytes, Any]()
+        for line in self._lines:
+            child = _name(line)[skip:].partition(b"/")[0]
+            if child not in found:
+                found[child] = sha256()
+            found[child].update(line + b"\0")
+        return {os.fsdecode(child): digest.digest() for child, digest in found.items()}
 
 
+_AFTER_SLASH = bytes((ord("/") + 1,))
 _listings: dict[str, Listing] = {}  # by git directory
 
 
 def list_once(repo: Repo) -> Listing:
-    """List what is below `repo.path`. Until the index changes, `tracked` answers from that list."""
+    """List what is below `repo.path`. Until the index changes, `tracked` answers from that list;
+    whoever asked for it lets it go."""
     kept = _listings.get(repo.git_dir)
     if kept is None or not kept.is_current:
         kept = _listings[repo.git_dir] = Listing(repo)
     return kept
+
+
+def let_go() -> None:
+    """From now on git is asked again."""
+    _listings.clear()
 
 
 def tracked(repo: Repo, paths: Sequence[str]) -> tuple[Tracked, ...]:
@@ -68,7 +87,7 @@ def tracked(repo: Repo, paths: Sequence[str]) -> tuple[Tracked, ...]:
     pathspecs = command.literal(paths)
     kept = _listings.get(repo.git_dir)
     listed = kept.find([repo.from_root(path) for path in paths]) if kept else None
-    return _ask(repo, pathspecs) if listed is None else listed
+    return tuple(map(_entry, _ask(repo, pathspecs))) if listed is None else listed
 
 
 def untracked(repo: Repo, paths: Sequence[str]) -> tuple[str, ...]:
@@ -81,16 +100,19 @@ def untracked_in(entries: Sequence[Tracked], repo: Repo, paths: Sequence[str]) -
     return tuple(path for path in paths if repo.from_root(path) not in known)
 
 
-def _ask(repo: Repo, pathspecs: Sequence[str]) -> tuple[Tracked, ...]:
+def _ask(repo: Repo, pathspecs: Sequence[str]) -> list[bytes]:
     args = ["ls-files", "-z", "--stage", "--full-name", "--", *pathspecs]
-    lines = os.fsdecode(command.read(repo.path, args).out).split("\0")
-    return tuple(_entry(line) for line in lines if line)
+    return command.read(repo.path, args).out.split(b"\0")[:-1]
 
 
-def _entry(line: str) -> Tracked:
-    meta, _, name = line.partition("\t")
-    mode, oid, _ = meta.split(" ")
-    return Tracked(mode, oid, name)
+def _name(line: bytes) -> bytes:
+    return line.partition(b"\t")[2]
+
+
+def _entry(line: bytes) -> Tracked:
+    meta, _, name = line.partition(b"\t")
+    mode, oid, _ = meta.decode("ascii").split(" ")
+    return Tracked(mode, oid, os.fsdecode(name))
 
 
 def _itself_and_parents(name: str) -> list[str]:

@@ -10,9 +10,9 @@ import os
 from qrspi.core.errors import Refusal
 from qrspi.world.git import command, repository
 from qrspi.world.git.repository import Repo
-from qrspi.world.git.tracked_files import Tracked, list_once
+from qrspi.world.git.tracked_files import let_go, list_once
 
-InGit = tuple[str, tuple[Tracked, ...]]  # a run's tree in HEAD, its entries in the index
+InGit = tuple[str, bytes]  # a run's tree in HEAD, a hash of its entries in the index
 
 
 class RunsInGit:
@@ -22,6 +22,11 @@ class RunsInGit:
 
     def forget(self) -> None:
         self._seen = None
+
+    def let_go(self) -> None:
+        """Keep only what `changed` compares: the index may be large, and is listed when it is
+        needed."""
+        let_go()
 
     def changed(self) -> frozenset[str] | None:
         """The names of the runs; None when that cannot be told."""
@@ -41,7 +46,7 @@ def _seen(folder: str) -> dict[str, InGit] | None:
     except Refusal:
         return None
     names = trees.keys() | entries.keys()
-    return {name: (trees.get(name, ""), entries.get(name, ())) for name in names}
+    return {name: (trees.get(name, ""), entries.get(name, b"")) for name in names}
 
 
 def _trees(repo: Repo) -> dict[str, str]:
