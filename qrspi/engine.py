@@ -59,6 +59,10 @@ def advance(workspace: Workspace, options: Options, path: str = "") -> Outcome:
     found = _surveyed(workspace, options, path)
     if due(workspace, found, options) is None and workspace.at_rest:
         return Outcome((), _told(workspace, found, options))
+    return _advance_locked(workspace, options, path)
+
+
+def _advance_locked(workspace: Workspace, options: Options, path: str) -> Outcome:
     performed: list[Performed] = []
     with workspace.locked(options.lock_timeout, options.command):
         while True:
@@ -104,9 +108,10 @@ def _left_to_you(found: Survey, options: Options) -> RunState:
 
 
 def go_on(workspace: Workspace, options: Options, path: str = "") -> tuple[Outcome, Problem | None]:
-    """What `next` would do after an approval. The approval stands, whatever happens here."""
+    """What `next` would do after an approval, which nearly always leaves something to do. The
+    approval stands, whatever happens here."""
     try:
-        return advance(workspace, options, path), None
+        return _advance_locked(workspace, options, path), None
     except Refusal as refusal:
         return Outcome((), survey(workspace, path).state), refusal.problem
 

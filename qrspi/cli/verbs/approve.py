@@ -54,7 +54,7 @@ def command(
     with decision.deciding(dry_run=dry_run) as job:
         step = consent.shown.step if consent.shown else approve.step_of(job, word)
         shown = approve.standing(job, step)
-        made = decision.make(job, approve.plan(job, step, consent))
+        made = decision.make(job, approve.plan_for(job, shown, consent))
     verb = "Approved" if made.done else "Would approve"
     head = f"{verb} {shown.artifact}. {one_line(shown.sentence)}."
     about = {"artifact": shown.artifact, "review": shown.review, "clean": shown.clean}
@@ -83,7 +83,7 @@ def _asked(decision: DecisionCommand, word: str | None, consent: Consent) -> Con
     if shown.clean or shown.settled:
         return consent
     consent = consent._replace(shown=shown)
-    approve.plan(job, shown.step, consent)  # what is refused is not asked about
+    approve.plan_for(job, shown, consent)  # what is refused is not asked about
     decision.session.note(*job.next.care)
     question = f"{shown.sentence}. Approve {shown.artifact} all the same?"
     if AGAIN not in job.next.options:

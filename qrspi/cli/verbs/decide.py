@@ -143,9 +143,15 @@ def _loop_back(
         here = _here(job, asked)
         return decide_findings.loop_back(here, decide_findings.full_name(here, name), to, who)
 
-    change = plan(decision.look())
-    decision.session.note(f"Loop back to: {STEP[change.step].artifact}")
-    if not (yes or dry_run):
+    def told(job: Job) -> ChangeSet:
+        change = plan(job)
+        decision.session.note(f"Loop back to: {STEP[change.step].artifact}")
+        return change
+
+    asks = not (yes or dry_run)
+    if asks:
+        change = told(decision.look())
         command = f"qrspi decide {decision.run.name} {name} loop-back --to {change.step}"
         decision.confirm_rewind(change, command)
-    decision.answer_rewind(decision.decide(plan, dry_run=dry_run), decisions={name: "loop-back"})
+    made = decision.decide(plan if asks else told, dry_run=dry_run)
+    decision.answer_rewind(made, decisions={name: "loop-back"})

@@ -37,8 +37,9 @@ def command(
     run, word = run_words.run_and_step(words, USAGE)
     reason = run_words.reason_of(message, file, USAGE)
     decision = DecisionCommand(session, "reject", run, run_words.a_step(word, USAGE))
-    step = word or _current(decision.look())
-    made = decision.decide(lambda job: reject.plan(job, step, reason, who), dry_run=dry_run)
+    with decision.deciding(dry_run=dry_run) as job:
+        step = word or _current(job)
+        made = decision.make(job, reject.plan(job, step, reason, who))
     artifact, path = STEP[step].artifact, made.change.concerns[0]
     verb = "Rejected" if made.done else "Would reject"
     head = f"{verb} {artifact}; the author gets {path}."

@@ -13,10 +13,10 @@ from qrspi.cli.decision_command import DecisionCommand
 from qrspi.cli.run_words import is_subject
 from qrspi.cli.session import Session
 from qrspi.core.config import problems as config_problems
-from qrspi.core.derivation.derive import derive
+from qrspi.core.derivation.derive import derive, survey
 from qrspi.core.errors import Refusal
 from qrspi.core.hints import Any
-from qrspi.core.model import Problem
+from qrspi.core.model import Next, Problem
 from qrspi.core.pipeline import subject
 from qrspi.handlers.changes.change_set import ChangeSet
 from qrspi.handlers.jobs.job import Job
@@ -54,11 +54,13 @@ def command(
     """
     run, about, key = read_words(words)
     decision = DecisionCommand(session, "resolve", run)
-    is_number = key.isascii() and key.isdigit()
-    if is_number and (answer := _of_config(decision, int(key))):
-        _carried_out(decision, answer, dry_run=dry_run)
-        return
-    key = menu.named(_about(decision.look(), about), int(key)) or key if is_number else key
+    if key.isascii() and key.isdigit():
+        found = survey(decision.workspace, decision.path)
+        if way := _of_config(found.state.next, int(key)):
+            _carried_out(decision, way, dry_run=dry_run)
+            return
+        here = _about(Job.of(decision.workspace, found, decision.options), about)
+        key = menu.named(here, int(key)) or key
     more = More(to, who, _reason(key, failing, reason), text)
 
     def plan(job: Job) -> ChangeSet:
@@ -76,10 +78,9 @@ def _about(job: Job, word: str | None) -> Job:
     return menu.about(job, subject(word) if word else None)
 
 
-def _of_config(decision: DecisionCommand, number: int) -> str:
+def _of_config(following: Next, number: int) -> str:
     """The way out of a fault in config.md that has this number; empty where there is no such
     menu."""
-    following = derive(decision.workspace, decision.path).next
     if following.kind != "config" or not 0 < number <= len(following.options):
         return ""
     return following.options[number - 1].label

@@ -25,12 +25,12 @@ def command(session: Session, words: tuple[str, ...], who: str, dry_run: bool) -
         text = "say which step is not approved any more"
         raise run_words.misuse(text, field="STEP", hint=USAGE)
     decision = DecisionCommand(session, "unapprove", run, step)
-    facts = decision.look().facts
+    with decision.deciding(dry_run=dry_run) as job:
+        made = decision.make(job, rewind.unapprove(job, step, who))
     built_on_it = [
-        {"step": other, "artifact": STEP[other].artifact, "status": facts.statuses[other]}
-        for other in permits.dependents(facts, step)
+        {"step": other, "artifact": STEP[other].artifact, "status": job.facts.statuses[other]}
+        for other in permits.dependents(job.facts, step)
     ]
-    made = decision.decide(lambda job: rewind.unapprove(job, step, who), dry_run=dry_run)
     artifact = STEP[step].artifact
     head = f"{artifact} {'is' if made.done else 'would be'} a draft again."
     below = ["Built on it, and left as it is:"] if built_on_it else []

@@ -232,10 +232,11 @@ def is_newest_record(job: Job, event: str, about: Mark) -> bool:
 
 def is_newest_record_of(job: Job, event: str, about: Mark, named: str) -> bool:
     """The same, made by the present person: one person's yes never stands for another's."""
+    if not is_newest_record(job, event, about):
+        return False
     entry = approvals.newest(job.facts.records, about.step)
     mine = (git_person.at(job.workspace.path), named)
-    same = entry is not None and (entry.who, entry.named) == mine
-    return same and is_newest_record(job, event, about)
+    return entry is not None and (entry.who, entry.named) == mine
 
 
 def set_fields(tree: Tree, path: str, fields: dict[str, str], what: str) -> Edit | None:

@@ -41,8 +41,9 @@ def find(tree: Tree, repo: Repo) -> Own:
 def _on_record(repo: Repo, folders: tuple[str, ...]) -> frozenset[str]:
     """Rounds whose manifest is in HEAD; none of them while one was renewed since."""
     names = set(commits.names(repo, "HEAD")) if refs.head(repo) else set()
-    known = [folder for folder in folders if f"{folder}/{MANIFEST}" in names]
-    same = commits.is_on_record(repo, [f"{folder}/{MANIFEST}" for folder in known])
+    known = {folder: f"{folder}/{MANIFEST}" for folder in folders}
+    known = {folder: path for folder, path in known.items() if path in names}
+    same = known and commits.is_on_record(repo, tuple(known.values()))
     return frozenset(known if same else ())
 
 

@@ -118,14 +118,18 @@ CLEAN_ONLY = Consent()
 
 
 def plan(job: Job, step: str, consent: Consent = CLEAN_ONLY) -> ChangeSet:
+    return plan_for(job, standing(job, step), consent)
+
+
+def plan_for(job: Job, now: Standing, consent: Consent) -> ChangeSet:
+    step = now.step
     problem = permits.approve(job.facts, job.next, step, job.options.actor)
     if problem and problem.code == "already-approved" and lacks_commit(job, step):
         return _change(job, step, (), problem)
-    if problem := problem or _disagreement(job, step, consent):
+    if problem := problem or _disagreement(job, now, consent):
         raise Refusal(problem)
     about = change_set.mark(job.workspace, step)
     known = change_set.is_newest_record_of(job, "approve", about, consent.who)
-    now = standing(job, step)
     flag = "" if now.clean or now.settled else "unreviewed"
     approval = Record("approve", *about, option=flag)
     if step == "test":
@@ -184,11 +188,11 @@ def notes(job: Job, step: str) -> tuple[str, ...]:
     return ()
 
 
-def _disagreement(job: Job, step: str, consent: Consent) -> Problem | None:
+def _disagreement(job: Job, now: Standing, consent: Consent) -> Problem | None:
+    step = now.step
     ships = step == "test" or consent.reason
     if ships and (problem := _ship_refusal(job, step, consent.reason)):
         return problem
-    now = standing(job, step)
     command = f"qrspi approve {job.run} {step}"
     if consent.shown and consent.shown != now:
         text = f"{now.artifact} or its reviews changed while you were asked: look at it again"
