@@ -263,7 +263,7 @@ def _make(session: Session, place: Place, start: Start, ground: Ground | None) -
         start_run.create(place.root, place.name, start)
     else:
         start_run.adopt(place.path, start, session.lock_timeout)
-    session.note(*consent.allow_config(_project(place), start.config(), "init"))
+    session.note(*consent.allow_config(_project(place), start.config()))
     tree = DiskTree(place.path)
     commit = start_run.commit_start(ground, tree) if ground else None
     return Begun(place, start, ground, _reachable(place, derive(tree, place.shown).next), commit)

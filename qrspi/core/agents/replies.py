@@ -115,7 +115,7 @@ def _claude_usage(result: Object) -> Usage:
     # Tokens from the cache are not part of input_tokens.
     inputs = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
     spent = sum(_count(counts, name) for name in inputs)
-    return Usage(spent, _count(counts, "output_tokens"), _amount(result, "total_cost_usd"))
+    return Usage(spent, _count(counts, "output_tokens"), _cost(result))
 
 
 def _claude_model(events: list[Object], result: Object) -> str:
@@ -266,8 +266,8 @@ def _count(holder: Object, key: str) -> int:
     return value if type(value) is int and 0 <= value < _MOST else 0
 
 
-def _amount(holder: Object, key: str) -> float | None:
-    value = holder.get(key)
+def _cost(holder: Object) -> float | None:
+    value = holder.get("total_cost_usd")
     if not isinstance(value, int | float) or isinstance(value, bool) or not 0 <= value < _MOST:
         return None
     return float(value)

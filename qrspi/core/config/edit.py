@@ -268,7 +268,7 @@ def _would_lose(steps: tuple[str, ...], name: str) -> Problem:
 
 def _with_route(data: bytes, name: str) -> bytes | Problem:
     pipeline = "quick" if name == "quick" else "full"
-    changed = edit_text.put_words(data, "route", ROUTES[name])
+    changed = edit_text.put_route(data, ROUTES[name])
     if not isinstance(changed, Problem):
         changed = edit_text.put(changed, ("pipeline",), pipeline)
     if not isinstance(changed, Problem):

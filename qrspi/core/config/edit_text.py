@@ -35,8 +35,9 @@ def put(data: bytes, path: Path, source: str) -> bytes | Problem:
     )
 
 
-def put_words(data: bytes, key: str, words: tuple[str, ...]) -> bytes | Problem:
-    """A list of words. Where each has its own line, the lines of the words that stay are kept."""
+def put_route(data: bytes, words: tuple[str, ...]) -> bytes | Problem:
+    """Where each word has its own line, the lines of the words that stay are kept."""
+    key = "route"
     value = tuple(Scalar(word, word, 0, 0) for word in words)
     return _change(
         data,

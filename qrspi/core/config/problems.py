@@ -113,12 +113,6 @@ def listed(words: tuple[str, ...], last: str = "or") -> str:
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} {last} {words[-1]}"
 
 
-def menu(problem: Problem) -> str:
-    """The line that says what is wrong, then the numbered ways out."""
-    ways = [f"  {number}) {way}" for number, way in enumerate(problem.options, 1)]
-    return "\n".join((problem.message, *ways)) + "\n"
-
-
 _ABOUT_A_RUN = r"qrspi (?:(?:config|route) (?:set|validate|migrate)|rewind)(?=$|`| (?!\[RUN\]))"
 
 

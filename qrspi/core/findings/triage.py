@@ -88,7 +88,3 @@ def tally(round: Round, triaged: Iterable[Triaged]) -> Tally:
         failed=failed,
         clean=len(round.cleans),
     )
-
-
-def kept(triaged: Iterable[Triaged]) -> tuple[Triaged, ...]:
-    return tuple(one for one in triaged if one.verdict != "drop")

@@ -58,12 +58,6 @@ def ended(outcome: Outcome, decided: Record | None) -> str:
     return f"{decided.person} decided so on {decided.when[:10]}: {outcome.reason}"
 
 
-def of_run(records: Iterable[Record]) -> Record | None:
-    """Who closed the run, unless it was reopened since."""
-    about = [record for record in records if record.event in ("close", "reopen")]
-    return about[-1] if about and about[-1].event == "close" else None
-
-
 def _of_this_phase(records: Iterable[Record], key: str) -> list[Record]:
     """After a phase is put away, rounds and tasks are numbered from 01 again."""
     found: list[Record] = []

@@ -49,10 +49,11 @@ def following(tree: Tree, step: str, reviewed: int) -> int:
     return max(newest(tree, step) + 1, reviewed)
 
 
-def asked_again(tree: Tree, step: str) -> frozenset[str]:
-    """The answers that the newest feedback asks for again, and that have not changed."""
-    number = newest(tree, step)
-    data = tree.read(feedback_file(step, number), LIMIT) if number else Fault("absent")
+def asked_again(tree: Tree) -> frozenset[str]:
+    """The answers that the newest feedback about research asks for again, and that have not
+    changed."""
+    number = newest(tree, "research")
+    data = tree.read(feedback_file("research", number), LIMIT) if number else Fault("absent")
     named = frontmatter.fields(data).get("asks_again")
     if not isinstance(named, dict):
         return frozenset()

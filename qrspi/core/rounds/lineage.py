@@ -352,6 +352,6 @@ def similarity(one: frozenset[str], other: frozenset[str]) -> float:
     return 2 * len(one & other) / total if total else 1.0
 
 
-def sketch(words: frozenset[str], size: int = 4) -> tuple[str, ...]:
+def sketch(words: frozenset[str]) -> tuple[str, ...]:
     """A few words that two sets with most words in common almost certainly share."""
-    return tuple(sorted(words)[-size:])
+    return tuple(sorted(words)[-4:])

@@ -70,7 +70,7 @@ class Asked(NamedTuple):
 def asked(facts: Facts) -> Asked:
     tree, named = facts.tree, frozenset[str]()
     if "feedback" in facts.names:
-        named = feedback.asked_again(tree, "research")
+        named = feedback.asked_again(tree)
     files = outdated(tree, facts.records) - {SUMMARY}
     before = frozenset(file.rpartition("/")[2].removesuffix(".md") for file in files)
     return Asked(questions.inquiry(tree, facts.config, named | before), named, before)

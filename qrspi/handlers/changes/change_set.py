@@ -230,9 +230,10 @@ def is_newest_record(job: Job, event: str, about: Mark) -> bool:
     )
 
 
-def is_newest_record_of(job: Job, event: str, about: Mark, named: str) -> bool:
-    """The same, made by the present person: one person's yes never stands for another's."""
-    if not is_newest_record(job, event, about):
+def is_own_newest_approval(job: Job, about: Mark, named: str) -> bool:
+    """Whether it approves exactly this, made by the present person: one person's yes never
+    stands for another's."""
+    if not is_newest_record(job, "approve", about):
         return False
     entry = approvals.newest(job.facts.records, about.step)
     mine = (git_person.at(job.workspace.path), named)

@@ -129,7 +129,7 @@ def plan_for(job: Job, now: Standing, consent: Consent) -> ChangeSet:
     if problem := problem or _disagreement(job, now, consent):
         raise Refusal(problem)
     about = change_set.mark(job.workspace, step)
-    known = change_set.is_newest_record_of(job, "approve", about, consent.who)
+    known = change_set.is_own_newest_approval(job, about, consent.who)
     flag = "" if now.clean or now.settled else "unreviewed"
     approval = Record("approve", *about, option=flag)
     if step == "test":

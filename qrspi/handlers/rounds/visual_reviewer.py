@@ -25,7 +25,6 @@ from qrspi.world.runs.workspace import Workspace
 
 class Chain(NamedTuple):
     sent: bool = False
-    sifted: Sifted = Sifted()
     files: Mapping[str, bytes] = {}  # of the engine, by name inside the round
 
     @property
@@ -41,7 +40,7 @@ def look(job: Job, subject: Subject) -> Chain:
     check = task.visual_check if isinstance(task, Task) else None
     sifted = sift(check, places(job)) if required and check else Sifted()
     why = visual_excuse.skip_reason(required, check, sifted)
-    return Chain(why is None, sifted, visual_excuse.engine_files(why, sifted))
+    return Chain(why is None, visual_excuse.engine_files(why, sifted))
 
 
 def places(job: Job) -> Places:

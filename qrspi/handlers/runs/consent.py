@@ -34,9 +34,9 @@ def allow(project: str, named: tuple[Named, ...], by: str) -> None:
     permits.allow(project, named, by, clock.now_utc())
 
 
-def allow_config(project: str, content: bytes, by: str) -> tuple[str, ...]:
-    """Everything named in a config that the user has just made."""
-    return _allowed(project, tuple(_in_config(content, project)), by)
+def allow_config(project: str, content: bytes) -> tuple[str, ...]:
+    """Everything named in a config that the user has just made with `init`."""
+    return _allowed(project, tuple(_in_config(content, project)), "init")
 
 
 def allow_settings(

@@ -114,11 +114,11 @@ def find(
     return None
 
 
-def lines_of(repo: Repo, beginning: str, paths: Sequence[str], most: int = 5000) -> frozenset[str]:
+def lines_of(repo: Repo, beginning: str, paths: Sequence[str]) -> frozenset[str]:
     """The lines with this beginning in the messages of commits that touch the paths."""
     if not head(repo):
         return frozenset()
-    args = ["rev-list", f"--max-count={most}", "--encoding=UTF-8", "--fixed-strings"]
+    args = ["rev-list", "--max-count=5000", "--encoding=UTF-8", "--fixed-strings"]
     which = [f"--grep={beginning}", "--format=%B", "HEAD", "--", *command.literal(paths)]
     said = command.read(repo.path, [*args, *which]).out.decode("utf-8", "replace")
     return frozenset(line for line in said.split("\n") if line.startswith(beginning))

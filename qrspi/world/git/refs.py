@@ -101,13 +101,6 @@ def is_ancestor(repo: Repo, old: str, new: str) -> bool:
     return not command.read(repo.path, ["merge-base", "--is-ancestor", old, new], ok=(0, 1)).status
 
 
-def count(repo: Repo, since: str, until: str) -> int:
-    """How many commits `until` has that `since` does not."""
-    check(since)
-    check(until)
-    return int(command.read(repo.path, ["rev-list", "--count", until, f"^{since}", "--"]).out)
-
-
 def has_own_work(repo: Repo, commit: str, others: Sequence[str]) -> bool:
     """Whether it has commits, apart from merges, that none of the others has."""
     for name in (commit, *others):

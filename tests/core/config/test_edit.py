@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from qrspi.core.config import edit
-from qrspi.core.config import problems as config_problems
 from qrspi.core.config import reader as configs
 from qrspi.core.config.edit import Migration, initial
 from qrspi.core.config.model_tiers import Model
 from qrspi.core.model import Problem
 from qrspi.core.pipeline import ROUTES, Subject, subject
+from tests.core.config.menus import menu
 
 TEXT = """\
 ---
@@ -399,7 +399,7 @@ def test_the_words_of_a_backfill(field: str, value: str) -> None:
 @pytest.mark.rule("CFG-09")
 def test_the_words_of_a_failed_write_back() -> None:
     problem = edit.write_back_failed("verifier_enabled", "Read-only file system")
-    assert config_problems.menu(problem) == (
+    assert menu(problem) == (
         "failed to write verifier_enabled to config.md — resolve before continuing\n"
         "  1) Resolve what kept it from being written, then run the command again\n"
         "  2) Abort\n"

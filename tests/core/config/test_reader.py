@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from qrspi.core.config import problems as config_problems
 from qrspi.core.config import reader as configs
 from qrspi.core.config.blocks import Budget, Gates, Limits, Validators
 from qrspi.core.config.model_tiers import Model
@@ -17,6 +16,7 @@ from qrspi.core.model import Problem
 from qrspi.core.pipeline import ROUTES, STEPS
 from qrspi.core.text import branch_names
 from qrspi.core.tree import CONFIG_LIMIT, Fault
+from tests.core.config.menus import menu
 
 CASES = Path(__file__).resolve().parents[3] / "fixtures" / "cases" / "config"
 INVALID = sorted((CASES / "invalid").glob("*.md"))
@@ -59,7 +59,7 @@ def codes(config: Config) -> list[tuple[str, str]]:
 @pytest.mark.parametrize("file", INVALID, ids=lambda file: file.stem)
 def test_an_invalid_file_says_exactly_this(file: Path) -> None:
     config = configs.read(file.read_bytes())
-    said = "".join(map(config_problems.menu, config.problems))
+    said = "".join(map(menu, config.problems))
     assert said == file.with_suffix(".txt").read_text("utf-8")
 
 
@@ -85,7 +85,7 @@ def test_a_valid_file_has_no_problem_and_no_warning(file: Path) -> None:
 def test_no_file() -> None:
     (problem,) = configs.read(Fault("absent")).problems
     assert problem.code == "config-missing"
-    assert config_problems.menu(problem) == (
+    assert menu(problem) == (
         "config.md not found in the artifact directory.\n"
         "  1) Re-create it beside the artifacts: qrspi init --adopt DIR --pipeline quick\n"
         "  2) The same for a run of all steps: qrspi init --adopt DIR --pipeline full\n"
@@ -491,9 +491,7 @@ def test_implement_asks_for_what_nobody_has_chosen_yet() -> None:
     assert configs.validate(config).ok
     assert configs.problems_for(config, "plan") == ()
     for word in ("implement", "implement-gate", "task-03"):
-        assert [
-            config_problems.menu(problem) for problem in configs.problems_for(config, word)
-        ] == [
+        assert [menu(problem) for problem in configs.problems_for(config, word)] == [
             "config.md: how are tasks reviewed? review_depth (quick or deep) and review_mode "
             "(single or loop) are yours to choose\n"
             "  1) Four reviewers for each task, again after each change until it is clean "

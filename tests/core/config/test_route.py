@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from qrspi.core.config import edit as routes
-from qrspi.core.config import problems as config_problems
 from qrspi.core.config import reader as configs
 from qrspi.core.config.edit import initial
 from qrspi.core.config.reader import Config
 from qrspi.core.model import Problem, Status
 from qrspi.core.pipeline import ROUTES
+from tests.core.config.menus import menu
 
 
 def run(name: str) -> bytes:
@@ -98,7 +98,7 @@ def test_a_route_that_cannot_be_rewritten_in_place_is_refused() -> None:
 def test_after_plan_is_approved_the_way_is_back_to_plan(old: str, new: str) -> None:
     result = change(run(old), new, "goals", "plan")
     assert isinstance(result, Problem)
-    assert config_problems.menu(result) == (
+    assert menu(result) == (
         "config.md: the route is fixed once plan.md is approved; "
         "to change it, go back to plan first: qrspi rewind --to plan\n"
         "  1) Go back to plan, then change the route: qrspi rewind --to plan\n"

@@ -158,7 +158,6 @@ Question = Callable[[Repo, str], object]
         refs.resolve,
         lambda repo, name: refs.merge_base(repo, "HEAD", name),
         lambda repo, name: refs.is_ancestor(repo, name, "HEAD"),
-        lambda repo, name: refs.count(repo, name, "HEAD"),
     ],
 )
 @pytest.mark.parametrize("name", ["--all", "-1", "", " ", "\0"])
@@ -194,7 +193,6 @@ def test_histories_are_compared(project: Project) -> None:
     assert refs.merge_base(repo, "feature", "other") is None
     assert refs.is_ancestor(repo, main, feature)
     assert not refs.is_ancestor(repo, feature, main)
-    assert (refs.count(repo, main, feature), refs.count(repo, feature, main)) == (1, 0)
 
 
 def test_a_commit_that_is_gone_resolves_to_nothing(project: Project) -> None:
