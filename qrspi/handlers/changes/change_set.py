@@ -304,13 +304,6 @@ def texts(job: Job, step: str) -> tuple[str, ...]:
     )
 
 
-def committed_status(job: Job, path: str) -> str:
-    """The status that an artifact has in HEAD; '' outside git or where HEAD has none."""
-    repo = repository.find(job.workspace.path)
-    data = commits.content(repo, "HEAD", path) if repo else None
-    return "" if data is None else frontmatter.status(data, path)[0]
-
-
 def is_behind(job: Job, path: str) -> bool:
     """Whether HEAD has the present file and the index does not: git was killed in between."""
     repo = repository.find(job.workspace.path)
@@ -319,12 +312,22 @@ def is_behind(job: Job, path: str) -> bool:
     return commits.lags(repo, [path])
 
 
-def lacks_commit(job: Job, path: str, *, approved: bool) -> bool:
-    """Whether git does not have the artifact's approval, or its return to draft, completely yet."""
-    if not in_git(job):
-        return False
-    known = committed_status(job, path) == "approved"
-    return known != approved or is_behind(job, path)
+def uncommitted(job: Job, steps: Iterable[str], *, approved: bool) -> tuple[str, ...]:
+    """Of these steps, those whose approval, or return to draft, git does not have completely
+    yet."""
+    artifacts = {step: STEP[step].artifact for step in steps}
+    repo = repository.find(job.workspace.path)
+    if repo is None or not job.commits or not artifacts:
+        return ()
+    stored = commits.contents(repo, "HEAD", tuple(artifacts.values()))
+    same = [path for path, data in stored.items() if job.workspace.read(path) == data]
+    lags = bool(same) and commits.lags(repo, same)
+
+    def lacks(path: str) -> bool:
+        known = path in stored and frontmatter.status(stored[path], path)[0] == "approved"
+        return known != approved or (lags and path in same and commits.lags(repo, [path]))
+
+    return tuple(step for step, path in artifacts.items() if lacks(path))
 
 
 def in_git(job: Job) -> bool:

@@ -9,6 +9,8 @@ Approving test with failing tests, or with unsettled findings, takes a reason.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from qrspi.core.artifacts import phases
 from qrspi.core.code_steps import gate_records, shipping, test_results
 from qrspi.core.code_steps.shipping import PULL_REQUEST, Shipped
@@ -232,13 +234,21 @@ def _is_meant(found: str, meant: str) -> bool:
 
 
 def lacks_commit(job: Job, step: str) -> bool:
-    """Approved here, by a record that fits the text, but not completely in git."""
-    return (
-        change_set.in_git(job)
-        and status_of(job.facts, step) == "approved"
+    return bool(uncommitted(job, (step,)))
+
+
+def uncommitted(job: Job, steps: Iterable[str]) -> tuple[str, ...]:
+    """Of these steps, those approved here, by a record that fits the text, but not completely in
+    git."""
+    if not change_set.in_git(job):
+        return ()
+    approved = [
+        step
+        for step in steps
+        if status_of(job.facts, step) == "approved"
         and change_set.is_newest_record(job, "approve", change_set.mark(job.workspace, step))
-        and change_set.lacks_commit(job, STEP[step].artifact, approved=True)
-    )
+    ]
+    return change_set.uncommitted(job, approved, approved=True)
 
 
 def _change(job: Job, step: str, edits: tuple[Edit, ...], otherwise: Problem | None) -> ChangeSet:

@@ -140,8 +140,7 @@ def _unrecorded(job: Job) -> Unrecorded | None:
 def _uncommitted(job: Job) -> str:
     if job.options.dry_run or not change_set.in_git(job):
         return ""
-    steps = cascades.by_cascade(job.facts)
-    return next((step for step in steps if approve.lacks_commit(job, step)), "")
+    return next(iter(approve.uncommitted(job, cascades.by_cascade(job.facts))), "")
 
 
 def finish(job: Job) -> Performed:

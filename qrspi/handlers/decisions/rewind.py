@@ -107,7 +107,7 @@ def _tasks_left(job: Job, record: Record) -> bool:
 
 def _lacks_commit(job: Job, record: Record) -> bool:
     meant = (mark.step for mark in record.resets if _is_meant(job, record, mark.step))
-    return any(change_set.lacks_commit(job, STEP[step].artifact, approved=False) for step in meant)
+    return bool(change_set.uncommitted(job, meant, approved=False))
 
 
 def _rest(job: Job, record: Record) -> ChangeSet:
@@ -211,4 +211,4 @@ def unapprove(job: Job, step: str, who: str = "") -> ChangeSet:
 def _is_half_unapproved(job: Job, step: str) -> bool:
     """The artifact is a draft again, but its tasks or its commit are still missing."""
     drafts = change_set.to_draft(job.workspace, step)
-    return bool(drafts) or change_set.lacks_commit(job, STEP[step].artifact, approved=False)
+    return bool(drafts) or bool(change_set.uncommitted(job, (step,), approved=False))

@@ -92,10 +92,11 @@ def read(
     *,
     ok: tuple[int, ...] = (0,),
     config: Sequence[tuple[str, str]] = (),
+    given: bytes = b"",
 ) -> Output:
     """Ask git. A status that is not in `ok` halts with git's own words."""
     env = _QUIET | _config_env(config)
-    output = _collect(_start(directory, [*_INERT, *args], env))
+    output = _collect(_start(directory, [*_INERT, *args], env, piped=bool(given)), given)
     if output.status not in ok:
         raise failure(args[0], output)
     return output

@@ -185,7 +185,10 @@ def lags(repo: Repo, paths: Sequence[str]) -> bool:
     """Whether the index differs from HEAD, as when git was killed after it made the commit and
     before it wrote the index. The next commit would undo this one."""
     args = ["diff-index", "--cached", "--quiet", "HEAD", "--", *command.literal(paths)]
-    return head(repo) is not None and command.read(repo.path, args, ok=(0, 1)).status == 1
+    said = command.read(repo.path, args, ok=(0, 1, 128))
+    if said.status == 128 and head(repo):
+        raise command.failure("diff-index", said)
+    return said.status == 1
 
 
 def catch_up(repo: Repo, paths: Sequence[str]) -> None:
@@ -251,6 +254,23 @@ def content(repo: Repo, commit: str, path: str) -> bytes | None:
     name = f"{commit}:{repo.from_root(path)}"
     said = command.read(repo.path, ["cat-file", "blob", name], ok=(0, 128))
     return None if said.status else said.out
+
+
+def contents(repo: Repo, commit: str, paths: Sequence[str]) -> dict[str, bytes]:
+    """The same of several files at once; a file that is not there is left out."""
+    check(commit)
+    for path in paths:
+        command.check_path(path)
+    asked = "".join(f"{commit}:./{path}\n" for path in paths).encode()
+    said = command.read(repo.path, ["cat-file", "--batch"], given=asked).out
+    found: dict[str, bytes] = {}
+    for path in paths:
+        title, _, said = said.partition(b"\n")
+        *_, kind, size = title.split(b" ")
+        if size != b"missing":
+            data, said = said[: int(size)], said[int(size) + 1 :]
+            found |= {path: data} if kind == b"blob" else {}
+    return found
 
 
 def to_restore(repo: Repo, path: str) -> str:

@@ -409,6 +409,26 @@ def test_what_a_commit_changed_is_listed(project: Project) -> None:
     assert commits.paths_of(repo, "main") == (f"{RUN}/plan.md",)
 
 
+@pytest.mark.rule("CMT-01")
+def test_several_files_of_a_commit_are_read_at_once(project: Project) -> None:
+    texts = {"plan.md": b"two\nlines\n", "odd.md": b"x missing\nno end \xff", "none.md": b""}
+    for path, data in texts.items():
+        project.write(path, data)
+    project.write("reviews/a.md", "a\n")
+    project.commit()
+    project.write("plan.md", "changed since\n")
+    repo = repo_of(project.run)
+    asked = (*texts, "absent.md", "reviews", "a name with blob 7.md", "reviews/a.md")
+    assert commits.contents(repo, "HEAD", asked) == {**texts, "reviews/a.md": b"a\n"}
+    assert commits.contents(repo, "HEAD", ["absent.md"]) == {}
+
+
+def test_a_branch_without_commits_has_no_files(tmp_path: Path) -> None:
+    repo = repo_of(init(tmp_path / "unborn").run)
+    assert commits.contents(repo, "HEAD", ["plan.md"]) == {}
+    assert not commits.lags(repo, ["plan.md"])
+
+
 @pytest.mark.rule("SEC-07")
 def test_no_question_hands_git_an_option(project: Project) -> None:
     repo = repo_of(project.run)
