@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import hypothesis.strategies as st
 from hypothesis import given
 
 from qrspi.core.model import Problem
-from qrspi.core.records import approvals
-from qrspi.core.records.approvals import ABOUT_STEPS, CASCADE, RESETTING, Mark, Record
+from qrspi.core.records import approvals, decision_line
+from qrspi.core.records.approvals import ABOUT_STEPS, CASCADE, RESETTING, Made, Mark, Record
+from qrspi.core.records.decision_line import BadLine, LongRecord
 
 EVENTS = st.sampled_from([*ABOUT_STEPS, "decide", "task"])
 STEPS = st.sampled_from(["goals", "plan", "test"])
@@ -32,7 +34,7 @@ RECORDS = st.builds(
     user=TEXTS,
     named=st.just("") | TEXTS,
     route=TEXTS,
-    made=st.just(()),
+    made=st.lists(st.builds(Made, TEXTS, TEXTS, TEXTS), max_size=1).map(tuple),
 )
 LOGS = st.lists(RECORDS, max_size=8)
 
@@ -104,3 +106,68 @@ def test_what_commands_write_is_plain() -> None:
     record = Record("reject", "goals", "ab", 1, "Ada <a@b>", "2026-01-01", "cli", user="ada")
     for one in (record, record._replace(feedback="feedback/a.md", route="full: goals plan")):
         assert approvals._plain(approvals.render(one).removesuffix(b"\n")) == one
+
+
+ODD_LINES = st.sampled_from(
+    [
+        b"",
+        b"  ",
+        b'{"step":"goals","event":"approve","body_hash":"x","round":1}',
+        b'{"event": "reject", "step": "go\\u0061ls", "body_hash": "", "round": 2, "made": []}',
+        b'{"event": "decide", "step": "plan", "body_hash": "", "round": 01}',
+        b'{"event": "decide", "step": "plan", "body_hash": "", "round": -1}',
+        b'{"event": "decide", "step": "plan", "body_hash": "\xff", "round": 1}',
+        b'{"event": "decide", "step": "plan", "body_hash": "\t", "round": 1}',
+        b'{"event": "decide", "step": "plan", "body_hash": "", "round": 1, "note": 5}',
+        b"\xef\xbb\xbf" + b'{"event": "decide", "step": "plan", "body_hash": "", "round": 1}',
+        b"[]",
+    ]
+)
+LINES = st.one_of(RECORDS.map(lambda one: approvals.render(one).removesuffix(b"\n")), ODD_LINES)
+ENDS = st.sampled_from([b"", b"\n", b'\n{"event": "app', b"\n{"])
+
+
+def as_long(content: bytes) -> Sequence[Record] | Problem:
+    """As a record of any length is read that is called long."""
+    found = decision_line.read_long(approvals._untorn(content), approvals._parsed)
+    return approvals._bad_line(found) if isinstance(found, BadLine) else found
+
+
+@given(st.lists(LINES, max_size=8), ENDS)
+def test_a_long_record_is_read_as_a_short_one_is(lines: list[bytes], end: bytes) -> None:
+    content = b"\n".join(lines) + end
+    short, long = approvals.read(content), as_long(content)
+    if isinstance(short, Problem) or isinstance(long, Problem):
+        assert short == long
+        return
+    assert len(long) == len(short)
+    assert tuple(long) == tuple(short)
+    assert tuple(reversed(long)) == tuple(reversed(short))
+
+
+@given(st.lists(LINES, max_size=8), STEPS, st.sampled_from([*ABOUT_STEPS, "decide"]))
+def test_a_long_record_leaves_out_nothing_that_is_meant(
+    lines: list[bytes], step: str, event: str
+) -> None:
+    content = b"".join(line + b"\n" for line in lines)
+    short, long = approvals.read(content), as_long(content)
+    if isinstance(short, Problem) or isinstance(long, Problem):
+        return
+    found = list(approvals.newest_first(long, approvals.naming(step)))
+    assert [one for one in found if one.mark(step)] == [
+        one for one in short[::-1] if one.mark(step)
+    ]
+    found = list(approvals.newest_first(long, approvals.told_of(event, step)))
+    meant = [one for one in short[::-1] if (one.event, one.step) == (event, step)]
+    assert [one for one in found if (one.event, one.step) == (event, step)] == meant
+
+
+def test_of_a_long_record_hardly_a_line_is_parsed() -> None:
+    record = Record("approve", "goals", "v2:ab", 1, "Ada", "2026-01-01T00:00:00Z", "cli")
+    others = [approvals.render(record._replace(step="plan"))] * 1000
+    content = b"".join([approvals.render(record), *others])
+    found = approvals.read(content)
+    assert isinstance(found, LongRecord)
+    assert approvals.newest(found, "goals") == approvals.newest((record,), "goals")
+    assert approvals.newest(found, "test") is None
+    assert len(found._parsed) == 1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from qrspi.core.config import reader as configs
 from qrspi.core.config.reader import Config
@@ -60,7 +60,7 @@ def prove(tree: Tree, history: RunHistory | None) -> RunProof:
     config = configs.read(tree.read("config.md", CONFIG_LIMIT))
     records = approvals.read(tree.read(approvals.FILE, approvals.LIMIT))
     broken = tuple(_unreadable(config, records))
-    decided = () if isinstance(records, Problem) else records
+    decided = () if isinstance(records, Problem) else tuple(records)
     known = _known(tree, config, decided, history)
     imported = import_record.of_run(tree)
     rounds = (*_rounds(tree, known), *_earlier_phases(tree, known))
@@ -82,7 +82,7 @@ def prove(tree: Tree, history: RunHistory | None) -> RunProof:
     )
 
 
-def _unreadable(config: Config, records: tuple[Record, ...] | Problem) -> Iterator[Gap]:
+def _unreadable(config: Config, records: Sequence[Record] | Problem) -> Iterator[Gap]:
     if configs.is_unusable(config):
         yield round_proof.bad_config(config.problems[0])
     if isinstance(records, Problem):

@@ -8,25 +8,23 @@ stand in the same file, and change no step by themselves.
 A record that cannot be read never counts as "nobody decided": it is a Problem. A line is appended
 in one write, so a kill can leave the beginning of a last line, without its newline. Such a line
 says nothing: its command did not end, and is run again. The next append puts it aside.
-
-This module also says whether a `status: approved` has its record: who approved, and whether it was
-exactly this text. In a run whose config says `approvals: recorded`, a text without one is a draft
-that claims too much.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 
 from qrspi.core.hints import Any, Literal
 from qrspi.core.model import Problem
 from qrspi.core.named_tuple import NamedTuple
-from qrspi.core.pipeline import STEP, subject_of
+from qrspi.core.pipeline import subject_of
 from qrspi.core.records import decision_line, step_text
+from qrspi.core.records.decision_line import BadLine, LongRecord
 from qrspi.core.tree import Fault, Tree
 
 FILE = "approvals.jsonl"
 CASCADES = "cascade-audit.log"  # what a quick run approved by itself
 LIMIT = 64 * 1024 * 1024
+LONG = 64 * 1024  # some three hundred records: from here on it pays to parse few of them
 RESETTING = ("reject", "unapprove", "rewind", "phase")
 ABOUT_STEPS = ("approve", "replan", *RESETTING)
 CASCADE = "cascade"  # the surface of what a quick run approved by itself
@@ -105,14 +103,6 @@ class NewestRecord(NamedTuple):
     made: tuple[Made, ...] = ()
 
 
-class Claim(NamedTuple):
-    """A step whose artifact says approved, with its record, if there is one."""
-
-    step: str
-    known: NewestRecord | None
-    only_body: bool = False  # the record is of its body, and says nothing of the rest
-
-
 def render(record: Record) -> bytes:
     import json
 
@@ -134,19 +124,45 @@ _IF_SAID = (
 
 
 @lru_cache(maxsize=1)  # a command looks at its run more than once
-def read(content: bytes | Fault) -> tuple[Record, ...] | Problem:
+def read(content: bytes | Fault) -> Sequence[Record] | Problem:
     """All records in order, or the first problem that makes them unknown."""
     if isinstance(content, Fault):
         return _unreadable(content, FILE, "the record of decisions") or ()
-    *lines, tail = content.split(b"\n")
-    records: list[Record] = []
-    for number, line in enumerate((*lines, b"" if decision_line.is_torn(tail) else tail), 1):
-        found = _plain(line) or (_line(line) if line.strip() else None)
-        if isinstance(found, str):
-            return _bad_line(number, found)
-        if found:
-            records.append(found)
-    return tuple(records)
+    find = decision_line.read_long if len(content) > LONG else decision_line.read_short
+    found = find(_untorn(content), _parsed)
+    return _bad_line(found) if isinstance(found, BadLine) else found
+
+
+def _untorn(content: bytes) -> bytes:
+    tail = content[content.rfind(b"\n") + 1 :]
+    return content.removesuffix(tail) if decision_line.is_torn(tail) else content
+
+
+def _parsed(line: bytes) -> Record | str | None:
+    """What is wrong with a line where it is no record; None for an empty one."""
+    return _plain(line) or (_line(line) if line.strip() else None)
+
+
+def newest_first(records: Iterable[Record], *texts: str) -> Iterator[Record]:
+    """Where there are thousands of records, only those that can be meant: whose line has one of
+    these texts as `render` writes it, and a few others. The caller looks at each."""
+    if isinstance(records, LongRecord):
+        found: Iterator[Record] = records.newest_first(*texts)
+        return found
+    return reversed(tuple(records))
+
+
+def naming(step: str) -> str:
+    """What stands in the line of every record with a mark of this step."""
+    return f'"step": "{step}"'
+
+
+MADE = '"made": ['  # in the line of every record that says what was made from what
+
+
+def told_of(event: str, step: str = "") -> str:
+    """How the line of such an event begins."""
+    return f'"event": "{event}", {naming(step)}' if step else f'"event": "{event}"'
 
 
 def route_text(pipeline: str | None, route: Iterable[str] | None) -> str:
@@ -156,7 +172,7 @@ def route_text(pipeline: str | None, route: Iterable[str] | None) -> str:
 
 def newest_on_a_route(records: Iterable[Record]) -> Record | None:
     """Records about steps say on which route they were made, and so does a change by command."""
-    return next((record for record in reversed(tuple(records)) if record.route), None)
+    return next((one for one in newest_first(records, '"route": ') if one.route), None)
 
 
 def lost(place: str) -> Problem:
@@ -189,12 +205,10 @@ def _unreadable(fault: Fault, file: str, what: str) -> Problem | None:
     return Problem("unreadable", text, file, found=found, expected=expected)
 
 
-def _bad_line(number: int, found: str) -> Problem:
-    expected = "a record of a decision"
-    text = f"{FILE} line {number} is {found}, expected {expected}: correct it or restore the file"
-    return Problem(
-        "bad-record", text, file=FILE, field=f"line {number}", found=found, expected=expected
-    )
+def _bad_line(bad: BadLine) -> Problem:
+    where, expected = f"line {bad.number}", "a record of a decision"
+    text = f"{FILE} {where} is {bad.found}, expected {expected}: correct it or restore the file"
+    return Problem("bad-record", text, file=FILE, field=where, found=bad.found, expected=expected)
 
 
 def _plain(line: bytes) -> Record | None:
@@ -296,7 +310,7 @@ def _mark(item: Any) -> Mark | str:
 
 
 def newest(records: Iterable[Record], step: str) -> NewestRecord | None:
-    for record in reversed(tuple(records)):
+    for record in newest_first(records, naming(step)):
         if mark := record.mark(step):
             return NewestRecord(
                 event=record.event,
@@ -321,7 +335,7 @@ def last_approval(records: Iterable[Record], step: str) -> NewestRecord | None:
 
 def is_objected_to(records: Iterable[Record], step: str) -> bool:
     """Whether a person took a step back, and no person has approved it since."""
-    for record in reversed(tuple(records)):
+    for record in newest_first(records, naming(step)):
         if record.mark(step) is None:
             continue
         if record.event in _OBJECTIONS:
@@ -333,7 +347,7 @@ def is_objected_to(records: Iterable[Record], step: str) -> bool:
 
 def loop_base(records: Iterable[Record], step: str) -> int:
     """The highest round before the present review loop; rounds up to it do not count."""
-    for record in reversed(tuple(records)):
+    for record in newest_first(records, naming(step)):
         if record.event in RESETTING and (mark := record.mark(step)):
             return mark.round
     return 0
@@ -347,46 +361,9 @@ def approval(records: Iterable[Record], step: str) -> Approval:
     return "engine" if known.surface == CASCADE else "person"
 
 
-def claim(tree: Tree, records: Iterable[Record], step: str) -> Claim | None:
-    """None when the approval of exactly this text is on record."""
-    known = last_approval(records, step)
-    if known and is_text(tree, step, known.body_hash):
-        return None
-    return Claim(step, known, known is not None and only_body_is_known(tree, step, known))
-
-
 def is_text(tree: Tree, step: str, body_hash: str) -> bool:
     return step_text.is_unchanged(tree, subject_of(step), body_hash)
 
 
 def only_body_is_known(tree: Tree, step: str, known: NewestRecord) -> bool:
     return step_text.only_body_is_known(tree, subject_of(step), known.body_hash)
-
-
-def problem(run: str, found: Claim) -> Problem:
-    artifact, command = STEP[found.step].artifact, f"qrspi unapprove {run} {found.step}"
-    why = "nobody approved it"
-    if found.known:
-        what = "its body alone, as far as the record says" if found.only_body else "another text"
-        why = f"{found.known.person or 'somebody'} approved {what}"
-        why += f" on {found.known.when[:10]}" if found.known.when else ""
-    return Problem(
-        "claims-approval",
-        f"{artifact} says approved, but {why}: it counts as a draft; `{command}` makes it one",
-        file=artifact,
-        field="status",
-        found="approved",
-        expected="draft",
-        hint=command,
-    )
-
-
-def unrecorded(run: str, steps: Iterable[str]) -> tuple[Problem, ...]:
-    """For a run that was not started with records, or not by this engine."""
-    names = [STEP[step].artifact for step in steps]
-    if not names:
-        return ()
-    verb = "says" if len(names) == 1 else "say"
-    text = f"{', '.join(names)} {verb} approved, and no record says who approved"
-    text += f"; `qrspi log {run}` shows what is on record"
-    return (Problem("approved-without-record", text, file=names[0]),)

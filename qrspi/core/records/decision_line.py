@@ -1,9 +1,15 @@
-"""A line of the record of decisions, before it is one: of the shape that most commands write, or
-cut off."""
+"""Lines of the record of decisions, before they are records: of the shape that most commands write,
+or cut off; and a long record, whose lines are parsed when they are asked for."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
 from qrspi.core import patterns
+from qrspi.core.hints import Any, TypeVar
+from qrspi.core.named_tuple import NamedTuple
+
+T = TypeVar("T")
 
 _TEXT = r'"([ !#-\[\]-~]*)"'  # without a character that JSON escapes
 _LINE = (
@@ -35,3 +41,111 @@ def is_torn(tail: bytes) -> bool:
 
 
 _BEGINNING = b'{"event": "'  # of every line that `render` makes
+
+_ANY = rb'"(?:[ !#-\[\]-~\x80-\xff]++|\\(?:["\\/bfnrt]|u[0-9a-f]{4}))*+"'  # in UTF-8
+_WHOLE = rb"(?:0|[1-9][0-9]{0,8})"
+_MARK = rb'\{"step": %b, "body_hash": %b, "round": %b\}' % (_ANY, _ANY, _WHOLE)
+_MADE = rb'\{"file": %b, "file_hash": %b, "made_from": %b\}' % (_ANY, _ANY, _ANY)
+_WORDS = rb"who|when|surface|note|feedback|finding|replan|user|option|file|file_hash|tests"
+_WRITTEN = (
+    rb'(?:\{"event": %b, "step": %b, "body_hash": %b, "round": %b'
+    rb'(?:, "(?:%b|route|reason|as)": %b|, "phase": %b'
+    rb'|, "resets": \[%b(?:, %b)*+\]|, "made": \[%b(?:, %b)*+\])*+\}\n)*+'
+) % (_ANY, _ANY, _ANY, _WHOLE, _WORDS, _ANY, _WHOLE, _MARK, _MARK, _MADE, _MADE)
+
+
+class BadLine(NamedTuple):
+    number: int
+    found: str  # what it is instead of a record
+
+
+# A record, what is wrong with a line that is none, or None for an empty line.
+Parse = Callable[[bytes], T | str | None]
+
+
+def read_short(data: bytes, parse: Parse[T]) -> tuple[T, ...] | BadLine:
+    records: list[T] = []
+    for number, line in enumerate(data.split(b"\n"), 1):
+        found = parse(line)
+        if isinstance(found, str):
+            return BadLine(number, found)
+        if found:
+            records.append(found)
+    return tuple(records)
+
+
+def read_long(data: bytes, parse: Parse[T]) -> Sequence[T] | BadLine:
+    """Every line is looked at, and only those are parsed that the engine writes otherwise."""
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return read_short(data, parse)
+    odd: dict[int, T | None] = {}
+    at = _end_of_written(data, 0)
+    while at < len(data):
+        end = data.find(b"\n", at)
+        found = parse(data[at:] if end < 0 else data[at:end])
+        if isinstance(found, str):
+            return BadLine(data.count(b"\n", 0, at) + 1, found)
+        odd[at] = found
+        at = len(data) if end < 0 else _end_of_written(data, end + 1)
+    return LongRecord(data, odd, parse)
+
+
+def _end_of_written(data: bytes, start: int) -> int:
+    """Where the first line begins, from this one on, that is not surely a record as the engine
+    writes it. This takes a tenth of the time of parsing."""
+    found = patterns.compile(_WRITTEN).match(data, start)
+    assert found  # it matches no lines at all, too
+    return found.end()
+
+
+class LongRecord(Sequence[T]):
+    """Thousands of decisions, in their order. All lines are known to be records, and hardly any of
+    them is asked for, so each is parsed at its first use."""
+
+    def __init__(self, data: bytes, odd: Mapping[int, T | None], parse: Parse[T]) -> None:
+        """`odd`: the lines that the engine would write otherwise, by where they begin; None for an
+        empty one."""
+        self._data, self._parse = data, parse
+        self._parsed = dict(odd)
+        self._odd = sorted(odd)
+        self._empty = sum(one is None for one in odd.values())
+
+    def newest_first(self, *texts: str) -> Iterator[T]:
+        """Those whose line has one of these texts as the engine writes it. Lines that it did not
+        write may say the same in other words, so they are among them whatever they say."""
+        wanted = [text.encode() for text in texts] or [b"\n"]
+        start = len(self._data)
+        while (start := self._line_before(start, wanted)) >= 0:
+            if found := self._at(start):
+                yield found
+
+    def _line_before(self, end: int, wanted: list[bytes]) -> int:
+        """-1 when there is none."""
+        from bisect import bisect_left  # a short record does not need it
+
+        at = max(self._data.rfind(text, 0, end) for text in wanted)
+        written = self._data.rfind(b"\n", 0, at) + 1 if at >= 0 else -1
+        odd = bisect_left(self._odd, end)
+        return max(written, self._odd[odd - 1] if odd else -1)
+
+    def _at(self, start: int) -> T | None:
+        if start not in self._parsed:
+            found = self._parse(self._data[start : self._data.index(b"\n", start)])
+            assert not isinstance(found, str), f"taken for a record, and is {found}"
+            self._parsed[start] = found
+        return self._parsed[start]
+
+    def __reversed__(self) -> Iterator[T]:
+        return self.newest_first()
+
+    def __iter__(self) -> Iterator[T]:
+        return reversed(list(self.newest_first()))
+
+    def __len__(self) -> int:
+        unended = bool(self._data) and not self._data.endswith(b"\n")
+        return self._data.count(b"\n") + unended - self._empty
+
+    def __getitem__(self, at: Any) -> Any:
+        return tuple(self)[at]

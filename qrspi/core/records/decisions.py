@@ -2,6 +2,10 @@
 
 Without such a line, what a pause file, a skip marker, an outcome or dispositions say is only a
 claim: anybody who can write a file can make one.
+
+The same holds of a `status: approved`: its record says who approved, and whether it was exactly
+this text. In a run whose config says `approvals: recorded`, a text without one is a draft that
+claims too much.
 """
 
 from __future__ import annotations
@@ -9,13 +13,25 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from qrspi.core.hints import TYPE_CHECKING
+from qrspi.core.model import Problem
 from qrspi.core.named_tuple import NamedTuple
-from qrspi.core.records.approvals import Record
+from qrspi.core.pipeline import STEP
+from qrspi.core.records import approvals
+from qrspi.core.records.approvals import NewestRecord, Record, newest_first, told_of
+from qrspi.core.tree import Tree
 
 if TYPE_CHECKING:
     from qrspi.core.records.task_records import Outcome
 
 UNRECORDED = "no decision is on record"
+
+
+class Claim(NamedTuple):
+    """A step whose artifact says approved, with its record, if there is one."""
+
+    step: str
+    known: NewestRecord | None
+    only_body: bool = False  # the record is of its body, and says nothing of the rest
 
 
 class RoundDecisions(NamedTuple):
@@ -35,7 +51,7 @@ class RoundDecisions(NamedTuple):
 def of_round(records: Iterable[Record], key: str, number: int) -> RoundDecisions:
     findings: dict[str, Record] = {}
     menu: dict[str, Record] = {}
-    for record in _of_this_phase(records, key):
+    for record in _of_this_phase(records, key, "decide", "resolve"):
         if (record.step, record.round) != (key, number):
             continue
         if record.event == "decide":
@@ -47,7 +63,8 @@ def of_round(records: Iterable[Record], key: str, number: int) -> RoundDecisions
 
 def of_task(records: Iterable[Record], key: str, ending: str) -> Record | None:
     """The newest decision about the task, if it is this one."""
-    about = [one for one in _of_this_phase(records, key) if one.event == "task" and one.step == key]
+    found = _of_this_phase(records, key, "task")
+    about = [one for one in found if one.event == "task" and one.step == key]
     return about[-1] if about and about[-1].option == ending else None
 
 
@@ -58,11 +75,50 @@ def ended(outcome: Outcome, decided: Record | None) -> str:
     return f"{decided.person} decided so on {decided.when[:10]}: {outcome.reason}"
 
 
-def _of_this_phase(records: Iterable[Record], key: str) -> list[Record]:
-    """After a phase is put away, rounds and tasks are numbered from 01 again."""
+def _of_this_phase(records: Iterable[Record], key: str, *events: str) -> list[Record]:
+    """At least those of these events. After a phase is put away, rounds and tasks are numbered from
+    01 again."""
     found: list[Record] = []
-    for record in records:
-        if record.event == "phase" and (record.mark(key) or "task-" in key or "gate" in key):
-            found.clear()
+    texts = (*(told_of(event, key) for event in events), told_of("phase"))
+    for record in newest_first(records, *texts):
         found.append(record)
-    return found
+        if record.event == "phase" and (record.mark(key) or "task-" in key or "gate" in key):
+            break
+    return found[::-1]
+
+
+def claim(tree: Tree, records: Iterable[Record], step: str) -> Claim | None:
+    """None when the approval of exactly this text is on record."""
+    known = approvals.last_approval(records, step)
+    if known and approvals.is_text(tree, step, known.body_hash):
+        return None
+    return Claim(step, known, known is not None and approvals.only_body_is_known(tree, step, known))
+
+
+def problem(run: str, found: Claim) -> Problem:
+    artifact, command = STEP[found.step].artifact, f"qrspi unapprove {run} {found.step}"
+    why = "nobody approved it"
+    if found.known:
+        what = "its body alone, as far as the record says" if found.only_body else "another text"
+        why = f"{found.known.person or 'somebody'} approved {what}"
+        why += f" on {found.known.when[:10]}" if found.known.when else ""
+    return Problem(
+        "claims-approval",
+        f"{artifact} says approved, but {why}: it counts as a draft; `{command}` makes it one",
+        file=artifact,
+        field="status",
+        found="approved",
+        expected="draft",
+        hint=command,
+    )
+
+
+def unrecorded(run: str, steps: Iterable[str]) -> tuple[Problem, ...]:
+    """For a run that was not started with records, or not by this engine."""
+    names = [STEP[step].artifact for step in steps]
+    if not names:
+        return ()
+    verb = "says" if len(names) == 1 else "say"
+    text = f"{', '.join(names)} {verb} approved, and no record says who approved"
+    text += f"; `qrspi log {run}` shows what is on record"
+    return (Problem("approved-without-record", text, file=names[0]),)

@@ -4,7 +4,7 @@
 stage: `closed` is tested first, then the stages from top to bottom; the first that holds wins.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from qrspi.core.config.reader import Config
 from qrspi.core.filenames import RoundPaths, pause_file
@@ -122,12 +122,12 @@ SKIPPABLE: tuple[Code, ...] = (
 
 
 def evaluate(
-    tree: Tree, subject: Subject, config: Config, base: int = 0, records: Iterable[Record] = ()
+    tree: Tree, subject: Subject, config: Config, base: int = 0, records: Sequence[Record] = ()
 ) -> Loop:
     """The stage of the subject's newest round. Rounds up to `base` belong to an earlier loop."""
     outline = _outline(tree, subject)
     if number := round_list.newest(tree, subject):
-        return _newest(tree, outline, config, number, base, tuple(records))
+        return _newest(tree, outline, config, number, base, records)
     return outline._replace(because=(f"there is no review round in {subject.reviews}",))
 
 
@@ -137,13 +137,13 @@ def at(
     config: Config,
     number: int,
     base: int = 0,
-    records: Iterable[Record] = (),
+    records: Sequence[Record] = (),
 ) -> Loop:
     """One round of the subject, the newest or not. A round that a later one follows is closed."""
     outline, newest = _outline(tree, subject), round_list.newest(tree, subject)
     if number < newest:
-        return _followed(tree, outline, config, number, tuple(records))
-    return _newest(tree, outline, config, number, base, tuple(records))
+        return _followed(tree, outline, config, number, records)
+    return _newest(tree, outline, config, number, base, records)
 
 
 def each(tree: Tree, subject: Subject, config: Config, numbers: Iterable[int]) -> Iterator[Loop]:
@@ -157,21 +157,21 @@ def each(tree: Tree, subject: Subject, config: Config, numbers: Iterable[int]) -
 
 
 def _newest(
-    tree: Tree, outline: Loop, config: Config, number: int, base: int, records: tuple[Record, ...]
+    tree: Tree, outline: Loop, config: Config, number: int, base: int, records: Sequence[Record]
 ) -> Loop:
     loop = _decided(_read(tree, outline, config, number, records), records)
     return _with_stage(tree, loop, config, base)
 
 
 def _followed(
-    tree: Tree, outline: Loop, config: Config, number: int, records: tuple[Record, ...]
+    tree: Tree, outline: Loop, config: Config, number: int, records: Sequence[Record]
 ) -> Loop:
     loop = _decided(_read(tree, outline, config, number, None), records)
     later = "closed by a later round" if loop.imported else "a later round follows"
     return loop._replace(stage="closed", because=(later,))
 
 
-def _decided(loop: Loop, records: Iterable[Record]) -> Loop:
+def _decided(loop: Loop, records: Sequence[Record]) -> Loop:
     """Only what somebody decided, or seems to have decided, is looked up."""
     if not (loop.skipped or loop.pause or loop.imported):
         return loop
@@ -184,7 +184,7 @@ def _outline(tree: Tree, subject: Subject) -> Loop:
 
 
 def _read(
-    tree: Tree, outline: Loop, config: Config, number: int, records: tuple[Record, ...] | None
+    tree: Tree, outline: Loop, config: Config, number: int, records: Sequence[Record] | None
 ) -> Loop:
     """Everything that the round's files say, before a stage is named. Without records nobody asks
     who opened it: a round that others followed is history."""
@@ -203,7 +203,7 @@ def _read(
 
 
 def _with_manifest(
-    tree: Tree, loop: Loop, config: Config, records: tuple[Record, ...] | None
+    tree: Tree, loop: Loop, config: Config, records: Sequence[Record] | None
 ) -> Loop:
     path = loop.paths.manifest
     data = tree.read(path, manifests.LIMIT)

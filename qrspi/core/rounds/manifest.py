@@ -7,14 +7,14 @@ commit of the engine signs it. A person may accept any other, which is put on re
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from qrspi.core.filenames import RoundPaths
 from qrspi.core.hints import TYPE_CHECKING, Any, Literal
 from qrspi.core.model import Problem, Unseen
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.records import audit_trail
-from qrspi.core.records.approvals import Record
+from qrspi.core.records.approvals import Record, newest_first, told_of
 from qrspi.core.records.json_fields import Object, items, nested, string
 from qrspi.core.tree import Fault, Tree
 
@@ -245,7 +245,8 @@ def opening(
 ) -> Opening:
     """This does not ask who must review; `unproven` does, for a round that nothing proves."""
     hashes = _hashes(data, manifest)
-    if any(one.event == ADOPT and one.file == path and one.file_hash in hashes for one in records):
+    adopted = (one for one in newest_first(records, told_of(ADOPT)) if one.event == ADOPT)
+    if any(one.file == path and one.file_hash in hashes for one in adopted):
         return "adopted"
     if audit_trail.wrote(tree, path, hashes):
         return "opened"
@@ -254,7 +255,7 @@ def opening(
     return "unproven"
 
 
-def unproven(tree: Tree, loop: Loop, config: Config, records: tuple[Record, ...]) -> Loop:
+def unproven(tree: Tree, loop: Loop, config: Config, records: Sequence[Record]) -> Loop:
     """A round that nothing proves: all reviewers that the matrix, config.md and earlier rounds name
     are expected, whatever its manifest says."""
     assert loop.manifest is not None
@@ -267,7 +268,7 @@ def unproven(tree: Tree, loop: Loop, config: Config, records: tuple[Record, ...]
 
 
 def _due(
-    tree: Tree, loop: Loop, config: Config, manifest: Manifest, records: tuple[Record, ...]
+    tree: Tree, loop: Loop, config: Config, manifest: Manifest, records: Sequence[Record]
 ) -> tuple[str, ...]:
     # Imported here: nearly every round is proven.
     from qrspi.core.findings import guard

@@ -101,7 +101,7 @@ def is_returned(facts: Facts) -> bool:
 
 def _outdated(facts: Facts) -> tuple[str, ...]:
     """Answers to other questions than are asked now, or a summary of other answers."""
-    if not any(record.made for record in facts.records):
+    if not any(one.made for one in approvals.newest_first(facts.records, approvals.MADE)):
         return ()
     from qrspi.core.steps import research_sources
 

@@ -165,7 +165,8 @@ def is_open(facts: Facts, found: CascadeEntry, wanted: CascadeEntry) -> bool:
 
 
 def _records(facts: Facts) -> int:
-    return sum(record.mark(facts.step) is not None for record in facts.records)
+    found = approvals.newest_first(facts.records, approvals.naming(facts.step))
+    return sum(record.mark(facts.step) is not None for record in found)
 
 
 def _manifest_hash(facts: Facts, loop: Loop) -> str:

@@ -3,7 +3,7 @@ approvals that no longer fit."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from qrspi.core.config.reader import Config
 from qrspi.core.filenames import phase_number, task_file_key
@@ -11,8 +11,9 @@ from qrspi.core.hints import TYPE_CHECKING
 from qrspi.core.model import TEST_STATES, CheckpointRow, Next, Problem, StateOfTests, Status
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import MARKER, STEP, is_full, needs_tasks, prerequisites
-from qrspi.core.records import approvals
-from qrspi.core.records.approvals import Approval, Claim, Record
+from qrspi.core.records import approvals, decisions
+from qrspi.core.records.approvals import Approval, Record
+from qrspi.core.records.decisions import Claim
 from qrspi.core.tree import Fault, Tree, entries
 from qrspi.core.yaml import frontmatter
 
@@ -28,7 +29,7 @@ class Facts(NamedTuple):
     route: tuple[str, ...]
     statuses: Mapping[str, Status]
     tasks: Mapping[str, Status]  # by task key
-    records: tuple[Record, ...]
+    records: Sequence[Record]
     names: frozenset[str]  # what the run directory holds
     phase: int
     step: str = ""
@@ -100,13 +101,13 @@ def believed(facts: Facts) -> Facts:
     if facts.config.approvals != "recorded" or facts.unread:
         return facts
     said = [step for step, status in facts.statuses.items() if status == "approved"]
-    found = (approvals.claim(facts.tree, facts.records, step) for step in said)
+    found = (decisions.claim(facts.tree, facts.records, step) for step in said)
     claims = {item.step: item for item in found if item}
     statuses: dict[str, Status] = {**facts.statuses, **dict.fromkeys(claims, "draft")}
     return facts._replace(statuses=statuses, claims=claims)
 
 
-def _decided(tree: Tree, names: frozenset[str]) -> tuple[Record, ...] | Problem:
+def _decided(tree: Tree, names: frozenset[str]) -> Sequence[Record] | Problem:
     """What people decided. The log of what a quick run approved by itself must be readable too."""
     if approvals.CASCADES in names:
         log = tree.read(approvals.CASCADES, approvals.LIMIT)
@@ -155,7 +156,8 @@ def current_step(facts: Facts) -> str | None:
 
 def shipped(facts: Facts) -> Record | None:
     """The approval of test, if nothing was decided about test after it."""
-    newest = next((one for one in reversed(facts.records) if one.mark("test")), None)
+    found = approvals.newest_first(facts.records, approvals.naming("test"))
+    newest = next((one for one in found if one.mark("test")), None)
     return newest if newest and newest.event == "approve" else None
 
 
@@ -218,11 +220,11 @@ def _edited(facts: Facts, step: str) -> Problem:
 def _upstream_changed(facts: Facts, approved: list[str]) -> list[Problem]:
     problems = []
     for at, step in enumerate(approved):
-        seen = _hashes_before(facts.records, step)
+        before = {up: _hash_before(facts.records, step, up) for up in approved[:at]}
         changed = [
             up
-            for up in approved[:at]
-            if up in seen and not approvals.is_text(facts.tree, up, seen[up])
+            for up, known in before.items()
+            if known is not None and not approvals.is_text(facts.tree, up, known)
         ]
         if changed:
             names = ", ".join(STEP[up].artifact for up in changed)
@@ -231,17 +233,15 @@ def _upstream_changed(facts: Facts, approved: list[str]) -> list[Problem]:
     return problems
 
 
-def _hashes_before(records: tuple[Record, ...], step: str) -> dict[str, str]:
-    """The hashes that other steps were approved with before `step` was last approved."""
-    seen: dict[str, str] = {}
-    at_approval: dict[str, str] = {}
-    for record in records:
-        if record.event != "approve":
-            continue
-        if record.step == step:
-            at_approval = dict(seen)
-        seen[record.step] = record.body_hash
-    return at_approval
+def _hash_before(records: Sequence[Record], step: str, up: str) -> str | None:
+    """The hash that another step was approved with before `step` was last approved."""
+    approved = False
+    texts = (approvals.told_of("approve", one) for one in (step, up))
+    for record in approvals.newest_first(records, *texts):
+        if record.event == "approve" and record.step == up and approved:
+            return record.body_hash
+        approved = approved or (record.event == "approve" and record.step == step)
+    return None
 
 
 def unmet(facts: Facts, step: str) -> tuple[str, ...]:
@@ -291,9 +291,9 @@ def rerouted(facts: Facts) -> tuple[Problem, ...]:
 def unproven(facts: Facts) -> tuple[Problem, ...]:
     """Texts that say approved, and whose approval is not on record."""
     if facts.config.approvals == "recorded":
-        return tuple(approvals.problem(facts.run, claim) for claim in facts.claims.values())
+        return tuple(decisions.problem(facts.run, claim) for claim in facts.claims.values())
     said = [step for step in facts.route if approval_of(facts, step) == "unrecorded"]
-    return approvals.unrecorded(facts.run, said)
+    return decisions.unrecorded(facts.run, said)
 
 
 def _unmet_tasks(facts: Facts, step: str) -> list[str]:
