@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 from collections.abc import Iterator
+from hashlib import sha256
 from pathlib import Path
 
 from lab import QRSPI, Lab, Measure, config, finding, quickest
 
 from qrspi.core.config.edit import initial
+from qrspi.core.pipeline import subject_of
+from qrspi.core.records import approvals, audit_trail, step_text
+from qrspi.core.records.approvals import Record
+from qrspi.core.records.audit_trail import Line, Touched
 from qrspi.core.yaml import frontmatter
+from qrspi.world.files.run_tree import DiskTree
 
 STEPS = ("goals", "questions", "research/summary", "design", "phasing")
 BODY = "# Text\n\n" + "A line of an artifact that somebody has written.\n" * 60
+WHEN = "2026-01-02T03:04:05Z"
 CLAIM = "The second paragraph says the opposite of the first one."
 MANIFEST = """{{"schema": "qrspi/manifest/v1", "step": "{step}", "round": {round},
 "body_hash": "{hash}", "expected_tags": ["quality-claude"], "decision": {{"rule": "CNV-03"}}}}
@@ -55,14 +63,14 @@ def make_run(run: Path) -> int:
             _round(run, step, number)
     for number in range(1, 31):
         _write(run / f"research/q{number:02d}.md", f"---\nstatus: approved\n---\n{BODY}")
+    _decide(run)
     return sum(path.is_file() for path in run.rglob("*"))
 
 
 def _round(run: Path, step: str, number: int) -> None:
     folder = run / "reviews" / step / f"round-{number:02d}"
     artifact = "research/summary" if step == "research" else step
-    body = (run / f"{artifact}.md").read_bytes()
-    digest = frontmatter.body_hash([frontmatter.body(body)])
+    digest = step_text.body_hash(DiskTree(run), subject_of(step))
     _write(
         folder / ".dispatch-manifest.json", MANIFEST.format(step=step, round=number, hash=digest)
     )
@@ -78,6 +86,20 @@ def _round(run: Path, step: str, number: int) -> None:
         return
     for suffix in ("-verified.md", "-scope-set.txt", "-dispositions.md", "-commit.txt"):
         _write(folder.with_name(f"{folder.name}{suffix}"), "# Done\n")
+
+
+def _decide(run: Path) -> None:
+    """What `qrspi approve` and `qrspi next` put on record."""
+    tree = DiskTree(run)
+    for step in (artifact.partition("/")[0] for artifact in STEPS):
+        text = step_text.body_hash(tree, subject_of(step))
+        record = Record("approve", step, text, 3, "Ada <ada@example.org>", WHEN, "cli", user="ada")
+        with (run / approvals.FILE).open("ab") as file:
+            file.write(approvals.render(record))
+    path = "reviews/structure/round-03/.dispatch-manifest.json"
+    touched = Touched(path, None, sha256((run / path).read_bytes()).hexdigest())
+    line = Line(WHEN, "cli", "prepare-round", step="structure", round=3, files=(touched,))
+    _write(run / audit_trail.FILE, f"{json.dumps(audit_trail.render(line))}\n")
 
 
 def _write(path: Path, text: str) -> None:

@@ -7,7 +7,7 @@ that a listing lacks is absent without a further look. This saves a third of the
 
 from __future__ import annotations
 
-from qrspi.core.tree import BODY_LIMIT, Entry, Fault, Rows, Tree, TreeOver
+from qrspi.core.tree import BODY_LIMIT, FRONTMATTER_LIMIT, Entry, Fault, Rows, Tree, TreeOver
 
 _ABSENT = Fault("absent")
 
@@ -33,6 +33,9 @@ class Snapshot(TreeOver):
     def read(self, path: str, limit: int = BODY_LIMIT) -> bytes | Fault:
         found = self._whole.get((path, limit))
         if found is None:
+            head = self._heads.get(path)
+            if isinstance(head, bytes) and len(head) <= min(limit, FRONTMATTER_LIMIT):
+                return head  # as long as this, the start of a file is all of it
             found = _ABSENT if self._lacks(path) else self._tree.read(path, limit)
             self._whole[path, limit] = found
         return found

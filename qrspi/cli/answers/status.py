@@ -109,8 +109,8 @@ def _derived(session: Session, runs: tuple[RunDir, ...], steps: bool) -> dict[Ru
     else:
         from qrspi.world.runs import state_cache
 
-        told = counting(runs, "reading runs") if session.progress else runs
-        found = state_cache.states(runs_dir, told, in_git=in_git, steps=steps)
+        telling = _counted if session.progress else iter
+        found = state_cache.states(runs_dir, runs, in_git=in_git, steps=steps, telling=telling)
     pairs = zip(runs, found, strict=True)
     return {run: _told(run, state._replace(path=session.run_path(run))) for run, state in pairs}
 
@@ -148,6 +148,10 @@ def _runs(session: Session, request: Request) -> tuple[RunDir, ...]:
     runs, odd = found
     session.note(*(locate.odd_name(name) for name in odd))
     return runs
+
+
+def _counted(runs: Sequence[RunDir]) -> Iterator[RunDir]:
+    return counting(runs, "reading runs")
 
 
 def counting(items: Sequence[T], what: str) -> Iterator[T]:

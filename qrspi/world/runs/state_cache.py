@@ -18,8 +18,9 @@ import json
 import os
 import stat
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 import qrspi
@@ -31,6 +32,7 @@ from qrspi.core.recording_tree import RecordingTree, Seen
 from qrspi.core.tree import Fault
 from qrspi.world.files import mounts
 from qrspi.world.files.run_tree import DiskTree, opened
+from qrspi.world.processes import forked_work
 from qrspi.world.runs.committed_tree import CommittedTree
 from qrspi.world.runs.locate import RunDir
 
@@ -44,6 +46,11 @@ class Entry(NamedTuple):
     there: list[list[Any]]  # path, inode, size, time of change; the first is the run itself
     absent: list[str]
     state: Any  # as JSON
+
+
+class Derived(NamedTuple):
+    state: RunState
+    entry: Entry | None
 
 
 class StateCache:
@@ -65,15 +72,26 @@ class StateCache:
             self._new[run.name] = entry
         return state
 
-    def keep(self, run: RunDir, state: RunState, seen: Iterable[Seen], *, steps: bool) -> None:
-        looked_at = tuple(seen)
-        if any(one.found == "unreadable" for one in looked_at):
-            return
-        said = {path: kernel(f"{run.path}/{path}") for path in _with_folders(looked_at)}
+    def derived(self, run: RunDir, *, in_git: bool, steps: bool) -> Derived:
+        tree = RecordingTree(CommittedTree(run.path, in_git, glance=True))
+        state = derive(tree, thorough=False, steps=steps)
+        return Derived(state, self.entry(run, state, tree.seen, steps=steps))
+
+    def entry(
+        self, run: RunDir, state: RunState, seen: Sequence[Seen], *, steps: bool
+    ) -> Entry | None:
+        """None where nothing may be kept."""
+        if any(one.found == "unreadable" for one in seen):
+            return None
+        said = {path: kernel(f"{run.path}/{path}") for path in _with_folders(seen)}
         there: list[list[Any]] = [[path, *what[1:]] for path, what in said.items() if what]
-        if all(one[-1] < self._now - SETTLED for one in there):
-            absent = [path for path, what in said.items() if what is None]
-            self._new[run.name] = Entry(steps, there, absent, state)
+        if any(one[-1] >= self._now - SETTLED for one in there):
+            return None
+        return Entry(steps, there, [path for path, what in said.items() if what is None], state)
+
+    def keep(self, run: RunDir, entry: Entry | None) -> None:
+        if entry:
+            self._new[run.name] = entry
 
     def save(self) -> None:
         """If it cannot be written, as on a read-only disk, the next `status` derives again."""
@@ -84,22 +102,31 @@ class StateCache:
             _write(self._file, json.dumps(document).encode("ascii"))
 
 
-def states(runs_dir: str, runs: Iterable[RunDir], *, in_git: bool, steps: bool) -> list[RunState]:
-    """In the order of the runs, without their paths."""
+def states(
+    runs_dir: str,
+    runs: Sequence[RunDir],
+    *,
+    in_git: bool,
+    steps: bool,
+    telling: Callable[[Sequence[RunDir]], Iterable[RunDir]] = iter,
+) -> list[RunState]:
+    """In the order of the runs, without their paths. `telling` counts those that are read."""
     if not is_on(runs_dir):
-        trees = (CommittedTree(run.path, in_git, glance=True) for run in runs)
-        return [derive(tree, thorough=False, steps=steps) for tree in trees]
+
+        def state_of(run: RunDir) -> RunState:
+            tree = CommittedTree(run.path, in_git, glance=True)
+            return derive(tree, thorough=False, steps=steps)
+
+        return forked_work.each(state_of, runs, telling(runs))
     cache = StateCache(runs_dir, in_git=in_git, now=time.time_ns())
-    found = [cache.find(run, steps=steps) or _derived(cache, run, in_git, steps) for run in runs]
+    found = {run: cache.find(run, steps=steps) for run in runs}
+    changed = [run for run, state in found.items() if state is None]
+    derived = partial(cache.derived, in_git=in_git, steps=steps)
+    for run, one in zip(changed, forked_work.each(derived, changed, telling(changed)), strict=True):
+        cache.keep(run, one.entry)
+        found[run] = one.state
     cache.save()
-    return found
-
-
-def _derived(cache: StateCache, run: RunDir, in_git: bool, steps: bool) -> RunState:
-    tree = RecordingTree(CommittedTree(run.path, in_git, glance=True))
-    state = derive(tree, thorough=False, steps=steps)
-    cache.keep(run, state, tree.seen, steps=steps)
-    return state
+    return [state for state in found.values() if state]
 
 
 def is_on(runs_dir: str) -> bool:

@@ -69,7 +69,7 @@ def remember(run: RunDir, now: int = LATER, steps: bool = True) -> RunState:
     cache = cached(run, now)
     tree = RecordingTree(DiskTree(run.path, False))
     state = derive(tree, thorough=False, steps=steps)
-    cache.keep(run, state, tree.seen, steps=steps)
+    cache.keep(run, cache.entry(run, state, tree.seen, steps=steps))
     cache.save()
     return state
 
@@ -205,7 +205,7 @@ def test_a_folder_on_the_way_that_became_a_link_is_noticed(run: RunDir) -> None:
     (Path(run.path) / deep).parent.mkdir(parents=True)
     (Path(run.path) / deep).write_bytes(runs.clean("quality-claude"))
     cache = cached(run)
-    cache.keep(run, derived(run), [Seen(deep, "whole", "there")], steps=True)
+    cache.keep(run, cache.entry(run, derived(run), [Seen(deep, "whole", "there")], steps=True))
     cache.save()
     assert cached(run).find(run, steps=True) == derived(run)
     next_tick(run)
@@ -237,7 +237,9 @@ def test_a_run_of_another_name_is_another_run(run: RunDir) -> None:
 def test_what_could_not_be_read_is_tried_again(run: RunDir) -> None:
     """A disk that fails once changes no file."""
     cache = cached(run)
-    cache.keep(run, derived(run), [Seen("goals.md", "start", "unreadable")], steps=True)
+    cache.keep(
+        run, cache.entry(run, derived(run), [Seen("goals.md", "start", "unreadable")], steps=True)
+    )
     cache.save()
     assert cached(run).find(run, steps=True) is None
 
