@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import statistics
 import subprocess
@@ -21,18 +22,24 @@ CHANGES = 200
 BURST = 100_000
 RUNS = 1_000
 IDLE_SECONDS = 31  # one sweep among them
+SETTLING = 3  # seconds in which a daemon has done whatever a commit leads to
 
 GOALS = "---\nstatus: draft\n---\n# Goals\n\n## Approach\n\nWords.\n"
+# The engine would commit the goals of a run itself, and none would fail.
+LEFT_TO_PEOPLE = config().removesuffix("---\n") + "commit: off\n---\n"
 CLEAN = "---\nreviewer: scope-claude\nround: 1\nfindings: 0\n---\n"
 
 
 class Daemon:
     """A daemon, and what it logs."""
 
-    def __init__(self, project: Path) -> None:
+    def __init__(self, project: Path, gits: Gits | None = None) -> None:
         self.started = time.perf_counter()
         self._process = subprocess.Popen(
-            [QRSPI, "watch", "--log-format", "json"], cwd=project, stdout=subprocess.PIPE
+            [QRSPI, "watch", "--log-format", "json"],
+            cwd=project,
+            stdout=subprocess.PIPE,
+            env=os.environ | {"PATH": gits.path} if gits else None,
         )
 
     def heard(self, event: str) -> dict[str, Any]:
@@ -57,9 +64,27 @@ class Daemon:
         self._process.communicate()
 
 
+class Gits:
+    """Counts the processes of git that are started with its PATH."""
+
+    def __init__(self, folder: Path) -> None:
+        self._log = folder / "log"
+        folder.mkdir()
+        shim = folder / "git"
+        shim.write_text(f'#!/bin/sh\necho >> {self._log}\nexec {shutil.which("git")} "$@"\n')
+        shim.chmod(0o755)
+        self.path = f"{folder}:{os.environ['PATH']}"
+
+    def since(self) -> int:
+        """How many since this was last asked."""
+        count = len(self._log.read_bytes()) if self._log.exists() else 0
+        self._log.unlink(missing_ok=True)
+        return count
+
+
 @contextmanager
-def watching(project: Path) -> Iterator[Daemon]:
-    daemon = Daemon(project)
+def watching(project: Path, gits: Gits | None = None) -> Iterator[Daemon]:
+    daemon = Daemon(project, gits)
     try:
         daemon.heard("looked")
         yield daemon
@@ -74,13 +99,13 @@ def measure(lab: Lab) -> Iterator[Measure]:
         yield from latency(daemon, scores, lab.scratch / "beside")
         yield from rest(daemon, "one run")
         yield burst(daemon, project, scores)
-    yield from many(lab.scratch / "many")
+    yield from many(lab.scratch / "many", Gits(lab.scratch / "gits"))
 
 
-def new_run(project: Path, name: str) -> Path:
+def new_run(project: Path, name: str, settings: str = config()) -> Path:
     run = project / "docs" / "qrspi" / name
     run.mkdir(parents=True)
-    (run / "config.md").write_text(config())
+    (run / "config.md").write_text(settings)
     (run / "goals.md").write_text(GOALS)
     return run
 
@@ -171,28 +196,44 @@ def burst(daemon: Daemon, project: Path, scores: Path) -> Measure:
     return Measure(f"watch: burst of {BURST:,} files", time.perf_counter() - when, "s", 10, note)
 
 
-def many(project: Path) -> Iterator[Measure]:
+def many(project: Path, gits: Gits) -> Iterator[Measure]:
     """Runs that cannot go on, since their goals are in no commit; then the same runs, committed
     and waiting for reviewers."""
     for number in range(RUNS):
-        new_run(project, f"2026-01-01-run-{number}")
+        new_run(project, f"2026-01-01-run-{number}", LEFT_TO_PEOPLE)
     git(project, "init", "-q", "-b", "main")
+    git(project, "commit", "-q", "--allow-empty", "-m", "first")
     with watching(project):
         pass  # it makes a folder of its own in each run
-    yield from at_rest(project, "failed")
+    yield from at_rest(project, "failed", gits)
     git(project, "add", "--all")
     git(project, "commit", "-q", "-m", "start")
     with watching(project) as daemon:
         ready = time.perf_counter() - daemon.started
         yield Measure(f"watch: open {RUNS:,} rounds", ready, "s", note="at its start")
-    yield from at_rest(project, "waiting")
+    yield from at_rest(project, "waiting", gits)
 
 
-def at_rest(project: Path, kind: str) -> Iterator[Measure]:
+def at_rest(project: Path, kind: str, gits: Gits) -> Iterator[Measure]:
     what = f"{RUNS:,} {kind}"
-    with watching(project) as daemon:
-        ready = time.perf_counter() - daemon.started
-        note = f"processor {daemon.cpu():.1f} s"
-        yield Measure(f"watch: start on {what}", ready, "s", 3, note)
+    gits.since()
+    with watching(project, gits) as daemon:
+        ready, used = time.perf_counter() - daemon.started, daemon.cpu()
+        yield Measure(f"watch: start on {what}", ready, "s", 3, f"processor {used:.1f} s")
+        yield Measure(f"watch: gits of that start, {kind}", gits.since(), "", 2)
         time.sleep(IDLE_SECONDS)  # by the end of it, whatever it wrote has settled
         yield from rest(daemon, what)
+        yield from commit_elsewhere(daemon, project, kind, gits, used)
+
+
+def commit_elsewhere(
+    daemon: Daemon, project: Path, kind: str, gits: Gits, start: float
+) -> Iterator[Measure]:
+    """Nothing is tried again for it, so it costs a small part of the start."""
+    gits.since()
+    before = daemon.cpu()
+    git(project, "commit", "-q", "--allow-empty", "-m", "elsewhere")
+    time.sleep(SETTLING)
+    used = daemon.cpu() - before
+    note = f"{used * 1000:.0f} ms, {gits.since()} gits"
+    yield Measure(f"watch: a commit elsewhere, {kind}", used / start, "× the start", 0.25, note)
