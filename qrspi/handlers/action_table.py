@@ -10,6 +10,7 @@ from qrspi.core import model
 from qrspi.core.config import reader as configs
 from qrspi.core.hints import TYPE_CHECKING, Literal
 from qrspi.core.named_tuple import NamedTuple
+from qrspi.core.pipeline import CODE_STEPS
 
 if TYPE_CHECKING:
     from qrspi.core.rounds.loop import Loop
@@ -116,7 +117,7 @@ def before(job: Job, derived: Due | None) -> Due | None:
         from qrspi.handlers.runs import change_config
 
         return Due(change_config.backfill, "whole")
-    return due or _unwritten(job)
+    return due or _unwritten(job) or _undrafted(job)
 
 
 def _unwritten(job: Job) -> Due | None:
@@ -127,6 +128,15 @@ def _unwritten(job: Job) -> Due | None:
 
     missing = awaited_agents.without_prompt(job)
     return Due(awaited_agents.write_prompts, "whole") if missing else None
+
+
+def _undrafted(job: Job) -> Due | None:
+    """What a person reads at the gate of a code step is in git, even when a kill came between."""
+    if job.next.who != "human" or job.facts.step not in CODE_STEPS or job.options.actor == "watch":
+        return None
+    from qrspi.handlers.tasks import drafts
+
+    return Due(drafts.commit, "uncommitted") if drafts.uncommitted(job) else None
 
 
 def _cut_off(job: Job, derived: Due | None) -> Due | None:

@@ -58,8 +58,10 @@ def handle(job: Job, number: int | None = None) -> Performed:
         unseen=diff.unseen if diff else (),
         commit=reviewed.tip if isinstance(reviewed, Branch) else "",
     )
-    _put(job, paths, manifests.render(manifest))
-    own = visual_reviewer.write(job.workspace, paths.directory, chain.files)
+    own = {f"{paths.directory}/{name}": data for name, data in chain.files.items()}
+    # The manifest first: it must know the others before they are there.
+    for path, data in {paths.manifest: manifests.render(manifest), **own}.items():
+        _put(job, path, data)
     notes += (*decision.diagnostics, *_consume_flag(job.workspace, loop, decision))
     notes += (manifest.chosen,) if manifest.chosen else ()
     files = (*(one.file for one in (diff, since) if one), paths.manifest, *own)
@@ -69,12 +71,12 @@ def handle(job: Job, number: int | None = None) -> Performed:
     )
 
 
-def _put(job: Job, paths: RoundPaths, data: bytes) -> None:
+def _put(job: Job, path: str, data: bytes) -> None:
     """A killed command may have written exactly these bytes; the trail names them anyway."""
     if not job.round_loop.is_renewable:
-        job.workspace.create(paths.manifest, data)
-    elif not job.workspace.write(paths.manifest, data):
-        _note(job.workspace, paths.manifest)
+        job.workspace.create(path, data)
+    elif not job.workspace.write(path, data):
+        _note(job.workspace, path)
 
 
 def _next_round(workspace: Workspace, loop: Loop, wanted: int | None) -> RoundPaths:

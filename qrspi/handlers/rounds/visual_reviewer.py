@@ -64,13 +64,6 @@ def sift(check: VisualCheck, where: Places) -> Sifted:
     )
 
 
-def write(workspace: Workspace, directory: str, files: Mapping[str, bytes]) -> tuple[str, ...]:
-    """After the manifest, which must know them first."""
-    for name, data in files.items():
-        workspace.create(f"{directory}/{name}", data)
-    return tuple(f"{directory}/{name}" for name in files)
-
-
 def missing(job: Job) -> dict[str, bytes]:
     """Files that the open round's manifest records, but that a kill kept from being written."""
     loop = job.round_loop
@@ -92,8 +85,10 @@ def missing(job: Job) -> dict[str, bytes]:
 
 def record_skip(job: Job) -> Performed:
     loop = job.round_loop
-    files = write(job.workspace, loop.paths.directory, missing(job))
-    return Performed("record-skip", loop.subject.key, loop.round, files)
+    files = {f"{loop.paths.directory}/{name}": data for name, data in missing(job).items()}
+    for path, data in files.items():
+        job.workspace.create(path, data)
+    return Performed("record-skip", loop.subject.key, loop.round, tuple(files))
 
 
 def record_bypasses(job: Job) -> Performed:

@@ -10,6 +10,7 @@ from qrspi.core.pipeline import STEP
 from qrspi.core.tree import Fault
 from qrspi.handlers.changes.change_set import commit_files
 from qrspi.handlers.jobs.job import Job, Performed
+from qrspi.world.git import commits, refs, repository
 
 Fields = Mapping[str, str | int]
 
@@ -36,6 +37,25 @@ def pull_request_text(job: Job) -> Performed:
     )
     commit_files(job, (path,), "draft the pull request")
     return Performed("draft-pull-request", "test", 0, (path,))
+
+
+def uncommitted(job: Job) -> tuple[str, ...]:
+    """Records that a kill left without their first commit. One that HEAD has may differ because
+    somebody is at it."""
+    repo = repository.find(job.workspace.path)
+    if repo is None or not job.commits or job.options.dry_run or not refs.head(repo):
+        return ()
+    step = job.facts.step
+    drafted = (STEP[step].artifact, *((shipping.PULL_REQUEST,) if step == "test" else ()))
+    known = commits.names(repo, "HEAD")
+    return tuple(path for path in drafted if path in job.facts.names and path not in known)
+
+
+def commit(job: Job) -> Performed:
+    """What was left to do for records that were written."""
+    paths = uncommitted(job)
+    commit_files(job, paths, f"draft {job.facts.step}")
+    return Performed("commit-drafts", job.facts.step, 0, paths)
 
 
 def write(job: Job, step: str, block: str, fields: Fields | None = None) -> str:

@@ -88,6 +88,19 @@ def test_it_is_left_out_with_a_reason(
     assert set(recorded) == {Path(name).name for name in opened.done.files[2:]}
 
 
+@pytest.mark.rule("ENG-04", "VIS-01")
+def test_a_round_that_a_kill_kept_off_the_trail_is_opened_again(tmp_path: Path) -> None:
+    """All its files were there, and that one reviewer is left out was written down."""
+    project = make(tmp_path / "shop", GOOD, visual_fidelity_required="false")
+    opened = project.prepare("task-01")
+    skipped = record(project, "skipped")
+    (project.run / ".qrspi/audit.jsonl").unlink()
+    again = project.prepare("task-01")
+    assert (again.done.files, again.manifest) == (opened.done.files, opened.manifest)
+    assert record(project, "skipped") == skipped
+    assert f"{ROUND}/{TAG}.skipped.md" in str(project.trail()[-1])
+
+
 @pytest.mark.rule("VIS-01", "MTX-04")
 def test_it_is_sent_when_there_is_something_to_look_at(tmp_path: Path) -> None:
     project = make(tmp_path / "shop", GOOD, visual_fidelity_required="true")

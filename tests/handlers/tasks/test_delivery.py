@@ -182,6 +182,26 @@ def test_a_quick_run_ships(tmp_path: Path) -> None:
     assert "pull-request.md" in shop.git("ls-files", at=shop.run).split()
 
 
+@pytest.mark.rule("ENG-04")
+def test_a_record_that_a_kill_left_uncommitted_is_committed(tmp_path: Path) -> None:
+    """git was killed when it had added the new file; what a person writes later is left alone."""
+    shop = after_tests(tmp_path, "cat a.py\n")
+    shop.git("reset", "-q", "--soft", "HEAD~1")
+    assert any(line.endswith("pull-request.md") for line in shop.status())
+    assert shop.did() == ["commit-drafts"]
+    assert (shop.status(), shop.subjects()[0]) == ([], "docs(qrspi): draft test for user-auth")
+    assert shop.did() == []
+    shop.write("pull-request.md", shop.read("pull-request.md") + "\nMine.\n")
+    assert shop.did() == []
+
+
+@pytest.mark.rule("ENG-04")
+def test_the_daemon_asks_git_of_no_waiting_run(tmp_path: Path) -> None:
+    shop = after_tests(tmp_path, "cat a.py\n")
+    shop.git("reset", "-q", "--soft", "HEAD~1")
+    assert shop.did(actor="watch") == []
+
+
 @pytest.mark.rule("BWL-03", "TST-01")
 def test_fix_goes_back_to_the_plan_and_says_why(tmp_path: Path) -> None:
     shop = ran(tmp_path, "echo 'FAILED tests/x.py::y - boom'; exit 1\n")
