@@ -2,10 +2,10 @@
 
     python tools/mutants.py [MODULE…]
 
-A module's tests are collected once. For each mutant a child is forked, whose function is given the
-changed code, and the tests are run in it until one fails. tests/mutants.txt lists, with the reason
-of each, the mutants that mean the same as what was written. Status 1: others live, and more than
-15 of 100.
+A module's tests are collected once, and run once to see which functions of it each test calls. For
+each mutant a child is forked, whose function is given the changed code, and the tests that call it
+are run there until one fails. tests/mutants.txt lists, with the reason of each, the mutants that
+mean the same as what was written. Status 1: others live, and more than 15 of 100.
 """
 
 from __future__ import annotations
@@ -13,12 +13,14 @@ from __future__ import annotations
 import ast
 import copy
 import importlib
+import json
 import os
 import signal
 import sys
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
-from types import CodeType, FunctionType
+from types import CodeType, FrameType, FunctionType
 from typing import Any, NamedTuple
 
 import pytest
@@ -26,7 +28,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 KNOWN = ROOT / "tests" / "mutants.txt"
 ENOUGH = 0.85
-SECONDS = 60  # after which a mutant that runs for ever counts as noticed
+SECONDS = 60  # of work, after which a mutant that runs for ever counts as noticed
 
 # The modules that "Where a decision lives" names, and the tests that are about them.
 TESTS: dict[str, tuple[str, ...]] = {
@@ -71,7 +73,7 @@ class Mutant(NamedTuple):
 
 
 def mutants(module: str) -> Iterator[Mutant]:
-    file = ROOT / "qrspi" / "core" / f"{module.replace('.', '/')}.py"
+    file = _file(module)
     tree = ast.parse(file.read_text())
     for path, function in _functions(tree):
         for at, node in enumerate(_body(function)):
@@ -85,6 +87,10 @@ def mutants(module: str) -> Iterator[Mutant]:
                 ast.fix_missing_locations(changed)
                 code = _code(compile(changed, str(file), "exec"), path.split("."))
                 yield Mutant(module, path, getattr(node, "lineno", 0), " ".join(text.split()), code)
+
+
+def _file(module: str) -> Path:
+    return ROOT / "qrspi" / "core" / f"{module.replace('.', '/')}.py"
 
 
 def _functions(tree: ast.AST, inside: str = "") -> Iterator[tuple[str, ast.FunctionDef]]:
@@ -139,11 +145,20 @@ def _code(code: CodeType, path: list[str]) -> CodeType:
     return code
 
 
-def live(mutant: Mutant) -> FunctionType:
+def _found(mutant: Mutant) -> Any:
     found: Any = importlib.import_module(f"qrspi.core.{mutant.module}")
     for name in mutant.function.split("."):
         found = vars(found)[name]
-    found = getattr(found, "fget", found)  # of a property
+    return getattr(found, "fget", found)  # of a property
+
+
+def _is_kept(mutant: Mutant) -> bool:
+    """Whether its answers are: it is called for whoever comes first, and others depend on it."""
+    return hasattr(_found(mutant), "cache_info")
+
+
+def live(mutant: Mutant) -> FunctionType:
+    found = _found(mutant)
     while hasattr(found, "__wrapped__"):
         found = found.__wrapped__
     assert isinstance(found, FunctionType), mutant.name
@@ -159,39 +174,75 @@ class Breeder:
         self.alive: list[Mutant] = []
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
-        assert self._passes(session, None), f"the tests of {self._module} fail as they are"
+        calls = _in_a_child(lambda: _callers(session.items, _file(self._module)))
+        assert calls, f"the tests of {self._module} fail as they are"
+        every = range(len(session.items))
         for mutant in mutants(self._module):
-            if self._passes(session, mutant):
+            numbers = every if _is_kept(mutant) else calls.get(mutant.function, ())
+            items = [session.items[number] for number in numbers]
+            if _in_a_child(partial(_survives, mutant, items)):
                 self.alive.append(mutant)
             else:
                 self.killed += 1
         return True
 
-    def _passes(self, session: pytest.Session, mutant: Mutant | None) -> bool:
-        pid = os.fork()
-        if pid == 0:
-            nowhere = os.open(os.devnull, os.O_WRONLY)
-            os.dup2(nowhere, 1)
-            os.dup2(nowhere, 2)
-            signal.alarm(SECONDS if mutant else 0)
-            if mutant:
-                live(mutant).__code__ = mutant.code
-            os._exit(_first_failure(session))
-        return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+
+def _in_a_child(work: Callable[[], Any]) -> Any:
+    """What it gives, as JSON can say it; None when it raises or runs for ever. What it keeps in
+    memory is gone for the next."""
+    ours, theirs = os.pipe()
+    if os.fork() == 0:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        for stream in (1, 2):
+            os.dup2(nowhere, stream)
+        try:
+            os.write(theirs, json.dumps(work()).encode())
+        finally:
+            os._exit(0)
+    os.close(theirs)
+    with os.fdopen(ours) as answer:
+        text = answer.read()
+    os.wait()
+    return json.loads(text) if text else None
 
 
-def _first_failure(session: pytest.Session) -> int:
+def _survives(mutant: Mutant, items: list[pytest.Item]) -> bool:
+    signal.setitimer(signal.ITIMER_PROF, SECONDS)
+    live(mutant).__code__ = mutant.code
+    return _all_pass(items)
+
+
+def _callers(items: list[pytest.Item], file: Path) -> dict[str, list[int]] | None:
+    """The functions of a file, and which of the tests call each; None when one of them fails."""
+    found: dict[str, list[int]] = {}
+    for number, item in enumerate(items):
+        called: set[str] = set()
+
+        def notice(frame: FrameType, *_: object, called: set[str] = called) -> None:
+            if frame.f_code.co_filename == str(file):
+                called.add(frame.f_code.co_qualname)
+
+        sys.settrace(notice)
+        passes = _all_pass([item])
+        sys.settrace(None)
+        if not passes:
+            return None
+        for name in called:
+            found.setdefault(name, []).append(number)
+    return found
+
+
+def _all_pass(items: list[pytest.Item]) -> bool:
     from _pytest.runner import runtestprotocol
 
-    items = session.items
     for item, following in zip(items, [*items[1:], None], strict=True):
         try:
             reports = runtestprotocol(item, log=False, nextitem=following)
         except BaseException:
-            return 1
+            return False
         if any(report.failed for report in reports):
-            return 1
-    return 0
+            return False
+    return True
 
 
 def known() -> dict[str, str]:

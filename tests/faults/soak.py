@@ -35,7 +35,8 @@ from qrspi.world.files.run_tree import DiskTree
 from tests import runs, scenes
 from tests.daemons import COMMAND
 from tests.faults import world
-from tests.faults.campaign import MOST_ROUNDS, STEPS, Story, adopt_orphans, ended, settings, start
+from tests.faults.campaign.processes import adopt_orphans, ended, settings, start
+from tests.faults.campaign.rounds import MOST_ROUNDS, STEPS, Rounds
 
 RUNS = 20
 DISK = "768m"  # room for half an hour of commits; a filler takes the rest of it
@@ -75,7 +76,7 @@ class Tally(NamedTuple):
         )
 
 
-class Actor(Story):
+class Actor(Rounds):
     """Everybody who works at one run but the daemon."""
 
     def __init__(self, project: Path, name: str, chance: random.Random) -> None:
