@@ -38,6 +38,7 @@ class Reviewer(NamedTuple):
     upstream_paths: tuple[str, ...] = ()
     upstream: tuple[Source, ...] = ()  # for agents that cannot open files
     worktree: str = ""  # where the code is: of a task, or of all that are merged
+    worktree_paths: tuple[str, ...] = ()  # where it is while tasks are reviewed together
     scope_hint: tuple[str, ...] = ()  # only when the round was narrowed
     rejected: tuple[str, ...] = ()  # why its last answer was not taken
     actual_model: str = ""
@@ -56,6 +57,7 @@ class Verifier(NamedTuple):
     artifact_path: str
     companion_paths: tuple[str, ...] = ()  # what belongs to the artifact beside it
     worktree: str = ""  # where the code is: of a task, or of all that are merged
+    worktree_paths: tuple[str, ...] = ()  # where it is while tasks are reviewed together
     diff_file_path: str = ""
     upstream_paths: tuple[str, ...] = ()
     sources: tuple[Source, ...] = ()
@@ -148,6 +150,7 @@ def reviewer_prompt(given: Reviewer, parts: Parts) -> str:
         *prompt_lines.optional_path("since_diff_path", given.since_diff_path),
         *_scope_hint(given),
         prompt_lines.model(given.actual_model),
+        *prompt_lines.paths("worktree_paths", given.worktree_paths),
         *prompt_lines.paths("upstream_paths", given.upstream_paths),
     ]
     named = (
@@ -163,6 +166,7 @@ def reviewer_prompt(given: Reviewer, parts: Parts) -> str:
         *prompt_orders.general(given.step, travels=given.travels),
         *_later_round(given),
         *prompt_orders.code_of(given.worktree),
+        *prompt_orders.apart(given.worktree_paths),
         *prompt_orders.again(given.rejected),
     )
     return _prompt(role, lines, named, orders)
@@ -209,11 +213,13 @@ def verifier_prompt(given: Verifier, parts: Parts) -> str:
         *prompt_lines.optional_path("diff_file_path", given.diff_file_path),
         prompt_lines.line("verified_by", given.actual_model or prompt_lines.UNKNOWN_MODEL),
         *prompt_lines.paths("companion_paths", given.companion_paths),
+        *prompt_lines.paths("worktree_paths", given.worktree_paths),
         *prompt_lines.paths("upstream_paths", given.upstream_paths),
     ]
     role = roles.compose(given.role, parts, prints=given.prints)
     orders = (
         *prompt_orders.general(given.step, travels=given.travels),
+        *prompt_orders.apart(given.worktree_paths),
         *prompt_orders.again(given.rejected),
         *prompt_orders.owed(roles.for_section(given.rules, _section(given.step)), given.worktree),
     )
@@ -301,9 +307,15 @@ def implementer_prompt(given: Implementer, parts: Parts) -> str:
     ]
     role = roles.compose(given.role, parts, prints=False, section=given.criteria_of)
     tested = (prompt_orders.tested(given.tests_seen),) if given.tests_commit else ()
-    orders = (prompt_orders.ORDER, *tested, *prompt_orders.again(given.rejected))
+    orders = (_order(given), *tested, *prompt_orders.again(given.rejected))
     named = (("rejected", _rejected(given.rejected)), ("sources", given.sources))
     return _prompt(role, lines, named, orders)
+
+
+def _order(given: Implementer) -> str:
+    """An agent that writes tests first must not do what the task says: its steps write code."""
+    writes_first = given.role.name == "test-writer" and given.criteria_of == "task"
+    return prompt_orders.TESTS_ORDER if writes_first else prompt_orders.ORDER
 
 
 def task_quality_prompt(given: TaskQuality, parts: Parts) -> str:
@@ -340,7 +352,9 @@ _PATHS = frozenset(
     """round_subdir artifact_path diff_file_path since_diff_path worktree finding_file_path
     sidecar_path run_dir verified_path dispositions_path""".split()
 )
-_LISTS = frozenset("upstream_paths companion_paths feedback_paths finding_file_paths".split())
+_LISTS = frozenset(
+    "upstream_paths companion_paths feedback_paths finding_file_paths worktree_paths".split()
+)
 
 Given = TypeVar("Given", bound=NamedTuple)
 

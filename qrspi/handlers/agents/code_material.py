@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from qrspi.core.agents.prompts import Source
 from qrspi.core.hints import TYPE_CHECKING
-from qrspi.core.records import task_records
+from qrspi.core.records import baseline, task_records
 from qrspi.core.tree import Fault, entries
 from qrspi.handlers.jobs.job import Job
 from qrspi.world.files.run_tree import DiskTree
@@ -78,7 +78,19 @@ def of_tasks(job: Job) -> tuple[str, ...]:
     from qrspi.core.code_steps import batch
 
     items = batch.read(job.facts).items
-    return tuple(path for item in items for path in (item.file, *_outcomes(job, item.key)))
+    known = () if isinstance(job.workspace.size(baseline.FILE), Fault) else (baseline.FILE,)
+    tasks = (path for item in items for path in (item.file, *_outcomes(job, item.key)))
+    return (*known, *tasks)
+
+
+def work_trees(job: Job) -> tuple[str, ...]:
+    """Of every task that was started and has a work tree."""
+    from qrspi.core.code_steps import batch
+
+    places = (task_place(job, item.key)[1] for item in batch.read(job.facts).items)
+    return tuple(
+        place for place in places if place and not isinstance(DiskTree(place).entries(""), Fault)
+    )
 
 
 def _outcomes(job: Job, key: str) -> Iterator[str]:

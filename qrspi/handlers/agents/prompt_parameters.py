@@ -52,6 +52,7 @@ class Material(NamedTuple):
     diffs: tuple[Source, ...] = ()  # both as texts, for an agent on another machine
     earlier: tuple[Source, ...] = ()  # in a later round: what became of each finding so far
     worktree: str = ""  # of a task, or the repository where all tasks are merged
+    worktrees: tuple[str, ...] = ()  # of all tasks, before they are merged
     code: tuple[Source, ...] = ()
     merged: tuple[Source, ...] = ()  # of integrate: the code, for agents that open no files
     concerns: tuple[Source, ...] = ()  # of the task's implementer
@@ -78,7 +79,8 @@ def _of_code(job: Job, given: Material, subject: Subject) -> Material:
         return given._replace(merged=code_material.shown(job, given.worktree))
     if subject.key == "implement-gate":
         outcomes = _sources(job.workspace, code_material.of_tasks(job))
-        return given._replace(upstream=(*given.upstream, *outcomes))
+        trees = code_material.work_trees(job)
+        return given._replace(upstream=(*given.upstream, *outcomes), worktrees=trees)
     return _of_task(job, given) if subject.is_task else given
 
 
@@ -150,6 +152,7 @@ def _reviewer(job: Job, tag: str, agent: Agent) -> Reviewer:
         upstream_paths=_upstream_paths(job),
         upstream=upstream if agent.prints else (),
         worktree=given.worktree,
+        worktree_paths=given.worktrees,
         scope_hint=choice.scope_hint if choice and choice.narrow else (),
         rejected=(*agent.rejected, *rejected.told(job.workspace, loop.paths, tag)),
         actual_model=agent.model,
@@ -176,6 +179,7 @@ def _verifier(job: Job, stem: str, agent: Agent) -> Verifier:
         artifact_path=_absolute(job, loop.subject.artifact),
         companion_paths=_companions(job, loop.subject.artifact),
         worktree=given.worktree,
+        worktree_paths=given.worktrees,
         diff_file_path=given.diff,
         upstream_paths=_upstream_paths(job),
         sources=sources if agent.prints else (),

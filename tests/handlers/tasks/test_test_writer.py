@@ -86,6 +86,8 @@ def test_tests_are_written_before_the_implementer_is_sent(tmp_path: Path) -> Non
     prompt = shop.read(prompt_file(first))
     assert "# Test writer\n" in prompt and "The code is not there yet;" in prompt
     assert "You hold what was promised against it." not in prompt
+    assert "its code is written by somebody else, after you." in prompt
+    assert "is your order. Do what it says" not in prompt
     assert f"task report {shop.run.name} {ONE} --tests --status DONE --commit SHA\n" in prompt
     commit = shop.work(ONE, "test_a.py", "assert False\n")
     say_of_tests(shop)
@@ -281,3 +283,17 @@ def test_a_gate_without_tests_before_the_code_says_nothing_of_them(tmp_path: Pat
     shop.take(ONE, "a.py", "a = 1\n")
     shop.next()
     assert "before the code" not in shop.answer.summary + shop.read("implementation.md")
+
+
+@pytest.mark.rule("IMP-10", "LIV-20")
+def test_whoever_reviews_all_tasks_is_told_where_the_code_of_each_is(tmp_path: Path) -> None:
+    shop = shop_for(tmp_path, switch="off")
+    shop.take(ONE, "a.py", "a = 1\n")
+    shop.next()
+    shop.resolve("rerun-reviews")
+    shop.next()
+    (asked,) = shop.answer.asks
+    prompt = shop.read(prompt_file(asked))
+    assert f"\nworktree_paths:\n{shop.tree(ONE)}\n" in prompt
+    assert "The tasks are not merged yet: `worktree_paths` has the work tree of each" in prompt
+    assert f"\n{shop.run}/reviews/tasks/{ONE}/start.md\n" in prompt
