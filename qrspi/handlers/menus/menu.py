@@ -89,10 +89,20 @@ def named(job: Job, number: int) -> str:
 def plan(job: Job, key: str, more: More) -> ChangeSet:
     """What the option does. Only what the derivation offers now can be chosen."""
     if problem := objection(job, key) or _unnamed(job, key, more.text):
+        if change := _cut_off(job, key):
+            return change
         raise Refusal(problem)
     name, function = MENUS[job.next.kind]
     build: Plan = getattr(importlib.import_module(f"qrspi.handlers.menus.{name}"), function)
     return _on_record(job, key, more, build(job, key, more))
+
+
+def _cut_off(job: Job, key: str) -> ChangeSet | None:
+    """The commit of an approval, where a kill came before it: its menu is closed already."""
+    from qrspi.handlers.decisions import approve
+
+    step = next((step for (_, option), step in APPROVALS.items() if option == key), "")
+    return approve.plan(job, step) if step and approve.lacks_commit(job, step) else None
 
 
 def _on_record(job: Job, key: str, more: More, change: ChangeSet) -> ChangeSet:

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import os
 import random
+import signal
+import sys
 import tempfile
 import time
 from collections.abc import Callable
@@ -62,6 +64,7 @@ def run(
 
 if __name__ == "__main__":
     settings()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("it was told to stop"))
     wanted = int(os.environ.get("QRSPI_KILLS", "300"))
     chosen = int(os.environ.get("QRSPI_SEED") or random.SystemRandom().randrange(10**6))
     with tempfile.TemporaryDirectory() as scratch:

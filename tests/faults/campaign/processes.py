@@ -62,6 +62,7 @@ def start(
     if pid:
         return pid
     os.setsid()
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
     os.environ.update(env)
     nowhere = os.open(os.devnull, os.O_RDWR)
     told = os.open(said(project), os.O_WRONLY | os.O_CREAT | os.O_TRUNC)

@@ -16,6 +16,7 @@ from qrspi.world.files.run_tree import DiskTree
 from tests import deliveries
 from tests.deliveries import full, quick, task
 from tests.handlers.workshop import Workshop
+from tests.project import RUN
 
 ONE = "task-01"
 GATE = ("implement-gate-claude",)
@@ -193,6 +194,24 @@ def test_a_record_that_a_kill_left_uncommitted_is_committed(tmp_path: Path) -> N
     assert shop.did() == []
     shop.write("pull-request.md", shop.read("pull-request.md") + "\nMine.\n")
     assert shop.did() == []
+
+
+@pytest.mark.rule("ENG-04")
+def test_an_answer_that_a_kill_left_uncommitted_is_committed_by_the_same_answer(
+    tmp_path: Path,
+) -> None:
+    shop = after_tests(tmp_path, "cat a.py\n")
+    shop.resolve("ship")
+    records = shop.records()
+    shop.git("reset", "-q", "--mixed", "HEAD~1")
+    assert [line[3:] for line in shop.status()] == [f"{RUN}/{name}" for name in SHIPPED]
+    shop.resolve("ship")
+    assert (shop.status(), shop.records()) == ([], records)
+    with pytest.raises(Refusal, match="no menu is open: the run is complete"):
+        shop.resolve("ship")
+
+
+SHIPPED = ("approvals.jsonl", "test-results.md")
 
 
 @pytest.mark.rule("ENG-04")
