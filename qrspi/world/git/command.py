@@ -1,4 +1,4 @@
-"""The one door to git: by GitPython, with lists of arguments.
+"""The one door to git: its own program, with lists of arguments.
 
 `read` never runs a program that a repository's config or attributes name. `write` is git as
 the user would have run it: hooks, filters, identity and signing are theirs.
@@ -7,7 +7,6 @@ the user would have run it: hooks, filters, identity and signing are theirs.
 from __future__ import annotations
 
 import os
-from _thread import allocate_lock  # `threading` costs a cold start
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
@@ -20,7 +19,6 @@ from qrspi.world.git import bare_folders
 
 if TYPE_CHECKING:
     from subprocess import Popen
-    from types import ModuleType
 
 LONGEST_WORDS = 4000
 
@@ -61,6 +59,10 @@ _FOREIGN = """
     GIT_ICASE_PATHSPECS GIT_EXTERNAL_DIFF GIT_DIFF_OPTS GIT_ATTR_SOURCE
 """.split()
 _CONFIG = ("GIT_CONFIG_PARAMETERS", "GIT_CONFIG_COUNT")
+
+
+# What git says is read, so it is said in plain English.
+_ENGLISH = {"LANGUAGE": "C", "LC_ALL": "C"}
 
 
 class Output(NamedTuple):
@@ -104,8 +106,8 @@ def read(
 
 def write(directory: str, args: Sequence[str], *, given: bytes = b"") -> Output:
     """Let git change something; the caller judges the status."""
-    # GitPython forces LC_ALL=C, which the user's hooks would inherit.
-    env = {name: os.environ.get(name, "") for name in ("LC_ALL", "LANGUAGE")}
+    # In the user's language, which their hooks inherit.
+    env = {name: os.environ.get(name, "") for name in _ENGLISH}
     return _collect(_start(directory, args, env, piped=True), given)
 
 
@@ -193,71 +195,37 @@ def _start(
     piped: bool = False,
     dropped: Sequence[str] = (),
 ) -> Popen[bytes]:
-    library = _library()
-    from subprocess import PIPE
+    from subprocess import DEVNULL, PIPE, Popen
 
-    env = {**env, **_AS_STORED}
     program = os.environ.get("GIT_PYTHON_GIT_EXECUTABLE", "git")
-    # -C, because GitPython quietly runs in the current directory when it may not enter this one.
     where = ["-C", directory, *bare_folders.explicit(directory), *_NO_BARE]
-    command = [*_cleared(env, dropped), program, *where, *args]
     try:
-        started = library.Git(directory).execute(
-            command,
-            istream=PIPE if piped else None,
-            as_process=True,
-            shell=False,
-            env=env,
+        return Popen(
+            [program, *where, *args],
+            cwd=directory if os.access(directory, os.X_OK) else None,
+            env=_environment({**_ENGLISH, **env, **_AS_STORED}, dropped),
+            stdin=PIPE if piped else DEVNULL,
+            stdout=PIPE,
+            stderr=PIPE,
             start_new_session=_detached,
         )
-    except (library.GitCommandNotFound, OSError) as error:
+    except OSError as error:
         raise _cannot_run(error) from None
-    process: Popen[bytes] = started.proc
-    started.proc = None  # otherwise its finalizer would end the process when this function returns
-    return process
 
 
-# While GitPython is imported, the environment is changed, and every thread would see that.
-_IMPORTING = allocate_lock()
-
-
-def _library() -> ModuleType:
-    """GitPython takes 120 ms to import: only commands that use it pay."""
-    import sys
-
-    with _IMPORTING:
-        if "git" not in sys.modules:
-            _import_quietly()
-        import git
-
-    return git
-
-
-def _import_quietly() -> None:
-    """Imported as usual, GitPython runs `git version` twice, and fails where there is no git."""
-    wanted = {"GIT_PYTHON_REFRESH": "quiet", "GIT_PYTHON_GIT_EXECUTABLE": os.devnull}
-    before = {name: os.environ.get(name) for name in wanted}
-    os.environ.update(wanted)
-    try:
-        import git  # noqa: F401
-    finally:
-        for name, value in before.items():
-            del os.environ[name]
-            if value is not None:
-                os.environ[name] = value
-
-
-def _cannot_run(error: Exception) -> Halt:
-    why = os.strerror(error.errno or 0) if isinstance(error, OSError) else "it is not on the PATH"
+def _cannot_run(error: OSError) -> Halt:
+    missing = isinstance(error, FileNotFoundError)
+    why = "it is not on the PATH" if missing else os.strerror(error.errno or 0)
     return Halt(
         Problem("git-missing", f"git cannot be run: {why}", hint="install git 2.31 or newer")
     )
 
 
-def _cleared(env: Mapping[str, str], dropped: Sequence[str]) -> list[str]:
-    """GitPython can add to the environment but not remove from it; `env -u` can."""
-    names = [name for name in (*_FOREIGN, *dropped) if name in os.environ and name not in env]
-    return ["env", *(word for name in names for word in ("-u", name))] if names else []
+def _environment(said: Mapping[str, str], dropped: Sequence[str]) -> dict[str, str]:
+    inherited = {
+        name: value for name, value in os.environ.items() if name not in (*_FOREIGN, *dropped)
+    }
+    return {**inherited, **said}
 
 
 def _config_env(config: Sequence[tuple[str, str]]) -> dict[str, str]:

@@ -48,11 +48,6 @@ class Entry(NamedTuple):
     state: Any  # as JSON
 
 
-class Derived(NamedTuple):
-    state: RunState
-    entry: Entry | None
-
-
 class StateCache:
     """For one folder of runs. `find` and `keep`, then `save` once."""
 
@@ -72,25 +67,20 @@ class StateCache:
             self._new[run.name] = entry
         return state
 
-    def derived(self, run: RunDir, *, in_git: bool, steps: bool) -> Derived:
-        tree = RecordingTree(CommittedTree(run.path, in_git, glance=True))
-        state = derive(tree, thorough=False, steps=steps)
-        return Derived(state, self.entry(run, state, tree.seen, steps=steps))
-
-    def entry(
-        self, run: RunDir, state: RunState, seen: Sequence[Seen], *, steps: bool
-    ) -> Entry | None:
-        """None where nothing may be kept."""
-        if any(one.found == "unreadable" for one in seen):
-            return None
-        said = {path: kernel(f"{run.path}/{path}") for path in _with_folders(seen)}
+    def entry(self, run: RunDir, state: RunState, seen: Iterable[Seen], *, steps: bool) -> Entry:
+        """Without files where the state may not be kept."""
+        looked_at = tuple(seen)
+        unkept = Entry(steps, [], [], state)
+        if any(one.found == "unreadable" for one in looked_at):
+            return unkept
+        said = {path: kernel(f"{run.path}/{path}") for path in _with_folders(looked_at)}
         there: list[list[Any]] = [[path, *what[1:]] for path, what in said.items() if what]
         if any(one[-1] >= self._now - SETTLED for one in there):
-            return None
+            return unkept
         return Entry(steps, there, [path for path, what in said.items() if what is None], state)
 
-    def keep(self, run: RunDir, entry: Entry | None) -> None:
-        if entry:
+    def keep(self, run: RunDir, entry: Entry) -> None:
+        if entry.there:
             self._new[run.name] = entry
 
     def save(self) -> None:
@@ -111,22 +101,30 @@ def states(
     telling: Callable[[Sequence[RunDir]], Iterable[RunDir]] = iter,
 ) -> list[RunState]:
     """In the order of the runs, without their paths. `telling` counts those that are read."""
-    if not is_on(runs_dir):
-
-        def state_of(run: RunDir) -> RunState:
-            tree = CommittedTree(run.path, in_git, glance=True)
-            return derive(tree, thorough=False, steps=steps)
-
-        return forked_work.each(state_of, runs, telling(runs))
-    cache = StateCache(runs_dir, in_git=in_git, now=time.time_ns())
-    found = {run: cache.find(run, steps=steps) for run in runs}
+    cache = None
+    if is_on(runs_dir):
+        cache = StateCache(runs_dir, in_git=in_git, now=time.time_ns())
+    found = {run: cache.find(run, steps=steps) if cache else None for run in runs}
     changed = [run for run, state in found.items() if state is None]
-    derived = partial(cache.derived, in_git=in_git, steps=steps)
-    for run, one in zip(changed, forked_work.each(derived, changed, telling(changed)), strict=True):
-        cache.keep(run, one.entry)
-        found[run] = one.state
-    cache.save()
+    look = partial(_look, cache, in_git=in_git, steps=steps)
+    for run, values in zip(changed, forked_work.each(look, changed, telling(changed)), strict=True):
+        entry = Entry(*values)
+        is_ours = isinstance(entry.state, RunState)  # and was not read by a child
+        found[run] = entry.state if is_ours else state_json.load(entry.state)
+        if cache:
+            cache.keep(run, entry)
+    if cache:
+        cache.save()
     return [state for state in found.values() if state]
+
+
+def _look(cache: StateCache | None, run: RunDir, *, in_git: bool, steps: bool) -> Entry:
+    tree = CommittedTree(run.path, in_git, glance=True)
+    if cache is None:
+        return Entry(steps, [], [], derive(tree, thorough=False, steps=steps))
+    recording = RecordingTree(tree)
+    state = derive(recording, thorough=False, steps=steps)
+    return cache.entry(run, state, recording.seen, steps=steps)
 
 
 def is_on(runs_dir: str) -> bool:
