@@ -274,7 +274,7 @@ def findings_lines(
     return lines
 
 
-_CAME: dict[Evidence, str] = {
+CAME: dict[Evidence, str] = {
     "dispatched": "sent for by qrspi",
     "handed-in": "handed in",
     "found": "found in the folder",
@@ -286,7 +286,7 @@ def evidence_lines(answers: tuple[CameBy, ...]) -> list[str]:
     if not answers:
         return []
     counts = Counter(one.evidence for one in answers)
-    said = ", ".join(f"{counts[key]} {word}" for key, word in _CAME.items() if counts[key])
+    said = ", ".join(f"{counts[key]} {word}" for key, word in CAME.items() if counts[key])
     names = [one.file.rpartition("/")[2] for one in answers if one.evidence == "found"]
     more = f" and {len(names) - 3} more" if len(names) > 3 else ""
     which = (

@@ -36,10 +36,8 @@ Nothing.
 class Runs:
     """Runs in one project, each for one test: they wait for a yes to their goals."""
 
-    NAMES = tuple(
-        f"2026-05-17-{slug}"
-        for slug in "half-typed gone keyboard comment select hostile deleted moved tabs cut".split()
-    )
+    SLUGS = "half-typed gone keyboard comment select hostile deleted moved tabs cut passed"
+    NAMES = tuple(f"2026-05-17-{slug}" for slug in SLUGS.split())
     PAUSED = "2026-05-17-paused"
 
     def __init__(self, root: Path) -> None:
@@ -196,6 +194,24 @@ def test_a_click_on_a_line_begins_a_comment(page: Any, known: Runs) -> None:
     assert page.get_by_label("Lines").input_value() == "L9-L10"
     assert page.get_by_label(SAYS).input_value() == "a quick one"
     assert page.url.endswith("#L9")
+
+
+IS_SEEN = "one => one.getBoundingClientRect().bottom < innerHeight"
+
+
+@pytest.mark.rule("WEB-08")
+def test_a_comment_on_a_text_that_waits_for_nobody_is_written_beside_it(
+    page: Any, known: Runs
+) -> None:
+    """The form stays on the screen, and the line too."""
+    name, _ = known.named("passed")
+    known.command("approve", name, "goals")
+    page.set_viewport_size({"width": 800, "height": 520})
+    page.goto(f"/runs/{name}/goals")
+    page.get_by_label("Line 9").click()
+    field = page.locator("form.comment textarea:focus")
+    field.wait_for()
+    assert [one.evaluate(IS_SEEN) for one in (field, page.locator("#L9"))] == [True, True]
 
 
 @pytest.mark.rule("WEB-02", "WEB-12")

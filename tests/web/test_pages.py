@@ -266,6 +266,49 @@ def test_results_that_have_changed_are_not_shipped(shop: Workshop) -> None:
         assert "<ins>All is well.</ins>" in said.text
 
 
+@pytest.mark.rule("WEB-07", "WEB-22")
+def test_no_button_stands_where_only_a_command_can_answer(tmp_path: Path) -> None:
+    """A blocked task is taken or left with a reason, which no form of the page sends."""
+    shop = Workshop(tmp_path.resolve() / "project", deliveries.quick())
+    shop.next()
+    shop.work("task-01", "a.py", "a = 1\n")
+    shop.report("task-01", status="BLOCKED")
+    shop.next()
+    with serving(shop.root) as server:
+        pages = [server.client.get(f"/runs/{RUN}{part}").text for part in ("", "/task-01")]
+        assert server.post(f"/runs/{RUN}/resolve", step="task-01", key="skip").status_code == 409
+    for page in pages:
+        assert f"<code>qrspi task accept {RUN} task-01 --reason TEXT</code>" in page
+        assert f'action="/runs/{RUN}/resolve"' not in page
+
+
+@pytest.mark.rule("WEB-07", "WEB-22")
+def test_a_menu_about_a_step_is_answered_on_its_page_too(tmp_path: Path) -> None:
+    run = scenes.fixed(tmp_path / "shop")
+    scenes.advance(run)
+    with serving(run.parents[2]) as server:
+        pages = [server.client.get(f"/runs/{RUN}{part}").text for part in ("", "/goals")]
+    offered = [page.count(f'action="/runs/{RUN}/resolve"') for page in pages]
+    assert offered[0] == offered[1] > 0
+
+
+@pytest.mark.rule("WEB-04", "WEB-22")
+def test_findings_that_wait_for_a_person_are_a_click_away_from_the_step(tmp_path: Path) -> None:
+    run = scenes.paused(tmp_path / "shop")
+    scenes.advance(run)
+    with serving(run.parents[2]) as server:
+        page = server.client.get(f"/runs/{RUN}/goals").text
+        assert f'<a class="button" href="/runs/{RUN}">Show</a>' in page
+        held = f'<a href="/runs/{RUN}/goals/rounds/1#quality-claude.R1-F01">'
+        assert held in server.client.get(f"/runs/{RUN}").text
+
+
+@pytest.mark.rule("WEB-04")
+def test_a_file_of_frontmatter_alone_is_shown_at_once(server: Server) -> None:
+    assert 'front-config.md" open>' in server.client.get(f"/runs/{RUN}/files/config.md").text
+    assert 'front-goals.md">' in server.client.get(f"/runs/{RUN}/files/goals.md").text
+
+
 @pytest.mark.rule("WEB-10", "WEB-18")
 def test_a_text_that_is_too_long_to_be_drawn_is_shown_in_full_all_the_same(
     server: Server, run: Path

@@ -68,7 +68,9 @@ HOSTILE = """\
 """
 TAG = r"a|p|ul|ol|li|pre|code|em|strong|table|thead|tbody|tr|th|td|h[3-6]|br|span"
 ATTRIBUTE = r' (?:href="(?:https:)?//evil\.example/[^"]*"|rel="noopener noreferrer"|title="t"'
-ALLOWED = re.compile(rf'</?(?:{TAG})(?:{ATTRIBUTE}|id="g:L[0-9]+"|data-line="[0-9]+"))*>')
+SCROLL = '<div class="scroll" tabindex="0" role="region" aria-label="Table">'
+PLAIN = rf'</?(?:{TAG})(?:{ATTRIBUTE}|id="g:L[0-9]+"|data-line="[0-9]+"))*>'
+ALLOWED = re.compile(f"{PLAIN}|{SCROLL}|</div>")
 
 
 @pytest.mark.rule("WEB-02", "WEB-12", "SEC-06")
@@ -79,6 +81,13 @@ def test_markdown_can_do_nothing() -> None:
     links = [tag for tag in tags if tag.startswith("<a ")]
     assert [tag for tag in links if "rel=" not in tag] == []
     assert sum("href" in tag for tag in links) == 2  # the two pictures, as links
+
+
+@pytest.mark.rule("WEB-09", "WEB-18")
+def test_a_table_scrolls_and_a_remark_is_shown() -> None:
+    table, remark = markdown.blocks("|a|\n|-|\n|b|\n\n<!-- counted -->\n", Place("r", "x.md"))
+    assert (table.html.startswith(f"{SCROLL}<table>"), table.is_remark) == (True, False)
+    assert (remark.html, remark.is_remark) == ("<p>&lt;!-- counted --&gt;</p>\n", True)
 
 
 @pytest.mark.rule("WEB-12")

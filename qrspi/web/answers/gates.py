@@ -126,20 +126,25 @@ def comment(run: str, step: str) -> Form:
 
 
 def _options(run: Document, text: str = "") -> tuple[Form, ...]:
-    """The options of a menu; `text` is the hash of what one of them approves."""
+    """The options of a menu; `text` is the hash of what one of them approves. Not every choice is
+    one of a menu: a blocked task is taken or left by commands that want a reason."""
+    if run["next"]["kind"] not in (*menu.MENUS, "config"):
+        return ()
     return tuple(_option(run, option, text) for option in run["next"]["options"])
 
 
 def _option(run: Document, option: Document, text: str) -> Form:
     following, key = run["next"], option["key"]
     named = (("hash", text),) if (following["kind"], key) in menu.APPROVALS else ()
+    needed = tuple(_needed(option, run))
     return Form(
         run["run"],
         "resolve",
-        key if following["kind"] != "config" else f"{key})",
+        key if following["kind"] != "config" else f"Option {key}",
         (*_about(following), ("key", key), *named),
-        tuple(_needed(option, run)),
+        needed,
         says=option["label"],
+        folded=bool(needed),
         primary=following["command"] == command("qrspi", "resolve", run["run"], key),
     )
 

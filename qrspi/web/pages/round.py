@@ -13,6 +13,7 @@ from qrspi.core.rounds import manifest as manifests
 from qrspi.core.rounds import round_list
 from qrspi.core.rounds.manifest import Manifest
 from qrspi.core.tree import Fault
+from qrspi.render.rounds import CAME
 from qrspi.render.terminal import counted
 from qrspi.web.answers import gates
 from qrspi.web.html import Page
@@ -98,15 +99,15 @@ def _sent(
 
 
 def _answer(tag: str, answers: list[dict[str, Any]], worker: str) -> str:
-    """`2 findings, sent for, by worker@host`. Scores are the verifiers', whoever they were."""
+    """`2 findings, sent for by qrspi on worker@host`. Scores are not theirs."""
     mine = [one for one in answers if one["file"].rpartition("/")[2].startswith(f"{tag}.")]
     said = [one for one in mine if not one["file"].endswith(".yml")]
     if not said:
         return "nothing yet"
     found = sum(".finding-" in one["file"] for one in said)
-    ways = Counter(words.EVIDENCE[one["evidence"]] for one in said)
-    where = (f"on {worker}",) if worker else ()
-    return ", ".join((counted(found, "finding") if found else "nothing found", *ways, *where))
+    ways = Counter(CAME[one["evidence"]] for one in said)
+    where = f" on {worker}" if worker else ""
+    return ", ".join((counted(found, "finding") if found else "no findings", *ways)) + where
 
 
 def _costs(commands: Commands, run: str, step: str, number: int) -> list[tuple[str, str, Sums]]:

@@ -40,6 +40,10 @@ class Shelf(NamedTuple):
     lost: tuple[Comment, ...] = ()  # comments whose lines are nowhere
 
     @property
+    def is_front_alone(self) -> bool:
+        return not self.passages and not self.lines
+
+    @property
     def says(self) -> str:
         """Why it is not shown."""
         if self.fault is None:
@@ -114,15 +118,20 @@ def page(commands: Commands, texts: ShownTexts, name: str, step: str) -> Page:
     tree = DiskTree(f"{commands.session.root.runs_dir}/{name}")
     rounds = review_rounds.of_step(tree, about)
     known = {one["step"]: one for one in run["steps"]}
+    read = text(commands, texts, run, step)
+    is_next = run["next"]["step"] == step
+    forms = gates.of_run(run) if is_next else ()
     context = {
         "run": run,
         "step": step,
         "state": None if about.is_task else known.get(about.step),
         "artifact": about.artifact,
-        "read": text(commands, texts, run, step),
+        "read": read,
+        "forms": forms,
         "rounds": rounds,
         "plot": review_rounds.plot(rounds),
         "track": track.stops(run, step),
-        "is_next": run["next"]["step"] == step,
+        "is_next": is_next,
+        "is_said_here": is_next and bool(forms or read.gate.forms or run["next"]["who"] != "human"),
     }
     return Page("step.html", f"{step} · {name}", context, name, following=gates.following(run))

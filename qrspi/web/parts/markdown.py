@@ -17,13 +17,14 @@ from markdown_it.token import Token
 from qrspi.core.named_tuple import NamedTuple
 
 _TAGS = frozenset(
-    """a blockquote br code del em h3 h4 h5 h6 hr li ol p pre s span strong table tbody td th thead
-    tr ul""".split()
+    """a blockquote br code del div em h3 h4 h5 h6 hr li ol p pre s span strong table tbody td th
+    thead tr ul""".split()
 )
 _ATTRIBUTES = {
     "a": {"href", "title"},
     "ol": {"start"},
     "code": {"class"},
+    "div": {"class", "tabindex", "role", "aria-label"},
     **{tag: {"id", "data-line"} for tag in ("p", "li", "ul", "tr", "span", "blockquote")},
 }
 _SCHEMES = {"http", "https", "mailto"}
@@ -38,6 +39,11 @@ class Block(NamedTuple):
     first: int
     last: int
     html: str
+
+    @property
+    def is_remark(self) -> bool:
+        """A comment of HTML is shown, as everything is, but it is no part of what is said."""
+        return self.html.startswith("<p>&lt;!--") and self.html.endswith("--&gt;</p>\n")
 
 
 class Place(NamedTuple):
@@ -77,8 +83,8 @@ def front_matter(text: str) -> str:
 @cache
 def _parser() -> MarkdownIt:
     made = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
-    for name in ("softbreak", "hardbreak", "fence", "code_block"):
-        made.add_render_rule(name, _RULES[name])
+    for name, rule in _RULES.items():
+        made.add_render_rule(name, rule)
     return made
 
 
@@ -152,7 +158,21 @@ def _code(self: RendererHTML, tokens: Sequence[Token], at: int, *_: Any) -> str:
     return f"<pre><code>{drawn}</code></pre>\n"
 
 
-_RULES = {"softbreak": _break, "hardbreak": _break, "fence": _code, "code_block": _code}
+def _table(self: RendererHTML, tokens: Sequence[Token], at: int, *_: Any) -> str:
+    """A table that is too wide is scrolled, by keyboard too; its cells are not broken up."""
+    if tokens[at].nesting < 0:
+        return "</table></div>\n"
+    return '<div class="scroll" tabindex="0" role="region" aria-label="Table"><table>\n'
+
+
+_RULES = {
+    "softbreak": _break,
+    "hardbreak": _break,
+    "fence": _code,
+    "code_block": _code,
+    "table_open": _table,
+    "table_close": _table,
+}
 
 
 def _point(token: Token, place: Place) -> None:

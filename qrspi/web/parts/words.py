@@ -16,7 +16,6 @@ WHO = {
 PROGRESS = {"pending": "to come", "in_progress": "under way", "completed": "done"}
 VERDICT = {"keep": "kept", "drop": "dropped", "pause": "for a person", "propose": "proposed"}
 LOOKS = {"": "the whole text", "broaden": "the whole text again", "narrow": "only the last fixes"}
-EVIDENCE = {"dispatched": "sent for", "handed-in": "handed in", "found": "found in the folder"}
 _PLACES = {
     "moved": "its lines have moved",
     "changed": "its lines have changed since",

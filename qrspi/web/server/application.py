@@ -187,7 +187,8 @@ def _page(site: Site, page: Page, seen: int = 0) -> Response:
 
 
 def _missing(text: str) -> Page:
-    context = {"message": text, "hint": "", "more": (), "diff": (), "back": "/"}
+    back = {"back": "/", "back_says": "All runs"}
+    context = {"message": text, "hint": "", "more": (), "diff": (), **back}
     return Page("refused.html", "Not found", context, status=404)
 
 
@@ -199,6 +200,7 @@ def _refused(answer: Answer, run: str, diff: tuple[Table, ...] = (), *, form: bo
         "more": [*said.get("options", ()), *(one["message"] for one in said.get("violations", ()))],
         "diff": diff,
         "back": f"/runs/{run}" if run else "/",
+        "back_says": "Look at it again" if run else "All runs",
     }
     absent = said.get("code") in _ABSENT
     status = 404 if absent else _STATUS.get(answer.status, 500)

@@ -223,6 +223,7 @@ function page() {
     field.closest("details").open = true;
     mark();
     $("textarea", field.form).focus({ preventScroll: true });
+    field.form.scrollIntoView({ block: "nearest" }); // within the answers, where several are open
   }
 
   // The line that a place in the text belongs to: the last one that begins before it.
