@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from qrspi.core import trust
 from qrspi.core.agents.prompts import Source
 from qrspi.core.hints import TYPE_CHECKING
-from qrspi.core.records import baseline, task_records
+from qrspi.core.records import task_records
 from qrspi.core.tree import Fault, entries
 from qrspi.handlers.jobs.job import Job
+from qrspi.world.consent import permits
 from qrspi.world.files.run_tree import DiskTree
 
 if TYPE_CHECKING:
@@ -76,6 +78,7 @@ def merged_place(job: Job) -> str:
 def of_tasks(job: Job) -> tuple[str, ...]:
     """What a review of all tasks together is compared with: their texts, and how each ended."""
     from qrspi.core.code_steps import batch
+    from qrspi.core.records import baseline
 
     items = batch.read(job.facts).items
     known = () if isinstance(job.workspace.size(baseline.FILE), Fault) else (baseline.FILE,)
@@ -127,3 +130,21 @@ def evidence(job: Job) -> tuple[Source, ...]:
     return tuple(
         Source(path, data[-EVIDENCE_SHOWN:]) for path, data in read if not isinstance(data, Fault)
     )
+
+
+def test_command(job: Job) -> str:
+    """An agent that is told of it will run it, so the user must have allowed it."""
+    line = job.facts.config.test_command
+    if not line:
+        return ""
+    named = trust.shell("gates.test_command", line)
+    return permits.permit(job.project, job.run, named).named.text
+
+
+def database(job: Job, key: str) -> str:
+    """Where an implementer asks for review while it works; '' for a task without a row."""
+    if not job.facts.config.has_checkpoints or key not in job.facts.tasks:
+        return ""
+    from qrspi.core.gates.checkpoints.checkpoint_tables import FILE
+
+    return f"{job.workspace.path}/{FILE}"

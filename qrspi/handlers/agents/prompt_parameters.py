@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import partial
 
-from qrspi.core import trust
 from qrspi.core.agents import prompts
 from qrspi.core.agents.prompts import (
     Author,
@@ -30,7 +29,6 @@ from qrspi.core.text.shell_words import quoted
 from qrspi.core.tree import Fault, Tree
 from qrspi.handlers.agents import code_material
 from qrspi.handlers.jobs.job import Job
-from qrspi.world.consent import permits
 from qrspi.world.runs import role_files
 
 if TYPE_CHECKING:
@@ -244,15 +242,6 @@ def _author(job: Job, asked: str, agent: Agent) -> Author:
     )
 
 
-def _test_command(job: Job) -> str:
-    """An agent that is told of it will run it, so the user must have allowed it."""
-    line = job.facts.config.test_command
-    if not line:
-        return ""
-    named = trust.shell("gates.test_command", line)
-    return permits.permit(job.project, job.run, named).named.text
-
-
 def _implementer(job: Job, key: str, agent: Agent) -> Implementer:
     # Imported here: only runs that implement know of work trees.
     from qrspi.core.code_steps import implementers
@@ -277,22 +266,13 @@ def _implementer(job: Job, key: str, agent: Agent) -> Implementer:
         rejected=(implementers.VACUOUS,) if task.tests and task.tests.is_vacuous else (),
         criteria_of="test" if implementers.is_acceptance(key) else "task",
         cycle=task.cycle,
-        test_command=_test_command(job),
+        test_command=code_material.test_command(job),
         finding_file_paths=tuple(_absolute(job, path) for path in task.findings),
         upstream_paths=_upstream_paths(job),
         sources=() if isinstance(told, Fault) else (Source(task.item.file, told),),
         actual_model=agent.model,
-        orchestration_db=_database(job, key),
+        orchestration_db=code_material.database(job, key),
     )
-
-
-def _database(job: Job, key: str) -> str:
-    """Where an implementer asks for review while it works; '' for a task without a row."""
-    if not job.facts.config.has_checkpoints or key not in job.facts.tasks:
-        return ""
-    from qrspi.core.gates.checkpoints.checkpoint_tables import FILE
-
-    return _absolute(job, FILE)
 
 
 def _question(job: Job, name: str) -> Question:
