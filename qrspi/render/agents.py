@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from qrspi.core.hints import TYPE_CHECKING, Any
 from qrspi.render.problems import violation
-from qrspi.render.terminal import counted, one_line, table
+from qrspi.render.terminal import cells_of, counted, one_line, table
 
 if TYPE_CHECKING:
     from qrspi.core.agents.spend import Group, LedgerEntry, Totals
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from qrspi.handlers.agents.ledger import Spending
 
 _AWAITED = ("AGENT", "ROLE", "MODEL", "WIRE", "STATE")
+_NARROW = ("AGENT", "MODEL", "WIRE", "STATE")  # an agent's name says nearly all of its role
+_ANY = 10**6  # columns: a table as wide as it is
 _SPENT = ("STEP", "ROUND", "ROLE", "MODEL", "CALLS", "TOKENS IN", "TOKENS OUT", "USD", "SECONDS")
 # How agents can be sent, to be pasted into config.md. A vendor is what a row of model_routing says.
 WIRES = (
@@ -52,8 +54,11 @@ def awaited_lines(run: str, awaited: tuple[Waiting, ...], width: int) -> list[st
     if not awaited:
         return [_nobody(run)]
     rows = [(one.name, one.role, _model(one), one.transport, _state(one)) for one in awaited]
+    drawn = table(_AWAITED, rows, _ANY)
+    if max(map(cells_of, drawn)) > width:
+        drawn = table(_NARROW, [(name, *others) for name, _, *others in rows], width)
     troubles = [f"{one.name}: {one_line(one.problem)}" for one in awaited if one.problem]
-    return [*table(_AWAITED, rows, width), *([""] if troubles else []), *troubles]
+    return [*drawn, *([""] if troubles else []), *troubles]
 
 
 def _state(one: Waiting) -> str:

@@ -133,8 +133,8 @@ def test_what_is_said_on_stderr_is_folded(project: Path) -> None:
     with Terminal("approve", RUN, "plan", "--no-color", columns=50) as terminal:
         assert terminal.end() == 3
     assert terminal.screen.splitlines() == [
-        "plan.md is approved already: next is blocked",
-        "  implement",
+        "plan.md is approved already: next is to repair",
+        "  what stops the run",
         f"  qrspi config set {RUN} review_depth quick review_mode loop",
     ]
 

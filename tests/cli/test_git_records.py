@@ -251,7 +251,7 @@ class TestDrafts:
         shop.write("goals.md", runs.artifact(body="# Other goals\n"))
         before = shop.subjects()
         result = qrspi("next")
-        assert "prepare-round goals round 2" in result.out
+        assert "open goals round 2" in result.out
         assert shop.subjects() == before
 
 
@@ -271,3 +271,17 @@ class TestConfig:
         assert qrspi("config", "set", "commit", "off").code == 0
         assert qrspi("config", "set", "review_depth", "deep").code == 0
         assert (shop.subjects(), shop.status()) == (before, [f" M {FOLDER}/config.md"])
+
+
+@pytest.mark.rule("LIV-12")
+def test_a_run_on_the_branch_of_another_one_is_told(shop: Project, qrspi: Call) -> None:
+    assert "is the branch of" not in qrspi(*INIT).err
+    second = ("init", "user-names", *INIT[2:])
+    said = (
+        "qrspi/user-auth is the branch of 2026-05-17-user-auth, and both runs share it. To keep "
+        "them apart, switch to the default branch before `init`.\n"
+    )
+    assert qrspi(*second, "--dry-run").err == said
+    assert qrspi(*second).err == said
+    shop.git("switch", "-q", "main")
+    assert "is the branch of" not in qrspi("init", "user-roles", *INIT[2:]).err

@@ -281,8 +281,8 @@ def test_there_is_nothing_to_report_before_the_tasks_are_merged(
     refused = qrspi("test", "report", RUN, "--passed", "-m", "fine")
     assert (refused.code, refused.err.splitlines()[0]) == (
         3,
-        "there is nothing to report about yet, task-01 is not merged yet: next is approve "
-        "implement",
+        "there is nothing to report about yet, task-01 is not merged yet: next is the "
+        "approval of implement",
     )
 
 

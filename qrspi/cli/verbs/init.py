@@ -107,6 +107,8 @@ def command(
     )
     ground = _ground(session, found, start, ask=not dry_run)
     start = start._replace(base=ground.base) if ground else start
+    if place.root and ground and not ground.new:
+        _tell_of_another_run(session, place.root, ground.here)
     begun = Begun(place, start, ground) if dry_run else _make(session, place, start, ground)
     session.answer(_document(begun), _lines(begun))
 
@@ -291,6 +293,18 @@ def _tell_of_namesakes(session: Session, root: Root, name: str) -> None:
     same = [] if isinstance(runs, Fault) else [run for run in runs if slug_of(run.name) == slug]
     if same:
         session.note(f"{same[0].name} has the same slug: name each run by its full name.")
+
+
+def _tell_of_another_run(session: Session, root: Root, branch: str) -> None:
+    """Whoever starts a run on the branch of another one mixes both."""
+    runs = locate.list_runs(root)
+    names = () if isinstance(runs, Fault) else (run.name for run in runs)
+    other = next((name for name in names if branch in start_run.branch_names(name)), None)
+    if other:
+        session.note(
+            f"{one_line(branch)} is the branch of {other}, and both runs share it. To keep them "
+            "apart, switch to the default branch before `init`."
+        )
 
 
 def _document(begun: Begun) -> dict[str, object]:

@@ -134,7 +134,15 @@ def _record(record: Record) -> str:
     artifact = STEP[record.step].artifact if record.step in STEP else record.step
     by = f" by {record.who}" if record.who else ""
     on = f" on {record.when[:10]}" if record.when else ""
-    return f"- {artifact}: {record.event}{by}{on}"
+    option = " ".join(record.option.split())
+    if record.event in _ANSWERS:
+        return f"- {_ANSWERS[record.event]}: {option}, said{by}{on}"
+    said = f" {option}" if option else ""
+    return f"- {artifact}: {record.event}{said}{by}{on}"
+
+
+# Records of a setting, which are about no text.
+_ANSWERS = {"test-command": "what runs the tests", "onto": "where tasks are merged into"}
 
 
 def reasons(found: Survey) -> tuple[str, ...]:

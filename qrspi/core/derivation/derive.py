@@ -253,7 +253,7 @@ def _blocked_by_config(tree: Tree, errors: tuple[Problem, ...]) -> Next:
 
 
 def _with_way(first: Problem, way: str) -> str:
-    return f"{first.message}. {way}." if way else first.message
+    return f"{first.message.rstrip('.')}. {way}." if way else first.message
 
 
 def _how(first: Problem, tree: Tree) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from qrspi.core.config import problems as config_problems
 from qrspi.core.config import reader as configs
-from qrspi.core.model import Next, Problem
+from qrspi.core.model import Action, Next, Problem
 from qrspi.core.pipeline import CODE_STEPS, STEP, prerequisites
 from qrspi.core.rounds.loop import Loop
 from qrspi.core.rounds.pause_file import targets, upstream
@@ -107,12 +107,28 @@ def nothing_to_decide(answer: Next, name: str = "", what: str = "finding") -> Pr
     return Problem("nothing-to-decide", text, found=name, hint=answer.command)
 
 
+_WAITS: dict[Action, str] = {
+    "author": "next is to write {step}",
+    "prepare-round": "next is to open {it}",
+    "review": "next is the review of {it}",
+    "verify": "next is the scoring of {it}",
+    "assemble": "next is to collect the findings of {it}",
+    "apply-fixes": "next is to apply the findings of {it}",
+    "commit-round": "next is to commit {it}",
+    "decide": "next is a decision about {it}",
+    "approve": "next is the approval of {step}",
+    "dispatch-tasks": "next is the work on tasks",
+    "replan": "next is to plan another phase",
+    "done": "the run is complete",
+    "blocked": "next is to repair what stops the run",
+}
+
+
 def now(answer: Next) -> str:
     """Where the run stands, in a few words."""
-    if answer.action == "done":
-        return "the run is complete"
-    number = f" round {answer.round}" if answer.round else ""
-    return f"next is {answer.action} {answer.step}{number}".rstrip()
+    step = answer.step or "the run"
+    it = f"{step} round {answer.round}" if answer.round else step
+    return _WAITS[answer.action].format(it=it, step=step)
 
 
 def _not_waiting(loop: Loop, name: str) -> str:

@@ -196,9 +196,14 @@ def merge_onto(workspace: Workspace, options: Options, name: str) -> None:
     change_config.perform(workspace, "config set", change, options.lock_timeout, options.actor)
 
 
+def branch_names(run: str) -> tuple[str, str]:
+    """What the branch of a run is called: after its slug, or after the whole run."""
+    return f"qrspi/{slug_of(run)}", f"qrspi/{run}"
+
+
 def _free(repo: Repo, run: str) -> str:
     """Named after the slug, or after the whole run where another run has that branch."""
-    names = (f"qrspi/{slug_of(run)}", f"qrspi/{run}")
+    names = branch_names(run)
     found = next((name for name in names if branches.is_free(repo, name)), None)
     if found:
         return found

@@ -48,10 +48,18 @@ def test_decisions_are_listed_newest_first() -> None:
         b'{"event": "approve", "step": "goals", "body_hash": "a", "round": 1, "who": "Ada",'
         b' "when": "2026-01-02T03:04:05Z"}\n'
         b'{"event": "reject", "step": "questions", "body_hash": "b", "round": 0}\n'
+        b'{"event": "test-command", "step": "test", "body_hash": "", "round": 0, "who": "Ada",'
+        b' "option": "make test"}\n'
+        b'{"event": "resolve", "step": "goals", "body_hash": "", "round": 1, "option": "loop"}\n'
     )
     files = {"config.md": config(), "goals.md": artifact("approved"), "approvals.jsonl": log}
     parts = brief.page(survey(tree(files)), 10_000).parts
-    assert parts[-1].lines == ("- questions.md: reject", "- goals.md: approve by Ada on 2026-01-02")
+    assert parts[-1].lines == (
+        "- goals.md: resolve loop",
+        "- what runs the tests: make test, said by Ada",
+        "- questions.md: reject",
+        "- goals.md: approve by Ada on 2026-01-02",
+    )
 
 
 def test_the_pause_file_keeps_every_other_byte_when_a_decision_is_made() -> None:

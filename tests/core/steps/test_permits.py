@@ -39,7 +39,7 @@ def test_one_task_done_is_not_the_batch_done(action: str, allowed: bool) -> None
     _, facts = look(files)
     answer = Next(action, "agent", "Work.", (), step="implement")  # type: ignore[arg-type]
     problem = permits.approve(facts, answer, "implement", "cli")
-    line = "implement is not ready to be approved: next is dispatch-tasks implement"
+    line = "implement is not ready to be approved: next is the work on tasks"
     assert said(problem) == ("None" if allowed else line)
 
 
@@ -48,7 +48,7 @@ def test_one_task_done_is_not_the_batch_done(action: str, allowed: bool) -> None
     ("files", "step", "line"),
     [
         ({"goals.md": artifact()}, "goals", "None"),
-        ({}, "goals", "goals.md does not exist: next is author goals"),
+        ({}, "goals", "goals.md does not exist: next is to write goals"),
         (
             approved("goals"),
             "goals",
@@ -57,8 +57,7 @@ def test_one_task_done_is_not_the_batch_done(action: str, allowed: bool) -> None
         (
             {"goals.md": artifact(), "design.md": artifact()},
             "design",
-            "design is not the current step, the run is at goals: next is prepare-round goals "
-            "round 1",
+            "design is not the current step, the run is at goals: next is to open goals round 1",
         ),
         ({}, "ux", f"ux is no part of this run's route: {', '.join(FULL)}"),
     ],
@@ -178,19 +177,19 @@ DECIDED = [
         "nothing waits",
         with_engine_files(opened() | CLEAN),
         "scope-claude.R1-F01",
-        "no finding waits for a decision: next is approve goals round 1",
+        "no finding waits for a decision: next is the approval of goals",
     ),
     (
         "no round",
         {"config.md": config(), "goals.md": artifact()},
         "scope-claude.R1-F01",
-        "no finding waits for a decision: next is prepare-round goals round 1",
+        "no finding waits for a decision: next is to open goals round 1",
     ),
     (
         "left by a loop back",
         PAUSED | {f"{ROUND}-backward-loop.flag": b""},
         "scope-claude.R1-F01",
-        "no finding waits for a decision: next is prepare-round goals round 2",
+        "no finding waits for a decision: next is to open goals round 2",
     ),
 ]
 

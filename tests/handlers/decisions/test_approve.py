@@ -267,20 +267,20 @@ REFUSED = [
         "not current",
         before("goals") | {"questions.md": TEXT, "design.md": TEXT},
         "design",
-        "design is not the current step, the run is at questions: next is prepare-round questions "
+        "design is not the current step, the run is at questions: next is to open questions "
         "round 1",
     ),
     (
         "approved already",
         before("goals") | {"questions.md": TEXT},
         "goals",
-        "goals.md is approved already: next is prepare-round questions round 1",
+        "goals.md is approved already: next is to open questions round 1",
     ),
     (
         "missing",
         before("goals"),
         "questions",
-        "questions.md does not exist: next is author questions",
+        "questions.md does not exist: next is to write questions",
     ),
     (
         "invalid",
@@ -574,7 +574,9 @@ def test_an_index_that_a_killed_git_left_behind_is_brought_along(tmp_path: Path)
     assert len(gate.status()) == 4
     with pytest.raises(Refusal) as refused:
         gate.make(lambda job: approve.plan(job, approve.step_of(job, None), UNREVIEWED))
-    assert refused.value.problem.message == "goals.md is approved already: next is author questions"
+    assert (
+        refused.value.problem.message == "goals.md is approved already: next is to write questions"
+    )
     assert gate.status() == ["A  mine.txt"]
 
 

@@ -128,7 +128,7 @@ def test_the_proposed_are_decided_together_and_the_paused_stay(tmp_path: Path) -
                 job, decide_findings.waiting(job, ("propose",)), "skip"
             )
         )
-    line = "no proposed finding waits for a decision: next is decide goals round 1"
+    line = "no proposed finding waits for a decision: next is a decision about goals round 1"
     assert refused.value.problem.message == line
 
 

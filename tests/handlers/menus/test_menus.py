@@ -122,7 +122,7 @@ def test_skip_is_not_offered_for_what_it_would_hide(tmp_path: Path) -> None:
     before = gate.files()
     with pytest.raises(Refusal) as refused:
         gate.make(choose("skip"))
-    line = "'skip' is not offered now, next is review goals round 1; options: retry, stop"
+    line = "'skip' is not offered now, next is the review of goals round 1; options: retry, stop"
     assert (refused.value.exit_code, refused.value.problem.message) == (3, line)
     assert gate.files() == before
 
@@ -218,7 +218,7 @@ PAUSE = "reviews/goals-loop-pause-round-01.md"
         ),
         (
             OPEN | CLEAN | {F1: finding(), PAUSE: b"---\ndecisions: 1\n---\n"},
-            "no menu is open: next is blocked goals round 1",
+            "no menu is open: next is to repair what stops the run",
             "qrspi next 2026-05-17-user-auth",
         ),
     ],
@@ -266,7 +266,7 @@ def test_stop_changes_nothing_and_says_where_to_look(tmp_path: Path) -> None:
 
 
 NO_MENU = [
-    (DRAFT, "no menu is open: next is prepare-round goals round 1"),
+    (DRAFT, "no menu is open: next is to open goals round 1"),
     (
         OPEN | CLEAN | {f"{ROUND}/quality-claude.clean.md": clean()},
         "a text waits for a yes or a no: approve it, or reject it",

@@ -1,0 +1,43 @@
+"""The agents a run waits for, on a narrow terminal."""
+
+from __future__ import annotations
+
+import pytest
+
+from qrspi.handlers.agents.awaited_agents import Waiting
+from qrspi.render import agents
+
+SEVEN = (
+    "quality",
+    "scope",
+    "spec",
+    "security",
+    "test-coverage",
+    "silent-failure",
+    "goal-traceability",
+)
+
+
+def waiting(name: str) -> Waiting:
+    return Waiting(
+        name=f"{name}-claude",
+        step="plan",
+        round=1,
+        role=f"reviewer-{name}",
+        vendor="claude",
+        model="claude-sonnet-4.6",
+        transport="host",
+    )
+
+
+@pytest.mark.rule("LIV-27", "LIV-29")
+def test_the_states_of_seven_reviewers_fit_eighty_columns() -> None:
+    drawn = agents.awaited_lines("run", tuple(map(waiting, SEVEN)), 80)
+    assert len(drawn) == 8
+    assert all(line.endswith(("STATE", "pending")) and len(line) <= 80 for line in drawn)
+
+
+def test_roles_are_shown_where_there_is_room() -> None:
+    head, row = agents.awaited_lines("run", (waiting("quality"),), 80)
+    assert head.split() == ["AGENT", "ROLE", "MODEL", "WIRE", "STATE"]
+    assert "reviewer-quality" in row
