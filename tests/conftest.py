@@ -7,6 +7,7 @@ import signal
 import sys
 import tempfile
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -29,6 +30,19 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 # Where Python is told to keep nothing that it has compiled, every worker rewrites every test again,
 # and every command compiles the package again.
 sys.dont_write_bytecode = False
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What a module makes once for all of its tests is made by one worker."""
+    for item in items:
+        if _shares(item.path):
+            item.add_marker(pytest.mark.xdist_group(f"{item.path.parent.name}.{item.path.stem}"))
+
+
+@cache
+def _shares(file: Path) -> bool:
+    return 'scope="module"' in file.read_text("utf-8")
+
 
 UNSET = """QRSPI_ROOT QRSPI_NOW COPILOT_CLI CLAUDECODE NO_COLOR CI GIT_DIR
 PYTHONDONTWRITEBYTECODE""".split()

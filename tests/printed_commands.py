@@ -9,6 +9,7 @@ A text with `[RUN]` in it is no command but how one is written: only its spellin
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
@@ -22,6 +23,8 @@ from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
+
+import pytest
 
 from tests import runs
 
@@ -45,6 +48,24 @@ _WHOLE = re.compile(f"(?:{_COMMAND}|#.*)?")
 _PLACEHOLDER = re.compile(r"(?<![\w-])(?!HEAD|DONE)[A-Z][A-Z-]*(?![\w-])")
 _CHOICE = re.compile(r"[a-z-]+(\|[a-z-]+)+")
 _VARIES = re.compile(r"[0-9a-f]{12,}|\d+|/tmp/\S+")
+
+
+class Known:
+    """What was tried already in this run of the tests, by whichever worker."""
+
+    def __init__(self, factory: pytest.TempPathFactory, name: str) -> None:
+        base = factory.getbasetemp()
+        among_workers = "PYTEST_XDIST_WORKER" in os.environ
+        self._folder = (base.parent if among_workers else base) / name
+        self._folder.mkdir(exist_ok=True)
+
+    def is_new(self, *key: object) -> bool:
+        """True once for each key."""
+        try:
+            (self._folder / hashlib.sha256(repr(key).encode()).hexdigest()).touch(exist_ok=False)
+        except FileExistsError:
+            return False
+        return True
 
 
 class Seen(NamedTuple):
@@ -104,7 +125,7 @@ def spellings(command: str) -> tuple[str, ...]:
 class Watch:
     """Collects while a test runs; `verdicts` runs what was collected."""
 
-    def __init__(self, top: Path, spare: Path, known: set[tuple[object, ...]]) -> None:
+    def __init__(self, top: Path, spare: Path, known: Known) -> None:
         self._top = top
         self._spare = spare
         self._known = known
@@ -127,11 +148,7 @@ class Watch:
         self._seen.append(Seen(str(cwd), tuple(commands), folder, copy))
 
     def _is_new(self, command: str, state: tuple[object, ...]) -> bool:
-        key = (_VARIES.sub("N", command), *state)
-        if key in self._known:
-            return False
-        self._known.add(key)
-        return True
+        return self._known.is_new(_VARIES.sub("N", command), *state)
 
     def verdicts(self, run: Run) -> list[str]:
         """A line for each command that the program which printed it does not take."""

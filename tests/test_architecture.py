@@ -38,18 +38,25 @@ def modules() -> list[Module]:
 Rule = Callable[[Module], Iterator[ast.AST]]
 
 
+@cache
+def _nodes(tree: ast.AST) -> tuple[ast.AST, ...]:
+    """Nearly every rule asks for all of them."""
+    return tuple(ast.walk(tree))
+
+
 def _imports(tree: ast.AST) -> Iterator[tuple[str, ast.AST]]:
-    for node in ast.walk(tree):
+    for node in _nodes(tree):
         if isinstance(node, ast.Import):
             yield from ((alias.name, node) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             yield f"{'.' * node.level}{node.module or ''}", node
 
 
-def _calls(tree: ast.AST) -> Iterator[tuple[str, ast.Call]]:
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Call):
-            yield ast.unparse(node.func), node
+@cache
+def _calls(tree: ast.AST) -> tuple[tuple[str, ast.Call], ...]:
+    return tuple(
+        (ast.unparse(node.func), node) for node in _nodes(tree) if isinstance(node, ast.Call)
+    )
 
 
 def _top(name: str) -> str:
@@ -81,7 +88,7 @@ def only_one_module_reads_yaml(module: Module) -> Iterator[ast.AST]:
     for name, node in _imports(module.tree):
         if _top(name) in ("ruamel", "yaml") and module.path != "core/yaml/full_reader.py":
             yield node
-    for node in ast.walk(module.tree):
+    for node in _nodes(module.tree):
         if isinstance(node, ast.alias | ast.ImportFrom) and module.path != "core/yaml/reader.py":
             reader = node.name if isinstance(node, ast.alias) else node.module or ""
             if reader.endswith("full_reader"):
@@ -94,7 +101,7 @@ def only_one_module_knows_git(module: Module) -> Iterator[ast.AST]:
     for name, node in _imports(module.tree):
         if _top(name) in ("git", "gitdb"):
             yield node
-    for node in ast.walk(module.tree):
+    for node in _nodes(module.tree):
         if isinstance(node, ast.List | ast.Tuple) and node.elts and _says_git(node.elts[0]):
             yield node
 
@@ -174,7 +181,7 @@ HOOKS = "cli/plain_hook.py"  # a host takes a hook that fails for a no to every 
 def only_the_boundary_catches_everything(module: Module) -> Iterator[ast.AST]:
     if module.path in (BOUNDARY, THREADS, HOOKS):
         return
-    for node in ast.walk(module.tree):
+    for node in _nodes(module.tree):
         if isinstance(node, ast.ExceptHandler) and _is_catch_all(node.type):
             yield node
 
@@ -337,7 +344,7 @@ def test_functions_are_short() -> None:
     lengths = sorted(
         (node.end_lineno or 0) - node.lineno + 1
         for module in modules()
-        for node in ast.walk(module.tree)
+        for node in _nodes(module.tree)
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
     )
     ninetieth = lengths[len(lengths) * 9 // 10]

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from qrspi.cli import main
-from tests.printed_commands import Watch
+from tests.printed_commands import Known, Watch
 
 STORIES = Path(__file__).resolve().parent.parent / "fixtures" / "runs"
 RUN = "2026-05-17-user-auth"
@@ -113,8 +113,6 @@ REFUSED = (
     "resolve nothing",
     "decide --all skip",
 )
-_PRINTED: set[tuple[object, ...]] = set()
-_LOOKED_AT: set[tuple[object, ...]] = set()
 
 
 @pytest.mark.parametrize("story", stories(), ids=lambda path: path.name)
@@ -134,13 +132,14 @@ def test_every_command_that_a_story_prints_runs(
     monkeypatch.chdir(project)
     monkeypatch.setenv("QRSPI_NOW", "2026-05-17T09:30:00Z")
     stage = Stage(project, story, told.get("git", True), capsys)
-    watch = Watch(tmp_path.resolve(), tmp_path_factory.mktemp("printed"), _PRINTED)
+    known = Known(tmp_path_factory, "printed-by-stories")
+    watch = Watch(tmp_path.resolve(), tmp_path_factory.mktemp("printed"), known)
     for moment in told["moments"]:
         if "drop" in moment:
             stage.drop(moment["drop"])
         for place in (project, stage.run):
             monkeypatch.chdir(place)
-            look_around(stage, watch)
+            look_around(stage, watch, known)
         monkeypatch.chdir(project)
         for text in stage.say(*moment.get("do", "next").split())[1:]:
             watch.look(text)
@@ -148,13 +147,12 @@ def test_every_command_that_a_story_prints_runs(
     assert wrong == [], "\n".join(wrong)
 
 
-def look_around(stage: Stage, watch: Watch) -> None:
+def look_around(stage: Stage, watch: Watch, known: Known) -> None:
     """Every view, and what a person may try too early, once for each kind of state."""
     state = stage.call("status")[1]["runs"][0]["next"]
     kind = (state["action"], state["kind"], state["step"], Path.cwd() == stage.run)
-    if kind in _LOOKED_AT:
+    if not known.is_new("looked at", *kind):
         return
-    _LOOKED_AT.add(kind)
     prompts = [f"prompt {ask}" for ask in state["waits_for"][:1] if state["prompts"]]
     for view in (*VIEWS, *ASIDE, *REFUSED, *prompts):
         for form in ((), ("--json",)):

@@ -74,19 +74,31 @@ class Mutant(NamedTuple):
 
 def mutants(module: str) -> Iterator[Mutant]:
     file = _file(module)
-    tree = ast.parse(file.read_text())
-    for path, function in _functions(tree):
-        for at, node in enumerate(_body(function)):
-            for number in range(len(_changes(node))):
-                changed = copy.deepcopy(tree)
-                place = next(one for name, one in _functions(changed) if name == path)
-                target = _body(place)[at]
-                before = ast.unparse(target)
-                _changes(target)[number]()
-                text = f"{before} -> {ast.unparse(target)}"
-                ast.fix_missing_locations(changed)
-                code = _code(compile(changed, str(file), "exec"), path.split("."))
-                yield Mutant(module, path, getattr(node, "lineno", 0), " ".join(text.split()), code)
+    for alone in _statements(ast.parse(file.read_text())):
+        for path, function in _functions(alone):
+            for at, node in enumerate(_body(function)):
+                for number in range(len(_changes(node))):
+                    text, changed = _changed(alone, path, at, number)
+                    code = _code(compile(changed, str(file), "exec"), path.split("."))
+                    yield Mutant(module, path, getattr(node, "lineno", 0), text, code)
+
+
+def _statements(tree: ast.Module) -> Iterator[ast.Module]:
+    """Each by itself, since it is copied and compiled once for each mutant."""
+    imports = (one for one in tree.body if isinstance(one, ast.ImportFrom))
+    future = [one for one in imports if one.module == "__future__"]
+    for statement in tree.body:
+        yield ast.Module([*future, statement], [])
+
+
+def _changed(alone: ast.Module, path: str, at: int, number: int) -> tuple[str, ast.Module]:
+    changed = copy.deepcopy(alone)
+    place = next(one for name, one in _functions(changed) if name == path)
+    target = _body(place)[at]
+    before = ast.unparse(target)
+    _changes(target)[number]()
+    text = f"{before} -> {ast.unparse(target)}"
+    return " ".join(text.split()), ast.fix_missing_locations(changed)
 
 
 def _file(module: str) -> Path:

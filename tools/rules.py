@@ -7,6 +7,7 @@ import ast
 import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -61,6 +62,7 @@ def _literal(argument: ast.expr) -> str:
     return ""
 
 
+@cache
 def named_by(tests: Path) -> list[Named]:
     files = sorted(tests.rglob("test_*.py"))
     return [

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from qrspi.cli import main
-from tests.printed_commands import Watch
+from tests.printed_commands import Known, Watch
 
 COMMAND = Path(sys.executable).with_name("qrspi")
 NOW = "2026-05-17T09:30:00Z"
@@ -44,15 +44,13 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-_PRINTED: set[tuple[object, ...]] = set()  # commands that were tried in this process already
-
-
 @pytest.fixture
 def qrspi(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Call]:
     """A command in this process. The commands that it prints are tried when the test is over."""
-    watch = Watch(tmp_path.resolve(), tmp_path_factory.mktemp("printed"), _PRINTED)
+    known = Known(tmp_path_factory, "printed-by-commands")
+    watch = Watch(tmp_path.resolve(), tmp_path_factory.mktemp("printed"), known)
 
     def call(*words: str | Path) -> Result:
         done = run(*words)
