@@ -78,7 +78,9 @@ class Said(NamedTuple):
 class Arena:
     """`ran` is what a stranger's program would leave behind, `outside` what nobody may touch."""
 
-    def __init__(self, top: Path, capsys: pytest.CaptureFixture[str], store: Path) -> None:
+    def __init__(
+        self, top: Path, store: Path, capsys: pytest.CaptureFixture[str] | None = None
+    ) -> None:
         self.top = top
         self.project = top / "project"
         self.ran = top / "it-ran"
@@ -136,6 +138,7 @@ class Arena:
 
     def qrspi(self, *words: str | Path, at: Path | None = None) -> Said:
         os.chdir(at or self.project)
+        assert self._capsys
         self._capsys.readouterr()
         with pytest.raises(SystemExit) as stop:
             main([str(word) for word in words])

@@ -27,16 +27,21 @@ def arena(
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> Iterator[Arena]:
-    monkeypatch.delenv("QRSPI_TRUST")
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "settings"))
-    monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    monkeypatch.setenv(VARIABLE, SECRET)
-    monkeypatch.setenv("QRSPI_NOW", "2026-05-17T09:30:00Z")
+    allow_nothing(monkeypatch, tmp_path)
     monkeypatch.chdir("/")
-    arena = Arena(tmp_path.resolve(), capsys, store)
+    arena = Arena(tmp_path.resolve(), store, capsys)
     yield arena
     os.chdir("/")
     arena.held()
+
+
+def allow_nothing(world: pytest.MonkeyPatch, home: Path) -> None:
+    """As somebody who has allowed nothing yet, and has a secret."""
+    world.delenv("QRSPI_TRUST")
+    world.setenv("XDG_CONFIG_HOME", str(home / "settings"))
+    world.setenv("HOME", str(home / "home"))
+    world.setenv(VARIABLE, SECRET)
+    world.setenv("QRSPI_NOW", "2026-05-17T09:30:00Z")
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
-from tests import runs
+from tests import runs, scenes
 from tests.attacks.arena import SECRET, Arena
+from tests.attacks.conftest import allow_nothing
 from tests.attacks.trial import attack
 from tests.mcp.host import Host, serving, text
 
@@ -15,6 +18,26 @@ pytestmark = pytest.mark.rule("SEC-23", "SEC-20")
 RUN = {"run": runs.RUN}
 GOALS = {**RUN, "step": "goals"}
 QUALITY = {**GOALS, "round": 1, "tag": "quality-claude"}
+
+
+class Session(NamedTuple):
+    """After each attack the server answers as before, and the run is what it was: so one serves
+    for all of them."""
+
+    arena: Arena
+    run: Path
+    host: Host
+
+
+@pytest.fixture(scope="module")
+def session(tmp_path_factory: pytest.TempPathFactory, store: Path) -> Iterator[Session]:
+    top = tmp_path_factory.mktemp("session").resolve()
+    with pytest.MonkeyPatch.context() as world:
+        allow_nothing(world, top)
+        arena = Arena(top, store)
+        run = arena.scene(scenes.prepared)
+        with serving(arena.project, "--write", "--allow-approve") as host:
+            yield Session(arena, run, host)
 
 
 def tried(host: Host, tool: str, arguments: Mapping[str, object]) -> str:
@@ -57,13 +80,11 @@ def tried(host: Host, tool: str, arguments: Mapping[str, object]) -> str:
         "a command": ("advance", {"run": "x; touch it-ran"}),
     },
 )
-def test_an_argument(arena: Arena, way: tuple[str, Mapping[str, object]]) -> None:
-    run = arena.clone()
-    arena.qrspi("next")
-    before = runs.contents(run)
-    with serving(arena.project, "--write", "--allow-approve") as host:
-        tried(host, *way)
-    assert runs.contents(run) == before
+def test_an_argument(session: Session, way: tuple[str, Mapping[str, object]]) -> None:
+    before = runs.contents(session.run)
+    tried(session.host, *way)
+    assert runs.contents(session.run) == before
+    session.arena.held()
 
 
 @attack(
@@ -78,18 +99,16 @@ def test_an_argument(arena: Arena, way: tuple[str, Mapping[str, object]]) -> Non
         "deep": "[" * 100_000,
     },
 )
-def test_a_text(arena: Arena, way: str) -> None:
-    run = arena.clone()
-    arena.qrspi("next")
-    before = runs.contents(run)
-    with serving(arena.project, "--write", "--allow-approve") as host:
-        for tool, arguments in (
-            ("advance", {"run": way}),
-            ("approve", {**RUN, "step": way}),
-            ("submit_findings", {**QUALITY, "tag": way, "text": "NO_FINDINGS"}),
-            ("decide", {**RUN, "finding": way, "choice": "skip"}),
-            ("resolve", {**RUN, "option": way}),
-            ("submit_artifact", {**GOALS, "text": way}),
-        ):
-            tried(host, tool, arguments)
-    assert runs.contents(run) == before
+def test_a_text(session: Session, way: str) -> None:
+    before = runs.contents(session.run)
+    for tool, arguments in (
+        ("advance", {"run": way}),
+        ("approve", {**RUN, "step": way}),
+        ("submit_findings", {**QUALITY, "tag": way, "text": "NO_FINDINGS"}),
+        ("decide", {**RUN, "finding": way, "choice": "skip"}),
+        ("resolve", {**RUN, "option": way}),
+        ("submit_artifact", {**GOALS, "text": way}),
+    ):
+        tried(session.host, tool, arguments)
+    assert runs.contents(session.run) == before
+    session.arena.held()
