@@ -1,4 +1,4 @@
-"""What the engine did, as people say it. JSON and the trail keep the names of the handlers."""
+"""What the engine did, as people say it; JSON and the audit trail keep the handlers' names."""
 
 from __future__ import annotations
 
