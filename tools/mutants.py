@@ -32,7 +32,7 @@ SECONDS = 60  # of work, after which a mutant that runs for ever counts as notic
 
 # The modules that "Where a decision lives" names, and the tests that are about them.
 TESTS: dict[str, tuple[str, ...]] = {
-    "derivation.derive": ("derivation", "steps", "records"),
+    "derivation.derive": ("derivation", "steps", "records", "gates", "code_steps"),
     "rounds.loop": ("rounds", "steps", "derivation", "records"),
     "rounds.round_list": ("rounds", "steps", "derivation"),
     "rounds.convergence": ("rounds",),
@@ -40,7 +40,7 @@ TESTS: dict[str, tuple[str, ...]] = {
     "findings.triage": ("findings", "rounds"),
     "steps.after_round": ("steps", "rounds", "derivation"),
     "steps.review_action": ("steps", "rounds", "derivation", "artifacts", "findings"),
-    "steps.permits": ("steps", "records"),
+    "steps.permits": ("steps", "records", "derivation", "code_steps"),
     "steps.facts": ("steps", "derivation", "records", "rounds", "code_steps"),
     "records.approvals": ("records", "steps"),
     "code_steps.task_state": ("code_steps",),
