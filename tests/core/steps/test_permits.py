@@ -9,10 +9,12 @@ import pytest
 from qrspi.core.derivation.derive import Survey, survey
 from qrspi.core.model import Next, Problem
 from qrspi.core.pipeline import ROUTES
+from qrspi.core.records import approvals
+from qrspi.core.records.approvals import Record
 from qrspi.core.steps import permits
 from qrspi.core.steps.facts import Facts
 from tests.core.rounds.test_loop import CLEAN, ROUND, SCORED, opened, with_engine_files
-from tests.runs import RUN, approved, artifact, config, finding, tree
+from tests.runs import RUN, approved, artifact, config, finding, text_hash, tree
 
 FULL, QUICK = ROUTES["full"], ROUTES["quick"]
 
@@ -69,6 +71,89 @@ def test_only_the_text_that_waits_is_rejected(
     assert said(permits.reject(facts, found.state.next, step)) == line
 
 
+DRAFT = {"config.md": config(), "goals.md": artifact()}
+SHORT = config(route="[goals, design, plan, parallelize, implement, test]")
+REPLANNED = {"config.md": config(), **approved(*FULL), "plan.md": artifact("replan-draft")}
+MARKER = {"replan-pending.md": b"---\nphase: 1\n---\n"}
+OTHER = approvals.render(Record("approve", "goals", text_hash(artifact(body="Other.\n")), 1))
+
+
+@pytest.mark.rule("APR-01", "APV-01")
+@pytest.mark.parametrize(
+    ("files", "step", "surface", "line"),
+    [
+        (DRAFT, "goals", "cli", "None"),
+        (DRAFT, "goals", "mcp", "goals is approved by a person, not through mcp"),
+        (DRAFT, "replan", "cli", f"replan is no part of this run's route: {', '.join(FULL)}"),
+        (
+            DRAFT | approved("goals"),
+            "goals",
+            "cli",
+            "goals.md is approved already: next is author questions",
+        ),
+        (
+            DRAFT | approved(*FULL),
+            "test",
+            "cli",
+            "test-results.md is approved already: the run is complete",
+        ),
+        (
+            DRAFT | approved("goals") | {approvals.FILE: OTHER},
+            "goals",
+            "cli",
+            "goals.md was approved with another text: take that back first, with "
+            f"`qrspi unapprove {RUN} goals`",
+        ),
+        (
+            DRAFT | {"goals.md": b"---\nstatus: draft\nstatus: draft\n---\n"},
+            "goals",
+            "cli",
+            "goals.md:3:1: repeated key 'status'; correct it first",
+        ),
+        (
+            {
+                "config.md": SHORT,
+                **approved("goals", "design", "plan"),
+                "parallelization.md": artifact(),
+            },
+            "parallelize",
+            "cli",
+            "parallelize cannot be approved: approve phasing.md, an approved tasks/task-NN.md "
+            "first",
+        ),
+        (REPLANNED | MARKER, "plan", "cli", "None"),
+        (
+            REPLANNED | MARKER | {"goals.md": artifact()},
+            "plan",
+            "cli",
+            "plan is not the current step, the run is at goals: next is prepare-round goals round "
+            "1",
+        ),
+    ],
+    ids="waits surface route twice end other broken needs replanned earlier".split(),
+)
+def test_only_the_text_that_waits_is_approved(
+    files: dict[str, bytes], step: str, surface: str, line: str
+) -> None:
+    found, facts = look(files)
+    assert said(permits.approve(facts, found.state.next, step, surface)) == line
+
+
+@pytest.mark.rule("ST-09")
+def test_nothing_is_approved_with_a_setting_that_cannot_be_read() -> None:
+    found, facts = look(DRAFT | {"config.md": config(second_reviewer="maybe")})
+    problem = permits.approve(facts, found.state.next, "goals", "cli")
+    assert problem is not None and problem.field == "second_reviewer"
+
+
+@pytest.mark.rule("RP-05")
+@pytest.mark.parametrize(("files", "line"), [(MARKER, "replan.md does not exist"), ({}, "replan")])
+def test_a_replan_is_approved_only_where_one_is_due(files: dict[str, bytes], line: str) -> None:
+    found, facts = look({"config.md": config(), **approved(*FULL), **files})
+    problem = permits.approve(facts, found.state.next, "replan", "cli")
+    assert said(problem).startswith(line)
+
+
 @pytest.mark.rule("APR-05")
 def test_only_what_is_approved_is_unapproved() -> None:
     _, facts = look({"config.md": config("quick"), **approved("goals", "questions")})
@@ -111,6 +196,13 @@ OPEN_QUESTIONS = {"questions.md": artifact()}
             "questions.md is missing, so there is nothing to go back to; the run is at questions; "
             "steps to go back to: goals",
             (),
+        ),
+        (
+            approved("goals", "design"),
+            "research",
+            "research/summary.md is missing, so there is nothing to go back to; the run is at "
+            "questions; steps to go back to: goals",
+            ("design",),
         ),
         ({}, "ux", f"ux is no part of this run's route: {', '.join(FULL)}", None),
         (approved(*FULL), "test", "None", ("test",)),
@@ -261,6 +353,25 @@ def test_where_a_loop_back_goes(case: str, cites: str, to: str | None, said_: st
     found, facts = paused_design(cites)
     assert found.loop is not None
     assert said(permits.loop_back(facts, found.loop, "scope-claude.R1-F01", to)) == said_
+
+
+@pytest.mark.rule("PSE-03")
+def test_where_a_loop_back_may_go_is_offered() -> None:
+    found, facts = paused_design("design.md:L7")
+    assert found.loop is not None
+    problem = permits.loop_back(facts, found.loop, "scope-claude.R1-F01", None)
+    assert isinstance(problem, Problem)
+    assert problem.options == ("--to goals", "--to questions", "--to research")
+
+
+@pytest.mark.rule("PSE-03")
+def test_the_first_step_has_none_to_loop_back_to() -> None:
+    found, facts = look(PAUSED)
+    assert found.loop is not None
+    problem = permits.loop_back(facts, found.loop, "scope-claude.R1-F01", None)
+    assert said(problem) == (
+        "scope-claude.R1-F01 is about goals, the first step: it is applied or skipped"
+    )
 
 
 @pytest.mark.rule("PSE-03")
