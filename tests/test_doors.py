@@ -41,7 +41,7 @@ USERS = {
     "command_line.run": {"world/agents/codex_broker.py"},
     "transports.send": {"handlers/agents/obtain_answer.py", "world/worker/job_calls.py"},
     "connection.connect": {
-        "handlers/runs/doctor.py",
+        "handlers/runs/broker_signs.py",
         "world/fleet/connection.py",
         "world/fleet/run_mail.py",
         "world/worker/result_line.py",

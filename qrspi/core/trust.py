@@ -7,7 +7,6 @@ text of its own: each is a `Named`, and its hash says exactly which one was allo
 from __future__ import annotations
 
 import json
-import shlex
 from collections.abc import Iterator
 
 from qrspi.core.config.problems import FILE
@@ -16,6 +15,7 @@ from qrspi.core.errors import Refusal
 from qrspi.core.hints import TYPE_CHECKING, Literal
 from qrspi.core.model import Problem
 from qrspi.core.named_tuple import NamedTuple
+from qrspi.core.text import shell_words
 
 if TYPE_CHECKING:
     from qrspi.core.config.reader import Config
@@ -36,7 +36,7 @@ class Named(NamedTuple):
     def text(self) -> str:
         """What a person reads: the very command, address or path."""
         if self.kind == "program":
-            return shlex.join(self.words)
+            return shell_words.command(*self.words)
         return self.words[0]
 
     @property

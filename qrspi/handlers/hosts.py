@@ -5,12 +5,10 @@ from __future__ import annotations
 
 import json
 import os
-import tomllib
 from collections.abc import Iterator, Mapping
-from pathlib import Path
-from typing import Any
 
 from qrspi.core.errors import Refusal, accepted
+from qrspi.core.hints import Any
 from qrspi.core.installing import install_plan
 from qrspi.core.installing.host_parts import HOSTS, HostName, Level, Part, parts
 from qrspi.core.installing.install_plan import Plan
@@ -74,7 +72,7 @@ class Standing(NamedTuple):
 
 
 def places(project: str | None, environment: Mapping[str, str]) -> tuple[Place, ...]:
-    user = Place("user", str(Path.home()), install_record.of_user(environment))
+    user = Place("user", host_files.home(), install_record.of_user(environment))
     if project is None or project == user.root:
         return (user,)
     return Place("project", project, install_record.of_project(project)), user
@@ -123,13 +121,17 @@ def _documents(found: tuple[Place, ...], files: tuple[str, ...]) -> Iterator[tup
         for file in files:
             try:
                 text = host_files.text(place.root, file) or ""
-                document = (
-                    tomllib.loads(text) if file.endswith(".toml") else json.loads(text or "{}")
-                )
+                document = _toml(text) if file.endswith(".toml") else json.loads(text or "{}")
             except (Refusal, ValueError):
                 continue
             if isinstance(document, dict):
                 yield f"{'~/' if place.level == 'user' else ''}{file}", document
+
+
+def _toml(text: str) -> Any:
+    import tomllib  # few machines have such a file
+
+    return tomllib.loads(text)
 
 
 def _switched_off(

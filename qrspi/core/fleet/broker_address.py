@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
-from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 
+from qrspi.core.hints import TYPE_CHECKING
 from qrspi.core.model import Problem
 from qrspi.core.named_tuple import NamedTuple
+
+if TYPE_CHECKING:
+    from urllib.parse import SplitResult
 
 VARIABLE = "QRSPI_BROKER_URL"
 EXPECTED = "amqps://USER:PASSWORD@HOST/VHOST, or amqp:// for this machine itself"
@@ -39,6 +42,8 @@ def read(url: str, longest: float = LONGEST_CALL) -> BrokerAddress | Problem:
     if not url:
         text = f"{VARIABLE} is not set: it names the broker that workers take dispatches from"
         return Problem("broker-unset", text, field=VARIABLE, hint=f"export {VARIABLE}={_FORM}")
+    from urllib.parse import urlsplit  # `doctor` asks for the variable alone
+
     try:
         parts = urlsplit(url)
         port = parts.port
@@ -54,6 +59,8 @@ def read(url: str, longest: float = LONGEST_CALL) -> BrokerAddress | Problem:
 def _redis(parts: SplitResult, longest: float) -> str:
     """A Redis learns that a worker is gone by nothing but the visibility timeout: below the longest
     call it hands a job out twice, and above it a killed worker's job waits longer than that."""
+    from urllib.parse import parse_qsl
+
     said = dict(parse_qsl(parts.query)).get("visibility_timeout", str(_VISIBILITY))
     if not said.isdecimal() or len(said) > 9:
         return "a Redis whose visibility_timeout is no number of seconds"
@@ -73,6 +80,8 @@ _FORM = "amqps://USER:PASSWORD@HOST/VHOST"
 
 
 def _checked(parts: SplitResult, port: int) -> BrokerAddress | Problem:
+    from urllib.parse import parse_qsl, unquote
+
     host, tls = parts.hostname or "", parts.scheme == "amqps"
     if not tls and not _LOOPBACK.fullmatch(host):
         return _bad(f"amqp:// to {host}, which would get the password and all prompts in clear")

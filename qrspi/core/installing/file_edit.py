@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from typing import assert_never
 
+from qrspi.core.hints import assert_never
 from qrspi.core.installing import json_text
 from qrspi.core.installing.host_parts import (
     BEGIN,

@@ -7,8 +7,7 @@ the same content.
 
 from __future__ import annotations
 
-from typing import Any, Literal
-
+from qrspi.core.hints import Any, Literal
 from qrspi.core.named_tuple import NamedTuple
 
 HostName = Literal["claude-code", "codex", "copilot"]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from typing import Any
 
+from qrspi.core.hints import Any
 from qrspi.core.installing import file_edit
 from qrspi.core.installing.file_edit import Edited, Unfit
 from qrspi.core.installing.host_parts import Content, HostName, Part

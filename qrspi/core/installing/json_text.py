@@ -9,8 +9,8 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator
-from typing import Any, Literal
 
+from qrspi.core.hints import Any, Literal
 from qrspi.core.named_tuple import NamedTuple
 
 _BLANK = re.compile(r"[ \t\r\n]*")

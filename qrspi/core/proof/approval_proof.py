@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator
 from qrspi.core.config.reader import Config
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import STEP, subject_of
-from qrspi.core.proof.round_proof import Gap, RoundProof
+from qrspi.core.proof.round_proof import RoundProof
+from qrspi.core.proof.vanished import Gap
 from qrspi.core.records import approvals
 from qrspi.core.records.approvals import NewestRecord, Record
 from qrspi.core.records.import_record import ImportRecord

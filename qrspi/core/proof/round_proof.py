@@ -7,16 +7,17 @@ expected, and the verified file says whether findings were scored.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Literal
 
 from qrspi.core.config.reader import Config
 from qrspi.core.digest import sha256
 from qrspi.core.filenames import RoundPaths, pause_file, sidecar_file
 from qrspi.core.findings import guard, triage
+from qrspi.core.hints import Literal
 from qrspi.core.model import Clean, Finding, Problem, Round, Sidecar, Triaged
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import Subject
 from qrspi.core.proof.run_history import Commit
+from qrspi.core.proof.vanished import Gap
 from qrspi.core.records import evidence
 from qrspi.core.records.evidence import Evidence, Origins
 from qrspi.core.rounds import convergence, verified_file
@@ -26,15 +27,6 @@ from qrspi.core.rounds.loop import keeps_scope_set
 from qrspi.core.rounds.manifest import Manifest
 from qrspi.core.rounds.pause_file import Pause
 from qrspi.core.tree import Fault, Tree, exists
-
-
-class Gap(NamedTuple):
-    step: str
-    round: int  # 0 when it is about no round
-    missing: str  # what must be there
-    because: str
-    file: str  # run-relative: where it must be
-
 
 State = Literal["proven", "unproven", "gap", "open", "left"]
 

@@ -19,8 +19,9 @@ from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import STEP
 from qrspi.core.proof import approval_proof, round_proof, vanished
 from qrspi.core.proof.approval_proof import Standing
-from qrspi.core.proof.round_proof import Gap, Known, RoundProof
+from qrspi.core.proof.round_proof import Known, RoundProof
 from qrspi.core.proof.run_history import RunHistory
+from qrspi.core.proof.vanished import Gap
 from qrspi.core.records import approvals, audit_trail, evidence, import_record
 from qrspi.core.records.approvals import RESETTING, Record
 from qrspi.core.rounds.manifest import ADOPT

@@ -16,13 +16,21 @@ from qrspi.core.filenames import (
     task_file_key,
 )
 from qrspi.core.model import Problem
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import subject_of
-from qrspi.core.proof.round_proof import Gap
 from qrspi.core.proof.run_history import RunHistory
 from qrspi.core.records import approvals
 from qrspi.core.records import vanished as lost
 from qrspi.core.records.approvals import Record
 from qrspi.core.tree import Tree, entries, exists
+
+
+class Gap(NamedTuple):
+    step: str
+    round: int  # 0 when it is about no round
+    missing: str  # what must be there
+    because: str
+    file: str  # run-relative: where it must be
 
 
 def check(tree: Tree, history: RunHistory | None, records: tuple[Record, ...]) -> tuple[Gap, ...]:

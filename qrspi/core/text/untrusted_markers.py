@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import binascii
 import re
 import unicodedata
@@ -26,7 +25,7 @@ _START = rb"<<<(UNTRUSTED-[A-Z]+(?:-[A-Z]+)*)-START id=([A-Za-z0-9._/-]+)( encod
 def wrap(data: bytes, name: str, family: Family = "UNTRUSTED-ARTIFACT") -> bytes:
     """The bytes between markers on lines of their own; `unwrap` gives them back exactly."""
     encoded = _must_encode(data)
-    content = base64.b64encode(data) if encoded else data
+    content = _encoded(data) if encoded else data
     start, end = _markers(marker_id(name, content), family, encoded)
     return b"".join((start.encode(), b"\n", content, b"\n", end.encode(), b"\n"))
 
@@ -56,7 +55,7 @@ def _must_encode(data: bytes) -> bool:
 def wrap_inline(text: str, name: str, family: Family) -> str:
     """The same within one line, where even a line break could escape."""
     encoded = has_marker(text) or len(text.splitlines()) > 1 or text.endswith(_LINE_ENDS)
-    content = base64.b64encode(text.encode()).decode() if encoded else text
+    content = _encoded(text.encode()).decode() if encoded else text
     start, end = _markers(marker_id(name, content.encode()), family, encoded)
     return f"{start}{content}{end}"
 
@@ -151,14 +150,18 @@ def _markers(id: str, family: Family, encoded: bool) -> tuple[str, str]:
     return f"<<<{family}-START id={id}{encoding}>>>", f"<<<{family}-END id={id}>>>"
 
 
+def _encoded(data: bytes) -> bytes:
+    return binascii.b2a_base64(data, newline=False)
+
+
 def _decoded(content: bytes) -> bytes | Problem:
     try:
-        decoded = base64.b64decode(content, validate=True)
+        decoded = binascii.a2b_base64(content, strict_mode=True)
     except binascii.Error:
         return _malformed("content that is not base64", "padded base64 in one line")
     # The decoder tolerates stray low bits and inner padding, so two texts could mean the same
     # bytes.
-    if base64.b64encode(decoded) != content:
+    if _encoded(decoded) != content:
         return _malformed("content that is not base64", "padded base64 in one line")
     return decoded
 

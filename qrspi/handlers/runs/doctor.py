@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import suppress
-from platform import python_version
-from typing import Literal
 
-from qrspi.core.config import reader as configs
 from qrspi.core.derivation.derive import derive
-from qrspi.core.errors import Halt, Refusal
+from qrspi.core.errors import Halt
 from qrspi.core.filenames import is_dropping, is_own_at_top, is_run_name, slug_of
-from qrspi.core.fleet import broker_address, queues
+from qrspi.core.fleet import broker_address
+from qrspi.core.hints import Literal
 from qrspi.core.model import Problem
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import CLOSED, MARKER, REQUEST, STEPS, Subject, subject
@@ -20,12 +19,9 @@ from qrspi.core.proof import vanished as proof
 from qrspi.core.records import approvals, step_text, vanished
 from qrspi.core.rounds import round_list
 from qrspi.core.text import shell_words
-from qrspi.core.tree import CONFIG_LIMIT, Fault, entries
-from qrspi.handlers.runs import start_run
+from qrspi.core.tree import Fault, entries
 from qrspi.world.files import atomic_write, json_log, lock, mounts
 from qrspi.world.files.run_tree import DiskTree, inside_git
-from qrspi.world.fleet import connection
-from qrspi.world.fleet.connection import BrokerLost, Line, Standing
 from qrspi.world.git import command, repository, run_log, worktrees
 from qrspi.world.runs import heartbeat, locate
 from qrspi.world.runs.committed_tree import CommittedTree
@@ -45,11 +41,12 @@ class Sign(NamedTuple):
 
 
 def examine(root: Root | None) -> list[Sign]:
-    signs = [Sign("ok", "python", f"Python {python_version()}")]
+    signs = [Sign("ok", "python", f"Python {sys.version.split()[0]}")]
     signs.append(_git(needed=root is not None and inside_git(root.runs_dir)))
-    # Imported here, as it needs a Sign.
+    if os.environ.get(broker_address.VARIABLE):
+        from qrspi.handlers.runs import broker_signs
 
-    signs += _fleet(root)
+        signs += broker_signs.look(root)
     if root is None:
         message = "no docs/qrspi here or above in this project: no run was started yet"
         return [
@@ -127,6 +124,8 @@ def _no_run(root: Root, name: str) -> Sign:
         return Sign("note", "runs", f"{name} is no run: it is {what}")
     if not is_run_name(name):
         return Sign("note", "runs", locate.odd_name(name))
+    from qrspi.handlers.runs import start_run
+
     message = f"{name} is no run: it has neither config.md nor goals.md"
     adoptable = start_run.holds_artifacts([entry.name for entry in entries(folder, name)])
     words = ("qrspi", "init", "--adopt", f"{root.runs_dir}/{name}", "--pipeline", "quick")
@@ -228,41 +227,3 @@ def _subjects(tree: DiskTree) -> Iterator[Subject]:
     keys = [*folders.values(), *(entry.name for entry in entries(tree, "reviews/tasks"))]
     found = (subject(key) for key in keys)
     yield from (about for about in found if about)
-
-
-def _fleet(root: Root | None) -> Iterator[Sign]:
-    """Nothing where no broker is named."""
-    if not os.environ.get(broker_address.VARIABLE):
-        return
-    try:
-        where = connection.address(os.environ)
-        line = connection.connect(where)
-    except Refusal as refusal:
-        yield Sign("problem", "broker", refusal.problem.message)
-        return
-    yield Sign("ok", "broker", f"{where.shown} answers")
-    try:
-        for vendor in _vendors(root) if root else ():
-            yield _queue(vendor, line)
-    except (BrokerLost, TimeoutError):
-        yield Sign("problem", "broker", f"{where.shown} was lost while it was asked")
-    line.close()
-
-
-def _vendors(root: Root) -> list[str]:
-    """Those that the runs of this project route to."""
-    found: dict[str, None] = {}
-    for run in locate.readable_runs(root):
-        config = configs.read(DiskTree(run.path).read("config.md", CONFIG_LIMIT))
-        models = [*(config.model_routing or {}).values(), config.second_reviewer_model]
-        found |= {model.vendor: None for model in models if model}
-    return [vendor for vendor in found if queues.is_vendor(vendor)]
-
-
-def _queue(vendor: str, line: Line) -> Sign:
-    about = f"workers for {vendor}"
-    standing = line.standing(queues.of_vendor(vendor).name) or Standing(0, 0)
-    waiting = f"{standing.waiting} job{'s' if standing.waiting != 1 else ''} waiting"
-    if standing.consumers:
-        return Sign("ok", about, f"{standing.consumers}, {waiting}")
-    return Sign("note", about, f"none, {waiting}", "qrspi worker")

@@ -9,8 +9,8 @@ from typing import Any
 from urllib.parse import quote
 
 from qrspi import __version__
-from qrspi.core.proof.round_proof import Gap
 from qrspi.core.proof.run_proof import RunProof, Unproven
+from qrspi.core.proof.vanished import Gap
 from qrspi.render.terminal import counted, one_line
 
 

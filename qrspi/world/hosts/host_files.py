@@ -16,6 +16,10 @@ _LIMIT = 16 * 1024 * 1024
 _ANYBODY_WRITES = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
 
 
+def home() -> str:
+    return os.path.expanduser("~")
+
+
 def text(place: str, file: str) -> str | None:
     """None when there is no such file. A file that we cannot edit as text is refused."""
     if _below_a_link(place, file):
