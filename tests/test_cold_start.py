@@ -108,17 +108,14 @@ MORE_FOR_NEXT = """
     qrspi.core.config.blocks
     qrspi.core.derivation.awaited_files
     qrspi.core.findings.rejected
-    qrspi.core.records.task_records
     qrspi.core.rounds.scope_set
     qrspi.core.steps.cascade
     qrspi.core.text
-    qrspi.core.text.branch_names
     qrspi.core.text.citations
     qrspi.core.text.headings
     qrspi.core.text.shell_words
     qrspi.core.text.untrusted_markers
     qrspi.core.trust
-    qrspi.core.yaml.writer
     qrspi.engine
     qrspi.handlers
     qrspi.handlers.action_table

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from qrspi.core import trust
 from qrspi.core.agents.prompts import Source
 from qrspi.core.hints import TYPE_CHECKING
-from qrspi.core.records import task_records
 from qrspi.core.tree import Fault, entries
 from qrspi.handlers.jobs.job import Job
 from qrspi.world.consent import permits
@@ -97,6 +96,8 @@ def work_trees(job: Job) -> tuple[str, ...]:
 
 
 def _outcomes(job: Job, key: str) -> Iterator[str]:
+    from qrspi.core.records import task_records  # only runs that implement need it
+
     folder = task_records.folder(key)
     for entry in entries(job.workspace, folder):
         if entry.kind == "file" and entry.name.endswith(".md"):
@@ -109,6 +110,8 @@ def evidence_paths(job: Job) -> tuple[str, ...]:
     from qrspi.core.code_steps import test_results
 
     number = test_results.highest(job.workspace)
+    from qrspi.core.records import task_records
+
     mapped = map(task_records.report_file, _acceptance(job))
     named = (test_results.results_file(number), test_results.log_file(number), *mapped)
     return tuple(path for path in named if not isinstance(job.workspace.size(path), Fault))

@@ -24,7 +24,7 @@ from qrspi.core.hints import TYPE_CHECKING, assert_never
 from qrspi.core.model import Ask, Finding, Problem
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import STEP, Subject, upstream
-from qrspi.core.records import feedback, step_text, task_records
+from qrspi.core.records import feedback, step_text
 from qrspi.core.text.shell_words import quoted
 from qrspi.core.tree import Fault, Tree
 from qrspi.handlers.agents import code_material
@@ -83,6 +83,8 @@ def _of_code(job: Job, given: Material, subject: Subject) -> Material:
 
 
 def _of_task(job: Job, given: Material) -> Material:
+    from qrspi.core.records import task_records  # only runs that implement need it
+
     task, folder = code_material.task_place(job, job.round_loop.subject.key)
     said = (task_records.report_file(task.key),) if task.concerns else ()
     return given._replace(
