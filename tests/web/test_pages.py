@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests import deliveries, runs, scenes
+from tests import deliveries, quick, runs, scenes
 from tests.cli.conftest import COMMAND
 from tests.handlers.workshop import Workshop
 from tests.web.conftest import Server, serving
@@ -284,10 +284,14 @@ def test_no_button_stands_where_only_a_command_can_answer(tmp_path: Path) -> Non
 
 @pytest.mark.rule("WEB-07", "WEB-22")
 def test_a_menu_about_a_step_is_answered_on_its_page_too(tmp_path: Path) -> None:
-    run = scenes.fixed(tmp_path / "shop")
-    scenes.advance(run)
+    """After a second round with findings, a person says whether there is a third."""
+    run = quick.fixed(tmp_path / "shop", "questions")
+    quick.find(run, "questions", 2)
+    quick.advance(run)
+    quick.fix(run, "questions", 2)
+    quick.advance(run)
     with serving(run.parents[2]) as server:
-        pages = [server.client.get(f"/runs/{RUN}{part}").text for part in ("", "/goals")]
+        pages = [server.client.get(f"/runs/{RUN}{part}").text for part in ("", "/questions")]
     offered = [page.count(f'action="/runs/{RUN}/resolve"') for page in pages]
     assert offered[0] == offered[1] > 0
 
