@@ -6,6 +6,7 @@ import json
 import re
 import shutil
 import signal
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,9 @@ from qrspi.demo import performance, story
 from qrspi.demo.narration import Beat
 from qrspi.demo.stage import Answer, Beats, Stage
 from qrspi.world.git import scratch_repository
-from tests import runs, scenes
+from tests import deliveries, runs, scenes
+from tests.cli.conftest import COMMAND
+from tests.handlers.workshop import Workshop
 from tests.web.conftest import serving, tab
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
@@ -65,11 +68,72 @@ def test_axe_finds_nothing_serious_and_nothing_is_too_wide(
         tab(browser, server, bypass_csp=True) as page,
     ):
         for address in addresses(project)[part::PARTS]:
-            page.goto(address)
-            page.locator("details").evaluate_all("all => all.forEach((one) => one.open = true)")
-            page.evaluate(AXE.read_text())
-            found += [f"{address} {text}" for look in LOOKS for text in _wrong(page, *look)]
+            found += _looked_at(page, address)
     assert found == []
+
+
+def _blocked(root: Path) -> None:
+    shop = Workshop(root, deliveries.full())
+    shop.next()
+    shop.finish("task-01", "a.py", "a = 1\n")
+    shop.report("task-02", status="BLOCKED")
+    shop.next()
+
+
+def _at_tests(root: Path) -> None:
+    """Tests have failed: there is a menu, a table of long words, and remarks of the engine."""
+    shop = Workshop(root, deliveries.quick(), {"test.sh": "echo 'FAILED a.py::b - c'; exit 1\n"})
+    shop.next()
+    if shop.answer.kind == "baseline":
+        shop.resolve("proceed")
+        shop.next()
+    shop.take("task-01", "a.py", "a = 1\n")
+    shop.next()
+    words = [COMMAND, "resolve", "continue"]
+    subprocess.run(words, cwd=root, check=True, capture_output=True)
+
+
+def _broken(root: Path) -> None:
+    (scenes.project(root) / "config.md").write_text("nothing of use")
+
+
+def _nothing(root: Path) -> None:
+    (root / "docs" / "qrspi").mkdir(parents=True)
+
+
+STATES = {
+    "blocked": _blocked,
+    "at tests": _at_tests,
+    "broken": _broken,
+    "complete": scenes.complete,
+    "nothing": _nothing,
+}
+PLACES = ("", "/tasks", "/implement", "/test", "/task-02", "/files/config.md")
+
+
+@pytest.mark.rule("WEB-09", "WEB-10")
+@pytest.mark.parametrize("options", [(), ("--read-only",)], ids=["answers", "read only"])
+@pytest.mark.parametrize("state", STATES)
+def test_axe_finds_nothing_serious_in_other_states(
+    browser: Any, tmp_path: Path, state: str, options: tuple[str, ...]
+) -> None:
+    if not AXE.exists():
+        pytest.skip("axe-core is not there: `make browser` fetches it where npm can")
+    root = tmp_path.resolve() / "shop"
+    STATES[state](root)
+    there = () if state == "nothing" else (f"/runs/{runs.RUN}{part}" for part in PLACES)
+    found: list[str] = []
+    with serving(root, *options) as server, tab(browser, server, bypass_csp=True) as page:
+        for address in ("/", "/inbox", *there):
+            found += _looked_at(page, address)
+    assert found == []
+
+
+def _looked_at(page: Any, address: str) -> Iterator[str]:
+    page.goto(address)
+    page.locator("details").evaluate_all("all => all.forEach((one) => one.open = true)")
+    page.evaluate(AXE.read_text())
+    yield from (f"{address} {text}" for look in LOOKS for text in _wrong(page, *look))
 
 
 def _wrong(page: Any, scheme: str, width: int) -> Iterator[str]:
