@@ -36,10 +36,33 @@ def find(job: Job, given: Given) -> Base:
     base = given.item.base
     if base.kind == "feature":
         return Base(given.place.tip)
+    if merged := _all_merged(given):
+        return merged
     if base.kind == "task":
         tip = _reviewed(job, given, base.name)
         return Base(tip, {base.name: tip})
     return _stage(job, given, given.plan.stage(base.name))
+
+
+def _all_merged(given: Given) -> Base | None:
+    """The feature branch, once everything that the task builds on is merged there: what was merged
+    beside it, and repaired since, belongs to it."""
+    tasks = [given.states.get(key) for key in _parts(given.plan, given.item.base.name)]
+    tips = {task.key: task.reviewed for task in tasks if task and task.reviewed}
+    found = {key: refs.resolve(given.place.repo, tip) or "" for key, tip in tips.items()}
+    if not tasks or len(found) < len(tasks):
+        return None
+    place = given.place
+    inside = all(tip and refs.is_ancestor(place.repo, tip, place.tip) for tip in found.values())
+    return Base(place.tip, found) if inside else None
+
+
+def _parts(plan: Plan, name: str) -> tuple[str, ...]:
+    """The tasks that a base is made of."""
+    stage = plan.stage(name)
+    if stage is None:
+        return (name,)
+    return tuple(key for part in stage.parts for key in _parts(plan, part))
 
 
 def _reviewed(job: Job, given: Given, key: str) -> str:

@@ -126,8 +126,8 @@ def test_nothing_to_fix_is_offered_when_all_is_clean(tmp_path: Path) -> None:
     with pytest.raises(Refusal) as caught:
         shop.resolve("fix")
     assert str(caught.value) == (
-        "'fix' is not offered now, next is the approval of implement; options: continue, rerun-reviews, "
-        "stop"
+        "'fix' is not offered now, next is the approval of implement; options: continue, "
+        "rerun-reviews, stop"
     )
 
 

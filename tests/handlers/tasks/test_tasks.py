@@ -22,7 +22,7 @@ from qrspi.world.consent.permits import Permit
 from qrspi.world.files.run_tree import DiskTree
 from qrspi.world.processes import configured_command
 from qrspi.world.runs.workspace import Workspace
-from tests import deliveries
+from tests import deliveries, runs
 from tests.deliveries import TAGS, full, quick, task
 from tests.handlers.workshop import Workshop
 
@@ -149,6 +149,28 @@ def once_more(shop: Workshop) -> str:
     shop.next()
     shop.review(ONE, 2)
     return commit
+
+
+@pytest.mark.rule("LIV-14")
+def test_a_task_that_builds_on_merged_ones_starts_from_all_that_is_merged(tmp_path: Path) -> None:
+    tasks = {"tasks/task-01.md": task(1), "tasks/task-02.md": task(2)}
+    shop = Workshop(tmp_path / "project", quick(tasks), {"test.sh": "exit 1\n"})
+    shop.next()
+    one = shop.take(ONE, "a.py", "a = 1\n")
+    shop.take("task-02", "b.py", "b = 1\n")
+    shop.next()
+    shop.resolve("continue")
+    shop.next()
+    shop.resolve("fix")
+    shop.write("tasks/task-03.md", task(3, needs="task-01"))
+    shop.write("plan.md", runs.artifact("draft", "# Plan\n\nRepair it.\n"))
+    shop.approve("plan")
+    shop.next()
+    known = record(shop, "task-03")
+    assert known.built_on == f"task-01 {one}"
+    assert (shop.tree("task-03") / "b.py").exists(), "task-02 is merged as well"
+    assert shop.answer.missing == ("task-03",)
+    assert shop.did() == []
 
 
 @pytest.mark.rule("LIV-14")
