@@ -62,7 +62,9 @@ def from_loop(facts: Facts, loop: Loop) -> Next:
             return _verify(facts, loop)
         case "scored":
             kind: NextKind = "assemble-task" if loop.subject.is_task else ""
-            return by_engine(facts, "assemble", kind, _of_round("Assemble", loop), loop=loop)
+            return by_engine(
+                facts, "assemble", kind, _of_round("Collect the findings of", loop), loop=loop
+            )
         case "paused":
             return _pause(facts, loop)
         case "fixing":

@@ -49,10 +49,13 @@ def about(step: str, **more: object) -> Loop:
 
 
 BY_ENGINE: dict[str, tuple[Loop, tuple[str, str, str]]] = {
-    "scored": (closed(stage="scored"), ("assemble", "", "Assemble round 1 of goals")),
+    "scored": (
+        closed(stage="scored"),
+        ("assemble", "", "Collect the findings of round 1 of goals"),
+    ),
     "scored, of a task": (
         about("task-01", stage="scored"),
-        ("assemble", "assemble-task", "Assemble round 1 of task-01"),
+        ("assemble", "assemble-task", "Collect the findings of round 1 of task-01"),
     ),
     "committing": (
         closed(stage="committing"),
