@@ -176,6 +176,18 @@ def test_a_gate_says_what_to_read_with_care(project: Path, qrspi: Call) -> None:
         assert all(line in said for line in care), words
 
 
+@pytest.mark.rule("LIV-01")
+def test_a_round_that_was_skipped_is_not_called_reviewed(project: Path, qrspi: Call) -> None:
+    run = quick.make(project, "goals")
+    quick.advance(run)
+    qrspi("resolve", RUN, "skip")
+    qrspi("next", RUN)
+    assert answer(qrspi)["care"][0] == (
+        "Read with care: goals.md was not read by quality-claude, scope-claude; round 1 was closed "
+        "without them; nobody has decided about it before."
+    )
+
+
 @pytest.mark.rule("LIV-10")
 def test_a_gate_says_what_changed_since_a_person_sent_it_back(project: Path, qrspi: Call) -> None:
     run = quick.make(project, "goals")

@@ -40,7 +40,9 @@ def _changed(facts: Facts, loop: Loop) -> str:
     if facts.step in CODE_STEPS or not loop.round:
         return ""
     how = f"is the text that round {loop.round} reviewed"
-    if not loop.fresh:
+    if silent := loop.files.silent_tags if loop.skipped and loop.files else ():
+        how = f"was not read by {', '.join(silent)}; round {loop.round} was closed without them"
+    elif not loop.fresh:
         how = f"has changed since round {loop.round} reviewed it, see {loop.paths.dispositions}"
     return f"{BEGIN} {loop.subject.artifact} {how}; nobody has decided about it before."
 
