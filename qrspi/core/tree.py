@@ -107,6 +107,12 @@ def entries(tree: Tree, path: str) -> tuple[Entry, ...]:
     return () if isinstance(found, Fault) else found
 
 
+def content(tree: Tree, path: str, limit: int = BODY_LIMIT) -> bytes:
+    """For a caller that treats a file that cannot be read as an empty one."""
+    found = tree.read(path, limit)
+    return b"" if isinstance(found, Fault) else found
+
+
 def exists(tree: Tree, path: str) -> bool:
     """Whether anything stands there, readable or not."""
     found = tree.head(path)

@@ -19,7 +19,6 @@ from qrspi.core.filenames import RUNS, slug_of
 from qrspi.core.model import Next
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.text import run_slugs, shell_words
-from qrspi.core.tree import Fault
 from qrspi.handlers.runs import consent, start_run
 from qrspi.handlers.runs.start_run import Ground, Start
 from qrspi.render import run_page
@@ -288,9 +287,8 @@ def _project(place: Place) -> str:
 
 
 def _tell_of_namesakes(session: Session, root: Root, name: str) -> None:
-    runs = locate.list_runs(root)
     slug = slug_of(name)
-    same = [] if isinstance(runs, Fault) else [run for run in runs if slug_of(run.name) == slug]
+    same = [run for run in locate.readable_runs(root) if slug_of(run.name) == slug]
     if same:
         session.note(f"{same[0].name} has the same slug: name each run by its full name.")
 

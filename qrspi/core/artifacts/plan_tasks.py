@@ -10,7 +10,7 @@ from qrspi.core.filenames import task_named
 from qrspi.core.model import Problem
 from qrspi.core.pipeline import STEP
 from qrspi.core.text.tables import Line, Row, Table, shown, tables
-from qrspi.core.tree import Fault, Tree, entries
+from qrspi.core.tree import Tree, content, entries
 
 FILE = STEP["plan"].artifact
 _HEADING = re.compile(r" {0,3}#{2,4}[ \t]+(.*?)[ \t#]*$")
@@ -38,8 +38,7 @@ def without_need(tree: Tree) -> tuple[Problem, ...]:
 
 
 def _lines(tree: Tree) -> tuple[Line, ...]:
-    data = tree.read(FILE)
-    texts = [] if isinstance(data, Fault) else data.decode(errors="replace").splitlines()
+    texts = content(tree, FILE).decode(errors="replace").splitlines()
     return tuple(map(Line, range(1, len(texts) + 1), texts))
 
 

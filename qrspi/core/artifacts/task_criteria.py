@@ -4,13 +4,13 @@ test."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from qrspi.core.artifacts.task_file import task_path
 from qrspi.core.filenames import TASK
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.text import headings
-from qrspi.core.tree import Fault, Tree
+from qrspi.core.tree import Tree, content
 
 _SECTION = "acceptance criteria"
 _ITEM = re.compile(r"(?:[-*+]|\d{1,3}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?(.*)")
@@ -22,12 +22,11 @@ class Criterion(NamedTuple):
 
 
 def read(tree: Tree, tasks: Iterable[str]) -> tuple[Criterion, ...]:
-    return tuple(one for key in tasks for one in _of(tree.read(task_path(key)), key))
-
-
-def _of(data: bytes | Fault, key: str) -> Iterator[Criterion]:
-    for number, text in enumerate([] if isinstance(data, Fault) else _items(data), 1):
-        yield Criterion(f"{key}.{number}", text)
+    return tuple(
+        Criterion(f"{key}.{number}", text)
+        for key in tasks
+        for number, text in enumerate(_items(content(tree, task_path(key))), 1)
+    )
 
 
 def _items(data: bytes) -> list[str]:

@@ -17,7 +17,7 @@ from qrspi.core.filenames import (
 from qrspi.core.findings import guard
 from qrspi.core.model import Problem, Round
 from qrspi.core.records.json_fields import string
-from qrspi.core.tree import Fault, Tree, entries
+from qrspi.core.tree import Fault, Tree, content, entries
 
 _ABSENT = ("missing_output", "missing_sidecar")
 
@@ -66,8 +66,8 @@ def told(tree: Tree, paths: RoundPaths, agent: str) -> tuple[str, ...]:
     names = (parse_round_file(entry.name) for entry in entries(tree, paths.directory))
     numbers = (n.number for n in names if isinstance(n, EngineName) and n.kind == "reasons")
     for number in sorted(numbers, reverse=True):
-        data = tree.read(f"{paths.directory}/{reasons_file(number)}")
-        if found := () if isinstance(data, Fault) else _about(data, agent):
+        data = content(tree, f"{paths.directory}/{reasons_file(number)}")
+        if found := _about(data, agent):
             return found
     return ()
 

@@ -21,7 +21,7 @@ from qrspi.core.pipeline import STEPS, Subject, subject, subject_of
 from qrspi.core.records import import_record
 from qrspi.core.rounds import manifest as manifests
 from qrspi.core.rounds.manifest import Manifest
-from qrspi.core.tree import Entry, Fault, Tree, entries
+from qrspi.core.tree import Entry, Tree, entries
 from qrspi.core.yaml import frontmatter
 
 MOST_FILES = 100_000
@@ -212,8 +212,7 @@ def _claims(tree: Tree) -> Iterator[tuple[str, str]]:
     for entry in entries(tree, "reviews"):
         if paused_round(entry.name) is None:
             continue
-        data = tree.read(f"reviews/{entry.name}")
-        fields = {} if isinstance(data, Fault) else frontmatter.fields(data)
+        fields = frontmatter.fields(tree.read(f"reviews/{entry.name}"))
         if said := frontmatter.text(fields, "resolution"):
             by = frontmatter.text(fields, "resolved_by")
             who = f", by {by}, it says" if by else ""

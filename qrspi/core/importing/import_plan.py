@@ -18,7 +18,7 @@ from qrspi.core.pipeline import STEP
 from qrspi.core.records import import_record
 from qrspi.core.records.import_record import CHOICES, Choice, ImportRecord
 from qrspi.core.steps.stopped_rounds import is_to_be_taken_over
-from qrspi.core.tree import BODY_LIMIT, CONFIG_LIMIT, Entry, Fault, Tree, TreeOver, entries
+from qrspi.core.tree import BODY_LIMIT, CONFIG_LIMIT, Entry, Fault, Tree, TreeOver, content, entries
 
 
 class Given(NamedTuple):
@@ -147,9 +147,9 @@ def _added(
     given: Given,
     hashes: Mapping[str, str],
 ) -> dict[str, bytes]:
-    page, listing = tree.read(import_record.FILE), tree.read(import_record.LISTING)
+    page = tree.read(import_record.FILE)
     assert isinstance(page, bytes)
-    known = {} if isinstance(listing, Fault) else import_page.read_listing(listing)
+    known = import_page.read_listing(content(tree, import_record.LISTING))
     folders = tuple(
         f"{RoundPaths(folder, number).directory}/"
         for folder, numbers in new.items()

@@ -33,6 +33,7 @@ from qrspi.core.tree import (
     Rows,
     Tree,
     TreeOver,
+    content,
     entries,
     exists,
 )
@@ -181,8 +182,7 @@ def _earlier_phases(tree: Tree, known: Known) -> Iterator[RoundProof]:
 
 def _changed_imports(tree: Tree) -> Iterator[Gap]:
     """Texts change after an import; what was said about them elsewhere does not."""
-    data = tree.read(import_record.LISTING)
-    for path, known in {} if isinstance(data, Fault) else read_listing(data).items():
+    for path, known in read_listing(content(tree, import_record.LISTING)).items():
         if not path.startswith(("reviews/", "feedback/")) or path.endswith("/loop.md"):
             continue
         found = tree.read(path)

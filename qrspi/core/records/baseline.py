@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from qrspi.core.hints import Literal, cast, get_args
 from qrspi.core.model import Option, TestState
 from qrspi.core.named_tuple import NamedTuple
-from qrspi.core.tree import Fault, Tree
+from qrspi.core.tree import Fault, Tree, content
 from qrspi.core.yaml import frontmatter
 from qrspi.core.yaml.writer import quote
 
@@ -87,8 +87,7 @@ def names(data: bytes) -> tuple[str, ...]:
 
 def known_failures(tree: Tree) -> tuple[str, ...]:
     """The failures that a person accepted before the first task."""
-    data = tree.read(FAILURES)
-    return () if isinstance(data, Fault) else names(data)
+    return names(content(tree, FAILURES))
 
 
 def is_repaired(tree: Tree) -> bool:

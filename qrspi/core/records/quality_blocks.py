@@ -7,7 +7,7 @@ import json
 
 from qrspi.core.digest import sha256
 from qrspi.core.text import findings_block
-from qrspi.core.tree import Fault, Tree
+from qrspi.core.tree import Tree, content
 
 FILE = "reviews/plan/quality.jsonl"
 LIMIT = 64 * 1024 * 1024
@@ -26,8 +26,7 @@ def without_own(tree: Tree, data: bytes) -> bytes:
 
 
 def _on_record(tree: Tree) -> frozenset[str]:
-    content = tree.read(FILE, LIMIT)
-    lines = () if isinstance(content, Fault) else content.split(b"\n")
+    lines = content(tree, FILE, LIMIT).split(b"\n")
     return frozenset(found for line in lines if (found := _block(line)))
 
 

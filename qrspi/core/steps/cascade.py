@@ -23,7 +23,7 @@ from qrspi.core.rounds.loop import Loop
 from qrspi.core.steps import after_round
 from qrspi.core.steps.after_round import CASCADING
 from qrspi.core.steps.facts import Facts
-from qrspi.core.tree import Fault
+from qrspi.core.tree import Fault, content
 
 FILE = approvals.CASCADES
 LIMIT = 64 * 1024 * 1024
@@ -170,8 +170,7 @@ def _records(facts: Facts) -> int:
 
 
 def _manifest_hash(facts: Facts, loop: Loop) -> str:
-    data = facts.tree.read(loop.paths.manifest)
-    return sha256(b"" if isinstance(data, Fault) else data).hexdigest()
+    return sha256(content(facts.tree, loop.paths.manifest)).hexdigest()
 
 
 def by_cascade(facts: Facts) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from qrspi.core.model import Problem
 from qrspi.core.pipeline import REQUEST, STEP, Subject
 from qrspi.core.records import step_text
 from qrspi.core.text.tables import Line, shown
-from qrspi.core.tree import Fault, Tree
+from qrspi.core.tree import Tree, content
 from qrspi.core.yaml import frontmatter
 
 RUN = 8  # this many words in the same order are no accident
@@ -33,7 +33,7 @@ def breaches(tree: Tree, subject: Subject) -> tuple[Problem, ...]:
 
 def _in_questions(tree: Tree) -> Iterator[Problem]:
     wanted = _wanted(tree)
-    for question in questions.parse(_read(tree, questions.ARTIFACT))[0]:
+    for question in questions.parse(content(tree, questions.ARTIFACT))[0]:
         if told := _shared(question.text, wanted):
             yield _told(questions.ARTIFACT, f"question {question.number} repeats", *told)
 
@@ -99,7 +99,7 @@ _GAP = re.compile(r"…|\.\.\.|\[[^\]]*\]")
 
 
 def _in_summary(tree: Tree) -> Iterator[Problem]:
-    quoted = list(_quotations(_read(tree, _SUMMARY).decode(errors="replace")))
+    quoted = list(_quotations(content(tree, _SUMMARY).decode(errors="replace")))
     files = (questions.ARTIFACT, *step_text.companions(tree, "research")) if quoted else ()
     said = f" {' '.join(word for file in files for word in _words(_text(tree, file)))} "
     for number, words in quoted:
@@ -126,9 +126,4 @@ def _unsaid(number: int, words: str) -> Problem:
 
 
 def _text(tree: Tree, path: str) -> str:
-    return frontmatter.text_of(_read(tree, path)).decode(errors="replace")
-
-
-def _read(tree: Tree, path: str) -> bytes:
-    data = tree.read(path)
-    return b"" if isinstance(data, Fault) else data
+    return frontmatter.text_of(content(tree, path)).decode(errors="replace")

@@ -12,7 +12,7 @@ from qrspi.core.pipeline import STEP
 from qrspi.core.records import feedback, step_text
 from qrspi.core.records.approvals import Made, Record
 from qrspi.core.steps.facts import Facts
-from qrspi.core.tree import Fault, Tree
+from qrspi.core.tree import Tree, content
 from qrspi.core.yaml import frontmatter
 
 STEPS = frozenset(("questions", "research"))
@@ -25,8 +25,7 @@ def made(tree: Tree) -> tuple[Made, ...]:
 
 
 def _answers(tree: Tree) -> Iterator[Made]:
-    data = tree.read(questions.ARTIFACT)
-    for one in () if isinstance(data, Fault) else questions.parse(data)[0]:
+    for one in questions.parse(content(tree, questions.ARTIFACT))[0]:
         asked = frontmatter.body_hash((" ".join(one.text.split()).encode(),))
         yield Made(one.file, step_text.file_hash(tree, one.file), asked)
 

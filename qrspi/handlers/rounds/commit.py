@@ -10,7 +10,7 @@ from qrspi.core.model import Problem
 from qrspi.core.rounds import convergence, dispositions
 from qrspi.core.rounds import manifest as manifests
 from qrspi.core.rounds.loop import Loop
-from qrspi.core.tree import Fault, Tree
+from qrspi.core.tree import Fault, Tree, content
 from qrspi.handlers.changes import engine_files, review_target
 from qrspi.handlers.jobs.job import Job, Performed
 from qrspi.world.git import commits, refs, repository, tracked_files
@@ -62,8 +62,7 @@ def refuse_bad_dispositions(tree: Tree, loop: Loop) -> None:
 
 def trailers(tree: Tree, run: str, loop: Loop) -> tuple[str, str]:
     """Both together identify a round even after a new phase numbers its rounds from 01."""
-    manifest = tree.read(loop.paths.manifest)
-    digest = hashlib.sha256(b"" if isinstance(manifest, Fault) else manifest).hexdigest()
+    digest = hashlib.sha256(content(tree, loop.paths.manifest)).hexdigest()
     return (
         f"QRSPI-Round: {run}/{loop.subject.key}/{loop.round:02d}",
         f"QRSPI-Manifest: {digest}",

@@ -23,7 +23,7 @@ from qrspi.core.rounds.convergence import ScopeSetFile
 from qrspi.core.rounds.loop import Loop
 from qrspi.core.rounds.manifest import Dispatch, Manifest, RefChoice
 from qrspi.core.steps import after_round, isolation
-from qrspi.core.tree import CONFIG_LIMIT, Fault, Tree
+from qrspi.core.tree import CONFIG_LIMIT, Fault, Tree, content
 from qrspi.handlers.changes import change_set, review_target
 from qrspi.handlers.changes.review_target import Branch, Files, Target
 from qrspi.handlers.jobs.job import Job, Performed
@@ -335,10 +335,10 @@ def ref_choice(
     tree: Tree, subject: Subject, decision: Decision, diff: DiffResult | None
 ) -> RefChoice:
     closed = decision.round - 1
-    sets = [
-        tree.read(RoundPaths(subject.reviews, number).scope_set) for number in (closed, closed - 1)
-    ]
-    now, before = (() if isinstance(data, Fault) else convergence.tags(data) for data in sets)
+    now, before = (
+        convergence.tags(content(tree, RoundPaths(subject.reviews, number).scope_set))
+        for number in (closed, closed - 1)
+    )
     return RefChoice(
         ref=diff.ref if diff else "",
         ref_commit=(diff.ref_commit or "") if diff else "",

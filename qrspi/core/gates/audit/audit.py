@@ -13,7 +13,7 @@ from qrspi.core.artifacts.task_file import Task
 from qrspi.core.gates import plan_words
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.records import step_text
-from qrspi.core.tree import CONFIG_LIMIT, Fault, Tree, entries
+from qrspi.core.tree import CONFIG_LIMIT, Fault, Tree, content, entries
 
 _CONTEXT = re.compile(r"context-(?!$)(?:phase-([1-9][0-9]{0,3})|.+)\.json")
 _CITED = re.compile(r"(?<![\w./-])([\w@.-]+(?:/[\w@.-]+)*):L[0-9]{1,9}\b")
@@ -50,12 +50,12 @@ def audit(tree: Tree, project: Tree, phase: int) -> Audited:
     context = _context(tree, code)
     unread = tuple(problem.message for problem in problems)
     targets = _targets(planned)
-    plan = _text(tree.read("plan.md"))
+    plan = _text(tree, "plan.md")
     reviews = []
     for number in numbers:
         own = [task for task in planned if (task.phase or phase) == number]
         found = _coverage(context.files(number), targets, _targets(own), code)
-        text = "\n".join((plan, *(_text(tree.read(task.file)) for task in own)))
+        text = "\n".join((plan, *(_text(tree, task.file) for task in own)))
         reviews.append(_review(number, own, found, (*context.findings, *unread), text))
     return Audited(tuple(reviews))
 
@@ -188,14 +188,14 @@ def _cited(tree: Tree, code: Code) -> tuple[str, ...]:
     """The files that research cites by line and that are really there."""
     found: dict[str, None] = {}
     for path in step_text.paths(tree, "research"):
-        for match in _CITED.finditer(_text(tree.read(path))):
+        for match in _CITED.finditer(_text(tree, path)):
             if len(found) < _MANY_CITATIONS:
                 found.setdefault(_plain(match[1]))
     return tuple(path for path in found if plan_words.inside(path) and code.has(path))
 
 
-def _text(data: bytes | Fault) -> str:
-    return "" if isinstance(data, Fault) else data.decode("utf-8", "replace")
+def _text(tree: Tree, path: str) -> str:
+    return content(tree, path).decode("utf-8", "replace")
 
 
 Verdict = Literal["approved", "concerns", "rejected"]
