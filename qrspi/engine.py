@@ -20,45 +20,45 @@ class Outcome(NamedTuple):
     state: RunState
 
 
-def due(workspace: Workspace, found: Survey, options: Options) -> tuple[Due, Job] | None:
+def due(workspace: Workspace, surveyed: Survey, options: Options) -> tuple[Due, Job] | None:
     """What the engine does next by itself; None means that the run waits."""
     from qrspi.handlers import action_table
 
-    if found.facts is None or found.state.closed:
+    if surveyed.facts is None or surveyed.state.closed:
         return None
-    job = Job.of(workspace, found, options)
+    job = Job.of(workspace, surveyed, options)
     turn = action_table.turn(job)
     return (turn, job) if turn else None
 
 
 def tick(workspace: Workspace, options: Options, path: str = "") -> tuple[Performed | None, Survey]:
     """One mechanical step on a locked run, if there is one to do."""
-    found = _surveyed(workspace, options, path)
-    if action := due(workspace, found, options):
+    surveyed = _surveyed(workspace, options, path)
+    if action := due(workspace, surveyed, options):
         turn, job = action
-        return carry_out(turn.handle, job), found
-    return None, found
+        return carry_out(turn.handle, job), surveyed
+    return None, surveyed
 
 
 def _surveyed(workspace: Workspace, options: Options, path: str) -> Survey:
     """Derived from one look at each file. A handler that acts on it reads the files again."""
-    found = _decidable(survey(Snapshot(workspace), path, thorough=options.thorough))
-    facts = found.facts and found.facts._replace(tree=workspace)
-    return found._replace(facts=facts)
+    surveyed = _decidable(survey(Snapshot(workspace), path, thorough=options.thorough))
+    facts = surveyed.facts and surveyed.facts._replace(tree=workspace)
+    return surveyed._replace(facts=facts)
 
 
-def _decidable(found: Survey) -> Survey:
+def _decidable(surveyed: Survey) -> Survey:
     """While past decisions are unknown, nothing is done."""
-    if found.state.next.kind == "records" and found.state.errors:
-        raise refused(*found.state.errors)
-    return found
+    if surveyed.state.next.kind == "records" and surveyed.state.errors:
+        raise refused(*surveyed.state.errors)
+    return surveyed
 
 
 def advance(workspace: Workspace, options: Options, path: str = "") -> Outcome:
     """Everything mechanical that can be done now. A run with nothing to do is not even locked."""
-    found = _surveyed(workspace, options, path)
-    if due(workspace, found, options) is None and workspace.at_rest:
-        return Outcome((), _told(workspace, found, options))
+    surveyed = _surveyed(workspace, options, path)
+    if due(workspace, surveyed, options) is None and workspace.at_rest:
+        return Outcome((), _told(workspace, surveyed, options))
     return _advance_locked(workspace, options, path)
 
 
@@ -66,17 +66,17 @@ def _advance_locked(workspace: Workspace, options: Options, path: str) -> Outcom
     performed: list[Performed] = []
     with workspace.locked(options.lock_timeout, options.command):
         while True:
-            done, found = tick(workspace, options, path)
+            done, surveyed = tick(workspace, options, path)
             if done is None:
-                return Outcome(tuple(performed), _told(workspace, found, options))
+                return Outcome(tuple(performed), _told(workspace, surveyed, options))
             performed.append(done)
             _must_end(performed)
 
 
-def _told(workspace: Workspace, found: Survey, options: Options) -> RunState:
+def _told(workspace: Workspace, surveyed: Survey, options: Options) -> RunState:
     """The state of a waiting run. Agents without a prompt are named here, unless this command sends
     agents, which then names them itself."""
-    state = _left_to_you(found, options)
+    state = _left_to_you(surveyed, options)
     if state.checkpoints:
         from qrspi.world.runs import silent_tasks
 
@@ -86,25 +86,24 @@ def _told(workspace: Workspace, found: Survey, options: Options) -> RunState:
 
         state = left_worktrees.told(state, workspace.path)
     sent_at_once = options.sends and state.next.who == "agent" and not state.closed
-    if found.facts is None or not state.next.asks or sent_at_once:
+    if surveyed.facts is None or not state.next.asks or sent_at_once:
         return state
     from qrspi.handlers.agents import awaited_agents
 
-    job = Job.of(workspace, found._replace(state=state), options)
+    job = Job.of(workspace, surveyed._replace(state=state), options)
     return state._replace(warnings=state.warnings + awaited_agents.warnings(job))
 
 
-def _left_to_you(found: Survey, options: Options) -> RunState:
+def _left_to_you(surveyed: Survey, options: Options) -> RunState:
     """With --no-commit or `commit: off`, a finished round waits for a person's commit."""
-    state, answer = found.state, found.state.next
-    off = found.facts is not None and found.facts.config.commit == "off"
-    if not (options.no_commit or off) or answer.action != "commit-round":
+    state, following = surveyed.state, surveyed.state.next
+    off = surveyed.facts is not None and surveyed.facts.config.commit == "off"
+    if not (options.no_commit or off) or following.action != "commit-round":
         return state
-    adopt = f"qrspi round commit {state.run} {answer.step} --adopt"
-    text = (
-        f"Commit the files of round {answer.round} of {answer.step} yourself, then run `{adopt}`."
-    )
-    return state._replace(next=answer._replace(who="human", summary=text, command=adopt))
+    adopt = f"qrspi round commit {state.run} {following.step} --adopt"
+    files = f"the files of round {following.round} of {following.step}"
+    text = f"Commit {files} yourself, then run `{adopt}`."
+    return state._replace(next=following._replace(who="human", summary=text, command=adopt))
 
 
 def go_on(workspace: Workspace, options: Options, path: str = "") -> tuple[Outcome, Problem | None]:
@@ -123,22 +122,24 @@ def rehearse(workspace: Workspace, options: Options, path: str = "") -> Outcome:
     options = options._replace(dry_run=True)
     performed: list[Performed] = []
     with DryRunWorkspace(workspace.path).locked() as stage:
-        found = _decidable(survey(stage, path))
-        state = found.state
-        while action := due(stage, found, options):
+        surveyed = _decidable(survey(stage, path))
+        state = surveyed.state
+        while action := due(stage, surveyed, options):
             turn, job = action
             performed.append(_rehearsed(turn, job))
             if turn.rehearsal != "whole":
                 break
-            found = survey(stage, path)
+            surveyed = survey(stage, path)
     return Outcome(tuple(performed), state)
 
 
 def _rehearsed(turn: Due, job: Job) -> Performed:
     if turn.rehearsal == "named":
-        answer = job.next
+        following = job.next
         notes = _would_run(job)
-        return Performed(answer.kind or answer.action, answer.step, answer.round, notes=notes)
+        return Performed(
+            following.kind or following.action, following.step, following.round, notes=notes
+        )
     return carry_out(turn.handle, job)
 
 

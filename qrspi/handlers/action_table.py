@@ -39,8 +39,8 @@ class Action(NamedTuple):
 
     def handler(self) -> Handler:
         module = importlib.import_module(f"qrspi.handlers.{self.module}")
-        found: Handler = getattr(module, self.function)
-        return found
+        function: Handler = getattr(module, self.function)
+        return function
 
 
 MECHANICAL: dict[model.Action | model.NextKind, Action] = {
@@ -78,11 +78,11 @@ def turn(job: Job) -> Due | None:
 
 def _derived(job: Job) -> Due | None:
     """The handler of the derived action; None when a person or an agent must act."""
-    answer = job.next
-    action = answer.kind if answer.kind in MECHANICAL else answer.action
-    if job.options.anyway and answer.kind == "approve" and job.loop and job.loop.fresh:
+    following = job.next
+    action = following.kind if following.kind in MECHANICAL else following.action
+    if job.options.anyway and following.kind == "approve" and job.loop and job.loop.fresh:
         action = "prepare-round"
-    elif answer.who != "engine" and not _is_answered(job, action):
+    elif following.who != "engine" and not _is_answered(job, action):
         return None
     if action == "commit-round" and not job.commits:
         return _before_a_commit(job)

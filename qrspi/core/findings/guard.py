@@ -45,17 +45,17 @@ def read_round(
     notes = Notes(strict=config.guard == "strict")
     listed = _listed(tree, paths, notes, elsewhere=elsewhere)
     if listed is None:
-        found = in_order(notes.violations)
+        violations = in_order(notes.violations)
         unread = Round(
             number=number,
             findings=(),
             sidecars={},
             cleans=(),
             expected_tags=expected,
-            violations=found,
+            violations=violations,
             directory=paths.directory,
         )
-        return unread._replace(blocking=found)
+        return unread._replace(blocking=violations)
     files = RoundFiles(tree, paths, Place(reviewed, number, elsewhere), notes)
     files.take_all(listed)
     _compare(files, reviewers.routed_tags(reviewed, config) | frozenset(expected))
@@ -127,21 +127,21 @@ def _judgement(files: RoundFiles, manifest: Manifest | None) -> Judgement:
 def _round(
     files: RoundFiles, judgement: Judgement, expected: tuple[str, ...], notes: Notes
 ) -> Round:
-    found = sorted(files.findings, key=lambda one: (one.tag, one.number, one.file))
-    scored = {one.stem: files.sidecars.get(one.stem) for one in found}
+    findings = sorted(files.findings, key=lambda one: (one.tag, one.number, one.file))
+    scored = {one.stem: files.sidecars.get(one.stem) for one in findings}
     heard = {*files.finding_files.values(), *files.clean_files.values(), *judgement.excused}
     heard |= reviewers.optional_tags(files.place.subject)  # sent or not, these are never missing
     awaited = dict.fromkeys((*expected, *sorted(judgement.doubted)))
     return Round(
         number=files.place.number,
-        findings=tuple(found),
+        findings=tuple(findings),
         sidecars={stem: sidecar for stem, sidecar in scored.items() if sidecar},
         cleans=tuple(sorted(files.cleans, key=lambda one: (one.tag, one.file))),
         expected_tags=expected,
         violations=in_order(notes.violations),
         warnings=tuple(notes.warnings),
         silent_tags=tuple(tag for tag in awaited if tag not in heard),
-        unscored=tuple(one.stem for one in found if _needs_score(one, files.scoring)),
+        unscored=tuple(one.stem for one in findings if _needs_score(one, files.scoring)),
         unfinished=tuple(files.unfinished),
         directory=files.directory,
         bypasses=judgement.bypasses,
@@ -166,12 +166,12 @@ def _note_repeated_ids(files: RoundFiles) -> None:
     for finding in files.findings:
         other = first.setdefault(finding.name, finding.file)
         if other != finding.file:
-            found = shown(finding.finding_id)
+            finding_id = shown(finding.finding_id)
             files.page(finding.file).violation(
                 "duplicate_finding_id",
-                f"finding_id is '{found}', as in {other}; expected an id of its own",
+                f"finding_id is '{finding_id}', as in {other}; expected an id of its own",
                 field="finding_id",
-                found=found,
+                found=finding_id,
                 expected="an id that no other finding of this reviewer has",
             )
 
@@ -217,10 +217,10 @@ def _note_strangers(files: RoundFiles, routed: frozenset[str]) -> None:
 
 def _blocking(round: Round, verifier_enabled: bool) -> tuple[Problem, ...]:
     """Everything that keeps the round from being assembled, what is missing included."""
-    found = [*round.violations, *(_missing_output(round, tag) for tag in round.silent_tags)]
+    problems = [*round.violations, *(_missing_output(round, tag) for tag in round.silent_tags)]
     if verifier_enabled:
-        found += _without_score(round)
-    return in_order(found)
+        problems += _without_score(round)
+    return in_order(problems)
 
 
 def blamed(problem: Problem) -> str:

@@ -208,17 +208,17 @@ _KINDS = {
 def note_fault(page: Page, fault: Fault) -> None:
     match fault.kind:
         case "not-a-file":
-            found = _KINDS.get(fault.detail, "a pipe, socket or device")
-            text = f"{found}; expected a regular file; it is not opened"
-            page.violation("not_a_file", text, found=found, expected="a regular file")
+            kind = _KINDS.get(fault.detail, "a pipe, socket or device")
+            text = f"{kind}; expected a regular file; it is not opened"
+            page.violation("not_a_file", text, found=kind, expected="a regular file")
         case "too-large":
             limit = f"at most {FINDING_LIMIT:,} bytes"
-            found = fault.found
-            page.violation("too_large", f"{found}; expected {limit}", found=found, expected=limit)
+            kind = fault.found
+            page.violation("too_large", f"{kind}; expected {limit}", found=kind, expected=limit)
         case "unreadable" | "absent":
-            found = shown(fault.detail) or fault.kind
-            text = f"cannot be read ({found}); expected a readable file"
-            page.violation("unreadable", text, found=found, expected="a readable file")
+            kind = shown(fault.detail) or fault.kind
+            text = f"cannot be read ({kind}); expected a readable file"
+            page.violation("unreadable", text, found=kind, expected="a readable file")
         case _:
             assert_never(fault.kind)
 

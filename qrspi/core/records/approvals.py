@@ -128,9 +128,22 @@ def read(content: bytes | Fault) -> Sequence[Record] | Problem:
     """All records in order, or the first problem that makes them unknown."""
     if isinstance(content, Fault):
         return _unreadable(content, FILE, "the record of decisions") or ()
-    find = decision_line.read_long if len(content) > LONG else decision_line.read_short
-    found = find(_untorn(content), _parsed)
-    return _bad_line(found) if isinstance(found, BadLine) else found
+    data = _untorn(content)
+    records = decision_line.read_long(data, _parsed) if len(content) > LONG else None
+    if records is None:
+        records = _read_short(data)
+    return _bad_line(records) if isinstance(records, BadLine) else records
+
+
+def _read_short(data: bytes) -> tuple[Record, ...] | BadLine:
+    records: list[Record] = []
+    for number, line in enumerate(data.split(b"\n"), 1):
+        parsed = _parsed(line)
+        if isinstance(parsed, str):
+            return BadLine(number, parsed)
+        if parsed:
+            records.append(parsed)
+    return tuple(records)
 
 
 def _untorn(content: bytes) -> bytes:
@@ -213,9 +226,9 @@ def _bad_line(bad: BadLine) -> Problem:
 
 def _plain(line: bytes) -> Record | None:
     """A line of the shape that most commands write; None for any other."""
-    if (found := decision_line.texts(line)) is None:
+    if (texts := decision_line.texts(line)) is None:
         return None
-    event, step, body_hash, number, who, when, surface, feedback, user, route = found
+    event, step, body_hash, number, who, when, surface, feedback, user, route = texts
     return Record(
         event=event,
         step=step,
@@ -302,11 +315,11 @@ def _in_fields(record: Record) -> Record:
 
 def _mark(item: Any) -> Mark | str:
     """One step, or what is wrong about it."""
-    found = item if isinstance(item, dict) else {}
+    fields = item if isinstance(item, dict) else {}
     for key, kind in (("step", str), ("body_hash", str), ("round", int)):
-        if type(found.get(key)) is not kind:
+        if type(fields.get(key)) is not kind:
             return f"without a proper '{key}'"
-    return Mark(*(found[key] for key in Mark._fields))
+    return Mark(*(fields[key] for key in Mark._fields))
 
 
 def newest(records: Iterable[Record], step: str) -> NewestRecord | None:
@@ -329,8 +342,8 @@ def newest(records: Iterable[Record], step: str) -> NewestRecord | None:
 
 def last_approval(records: Iterable[Record], step: str) -> NewestRecord | None:
     """The approval of a step, unless something has taken it back since."""
-    found = newest(records, step)
-    return found if found and found.event == "approve" else None
+    record = newest(records, step)
+    return record if record and record.event == "approve" else None
 
 
 def is_objected_to(records: Iterable[Record], step: str) -> bool:

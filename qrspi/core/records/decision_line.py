@@ -63,23 +63,13 @@ class BadLine(NamedTuple):
 Parse = Callable[[bytes], T | str | None]
 
 
-def read_short(data: bytes, parse: Parse[T]) -> tuple[T, ...] | BadLine:
-    records: list[T] = []
-    for number, line in enumerate(data.split(b"\n"), 1):
-        found = parse(line)
-        if isinstance(found, str):
-            return BadLine(number, found)
-        if found:
-            records.append(found)
-    return tuple(records)
-
-
-def read_long(data: bytes, parse: Parse[T]) -> Sequence[T] | BadLine:
-    """Every line is looked at, and only those are parsed that the engine writes otherwise."""
+def read_long(data: bytes, parse: Parse[T]) -> Sequence[T] | BadLine | None:
+    """Every line is looked at, and only those are parsed that the engine writes otherwise. None
+    when the text is not UTF-8."""
     try:
         data.decode()
     except UnicodeDecodeError:
-        return read_short(data, parse)
+        return None
     odd: dict[int, T | None] = {}
     at = _end_of_written(data, 0)
     while at < len(data):

@@ -100,9 +100,9 @@ def believed(facts: Facts) -> Facts:
     """Where approvals are recorded, an approved text without its record is a draft."""
     if facts.config.approvals != "recorded" or facts.unread:
         return facts
-    said = [step for step, status in facts.statuses.items() if status == "approved"]
-    found = (decisions.claim(facts.tree, facts.records, step) for step in said)
-    claims = {item.step: item for item in found if item}
+    approved = [step for step, status in facts.statuses.items() if status == "approved"]
+    claimed = (decisions.claim(facts.tree, facts.records, step) for step in approved)
+    claims = {item.step: item for item in claimed if item}
     statuses: dict[str, Status] = {**facts.statuses, **dict.fromkeys(claims, "draft")}
     return facts._replace(statuses=statuses, claims=claims)
 
@@ -134,11 +134,11 @@ def artifact_status(
 
 
 def task_statuses(tree: Tree) -> dict[str, Status]:
-    found: dict[str, Status] = {}
+    statuses: dict[str, Status] = {}
     for entry in entries(tree, "tasks"):
         if entry.kind == "file" and (key := task_file_key(entry.name)):
-            found[key] = frontmatter.status(tree.head(f"tasks/{entry.name}"), entry.name)[0]
-    return found
+            statuses[key] = frontmatter.status(tree.head(f"tasks/{entry.name}"), entry.name)[0]
+    return statuses
 
 
 def _phase(tree: Tree) -> int:
@@ -156,8 +156,8 @@ def current_step(facts: Facts) -> str | None:
 
 def shipped(facts: Facts) -> Record | None:
     """The approval of test, if nothing was decided about test after it."""
-    found = approvals.newest_first(facts.records, approvals.naming("test"))
-    newest = next((one for one in found if one.mark("test")), None)
+    decided = approvals.newest_first(facts.records, approvals.naming("test"))
+    newest = next((one for one in decided if one.mark("test")), None)
     return newest if newest and newest.event == "approve" else None
 
 
@@ -284,16 +284,18 @@ def rerouted(facts: Facts) -> tuple[Problem, ...]:
 
     left = [step for step in STEP if step not in facts.route]
     settled = any(artifact_status(facts.tree, step)[0] == "approved" for step in (*left, "plan"))
-    found = route_record.changed_by_hand(record, pipeline, facts.route, facts.run, free=not settled)
-    return (found,)
+    change = route_record.changed_by_hand(
+        record, pipeline, facts.route, facts.run, free=not settled
+    )
+    return (change,)
 
 
 def unproven(facts: Facts) -> tuple[Problem, ...]:
     """Texts that say approved, and whose approval is not on record."""
     if facts.config.approvals == "recorded":
         return tuple(decisions.problem(facts.run, claim) for claim in facts.claims.values())
-    said = [step for step in facts.route if approval_of(facts, step) == "unrecorded"]
-    return decisions.unrecorded(facts.run, said)
+    unrecorded = [step for step in facts.route if approval_of(facts, step) == "unrecorded"]
+    return decisions.unrecorded(facts.run, unrecorded)
 
 
 def _unmet_tasks(facts: Facts, step: str) -> list[str]:

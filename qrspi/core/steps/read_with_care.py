@@ -73,11 +73,11 @@ def _changed_files(facts: Facts, seen: NewestRecord) -> str:
 
 def _sections(facts: Facts, artifact: str, path: str) -> str:
     """The names of sections that have changed since the text was rejected."""
-    now = facts.tree.read(artifact)
-    then = feedback.previous(facts.tree.read(path)) if path else Fault("absent")
-    if isinstance(now, Fault) or isinstance(then, Fault):
+    current = facts.tree.read(artifact)
+    previous = feedback.previous(facts.tree.read(path)) if path else Fault("absent")
+    if isinstance(current, Fault) or isinstance(previous, Fault):
         return ""
-    before, after = _by_title(then), _by_title(now)
+    before, after = _by_title(previous), _by_title(current)
     names = [title for title in after | before if after.get(title) != before.get(title)]
     more = len(names) - MOST_SECTIONS
     return ", ".join((*names[:MOST_SECTIONS], *([f"{more} more"] if more > 0 else [])))

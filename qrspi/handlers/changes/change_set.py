@@ -152,8 +152,8 @@ def message(verb: str, step: str, run: str) -> str:
 
 def mark(tree: Tree, step: str) -> Mark:
     """The step's text and its highest round, as they are now."""
-    about = subject_of(step)
-    return Mark(step, step_text.body_hash(tree, about), round_list.highest(tree, about))
+    subject = subject_of(step)
+    return Mark(step, step_text.body_hash(tree, subject), round_list.highest(tree, subject))
 
 
 def on_record(job: Job, decided: Record, named: str = "") -> Edit:
@@ -169,10 +169,10 @@ def all_on_record(job: Job, decided: Iterable[Record], named: str = "") -> Edit:
 
 def signed(workspace: Workspace, surface: str, decided: Iterable[Record], named: str = "") -> Edit:
     """The same where nothing else about the run is needed."""
-    who, user, now = git_person.at(workspace.path), git_person.user(), clock.now_utc()
+    who, user, when = git_person.at(workspace.path), git_person.user(), clock.now_utc()
     routed = (on_route(workspace, one) for one in decided)
     records = [
-        one._replace(who=who, user=user, named=named, when=now, surface=surface) for one in routed
+        one._replace(who=who, user=user, named=named, when=when, surface=surface) for one in routed
     ]
     by = _beside(who, named)
     what = ", ".join(f"{_what(record)} by {by}" for record in records)
@@ -218,24 +218,24 @@ def decision(job: Job, event: str, key: str, number: int, edit: Edit | None = No
     return Record(event, key, text, number, file=edit.path if edit else "", file_hash=digest)
 
 
-def is_newest_record(job: Job, event: str, about: Mark) -> bool:
+def is_newest_record(job: Job, event: str, marked: Mark) -> bool:
     """Whether the step's newest record says exactly this, left by a command that was killed after
     it was written."""
-    entry = approvals.newest(job.facts.records, about.step)
-    if entry is None or (entry.event, entry.round) != (event, about.round):
+    entry = approvals.newest(job.facts.records, marked.step)
+    if entry is None or (entry.event, entry.round) != (event, marked.round):
         return False
-    return entry.body_hash == about.body_hash or (
-        about == mark(job.workspace, about.step)
-        and step_text.is_unchanged(job.workspace, subject_of(about.step), entry.body_hash)
+    return entry.body_hash == marked.body_hash or (
+        marked == mark(job.workspace, marked.step)
+        and step_text.is_unchanged(job.workspace, subject_of(marked.step), entry.body_hash)
     )
 
 
-def is_own_newest_approval(job: Job, about: Mark, named: str) -> bool:
+def is_own_newest_approval(job: Job, marked: Mark, named: str) -> bool:
     """Whether it approves exactly this, made by the present person: one person's yes never
     stands for another's."""
-    if not is_newest_record(job, "approve", about):
+    if not is_newest_record(job, "approve", marked):
         return False
-    entry = approvals.newest(job.facts.records, about.step)
+    entry = approvals.newest(job.facts.records, marked.step)
     mine = (git_person.at(job.workspace.path), named)
     return entry is not None and (entry.who, entry.named) == mine
 
@@ -266,8 +266,8 @@ def with_fields(data: bytes, fields: dict[str, str], path: str) -> bytes:
 def to_draft(tree: Tree, step: str) -> tuple[Edit, ...]:
     """The step's artifact first, since its status is what lets a run go on; then what was approved
     with it."""
-    found = (_draft(tree, path) for path in approved_together(tree, step))
-    return tuple(edit for edit in found if edit)
+    edits = (_draft(tree, path) for path in approved_together(tree, step))
+    return tuple(edit for edit in edits if edit)
 
 
 def _draft(tree: Tree, path: str) -> Edit | None:
@@ -295,10 +295,10 @@ def task_files(tree: Tree) -> tuple[str, ...]:
 
 def texts(job: Job, step: str) -> tuple[str, ...]:
     """The artifact and its companions; in git also a companion that was deleted."""
-    about = subject_of(step)
+    subject = subject_of(step)
     repo = repository.find(job.workspace.path)
     return (
-        review_target.files(job.workspace, about, repo)
+        review_target.files(job.workspace, subject, repo)
         if repo
         else step_text.paths(job.workspace, step)
     )

@@ -88,13 +88,13 @@ def _feature(job: Job) -> Branch | None:
 def _merged(job: Job) -> Branch | None:
     """What the tests ran over. On the base branch itself, only what was made since the plan was
     approved."""
-    found = _feature(job)
-    if found is None or found.base != refs.empty_tree(found.repo):
-        return found
+    feature = _feature(job)
+    if feature is None or feature.base != refs.empty_tree(feature.repo):
+        return feature
     plan = frontmatter.fields(job.workspace.head(STEP["plan"].artifact))
-    said = frontmatter.text(plan, "phase_start_commit") or ""
-    start = refs.resolve(found.repo, said) if _COMMIT.fullmatch(said) else None
-    return found._replace(base=Ref(said[:12], start)) if start else found
+    began = frontmatter.text(plan, "phase_start_commit") or ""
+    start = refs.resolve(feature.repo, began) if _COMMIT.fullmatch(began) else None
+    return feature._replace(base=Ref(began[:12], start)) if start else feature
 
 
 _COMMIT = re.compile("[0-9a-f]{40,64}")
@@ -110,9 +110,9 @@ def _runs_in(repo: Repo, job: Job) -> str:
 
 def _task(job: Job, subject: Subject) -> Branch | None:
     repo = code_repository.repository_or_none(job)
-    said = _reported(job, subject) if repo else None
-    if repo and said:
-        return _reported_branch(job, repo, subject.key, *said)
+    reported = _reported(job, subject) if repo else None
+    if repo and reported:
+        return _reported_branch(job, repo, subject.key, *reported)
     work = _work_tree(job, subject, repo) if repo else None
     tip = refs.head(work) if work else None
     if repo is None or work is None or tip is None:
@@ -136,8 +136,8 @@ def _reported(job: Job, subject: Subject) -> tuple[Start, Report] | None:
 
 def _started_tree(job: Job, repo: Repo, key: str, start: Start) -> Repo:
     path = worktrees.checked_place(repo, start.worktree)
-    if found := worktrees.at(repo, path):
-        return found
+    if tree := worktrees.at(repo, path):
+        return tree
     again = f"qrspi task start {job.run} {key}"
     text = f"the work tree of {key} is not at {path}: make it again with `{again}`"
     raise Refusal(Problem("no-work-tree", text, path, expected="a work tree", hint=again))
@@ -190,8 +190,8 @@ def _work_tree(job: Job, subject: Subject, repo: Repo) -> Repo | None:
     names = (slug_of(job.run), job.run)
     ends = tuple(f"/{worktrees.FOLDER}/{name}/{subject.key}" for name in names)
     trees = (one for one in worktrees.worktrees(repo) if not one.prunable)
-    found = next((one for one in trees if one.path.endswith(ends)), None)
-    return repository.find(found.path) if found else None
+    tree = next((one for one in trees if one.path.endswith(ends)), None)
+    return repository.find(tree.path) if tree else None
 
 
 def _parting(repo: Repo, tip: str, base: Ref | None) -> Ref:
@@ -259,10 +259,10 @@ def last_reviewed(job: Job, target: Target, before: Manifest) -> Reviewed | None
             commit = refs.resolve(target.repo, before.commit) if before.commit else None
             return Reviewed(Ref(commit, commit)) if commit else None
         case Files():
-            about = subject_of(before.step)
+            subject = subject_of(before.step)
             for commit in commits.touching(target.repo, target.paths, _LOOKED_THROUGH):
-                text = _text_in(target.repo, commit, about)
-                if step_text.is_unchanged(MemoryTree(text), about, before.body_hash):
+                text = _text_in(target.repo, commit, subject)
+                if step_text.is_unchanged(MemoryTree(text), subject, before.body_hash):
                     return Reviewed(Ref(commit, commit), tuple(text))
             return None
         case _:
@@ -272,14 +272,14 @@ def last_reviewed(job: Job, target: Target, before: Manifest) -> Reviewed | None
 _LOOKED_THROUGH = 20  # commits: between two rounds there are few
 
 
-def _text_in(repo: Repo, commit: str, about: Subject) -> dict[str, bytes]:
+def _text_in(repo: Repo, commit: str, subject: Subject) -> dict[str, bytes]:
     names = [
         name
         for name in commits.names(repo, commit)
-        if name == about.artifact or step_text.is_companion(about.step, name)
+        if name == subject.artifact or step_text.is_companion(subject.step, name)
     ]
-    found = ((name, commits.content(repo, commit, name)) for name in names)
-    return {name: data for name, data in found if data is not None}
+    texts = ((name, commits.content(repo, commit, name)) for name in names)
+    return {name: data for name, data in texts if data is not None}
 
 
 def emit_since(job: Job, target: Target, file: str, known: Reviewed) -> DiffResult:

@@ -75,14 +75,14 @@ def step_of(job: Job, word: str | None) -> str:
 def standing(job: Job, step: str) -> Standing:
     if job.next.kind == "batch" and step == job.next.step:
         return _of_batch(job, step)
-    about = subject_of(step)
+    subject = subject_of(step)
     facts = job.facts._replace(step=step)
-    loop = job.loop if job.loop and job.loop.subject == about else None
-    loop = loop or loops.evaluate(facts.tree, about, facts.config, facts.base, facts.records)
+    loop = job.loop if job.loop and job.loop.subject == subject else None
+    loop = loop or loops.evaluate(facts.tree, subject, facts.config, facts.base, facts.records)
     review, clean = after_round.standing(facts, loop)
     left = (f"round {loop.round} is not finished",) if after_round.is_open(loop) else ()
     doubts = (*left, *authoring.needed(facts))
-    text = step_text.body_hash(facts.tree, about)
+    text = step_text.body_hash(facts.tree, subject)
     settled = loop.settled and loop.fresh and review == after_round.review_status(loop)[0]
     return Standing(
         step=step,
@@ -123,17 +123,17 @@ def plan(job: Job, step: str, consent: Consent = CLEAN_ONLY) -> ChangeSet:
     return plan_for(job, standing(job, step), consent)
 
 
-def plan_for(job: Job, now: Standing, consent: Consent) -> ChangeSet:
-    step = now.step
+def plan_for(job: Job, current: Standing, consent: Consent) -> ChangeSet:
+    step = current.step
     problem = permits.approve(job.facts, job.next, step, job.options.actor)
     if problem and problem.code == "already-approved" and lacks_commit(job, step):
         return _change(job, step, (), problem)
-    if problem := problem or _disagreement(job, now, consent):
+    if problem := problem or _disagreement(job, current, consent):
         raise Refusal(problem)
-    about = change_set.mark(job.workspace, step)
-    known = change_set.is_own_newest_approval(job, about, consent.who)
-    flag = "" if now.clean or now.settled else "unreviewed"
-    approval = Record("approve", *about, option=flag)
+    marked = change_set.mark(job.workspace, step)
+    known = change_set.is_own_newest_approval(job, marked, consent.who)
+    flag = "" if current.clean or current.settled else "unreviewed"
+    approval = Record("approve", *marked, option=flag)
     if step == "test":
         approval = approval._replace(tests=_tests_now(job).state, reason=consent.reason)
     record = () if known else (change_set.on_record(job, approval, consent.who),)
@@ -190,47 +190,47 @@ def notes(job: Job, step: str) -> tuple[str, ...]:
     return ()
 
 
-def _disagreement(job: Job, now: Standing, consent: Consent) -> Problem | None:
-    step = now.step
+def _disagreement(job: Job, current: Standing, consent: Consent) -> Problem | None:
+    step = current.step
     ships = step == "test" or consent.reason
     if ships and (problem := _ship_refusal(job, step, consent.reason)):
         return problem
     command = f"qrspi approve {job.run} {step}"
-    if consent.shown and consent.shown != now:
-        text = f"{now.artifact} or its reviews changed while you were asked: look at it again"
-        return Problem("changed-meanwhile", text, file=now.artifact, hint=command)
-    if not _is_meant(now.body_hash, consent.text):
-        text = f"{now.artifact} is another text than the one you saw: look at it again"
-        found = now.body_hash.removeprefix(step_text.VERSION)
+    if consent.shown and consent.shown != current:
+        text = f"{current.artifact} or its reviews changed while you were asked: look at it again"
+        return Problem("changed-meanwhile", text, file=current.artifact, hint=command)
+    if not _is_meant(current.body_hash, consent.text):
+        text = f"{current.artifact} is another text than the one you saw: look at it again"
+        digest = current.body_hash.removeprefix(step_text.VERSION)
         return Problem(
             "changed-meanwhile",
             text,
-            file=now.artifact,
+            file=current.artifact,
             field="--text",
-            found=found,
+            found=digest,
             expected=consent.text,
             hint=command,
         )
     accepts = consent.unreviewed or consent.shown or consent.reason
-    if now.clean or now.settled or accepts:
+    if current.clean or current.settled or accepts:
         return None
     waits = (job.next.action != "approve" or job.next.kind == "batch") and job.next.command
     returned = authoring.is_returned(job.facts._replace(step=step))
     way = "change it and have it reviewed, or approve it as it is with --unreviewed"
-    only = f"{now.artifact} is approved all the same only with --unreviewed"
+    only = f"{current.artifact} is approved all the same only with --unreviewed"
     return Problem(
         "not-reviewed",
-        f"{now.sentence}: {way if returned else only}",
-        file=now.artifact,
-        found=now.review,
+        f"{current.sentence}: {way if returned else only}",
+        file=current.artifact,
+        found=current.review,
         expected="a clean review",
         hint=(not returned and waits) or f"{command} --unreviewed",
     )
 
 
-def _is_meant(found: str, meant: str) -> bool:
+def _is_meant(digest: str, meant: str) -> bool:
     version = step_text.VERSION
-    return found.removeprefix(version).startswith(meant.removeprefix(version))
+    return digest.removeprefix(version).startswith(meant.removeprefix(version))
 
 
 def lacks_commit(job: Job, step: str) -> bool:
@@ -355,10 +355,10 @@ def _shipped_edit(job: Job, who: str, reason: str) -> tuple[Edit, ...]:
     """The pull request says what was decided, by whom and why."""
     if not reason:
         return ()
-    now = job.workspace.read(PULL_REQUEST)
+    page = job.workspace.read(PULL_REQUEST)
     shipped = Shipped(change_set.decider(job, who), clock.now_utc(), reason)
     text = shipping.pull_request(job.facts, job.loop, shipped)
-    data = accepted(gate_records.drafted(now, shipping.title(job.facts), text, {}))
+    data = accepted(gate_records.drafted(page, shipping.title(job.facts), text, {}))
     return (Edit("write", PULL_REQUEST, "why it is shipped all the same", data),)
 
 
@@ -382,5 +382,5 @@ def _how_to_send(job: Job) -> tuple[str, ...]:
     title, body = shipping.title(job.facts), f"{job.workspace.path}/{PULL_REQUEST}"
     send = shell_words.command("git", "push", remote, branch)
     what = ("--head", branch, "--title", title, "--body-file", body)
-    then = shell_words.command("gh", "pr", "create", *what)
-    return (f"to send the branch: {send}", f"then, for a pull request on GitHub: {then}")
+    command = shell_words.command("gh", "pr", "create", *what)
+    return (f"to send the branch: {send}", f"then, for a pull request on GitHub: {command}")

@@ -32,9 +32,9 @@ class Options(NamedTuple):
         return {"cli": "qrspi next", "web": "qrspi ui"}.get(self.actor, f"qrspi {self.actor}")
 
 
-def question(answer: Next) -> str:
+def question(following: Next) -> str:
     """An id of the question that a person is asked."""
-    return f"{answer.kind} {answer.step} {answer.round}"
+    return f"{following.kind} {following.step} {following.round}"
 
 
 class Job(NamedTuple):
@@ -47,11 +47,11 @@ class Job(NamedTuple):
     options: Options = Options()
 
     @classmethod
-    def of(cls, workspace: Workspace, found: Survey, options: Options) -> Job:
+    def of(cls, workspace: Workspace, surveyed: Survey, options: Options) -> Job:
         """Refused while nothing can be decided about the run."""
-        if found.facts is None:
-            raise refused(*found.state.errors)
-        return cls(workspace, found.facts, found.loop, found.state.next, options)
+        if surveyed.facts is None:
+            raise refused(*surveyed.state.errors)
+        return cls(workspace, surveyed.facts, surveyed.loop, surveyed.state.next, options)
 
     @property
     def run(self) -> str:

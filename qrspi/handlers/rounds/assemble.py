@@ -50,10 +50,10 @@ def write_verified(job: Job) -> list[str]:
 
 def read_scope_set(workspace: Workspace, loop: Loop) -> ScopeSet | None:
     """The existing one, whoever wrote it. Refused when it cannot be read."""
-    found = scope_set.load(workspace.read(loop.paths.scope_set))
-    if isinstance(found, Problem):
-        raise Refusal(scope_set.malformed(loop.paths, found))
-    return found
+    loaded = scope_set.load(workspace.read(loop.paths.scope_set))
+    if isinstance(loaded, Problem):
+        raise Refusal(scope_set.malformed(loop.paths, loaded))
+    return loaded
 
 
 def write_scope_set(job: Job, notes: list[str]) -> list[str]:
@@ -77,9 +77,9 @@ def _write_new_scope_set(job: Job, notes: list[str]) -> list[str]:
     loop = job.round_loop
     artifact = job.workspace.read(loop.subject.artifact)
     prefix = job.workspace.path.removeprefix(f"{job.project}/")
-    found = scope_set.derive(loop.triaged, loop.subject, job.run, artifact, prefix, job.project)
-    job.workspace.write(loop.paths.scope_set, scope_set.render(loop.round, found))
-    if line := scope_set.fallback_line(loop.round, found):
+    derived = scope_set.derive(loop.triaged, loop.subject, job.run, artifact, prefix, job.project)
+    job.workspace.write(loop.paths.scope_set, scope_set.render(loop.round, derived))
+    if line := scope_set.fallback_line(loop.round, derived):
         notes.append(line)
     return [loop.paths.scope_set]
 

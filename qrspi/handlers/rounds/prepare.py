@@ -108,11 +108,11 @@ def _must_be_empty(workspace: Workspace, paths: RoundPaths, still: str) -> None:
         if entries.kind == "absent":
             return
         raise Halt(_unsure(paths.directory, entries))
-    found = [entry.name for entry in entries if not is_dropping(entry.name)]
-    if found:
-        more = f" and {len(found) - 1} more" if len(found) > 1 else ""
+    names = [entry.name for entry in entries if not is_dropping(entry.name)]
+    if names:
+        more = f" and {len(names) - 1} more" if len(names) > 1 else ""
         text = (
-            f"precondition-violation: {paths.directory} already holds {found[0]}{more}; expected "
+            f"precondition-violation: {paths.directory} already holds {names[0]}{more}; expected "
             f"no files before reviewers are sent{still}"
         )
         raise Refusal(
@@ -121,7 +121,7 @@ def _must_be_empty(workspace: Workspace, paths: RoundPaths, still: str) -> None:
                 text,
                 file=paths.directory,
                 field="",
-                found=found[0],
+                found=names[0],
                 expected="no files",
             )
         )
@@ -138,14 +138,14 @@ def _unsure(directory: str, fault: Fault) -> Problem:
 
 
 def _reviewed(job: Job, subject: Subject) -> Target | None:
-    found = review_target.find(job, subject)
-    if found is None and subject.is_task:
+    target = review_target.find(job, subject)
+    if target is None and subject.is_task:
         raise review_target.no_work_tree(job, subject)
     if isinstance(job.workspace.head(subject.artifact), Fault) and subject.key != "test":
         name = subject.artifact
         text = f"{name} does not exist or cannot be read: write it before it is reviewed"
         raise Refusal(Problem("artifact-missing", text, file=name, expected="a text to review"))
-    return found
+    return target
 
 
 def _refuse_same_text(job: Job, loop: Loop, reviewed: Target | None) -> bool:
@@ -169,8 +169,8 @@ def _refuse_same_text(job: Job, loop: Loop, reviewed: Target | None) -> bool:
 def _refuse_unbound(job: Job, subject: Subject) -> None:
     if missing := wireframes.missing(job.workspace, subject, job.facts.config):
         raise Refusal(missing[0], *missing[1:])
-    if told := isolation.breaches(job.workspace, subject):
-        raise Refusal(*told)
+    if breaches := isolation.breaches(job.workspace, subject):
+        raise Refusal(*breaches)
 
 
 def _refuse_bad_settings(job: Job, subject: Subject) -> None:
@@ -183,9 +183,9 @@ def _refuse_bad_settings(job: Job, subject: Subject) -> None:
     ]
     for name in dict.fromkeys(map(roles.for_tag, first)):
         role = role_files.load(name, job.workspace.path, job.project)
-        found = None if isinstance(role, Problem) else model_choice.resolve(role, config)
-        if isinstance(found, Problem) and found.found == "none":
-            bad.append(found)
+        model = None if isinstance(role, Problem) else model_choice.resolve(role, config)
+        if isinstance(model, Problem) and model.found == "none":
+            bad.append(model)
     if bad:
         raise Refusal(*(config_problems.for_run(one, job.workspace) for one in bad))
 
@@ -236,15 +236,15 @@ def decide(job: Job, closed: int, reviewed: Target | None) -> Decision:
     subject = job.round_loop.subject
     if closed <= import_record.last(tree, subject.reviews):
         return Decision(closed + 1, False, "CNV-03")
-    now, before = (RoundPaths(subject.reviews, number) for number in (closed, closed - 1))
+    last, before = (RoundPaths(subject.reviews, number) for number in (closed, closed - 1))
     parent = review_target.parent(reviewed)
     return convergence.decide(
         closed,
         step=subject.key,
         tagger_enabled=job.facts.config.tags_scope,
-        flag=not isinstance(tree.head(now.flag), Fault),
+        flag=not isinstance(tree.head(last.flag), Fault),
         previous=_scope_set(tree, subject, before),
-        current=_scope_set(tree, subject, now),
+        current=_scope_set(tree, subject, last),
         head_parent=parent.commit if parent else None,
         previous_anchor=convergence.anchor(tree.head(before.anchor)),
         in_git=reviewed is not None,
@@ -317,8 +317,8 @@ def _dispatch(job: Job, paths: RoundPaths, tag: str) -> Dispatch:
     config, name = job.facts.config, roles.for_tag(tag)
     role = role_files.load(name, job.workspace.path, job.project)
     second = reviewers.is_second(tag)
-    found = None if isinstance(role, Problem) else model_choice.resolve(role, config, second=second)
-    chosen = found.model if isinstance(found, Route) else None
+    model = None if isinstance(role, Problem) else model_choice.resolve(role, config, second=second)
+    chosen = model.model if isinstance(model, Route) else None
     ours = chosen is not None and transports.means(chosen.vendor, config).prints
     return Dispatch(
         tag=tag,
@@ -335,7 +335,7 @@ def ref_choice(
     tree: Tree, subject: Subject, decision: Decision, diff: DiffResult | None
 ) -> RefChoice:
     closed = decision.round - 1
-    now, before = (
+    current, previous = (
         convergence.tags(content(tree, RoundPaths(subject.reviews, number).scope_set))
         for number in (closed, closed - 1)
     )
@@ -346,8 +346,8 @@ def ref_choice(
         narrow=decision.narrow,
         scope_hint=decision.scope_hint,
         diagnostics=decision.diagnostics,
-        current_set=now,
-        previous_set=before,
+        current_set=current,
+        previous_set=previous,
     )
 
 
