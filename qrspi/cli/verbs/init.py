@@ -295,8 +295,7 @@ def _tell_of_namesakes(session: Session, root: Root, name: str) -> None:
 
 def _tell_of_another_run(session: Session, root: Root, branch: str) -> None:
     """Whoever starts a run on the branch of another one mixes both."""
-    runs = locate.list_runs(root)
-    names = () if isinstance(runs, Fault) else (run.name for run in runs)
+    names = (run.name for run in locate.readable_runs(root))
     other = next((name for name in names if branch in start_run.branch_names(name)), None)
     if other:
         session.note(
