@@ -31,18 +31,21 @@ def due(workspace: Workspace, surveyed: Survey, options: Options) -> tuple[Due, 
     return (turn, job) if turn else None
 
 
-def tick(workspace: Workspace, options: Options, path: str = "") -> tuple[Performed | None, Survey]:
-    """One mechanical step on a locked run, if there is one to do."""
-    surveyed = _surveyed(workspace, options, path)
+def tick(
+    workspace: Workspace, options: Options, path: str = "", known: Survey | None = None
+) -> tuple[Performed | None, Survey]:
+    """One mechanical step on a locked run, if there is one to do. `known` is what was derived
+    before, if nothing has changed since."""
+    surveyed = known or _surveyed(workspace, Snapshot(workspace), options, path)
     if action := due(workspace, surveyed, options):
         turn, job = action
         return carry_out(turn.handle, job), surveyed
     return None, surveyed
 
 
-def _surveyed(workspace: Workspace, options: Options, path: str) -> Survey:
+def _surveyed(workspace: Workspace, seen: Snapshot, options: Options, path: str) -> Survey:
     """Derived from one look at each file. A handler that acts on it reads the files again."""
-    surveyed = _decidable(survey(Snapshot(workspace), path, thorough=options.thorough))
+    surveyed = _decidable(survey(seen, path, thorough=options.thorough))
     facts = surveyed.facts and surveyed.facts._replace(tree=workspace)
     return surveyed._replace(facts=facts)
 
@@ -56,17 +59,27 @@ def _decidable(surveyed: Survey) -> Survey:
 
 def advance(workspace: Workspace, options: Options, path: str = "") -> Outcome:
     """Everything mechanical that can be done now. A run with nothing to do is not even locked."""
-    surveyed = _surveyed(workspace, options, path)
+    seen = Snapshot(workspace)
+    surveyed = _surveyed(workspace, seen, options, path)
     if due(workspace, surveyed, options) is None and workspace.at_rest:
         return Outcome((), _told(workspace, surveyed, options))
-    return _advance_locked(workspace, options, path)
+    return _advance_locked(workspace, options, path, seen, surveyed)
 
 
-def _advance_locked(workspace: Workspace, options: Options, path: str) -> Outcome:
+def _advance_locked(
+    workspace: Workspace,
+    options: Options,
+    path: str,
+    seen: Snapshot | None = None,
+    surveyed: Survey | None = None,
+) -> Outcome:
+    """What was `surveyed` before the lock was held counts if whatever was `seen` is the same."""
     performed: list[Performed] = []
     with workspace.locked(options.lock_timeout, options.command):
+        known = surveyed if seen and seen.is_current() else None
         while True:
-            done, surveyed = tick(workspace, options, path)
+            done, surveyed = tick(workspace, options, path, known)
+            known = None
             if done is None:
                 return Outcome(tuple(performed), _told(workspace, surveyed, options))
             performed.append(done)

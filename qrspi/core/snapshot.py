@@ -7,6 +7,8 @@ that a listing lacks is absent without a further look. This saves a third of the
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from qrspi.core.tree import BODY_LIMIT, FRONTMATTER_LIMIT, Entry, Fault, Rows, Tree, TreeOver
 
 _ABSENT = Fault("absent")
@@ -22,6 +24,7 @@ class Snapshot(TreeOver):
         self._tails: dict[tuple[str, int], bytes | Fault] = {}
         self._listings: dict[str, tuple[Entry, ...] | Fault] = {}
         self._names: dict[str, frozenset[str]] = {}
+        self._asked_elsewhere = False  # git or a database
 
     def head(self, path: str) -> bytes | Fault:
         found = self._heads.get(path)
@@ -59,7 +62,43 @@ class Snapshot(TreeOver):
         return found
 
     def rows(self, path: str, *queries: str) -> tuple[Rows, ...] | Fault:
-        return _ABSENT if self._lacks(path) else self._tree.rows(path, *queries)
+        if self._lacks(path):
+            return _ABSENT
+        self._asked_elsewhere = True
+        return self._tree.rows(path, *queries)
+
+    def knows(self, path: str) -> bool:
+        self._asked_elsewhere = True
+        return self._tree.knows(path)
+
+    def to_restore(self, path: str) -> str:
+        self._asked_elsewhere = True
+        return self._tree.to_restore(path)
+
+    def signed(self, line: str) -> bool:
+        self._asked_elsewhere = True
+        return self._tree.signed(line)
+
+    def is_current(self) -> bool:
+        """Whether every file and folder that was looked at is as it was. What was derived from this
+        tree is then what a second derivation would find."""
+        return not self._asked_elsewhere and all(now == then for now, then in self._compared())
+
+    def _compared(self) -> Iterator[tuple[object, object]]:
+        """The listings first: they also vouch for what was absent without a look."""
+        tree = self._tree
+        for path, listed in self._listings.items():
+            if listed is not _ABSENT:
+                yield tree.entries(path), listed
+        for path, head in self._heads.items():
+            if head is not _ABSENT:
+                yield tree.head(path), head
+        for (path, limit), whole in self._whole.items():
+            if whole is not _ABSENT:
+                yield tree.read(path, limit), whole
+        for (path, size), tail in self._tails.items():
+            if tail is not _ABSENT:
+                yield tree.tail(path, size), tail
 
     def _lacks(self, path: str) -> bool:
         """Whether the folder was listed and the name is not in it."""

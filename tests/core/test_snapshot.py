@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 from qrspi.core.recording_tree import RecordingTree, Seen
@@ -48,3 +50,43 @@ def test_the_moment_is_that_of_the_first_look() -> None:
     snapshot.head("goals.md")
     tree._files["goals.md"] = b"new"
     assert (snapshot.head("goals.md"), tree.head("goals.md")) == (b"old", b"new")
+
+
+LOOKS: dict[str, Callable[[Snapshot], object]] = {
+    "listing": lambda tree: tree.entries("b"),
+    "start": lambda tree: tree.head("b/c.md"),
+    "whole": lambda tree: tree.read("b/c.md"),
+    "end": lambda tree: tree.tail("b/c.md", 10),
+    "absent by its listing": lambda tree: (tree.entries("b"), tree.head("b/d.md")),
+    "absent": lambda tree: tree.read("b/d.md"),
+}
+
+
+@pytest.mark.parametrize("look", LOOKS.values(), ids=LOOKS)
+def test_it_is_current_until_something_that_was_looked_at_changes(
+    look: Callable[[Snapshot], object],
+) -> None:
+    tree = runs.tree({"a.md": b"a", "b/c.md": b"c"})
+    snapshot = Snapshot(tree)
+    look(snapshot)
+    tree._files["a.md"] = b"other"
+    assert snapshot.is_current()
+    tree._files |= {"b/c.md": b"other", "b/d.md": b"new"}
+    assert not snapshot.is_current()
+
+
+ELSEWHERE: dict[str, Callable[[Snapshot], object]] = {
+    "what git has": lambda tree: tree.knows("a.md"),
+    "how to restore": lambda tree: tree.to_restore("a.md"),
+    "what commits say": lambda tree: tree.signed("line"),
+    "a database": lambda tree: tree.rows("a.md", "SELECT 1"),
+}
+
+
+@pytest.mark.parametrize("ask", ELSEWHERE.values(), ids=ELSEWHERE)
+def test_what_files_cannot_show_is_never_taken_for_current(
+    ask: Callable[[Snapshot], object],
+) -> None:
+    snapshot = Snapshot(runs.tree({"a.md": b"a"}))
+    ask(snapshot)
+    assert not snapshot.is_current()

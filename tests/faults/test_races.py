@@ -6,10 +6,16 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Self
 
 import pytest
 
+from qrspi import engine
+from qrspi.handlers.jobs.job import Options
+from qrspi.world.runs.workspace import Workspace
 from tests import runs, scenes
 from tests.daemons import COMMAND, Daemon
 from tests.faults import world
@@ -133,3 +139,22 @@ def test_a_clock_that_was_set_back_changes_nothing(tmp_path: Path) -> None:
         os.utime(fixed, (1, 1))
         daemon.heard("performed", handler="prepare-round", round=2)
         assert daemon.stop() == 0
+
+
+class Overtaken(Workspace):
+    """Somebody writes after the look and before the lock."""
+
+    @contextmanager
+    def locked(self, timeout: float = 10.0, command: str = "qrspi") -> Iterator[Self]:
+        scenes.save(Path(self.path) / scenes.ROUND / scenes.SCORE, runs.score(30))
+        with super().locked(timeout, command) as held:
+            yield held
+
+
+@pytest.mark.rule("ENG-02")
+def test_nothing_is_done_by_a_look_that_was_overtaken_before_the_lock(tmp_path: Path) -> None:
+    run = scenes.assembled(tmp_path)
+    scenes.save(run / scenes.ROUND / scenes.SCORE, runs.score(95))
+    done = engine.advance(Overtaken(run), Options()).performed
+    assert b"score: 30" in (run / scenes.VERIFIED).read_bytes()
+    assert [one.handler for one in done].count("assemble") == 1
