@@ -239,7 +239,8 @@ class Soak:
         """A run that is done makes room for a new one."""
         self.actors.remove(actor)
         self.actors.append(self._actor())
-        shutil.rmtree(actor.run)
+        while actor.run.exists():  # the daemon may write into it meanwhile
+            shutil.rmtree(actor.run, ignore_errors=True)
         self._commit("next", actor.run, self.actors[-1].run)
         return "run replaced"
 
