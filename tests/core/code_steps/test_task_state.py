@@ -11,10 +11,12 @@ from qrspi.core.code_steps.batch import Item
 from qrspi.core.code_steps.task_state import TaskState
 from qrspi.core.derivation.derive import survey
 from qrspi.core.model import Next
-from qrspi.core.records import task_records
+from qrspi.core.records import import_record, task_records
+from qrspi.core.records.import_record import ImportRecord
 from qrspi.core.records.task_records import Refused, Reopened, Report, Start
 from tests.deliveries import BASE, FIRST, SECOND, ended, full, reported, round_of, started, task
 from tests.runs import RUN, finding, tree
+from tests.task_texts import task as judged
 
 Files = Mapping[str, bytes]
 ONE = Item("task-01", "tasks/task-01.md")
@@ -179,3 +181,83 @@ def test_tests_are_written_first_where_the_config_says_so() -> None:
     assert (found.awaits_tests, found.because) == (True, ("task-01: its tests are written first",))
     usual = state(started("task-01"))
     assert (usual.awaits_tests, usual.because) == (False, ("task-01: nobody has reported yet",))
+
+
+def told_of_tests(report: bytes) -> dict[str, bytes]:
+    return {**started("task-01"), task_records.tests_file("task-01"): report}
+
+
+@pytest.mark.rule("IMP-02")
+def test_who_cannot_write_the_tests_stops_the_task() -> None:
+    blocked = task_records.render_report("task-01", Report("BLOCKED", ""))
+    found = state(told_of_tests(blocked), test_writer="on")
+    assert (found.state, following(found).kind) == ("blocked", "task")
+    assert found.because == ("task-01 is blocked, says its test writer",)
+    broken = state(told_of_tests(b"---\nstatus: perhaps\n---\n"), test_writer="on")
+    assert (broken.state, following(broken).action) == ("broken", "blocked")
+
+
+IMPORTED = ImportRecord("then", "Ann", "there", "", "", {"reviews/tasks/task-01": (1,)}, {})
+
+
+@pytest.mark.rule("IMPT-05")
+@pytest.mark.parametrize(
+    ("rounds_", "more", "name"),
+    [
+        ({"reviews/tasks/task-01": (1,)}, {}, "imported"),
+        ({"reviews/tasks/task-02": (1,)}, {}, "ready"),
+        ({"reviews/tasks/task-01": (1,)}, started("task-01"), "implementing"),
+        (None, {}, "ready"),
+    ],
+    ids=["its rounds", "those of another", "begun here", "no import"],
+)
+def test_a_task_that_was_worked_on_elsewhere_is_for_a_person(
+    rounds_: dict[str, tuple[int, ...]] | None, more: Files, name: str
+) -> None:
+    page = import_record.head(IMPORTED._replace(rounds=rounds_ or {})).encode()
+    assert state({import_record.FILE: page} if rounds_ else {}, more).state == name
+
+
+ON_ONE = Start(
+    *("qrspi/user-auth/task-03", "task-01", FIRST, ".worktrees/user-auth/task-03"),
+    built_on=f"task-01 {FIRST}",
+)
+
+
+@pytest.mark.rule("IMP-04")
+@pytest.mark.parametrize(
+    ("reviewed", "stays", "name"),
+    [(FIRST, "", "implementing"), (SECOND, "", "ready"), (SECOND, SECOND, "implementing")],
+    ids=["as it was", "it moved", "it moved and the task stays"],
+)
+def test_a_task_begins_again_when_what_it_builds_on_has_moved(
+    reviewed: str, stays: str, name: str
+) -> None:
+    start = ON_ONE._replace(stays_without=f"task-01 {stays}" if stays else "")
+    files = {task_records.start_file("task-03"): task_records.render_start("task-03", start)}
+    before = TaskState(ONE, "clean", start=START, report=Report("DONE", reviewed))
+    found = state(files, item=THREE, earlier=before)
+    assert (found.state, bool(found.moved)) == (name, reviewed == SECOND)
+
+
+@pytest.mark.rule("IMP-09", "PSE-05")
+def test_a_round_whose_findings_were_all_left_is_for_a_person() -> None:
+    """Nobody is to change anything, and yet the task is not clean."""
+    scope = finding("spec-claude", step="task-01", kind="scope", cites="a.py:L1")
+    files = round_of("task-01", body=TEXT, finding=scope, score=None, dispositions=b"Done.\n")
+    files["reviews/tasks/task-01/round-01-commit.txt"] = b"a" * 40 + b"\n"
+    name = "reviews/task-01-loop-pause-round-01.md"
+    files[name] = b"---\ndecisions:\n  spec-claude.R1-F01: skip\n---\n"
+    found = state(reported("task-01"), files)
+    assert (found.state, following(found).who) == ("undecided", "human")
+
+
+@pytest.mark.rule("QV-13")
+@pytest.mark.parametrize(("quality", "name"), [("cache-only", "held"), ("off", "ready")])
+def test_a_task_without_a_pass_is_held_where_the_gate_is_on(quality: str, name: str) -> None:
+    text = judged(status="approved")
+    config = full()["config.md"].replace(b"gates:\n", f"gates:\n  quality: {quality}\n".encode())
+    facts = survey(tree(full(), {"config.md": config, ONE.file: text}, in_git=True)).facts
+    assert facts is not None
+    (found,) = task_state.survey(facts, (ONE,))
+    assert found.state == name

@@ -13,7 +13,7 @@ from qrspi.core.findings.submission import HINTS
 from qrspi.core.model import Problem, Round
 from qrspi.core.pipeline import subject
 from qrspi.core.rounds.manifest import Manifest
-from qrspi.core.tree import Entry, Fault, MemoryTree, Tree
+from qrspi.core.tree import ROUND_FILES_LIMIT, Entry, Fault, MemoryTree, Tree
 from qrspi.world.files.run_tree import DiskTree
 
 DESIGN = "reviews/design/round-03"
@@ -181,6 +181,17 @@ def test_an_absent_round_is_a_silent_one() -> None:
     round = read(MemoryTree({}))
     assert round.silent_tags == ("quality-claude", "scope-claude")
     assert round.violations == ()
+    assert [problem.expected for problem in round.blocking] == [
+        "quality-claude.finding-F01.md or quality-claude.clean.md",
+        "scope-claude.finding-F01.md or scope-claude.clean.md",
+    ]
+
+
+@pytest.mark.parametrize(("more", "codes"), [(0, []), (1, ["too_large"])])
+def test_a_round_has_as_many_files_as_the_limit_says(more: int, codes: list[str]) -> None:
+    others = ROUND_FILES_LIMIT - len(COMPLETE) + more
+    files = COMPLETE | {f"note-{number}.txt": b"" for number in range(others)}
+    assert [problem.code for problem in read(files).violations] == codes
 
 
 @pytest.mark.rule("ASM-01")

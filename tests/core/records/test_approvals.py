@@ -13,8 +13,9 @@ from qrspi.core.records import approvals
 from qrspi.core.records.approvals import Mark, Record
 from qrspi.core.steps import cascade
 from qrspi.core.tree import Fault
-from tests.runs import RUN, approved, config, tree
+from tests.runs import RUN, approved, artifact, body_hash, config, text_hash, tree
 
+TEXT = artifact("approved")
 APPROVE = Record("approve", "goals", "ab", 1, "Ada", "2026-01-01T00:00:00Z", "cli")
 REWIND = Record("rewind", "goals", "äö", 2, resets=(Mark("plan", "cd", 3),), note="why")
 FIRST, SECOND = approvals.render(APPROVE), approvals.render(REWIND)
@@ -35,6 +36,23 @@ GOOD: dict[str, Any] = {"event": "approve", "step": "goals", "body_hash": "ab", 
 )
 def test_what_was_decided(content: bytes | Fault, records: tuple[Record, ...]) -> None:
     assert approvals.read(content) == records
+
+
+@pytest.mark.rule("APV-01")
+def test_a_name_is_written_as_people_write_it() -> None:
+    """The log is read in an editor and in diffs, too."""
+    assert "Zoë Åberg".encode() in approvals.render(APPROVE._replace(who="Zoë Åberg"))
+
+
+@pytest.mark.rule("APV-01", "LIV-08")
+@pytest.mark.parametrize(
+    ("hashed", "alone"),
+    [(body_hash(TEXT), True), (text_hash(TEXT), False), ("0" * 64, False)],
+    ids=["of the body", "of all", "of another"],
+)
+def test_an_early_record_is_known_to_be_of_the_body_alone(hashed: str, alone: bool) -> None:
+    record = APPROVE._replace(body_hash=hashed)
+    assert approvals.only_body_is_known(tree({"goals.md": TEXT}), "goals", record) is alone
 
 
 @pytest.mark.rule("APV-01")

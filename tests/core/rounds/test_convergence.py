@@ -5,6 +5,7 @@ import pytest
 from qrspi.core.config import reader as configs
 from qrspi.core.model import Decision, Problem
 from qrspi.core.pipeline import subject_of
+from qrspi.core.records.approvals import Record
 from qrspi.core.rounds import convergence, scope_set
 from qrspi.core.rounds.convergence import Chosen, ScopeSetFile
 from qrspi.core.rounds.scope_set import ScopeSet
@@ -323,3 +324,10 @@ def test_it_says_who_is_left_out_and_why() -> None:
         "later_rounds is raisers: not sent to round 3, as they had no finding in an earlier one, "
         "are c, d; b had none either and looks again"
     )
+
+
+@pytest.mark.rule("CAP-03")
+@pytest.mark.parametrize(("key", "base"), [("task-01", 1), ("implement-gate", 3), ("plan", 0)])
+def test_a_rejection_of_a_task_or_of_all_begins_its_own_rounds_anew(key: str, base: int) -> None:
+    records = (Record("reject", "implement", "", 3), Record("reject", "task-01", "", 1))
+    assert convergence.base_of(subject_of(key), records) == base

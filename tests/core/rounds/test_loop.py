@@ -141,6 +141,36 @@ def test_a_round_with_a_later_one_is_not_looked_at() -> None:
     assert (loop.round, loop.stage) == (2, "reviewing")
 
 
+def of_rounds(*numbers: int) -> MemoryTree:
+    return MemoryTree({f"{PLACE}/round-{number:02d}/x.md": b"x" for number in numbers})
+
+
+@pytest.mark.rule("CAP-01", "CAP-03")
+@pytest.mark.parametrize(("base", "capped"), [(0, True), (1, True), (2, False)])
+def test_only_rounds_after_the_base_count(base: int, capped: bool) -> None:
+    rounds = of_rounds(*range(1, round_list.AUTONOMOUS + 2))
+    assert (round_list.cap(rounds, goals(), base) is not None) is capped
+
+
+@pytest.mark.rule("RUN-07")
+@pytest.mark.parametrize(
+    ("numbers", "lines"),
+    [
+        ((1, 2), []),
+        ((1, 3), ["reviews/goals: round 02 is missing below round 03"]),
+        ((3, 4), ["reviews/goals: rounds 01-02 are missing below round 03"]),
+    ],
+)
+def test_a_gap_is_told_in_one_line(numbers: tuple[int, ...], lines: list[str]) -> None:
+    odd = round_list.odd_names(of_rounds(*numbers), goals())
+    assert [one.message for one in odd] == lines
+
+
+@pytest.mark.parametrize(("upto", "latest"), [(4, (3, 4)), (3, (2, 3)), (1, (1,))])
+def test_the_latest_rounds_up_to_one(upto: int, latest: tuple[int, ...]) -> None:
+    assert round_list.latest(of_rounds(1, 2, 3, 4), goals(), upto, 2) == latest
+
+
 @pytest.mark.rule("CAP-03")
 def test_a_round_of_an_earlier_loop_is_left() -> None:
     assert evaluated(opened() | FOUND, base=1).stage == "abandoned"
