@@ -93,6 +93,7 @@ Code: TypeAlias = Literal[
     "hook-failed",
     "index-locked",
     "merge-conflict",
+    "nested-repository",
     "no-base-branch",
     "no-commit",
     "no-feature-branch",

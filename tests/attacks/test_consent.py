@@ -17,6 +17,7 @@ from tests.attacks.trial import attack
 from tests.daemons import Daemon
 from tests.deliveries import config, quick
 from tests.handlers.workshop import Workshop
+from tests.project import Project
 from tests.users import NOBODY
 from tests.world import chat_server
 
@@ -101,6 +102,34 @@ def test_exchanged(arena: Arena, way: tuple[str, str]) -> None:
     refused(arena, "next", "--dispatch")
 
 
+@attack(
+    "an agent",
+    "the name of a model becomes a command or an option of a program that was allowed",
+    {
+        "a command": "x; touch {ran}",
+        "a substitution": "$(touch {ran})",
+        "back-ticks": "`touch {ran}`",
+        "a new line": '"x\\ntouch {ran}"',
+        "an option": "-e touch {ran}",
+    },
+)
+def test_a_model(arena: Arena, way: str) -> None:
+    """A shell fills it in, as many a wrapper does."""
+    program = arena.top / "good"
+    program.write_text('#!/bin/sh\n[ "$1" = -e ] && shift && "$@"\necho NO_FINDINGS\n')
+    program.chmod(0o755)
+    run = arena.clone(commands=f"{{claude: {{argv: [sh, -c, '{program} {{model}}']}}}}")
+    assert arena.qrspi("trust", "--yes").code == 0
+    assert arena.qrspi("next").code == 0
+    text, name = (run / "config.md").read_text(), way.format(ran=arena.ran)
+    written = name if name.startswith('"') else f"'{name}'"
+    for tier in ("small", "middle", "large"):
+        text = text.replace(f"model: {tier}", f"model: {written}")
+    (run / "config.md").write_text(text)
+    said = arena.qrspi("next", "--dispatch", "--json")
+    assert (said.code, said.json["code"]) == (3, "field-invalid"), said.text
+
+
 @attack("a clone", "what one project was allowed holds in another, with the same files")
 def test_another_copy(arena: Arena) -> None:
     arena.clone(commands=agent(arena))
@@ -153,6 +182,67 @@ def test_another_repository(arena: Arena, way: Callable[[Arena], str]) -> None:
     (arena.project / "inside").symlink_to(arena.outside)
     shop.commit("a link")
     refused(arena, "next")
+
+
+@attack(
+    "an agent",
+    "a folder of the project leads to another repository of the user",
+    {
+        "by a file": lambda inside, git: (inside / ".git").write_text(f"gitdir: {git}\n"),
+        "by a link": lambda inside, git: (inside / ".git").symlink_to(git),
+        "by a copy of its settings": lambda inside, git: shutil.copytree(git, inside / ".git"),
+        "by a work tree of it": lambda inside, git: (inside / ".git").write_text(
+            f"gitdir: {other_work_tree(git)}\n"
+        ),
+    },
+)
+def test_another_git(arena: Arena, way: Callable[[Path, Path], object]) -> None:
+    """`code_path` names a folder that is inside."""
+    other = Project(arena.top / "other").begin({"x.md": b"x"})
+    gates = "gates: {test_command: none}\n"
+    Workshop(arena.project, {**quick(), "config.md": config("quick", gates, code_path="inside")})
+    (arena.project / "inside").mkdir()
+    way(arena.project / "inside", other.root / ".git")
+    before = other.branches()
+    refused(arena, "next")
+    assert other.branches() == before
+    assert not (arena.project / "inside/.worktrees").exists()
+
+
+def other_work_tree(git: Path) -> Path:
+    Project(git.parent).git("worktree", "add", "-q", "--detach", "tree")
+    return git / "worktrees/tree"
+
+
+@attack(
+    "an agent",
+    "a folder that was allowed leads to another one now",
+    {
+        "the link": lambda arena: exchanged_link(arena.project / "inside", arena.top / "second"),
+        "a link on the way": lambda arena: exchanged_link(arena.top / "way", arena.top / "second"),
+        "its place": lambda arena: (
+            (arena.top / "first").rename(arena.top / "third"),
+            (arena.top / "first").symlink_to(arena.top / "second"),
+        ),
+    },
+)
+def test_another_folder(arena: Arena, way: Callable[[Arena], object]) -> None:
+    first, second = (
+        Project(arena.top / name).begin({"x.md": b"x"}) for name in ("first", "second")
+    )
+    (arena.top / "way").symlink_to(first.root)
+    gates = "gates: {test_command: none}\n"
+    Workshop(arena.project, {**quick(), "config.md": config("quick", gates, code_path="inside")})
+    (arena.project / "inside").symlink_to(arena.top / "way")
+    assert arena.qrspi("trust", "--yes").code == 0
+    way(arena)
+    refused(arena, "next")
+    assert second.branches() == ["main"]
+
+
+def exchanged_link(link: Path, target: Path) -> None:
+    link.unlink()
+    link.symlink_to(target)
 
 
 @attack(

@@ -12,6 +12,7 @@ import pytest
 from tests import runs, scenes
 from tests.attacks.arena import SECRET, Arena, workshop
 from tests.attacks.trial import attack
+from tests.project import Project
 
 pytestmark = pytest.mark.rule("SEC-12", "SEC-14", "SEC-02")
 RUN = f"docs/qrspi/{runs.RUN}"
@@ -53,23 +54,87 @@ def test_a_bare_repository(arena: Arena, way: str) -> None:
     assert int(scenes.git(arena.project, "rev-list", "--count", "HEAD")) > int(before)
 
 
+def as_folder(place: Path, evil: Path) -> None:
+    (evil / ".git").rename(place / ".git")
+
+
+def as_file(place: Path, evil: Path) -> None:
+    (place / ".git").write_text(f"gitdir: {evil}/.git\n")
+
+
+def as_link(place: Path, evil: Path) -> None:
+    (place / ".git").symlink_to(evil / ".git")
+
+
+Plant = Callable[[Path, Path], None]
+
+
 @attack(
     "an agent",
-    "a .git in the run is taken for the repository",
+    "a .git beside the texts is taken for the repository",
     {
-        "a repository": lambda run, evil: evil.rename(run / ".git"),
-        "a file that names one": lambda run, evil: (run / ".git").write_text(f"gitdir: {evil}\n"),
-        "a link": lambda run, evil: (run / ".git").symlink_to(evil),
+        f"{name} in {place}": (plant, folder)
+        for name, plant in {"a folder": as_folder, "a file": as_file, "a link": as_link}.items()
+        for place, folder in {"the run": RUN, "docs/qrspi": "docs/qrspi", "docs": "docs"}.items()
     },
 )
-def test_a_git_in_the_run(arena: Arena, way: Callable[[Path, Path], object]) -> None:
+def test_a_git_in_the_run(arena: Arena, way: tuple[Plant, str]) -> None:
+    """A whole repository, with hooks: what is committed would go there."""
     run = arena.scene(scenes.fixed)
-    evil = arena.top / "evil.git"
-    evil_repository(arena, evil)
-    way(run, evil)
+    evil = Project(arena.top / "evil").begin({"x.md": b"x"})
+    for name in ("pre-commit", "post-commit", "post-index-change", "reference-transaction"):
+        evil.hook(name, arena.touch)
+    plant, folder = way
+    plant(arena.project / folder, evil.root)
+    before = scenes.git(arena.project, "rev-parse", "HEAD")
     arena.looks(at=run)
+    arena.looks()
     arena.qrspi("next", at=run)
-    arena.qrspi("next")
+    said = arena.qrspi("next", "--json")
+    assert (said.code, said.json["code"]) == (4, "nested-repository")
+    assert scenes.git(arena.project, "rev-parse", "HEAD") == before
+
+
+@attack(
+    "a clone",
+    "the settings of an unpacked repository lead its work tree out of the project",
+    {"above": "../..", "outside": "../../outside", "absolute": "{top}", "a home": "{top}/home"},
+)
+def test_its_own_work_tree(arena: Arena, way: str) -> None:
+    shop = workshop(arena)
+    (arena.top / "home").mkdir()
+    shop.git("config", "core.worktree", way.format(top=arena.top))
+    there = sorted(arena.top.iterdir())
+    arena.looks()
+    for words in (("next",), ("task", "start", "01"), ("next",)):
+        arena.qrspi(*words)
+    assert sorted(arena.top.iterdir()) == there
+    assert not list((arena.top / "home").iterdir())
+
+
+@attack(
+    "an agent",
+    "the .git of a task's work tree leads to a repository of its own",
+    {"a folder": as_folder, "a file": as_file, "a link": as_link},
+)
+def test_the_git_of_a_work_tree(arena: Arena, way: Plant) -> None:
+    shop = workshop(arena)
+    shop.next()
+    commit = shop.work("task-01", "a.py", "a = 1\n")
+    tree, evil = shop.tree("task-01"), arena.top / "evil"
+    shop.git("clone", "-q", str(shop.root), str(evil))
+    Project(evil).git("checkout", "-q", "--detach", commit)
+    Project(evil).git("config", "core.fsmonitor", str(arena.program("monitor")))
+    for name in ("post-index-change", "reference-transaction"):
+        Project(evil).hook(name, arena.touch)
+    arena.ran.unlink(missing_ok=True)
+    (tree / ".git").unlink()
+    way(tree, evil)
+    arena.qrspi("task", "report", "01", "--status", "done", "--commit", commit)
+    assert "make it again" in arena.qrspi("next").flat
+    assert "repaired" in arena.qrspi("task", "start", "01").text
+    common = shop.git("rev-parse", "--path-format=absolute", "--git-common-dir", at=tree)
+    assert common == str(shop.root / ".git")
 
 
 @attack(

@@ -25,6 +25,11 @@ USUAL_TIER = "medium"
 _BLOCK_EXPECTED = f"a block with the rows {listed(TIERS, 'and')}"
 _ROW_EXPECTED = "none or {vendor: …, model: …}"
 _MODEL_KEYS = ("vendor", "model")
+# A name is filled into the arguments of a program that the user has allowed. With other characters
+# it could be an option there, or a command where the program is a shell.
+_BEGINNING = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789@")
+_NAME = _BEGINNING | frozenset("._:/+[]-")
+_NAME_EXPECTED = "letters, digits and @ . _ : / + [ ] -, with a letter, a digit or @ first"
 
 
 def flow(row: Model | None) -> str:
@@ -74,6 +79,8 @@ def model(
         return None
     vendor = required_string(node, field, "vendor", faults)
     name = required_string(node, field, "model", faults)
+    if name and not (name[0] in _BEGINNING and _NAME.issuperset(name)):
+        faults.append(invalid(f"{field}.model", node["model"], _NAME_EXPECTED))
     unknown_keys(node, field, _MODEL_KEYS, faults)
     return Model(vendor, name) if vendor and name else None
 

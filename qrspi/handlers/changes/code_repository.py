@@ -3,8 +3,10 @@ trees."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from shlex import quote
 
+from qrspi.core import trust
 from qrspi.core.errors import Refusal
 from qrspi.core.filenames import slug_of
 from qrspi.core.model import Problem
@@ -14,12 +16,14 @@ from qrspi.core.records.task_records import Start
 from qrspi.core.snapshot import Snapshot
 from qrspi.core.text.shell_words import quoted
 from qrspi.core.tree import Tree, entries
+from qrspi.core.trust import Named
 from qrspi.core.yaml import frontmatter
 from qrspi.handlers.jobs.job import Job
 from qrspi.world.consent import permits
 from qrspi.world.files.run_tree import DiskTree
 from qrspi.world.git import branches, refs, repository, worktrees
 from qrspi.world.git.repository import Repo
+from qrspi.world.git.tracked_files import hidden_changes
 from qrspi.world.runs import locate
 
 
@@ -61,9 +65,24 @@ def code_folder(job: Job) -> str | None:
     place = job.facts.config.code_path
     if not place:
         return None
-    if outside := permits.folder_outside(job.project, place):
+    if outside := outside_of(job.project, place):
         permits.require(job.project, job.run, (outside,))
-    return place if place.startswith("/") else f"{job.project}/{place}"
+    return _absolute(job.project, place)
+
+
+def _absolute(project: str, place: str) -> str:
+    return place if place.startswith("/") else f"{project}/{place}"
+
+
+def outside_of(project: str, place: str) -> Named | None:
+    """What `code_path` needs: a folder outside, or a repository that is not the project's own. A
+    `.git` in a folder of the project can be a file that leads to any other repository."""
+    if outside := permits.folder_outside(project, place):
+        return outside
+    repo = repository.find(_absolute(project, place))
+    if repo is None or repository.belongs_to(repo, repository.find(project)):
+        return None
+    return trust.folder(repo.common_dir)
 
 
 def feature_branch(job: Job, repo: Repo) -> str | None:
@@ -177,6 +196,20 @@ def clean(job: Job, found: Workplace, verb: str) -> None:
                 "dirty-work-tree", text, changed[0], hint=f"git -C {quoted(found.repo.root)} status"
             )
         )
+    if unseen := [name for name in hidden_changes(found.repo) if not name.startswith(inside)]:
+        raise Refusal(_hidden(found.repo, unseen, verb))
+
+
+def _hidden(repo: Repo, names: Sequence[str], verb: str) -> Problem:
+    """`git status` says nothing about them."""
+    look = f"git -C {quoted(repo.root)} update-index --no-assume-unchanged {quoted(names[0])}"
+    look += f" && git -C {quoted(repo.root)} update-index --no-skip-worktree {quoted(names[0])}"
+    more = f" and {len(names) - 1} more" if len(names) > 1 else ""
+    text = (
+        f"{names[0]}{more} at {repo.root} is not as committed, and git is told not to look at it: "
+        f"`{look}`, commit it or put it away, then {verb} again"
+    )
+    return Problem("dirty-work-tree", text, names[0], hint=look)
 
 
 def unstaged(found: Workplace, verb: str) -> None:

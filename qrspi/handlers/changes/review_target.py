@@ -191,7 +191,7 @@ def _work_tree(job: Job, subject: Subject, repo: Repo) -> Repo | None:
     ends = tuple(f"/{worktrees.FOLDER}/{name}/{subject.key}" for name in names)
     trees = (one for one in worktrees.worktrees(repo) if not one.prunable)
     tree = next((one for one in trees if one.path.endswith(ends)), None)
-    return repository.find(tree.path) if tree else None
+    return worktrees.at(repo, tree.path) if tree else None
 
 
 def _parting(repo: Repo, tip: str, base: Ref | None) -> Ref:

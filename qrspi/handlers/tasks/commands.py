@@ -85,7 +85,9 @@ def run_tests(job: Job) -> Performed:
     permitted = permit(job, "test_command")
     command = permitted.named.text
     place = code_repository.find(job)
-    code_repository.checked_out(place, f"run `qrspi next {job.run}`")
+    verb = f"run `qrspi next {job.run}`"
+    code_repository.checked_out(place, verb)
+    code_repository.clean(job, place, verb)
     commit = refs.head(place.repo) or ""
     ran = configured_command.run(permitted, place.repo.root)
     results = _results(job, command, commit, ran)

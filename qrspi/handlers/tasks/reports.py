@@ -17,7 +17,7 @@ from qrspi.handlers.changes.change_set import ChangeSet, Edit
 from qrspi.handlers.jobs.job import Job
 from qrspi.handlers.tasks import commands, reviews
 from qrspi.handlers.tasks.start import unknown_task
-from qrspi.world.git import refs, worktrees
+from qrspi.world.git import refs, tracked_files, worktrees
 from qrspi.world.machine import clock, git_person
 
 _ENDED = {"accepted-with-issues": "accept", "skipped-by-user": "skip"}
@@ -82,6 +82,7 @@ def report_tests(
         _refuse_unsaid(status, full, words)
         # The same commit may be reported again, now with the reason why its tests pass.
         _refuse_without_work(job, task._replace(tests=None), full)
+        _refuse_beside_the_commit(job, task, full)
     ran = status != "BLOCKED" and not job.options.dry_run
     seen = commands.before_the_code(job, worktree(job, task)) if ran else None
     record = Report(status, full, clock.now_utc(), words, seen or "")
@@ -177,6 +178,29 @@ def _refuse_without_work(job: Job, task: TaskState, commit: str) -> None:
             found=commit,
             expected="a commit",
             hint=hint,
+        )
+    )
+
+
+def _refuse_beside_the_commit(job: Job, task: TaskState, commit: str) -> None:
+    """The tests are run in the work tree. What they say is true of the commit only if nothing else
+    is there."""
+    own = worktrees.at(code_repository.repository_of(job), worktree(job, task))
+    if own is None or not job.facts.config.test_command:
+        return
+    head, place = refs.head(own) or "", quoted(own.root)
+    left = (*worktrees.uncommitted(own), *tracked_files.hidden_changes(own))
+    if head == commit and not left:
+        return
+    found = f"not committed there: {_names(left)}" if left else f"HEAD there is {head[:12]}"
+    text = (
+        f"{task.key}: its tests run in {own.root}, which is not at {commit[:12]} as reported; "
+        f"{found}"
+    )
+    hint = f"git -C {place} status"
+    raise Refusal(
+        Problem(
+            "head-differs", text, own.root, "--commit", found, f"{commit[:12]} alone", hint=hint
         )
     )
 

@@ -32,7 +32,8 @@ def send(request: Request, wire: DispatchContext) -> Answer:
 
 
 def arguments(request: Request, permit: Permit) -> list[str]:
-    program, *rest = (word.replace(MODEL, request.model) for word in permit.named.words)
+    program, *words = permit.named.words
+    rest = (word.replace(MODEL, request.model) for word in words)
     off = () if request.trusted else HOOKS_OFF.get(program.rpartition("/")[2], ())
     return [program, *off, *rest]
 

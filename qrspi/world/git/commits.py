@@ -18,7 +18,7 @@ from qrspi.world.git.repository import (
     refuse_if_locked,
     refuse_if_under_way,
 )
-from qrspi.world.git.tracked_files import tracked, untracked
+from qrspi.world.git.tracked_files import HIDDEN, tracked
 
 FROM_INPUT = ("--pathspec-from-file=-", "--pathspec-file-nul")
 
@@ -40,6 +40,7 @@ class Unchanged(NamedTuple):
 class _Known(NamedTuple):
     tracked: tuple[str, ...]
     new: tuple[str, ...]
+    hidden: tuple[str, ...] = ()  # those of the tracked that git is told not to look at
 
 
 def commit(
@@ -54,6 +55,7 @@ def commit(
     refuse_if_detached(repo, "commit")
     before = head(repo)
     known = _known(repo, paths)
+    _look_at(repo, known.hidden)
     _add(repo, known.new)
     if not _differs(repo, before, paths):
         _forget(repo, known.new)
@@ -69,7 +71,15 @@ def commit(
 
 def is_on_record(repo: Repo, paths: Sequence[str]) -> bool:
     """Whether HEAD has these files as they are."""
-    return not untracked(repo, paths) and not _differs(repo, head(repo), paths)
+    known = _known(repo, paths)
+    if any(not _has(known.tracked, path) for path in paths):
+        return False
+    _look_at(repo, known.hidden)
+    return not _differs(repo, head(repo), paths)
+
+
+def _has(names: Sequence[str], path: str) -> bool:
+    return any(f"{name}/".startswith(f"{path}/") for name in names)
 
 
 def check_ready(repo: Repo, verb: str) -> None:
@@ -152,11 +162,22 @@ def _known(repo: Repo, paths: Sequence[str]) -> _Known:
     stands for none."""
     if not paths:
         return _Known((), ())
-    args = ["ls-files", "-z", "-t", "--cached", "--others", "--", *command.literal(paths)]
+    args = ["ls-files", "-z", "-v", "--cached", "--others", "--", *command.literal(paths)]
     lines = os.fsdecode(command.read(repo.path, args).out).split("\0")
-    tracked = {line[2:]: None for line in lines if line and not line.startswith("? ")}
+    tracked = {line[2:]: line[0] for line in lines if line and not line.startswith("? ")}
     new = (line[2:] for line in lines if line.startswith("? "))
-    return _Known(tuple(tracked), tuple(name for name in new if _is_content(name)))
+    hidden = (name for name, tag in tracked.items() if tag in HIDDEN)
+    return _Known(tuple(tracked), tuple(filter(_is_content, new)), tuple(hidden))
+
+
+def _look_at(repo: Repo, hidden: Sequence[str]) -> None:
+    """Somebody has told git to take these files for unchanged; what the engine commits, it
+    compares."""
+    if hidden:
+        flags = ["--no-assume-unchanged", "--no-skip-worktree"]
+        given = b"".join(os.fsencode(name) + b"\0" for name in hidden)
+        for flag in flags:  # git heeds one of them at a time
+            command.write(repo.path, ["update-index", flag, "-z", "--stdin"], given=given)
 
 
 def _is_content(name: str) -> bool:

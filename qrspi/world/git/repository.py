@@ -11,14 +11,17 @@ import re
 import stat
 
 from qrspi.core.errors import Halt, Refusal
+from qrspi.core.filenames import RUNS
 from qrspi.core.hints import Literal
 from qrspi.core.model import Problem
 from qrspi.core.named_tuple import NamedTuple
+from qrspi.core.text.shell_words import quoted
 from qrspi.world.git import bare_folders, command
 
 _NOT_PLAIN = re.compile(rb"(?im)worktree|sha256|\[\s*include|\bbare\b(?!\s*=\s*false\s*$)")
 _STEERING = ("GIT_CEILING_DIRECTORIES", "GIT_DISCOVERY_ACROSS_FILESYSTEM")
 _CONFIG_LIMIT = 1024 * 1024
+_RUNS = f"/{RUNS}/"
 
 _UNDER_WAY = (
     ("rebase-merge", "rebase"),
@@ -49,7 +52,10 @@ def find(path: str) -> Repo | None:
     """The repository whose work tree `path` is in; a bare one has none."""
     start = os.path.realpath(path)
     seen = _look(start)
-    return _ask(start) if seen == "unsure" else seen
+    repo = _ask(start) if seen == "unsure" else seen
+    if repo:
+        _refuse_planted(repo)
+    return repo
 
 
 def in_git(path: str) -> bool:
@@ -99,7 +105,7 @@ def _look(start: str) -> Repo | Literal["unsure"] | None:
 
 
 def _plain_repo(start: str, root: str) -> Repo | Literal["unsure"] | None:
-    git_dir = _git_dir(root)
+    git_dir = git_dir_of(root)
     if git_dir is None:
         return "unsure"
     if _is_in(start, git_dir):
@@ -114,7 +120,7 @@ def _plain_repo(start: str, root: str) -> Repo | Literal["unsure"] | None:
     return Repo(start, root, git_dir, shared) if ours else "unsure"
 
 
-def _git_dir(root: str) -> str | None:
+def git_dir_of(root: str) -> str | None:
     place = f"{root}/.git"
     if os.path.isdir(place):
         return os.path.realpath(place)
@@ -138,8 +144,59 @@ def _ask(start: str) -> Repo | None:
     _, git_dir, common, name, root = answers
     if _is_in(start, git_dir):
         return None
+    if not os.path.lexists(f"{root}/.git"):
+        raise _leads_out(git_dir, root)
     shared = os.path.realpath(os.path.join(place, common))
     return Repo(start, root, git_dir, shared, "sha256" if name == "sha256" else "sha1")
+
+
+def _leads_out(git_dir: str, root: str) -> Halt:
+    """`core.worktree`: branches would be checked out where nobody expects them."""
+    expected = "the folder that .git is in"
+    text = f"{git_dir}/config: core.worktree leads to {root}; expected {expected}"
+    hint = f"git config --file {quoted(f'{git_dir}/config')} --unset core.worktree"
+    return Halt(
+        Problem("root-leads-out", text, git_dir, "core.worktree", root, expected, hint=hint)
+    )
+
+
+def _refuse_planted(repo: Repo) -> None:
+    """Agents write into runs. With a `.git` there, one would choose what is committed where, and
+    have its hooks run. The folders above a run may be a submodule, which git itself has made."""
+    project, found, run = f"{repo.path}/".rpartition(_RUNS)
+    if not found or not repo.root.startswith(f"{project}/"):
+        return
+    is_run = run and repo.root.startswith(f"{project}{_RUNS}")
+    around = find(project)
+    if is_run or (around and not belongs_to(repo, around)):
+        raise _planted(repo.root)
+
+
+def _planted(root: str) -> Halt:
+    place = f"{root}/.git"
+    way_out = f"mv {quoted(place)} {quoted(f'{place}.old')}"
+    text = (
+        f"{place} makes a part of the project a repository of its own, where an agent may have put "
+        f"it: nothing is read there or committed; move it away with `{way_out}`"
+    )
+    return Halt(
+        Problem(
+            "nested-repository",
+            text,
+            file=place,
+            found="a repository",
+            expected="a folder of the project's repository, or a submodule",
+            hint=way_out,
+        )
+    )
+
+
+def belongs_to(repo: Repo, other: Repo | None) -> bool:
+    """Whether it is the same repository, or one of its submodules."""
+    if other is None:
+        return False
+    modules = f"{other.common_dir}/modules"
+    return repo.common_dir == other.common_dir or _is_in(repo.common_dir, modules)
 
 
 def _is_in(path: str, folder: str) -> bool:

@@ -12,6 +12,9 @@ from qrspi.core.named_tuple import NamedTuple
 from qrspi.world.git import command
 from qrspi.world.git.repository import Repo
 
+# How `ls-files -v` marks what git takes for unchanged: assume-unchanged, skip-worktree, both.
+HIDDEN = frozenset("hSs")
+
 
 class Tracked(NamedTuple):
     """An entry of the index; `name` is relative to the root."""
@@ -98,6 +101,36 @@ def untracked_in(entries: Sequence[Tracked], repo: Repo, paths: Sequence[str]) -
     """The paths without an entry."""
     known = {name for entry in entries for name in _itself_and_parents(entry.name)}
     return tuple(path for path in paths if repo.from_root(path) not in known)
+
+
+def hidden_changes(repo: Repo) -> tuple[str, ...]:
+    """Files that git is told not to look at, and that are not as the index has them."""
+    said = command.read(repo.root, ["ls-files", "-z", "-v"]).out
+    lines = os.fsdecode(said).split("\0")
+    names = (line[2:] for line in lines if line[:1] in HIDDEN)
+    # A sparse checkout has most of them nowhere; those are as they should be.
+    there = [name for name in names if os.path.lexists(f"{repo.root}/{name}")]
+    if not there:
+        return ()
+    entries = map(_entry, _ask(repo._replace(path=repo.root), command.exactly(there)))
+    return tuple(one.name for one in entries if not _is_as_stored(repo, one))
+
+
+def _is_as_stored(repo: Repo, entry: Tracked) -> bool:
+    import hashlib
+
+    path = f"{repo.root}/{entry.name}"
+    try:
+        data = os.fsencode(os.readlink(path)) if os.path.islink(path) else _bytes(path)
+    except OSError:
+        return False
+    named = hashlib.new(repo.hash, b"blob %d\0" % len(data) + data, usedforsecurity=False)
+    return named.hexdigest() == entry.object
+
+
+def _bytes(path: str) -> bytes:
+    with open(path, "rb") as file:
+        return file.read()
 
 
 def _ask(repo: Repo, pathspecs: Sequence[str]) -> list[bytes]:

@@ -62,7 +62,7 @@ pipeline: nonsense
         ("base_branch", "2024", "# the end\n", '# the end\nbase_branch: "2024"\n'),
         ("model_routing.low", "none", "{vendor: claude, model: small} #", "none #"),
         ("model_routing.low.model", "tiny", "model: small}", "model: tiny}"),
-        ("model_routing.medium.model", "big # 1", "middle #", '"big # 1" #'),
+        ("model_routing.medium.model", "4.5", "middle #", '"4.5" #'),
         (
             "model_routing.high",
             "{vendor: codex, model: x}",

@@ -224,6 +224,28 @@ def test_the_routing_table() -> None:
     assert config.default_tier is None
 
 
+@pytest.mark.rule("SEC-09")
+@pytest.mark.parametrize("name", ["4o", "@cf/meta/llama-3.1", "us.x:0", "opus[1m]", "a+b", "A_b"])
+def test_names_of_models(name: str) -> None:
+    config = configs.read(text_of().replace(b"model: small", f"model: '{name}'".encode()))
+    assert config.model_routing
+    assert config.model_routing["low"] == Model("claude", name)
+
+
+@pytest.mark.rule("SEC-09")
+@pytest.mark.parametrize(
+    "name", ["-c", "--yolo", "x; id", "$(id)", "`id`", "a|b", "a&b", "a b", "a>b", ".x", "ü", '"']
+)
+def test_a_name_that_could_be_an_option_or_a_command_is_no_models(name: str) -> None:
+    """In every place where a model stands."""
+    for before in (text_of(), text_of(second_reviewer_model="{vendor: codex, model: small}")):
+        config = configs.read(before.replace(b"model: small", f"model: '{name}'".encode()))
+        assert {problem.code for problem in config.problems} == {"field-invalid"}
+        assert all(problem.found == f"'{name}'" for problem in config.problems)
+        expected = "letters, digits and @ . _ : / + [ ] -, with a letter, a digit or @ first"
+        assert all(problem.expected == expected for problem in config.problems)
+
+
 @pytest.mark.rule("CFG-10")
 def test_a_missing_and_a_malformed_table_fail_alike() -> None:
     (gone,) = configs.read(text_of(model_routing="-")).problems

@@ -106,6 +106,7 @@ def test_it_runs_where_it_is_told_and_knows_its_model(tmp_path: Path) -> None:
             ["/opt/bin/codex", "-c", "features.hooks=false", "exec", "--json", "-"],
         ),
         (("my-agent", "claude"), False, ["my-agent", "claude"]),
+        (("{model}", "{model}"), False, ["{model}", "m-1"]),  # a model is never a program
     ],
 )
 def test_the_repositorys_own_hooks_are_off_unless_it_is_trusted(
