@@ -220,3 +220,38 @@ def test_another_id(arena: Arena, way: tuple[str, State]) -> None:
     assert not [text for text in new if any(word in text for word in forged)]
     assert not [path for path in after.keys() - before.keys() if path.name.endswith(".clean.md")]
     assert '"evidence": "dispatched"' not in arena.qrspi("show", "--json").text
+
+
+@attack(
+    "an agent",
+    "what a record names is handed to a broker, which would obey it",
+    {
+        "an option": "--output-file=evil",
+        "a path": "../../evil",
+        "two words": "job evil",
+        "a new line": "job\nevil",
+    },
+)
+def test_named_to_a_broker(arena: Arena, way: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Everybody can work out the id of a job from its prompt."""
+    broker, heard = arena.top / "broker", arena.top / "heard"
+    broker.write_text(f'#!/bin/sh\nprintf "%s\\n" "$@" >> {heard}\necho job-1\n')
+    broker.chmod(0o755)
+    monkeypatch.setenv("QRSPI_BROKER", str(broker))
+    provider = (
+        "{claude: {base_url: 'https://api.example.org/v1', api_key_env: SOME_KEY, "
+        "transport_type: codex-broker}}"
+    )
+    run = arena.clone(providers=provider)
+    assert arena.qrspi("trust", "--yes").code == 0
+    arena.qrspi("next")
+    folder = run / ".qrspi/dispatch/goals/round-01"
+    for tag in scenes.TAGS:
+        asked = (folder / f"{tag}.md").read_bytes()
+        job = dispatch_record.job_id(run.name, "goals", 1, tag, asked)
+        record = Record(job, tag, broker_job=way, transport="codex-broker")
+        with (folder / "jobs.jsonl").open("ab") as log:
+            log.write(dispatch_record.render(record))
+    arena.qrspi("next", "--dispatch")
+    assert "launch" in heard.read_text()
+    assert "evil" not in heard.read_text()

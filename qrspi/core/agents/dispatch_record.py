@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
+from qrspi.core import patterns
 from qrspi.core.agents.replies import Kind
 from qrspi.core.digest import sha256
 from qrspi.core.hints import Any, Literal, cast, get_args
@@ -77,6 +78,8 @@ def read(document: Mapping[str, Any]) -> Record | None:
         return None
     if type(attempt) is not int or not isinstance(files, dict):
         return None
+    if not all(_is_id(string(document, key)) for key in ("broker_job", "ticket")):
+        return None
     return Record(
         **cast(dict[str, Any], values),
         attempt=attempt,
@@ -90,3 +93,9 @@ def read(document: Mapping[str, Any]) -> Record | None:
         question=string(document, "question"),
         rejected=string(document, "rejected"),
     )
+
+
+def _is_id(text: str) -> bool:
+    """Brokers are handed these again: one as an argument of a program, one as the name of a queue
+    to delete."""
+    return not text or patterns.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}", text) is not None

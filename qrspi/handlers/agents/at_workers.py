@@ -10,7 +10,7 @@ from functools import partial
 from queue import Empty, SimpleQueue
 
 from qrspi.core.errors import Refusal
-from qrspi.core.fleet import job_message
+from qrspi.core.fleet import job_message, queues
 from qrspi.core.fleet.result_message import Answered, Lost, Started, TakenBack, Word
 from qrspi.core.hints import TYPE_CHECKING, assert_never
 from qrspi.core.named_tuple import NamedTuple
@@ -116,7 +116,9 @@ def taken_back(
     }
     if mail is None:
         return {}
-    begun = mail.take_back(frozenset(one.ticket for one in jobs.values()))
+    # The records lie in the run; a broker would delete any queue that is named to it.
+    tickets = (one.ticket for one in jobs.values())
+    begun = mail.take_back(frozenset(filter(queues.is_ticket, tickets)))
     return {
         at: begun is None or one.broker_job in begun or bool(one.worker) for at, one in jobs.items()
     }

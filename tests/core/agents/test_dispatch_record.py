@@ -57,6 +57,10 @@ def test_a_record_reads_as_it_was_written(record: Record) -> None:
         {"attempt": True},
         {"files": []},
         {"model": 3},
+        {"broker_job": "--output-file=x"},
+        {"broker_job": "../x"},
+        {"ticket": "qrspi jobs"},
+        {"ticket": "-"},
     ],
 )
 def test_a_record_that_is_not_whole_is_none(change: dict[str, Any]) -> None:
