@@ -169,22 +169,54 @@ def asked(root: Path) -> Path:
     return quick.reviewed(root, "questions", git=True)
 
 
+def unscored(root: Path) -> Path:
+    """The verifier has failed, and a person is asked what to do."""
+    run = scenes.reviewed(root)
+    (run / scenes.ROUND / scenes.SCORE).write_bytes(runs.score("VERIFY_FAILED"))
+    scenes.advance(run)
+    return run
+
+
 @attack(
     "an agent",
     "a decision is put on record under another name",
     {
-        "an approval": ("approve", "goals", "--unreviewed"),
-        "a no": ("reject", "goals", "-m", "No."),
+        "an approval": (scenes.clean, ("approve", "goals", "--unreviewed")),
+        "a no": (scenes.clean, ("reject", "goals", "-m", "No.")),
+        "an answer": (unscored, ("resolve", "skip")),
+        "a choice": (paused, ("decide", "quality-claude.R1-F01", "skip")),
     },
 )
-def test_another_name(arena: Arena, way: tuple[str, ...]) -> None:
-    run = arena.scene(scenes.clean)
+def test_another_name(arena: Arena, way: tuple[scenes.Scene, tuple[str, ...]]) -> None:
+    scene, words = way
+    run = arena.scene(scene)
     arena.qrspi("next")
-    assert arena.qrspi(*way, "--as", "Ada Boss").code == 0
+    assert arena.qrspi(*words, "--as", "Ada Boss").code == 0
     record = runs.lines(run, "approvals.jsonl")[-1]
     said = json.dumps(record)
     assert "Ada Boss" in said and "ada@example.org" in said
     assert record["who"] != "Ada Boss"
+
+
+@attack(
+    "an agent",
+    "a decision that is made without a terminal does not say whose it is",
+    {
+        "an answer": (unscored, ("resolve", "skip")),
+        "a choice": (paused, ("decide", "quality-claude.R1-F01", "skip")),
+        "a no": (scenes.clean, ("reject", "goals", "-m", "No.")),
+        "a way back": (scenes.clean, ("rewind", "--to", "goals", "--yes")),
+    },
+)
+def test_whose_it_is(arena: Arena, way: tuple[scenes.Scene, tuple[str, ...]]) -> None:
+    scene, words = way
+    run = arena.scene(scene)
+    arena.qrspi("next")
+    if words[0] == "rewind":
+        assert arena.qrspi("approve", "goals", "--unreviewed").code == 0
+    assert arena.qrspi(*words).code == 0
+    assert runs.lines(run, "approvals.jsonl")[-1]["who"] == "Ada Example <ada@example.org>"
+    assert "Ada Example" in arena.qrspi("log").text.splitlines()[-1]
 
 
 @attack(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import shutil
@@ -21,6 +22,7 @@ from tests.users import NOBODY, public
 
 __all__ = ["public"]
 
+TO_COME = "2999-01-01T00:00:00Z"
 pytestmark = [
     pytest.mark.rule("SEC-11"),
     pytest.mark.skipif(os.geteuid() != 0, reason="only root can work as another user"),
@@ -189,3 +191,24 @@ def test_signs(arena: Arena, shared: Path, way: str) -> None:
     said = arena.qrspi("status")
     assert "2999" not in said.text
     assert arena.qrspi("next").code == 0
+
+
+@attack(
+    "an agent",
+    "whoever asks is told of a daemon that nobody started, in words of the agent",
+    {
+        "a look to come": {"pid": 1, "started": "2026-01-01T00:00:00Z", "beat": TO_COME},
+        "a beginning to come": {"pid": 1, "started": TO_COME, "beat": "2026-01-01T00:00:00Z"},
+        "a sentence": {"pid": 1, "started": "2026-01-01T00:00:00Z", "beat": "2999, all is well"},
+        "escapes": {"pid": 1, "started": "2999\x1b]0;x\x07", "beat": "2026-01-01T00:00:00Z"},
+    },
+)
+def test_a_forged_daemon(arena: Arena, way: dict[str, object]) -> None:
+    run = arena.clone()
+    own = run.parent / ".qrspi"
+    own.mkdir()
+    (own / "heartbeat.json").write_text(json.dumps(way))
+    with (own / "watch.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        said = arena.looks(("status", "status --json", "doctor", "inbox"))
+    assert "2999" not in said and "\x1b" not in said

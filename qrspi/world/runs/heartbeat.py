@@ -125,9 +125,19 @@ def _said(content: bytes | Fault) -> Daemon:
         return Daemon()
     try:
         said = json.loads(content)
-        return Daemon(int(said["pid"]), str(said["started"]), str(said["beat"]))
+        told = Daemon(int(said["pid"]), str(said["started"]), str(said["beat"]))
     except (ValueError, RecursionError, KeyError, TypeError):
         return Daemon()
+    return told if _is_past(told.started) and _is_past(told.beat) else Daemon()
+
+
+def _is_past(time: str) -> bool:
+    """Anybody can write the file and hold the lock; a time that is none, or is still to come, was
+    not written by a daemon."""
+    from qrspi.world.machine import clock
+
+    digits = time.translate(dict.fromkeys(map(ord, "-:TZ")))
+    return len(time) == 20 and len(digits) == 14 and digits.isdecimal() and time <= clock.now_utc()
 
 
 def _already_watched(holder: str) -> Problem:
