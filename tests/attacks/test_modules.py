@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
+from pathlib import Path
 
 import pytest
+from ruamel.yaml import YAML
 
 from qrspi.world.processes import own_command
 from tests import runs
@@ -13,6 +16,7 @@ from tests.attacks.arena import Arena
 from tests.attacks.trial import attack
 
 pytestmark = pytest.mark.rule("SEC-13")
+ROOT = Path(__file__).resolve().parents[2]
 MODULES = {
     name: name
     for name in ("click.py", "json.py", "qrspi/__init__.py", "sitecustomize.py", "usercustomize.py")
@@ -68,3 +72,20 @@ def test_a_program(arena: Arena, way: str, monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setenv("PATH", os.environ["PATH"])
     arena.looks(at=run)
     assert arena.process("next", at=run).code == 0
+
+
+@attack(
+    "a clone",
+    "the action for CI imports from the repository that it checks",
+    {name: name for name in ("pip.py", "pip/__init__.py", "json.py", "sitecustomize.py")},
+)
+def test_the_action(arena: Arena, way: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It need not succeed: there is nothing to install from."""
+    arena.clone()
+    plant(arena, way)
+    monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}:{os.environ['PATH']}")
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PACKAGE", "no-such-package")
+    steps = YAML(typ="safe").load((ROOT / "action.yml").read_text())["runs"]["steps"]
+    for step in steps:
+        subprocess.run(["bash", "-c", step["run"]], cwd=arena.project, capture_output=True)
