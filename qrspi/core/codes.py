@@ -101,6 +101,7 @@ Code: TypeAlias = Literal[
     "no-repository",
     "no-work-tree",
     "not-owner",
+    "outside-the-task",
     "parent-not-reviewed",
     "staged-change",
     "unknown-branch",

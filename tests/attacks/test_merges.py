@@ -334,3 +334,35 @@ def test_more_than_its_parts(arena: Arena, way: Callable[[Workshop, Path], None]
         arena.qrspi(*words)
     assert "evil word" not in shop.git("grep", "-h", "", "main", "--", "*.py")
     assert "evil word" not in shown(shop.run)
+
+
+@attack(
+    "an agent",
+    "a merge writes into the runs, where only the engine and people write",
+    {
+        "a record": "approvals.jsonl",
+        "settings": "config.md",
+        "a text": "plan.md",
+        "a review": "reviews/goals/round-01/quality-claude.clean.md",
+        "a role": ".qrspi/agents/reviewer-quality.md",
+        "another run": "../2026-01-01-other/goals.md",
+    },
+)
+def test_into_the_runs(arena: Arena, way: str) -> None:
+    shop = workshop(arena)
+    shop.next()
+    file = shop.tree("task-01") / shop.run.relative_to(shop.root) / way
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(f"{file.read_text() if file.exists() else ''}evil word\n")
+    shop.git("add", "--force", str(file), at=shop.tree("task-01"))
+    shop.finish("task-01", "a.py", "a = 1\n")
+    before = {path: path.read_bytes() for path in shop.run.parent.rglob("*") if path.is_file()}
+    for words in (("next",), ("resolve", "continue"), ("next",)):
+        arena.qrspi(*words)
+    new = [path for path in shop.run.parent.rglob("*") if path.is_file()]
+    said = [path for path in new if b"evil word" in path.read_bytes() and path not in before]
+    assert not said and b"evil word" not in (shop.run / "config.md").read_bytes()
+    committed = shop.git("ls-tree", "-r", "--name-only", "main")
+    assert "2026-01-01-other" not in committed and ".qrspi/agents" not in committed
+    for name in ("approvals.jsonl", "config.md", "plan.md"):
+        assert "evil word" not in shop.git("show", f"main:{shop.run.relative_to(shop.root)}/{name}")

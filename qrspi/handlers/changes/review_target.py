@@ -82,7 +82,7 @@ def _feature(job: Job) -> Branch | None:
         text = f"the feature branch {name} has no commit: there is nothing to review"
         raise Refusal(Problem("nothing-to-review", text, field="feature_branch", found=name))
     base = refs.base_branch(repo, job.facts.config.base_branch)
-    return Branch(repo, tip, _parting(repo, tip, base), without=_runs_in(repo, job))
+    return Branch(repo, tip, _parting(repo, tip, base), without=runs_in(repo, job))
 
 
 def _merged(job: Job) -> Branch | None:
@@ -100,7 +100,7 @@ def _merged(job: Job) -> Branch | None:
 _COMMIT = re.compile("[0-9a-f]{40,64}")
 
 
-def _runs_in(repo: Repo, job: Job) -> str:
+def runs_in(repo: Repo, job: Job) -> str:
     """Where the runs lie, if they share the repository with the code. Their files were reviewed
     step by step, and are larger than all the code."""
     runs = job.workspace.path.rpartition("/")[0]

@@ -13,7 +13,7 @@ from qrspi.core.errors import Refusal
 from qrspi.core.model import Problem
 from qrspi.core.pipeline import STEP
 from qrspi.core.text.shell_words import quoted
-from qrspi.handlers.changes import code_repository, task_base
+from qrspi.handlers.changes import code_repository, review_target, task_base
 from qrspi.handlers.changes.change_set import commit_files
 from qrspi.handlers.changes.code_repository import Workplace
 from qrspi.handlers.jobs.job import Job, Performed
@@ -72,6 +72,7 @@ def _merge(job: Job, place: Workplace, task: TaskState) -> Merge | Conflict:
         case Conflict() as conflict:
             return conflict
         case Merged(commit):
+            _must_leave_runs(job, place, task, commit)
             _must_be_seen(job, place, task, base, commit)
             _must_be_whole(job, place, task, base, commit)
             return Merge(task.key, branch, task.commit, commit)
@@ -113,6 +114,24 @@ def _must_be_shown(job: Job, place: Workplace, task: TaskState, base: str) -> No
         f"{base[:12]}, so nobody saw what lies between: `{hint}` has it reviewed again"
     )
     raise Refusal(Problem("not-reviewed", text, found=shown, expected=base, hint=hint))
+
+
+def _must_leave_runs(job: Job, place: Workplace, task: TaskState, made: str) -> None:
+    """Runs are the engine's and people's. An implementer who works in its own work tree alone would
+    otherwise write records into them by a merge."""
+    folder = review_target.runs_in(place.repo, job)
+    files = diffs.names(place.repo, (f"{made}^1", made), folder) if folder else ()
+    if not files:
+        return
+    worktrees.move(place.repo, f"{made}^1")
+    more = f" and {len(files) - 1} more" if len(files) > 1 else ""
+    report = f"qrspi task report {job.run} {task.key} --status DONE --commit SHA"
+    hint = f"qrspi rewind {job.run} --to implement"
+    text = (
+        f"{task.key}: to merge it changes {files[0]}{more}, which no task writes; make the work "
+        f"again without {folder}, report it with `{report}`, and `{hint}` has it reviewed"
+    )
+    raise Refusal(Problem("outside-the-task", text, files[0], found=made, hint=hint))
 
 
 def _must_be_seen(job: Job, place: Workplace, task: TaskState, base: str, made: str) -> None:

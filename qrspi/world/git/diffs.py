@@ -115,6 +115,15 @@ def unseen(repo: Repo, change: Pair, seen: Sequence[Pair]) -> tuple[str, ...]:
     return changed_lines.unseen(_lines(repo, change), (_lines(repo, one) for one in seen))
 
 
+def names(repo: Repo, pair: Pair, folder: str) -> tuple[str, ...]:
+    """The files below a folder, named from the root, in which two commits differ."""
+    for name in pair:
+        check(name)
+    args = ["diff-tree", "-r", "-z", "--name-only", "--no-renames", "--ignore-submodules=none"]
+    said = command.read(repo.root, [*args, *pair, "--", *command.literal([folder])]).out
+    return tuple(name for name in os.fsdecode(said).split("\0") if name)
+
+
 def _lines(repo: Repo, pair: Pair) -> changed_lines.Changes:
     for name in pair:
         check(name)
