@@ -6,7 +6,7 @@ import os
 
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.world.git import command
-from qrspi.world.git.repository import Repo
+from qrspi.world.git.repository import Repo, git_dir_of
 
 
 class Worktree(NamedTuple):
@@ -42,3 +42,10 @@ def _worktree(block: str) -> Worktree:
         locked=fields.get("locked"),
         prunable="prunable" in fields,
     )
+
+
+def is_linked(repo: Repo, path: str) -> bool:
+    """Whoever works there can make `.git` lead to a repository with hooks and history of their
+    own."""
+    folder = os.path.realpath(f"{repo.common_dir}/worktrees")
+    return (git_dir_of(path) or "").startswith(f"{folder}/")

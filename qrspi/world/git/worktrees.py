@@ -16,13 +16,7 @@ from qrspi.core.text.shell_words import quoted
 from qrspi.world.files.atomic_write import reporting_errors
 from qrspi.world.git import command, worktree_list
 from qrspi.world.git.refs import check, head, is_ancestor, resolve
-from qrspi.world.git.repository import (
-    Repo,
-    find,
-    git_dir_of,
-    refuse_if_locked,
-    refuse_if_under_way,
-)
+from qrspi.world.git.repository import Repo, find, refuse_if_locked, refuse_if_under_way
 from qrspi.world.git.worktree_list import Worktree
 
 FOLDER = WORKTREES
@@ -112,14 +106,9 @@ def _text(path: str) -> bytes:
 def at(repo: Repo, path: str) -> Repo | None:
     """The work tree at `path`; None when there is none, or an incomplete one."""
     known = _known(repo, path)
-    return find(path) if known and not known.prunable and _is_linked(repo, path) else None
-
-
-def _is_linked(repo: Repo, path: str) -> bool:
-    """Whoever works there can make `.git` lead to a repository with hooks and history of their
-    own."""
-    folder = os.path.realpath(f"{repo.common_dir}/worktrees")
-    return (git_dir_of(path) or "").startswith(f"{folder}/")
+    return (
+        find(path) if known and not known.prunable and worktree_list.is_linked(repo, path) else None
+    )
 
 
 def _known(repo: Repo, path: str) -> Worktree | None:
@@ -135,7 +124,7 @@ def condition(repo: Repo, path: str, branch: str) -> Condition:
         if not os.path.lexists(path) or _is_empty(path):
             return "absent"
         return "half-made" if _claims(repo, path) else "foreign"
-    if known.locked == "initializing" or known.prunable or not _is_linked(repo, path):
+    if known.locked == "initializing" or known.prunable or not worktree_list.is_linked(repo, path):
         return "half-made"
     return "ready" if known.branch == branch else "foreign"
 
