@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from qrspi.core.config.model_tiers import TIERS, Model
+from qrspi.core.config.model_tiers import TIERS, Model, is_model_name
 from qrspi.core.filenames import TAG
 from qrspi.core.model import Problem
 from qrspi.core.named_tuple import NamedTuple
@@ -123,7 +123,7 @@ def _model(node: Node | None) -> Model | None:
     if not isinstance(node, dict) or set(node) != {"vendor", "model"}:
         return None
     vendor, model = frontmatter.text(node, "vendor"), frontmatter.text(node, "model")
-    return Model(vendor, model) if vendor and model else None
+    return Model(vendor, model) if vendor and model and is_model_name(model) else None
 
 
 def _shown(node: Node) -> str:

@@ -79,10 +79,14 @@ def model(
         return None
     vendor = required_string(node, field, "vendor", faults)
     name = required_string(node, field, "model", faults)
-    if name and not (name[0] in _BEGINNING and _NAME.issuperset(name)):
+    if name and not is_model_name(name):
         faults.append(invalid(f"{field}.model", node["model"], _NAME_EXPECTED))
     unknown_keys(node, field, _MODEL_KEYS, faults)
     return Model(vendor, name) if vendor and name else None
+
+
+def is_model_name(name: str) -> bool:
+    return name[:1] in _BEGINNING and _NAME.issuperset(name)
 
 
 def required_string(block: dict[str, Node], field: str, key: str, faults: Faults) -> str | None:

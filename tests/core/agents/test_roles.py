@@ -84,6 +84,10 @@ def test_a_role_is_read(text, expected):
             '---\nname: verifier\nmodel: {vendor: "", model: m}\n---\nx',
             "model: found a list or mapping of another form, expected {vendor: …, model: …}",
         ),
+        (
+            "---\nname: verifier\nmodel: {vendor: v, model: m; id}\n---\nx",
+            "model: found a list or mapping of another form, expected {vendor: …, model: …}",
+        ),
         ("---\nname: verifier\n---\n \n", "text: found nothing, expected the role's instructions"),
     ],
 )
