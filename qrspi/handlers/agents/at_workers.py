@@ -9,6 +9,7 @@ from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from queue import Empty, SimpleQueue
 
+from qrspi.core.agents.dispatch_record import Record
 from qrspi.core.errors import Refusal
 from qrspi.core.fleet import job_message, queues
 from qrspi.core.fleet.result_message import Answered, Lost, Started, TakenBack, Word
@@ -116,9 +117,12 @@ def taken_back(
     }
     if mail is None:
         return {}
-    # The records lie in the run; a broker would delete any queue that is named to it.
-    tickets = (one.ticket for one in jobs.values())
-    begun = mail.take_back(frozenset(filter(queues.is_ticket, tickets)))
+    begun = mail.take_back(tickets(jobs.values()))
     return {
         at: begun is None or one.broker_job in begun or bool(one.worker) for at, one in jobs.items()
     }
+
+
+def tickets(records: Iterable[Record]) -> frozenset[str]:
+    """The records lie in the run, and a broker deletes any queue that is named to it."""
+    return frozenset(one.ticket for one in records if queues.is_ticket(one.ticket))

@@ -9,7 +9,7 @@ import pytest
 from qrspi.core.errors import Halt
 from qrspi.world.git import command, repository, tracked_files
 from qrspi.world.git.repository import Repo
-from tests.project import Project, init, trap
+from tests.project import RUN, Project, init, trap
 
 
 def plain(project: Project, tmp_path: Path) -> Path:
@@ -336,3 +336,61 @@ def test_what_is_untracked_is_named(project: Project) -> None:
     repo = repository.find(str(project.run))
     paths = ["plan.md", "tasks", "tasks/task-01.md", "tasks/task-02.md", "*.md", "none.md"]
     assert repo and tracked_files.untracked(repo, paths) == ("tasks/task-02.md", "*.md", "none.md")
+
+
+def nested(project: Project, tmp_path: Path, folder: str) -> Path:
+    """A repository at a folder of the project, and the run in it."""
+    (project.root / folder / "deeper").mkdir(parents=True, exist_ok=True)
+    project.git("init", "-q", at=project.root / folder)
+    return project.run
+
+
+@pytest.mark.rule("SEC-12")
+@pytest.mark.parametrize("folder", ["docs", "docs/qrspi", RUN])
+def test_a_repository_beside_the_texts_is_refused(
+    project: Project, tmp_path: Path, folder: str
+) -> None:
+    with pytest.raises(Halt) as refused:
+        repository.find(str(nested(project, tmp_path, folder)))
+    problem, place = refused.value.problem, f"{project.root}/{folder}/.git"
+    assert (problem.code, problem.file) == ("nested-repository", place)
+    assert problem.hint == f"mv {place} {place}.old"
+    project.git("worktree", "list")  # the one around it is as it was
+
+
+@pytest.mark.rule("SEC-12")
+def test_without_a_repository_around_only_the_run_is_none(tmp_path: Path) -> None:
+    """The folder of runs may be in git alone; a run never is."""
+    run = tmp_path / RUN
+    run.mkdir(parents=True)
+    project = Project(tmp_path)
+    project.git("init", "-q", at=run.parent)
+    found = repository.find(str(run))
+    assert found and found.root == str(run.parent)
+    project.git("init", "-q", at=run)
+    with pytest.raises(Halt) as refused:
+        repository.find(str(run))
+    assert refused.value.problem.code == "nested-repository"
+
+
+@pytest.mark.rule("SEC-12")
+def test_docs_may_be_a_submodule(project: Project, tmp_path: Path) -> None:
+    inner, outer = init(tmp_path / "inner"), Project(tmp_path / "outer")
+    outer.root.mkdir()
+    outer.git("init", "-q")
+    (inner.root / "qrspi/a-run").mkdir(parents=True)
+    (inner.root / "qrspi/a-run/goals.md").write_text("x")
+    inner.commit()
+    outer.git("submodule", "--quiet", "add", str(inner.root), "docs")
+    found = repository.find(str(outer.root / "docs/qrspi/a-run"))
+    assert found and found.root == str(outer.root / "docs")
+
+
+@pytest.mark.rule("SEC-11", "SEC-12")
+def test_a_work_tree_above_its_own_git_is_refused(project: Project) -> None:
+    project.git("config", "core.worktree", "../..")
+    with pytest.raises(Halt) as refused:
+        repository.find(str(project.run))
+    problem = refused.value.problem
+    assert (problem.code, problem.field) == ("root-leads-out", "core.worktree")
+    assert problem.found == str(project.root.parent)
