@@ -55,7 +55,10 @@ def test_a_table_of_what_was_done(run: Path, qrspi: Call) -> None:
         run,
         line("prepare-round", files=(Touched("reviews/goals/round-01.diff", None, NEW),)),
         line(
-            "approve", who="Ada Lovelace as Ada", round=None, files=(Touched("goals.md", OLD, NEW),)
+            "approve",
+            who="Ada Lovelace as Ada",
+            round=None,
+            files=(Touched("goals.md", OLD, NEW), Touched("goals.md", NEW, OLD)),
         ),
         line("commit-round", step="", files=(), outcome="stopped: why"),
     )

@@ -221,7 +221,10 @@ def _review(loop: Loop) -> str:
 
 def _continuing(facts: Facts, states: tuple[TaskState, ...]) -> str:
     """What follows the approval is said before the person gives it."""
-    keys = ", ".join(task.key for task in states if task.reviewed)
+    from qrspi.core.code_steps import integrate
+
+    to_merge = integrate.pending(facts.tree, (task for task in states if task.reviewed))
+    keys = ", ".join(task.key for task in to_merge)
     if not keys:
         return "approve implementation.md; there is nothing to merge"
     if lacks_branch(facts):

@@ -43,6 +43,7 @@ def lines(line: Line, width: int, *, files: bool = False) -> list[str]:
 
 def _with_files(begun: tuple[str, ...], files: tuple[Touched, ...], width: int) -> list[str]:
     """Files stand below a row that has no room for them: cut off, they would say nothing."""
+    files = tuple({item.path: item for item in files}.values())  # one may be written twice
     row = _row((*begun, ", ".join(one_line(item.path) for item in files) or "-"), _ANY)
     if cells_of(row) <= width:
         return [row]

@@ -171,6 +171,9 @@ def test_a_task_that_builds_on_merged_ones_starts_from_all_that_is_merged(tmp_pa
     assert (shop.tree("task-03") / "b.py").exists(), "task-02 is merged as well"
     assert shop.answer.missing == ("task-03",)
     assert shop.did() == []
+    shop.take("task-03", "c.py", "c = 1\n")
+    shop.next()
+    assert shop.answer.options[0].label == "approve implementation.md, and merge task-03 into main"
 
 
 @pytest.mark.rule("LIV-14")
