@@ -20,20 +20,20 @@ SURFACES: dict[str, frozenset[str]] = {
 }
 
 
-def approve(facts: Facts, answer: Next, step: str, surface: str) -> Problem | None:
+def approve(facts: Facts, following: Next, step: str, surface: str) -> Problem | None:
     return (
         _wrong_surface(facts, step, surface)
         or _no_step(facts, step)
         or _bad_config(facts, step)
-        or _approved_already(facts, answer, step)
-        or _not_current(facts, answer, step)
-        or _not_there(facts, answer, step)
+        or _approved_already(facts, following, step)
+        or _not_current(facts, following, step)
+        or _not_there(facts, following, step)
         or _needs_others(facts, step)
-        or _at_work(facts, answer, step)
+        or _at_work(facts, following, step)
     )
 
 
-def reject(facts: Facts, answer: Next, step: str) -> Problem | None:
+def reject(facts: Facts, following: Next, step: str) -> Problem | None:
     """Only the text that waits now. To go back to an earlier one is another decision."""
     if status_of(facts, step) == "approved" and step in facts.route:
         text = f"{STEP[step].artifact} is approved: to reject it, go back to it first"
@@ -41,8 +41,8 @@ def reject(facts: Facts, answer: Next, step: str) -> Problem | None:
         return Problem("already-approved", text, file=STEP[step].artifact, hint=back)
     return (
         _no_step(facts, step)
-        or _not_current(facts, answer, step)
-        or _not_there(facts, answer, step)
+        or _not_current(facts, following, step)
+        or _not_there(facts, following, step)
     )
 
 
@@ -83,10 +83,10 @@ def rewind(facts: Facts, target: str) -> Problem | None:
     )
 
 
-def decide(answer: Next, loop: Loop | None, name: str) -> Problem | None:
+def decide(following: Next, loop: Loop | None, name: str) -> Problem | None:
     """Only a finding that waits in the open round, and only once."""
     if loop is None or loop.pause is None or loop.stage != "paused":
-        return nothing_to_decide(answer, name)
+        return nothing_to_decide(following, name)
     choice = loop.pause.decisions.get(name)
     if choice == "pending":
         return None
@@ -98,13 +98,13 @@ def decide(answer: Next, loop: Loop | None, name: str) -> Problem | None:
         field="FINDING",
         found=name,
         expected=listed,
-        hint=answer.command,
+        hint=following.command,
     )
 
 
-def nothing_to_decide(answer: Next, name: str = "", what: str = "finding") -> Problem:
-    text = f"no {what} waits for a decision: {now(answer)}"
-    return Problem("nothing-to-decide", text, found=name, hint=answer.command)
+def nothing_to_decide(following: Next, name: str = "", what: str = "finding") -> Problem:
+    text = f"no {what} waits for a decision: {now(following)}"
+    return Problem("nothing-to-decide", text, found=name, hint=following.command)
 
 
 _WAITS: dict[Action, str] = {
@@ -124,11 +124,11 @@ _WAITS: dict[Action, str] = {
 }
 
 
-def now(answer: Next) -> str:
+def now(following: Next) -> str:
     """Where the run stands, in a few words."""
-    step = answer.step or "the run"
-    it = f"{step} round {answer.round}" if answer.round else step
-    return _WAITS[answer.action].format(it=it, step=step)
+    step = following.step or "the run"
+    it = f"{step} round {following.round}" if following.round else step
+    return _WAITS[following.action].format(it=it, step=step)
 
 
 def _not_waiting(loop: Loop, name: str) -> str:
@@ -191,12 +191,12 @@ def reset_by_rewind(facts: Facts, target: str) -> tuple[str, ...]:
 
 def dependents(facts: Facts, step: str) -> tuple[str, ...]:
     """The steps of the route that were built on `step`, directly or through others."""
-    found: list[str] = []
+    built_on_it: list[str] = []
     for other in facts.route:
         needs = prerequisites(other, facts.route)
-        if step in needs or any(need in found for need in needs):
-            found.append(other)
-    return tuple(other for other in found if facts.statuses[other] != "missing")
+        if step in needs or any(need in built_on_it for need in needs):
+            built_on_it.append(other)
+    return tuple(other for other in built_on_it if facts.statuses[other] != "missing")
 
 
 def _no_step(facts: Facts, step: str) -> Problem | None:
@@ -226,11 +226,11 @@ def _wrong_surface(facts: Facts, step: str, surface: str) -> Problem | None:
 
 
 def _bad_config(facts: Facts, step: str) -> Problem | None:
-    found = next(iter(configs.problems_for(facts.config, step)), None)
-    return config_problems.for_run(found, facts.tree) if found else None
+    problem = next(iter(configs.problems_for(facts.config, step)), None)
+    return config_problems.for_run(problem, facts.tree) if problem else None
 
 
-def _approved_already(facts: Facts, answer: Next, step: str) -> Problem | None:
+def _approved_already(facts: Facts, following: Next, step: str) -> Problem | None:
     if status_of(facts, step) != "approved":
         return None
     artifact = STEP[step].artifact
@@ -238,27 +238,27 @@ def _approved_already(facts: Facts, answer: Next, step: str) -> Problem | None:
         back = f"qrspi unapprove {facts.run} {step}"
         text = f"{artifact} was approved with another text: take that back first, with `{back}`"
         return Problem("already-approved", text, file=artifact, hint=back)
-    text = f"{artifact} is approved already: {now(answer)}"
-    return Problem("already-approved", text, file=artifact, hint=answer.command)
+    text = f"{artifact} is approved already: {now(following)}"
+    return Problem("already-approved", text, file=artifact, hint=following.command)
 
 
-def _not_current(facts: Facts, answer: Next, step: str) -> Problem | None:
+def _not_current(facts: Facts, following: Next, step: str) -> Problem | None:
     replanned = facts.step == "replan" and status_of(facts, step) == "replan-draft"
     if step == facts.step or replanned:
         return None
     where = facts.step or "its end"
-    text = f"{step} is not the current step, the run is at {where}: {now(answer)}"
+    text = f"{step} is not the current step, the run is at {where}: {now(following)}"
     return Problem(
-        "not-current", text, field="STEP", found=step, expected=facts.step, hint=answer.command
+        "not-current", text, field="STEP", found=step, expected=facts.step, hint=following.command
     )
 
 
-def _not_there(facts: Facts, answer: Next, step: str) -> Problem | None:
+def _not_there(facts: Facts, following: Next, step: str) -> Problem | None:
     artifact = STEP[step].artifact
     match artifact_status(facts.tree, step):
         case "missing", _:
-            text = f"{artifact} does not exist: {now(answer)}"
-            return Problem("missing-artifact", text, file=artifact, hint=answer.command)
+            text = f"{artifact} does not exist: {now(following)}"
+            return Problem("missing-artifact", text, file=artifact, hint=following.command)
         case "invalid", Problem() as problem:
             return problem._replace(message=f"{problem.message}; correct it first")
         case _:
@@ -279,10 +279,10 @@ def _needs_others(facts: Facts, step: str) -> Problem | None:
     )
 
 
-def _at_work(facts: Facts, answer: Next, step: str) -> Problem | None:
+def _at_work(facts: Facts, following: Next, step: str) -> Problem | None:
     """One finished task does not finish the batch, whatever a record beside it says."""
-    if step not in CODE_STEPS or answer.action == "approve" or answer.kind == "test":
+    if step not in CODE_STEPS or following.action == "approve" or following.kind == "test":
         return None
     artifact = STEP[step].artifact
-    text = f"{step} is not ready to be approved: {now(answer)}"
-    return Problem("not-ready", text, file=artifact, hint=answer.command)
+    text = f"{step} is not ready to be approved: {now(following)}"
+    return Problem("not-ready", text, file=artifact, hint=following.command)
