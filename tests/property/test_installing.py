@@ -7,7 +7,7 @@ import tomllib
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from qrspi.core.installing import install_plan
@@ -17,6 +17,7 @@ from qrspi.core.model import Problem
 
 SKILL = "---\nname: qrspi\n---\n\nText.\n"
 HOSTS_AND_LEVELS = [(host, level) for host in HOSTS for level in ("project", "user")]
+SOME = settings(max_examples=max(10, settings().max_examples // 3))  # of each host and level
 NAMES = st.sampled_from(["model", "permissions", "hooks", "mcpServers", "ä", 'a"b', "Stop", "x"])
 LEAVES = st.one_of(st.text(max_size=8), st.integers(), st.booleans(), st.none(), st.floats(0, 1))
 VALUES = st.recursive(
@@ -78,6 +79,7 @@ def applied(files: dict[str, str], plan: Plan | Problem) -> tuple[dict[str, str]
 
 @pytest.mark.rule("HST-10")
 @pytest.mark.parametrize(("host", "level"), HOSTS_AND_LEVELS)
+@SOME
 @given(data=st.data())
 def test_what_was_put_in_comes_out_again(host: HostName, level: Level, data: st.DataObject) -> None:
     mine = parts(host, level, SKILL)
@@ -96,6 +98,7 @@ def test_what_was_put_in_comes_out_again(host: HostName, level: Level, data: st.
 
 @pytest.mark.rule("HST-10")
 @pytest.mark.parametrize(("host", "level"), HOSTS_AND_LEVELS)
+@SOME
 @given(data=st.data())
 def test_nobody_elses_settings_change(host: HostName, level: Level, data: st.DataObject) -> None:
     mine = parts(host, level, SKILL)
@@ -125,6 +128,7 @@ def _within(old: Any, new: Any) -> bool:
 
 @pytest.mark.rule("HST-10")
 @pytest.mark.parametrize(("host", "level"), HOSTS_AND_LEVELS)
+@SOME
 @given(data=st.data())
 def test_without_a_record_our_part_is_found_by_itself(
     host: HostName, level: Level, data: st.DataObject
