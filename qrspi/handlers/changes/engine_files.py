@@ -12,7 +12,7 @@ from qrspi.core.rounds import manifest as manifests
 from qrspi.core.rounds.manifest import Manifest
 from qrspi.core.steps.cascade import FILE as CASCADES
 from qrspi.core.tree import Fault, Tree, entries
-from qrspi.world.git import commits, refs
+from qrspi.world.git import commits
 from qrspi.world.git.repository import Repo
 
 _ALWAYS = ("config.md", approvals.FILE, CASCADES, MARKER, CLOSED)
@@ -40,7 +40,7 @@ def find(tree: Tree, repo: Repo) -> Own:
 
 def _on_record(repo: Repo, folders: tuple[str, ...]) -> frozenset[str]:
     """Rounds whose manifest is in HEAD; none of them while one was renewed since."""
-    names = set(commits.names(repo, "HEAD")) if refs.head(repo) else set()
+    names = set(commits.names(repo, "HEAD"))
     known = {folder: f"{folder}/{MANIFEST}" for folder in folders}
     known = {folder: path for folder, path in known.items() if path in names}
     same = known and commits.is_on_record(repo, tuple(known.values()))

@@ -143,10 +143,13 @@ def touching(repo: Repo, paths: Sequence[str], most: int) -> tuple[str, ...]:
 
 
 def names(repo: Repo, commit: str) -> tuple[str, ...]:
-    """The files that a commit has in the folder of `repo`, relative to it."""
+    """The files that a commit has in the folder of `repo`, relative to it; none when there is no
+    such commit."""
     check(commit)
-    said = command.read(repo.path, ["ls-tree", "-r", "-z", "--name-only", commit]).out
-    return tuple(name for name in os.fsdecode(said).split("\0") if name)
+    said = command.read(repo.path, ["ls-tree", "-r", "-z", "--name-only", commit], ok=(0, 128))
+    if said.status and resolve(repo, commit):
+        raise command.failure("ls-tree", said)
+    return tuple(name for name in os.fsdecode(said.out).split("\0") if name)
 
 
 def paths_of(repo: Repo, name: str) -> tuple[str, ...]:

@@ -426,6 +426,7 @@ def test_several_files_of_a_commit_are_read_at_once(project: Project) -> None:
 def test_a_branch_without_commits_has_no_files(tmp_path: Path) -> None:
     repo = repo_of(init(tmp_path / "unborn").run)
     assert commits.contents(repo, "HEAD", ["plan.md"]) == {}
+    assert commits.names(repo, "HEAD") == ()
     assert not commits.lags(repo, ["plan.md"])
 
 
