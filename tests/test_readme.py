@@ -50,7 +50,7 @@ def test_one_feature_goes_through_every_step_to_its_pull_request() -> None:
         assert f"> {name} <<" in story or re.search(rf"> (?:\.\./)*{name}$", story, re.MULTILINE)
     assert "$ qrspi task report task-01" in story
     assert "The run is complete. Its work waits on branch qrspi/sign-link-mail; " in story
-    assert "pull-request.md\n# Sign link mail\n" in story
+    assert "pull-request.md\n# Sign in with a link from a mail\n" in story
 
 
 def test_every_target_of_make_that_is_named_is_there() -> None:

@@ -8,6 +8,7 @@ _SENTENCES = {
     "write-prompts": "write the prompts of {it}",
     "assemble": "collect the findings of {it}",
     "scope": "note what the findings of {it} touch",
+    "commit-drafts": "commit the drafts",
     "commit-round": "commit {it}",
     "adopt-commit": "find the commit of {it}",
     "choose-loop": "note how {it} goes on",

@@ -183,8 +183,8 @@ def test_a_round_that_was_skipped_is_not_called_reviewed(project: Path, qrspi: C
     qrspi("resolve", RUN, "skip")
     qrspi("next", RUN)
     assert answer(qrspi)["care"][0] == (
-        "Read with care: goals.md was not read by quality-claude, scope-claude; round 1 was closed "
-        "without them; nobody has decided about it before."
+        "Read with care: goals.md is the text of round 1, without an answer from quality-claude, "
+        "scope-claude; nobody has decided about it before."
     )
 
 

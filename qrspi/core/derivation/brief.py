@@ -142,7 +142,7 @@ def _record(record: Record) -> str:
 
 
 # Records of a setting, which are about no text.
-_ANSWERS = {"test-command": "what runs the tests", "onto": "where tasks are merged into"}
+_ANSWERS = {"test-command": "what runs the tests", "onto": "the branch for tasks"}
 
 
 def reasons(found: Survey) -> tuple[str, ...]:

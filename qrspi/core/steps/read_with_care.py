@@ -41,7 +41,7 @@ def _changed(facts: Facts, loop: Loop) -> str:
         return ""
     how = f"is the text that round {loop.round} reviewed"
     if silent := loop.files.silent_tags if loop.skipped and loop.files else ():
-        how = f"was not read by {', '.join(silent)}; round {loop.round} was closed without them"
+        how = f"is the text of round {loop.round}, without an answer from {', '.join(silent)}"
     elif not loop.fresh:
         how = f"has changed since round {loop.round} reviewed it, see {loop.paths.dispositions}"
     return f"{BEGIN} {loop.subject.artifact} {how}; nobody has decided about it before."
