@@ -204,7 +204,6 @@ RESTS_ON = {
         "it is not merged into {}",
     ),
     "the exit status of a command that was run": (
-        "the tests failed before the first task",
         "failed with exit",
         "the tests passed and no finding is open",
     ),
