@@ -89,7 +89,7 @@ OTHER = approvals.render(Record("approve", "goals", text_hash(artifact(body="Oth
             DRAFT | approved("goals"),
             "goals",
             "cli",
-            "goals.md is approved already: next is author questions",
+            "goals.md is approved already: next is to write questions",
         ),
         (
             DRAFT | approved(*FULL),
@@ -126,8 +126,7 @@ OTHER = approvals.render(Record("approve", "goals", text_hash(artifact(body="Oth
             REPLANNED | MARKER | {"goals.md": artifact()},
             "plan",
             "cli",
-            "plan is not the current step, the run is at goals: next is prepare-round goals round "
-            "1",
+            "plan is not the current step, the run is at goals: next is to open goals round 1",
         ),
     ],
     ids="waits surface route twice end other broken needs replanned earlier".split(),

@@ -9,6 +9,7 @@ import os
 import pkgutil
 import signal
 import sys
+import time
 import traceback
 from collections.abc import Mapping
 from contextlib import suppress
@@ -18,6 +19,7 @@ from typing import NamedTuple
 import qrspi
 
 SUBREAPER = 36  # PR_SET_CHILD_SUBREAPER
+LOOK = 0.001  # seconds between two looks at what is left of a group
 GROUPS = ("checkpoint", "quality", "task")  # of commands
 Words = tuple[str, ...]
 
@@ -94,8 +96,10 @@ def ended(pid: int) -> int:
     """How it ended, once everything it started has ended too."""
     status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
     with suppress(ChildProcessError):
+        # Whoever leaves the group meanwhile, for a session of its own, wakes nobody up.
         while True:
-            os.waitpid(-pid, 0)
+            if os.waitpid(-pid, os.WNOHANG)[0] == 0:
+                time.sleep(LOOK)
     return status
 
 
