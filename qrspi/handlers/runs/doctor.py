@@ -78,7 +78,7 @@ def _work_trees(root: Root) -> Iterator[Sign]:
     """Those of tasks whose run is complete, closed or gone."""
     try:
         repo = repository.find(root.runs_dir)
-        trees = worktrees.worktrees(repo) if repo else ()
+        trees = worktrees.worktrees(repo) if repo and worktrees.has_any(repo) else ()
     except Halt:
         return
     runs = {slug_of(run.name): run for run in locate.readable_runs(root)}

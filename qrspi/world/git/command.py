@@ -99,6 +99,17 @@ def read(
     """Ask git. A status that is not in `ok` halts with git's own words."""
     env = _QUIET | _config_env(config)
     output = _collect(_start(directory, [*_INERT, *args], env, piped=bool(given)), given)
+    return _expected(args, output, ok)
+
+
+def read_each(directory: str, questions: Sequence[Sequence[str]]) -> list[Output]:
+    """Several questions, which git answers side by side."""
+    begun = [_start(directory, [*_INERT, *args], _QUIET) for args in questions]
+    outputs = [_collect(process) for process in begun]
+    return [_expected(*pair, (0,)) for pair in zip(questions, outputs, strict=True)]
+
+
+def _expected(args: Sequence[str], output: Output, ok: tuple[int, ...]) -> Output:
     if output.status not in ok:
         raise failure(args[0], output)
     return output

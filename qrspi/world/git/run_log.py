@@ -20,12 +20,12 @@ def of_run(repo: Repo) -> RunHistory:
     """`repo` is asked from the run's folder."""
     if head(repo) is None:
         return RunHistory()
-    args = [*_LOG, "--no-ext-diff", "--no-textconv", _FORMAT, "HEAD", "--", "."]
-    said = os.fsdecode(command.read(repo.path, args).out)
+    log = [*_LOG, "--no-ext-diff", "--no-textconv", _FORMAT, "HEAD", "--", "."]
+    files = ["ls-tree", "-r", "-z", "--name-only", "HEAD", "."]
+    said, listed = (os.fsdecode(one.out) for one in command.read_each(repo.path, [log, files]))
     prefix = "" if repo.from_root(".") == "." else f"{repo.from_root('.')}/"
     commits = tuple(_commits(said, prefix))
-    listed = command.read(repo.path, ["ls-tree", "-r", "-z", "--name-only", "HEAD", "."]).out
-    return RunHistory(commits, frozenset(filter(None, os.fsdecode(listed).split("\0"))))
+    return RunHistory(commits, frozenset(filter(None, listed.split("\0"))))
 
 
 def _commits(said: str, prefix: str) -> Iterator[Commit]:

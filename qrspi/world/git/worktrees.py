@@ -68,6 +68,11 @@ def checked_place(repo: Repo, shown: str) -> str:
     return place(repo, *shown.split("/")[1:])
 
 
+def has_any(repo: Repo) -> bool:
+    """Beside the main one. Git keeps them there, so it need not be asked where there are none."""
+    return os.path.isdir(f"{repo.common_dir}/worktrees")
+
+
 def worktrees(repo: Repo) -> tuple[Worktree, ...]:
     output = worktree_list.asked(repo)
     if output.status and _drop_unreadable(repo):

@@ -143,16 +143,23 @@ def kernel(path: str) -> list[int] | None:
 
 def _is_unchanged(run: str, entry: Entry) -> bool:
     """An entry without files could not be found wrong, so it must begin with the run's folder."""
-    lstat = os.lstat  # this is the hot loop of a second `status --all`
     try:
-        for path, inode, size, changed in entry.there:
-            found = lstat(f"{run}/{path}")
-            if found.st_ctime_ns != changed or found.st_ino != inode or found.st_size != size:
+        with opened(run) as place:  # from here the kernel has a fifth less to do for each file
+            if not _are_as_kept(place, entry.there):
                 return False
         named = entry.there[0][0] == "."
         return named and not any(os.path.lexists(f"{run}/{path}") for path in entry.absent)
     except (OSError, ValueError, TypeError, IndexError):
         return False
+
+
+def _are_as_kept(place: int, there: list[list[Any]]) -> bool:
+    stat = os.stat  # this is the hot loop of a second `status --all`
+    for path, inode, size, changed in there:
+        found = stat(path, dir_fd=place, follow_symlinks=False)
+        if found.st_ctime_ns != changed or found.st_ino != inode or found.st_size != size:
+            return False
+    return True
 
 
 def _with_folders(seen: Iterable[Seen]) -> dict[str, None]:
