@@ -6,7 +6,7 @@ import pytest
 
 from qrspi.core.recording_tree import RecordingTree, Seen
 from qrspi.core.snapshot import Snapshot
-from qrspi.core.tree import Entry, Fault
+from qrspi.core.tree import FRONTMATTER_LIMIT, Entry, Fault
 from tests import runs
 
 
@@ -90,3 +90,17 @@ def test_what_files_cannot_show_is_never_taken_for_current(
     snapshot = Snapshot(runs.tree({"a.md": b"a"}))
     ask(snapshot)
     assert not snapshot.is_current()
+
+
+def test_a_start_that_is_the_whole_file_is_not_read_again() -> None:
+    long = b"x" * (FRONTMATTER_LIMIT + 100)
+    witness = RecordingTree(runs.tree({"short.md": b"short", "long.md": long}))
+    snapshot = Snapshot(witness)
+    for path in ("short.md", "long.md"):
+        snapshot.head(path)
+    assert snapshot.read("short.md") == b"short"
+    assert snapshot.read("short.md", 4) == Fault("too-large", "5", 4)
+    assert snapshot.read("long.md") == long
+    snapshot = Snapshot(witness := RecordingTree(runs.tree({"short.md": b"short"})))
+    assert (snapshot.head("short.md"), snapshot.read("short.md")) == (b"short", b"short")
+    assert witness.seen == (Seen("short.md", "start", "there"),)
