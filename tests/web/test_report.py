@@ -67,3 +67,22 @@ def test_what_cannot_be_proven_is_said(run: Path, tmp_path: Path) -> None:
     done = report(run, "--html", str(tmp_path / "a.html"))
     assert done.returncode == 0
     assert f"<li>{because}</li>" in unescape((tmp_path / "a.html").read_text())
+
+
+@pytest.mark.rule("WEB-14")
+def test_it_has_the_track_the_decisions_the_plot_and_the_spend(run: Path, tmp_path: Path) -> None:
+    pytest.importorskip("jinja2")
+    folder = run.parents[2]
+    cost = ("--role", "quality", "--model", "large", "--usd", "0.25", "--input-tokens", "90")
+    spent = ("spend", "add", runs.RUN, "--step", "goals", "--round", "1", *cost)
+    for words in (("close", runs.RUN, "--reason", "Later."), ("reopen", runs.RUN), spent):
+        subprocess.run([COMMAND, *words], cwd=folder, check=True, capture_output=True)
+    assert report(run, "--html", str(tmp_path / "a.html")).returncode == 0
+    html, plain = unescape((tmp_path / "a.html").read_text()), report(run).stdout
+    decided = re.findall(r"^- \S+Z Ada Example: (\w+)$", plain, re.MULTILINE)
+    assert decided == ["close", "reopen"]
+    assert html.count("Ada Example") == 2
+    assert "\n1 call, 90 tokens, 0.2500 USD.\n" in plain
+    assert "1 call, 90 tokens, 0.2500 USD." in html
+    assert "Round 1: 1 kept, 1 part in scope, the whole text. Round 2: 0 kept" in html
+    assert plain.count("\n- [ ] ") == html.count('<li class="pending">') == 10
