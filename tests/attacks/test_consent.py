@@ -41,6 +41,7 @@ def refused(arena: Arena, *words: str) -> None:
         "next": ("next", "--dispatch"),
         "dispatch": ("dispatch", "run"),
         "quality": ("quality", "check", "--mode", "live", "-"),
+        "a trial of roles": ("roles", "trial", "--send", "--answers", "answers"),
     },
 )
 def test_an_agents_program(
