@@ -66,7 +66,7 @@ def encodable(value: Any) -> Any:
 
 
 def wrong_arguments(tool: str, error: ValidationError, expected: Iterable[str]) -> CallToolResult:
-    found = (f"{_place(one['loc'])}: {one['msg']}" for one in error.errors())
+    found = (f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors())
     return refusal(_misuse(tool, "; ".join(found), expected))
 
 
@@ -79,7 +79,3 @@ def _misuse(tool: str, what: str, expected: Iterable[str]) -> Problem:
     takes = ", ".join(expected) or "nothing"
     text = f"{tool} cannot be called like this: {what}"
     return Problem("usage", text, expected=takes, hint=f"call {tool} with: {takes}")
-
-
-def _place(path: tuple[int | str, ...]) -> str:
-    return ".".join(map(str, path))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from qrspi.core.agents.trial_score import Outcome, Tally
+from qrspi.core.agents.trial_score import Outcome
 from qrspi.handlers.agents.role_trial import Result
 from qrspi.render.terminal import counted, one_line, table
 
@@ -33,7 +33,7 @@ def document(result: Result, folder: str, model: str, day: str) -> dict[str, Any
         "folder": folder,
         "model": model or None,
         "date": day,
-        "roles": [_tally(one) for one in result.tallies],
+        "roles": [one._asdict() for one in result.tallies],
         "outcomes": [_outcome(one) for one in result.outcomes if one.state != "absent"],
     }
 
@@ -48,10 +48,6 @@ def _blank() -> dict[str, Any]:
         "roles": [],
         "outcomes": [],
     }
-
-
-def _tally(one: Tally) -> dict[str, Any]:
-    return one._asdict()
 
 
 def _outcome(one: Outcome) -> dict[str, Any]:

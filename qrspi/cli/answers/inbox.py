@@ -35,7 +35,7 @@ def show(session: Session, request: Request) -> None:
     said = [document(item) for item in found]
     session.answer(
         {"schema": "qrspi/inbox/v1", "items": said},
-        _commands(found) if request.commands else _lines(found),
+        [one_line(item.command) for item in found] if request.commands else _lines(found),
     )
 
 
@@ -52,10 +52,6 @@ def counts(session: Session, names: Iterable[str] | None = None) -> dict[str, in
 def document(item: Item) -> dict[str, object]:
     said = item._asdict()
     return {**said, **{name: said[name] or None for name in ("step", "round", "finding")}}
-
-
-def _commands(found: tuple[Item, ...]) -> list[str]:
-    return [one_line(item.command) for item in found]
 
 
 def _lines(found: tuple[Item, ...]) -> list[str]:

@@ -53,17 +53,14 @@ def look(tree: Tree, *, copied: bool = False) -> Found | Problem:
             files.append(path)
         else:
             left_out.append(f"{path} is {kind}, which is not followed")
-    left_out += [f"{name} is left out" for name in _names(tree) if copied and name in _LEFT_OUT]
+    names = (entry.name for entry in entries(tree, "")) if copied else ()
+    left_out += [f"{name} is left out" for name in names if name in _LEFT_OUT]
     return Found(tuple(sorted(files)), tuple(left_out), _rounds(tree, files))
 
 
 def _too_many() -> Problem:
     text = f"the folder holds more than {MOST_FILES} files: expected one run"
     return Problem("too-large", text, expected=f"at most {MOST_FILES} files")
-
-
-def _names(tree: Tree) -> list[str]:
-    return [entry.name for entry in entries(tree, "")]
 
 
 _KINDS = {"link": "a link", "other": "a pipe, socket or device"}

@@ -214,12 +214,10 @@ def read(data: bytes) -> ScopeSet | Problem:
     comments = [line.rstrip() for line in text.split("\n") if line.startswith("# ")]
     totals = (match for line in comments if (match := re.fullmatch(_TOTAL, line)))
     total = next((int(match[1]) for match in totals), None)
-    warnings = tuple(line[len(_WARNING) :].strip() for line in comments if _warns(line))
+    warnings = tuple(
+        line[len(_WARNING) :].strip() for line in comments if line.startswith(_WARNING)
+    )
     return ScopeSet(tags, warnings, total, normalised=finished(data) != data)
-
-
-def _warns(line: str) -> bool:
-    return line.startswith(_WARNING)
 
 
 def _malformed(reason: str, found: str) -> Problem:

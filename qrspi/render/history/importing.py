@@ -64,7 +64,7 @@ def lines(source: Source, plan: ImportPlan, done: Imported | None) -> list[str]:
     written = ", ".join(done.files if done else plan.files)
     lines += ["", f"{'Written' if done else 'Would write'}: {written}"] if written else []
     lines += [f"Committed as {done.commit[:12]}"] if done and done.commit else []
-    return [*lines, "", *_next(plan, done)]
+    return [*lines, "", *run_page.next_lines(_following(plan, done))]
 
 
 def _odd(plan: ImportPlan, *, examples: bool) -> list[str]:
@@ -76,10 +76,6 @@ def _odd(plan: ImportPlan, *, examples: bool) -> list[str]:
         lines.append(f"  {one_line(one.kind)}: {one.times}")
         lines += [f"    {one_line(text)}" for text in one.examples[:1] if examples]
     return lines
-
-
-def _next(plan: ImportPlan, done: Imported | None) -> list[str]:
-    return run_page.next_lines(_following(plan, done))
 
 
 def _following(plan: ImportPlan, done: Imported | None) -> Next:
