@@ -18,6 +18,7 @@ from tests.test_architecture import Module, modules
 PROGRAMS = {
     "cli/verbs/ui.py": "the user's browser, with the address of our own page",
     "world/git/command.py": "git, by argument lists of ours",
+    "world/git/user_git.py": "what `command` gives it",
     "world/processes/children.py": "a helper of ours; argument lists for `command_line`",
     "world/processes/configured_command.py": "the line of a permit",
     "world/processes/forked_work.py": "nothing: its children are forks, which read and end",
@@ -62,7 +63,7 @@ _REACHES_OUT = frozenset(
 _STAYS_INSIDE = frozenset(
     """__future__ _sha2 _sha256 _thread ast base64 binascii bisect calendar click collections
     contextlib datetime difflib
-    email.utils errno fcntl functools gc glob hashlib hmac html http importlib inspect io
+    email.utils errno fcntl functools gc git glob hashlib hmac html http importlib inspect io
     itertools jinja2 json jsonlines logging markdown_it markupsafe math mcp.server mcp.types nh3 os
     pathlib platform plistlib pwd pydantic qrspi queue random re rich ruamel.yaml secrets select
     selectors shlex shutil signal site sqlite3 stat starlette struct subprocess sys tempfile termios

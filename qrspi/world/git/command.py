@@ -117,9 +117,16 @@ def _expected(args: Sequence[str], output: Output, ok: tuple[int, ...]) -> Outpu
 
 def write(directory: str, args: Sequence[str], *, given: bytes = b"") -> Output:
     """Let git change something; the caller judges the status."""
+    from qrspi.world.git import user_git
+
     # In the user's language, which their hooks inherit.
-    env = {name: os.environ.get(name, "") for name in _ENGLISH}
-    return _collect(_start(directory, args, env, piped=True), given)
+    env = {name: os.environ.get(name, "") for name in _ENGLISH} | _AS_STORED
+    words, without = _words(directory, args), [name for name in _FOREIGN if name not in env]
+    try:
+        begun = user_git.start(directory, words, env, without=without, detached=_detached)
+    except OSError as error:
+        raise _cannot_run(error) from None
+    return _collect(begun, given)
 
 
 def pour(directory: str, args: Sequence[str], env: dict[str, str], sink: int) -> Output:
@@ -208,11 +215,9 @@ def _start(
 ) -> Popen[bytes]:
     from subprocess import DEVNULL, PIPE, Popen
 
-    program = os.environ.get("GIT_PYTHON_GIT_EXECUTABLE", "git")
-    where = ["-C", directory, *bare_folders.explicit(directory), *_NO_BARE]
     try:
         return Popen(
-            [program, *where, *args],
+            _words(directory, args),
             cwd=directory if os.access(directory, os.X_OK) else None,
             env=_environment({**_ENGLISH, **env, **_AS_STORED}, dropped),
             stdin=PIPE if piped else DEVNULL,
@@ -222,6 +227,12 @@ def _start(
         )
     except OSError as error:
         raise _cannot_run(error) from None
+
+
+def _words(directory: str, args: Sequence[str]) -> list[str]:
+    """-C, since a process may quietly stay where it is when it may not enter a folder."""
+    program = os.environ.get("GIT_PYTHON_GIT_EXECUTABLE", "git")
+    return [program, "-C", directory, *bare_folders.explicit(directory), *_NO_BARE, *args]
 
 
 def _cannot_run(error: OSError) -> Halt:
