@@ -146,7 +146,9 @@ class Daemon:
             if self._watcher.stopping:
                 return
             yield from self._look_at(run)
-        self._in_git.let_go()
+        # What failed at the start is looked at once more in a moment, before a person is asked.
+        if change.git or change.why in ("sweep", "lost"):
+            self._in_git.let_go()
         yield from self._gone(change, {run.name for run in runs})
         if change.why in ("start", "lost"):
             failed = len(self._troubles.keys() - {""})
@@ -265,7 +267,8 @@ class Daemon:
         if trouble is None or trouble.problem != problem:
             trouble = Trouble(problem, since=now, last_tried=now)
             yield report
-        ask = not trouble.told and self._settled(name, trouble.since)
+        may_ask = self._settings.on_human is not None and not trouble.told
+        ask = may_ask and self._settled(name, trouble.since)
         self._troubles[name] = trouble._replace(last_tried=now, told=trouble.told or ask)
         if ask:
             self._ask(report)

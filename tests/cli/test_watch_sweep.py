@@ -53,6 +53,10 @@ class Deaf:
     def kept_of_git(self) -> object:
         return self._daemon._in_git._seen
 
+    @property
+    def reminders(self) -> dict[str, float]:
+        return self._watcher._later
+
     def sweep(self) -> int:
         """How many runs were derived."""
         before = self.looks
@@ -278,11 +282,15 @@ def test_a_start_asks_git_about_all_runs_at_once(
     assert [verb for verb in asked() if verb.startswith("ls-")] == ["ls-tree", "ls-files"]
 
 
+@pytest.mark.rule("DMN-02", "DMN-06")
+def test_what_failed_is_not_looked_at_again_where_nobody_is_to_be_called(tmp_path: Path) -> None:
+    assert failing(tmp_path).reminders == {}
+
+
 @pytest.mark.rule("DMN-02", "SPE-01")
 def test_what_is_kept_of_git_does_not_grow_with_the_index(tmp_path: Path) -> None:
     """Runs that were deleted without a commit stay in the index; of each only two hashes count."""
     daemon = failing(tmp_path)
-    assert tracked_files._listings == {}
     kept = []
     for number in (10, 500):
         gone = tmp_path / "docs" / "qrspi" / SECOND
