@@ -72,9 +72,9 @@ def _merge(job: Job, place: Workplace, task: TaskState) -> Merge | Conflict:
         case Conflict() as conflict:
             return conflict
         case Merged(commit):
-            _must_leave_runs(job, place, task, commit)
             _must_be_seen(job, place, task, base, commit)
             _must_be_whole(job, place, task, base, commit)
+            _must_leave_runs(job, place, task, commit)
             return Merge(task.key, branch, task.commit, commit)
         case UpToDate():
             made = refs.came_with(place.repo, task.commit)
