@@ -204,7 +204,6 @@ def test_only_these_names_of_config_lead_to_them() -> None:
         "handlers/agents/prompt_parameters.py",  # as `code_material` gives it
         "handlers/agents/role_trial.py",  # names of keys, to take them out of answers
         "handlers/changes/code_repository.py",  # by a permit
-        "handlers/tasks/reports.py",  # whether there is one
         "handlers/runs/start_run.py",  # as its person says it
         "handlers/runs/consent.py",  # makes what is asked about
         "handlers/tasks/reports.py",  # whether there is one
