@@ -223,7 +223,7 @@ function page() {
     field.closest("details").open = true;
     mark();
     $("textarea", field.form).focus({ preventScroll: true });
-    field.form.scrollIntoView({ block: "nearest" }); // within the answers, where several are open
+    field.closest(".gate").scrollTo(0, 1e6); // it is the last of the answers; the page stays where it is
   }
 
   // The line that a place in the text belongs to: the last one that begins before it.
