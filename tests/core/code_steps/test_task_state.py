@@ -250,6 +250,7 @@ def test_a_round_whose_findings_were_all_left_is_for_a_person() -> None:
     files[name] = b"---\ndecisions:\n  spec-claude.R1-F01: skip\n---\n"
     found = state(reported("task-01"), files)
     assert (found.state, following(found).who) == ("undecided", "human")
+    assert found.because[0].startswith("task-01: Reviews found issues in round 1")
 
 
 @pytest.mark.rule("QV-13")

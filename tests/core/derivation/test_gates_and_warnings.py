@@ -10,9 +10,11 @@ from qrspi.core.config import reader as configs
 from qrspi.core.derivation.derive import derive
 from qrspi.core.model import Next
 from qrspi.core.pipeline import ROUTES, STEP, subject_of
-from qrspi.core.records import approvals, step_text
+from qrspi.core.records import approvals, audit_trail, step_text
 from qrspi.core.records.approvals import Record
+from qrspi.core.records.audit_trail import Line, Touched
 from qrspi.core.rounds import loop as loops
+from qrspi.world.files import json_log
 from tests import deliveries
 from tests.core.rounds.test_loop import CLEAN, SCORED, evaluated, opened, with_engine_files
 from tests.runs import (
@@ -155,10 +157,9 @@ def test_a_prompt_of_a_quality_reviewer_that_nobody_answered_is_warned_of() -> N
 @pytest.mark.rule("RP-03")
 def test_a_phase_that_is_being_put_away_comes_before_everything_else() -> None:
     """Its records are being moved: what they ask for meanwhile is not to be answered."""
-    log = approvals.render(Record("phase", "replan", "", 0))
-    files = deliveries.finished() | {approvals.FILE: log, "phases/phase-01/plan.md": b""}
-    state = derive(tree(files))
-    assert state.next.step == "replan"
+    log = approvals.render(Record("replan", "plan", "", 0, replan="minor"))
+    answer = derive(tree(deliveries.finished(), {approvals.FILE: log})).next
+    assert (answer.step, answer.kind, answer.who) == ("replan", "archive-phase", "engine")
 
 
 @pytest.mark.rule("LIV-18")
@@ -172,3 +173,26 @@ def test_faults_are_errors_only_where_they_are_to_be_corrected(
     files = opened() | dict(bad)
     assert evaluated(files).files is not None
     assert len(derive(tree(files)).errors) == faults
+
+
+TRAIL = Line(
+    *("2026-05-17T09:30:00Z", "cli", "dispatch-review"),
+    files=(Touched("reviews/goals/round-01/scope-claude.clean.md", None, "a" * 64),),
+)
+LOST = "reviews/goals/round-01/quality-claude.finding-F01.md"
+
+
+@pytest.mark.rule("SEC-22")
+@pytest.mark.parametrize(
+    "files",
+    [
+        {audit_trail.FILE: json_log.encode(audit_trail.render(TRAIL))},
+        {path: data for path, data in with_engine_files(opened() | SCORED).items() if path != LOST},
+    ],
+    ids=["all reviews, by the trail", "an answer, by the verified file"],
+)
+def test_what_vanished_is_missed_whichever_half_of_its_traces_is_left(
+    files: Mapping[str, bytes],
+) -> None:
+    state = derive(tree({"config.md": config(), "goals.md": artifact()}, files))
+    assert "vanished" in [one.code for one in state.warnings]

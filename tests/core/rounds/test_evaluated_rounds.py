@@ -5,11 +5,13 @@ from __future__ import annotations
 import pytest
 
 from qrspi.core.config import reader as configs
+from qrspi.core.derivation.derive import survey
 from qrspi.core.pipeline import subject_of
 from qrspi.core.records import audit_trail
 from qrspi.core.records.audit_trail import Line, Touched
 from qrspi.core.rounds import loop as loops
 from qrspi.core.rounds.loop import Loop
+from qrspi.core.steps import after_round
 from qrspi.core.tree import MemoryTree
 from qrspi.world.files import json_log
 from tests.core.rounds import test_provenance as elsewhere
@@ -24,6 +26,7 @@ from tests.core.rounds.test_loop import (
     Files,
     evaluated,
     goals,
+    on_record,
     opened,
     with_engine_files,
 )
@@ -182,3 +185,16 @@ def test_what_the_engine_still_has_to_write(files: Files, stage: str, because: s
 def test_a_skip_covers_a_malformed_scope_set() -> None:
     files = with_engine_files(opened() | SCORED | SKIP) | MALFORMED
     assert evaluated(files).stage == "fixing"
+
+
+@pytest.mark.rule("CSC-06")
+@pytest.mark.parametrize("fields", [{}, {"cascade": "off"}])
+def test_only_where_a_round_could_approve_is_it_said_why_it_does_not(
+    fields: dict[str, str],
+) -> None:
+    """A person approves goals in any run, whether somebody went back to them or not."""
+    files = with_engine_files(opened() | CLEAN) | {"config.md": config(**fields)}
+    facts = survey(MemoryTree(files | on_record("reject"))).facts
+    loop = evaluated(files)
+    assert facts is not None
+    assert (loop.clean, after_round.to_know(facts, loop)) == (True, ())

@@ -89,6 +89,16 @@ def test_a_text_that_lost_its_approval_by_an_edit_is_told_to_have_changed() -> N
     assert changed == ["goals.md"]
 
 
+@pytest.mark.rule("LIV-08")
+def test_a_step_without_a_record_was_approved_before_no_change() -> None:
+    """Nobody knows which of the two texts of the goals it was built on."""
+    twice = [text_hash(OTHER), text_hash(artifact("approved"))]
+    log = b"".join(approvals.render(Record("approve", "goals", one, 1)) for one in twice)
+    files = {"config.md": config(), approvals.FILE: log}
+    state = derive(tree(files, approved("goals", "questions")))
+    assert [one.code for one in state.warnings if one.code == "upstream-changed"] == []
+
+
 @pytest.mark.rule("ST-04")
 @pytest.mark.parametrize("marker", [True, False])
 def test_a_replan_needs_its_marker(marker: bool) -> None:

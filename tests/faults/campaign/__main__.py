@@ -3,7 +3,6 @@ from __future__ import annotations
 import os
 import random
 import signal
-import sys
 import tempfile
 import time
 from collections.abc import Callable
@@ -55,6 +54,7 @@ def run(
     import_everything()
     scenes.advance(scenes.fixed(folder / "warm-up"))  # what is made once, is made here
     strikes = Strikes(folder, seed, kills)
+    signal.signal(signal.SIGTERM, lambda *_: strikes.stop())
     told(f"seed {seed}, {kills} kills to come")
     try:
         go_on(strikes, parts, told)
@@ -64,7 +64,6 @@ def run(
 
 if __name__ == "__main__":
     settings()
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit("it was told to stop"))
     wanted = int(os.environ.get("QRSPI_KILLS", "300"))
     chosen = int(os.environ.get("QRSPI_SEED") or random.SystemRandom().randrange(10**6))
     with tempfile.TemporaryDirectory() as scratch:

@@ -64,6 +64,10 @@ class Strikes:
     def is_over(self) -> bool:
         return self.tally.kills >= self.wanted
 
+    def stop(self) -> None:
+        """After what is being tried now."""
+        self.wanted = 0
+
     def count(self, **more: int) -> None:
         counted = {name: getattr(self.tally, name) + number for name, number in more.items()}
         self.tally = self.tally._replace(**counted)
