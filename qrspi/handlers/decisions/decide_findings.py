@@ -9,7 +9,7 @@ from qrspi.core.errors import Refusal, accepted
 from qrspi.core.filenames import pause_file
 from qrspi.core.model import Verdict
 from qrspi.core.pipeline import Subject
-from qrspi.core.records.approvals import ABOUT_STEPS
+from qrspi.core.records.approvals import ABOUT_STEPS, Record
 from qrspi.core.rounds import loop as loops
 from qrspi.core.rounds import pause_file as pauses
 from qrspi.core.rounds.loop import Loop
@@ -67,8 +67,17 @@ def plan(
     edit = _edit(job, loop, chosen, choice)
     key, number = loop.subject.key, loop.round
     about = change_set.decision(job, "decide", key, number, edit)._replace(option=choice)
-    line = change_set.all_on_record(job, [about._replace(finding=name) for name in chosen], named)
-    return ChangeSet("decide", key, number, (line, edit), concerns=chosen)
+    decided = [about._replace(finding=name) for name in chosen]
+    told = _are_told(job, decided, named)
+    lines = () if told else (change_set.all_on_record(job, decided, named),)
+    return ChangeSet("decide", key, number, (*lines, edit), concerns=chosen)
+
+
+def _are_told(job: Job, decided: list[Record], named: str) -> bool:
+    """Whether a command that was killed after its lines has left the rest to be done."""
+    newest = job.facts.records[-len(decided) :]
+    unsigned = [one._replace(who="", user="", when="", surface="") for one in newest]
+    return unsigned == [one._replace(named=named) for one in decided]
 
 
 def _edit(job: Job, loop: Loop, names: tuple[str, ...], choice: Choice) -> Edit:

@@ -37,6 +37,16 @@ def gate(tmp_path: Path) -> Gate:
     return gate
 
 
+@pytest.mark.rule("ENG-04")
+@pytest.mark.parametrize("names", [[FIRST], [FIRST, SECOND]], ids=["one", "both"])
+def test_a_decision_that_a_kill_cut_off_is_on_record_once(gate: Gate, names: list[str]) -> None:
+    build = lambda job: decide_findings.plan(job, names, "apply")  # noqa: E731
+    assert gate.make_first(build, 1) == 2
+    gate.make(build)
+    assert [line["finding"] for line in gate.records()] == names
+    assert gate.read(PAUSE).count(": apply") == len(names)
+
+
 @pytest.mark.rule("SEC-20", "SEC-24", "LIV-01")
 def test_a_decision_is_one_word_in_one_file_and_one_line_on_record(gate: Gate) -> None:
     before = gate.files()
