@@ -78,7 +78,6 @@ def test_before_its_review_a_plan_owes_nothing_else(gates: str) -> None:
     assert (answer.action, OWES in answer.summary) == ("prepare-round", False)
 
 
-@pytest.mark.rule("INB-04")
 def test_what_is_read_with_care_is_told_where_a_person_decides_and_nowhere_else() -> None:
     gate = derive(tree(with_engine_files(opened() | CLEAN))).next
     assert gate.kind == "approve"
