@@ -12,7 +12,7 @@ from qrspi.cli.session import Session
 from qrspi.core.config.blocks import Limits
 from qrspi.core.config.model_tiers import TIERS
 from qrspi.core.errors import Halt, Misuse, accepted
-from qrspi.core.model import Problem
+from qrspi.core.model import Problem, counted
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.handlers.agents.dispatch_options import JOBS, Executor, How, Listener, Sending
 from qrspi.handlers.jobs.job import Options
@@ -129,7 +129,7 @@ def failed(session: Session, failures: tuple[Problem, ...]) -> Halt:
     them."""
     if session.json or session.quiet:
         return Halt(*failures)
-    who = "1 agent" if len(failures) == 1 else f"{len(failures)} agents"
+    who = counted(len(failures), "agent")
     text = f"{who} failed, as said above; run the same command again: nobody else is sent"
     hint = next((one.hint for one in failures if one.hint), "")
     return Halt(Problem(failures[0].code, text, hint=hint))

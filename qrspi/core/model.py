@@ -369,3 +369,7 @@ class RunState(NamedTuple):
     closed: bool = False
     tests: StateOfTests | None = None  # at the step test, and after a person approved it
     checkpoints: tuple[CheckpointRow, ...] = ()  # while implement has them on
+
+
+def counted(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"

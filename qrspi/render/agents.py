@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from qrspi.core.hints import TYPE_CHECKING, Any
+from qrspi.core.model import counted
 from qrspi.render.problems import violation
-from qrspi.render.terminal import cells_of, counted, one_line, table
+from qrspi.render.terminal import cells_of, one_line, table
 
 if TYPE_CHECKING:
     from qrspi.core.agents.spend import Group, LedgerEntry, Totals

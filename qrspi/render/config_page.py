@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 
 from qrspi.core.config.reader import KNOWN, Config, Report
 from qrspi.core.hints import Any, Protocol
-from qrspi.core.model import Problem
+from qrspi.core.model import Problem, counted
 from qrspi.render import problems
-from qrspi.render.terminal import counted, one_line, table
+from qrspi.render.terminal import one_line, table
 
 _HIDDEN = "hidden"
 

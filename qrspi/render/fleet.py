@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 
-from qrspi.render.terminal import counted
+from qrspi.core.model import counted
 
 CONFIG = """\
 # ~/.config/qrspi/worker.toml: what this worker may start and contact, and nothing else.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from qrspi.core.model import Held, Next
+from qrspi.core.model import Held, Next, counted
 from qrspi.core.pipeline import STEP
 from qrspi.render.terminal import one_line, visible
 
@@ -67,7 +67,9 @@ def _finding(item: Held) -> list[str]:
     cites = f" · cites {one_line(', '.join(item.cites))}" if item.cites else ""
     head = f"{one_line(item.name)} · {item.severity} · {item.change_type}{cites}"
     text = visible(item.message).strip().splitlines()
-    more = [f"    … {len(text) - MOST_LINES} more lines"] if len(text) > MOST_LINES else []
+    more = (
+        [f"    … {counted(len(text) - MOST_LINES, 'more line')}"] if len(text) > MOST_LINES else []
+    )
     return [head, *(f"    {line}".rstrip() for line in text[:MOST_LINES]), *more]
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from qrspi.core.hints import TYPE_CHECKING, Any
-from qrspi.core.model import Problem
-from qrspi.render.terminal import counted, one_line
+from qrspi.core.model import Problem, counted
+from qrspi.render.terminal import one_line
 
 if TYPE_CHECKING:
     from qrspi.handlers.runs.validate_files import Checked

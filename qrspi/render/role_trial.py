@@ -6,8 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from qrspi.core.agents.trial_score import Outcome
+from qrspi.core.model import counted
 from qrspi.handlers.agents.role_trial import Result
-from qrspi.render.terminal import counted, one_line, table
+from qrspi.render.terminal import one_line, table
 
 SCHEMA = "qrspi/roles-trial/v1"
 _HEAD = ("ROLE", "ANSWERED", "FOUND", "MISSED", "FALSE", "ELSEWHERE")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from qrspi.core.hints import TYPE_CHECKING, Any
-from qrspi.core.model import Triaged, Verdict
+from qrspi.core.model import Triaged, Verdict, counted
 from qrspi.core.records.evidence import Evidence
 from qrspi.core.rounds import convergence
 from qrspi.core.rounds.finding_history import Shown
@@ -13,7 +13,7 @@ from qrspi.core.rounds.lineage import Sighting
 from qrspi.core.rounds.provenance import CameBy
 from qrspi.core.rounds.verified_file import kept_paths
 from qrspi.render import problems
-from qrspi.render.terminal import counted, fitted, one_line, table
+from qrspi.render.terminal import fitted, one_line, table
 
 if TYPE_CHECKING:
     from qrspi.handlers.jobs.job import Performed

@@ -35,10 +35,6 @@ def one_line(text: str) -> str:
     return visible(text).replace("\n", "\\n").replace("\t", "\\t")
 
 
-def counted(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
-
-
 def table(head: Sequence[str], rows: Sequence[Sequence[str]], width: int = 80) -> list[str]:
     """Columns as wide as their cells; each line is cut to fit."""
     cells = [[one_line(cell) for cell in row] for row in (head, *rows)]

@@ -11,8 +11,9 @@ from jinja2 import Environment, PackageLoader
 from markupsafe import Markup, escape
 
 from qrspi.core.filenames import slug_of
+from qrspi.core.model import counted
 from qrspi.core.named_tuple import NamedTuple
-from qrspi.render.terminal import counted, visible
+from qrspi.render.terminal import visible
 from qrspi.web.answers.gates import Following
 from qrspi.web.parts import words
 from qrspi.web.report import Report

@@ -9,9 +9,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from qrspi.cli.in_process import Commands
+from qrspi.core.model import counted
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import subject
-from qrspi.render.terminal import counted, one_line
+from qrspi.render.terminal import one_line
 from qrspi.web.parts import finding_cards, review_rounds, track, words
 from qrspi.web.parts.finding_cards import Card
 from qrspi.web.parts.review_rounds import Plot, RoundFigures

@@ -48,6 +48,19 @@ def test_a_number_that_is_not_there_is_refused(project: Path, qrspi: Call, numbe
     assert (done.code, done.err.partition(",")[0]) == (3, f"{number!r} is not offered now")
 
 
+@pytest.mark.rule("LIV-29", "LIV-01")
+def test_where_agents_are_awaited_no_menu_is_shown_and_a_number_means_nothing(
+    project: Path, qrspi: Call
+) -> None:
+    run = runs.on_disk(project, {name: FAILED[name] for name in FAILED if "score" not in name})
+    done = qrspi("resolve", RUN, "1")
+    assert done.code == 3
+    assert done.err.startswith("'1' is not offered now, next is the scoring of goals round 1")
+    assert "options: skip, retry, stop" in done.err
+    assert not (run / f"{ROUND}-verifier-disabled.md").exists()
+    assert qrspi("resolve", RUN, "skip").code == 0
+
+
 @pytest.mark.rule("LIV-29", "LIV-24", "LIV-02")
 def test_a_question_about_config_takes_its_number(project: Path, qrspi: Call) -> None:
     run = runs.on_disk(project, READY)

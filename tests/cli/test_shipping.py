@@ -199,7 +199,7 @@ def test_kept_findings_need_a_reason_too(begin: Begin, qrspi: Call) -> None:
     assert answer["because"] == [
         "The tests passed",
         "1 kept finding is not settled",
-        "Reviewers found 1 thing(s) in round 1",
+        "Reviewers found 1 thing in round 1",
     ]
     assert qrspi("resolve", RUN, "ship").code == 3
     done = qrspi("resolve", RUN, "ship", "--failing", "-m", "Later.", "--json").json

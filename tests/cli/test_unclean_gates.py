@@ -209,6 +209,20 @@ def test_a_gate_says_what_changed_since_a_person_sent_it_back(project: Path, qrs
 
 
 @pytest.mark.rule("LIV-10")
+def test_a_gate_says_what_changed_since_a_person_took_it_back(project: Path, qrspi: Call) -> None:
+    run = quick.make(project, "goals")
+    quick.advance(run)
+    quick.say_clean(run, "goals")
+    qrspi("next", RUN)
+    assert qrspi("approve", RUN, "goals").code == 0
+    assert qrspi("unapprove", RUN, "goals").code == 0
+    (run / "goals.md").write_bytes(runs.artifact(body="# Goals\n\n## Speed\n\nIn 50 ms.\n"))
+    qrspi("next", RUN)
+    quick.say_clean(run, "goals", 2)
+    assert " took it back on 2026-05-17" in answer(qrspi)["care"][0]
+
+
+@pytest.mark.rule("LIV-10")
 def test_a_gate_says_what_the_engine_decided(project: Path, qrspi: Call) -> None:
     run = quick.reviewed(project, "questions", cascade="on")
     qrspi("next", RUN)

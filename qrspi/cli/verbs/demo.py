@@ -11,6 +11,7 @@ import click
 
 from qrspi.cli.app import verb
 from qrspi.cli.session import Session
+from qrspi.core.model import counted
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.demo import performance, story
 from qrspi.demo.narration import Beat
@@ -104,7 +105,7 @@ def _opening(told: Story) -> str:
 
 def _closing(ending: Ending) -> Iterator[str]:
     took = f", in {ending.seconds} seconds" if ending.seconds is not None else ""
-    yield from ("", f"complete: {ending.tally.steps} steps{took}", "")
+    yield from ("", f"complete: {counted(ending.tally.steps, 'step')}{took}", "")
     for name, value in ending.tally._asdict().items():
         if name != "steps" and (value or name not in Tally._field_defaults):
             yield f"  {name.replace('_', ' '):22}{value:3}"

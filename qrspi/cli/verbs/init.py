@@ -16,7 +16,7 @@ from qrspi.core.config.reader import Config
 from qrspi.core.derivation.derive import derive
 from qrspi.core.errors import Misuse
 from qrspi.core.filenames import RUNS, slug_of
-from qrspi.core.model import Next
+from qrspi.core.model import Next, counted
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.text import run_slugs, shell_words
 from qrspi.handlers.runs import consent, start_run
@@ -325,7 +325,7 @@ def _document(begun: Begun) -> dict[str, object]:
 def _lines(begun: Begun) -> list[str]:
     start, place = begun.start, begun.place
     done, would = ("Made", "Would make") if place.root else ("Added to", "Would add to")
-    kind = f"{start.pipeline} pipeline, {len(start.steps)} steps"
+    kind = f"{start.pipeline} pipeline, {counted(len(start.steps), 'step')}"
     lines = [f"{done if begun.next else would} {one_line(place.shown)} ({kind}):"]
     lines += [f"  {name}" for name in begun.files]
     lines += _on_branch(begun, begun.ground) if begun.ground else []

@@ -9,7 +9,7 @@ from qrspi.core.code_steps.batch import Batch
 from qrspi.core.code_steps.task_state import TaskState, start_next
 from qrspi.core.config import problems as config_problems
 from qrspi.core.filenames import slug_of
-from qrspi.core.model import Next, NextKind, Option, Problem
+from qrspi.core.model import Next, NextKind, Option, Problem, counted
 from qrspi.core.pipeline import STEP, is_full, subject_of
 from qrspi.core.records import baseline
 from qrspi.core.records.decisions import UNRECORDED
@@ -215,7 +215,9 @@ def sent_back(facts: Facts, path: str) -> Next:
 
 def _review(loop: Loop) -> str:
     if loop.stage == "fixing":
-        return f"A review of them together found {loop.kept} thing(s) in round {loop.round}"
+        return (
+            f"A review of them together found {counted(loop.kept, 'thing')} in round {loop.round}"
+        )
     return after_round.review_status(loop)[0]
 
 

@@ -8,7 +8,7 @@ from qrspi.core import reviewers
 from qrspi.core.code_steps import batch, implementers
 from qrspi.core.code_steps.batch import Item, Moved
 from qrspi.core.hints import TYPE_CHECKING, Literal
-from qrspi.core.model import Ask, Next, Option, Problem
+from qrspi.core.model import Ask, Next, Option, Problem, counted
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import subject_of
 from qrspi.core.records import approvals, decisions, import_record, task_records
@@ -352,7 +352,7 @@ def _fixing(facts: Facts, task: TaskState, loop: Loop, commit: str) -> TaskState
         "agent",
         "implement",
         f"Send an implementer for {task.key} again, in {task.start.worktree}: "
-        f"{len(loop.to_apply)} finding(s) of round {loop.round} to settle; `qrspi prompt "
+        f"{counted(len(loop.to_apply), 'finding')} of round {loop.round} to settle; `qrspi prompt "
         f"{facts.run} {task.key}` prints what to tell it. It ends with `{report}`.",
         inputs=review_action.to_fix(loop),
         asks=(task.ask,),

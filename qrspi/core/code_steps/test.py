@@ -7,7 +7,7 @@ from qrspi.core.code_steps.integrate import Work
 from qrspi.core.code_steps.test_results import Results
 from qrspi.core.config import problems as config_problems
 from qrspi.core.filenames import round_name
-from qrspi.core.model import Next, NextKind, Option, Problem, StateOfTests
+from qrspi.core.model import Next, NextKind, Option, Problem, StateOfTests, counted
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import is_full, subject_of
 from qrspi.core.records import approvals, feedback
@@ -254,7 +254,7 @@ def repairs_failures(facts: Facts, results: Results | None) -> bool:
 
 def _review(loop: Loop) -> str:
     if loop.stage == "fixing":
-        return f"Reviewers found {len(loop.to_apply)} thing(s) in round {loop.round}"
+        return f"Reviewers found {counted(len(loop.to_apply), 'thing')} in round {loop.round}"
     return after_round.review_status(loop)[0]
 
 

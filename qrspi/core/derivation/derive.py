@@ -7,7 +7,17 @@ from qrspi.core.config import reader as configs
 from qrspi.core.config.reader import Config
 from qrspi.core.filenames import RUNS, rounds_in
 from qrspi.core.hints import TYPE_CHECKING
-from qrspi.core.model import Next, NextKind, Option, Problem, Progress, RunState, Stage, StepState
+from qrspi.core.model import (
+    Next,
+    NextKind,
+    Option,
+    Problem,
+    Progress,
+    RunState,
+    Stage,
+    StepState,
+    counted,
+)
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import CLOSED, CODE_STEPS, MARKER, STEP, subject_of
 from qrspi.core.snapshot import Snapshot
@@ -204,7 +214,7 @@ def _done(facts: Facts) -> Next:
     # Imported here: only a run that is complete pays for it.
     from qrspi.core.code_steps import shipping
 
-    because = (f"every artifact of the route is approved ({len(facts.route)} steps)",)
+    because = (f"every artifact of the route is approved ({counted(len(facts.route), 'step')})",)
     return Next(
         action="done",
         who="nobody",

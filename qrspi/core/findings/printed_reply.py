@@ -10,7 +10,7 @@ from qrspi.core.filenames import EngineName, clean_file, finding_file, parse_rou
 from qrspi.core.findings import clean as sentinels
 from qrspi.core.findings.round_files import tag_of
 from qrspi.core.findings.submission import finished
-from qrspi.core.model import Problem
+from qrspi.core.model import Problem, counted
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.tree import ROUND_FILES_LIMIT, Entry
 
@@ -87,7 +87,7 @@ def refusal(entries: Iterable[Entry], tag: str, directory: str) -> Problem | Non
         return None
     return Problem(
         "already-there",
-        f"{directory} already has {len(present)} file(s) of {tag}, first {present[0]}; "
+        f"{directory} already has {counted(len(present), 'file')} of {tag}, first {present[0]}; "
         "expected none before a split",
         file=f"{directory}/{present[0]}",
         found=present[0],

@@ -13,7 +13,7 @@ from qrspi.core.digest import sha256
 from qrspi.core.filenames import RoundPaths, pause_file, sidecar_file
 from qrspi.core.findings import guard, triage
 from qrspi.core.hints import Literal
-from qrspi.core.model import Clean, Finding, Problem, Round, Sidecar, Triaged
+from qrspi.core.model import Clean, Finding, Problem, Round, Sidecar, Triaged, counted
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import Subject
 from qrspi.core.proof.run_history import Commit
@@ -193,7 +193,7 @@ def _closing(tree: Tree, read: _Read, known: Known) -> Iterator[Gap]:
     """Kept findings must have been dealt with, and that must be on record."""
     paths, subject = read.paths, read.subject
     if not exists(tree, paths.dispositions):
-        why = f"nothing says what became of {read.kept} finding(s) that were kept"
+        why = f"nothing says what became of {counted(read.kept, 'finding')} that the round kept"
         yield _gap(subject, paths, "dispositions", why, paths.dispositions)
     if not known.in_git or known.config.commit == "off":
         return

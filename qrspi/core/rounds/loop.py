@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from qrspi.core.config.reader import Config
 from qrspi.core.filenames import RoundPaths, pause_file
-from qrspi.core.model import Code, Problem, Round, Stage, Triaged
+from qrspi.core.model import Code, Problem, Round, Stage, Triaged, counted
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import CODE_STEPS, Subject
 from qrspi.core.records import decisions, step_text
@@ -310,8 +310,8 @@ def _review_stage(tree: Tree, loop: Loop, config: Config) -> Loop:
         silent = tuple(f"{tag} has written nothing yet" for tag in read.silent_tags)
         return loop._replace(stage="reviewing", because=silent)
     if read.unscored and config.verifies and not loop.skipped:
-        count = len(read.unscored)
-        return loop._replace(stage="verifying", because=(f"{count} finding(s) have no score yet",))
+        count = counted(len(read.unscored), "finding")
+        return loop._replace(stage="verifying", because=(f"{count} without a score so far",))
     loop = loop._replace(verified=_verified(loop, read, config))
     if loop.failures and not loop.skipped:
         return loop._replace(stage="failed", because=(loop.failures[0].message,))
@@ -391,6 +391,6 @@ def _fix_stage(loop: Loop, disposed: bool) -> Loop:
         names = ", ".join(loop.pause.undecided)
         return loop._replace(stage="paused", because=(f"undecided: {names}",))
     if loop.to_apply and not disposed:
-        count = len(loop.to_apply)
-        return loop._replace(stage="fixing", because=(f"{count} finding(s) are to be applied",))
+        count = counted(len(loop.to_apply), "finding")
+        return loop._replace(stage="fixing", because=(f"{count} to be applied",))
     return loop._replace(stage="committing", because=("the round's work is not on record yet",))

@@ -20,10 +20,10 @@ from qrspi.core.yaml import frontmatter
 BEGIN = "Read with care:"
 MOST_SECTIONS = 3
 _DID = {
-    "approve": "approved",
-    "reject": "rejected",
-    "unapprove": "took back",
-    "rewind": "went back to",
+    "approve": "approved it",
+    "reject": "rejected it",
+    "unapprove": "took it back",
+    "rewind": "went back to it",
 }
 
 
@@ -50,7 +50,7 @@ def _changed(facts: Facts, loop: Loop) -> str:
 def _since_decided(facts: Facts, seen: NewestRecord) -> str:
     artifact = STEP[facts.step].artifact
     by, on = seen.person or "somebody", f" on {seen.when[:10]}" if seen.when else ""
-    since = f"since {by} {_DID[seen.event]} it{on}"
+    since = f"since {by} {_DID[seen.event]}{on}"
     if step_text.is_unchanged(facts.tree, subject_of(facts.step), seen.body_hash):
         return f"{BEGIN} {artifact} has not changed {since}."
     if step_text.only_body_is_known(facts.tree, subject_of(facts.step), seen.body_hash):

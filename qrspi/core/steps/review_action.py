@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from qrspi.core.hints import assert_never
-from qrspi.core.model import Ask, AskKind, Held, Next, NextKind, Option, Problem, Round
+from qrspi.core.model import Ask, AskKind, Held, Next, NextKind, Option, Problem, Round, counted
 from qrspi.core.records import approvals
 from qrspi.core.rounds import pause_file
 from qrspi.core.rounds.loop import SKIPPABLE, Loop
@@ -127,10 +127,6 @@ def commit_next(
     return by_engine(facts, "commit-round", kind, what, because, loop=loop)
 
 
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
-
-
 def _of_round(verb: str, loop: Loop) -> str:
     return f"{verb} round {loop.round} of {loop.subject.key}"
 
@@ -159,7 +155,7 @@ def _review(facts: Facts, loop: Loop) -> Next:
     assert loop.files is not None
     missing = loop.files.silent_tags
     asks = _asks(loop, "review", missing)
-    count = _count(len(missing), "reviewer")
+    count = counted(len(missing), "reviewer")
     return about_round(
         facts,
         loop,
@@ -205,7 +201,7 @@ def _verify(facts: Facts, loop: Loop) -> Next:
         "verify",
         "agent",
         "verify",
-        f"Score {_count(len(missing), 'finding')} of {loop.subject.key} round {loop.round}: "
+        f"Score {counted(len(missing), 'finding')} of {loop.subject.key} round {loop.round}: "
         f"{each} needs a .score.yml beside it in {loop.paths.directory}. {_ways(facts, asks)}",
         missing=missing,
         asks=asks,
@@ -234,7 +230,7 @@ def _failure(facts: Facts, loop: Loop) -> Next:
 
 def _fix_files(facts: Facts, loop: Loop, read: Round) -> Next:
     """The agent that wrote it corrects it. Agents that wrote nothing yet need not wait."""
-    faults = _count(len(read.violations), "fault")
+    faults = counted(len(read.violations), "fault")
     others = f"; {', '.join(read.silent_tags)} may be sent meanwhile" if read.silent_tags else ""
     return about_round(
         facts,
@@ -263,7 +259,7 @@ def _pause(facts: Facts, loop: Loop) -> Next:
         "decide",
         "human",
         "pause",
-        f"{_count(len(names), 'finding')} of {loop.subject.key} round {loop.round} for you to "
+        f"{counted(len(names), 'finding')} of {loop.subject.key} round {loop.round} for you to "
         f"decide: `{decide} apply|skip`{back}.",
         missing=names,
         options=options,
@@ -313,7 +309,7 @@ def _fix(facts: Facts, loop: Loop) -> Next:
         "apply-fixes",
         "agent",
         "fix",
-        f"Apply {_count(len(loop.to_apply), 'finding')} to {loop.subject.artifact} and say what "
+        f"Apply {counted(len(loop.to_apply), 'finding')} to {loop.subject.artifact} and say what "
         f"was done in {loop.paths.dispositions}. {_ways(facts, asks)}",
         inputs=to_fix(loop),
         missing=(loop.paths.dispositions,),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from qrspi.core.errors import Misuse, Refusal, accepted
-from qrspi.core.model import Problem
+from qrspi.core.model import Problem, counted
 from qrspi.core.records import comments
 from qrspi.core.records.comments import Comment
 from qrspi.core.text import citations
@@ -73,7 +73,7 @@ def _lines(tree: Tree, place: citations.Citation) -> list[str]:
     lines = data.decode("utf-8", "replace").removesuffix("\n").split("\n")
     start, end = place.start or 1, place.end or place.start or 1
     if start > len(lines) or end > len(lines) or end < start:
-        text = f"{place.path} has {len(lines)} lines; L{start}-L{end} is not among them"
+        text = f"{place.path} has {counted(len(lines), 'line')}; L{start}-L{end} is not among them"
         raise Refusal(Problem("no-such-lines", text, file=place.path, expected=f"1-{len(lines)}"))
     return lines[start - 1 : end]
 

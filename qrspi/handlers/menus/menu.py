@@ -81,8 +81,9 @@ def about(job: Job, subject: Subject | None) -> Job:
 
 
 def named(job: Job, number: int) -> str:
-    """The key of the option with this number in the menu; '' if none has it."""
-    options = job.next.options
+    """The key of the option with this number; '' if none has it. What is listed for a person alone
+    can be counted: beside a wait for agents, the page shows no menu."""
+    options = job.next.options if job.next.who == "human" else ()
     return options[number - 1].key if 0 < number <= len(options) else ""
 
 

@@ -7,10 +7,10 @@ from typing import Any
 
 from qrspi.core.importing.config_import import Question
 from qrspi.core.importing.import_plan import ImportPlan
-from qrspi.core.model import Next
+from qrspi.core.model import Next, counted
 from qrspi.handlers.importing import Imported, Source
 from qrspi.render import run_page
-from qrspi.render.terminal import counted, one_line
+from qrspi.render.terminal import one_line
 
 
 def document(

@@ -9,9 +9,10 @@ from typing import Any
 from urllib.parse import quote
 
 from qrspi import __version__
+from qrspi.core.model import counted
 from qrspi.core.proof.run_proof import RunProof, Unproven
 from qrspi.core.proof.vanished import Gap
-from qrspi.render.terminal import counted, one_line
+from qrspi.render.terminal import one_line
 
 
 def document(proofs: Sequence[RunProof]) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from qrspi.core.history.simulation import Replayed, ReplayedLoop, Settings
-from qrspi.render.terminal import counted
+from qrspi.core.model import counted
 
 
 def document(run: str, settings: Settings, loops: Sequence[ReplayedLoop]) -> dict[str, Any]:

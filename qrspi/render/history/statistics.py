@@ -7,7 +7,8 @@ from typing import Any
 
 from qrspi.core.findings.triage import THRESHOLDS
 from qrspi.core.history.statistics import BUCKETS, NEAR, Statistics, Tally
-from qrspi.render.terminal import counted, table
+from qrspi.core.model import counted
+from qrspi.render.terminal import table
 
 _BAR = 30  # cells
 

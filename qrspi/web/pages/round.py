@@ -7,6 +7,7 @@ from typing import Any
 
 from qrspi.cli.in_process import Commands
 from qrspi.core.filenames import RoundPaths
+from qrspi.core.model import counted
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import subject_of
 from qrspi.core.rounds import manifest as manifests
@@ -14,7 +15,6 @@ from qrspi.core.rounds import round_list
 from qrspi.core.rounds.manifest import Manifest
 from qrspi.core.tree import Fault
 from qrspi.render.rounds import CAME
-from qrspi.render.terminal import counted
 from qrspi.web.answers import gates
 from qrspi.web.html import Page
 from qrspi.web.pages.spend import Sums

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from qrspi.core.config import reader as configs
 from qrspi.core.findings import triage
+from qrspi.core.model import counted
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import Subject
 from qrspi.core.rounds import loop as loops
@@ -11,7 +12,6 @@ from qrspi.core.rounds import round_list, scope_set
 from qrspi.core.rounds.loop import Loop
 from qrspi.core.rounds.scope_set import ScopeSet
 from qrspi.core.tree import CONFIG_LIMIT, Tree
-from qrspi.render.terminal import counted
 from qrspi.web.parts.words import LOOKS
 
 _MOST = 100

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from qrspi.core.model import counted
 from qrspi.core.named_tuple import NamedTuple
-from qrspi.render.terminal import counted
 from qrspi.web.parts.words import PROGRESS
 
 

@@ -109,7 +109,7 @@ def test_a_complete_run_has_nothing_left() -> None:
     tree = runs.tree({"config.md": runs.config(route="[goals]"), **runs.approved("goals")})
     assert reasons(survey(tree))[2:] == (
         "nothing of the route is left, and there is no replan-pending.md",
-        "every artifact of the route is approved (1 steps)",
+        "every artifact of the route is approved (1 step)",
     )
 
 

@@ -156,7 +156,7 @@ def test_a_directory_with_files_of_the_reviewer_is_refused() -> None:
     refused = refusal(entries, "quality-codex", "reviews/design/round-03")
     assert refused is not None
     assert refused.message == (
-        "reviews/design/round-03 already has 3 file(s) of quality-codex, "
+        "reviews/design/round-03 already has 3 files of quality-codex, "
         "first quality-codex.finding-F01.md; expected none before a split"
     )
 

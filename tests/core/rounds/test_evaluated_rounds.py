@@ -155,13 +155,13 @@ LACKS = "the scope set is missing or stale"
 @pytest.mark.parametrize(
     ("files", "stage", "because"),
     [
-        (WRITTEN, "fixing", "1 finding(s) are to be applied"),
+        (WRITTEN, "fixing", "1 finding to be applied"),
         (MISSING, "scored", LACKS),
         (WRITTEN | STALE, "scored", LACKS),
         (WRITTEN | MALFORMED, "failed", ""),
         (MISSING | {f"{SCOPES}/x": b""}, "failed", ""),
-        (MISSING | OFF, "fixing", "1 finding(s) are to be applied"),
-        (WRITTEN | MALFORMED | OFF, "fixing", "1 finding(s) are to be applied"),
+        (MISSING | OFF, "fixing", "1 finding to be applied"),
+        (WRITTEN | MALFORMED | OFF, "fixing", "1 finding to be applied"),
         (
             {path: data for path, data in LOOPED_BACK.items() if path != PAUSE},
             "scored",

@@ -390,7 +390,7 @@ def test_a_clean_round_needs_no_commit(tmp_path: Path) -> None:
     ("state", "why"),
     [
         ("reviewing", "scope-claude has written nothing yet"),
-        ("fixing", "1 finding(s) are to be applied"),
+        ("fixing", "1 finding to be applied"),
     ],
 )
 def test_a_round_with_work_left_is_not_committed(tmp_path: Path, state: str, why: str) -> None:
