@@ -183,7 +183,8 @@ def _ways(facts: Facts, asks: tuple[Ask, ...]) -> str:
     """How agents are sent: by the engine, or by a host that gives them their prompts."""
     agents, first = ("the agent", "it") if len(asks) == 1 else ("them all", "the first")
     reached = facts.config.commands or facts.config.providers
-    once = "" if reached else " once config.md has a command or provider"
+    need = "config.md has a command or provider, or your settings have workers"
+    once = "" if reached else f" once {need}"
     return (
         f"`qrspi next {facts.run} --dispatch` sends {agents}{once}; `qrspi prompt {facts.run} "
         f"{asks[0].name}` prints what to tell {first}."
