@@ -29,7 +29,16 @@ PLAIN = {
         *("slug_of(job.run)", "own"),  # a part of it
     },
     "a step, a task, a reviewer, by its own grammar": {
-        *("step", "answer.step", "change.step", "found.step", "order.step", "to", "to or 'STEP'"),
+        *(
+            "step",
+            "answer.step",
+            "following.step",
+            "change.step",
+            "found.step",
+            "order.step",
+            "to",
+            "to or 'STEP'",
+        ),
         *("target", "near[0]", "min(steps, key=ORDER.__getitem__)"),
         *("key", "subject.key", "loop.subject.key", "task.key", "usual.key", "keys[0]"),
         *(

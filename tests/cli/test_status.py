@@ -268,12 +268,12 @@ def test_a_checklist_of_a_broken_run_says_what_is_wrong(project: Path, qrspi: Ca
 @pytest.mark.rule("DMN-05")
 def test_a_living_daemon_is_shown(designing: Path, project: Path, process: Call) -> None:
     with heartbeat.watching(str(project / "docs/qrspi"), NOW) as beat:
-        beat("2026-05-17T09:31:00Z")
+        beat("2026-05-17T09:29:30Z")
         said = process("status", "--json").json["daemon"]
         line = process("status").out.splitlines()[-1]
-    assert said["beat"] == "2026-05-17T09:31:00Z"
+    assert said["beat"] == "2026-05-17T09:29:30Z"
     assert line == (
-        f"A daemon watches these runs: process {said['pid']}, last look 2026-05-17T09:31:00Z."
+        f"A daemon watches these runs: process {said['pid']}, last look 2026-05-17T09:29:30Z."
     )
     assert process("status", "--json").json["daemon"] is None
 

@@ -340,7 +340,7 @@ def _unnameable(model: str) -> Problem | None:
 
     if job_message.is_model(model):
         return None
-    expected = "letters, digits and . _ : / @ + [ ] -, and no '-' at the front"
+    expected = "at most 128 letters, digits and . _ : / @ + [ ] -, and no '-' at the front"
     text = f"the model {model!r} cannot be named to a worker: expected {expected}"
     return Problem("no-model", text, found=model, expected=expected)
 

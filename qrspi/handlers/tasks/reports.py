@@ -188,7 +188,7 @@ def _refuse_beside_the_commit(job: Job, task: TaskState, commit: str) -> None:
     own = worktrees.at(code_repository.repository_of(job), worktree(job, task))
     if own is None or not job.facts.config.test_command:
         return
-    head, place = refs.head(own) or "", quoted(own.root)
+    head = refs.head(own) or ""
     left = (*worktrees.uncommitted(own), *tracked_files.hidden_changes(own))
     if head == commit and not left:
         return
@@ -197,7 +197,7 @@ def _refuse_beside_the_commit(job: Job, task: TaskState, commit: str) -> None:
         f"{task.key}: its tests run in {own.root}, which is not at {commit[:12]} as reported; "
         f"{found}"
     )
-    hint = f"git -C {place} status"
+    hint = f"git -C {quoted(own.root)} status"
     raise Refusal(
         Problem(
             "head-differs", text, own.root, "--commit", found, f"{commit[:12]} alone", hint=hint

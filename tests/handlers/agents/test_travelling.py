@@ -72,7 +72,8 @@ def test_authors_travel_too(tmp_path: Path) -> None:
 def test_a_model_that_cannot_be_named_to_a_worker_is_refused(tmp_path: Path) -> None:
     shop = in_review(tmp_path / "shop")
     config = shop.run / "config.md"
-    config.write_text(config.read_text().replace("model: large", "model: --yolo"))
+    long = "x" * 129
+    config.write_text(config.read_text().replace("model: large", f"model: {long}"))
     shop.commit("another model")
     workspace = shop.workspace()
     engine.advance(shop.workspace(), Options())
@@ -80,8 +81,8 @@ def test_a_model_that_cannot_be_named_to_a_worker_is_refused(tmp_path: Path) -> 
     assert job is not None
     found = assignments(job, AWAY)
     assert [one.problem.message for one in found.unready] == [
-        "the model '--yolo' cannot be named to a worker: expected letters, digits and . _ : / @ + "
-        "[ ] -, and no '-' at the front"
+        f"the model '{long}' cannot be named to a worker: expected at most 128 letters, digits and "
+        ". _ : / @ + [ ] -, and no '-' at the front"
     ]
 
 
