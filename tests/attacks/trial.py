@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple, TypeVar
 
 import pytest
 
-Who = Literal["a clone", "an agent", "a reply", "another user", "a provider"]
+Who = Literal["a clone", "an agent", "a reply", "another user", "a provider", "a broker"]
 Test = TypeVar("Test", bound=Callable[..., object])
 
 

@@ -6,7 +6,6 @@ Others may write to the broker too, so it is read like a stranger's word.
 from __future__ import annotations
 
 import json
-import math
 import re
 from collections.abc import Mapping
 
@@ -21,6 +20,7 @@ VERSION = 1
 _JOB = re.compile(r"[0-9a-f]{64}")
 _WORKER = re.compile(r"[A-Za-z0-9._@-]{1,128}")
 _LONGEST = 1000  # characters of a problem
+_LONGEST_CALL = 7 * 24 * 3600  # seconds
 
 
 class Started(NamedTuple):
@@ -100,18 +100,24 @@ def _document(body: bytes) -> Mapping[str, object]:
 
 
 def _answered(job: str, worker: str, said: Mapping[str, object]) -> Answered | None:
-    reply, text, seconds = said.get("reply"), said.get("text"), said.get("seconds")
+    reply, text = said.get("reply"), said.get("text")
     if reply not in get_args(Kind) or not isinstance(text, str):
         return None
-    took = float(seconds) if isinstance(seconds, int | float) and math.isfinite(seconds) else 0.0
     return Answered(
         job=job,
         worker=worker,
         reply=cast(Kind, reply),
         text=text,
-        seconds=max(0.0, took),
+        seconds=_seconds(said.get("seconds")),
         problem=_problem(said),
     )
+
+
+def _seconds(said: object) -> float:
+    """A whole number may be too large for a float."""
+    if not isinstance(said, int | float) or not 0 <= said <= _LONGEST_CALL:
+        return 0.0
+    return float(said)
 
 
 def _problem(said: Mapping[str, object]) -> Problem | None:
@@ -121,7 +127,9 @@ def _problem(said: Mapping[str, object]) -> Problem | None:
     if code not in get_args(Code) or not str(code).startswith(("transport-", "reply-", "worker-")):
         code = "transport-failed"
     text = message if isinstance(message, str) else "a worker gave no reason"
-    return Problem(cast(Code, code), " ".join(text.split())[:_LONGEST])
+    # Half a character, which JSON can spell, can be neither printed nor kept.
+    whole = text.encode(errors="replace").decode()
+    return Problem(cast(Code, code), " ".join(whole.split())[:_LONGEST])
 
 
 def _dead(headers: Mapping[str, object]) -> Lost | None:

@@ -96,7 +96,7 @@ class RunMail:
     def listen(self) -> None:
         """What came while nobody listened is dealt with before anything else."""
         while message := self._in.next_message(self._queue.name):
-            if word := result_message.read(message.body, message.headers):
+            if word := _word(message):
                 self._strangers(word)
             with connection.reported():
                 message.channel.basic_ack(message.delivery_tag)
@@ -190,7 +190,7 @@ class RunMail:
             self._look_for_workers()
 
     def _heard(self, message: Any) -> None:
-        word = result_message.read(message.body, message.headers)
+        word = _word(message)
         kept = _Kept(self._kept, message.channel, message.delivery_tag)
         if word is None:
             kept()
@@ -251,6 +251,11 @@ class RunMail:
             standing = self._in.standing(queues.of_vendor(vendor).name)
             if standing is None or not standing.consumers:
                 self._notes.append(_unserved(vendor))
+
+
+def _word(message: Any) -> Word | None:
+    """A stranger's message may have no headers at all."""
+    return result_message.read(message.body, message.headers or {})
 
 
 class _Kept:

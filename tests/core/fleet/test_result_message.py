@@ -75,12 +75,23 @@ def test_any_bytes_are_read(body: bytes) -> None:
             Problem("transport-failed", "x" * 1000),
         ),
         ({"code": 3, "message": None}, Problem("transport-failed", "a worker gave no reason")),
+        ({"code": 3, "message": "half \ud800"}, Problem("transport-failed", "half ?")),
     ],
 )
 def test_a_workers_problem_is_one_line_of_its_kind(
     fields: dict[str, Any], problem: Problem
 ) -> None:
     assert result_message.read(said(**fields), {}) == Answered(JOB, "w", "text", "x", 1.0, problem)
+
+
+@pytest.mark.rule("EXE-15")
+@pytest.mark.parametrize(
+    ("seconds", "found"),
+    [(2, 2.0), (10**400, 0.0), (-1, 0.0), (float("nan"), 0.0), (float("inf"), 0.0), ("1", 0.0)],
+)
+def test_a_time_that_no_call_takes_is_none(seconds: object, found: float) -> None:
+    word = result_message.read(said(seconds=seconds), {})
+    assert isinstance(word, Answered) and word.seconds == found
 
 
 @pytest.mark.rule("EXE-13")
