@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import qrspi
+from tests import scenes
 
 SUBREAPER = 36  # PR_SET_CHILD_SUBREAPER
 LOOK = 0.001  # seconds between two looks at what is left of a group
@@ -107,6 +108,8 @@ def unlock(project: Path) -> None:
     """What a person does whose git was killed, and what git itself tells to do."""
     for lock in list((project / ".git").rglob("*.lock")):
         lock.unlink()
+    if (project / ".git/MERGE_HEAD").exists():
+        scenes.git(project, "merge", "--abort")
 
 
 def adopt_orphans() -> None:
