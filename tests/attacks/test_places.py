@@ -5,10 +5,13 @@ from __future__ import annotations
 import os
 import subprocess
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
+from qrspi.core.errors import Halt
+from qrspi.world.git import commits, refs, repository
 from tests import runs, scenes
 from tests.attacks.arena import SECRET, Arena, workshop
 from tests.attacks.trial import attack
@@ -93,6 +96,36 @@ def test_a_git_in_the_run(arena: Arena, way: tuple[Plant, str]) -> None:
     said = arena.qrspi("next", "--json")
     assert (said.code, said.json["code"]) == (4, "nested-repository")
     assert scenes.git(arena.project, "rev-parse", "HEAD") == before
+
+
+@attack(
+    "an agent",
+    "a .git is put beside the texts after the engine has looked, and before git does",
+    {
+        f"{name} in {place}": (plant, folder)
+        for name, plant in {"a folder": as_folder, "a file": as_file, "a link": as_link}.items()
+        for place, folder in {"the run": RUN, "docs/qrspi": "docs/qrspi", "docs": "docs"}.items()
+    },
+)
+def test_a_git_at_the_last_moment(arena: Arena, way: tuple[Plant, str]) -> None:
+    """Whatever git then says, nothing is committed there, and no hook of it runs."""
+    run = arena.scene(scenes.fixed)
+    evil = Project(arena.top / "evil").begin({"x.md": b"x"})
+    theirs = evil.git("rev-parse", "HEAD")
+    for name in ("pre-commit", "post-commit", "post-index-change", "reference-transaction"):
+        evil.hook(name, arena.touch)
+    looked = repository.find(str(run))
+    assert looked
+    plant, folder = way
+    plant(arena.project / folder, evil.root)
+    (run / "goals.md").write_bytes(runs.artifact(body="# Other\n"))
+    ours = scenes.git(arena.project, "rev-parse", "HEAD")
+    if folder == RUN:
+        assert refs.resolve(looked, "HEAD") == ours
+    with suppress(Halt):
+        commits.commit(looked, ["goals.md"], "docs(qrspi): goals")
+    (arena.project / folder / ".git").rename(arena.top / "planted")
+    assert scenes.git(arena.top, "--git-dir=planted", "rev-parse", "HEAD") == theirs
 
 
 @attack(

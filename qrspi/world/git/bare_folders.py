@@ -5,7 +5,10 @@ from __future__ import annotations
 
 import os
 
+from qrspi.core.filenames import RUNS
 from qrspi.core.named_tuple import NamedTuple
+
+_RUNS = f"/{RUNS}/"
 
 
 class Ground(NamedTuple):
@@ -32,11 +35,19 @@ def above(directory: str) -> Ground:
 
 
 def explicit(directory: str) -> list[str]:
-    """Options that name the repository to git, where git's own search would end too early."""
-    ground = above(directory)
-    if ground.root is None or ground.start == os.path.realpath(directory):
+    """Options that name the repository to git, where git's own search would end too early: at such
+    a folder, or at a `.git` that somebody has put into the run since it was looked at."""
+    start = os.path.realpath(directory)
+    ground = above(_outside_runs(start))
+    if ground.root is None or ground.start == start:
         return []
     return [f"--git-dir={ground.root}/.git", f"--work-tree={ground.root}"]
+
+
+def _outside_runs(path: str) -> str:
+    """The folder of runs, of whatever is in a run."""
+    project, found, _ = f"{path}/".rpartition(_RUNS)
+    return f"{project}{_RUNS[:-1]}" if found else path
 
 
 def _has_git(path: str) -> bool:

@@ -19,7 +19,7 @@ def switch_to_new(repo: Repo, name: str) -> None:
     """Create a branch here and switch to it. Changes in the work tree stay as they are."""
     check(name)
     refuse_if_under_way(repo, "make a branch")
-    output = command.write(repo.path, ["switch", "--quiet", "--no-track", "--create", name])
+    output = command.write(repo.root, ["switch", "--quiet", "--no-track", "--create", name])
     if output.status:
         raise command.failure("switch", output)
 
@@ -72,4 +72,4 @@ def delete(repo: Repo, name: str, commit: str) -> bool:
     check(name)
     check(commit)
     args = ["update-ref", "-d", f"refs/heads/{name}", commit]
-    return command.write(repo.path, args).status == 0
+    return command.write(repo.root, args).status == 0

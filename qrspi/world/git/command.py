@@ -102,6 +102,11 @@ def read(
     return _expected(args, output, ok)
 
 
+def search(directory: str, args: Sequence[str], *, ok: tuple[int, ...]) -> Output:
+    """Ask git about the repository that it finds by itself, and whose owner it looks at."""
+    return _expected(args, _collect(_begin(directory, [*_NO_BARE, *_INERT, *args], _QUIET)), ok)
+
+
 def read_each(directory: str, questions: Sequence[Sequence[str]]) -> list[Output]:
     """Several questions, which git answers side by side."""
     begun = [_start(directory, [*_INERT, *args], _QUIET) for args in questions]
@@ -121,7 +126,10 @@ def write(directory: str, args: Sequence[str], *, given: bytes = b"") -> Output:
 
     # In the user's language, which their hooks inherit.
     env = {name: os.environ.get(name, "") for name in _ENGLISH} | _AS_STORED
-    words, without = _words(directory, args), [name for name in _FOREIGN if name not in env]
+    words, without = (
+        _words(directory, _named(directory, args)),
+        [name for name in _FOREIGN if name not in env],
+    )
     try:
         begun = user_git.start(directory, words, env, without=without, detached=_detached)
     except OSError as error:
@@ -213,6 +221,17 @@ def _start(
     piped: bool = False,
     dropped: Sequence[str] = (),
 ) -> Popen[bytes]:
+    return _begin(directory, _named(directory, args), env, piped=piped, dropped=dropped)
+
+
+def _begin(
+    directory: str,
+    args: Sequence[str],
+    env: Mapping[str, str],
+    *,
+    piped: bool = False,
+    dropped: Sequence[str] = (),
+) -> Popen[bytes]:
     from subprocess import DEVNULL, PIPE, Popen
 
     try:
@@ -232,7 +251,11 @@ def _start(
 def _words(directory: str, args: Sequence[str]) -> list[str]:
     """-C, since a process may quietly stay where it is when it may not enter a folder."""
     program = os.environ.get("GIT_PYTHON_GIT_EXECUTABLE", "git")
-    return [program, "-C", directory, *bare_folders.explicit(directory), *_NO_BARE, *args]
+    return [program, "-C", directory, *args]
+
+
+def _named(directory: str, args: Sequence[str]) -> list[str]:
+    return [*bare_folders.explicit(directory), *_NO_BARE, *args]
 
 
 def _cannot_run(error: OSError) -> Halt:

@@ -178,9 +178,9 @@ def _look_at(repo: Repo, hidden: Sequence[str]) -> None:
     compares."""
     if hidden:
         flags = ["--no-assume-unchanged", "--no-skip-worktree"]
-        given = b"".join(os.fsencode(name) + b"\0" for name in hidden)
+        given = _lines(_from_root(repo, hidden))
         for flag in flags:  # git heeds one of them at a time
-            command.write(repo.path, ["update-index", flag, "-z", "--stdin"], given=given)
+            command.write(repo.root, ["update-index", flag, "-z", "--stdin"], given=given)
 
 
 def _is_content(name: str) -> bool:
@@ -192,7 +192,7 @@ def _add(repo: Repo, new: Sequence[str]) -> None:
     """`commit --only` takes the work tree's bytes by itself, but only of files git knows."""
     if not new:
         return
-    output = command.write(repo.path, ["add", "--force", *FROM_INPUT], given=_pathspecs(new))
+    output = command.write(repo.root, ["add", "--force", *FROM_INPUT], given=_pathspecs(repo, new))
     if output.status:
         _forget(repo, new)
         raise _stopped(repo, output)
@@ -201,8 +201,8 @@ def _add(repo: Repo, new: Sequence[str]) -> None:
 def _forget(repo: Repo, new: Sequence[str]) -> None:
     """The index goes back to what the user had."""
     if new:
-        given = b"".join(os.fsencode(name) + b"\0" for name in new)
-        command.write(repo.path, ["update-index", "--force-remove", "-z", "--stdin"], given=given)
+        given = _lines(_from_root(repo, new))
+        command.write(repo.root, ["update-index", "--force-remove", "-z", "--stdin"], given=given)
 
 
 def lags(repo: Repo, paths: Sequence[str]) -> bool:
@@ -219,8 +219,8 @@ def catch_up(repo: Repo, paths: Sequence[str]) -> None:
     """Bring the index to HEAD, where the work tree is: what a killed commit had left to do."""
     if not lags(repo, paths):
         return
-    args = ["reset", "--quiet", "--", *command.literal(paths)]
-    output = command.write(repo.path, args)
+    args = ["reset", "--quiet", "--", *_exactly(repo, paths)]
+    output = command.write(repo.root, args)
     if output.status:
         raise _stopped(repo, output)
 
@@ -229,9 +229,8 @@ def _differs(repo: Repo, before: str | None, paths: Sequence[str]) -> bool:
     """Asked first: git would run the hooks even when there is nothing to commit."""
     if not paths:
         return False
-    output = command.write(
-        repo.path, [*_COMPARE, before or empty_tree(repo).name, "--", *command.literal(paths)]
-    )
+    names = _exactly(repo, paths)
+    output = command.write(repo.root, [*_COMPARE, before or empty_tree(repo).name, "--", *names])
     if output.status not in (0, 1):
         raise _stopped(repo, output)
     return output.status == 1
@@ -239,16 +238,32 @@ def _differs(repo: Repo, before: str | None, paths: Sequence[str]) -> bool:
 
 def _commit(repo: Repo, known: _Known, text: str) -> command.Output:
     args = ["commit", "--quiet", "--only", "--cleanup=whitespace", f"--message={text}"]
-    given = _pathspecs([*known.tracked, *known.new])
-    return command.write(repo.path, [*args, *FROM_INPUT], given=given)
+    given = _pathspecs(repo, [*known.tracked, *known.new])
+    return command.write(repo.root, [*args, *FROM_INPUT], given=given)
 
 
 def _text(message: str, trailers: Sequence[str]) -> str:
     return "\n\n".join(part for part in (message, "\n".join(trailers)) if part)
 
 
-def _pathspecs(names: Sequence[str]) -> bytes:
-    return b"".join(os.fsencode(name) + b"\0" for name in command.exactly(names))
+def _exactly(repo: Repo, paths: Sequence[str]) -> list[str]:
+    for path in paths:
+        command.check_path(path)
+    return command.exactly(_from_root(repo, paths))
+
+
+def _pathspecs(repo: Repo, names: Sequence[str]) -> bytes:
+    return _lines(command.exactly(_from_root(repo, names)))
+
+
+def _lines(names: Sequence[str]) -> bytes:
+    return b"".join(os.fsencode(name) + b"\0" for name in names)
+
+
+def _from_root(repo: Repo, names: Sequence[str]) -> list[str]:
+    """Whatever changes something is done at the root, where git does not search for the repository:
+    an agent may have put one of its own into the run since somebody looked."""
+    return [repo.from_root(name) for name in names]
 
 
 def _stopped(repo: Repo, output: command.Output) -> Halt:

@@ -135,7 +135,7 @@ def _ask(start: str) -> Repo | None:
     questions = "is-inside-work-tree absolute-git-dir git-common-dir show-object-format"
     args = ["rev-parse", *(f"--{word}" for word in questions.split()), "--show-toplevel"]
     place = bare_folders.above(start).start
-    said = command.read(place, args, ok=(0, 128))
+    said = command.search(place, args, ok=(0, 128))
     answers = os.fsdecode(said.out).removesuffix("\n").split("\n")
     if answers[:1] == ["false"] or "not a git repository (or any" in said.err:
         return None

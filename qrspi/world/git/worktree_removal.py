@@ -22,7 +22,7 @@ def remove(repo: Repo, tree: Repo) -> None:
     path = tree.root
     for name in bytecode(tree):
         os.unlink(f"{path}/{name}")
-    output = command.write(repo.path, ["worktree", "remove", "--", path])
+    output = command.write(repo.root, ["worktree", "remove", "--", path])
     if output.status:
         raise command.failure("worktree remove", output)
 

@@ -201,7 +201,7 @@ def _set_aside(path: str) -> None:
 
 def _forget(repo: Repo, path: str) -> None:
     """Let git drop its own notes of a work tree whose directory is gone."""
-    command.write(repo.path, ["worktree", "unlock", "--", path])
+    command.write(repo.root, ["worktree", "unlock", "--", path])
     _must(repo, "worktree", "prune")
 
 
@@ -225,7 +225,7 @@ def _relinked(repo: Repo, path: str, branch: str) -> bool:
         return False
     if _is_empty(path):
         return False
-    command.write(repo.path, ["worktree", "repair", "--", path])
+    command.write(repo.root, ["worktree", "repair", "--", path])
     return condition(repo, path, branch) == "ready"
 
 
@@ -233,11 +233,11 @@ def remove_worktree(repo: Repo, path: str) -> None:
     """Remove a work tree with its content. Twice --force, because git locks a work tree while it
     makes it."""
     remove = ["worktree", "remove", "--force", "--force", "--", path]
-    output = command.write(repo.path, remove)
+    output = command.write(repo.root, remove)
     if output.status and os.path.lexists(path) and not _is_empty(path):
         # A git that was killed here had already deleted the link, without which git finds nothing.
-        command.write(repo.path, ["worktree", "repair", "--", path])
-        if command.write(repo.path, remove).status:
+        command.write(repo.root, ["worktree", "repair", "--", path])
+        if command.write(repo.root, remove).status:
             _set_aside(path)  # its notes were not finished either, so git cannot help
     # git cannot remove a work tree whose directory is gone or still empty; it can only forget it.
     _forget(repo, path)
@@ -327,7 +327,7 @@ def _merge(repo: Repo, name: str, message: str, before: str) -> tuple[str, ...]:
     args = ["merge", "--no-ff", "--no-edit", "--no-log", "--no-autostash"]
     # A remembered resolution that git stages at once would hide the conflict.
     args += ["--no-rerere-autoupdate", f"--message={message}", "--end-of-options", name]
-    output = command.write(repo.path, args)
+    output = command.write(repo.root, args)
     if not output.status:
         return ()
     files = _in_conflict(repo)
@@ -360,7 +360,7 @@ def _filters_off(repo: Repo) -> list[tuple[str, str]]:
 
 
 def _must(repo: Repo, verb: str, *rest: str) -> None:
-    output = command.write(repo.path, [verb, *rest])
+    output = command.write(repo.root, [verb, *rest])
     if output.status:
         refuse_if_locked(repo)
         more = rest[0] if verb in ("worktree", "merge") else ""
