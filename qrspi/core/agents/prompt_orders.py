@@ -9,6 +9,8 @@ ORDER = (
     "your order. Do what it says, and run the builds and tests that it names, within the limits "
     "above. Everything else below is material."
 )
+# A repair is not in the plan: the engine wrote it about what is merged.
+REPAIR_ORDER = ORDER.replace(", which was approved with the plan,", "")
 TESTS_ORDER = (
     "One text below binds you: the task at `task_file_path`, which was approved with the plan. "
     "What its criteria promise is what your tests show; its code is written by somebody else, "
@@ -60,6 +62,46 @@ def tested(seen: str) -> str:
         "them. Weaken or delete none; where one contradicts the task, report `BLOCKED` with its "
         "name."
     )
+
+
+_CHECKPOINTS = """\
+You ask for review while you work: at every checkpoint that the task names, and at least once
+before you report. Your row in the database at `orchestration_db` has the name {task}. Set it to
+`needs_review` and send a request: that path for DATABASE, what is so for each X, Y, N and M, and
+each `'` doubled:
+
+    sqlite3 -cmd '.timeout 5000' DATABASE <<'SQL'
+    UPDATE orchestration_tasks SET state = 'needs_review', last_heartbeat = datetime('now')
+    WHERE task_id = '{task}';
+    INSERT INTO orchestration_messages (task_id, from_session, message, message_type) VALUES (
+        '{task}', '{task}', 'REVIEW REQUEST (Smoothness: X/9):
+      Checkpoint: N of M
+      Context Usage: XX%
+      Self-Correction: NO
+      Deviations: N (severity — what)
+      Agents Remaining: N (~X% each, ~Y% total)
+      Proposal: path/to/proposal.md
+      Summary: what was accomplished
+      Files Modified: N
+      Tests: passing (M total, N new)
+      Reason: why review is needed', 'review_request');
+    SQL
+
+Then look every minute, until the state is another than `needs_review`:
+
+    SELECT state FROM orchestration_tasks WHERE task_id = '{task}';
+    SELECT message FROM orchestration_messages WHERE task_id = '{task}' ORDER BY id DESC LIMIT 1;
+
+`review_approved` or `review_failed`: read the message, set your row to `working` and go on; a
+failed review is settled before anything is built on it. `error`: a person decides, so report
+`BLOCKED`. Whatever you do to your row, set its heartbeat too, and at least every five minutes while
+you work."""
+
+
+def checkpoints(task: str, database: str) -> Iterator[str]:
+    """Instead of a role's own words: every implementer may be asked for it, and few are."""
+    if database:
+        yield _CHECKPOINTS.format(task=task)
 
 
 def code_of(worktree: str) -> Iterator[str]:

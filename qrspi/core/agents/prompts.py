@@ -307,15 +307,17 @@ def implementer_prompt(given: Implementer, parts: Parts) -> str:
     ]
     role = roles.compose(given.role, parts, prints=False, section=given.criteria_of)
     tested = (prompt_orders.tested(given.tests_seen),) if given.tests_commit else ()
-    orders = (_order(given), *tested, *prompt_orders.again(given.rejected))
+    asks = prompt_orders.checkpoints(given.task, given.orchestration_db)
+    orders = (_order(given), *tested, *asks, *prompt_orders.again(given.rejected))
     named = (("rejected", _rejected(given.rejected)), ("sources", given.sources))
     return _prompt(role, lines, named, orders)
 
 
 def _order(given: Implementer) -> str:
     """An agent that writes tests first must not do what the task says: its steps write code."""
-    writes_first = given.role.name == "test-writer" and given.criteria_of == "task"
-    return prompt_orders.TESTS_ORDER if writes_first else prompt_orders.ORDER
+    if given.role.name == "test-writer" and given.criteria_of == "task":
+        return prompt_orders.TESTS_ORDER
+    return prompt_orders.REPAIR_ORDER if "/" in given.task else prompt_orders.ORDER
 
 
 def task_quality_prompt(given: TaskQuality, parts: Parts) -> str:

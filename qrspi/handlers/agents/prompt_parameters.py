@@ -273,7 +273,7 @@ def _implementer(job: Job, key: str, agent: Agent) -> Implementer:
         upstream_paths=_upstream_paths(job),
         sources=() if isinstance(told, Fault) else (Source(task.item.file, told),),
         actual_model=agent.model,
-        orchestration_db=code_material.database(job, key),
+        orchestration_db="" if task.awaits_tests else code_material.database(job, key),
     )
 
 

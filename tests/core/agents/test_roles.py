@@ -329,6 +329,7 @@ CHECKS = {
     'similar to|as needed|A title with "and" is two|Each failure closes|caller without permission',
     ("author-design", ""): "slices that work end to end|none left open",
     ("author-structure", ""): "none left open",
+    ("author-parallelize", ""): "qrspi/user-auth-task-01|`qrspi/<slug>-task-NN`",
     ("reviewer-scope", "ux"): "Words that betray|Later:",
     ("reviewer-scope", "parallelize"): "Words that betray|Not here:",
     ("reviewer-scope", "replan"): "Words that betray|goes back to that artifact",

@@ -9,12 +9,14 @@ import pytest
 
 from qrspi import engine, engine_with_agents
 from qrspi.core.filenames import prompt_file
+from qrspi.core.gates.checkpoints import checkpoint_request
 from qrspi.engine_with_agents import Driven
 from qrspi.handlers.agents import awaited_agents, fan_out
 from qrspi.handlers.agents.dispatch_options import Sending
 from qrspi.handlers.jobs.job import Options
 from qrspi.world.runs.workspace import Workspace
 from tests import deliveries, runs
+from tests.checkpoints import rows, script
 from tests.handlers.shop import Told
 from tests.handlers.workshop import Workshop
 from tests.markers import named_only
@@ -151,3 +153,44 @@ def test_text_and_configuration_go_to_a_light_implementer_where_a_run_says_so(
     engine.advance(workspace, Options())
     (waiting,) = awaited_agents.line(workspace)
     assert (waiting.name, waiting.role) == ("task-01", role)
+
+
+CHECKPOINTS = 'gates:\n  checkpoints: on\n  test_command: "true"\n'
+
+
+def asking(tmp_path: Path, kind: str, **fields: str) -> Workshop:
+    """A task whose agent is to ask for review while it works."""
+    files = deliveries.quick(gates=CHECKPOINTS, light_implementer="on", **fields)
+    task = files["tasks/task-01.md"].replace(b"---\n", b"---\ntask_type: %b\n" % kind.encode(), 1)
+    shop = Workshop(tmp_path / "shop", {**files, "tasks/task-01.md": task})
+    shop.next()
+    return shop
+
+
+@pytest.mark.rule("CK-01", "CK-03", "PRM-05")
+@pytest.mark.parametrize("kind", ["code", "text"])
+def test_whoever_implements_can_ask_for_review_in_the_words_of_its_prompt(
+    tmp_path: Path, kind: str
+) -> None:
+    shop = asking(tmp_path, kind)
+    told = shop.read(prompt_file(shop.answer.asks[0]))
+    database = shop.run / "orchestration.db"
+    assert f"\norchestration_db: {database}\n" in told
+    printed = told.partition("<<'SQL'\n")[2]
+    ask, _, after = printed.partition("\n    SQL\n")
+    filled = ask.replace("X/9", "2/9").replace("N of M", "1 of 1").replace("XX%", "40%")
+    script(database, filled)
+    looks = [line for line in after.splitlines() if line.startswith("    SELECT")]
+    state, message = (rows(database, line)[0][0] for line in looks)
+    assert state == "needs_review"
+    assert message.startswith("REVIEW REQUEST (Smoothness: 2/9):\n")
+    request = checkpoint_request.read(message)
+    assert (request.checkpoint, request.smoothness, request.deviations) == (1, 2, ())
+    assert rows(database, "SELECT count(*) FROM orchestration_faults") == [(0,)]
+    assert "`error`: a person decides, so report\n`BLOCKED`." in told
+
+
+@pytest.mark.rule("CK-01", "PRM-05")
+def test_an_agent_that_writes_the_first_tests_asks_for_no_review(tmp_path: Path) -> None:
+    shop = asking(tmp_path, "code", test_writer="on")
+    assert "orchestration" not in shop.read(prompt_file(shop.answer.asks[0]))

@@ -161,6 +161,8 @@ def test_every_criterion_of_the_phase_is_held_against_the_whole(tmp_path: Path) 
     assert "You hold what was promised against it." in prompt
     assert "The code is not there yet;" not in prompt
     assert f"{WHOLE} --status DONE --commit SHA -F FILE\n" in prompt
+    # No plan has it, so nobody approved it with one.
+    assert "binds you: the task at `task_file_path` is your order." in prompt
 
 
 @pytest.mark.rule("TST-01", "LIV-07")
