@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
+from qrspi.cli.verbs import decide
+from qrspi.core.errors import Misuse
 from qrspi.world.machine import git_person
 from tests import runs
 from tests.cli.conftest import COMMAND, Call
@@ -194,6 +196,27 @@ USAGE = [
     (["decide", "--all", "skip"], 3),
     (["resolve", "retry"], 3),
 ]
+
+
+@pytest.mark.rule("OUT-07", "LIV-02")
+@pytest.mark.parametrize("words", [["x", "yes"], ["R1-F01", "yes"], [RUN, "goals", "x", "yes"]])
+def test_a_word_that_is_no_decision_is_named(project: Path, qrspi: Call, words: list[str]) -> None:
+    runs.on_disk(project, {"config.md": config("quick")})
+    said = qrspi("decide", *words)
+    assert (said.code, said.err.partition(";")[0]) == (2, "'yes' is no decision")
+
+
+@pytest.mark.rule("LIV-29")
+@pytest.mark.parametrize(
+    ("word", "choice"), [("1", "apply"), ("2", "skip"), ("3", "loop-back"), ("4", None)]
+)
+def test_the_menu_of_a_finding_takes_its_number(word: str, choice: str | None) -> None:
+    name = "scope-claude.R1-F01"
+    if choice is None:
+        with pytest.raises(Misuse, match="'4' is no decision"):
+            decide.read_words([name, word])
+    else:
+        assert decide.read_words([name, word]) == decide.read_words([name, choice])
 
 
 @pytest.mark.parametrize(("words", "code"), USAGE, ids=[" ".join(words) for words, _ in USAGE])

@@ -43,7 +43,8 @@ class Group(NamedTuple):
 def read_words(given: Sequence[str]) -> Words:
     """`[RUN] [STEP] FINDING… CHOICE`. A single word before the choice is a finding."""
     words = list(given)
-    choice = words.pop() if words and words[-1] in CHOICES else None
+    choice = _choice(words[-1]) if words else None
+    words = words[:-1] if choice else words
     named = [word for word in words if re.fullmatch(_FINDING, word)]
     others = words[: len(words) - len(named)] if named else words
     if named != words[len(others) :]:
@@ -52,8 +53,14 @@ def read_words(given: Sequence[str]) -> Words:
         named = [others.pop()]
     about = others.pop() if others and is_subject(others[-1]) else None
     if len(others) > 1:
-        raise run_words.misuse(f"too many words; expected {USAGE}", hint=USAGE)
+        text = f"too many words; expected {USAGE}" if choice else _misplaced(words)
+        raise run_words.misuse(text, hint=USAGE)
     return Words(others[0] if others else None, about, tuple(named), choice)
+
+
+def _choice(word: str) -> str | None:
+    """By its word, or by its number in the menu of a finding."""
+    return next((key for at, key in enumerate(CHOICES, 1) if word in (key, str(at))), None)
 
 
 def _misplaced(words: list[str]) -> str:
@@ -85,7 +92,8 @@ def command(
     """Apply a finding to this artifact, skip it, or go back to the artifact it is about.
 
     A finding is named by reviewer and id, as in scope-claude.R1-F02; the id alone is enough
-    where only one finding that waits has it.
+    where only one finding that waits has it. What becomes of it may be said by its number in the
+    menu.
     """
     asked = _one_way(read_words(words), everything, proposed)
     decision = DecisionCommand(session, "decide", asked.run)
