@@ -4,7 +4,8 @@
 runs every command it finds there when the test is over, in that copy, under the same path. A new
 message with a command in it is covered by whatever test makes the engine say it.
 
-A text with `[RUN]` in it is no command but how one is written: only its spelling is held to.
+A text with `[RUN]` in it is no command but how one is written: only its spelling is held to, and
+it alone may say `a|b`. Pasted into a shell, a command with `a|b` is a pipe that runs the first.
 """
 
 from __future__ import annotations
@@ -43,6 +44,9 @@ OTHER_RUN = "2020-01-01-another-run"
 
 _COMMAND = r"(?:qrspi|git) [^`\n]*"
 _QUOTED = re.compile(f"`({_COMMAND})`")
+_MENU = re.compile(
+    f"`({_COMMAND}) ([a-z-]+)`,\\s+or\\s+with\\s+([a-z,\\s-]+)\\s+in\\s+place\\s+of\\s+\\2"
+)
 _IN_LINE = re.compile(f"(?: +|\\$ |.*: )({_COMMAND})")
 _WHOLE = re.compile(f"(?:{_COMMAND}|#.*)?")
 _PLACEHOLDER = re.compile(r"(?<![\w-])(?!HEAD|DONE)[A-Z][A-Z-]*(?![\w-])")
@@ -86,7 +90,7 @@ def found_in(text: str) -> tuple[str, ...]:
 
 def _in_text(text: str) -> Iterator[str]:
     flat = re.sub(r"`[^`]*`", lambda found: found[0].replace("\n", " "), text)
-    yield from (re.sub(r"\s+", " ", found) for found in _QUOTED.findall(flat))
+    yield from (re.sub(r"\s+", " ", found) for found in _quoted(flat))
     lines = text.split("\n")
     if all(map(_WHOLE.fullmatch, lines)):
         yield from (line for line in lines if line and not line.startswith("#"))
@@ -104,13 +108,27 @@ def _in_json(value: Any, key: str = "") -> Iterator[str]:
                 yield from _in_json(item, key)
         case str() if key in ("command", "hint", "options"):
             found = re.fullmatch(f"(?:.*: )?({_COMMAND})", value)
-            yield from (found[1],) if found else _QUOTED.findall(value)
+            yield from (found[1],) if found else _quoted(value)
         case str():
-            yield from _QUOTED.findall(value)
+            yield from _quoted(value)
+
+
+def _quoted(text: str) -> Iterator[str]:
+    """Also with each word that is said to go in place of the last one."""
+    yield from _QUOTED.findall(text)
+    for command, _, others in _MENU.findall(text):
+        yield from (f"{command} {one}" for one in re.split(r",\s+|\s+or\s+", others))
+
+
+def is_piped(command: str) -> bool:
+    """Whether a shell makes a pipe of it: `resolve skip|retry` runs `resolve skip`."""
+    shell = shlex.shlex(command, posix=True, punctuation_chars="|")
+    shell.whitespace_split = True
+    return "[RUN]" not in command and "|" in shell
 
 
 def spellings(command: str) -> tuple[str, ...]:
-    """`resolve skip|retry` is two commands."""
+    """`decide [RUN] FINDING skip|apply` is how two commands are written."""
     words = command.split(" ")
     for at, word in enumerate(words):
         if _CHOICE.fullmatch(word):
@@ -155,6 +173,9 @@ class Watch:
         wrong = []
         for seen in self._seen:
             for command in seen.commands:
+                if is_piped(command):
+                    wrong.append(f"`{command}` in {seen.cwd}: a pipe, when it is pasted")
+                    continue
                 for spelled in spellings(command):
                     self._restore(seen)
                     if problem := Attempt(run).refused(spelled):

@@ -13,7 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qrspi.core.filenames import is_run_name
+from qrspi.core.model import answers
 from qrspi.core.text.shell_words import command, quoted
+from tests import printed_commands
 
 PACKAGE = Path(__file__).resolve().parent.parent / "qrspi"
 COMMAND = re.compile(r"(?:`|: |\(|  )(?:qrspi|git) ")
@@ -62,15 +64,12 @@ PLAIN = {
     "a word of the engine": {
         *("decision.verb", "self.verb", "verb", "event", "self.actor", "field", "value", "block"),
         *(
-            "ways",
             "options[0].key",
             "tier.name",
             "usual",
             "__version__",
             "RUNS",
             "'quality batch' if known else 'status'",
-            "'|'.join(EVENTS)",
-            "'|'.join(HOSTS)",
             "self.host",
             "host",
             "level",
@@ -150,6 +149,72 @@ def test_no_command_is_filled_in_otherwise() -> None:
         and FIRST.search(str(node.value.value))
     ]
     assert set(found) <= FILLED
+
+
+# One command, from its first word to what ends it; `[RUN]` says that it is how one is written.
+_CHOICE = re.compile(rf"(?:{FIRST.pattern})(?:(?!\[RUN\])[^`(\n])*[\w-]\|[\w-]")
+
+
+def piped(source: str) -> list[str]:
+    """The texts with a command that a shell would make a pipe of."""
+    return [
+        text
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.JoinedStr | ast.Constant)
+        if _CHOICE.search(text := _text(node))
+    ]
+
+
+def _text(node: ast.JoinedStr | ast.Constant) -> str:
+    """What is said, with a word for each thing that is filled in, as it would be joined."""
+    if isinstance(node, ast.Constant):
+        return str(node.value)
+    parts = (str(one.value) if isinstance(one, ast.Constant) else _word(one) for one in node.values)
+    return "".join(parts)
+
+
+def _word(value: ast.expr) -> str:
+    return "a|b" if "'|'.join" in ast.unparse(value) else "word"
+
+
+@pytest.mark.rule("LIV-02")
+def test_a_printed_command_is_one_command() -> None:
+    """Pasted into a shell, `resolve continue|stop` is a pipe: `resolve continue` runs."""
+    found = {
+        (str(file.relative_to(PACKAGE)), text)
+        for file in PACKAGE.rglob("*.py")
+        for text in piped(file.read_text("utf-8"))
+    }
+    assert found == set(), "say it with core.model.answers"
+
+
+@pytest.mark.parametrize(
+    ("source", "found"),
+    [
+        ('f"`qrspi resolve {run} skip|stop`"', 1),
+        ("f\"`qrspi resolve {run} {'|'.join(ways)}`\"", 1),
+        ('"Pick: qrspi route quick|full"', 1),
+        ('"qrspi decide [RUN] FINDING apply|skip"', 0),
+        ('"`qrspi resolve skip` is a yes|no question"', 0),
+    ],
+)
+def test_the_rule_sees_a_pipe(source: str, found: int) -> None:
+    assert len(piped(source)) == found
+
+
+@pytest.mark.rule("LIV-02")
+@pytest.mark.parametrize(
+    ("keys", "said"),
+    [
+        (["stop"], "`qrspi resolve stop`"),
+        (["skip", "stop"], "`qrspi resolve skip`, or with stop in place of skip"),
+        (["a", "b", "c"], "`qrspi resolve a`, or with b or c in place of a"),
+        (["a", "b", "c", "d"], "`qrspi resolve a`, or with b, c or d in place of a"),
+    ],
+)
+def test_a_menu_is_one_command_and_the_words_that_may_end_it(keys: list[str], said: str) -> None:
+    assert answers("qrspi resolve", keys) == said
+    assert printed_commands.found_in(said) == tuple(f"qrspi resolve {key}" for key in keys)
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 EVENTS = ("pre-tool", "stop", "session-start")
 HOSTS = ("claude-code", "codex", "copilot")
-_USE = f"qrspi hook {'|'.join(EVENTS)} --host {'|'.join(HOSTS)}"
+_USE = f"`qrspi hook EVENT --host HOST` (EVENT: {', '.join(EVENTS)}; HOST: {', '.join(HOSTS)})"
 
 
 def reply(words: Sequence[str]) -> None:
@@ -40,7 +40,7 @@ def _answer(words: Sequence[str]) -> dict[str, Any] | None:
             return answer.answer(event, host, sys.stdin.buffer.read())
         case _:
             found = " ".join(["qrspi hook", *words])
-            _complain(f"expected `{_USE}`, found `{found}`; `qrspi install` writes it anew")
+            _complain(f"expected {_USE}, found `{found}`; `qrspi install` writes it anew")
             return None
 
 

@@ -4,7 +4,7 @@ dataclass, which every cold start of `status` would pay for.
 This module does without `from __future__ import annotations`: `derivation.state_json` builds
 records by the types of their fields, which would be texts then."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from qrspi.core.hints import TYPE_CHECKING, Literal, assert_never
 from qrspi.core.named_tuple import NamedTuple
@@ -369,6 +369,14 @@ class RunState(NamedTuple):
     closed: bool = False
     tests: StateOfTests | None = None  # at the step test, and after a person approved it
     checkpoints: tuple[CheckpointRow, ...] = ()  # while implement has them on
+
+
+def answers(command: str, keys: Sequence[str]) -> str:
+    """How a menu is answered, as one command and the words that may end it instead: to a shell
+    `a|b` is a pipe, which runs the command with the first word."""
+    first, *others = keys
+    listed = " or ".join(filter(None, (", ".join(others[:-1]), *others[-1:])))
+    return f"`{command} {first}`" + (f", or with {listed} in place of {first}" if others else "")
 
 
 def counted(number: int, noun: str) -> str:

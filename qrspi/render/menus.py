@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from qrspi.core.model import Held, Next, counted
+from qrspi.core.model import Held, Next, answers, counted
 from qrspi.core.pipeline import STEP
 from qrspi.render.terminal import one_line, visible
 
@@ -28,7 +28,7 @@ def _failure(following: Next) -> list[str]:
         *(f"  {at}. {option.key:<5} - {option.label}" for at, option in numbered),
         "(no default; user must pick)",
         "",
-        f"Answer with `{one_line(command)} {'|'.join(o.key for o in following.options)}`.",
+        f"Answer with {answers(one_line(command), [one.key for one in following.options])}.",
     ]
 
 
@@ -47,7 +47,8 @@ def _pause(following: Next) -> list[str]:
 
 def _proposed(items: Iterable[Held], command: str) -> list[str]:
     shown = [line for item in items for line in _finding(item)]
-    question = f"Apply all proposed findings? (y/n): `{command} --proposed y|n`"
+    how = answers(f"{command} --proposed", ("y", "n"))
+    question = f"Apply all proposed findings? (y/n): {how}"
     return ["", "Proposed, without a score that would keep them:", *shown, question]
 
 

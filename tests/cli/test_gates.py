@@ -266,11 +266,11 @@ def test_the_pause_is_one_message(project: Path, qrspi: Call) -> None:
     shown = qrspi("next").out.partition("Next: ")[2]
     decide = f"qrspi decide {RUN}"
     second = f"{decide} scope-claude.R1-F02"
-    back = f"{decide} FINDING loop-back --to STEP"
+    instead = f"or with skip in place of apply, or `{decide} FINDING loop-back --to STEP`"
     assert (
         shown
         == f"""\
-3 findings of design round 1 for you to decide: `{decide} FINDING apply|skip`, or `{back}`.
+3 findings of design round 1 for you to decide: `{decide} FINDING apply`, {instead}.
 
 Round 1 of design waits for you.
 To be applied without asking: 0
@@ -279,7 +279,7 @@ Proposed, without a score that would keep them:
 quality-claude.R1-F01 · medium · correctness · cites design.md:L7
     Typo.
     \\x1b[2J
-Apply all proposed findings? (y/n): `{decide} --proposed y|n`
+Apply all proposed findings? (y/n): `{decide} --proposed y`, or with n in place of y
 
 scope-claude.R1-F01 · medium · scope · cites goals.md:L7
     The second claim contradicts the first.
@@ -424,7 +424,7 @@ What would you like to do?
   3. stop  - leave everything as it is, for inspection
 (no default; user must pick)
 
-Answer with `qrspi resolve {RUN} skip|retry|stop`.
+Answer with `qrspi resolve {RUN} skip`, or with retry or stop in place of skip.
 """
     )
 

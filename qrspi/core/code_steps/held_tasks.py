@@ -7,7 +7,7 @@ from qrspi.core.artifacts.task_file import task_path
 from qrspi.core.code_steps.task_state import OPTIONS, TaskState
 from qrspi.core.gates.quality import quality_gate
 from qrspi.core.gates.quality.quality_gate import QualityGate, Standing
-from qrspi.core.model import Ask, Next, Option
+from qrspi.core.model import Ask, Next, Option, answers
 from qrspi.core.pipeline import subject_of
 from qrspi.core.records import import_record
 from qrspi.core.rounds import round_list
@@ -51,12 +51,13 @@ def ask(facts: Facts, held: tuple[Standing, ...]) -> Next:
     shown = "; ".join(one.because for one in held[:3])
     more = f"; and {len(held) - 3} more" if len(held) > 3 else ""
     run = facts.run
+    ways = answers(f"qrspi resolve {run}", [option.key for option in QUALITY_OPTIONS])
     return Next(
         action="decide",
         who="human",
         summary=(
             f"{count} no PASS for the text as it is ({shown}{more}). Have them reviewed with "
-            f"`qrspi quality batch {run}`, or answer `qrspi resolve {run} refine|proceed`; one "
+            f"`qrspi quality batch {run}`, or answer {ways}; one "
             f"alone is started with `qrspi task start {run} {keys[0]} --anyway`."
         ),
         because=tuple(one.because for one in held),

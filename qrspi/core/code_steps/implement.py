@@ -9,7 +9,7 @@ from qrspi.core.code_steps.batch import Batch
 from qrspi.core.code_steps.task_state import TaskState, start_next
 from qrspi.core.config import problems as config_problems
 from qrspi.core.filenames import slug_of
-from qrspi.core.model import Next, NextKind, Option, Problem, counted
+from qrspi.core.model import Next, NextKind, Option, Problem, answers, counted
 from qrspi.core.pipeline import STEP, is_full, subject_of
 from qrspi.core.records import baseline
 from qrspi.core.records.decisions import UNRECORDED
@@ -154,8 +154,8 @@ def _about_baseline(facts: Facts, taken: baseline.Baseline) -> Next:
     return Next(
         action="decide",
         who="human",
-        summary=f"{why[0].upper()}{why[1:]}. {way}`{resolve} "
-        f"{'|'.join(option.key for option in options)}`.",
+        summary=f"{why[0].upper()}{why[1:]}. {way}"
+        f"{answers(resolve, [option.key for option in options])}.",
         because=(why,),
         step=facts.step,
         inputs=(baseline.FILE, baseline.LOG),
@@ -273,7 +273,7 @@ def _ask(facts: Facts, states: tuple[TaskState, ...], loop: Loop) -> Next:
     review = f" {_review(loop)}." if loop.round else ""
     keys = ", ".join(task.key for task in states if task.outcome and not task.decided)
     options = _batch_options(facts, states, loop)
-    ways = "|".join(option.key for option in options)
+    resolve = f"qrspi resolve {facts.run}"
     claimed = f" Of {keys} only a file says so; {UNRECORDED}." if keys else ""
     doubted = ", ".join(task.key for task in states if task.concerns)
     concerns = f" Who implemented {doubted} has concerns." if doubted else ""
@@ -282,13 +282,13 @@ def _ask(facts: Facts, states: tuple[TaskState, ...], loop: Loop) -> Next:
         action="approve",
         who="human",
         summary=f"{ended}.{claimed}{concerns}{_first_tests(states)}{review} Read "
-        f"implementation.md, then `qrspi resolve {facts.run} {ways}`.",
+        f"implementation.md, then {answers(resolve, [option.key for option in options])}.",
         because=(ended,),
         step=facts.step,
         round=loop.round,
         inputs=("implementation.md",),
         options=options,
-        command=f"qrspi resolve {facts.run} {options[0].key}",
+        command=f"{resolve} {options[0].key}",
         kind="batch",
     )
 

@@ -153,7 +153,7 @@ def loop_back(facts: Facts, loop: Loop, name: str, to: str | None) -> str | Prob
 
 
 def _only_applied(facts: Facts, name: str, why: str) -> Problem:
-    hint = f"qrspi decide {facts.run} {name} apply|skip"
+    hint = f"qrspi decide {facts.run} {name} apply"
     text = f"{name} {why}: it is applied or skipped"
     return Problem("not-to-loop-back", text, found="loop-back", expected="apply, skip", hint=hint)
 

@@ -3,7 +3,18 @@
 from __future__ import annotations
 
 from qrspi.core.hints import assert_never
-from qrspi.core.model import Ask, AskKind, Held, Next, NextKind, Option, Problem, Round, counted
+from qrspi.core.model import (
+    Ask,
+    AskKind,
+    Held,
+    Next,
+    NextKind,
+    Option,
+    Problem,
+    Round,
+    answers,
+    counted,
+)
 from qrspi.core.records import approvals
 from qrspi.core.rounds import pause_file
 from qrspi.core.rounds.loop import SKIPPABLE, Loop
@@ -261,7 +272,7 @@ def _pause(facts: Facts, loop: Loop) -> Next:
         "human",
         "pause",
         f"{counted(len(names), 'finding')} of {loop.subject.key} round {loop.round} for you to "
-        f"decide: `{decide} apply|skip`{back}.",
+        f"decide: {answers(decide, ('apply', 'skip'))}{back}.",
         missing=names,
         options=options,
         command=f"qrspi decide {facts.run} {names[0]} apply",

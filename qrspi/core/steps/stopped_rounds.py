@@ -4,7 +4,7 @@ about an open round that the engine did not prepare."""
 from __future__ import annotations
 
 from qrspi.core.filenames import RUNS
-from qrspi.core.model import Next, Option
+from qrspi.core.model import Next, Option, answers
 from qrspi.core.rounds import finding_history
 from qrspi.core.rounds.loop import Loop
 from qrspi.core.rounds.round_list import Cap
@@ -23,6 +23,7 @@ def ask_at_cap(facts: Facts, loop: Loop, gate: Gate) -> Next:
     assert gate.cap is not None
     if gate.cap.escape and not finding_history.escape_is_written(facts.tree, loop):
         return _write_escape(facts, loop, gate.cap)
+    ways = answers(f"qrspi resolve {facts.run}", [option.key for option in CAP_OPTIONS])
     outlook = finding_history.outlook(facts.tree, loop, facts.config, facts.base)
     return about_round(
         facts,
@@ -31,7 +32,7 @@ def ask_at_cap(facts: Facts, loop: Loop, gate: Gate) -> Next:
         "human",
         "cap",
         f"The review loop of {loop.subject.key} stops here: {gate.cap.reason}; it is "
-        f"{outlook.word}. `qrspi resolve {facts.run} present|continue|rewind`.",
+        f"{outlook.word}. {ways}.",
         because=(gate.cap.reason, gate.review, f"{outlook.word}: {outlook.because}"),
         options=CAP_OPTIONS,
         command=f"qrspi resolve {facts.run} present",
@@ -61,7 +62,9 @@ def is_to_be_taken_over(loop: Loop) -> bool:
 
 
 def left_open(facts: Facts, loop: Loop) -> Next:
-    usual = IMPORTED_OPTIONS[0 if is_to_be_taken_over(loop) else 1]
+    take_over, close = IMPORTED_OPTIONS
+    usual, other = (take_over, close) if is_to_be_taken_over(loop) else (close, take_over)
+    resolve = f"qrspi resolve {facts.run}"
     return about_round(
         facts,
         loop,
@@ -69,9 +72,9 @@ def left_open(facts: Facts, loop: Loop) -> Next:
         "human",
         "imported-round",
         f"Round {loop.round} of {loop.subject.key} was made elsewhere and is not closed: "
-        f"`qrspi resolve {facts.run} take-over|close`.",
+        f"{answers(resolve, (usual.key, other.key))}.",
         options=IMPORTED_OPTIONS,
-        command=f"qrspi resolve {facts.run} {usual.key}",
+        command=f"{resolve} {usual.key}",
     )
 
 

@@ -417,7 +417,7 @@ def test_when_all_are_terminal_the_record_is_drafted_and_the_batch_gate_asks() -
     assert [option.key for option in gate.options] == ["continue", "rerun-reviews", "stop"]
     assert gate.summary == (
         "Every task has come to its end (3 clean). Read implementation.md, then `qrspi resolve "
-        f"{RUN} continue|rerun-reviews|stop`."
+        f"{RUN} continue`, or with rerun-reviews or stop in place of continue."
     )
     stale = after(done, {"implementation.md": record.replace(b"clean", b"dirty")})
     assert stale.kind == "draft-implementation"

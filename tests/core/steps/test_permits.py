@@ -393,4 +393,4 @@ def test_a_proposed_finding_is_not_looped_back() -> None:
         "quality-claude.R1-F01 is proposed, not paused: it is applied or skipped"
     )
     assert isinstance(problem, Problem)
-    assert problem.hint == f"qrspi decide {RUN} quality-claude.R1-F01 apply|skip"
+    assert problem.hint == f"qrspi decide {RUN} quality-claude.R1-F01 apply"

@@ -96,7 +96,7 @@ def test_a_round_from_elsewhere_that_is_open_is_asked_about() -> None:
     assert (found.kind, found.summary, found.command) == (
         "imported-round",
         "Round 1 of goals was made elsewhere and is not closed: "
-        f"`qrspi resolve {RUN} take-over|close`.",
+        f"`qrspi resolve {RUN} close`, or with take-over in place of close.",
         f"qrspi resolve {RUN} close",
     )
 
@@ -188,7 +188,7 @@ def test_what_a_person_is_asked_about_a_finding(step: str, back: str) -> None:
     found = from_loop(about(step, stage="paused", triaged=(PAUSED,), pause=WAITING))
     assert found.summary == (
         f"1 finding of {step} round 1 for you to decide: `qrspi decide {RUN} FINDING "
-        f"apply|skip`{back}."
+        f"apply`, or with skip in place of apply{back}."
     )
     assert found.command == f"qrspi decide {RUN} {NAME} apply"
 
@@ -249,7 +249,7 @@ QUESTION = f"1) Present for review 2) Loop until clean (recommended): `qrspi res
             "cap",
             "The review loop of questions stops here: 10 rounds ran on their own, the "
             "limit is 10; it is stagnant. "
-            f"`qrspi resolve {RUN} present|continue|rewind`.",
+            f"`qrspi resolve {RUN} present`, or with continue or rewind in place of present.",
         ),
     ],
     ids=["ask", "ask again", "cap"],
