@@ -388,6 +388,16 @@ def test_a_prompt_is_printed_as_it_is(review: Path, qrspi: Call) -> None:
     assert (document["prompt"], document["model"]) == (file.read_text(), "large")
 
 
+@pytest.mark.rule("PRM-01", "OUT-04")
+def test_a_prompt_is_not_folded_at_a_terminal(review: Path, qrspi: Call) -> None:
+    """Whoever copies it from the screen has its markers, paths and commands in one piece."""
+    qrspi("next")
+    file = review / ".qrspi/dispatch/design/round-01/quality-claude.md"
+    assert max(map(len, file.read_text().splitlines())) > 40
+    with Terminal("prompt", "quality-claude", columns=40) as terminal:
+        assert (terminal.end(), terminal.screen) == (0, file.read_text())
+
+
 def test_a_prompt_that_nobody_waits_for_is_refused(review: Path, qrspi: Call) -> None:
     qrspi("next")
     done = qrspi("prompt", "author")

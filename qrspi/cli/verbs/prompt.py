@@ -52,6 +52,15 @@ def command(session: Session, words: tuple[str, ...]) -> None:
         "model": order.model.model if order.model else None,
         "prompt": text,
     }
-    # A pipe gets the text as it is; a terminal must not obey what stands in an artifact.
+    if session.json:
+        session.emit(document)
+    else:
+        _show(session, text)
+
+
+def _show(session: Session, text: str) -> None:
+    """As it is: folded at the width of a terminal, markers and commands in it would be cut. But a
+    terminal must not obey what stands in an artifact."""
     shown = visible(text) if sys.stdout.isatty() else text
-    session.answer(document, shown.removesuffix("\n").split("\n"))
+    lines = shown.removesuffix("\n").split("\n")
+    session.write("\n".join(map(session.reachable, lines)) + "\n")
