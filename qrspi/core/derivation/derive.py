@@ -359,19 +359,21 @@ def _step_state(facts: Facts, step: str, reviewed: frozenset[str], answer: Answe
         progress=progress,
         approval=approval_of(facts, step),
     )
-    return _with_counts(state, answer.loop) if step == facts.step else state
+    return _with_counts(facts, state, answer.loop) if step == facts.step else state
 
 
-def _with_counts(state: StepState, loop: Loop | None) -> StepState:
+def _with_counts(facts: Facts, state: StepState, loop: Loop | None) -> StepState:
     """Who has answered, then what is to be scored, then what is kept; each as soon as it is
-    known."""
+    known. While a file is faulty, nobody knows what will be kept."""
     if loop is None or loop.files is None:
         return state
-    if loop.stage == "reviewing":
+    is_faulty = loop.stage == "guarded"
+    if loop.stage == "reviewing" or (is_faulty and loop.files.silent_tags):
         asked = len(loop.files.expected_tags)
         return state._replace(asked=asked, answered=asked - len(loop.files.silent_tags))
-    if loop.stage == "verifying":
-        return state._replace(to_score=len(loop.files.unscored))
+    if loop.stage == "verifying" or is_faulty:
+        scores = facts.config.verifies and not loop.skipped
+        return state._replace(to_score=(scores and len(loop.files.unscored)) or None)
     return state._replace(kept=loop.kept, dropped=loop.dropped)
 
 

@@ -421,6 +421,27 @@ def test_counts_say_what_is_known() -> None:
     assert counts == ["0 of 2 answered", "1 of 2 answered", "1 to score", "0 kept, 1 dropped"]
 
 
+@pytest.mark.rule("LIV-03")
+def test_nothing_is_kept_while_a_file_is_faulty() -> None:
+    place, tags = "reviews/goals/round-01", ("quality-claude", "scope-claude")
+    files = {"config.md": config(), "goals.md": artifact()}
+    files[f"{place}/.dispatch-manifest.json"] = runs.manifest(tags=tags, body=artifact())
+    counts = []
+    for added in (
+        {f"{place}/quality-claude.finding-F01.md": b"no finding\n"},
+        {f"{place}/scope-claude.finding-F01.md": runs.finding()},
+        {f"{place}/scope-claude.finding-F01.score.yml": runs.score(90)},
+    ):
+        files |= added
+        step = derive(tree(files)).steps[0]
+        counts.append((step.stage, step.counts, step.kept))
+    assert counts == [
+        ("guarded", "1 of 2 answered", None),
+        ("guarded", "1 to score", None),
+        ("guarded", "", None),
+    ]
+
+
 @pytest.mark.rule("LIV-25", "OUT-07")
 def test_nothing_has_failed_while_agents_are_awaited() -> None:
     """What is offered instead of waiting says what it does at that moment."""
