@@ -29,7 +29,7 @@ class Start(NamedTuple):
     """Where a task's work happens and what it began with."""
 
     branch: str
-    base: str  # as the plan says it: feature branch tip, task-01 tip, stage-after-W1
+    base: str  # in words: feature branch tip, task-01 tip, stage-after-W1
     base_commit: str
     worktree: str  # relative to the root of the code repository
     feature_branch: str = ""

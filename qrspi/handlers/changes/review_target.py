@@ -119,7 +119,7 @@ def _task(job: Job, subject: Subject) -> Branch | None:
         return None
     feature = code_repository.feature_branch(job, repo)
     start = Ref(feature, refs.resolve(repo, feature)) if feature else None
-    return Branch(work, tip, _parting(work, tip, start))
+    return Branch(work, tip, _parting(work, tip, start), without=runs_in(repo, job))
 
 
 def _reported(job: Job, subject: Subject) -> tuple[Start, Report] | None:
@@ -155,7 +155,7 @@ def _reported_branch(job: Job, repo: Repo, key: str, start: Start, report: Repor
     base, doubt = task_base.find(job, key, start, head)
     if head == base:
         raise Refusal(_nothing_new(job, key, start))
-    return Branch(work, head, Ref(base, base), doubt)
+    return Branch(work, head, Ref(base, base), doubt, runs_in(repo, job))
 
 
 def _other_head(job: Job, key: str, start: Start, report: Report, head: str) -> Problem:
@@ -289,7 +289,8 @@ def emit_since(job: Job, target: Target, file: str, known: Reviewed) -> DiffResu
             paths = tuple(dict.fromkeys((*target.paths, *known.paths)))
             return diffs.emit(target.repo, run, file, known.ref, paths, target.entries)
         case Branch():
-            return diffs.emit_branch(target.repo, run, file, known.ref, target.tip)
+            left_out = target.without
+            return diffs.emit_branch(target.repo, run, file, known.ref, target.tip, left_out)
         case _:
             assert_never(target)
 

@@ -49,7 +49,7 @@ def find(job: Job, key: str, start: Start, tip: str) -> TaskBase:
 def _parting(job: Job, repo: Repo, key: str, tip: str) -> str | None:
     """Where the work left its planned base, or else the feature branch; reviewers then see more
     than they need. None when git knows neither."""
-    origins = filter(None, _origins(job, repo, _item(job, key)))
+    origins = filter(None, _origins(job, repo, _item(job, key), tip))
     found = (refs.merge_base(repo, origin, tip) for origin in origins)
     return next(filter(None, found), None)
 
@@ -59,13 +59,33 @@ def _item(job: Job, key: str) -> Item | None:
     return next((item for item in items if item.key == key), None)
 
 
-def _origins(job: Job, repo: Repo, item: Item | None) -> Iterator[str | None]:
+def _origins(job: Job, repo: Repo, item: Item | None, tip: str) -> Iterator[str | None]:
+    name = code_repository.feature_branch(job, repo)
+    feature = worktrees.tip(repo, name) if name else None
+    if item and feature and _has_parents(job, repo, item, feature):
+        yield _without_task(repo, feature, tip)
     if item and item.base.kind == "task":
         yield _reported(job, repo, item.base.name)
     if item and item.base.kind == "stage":
         yield _stage(job, repo, item.base.name)
-    feature = code_repository.feature_branch(job, repo)
-    yield worktrees.tip(repo, feature) if feature else None
+    yield feature
+
+
+def _has_parents(job: Job, repo: Repo, item: Item, feature: str) -> bool:
+    """Whether everything that the task builds on is merged: such a task starts from the feature
+    branch."""
+    if item.base.kind == "feature":
+        return False
+    found = [_reported(job, repo, key) for key in parts(batch.read(job.facts).plan, item.base.name)]
+    return all(commit and refs.is_ancestor(repo, commit, feature) for commit in found)
+
+
+def _without_task(repo: Repo, feature: str, tip: str) -> str | None:
+    """The feature branch; once it has the task, what it was before that."""
+    if not refs.is_ancestor(repo, tip, feature):
+        return feature
+    merge = refs.came_with(repo, tip)
+    return refs.resolve(repo, f"{merge}^1") if merge else None
 
 
 def _reported(job: Job, repo: Repo, key: str) -> str | None:
@@ -79,8 +99,7 @@ def _stage(job: Job, repo: Repo, name: str) -> str | None:
     place, plan = code_repository.find(job), batch.read(job.facts).plan
     stage = plan.stage(name)
     tip = worktrees.tip(repo, place.branch(name, stage.branch if stage else ""))
-    parts = [_reported(job, repo, key) for key in _tasks(plan, name)]
-    known = [*filter(None, parts)]
+    known = [*filter(None, (_reported(job, repo, key) for key in parts(plan, name)))]
     return None if tip and has_own_words(repo, tip, known, place.tip) else tip
 
 
@@ -97,11 +116,11 @@ def _unseen(repo: Repo, part: str, commit: str, others: Sequence[str]) -> tuple[
     return diffs.unseen(repo, (part, commit), [(base, other) for base, other in known if base])
 
 
-def _tasks(plan: Plan, name: str) -> Iterator[str]:
-    """The tasks that a stage is made of, also through other stages."""
+def parts(plan: Plan, name: str) -> Iterator[str]:
+    """The tasks that a base is made of, also through stages."""
     if stage := plan.stage(name):
         for part in stage.parts:
-            yield from _tasks(plan, part)
+            yield from parts(plan, part)
     else:
         yield name
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from qrspi.core.artifacts.branch_map import FILE, Plan, Stage
-from qrspi.core.code_steps.batch import Item
+from qrspi.core.code_steps.batch import FEATURE, Item
 from qrspi.core.code_steps.task_state import TaskState
 from qrspi.core.errors import Refusal
 from qrspi.core.model import Problem
@@ -29,40 +29,39 @@ class Given(NamedTuple):
 
 class Base(NamedTuple):
     commit: str
+    words: str  # as start.md says it
     built_on: Mapping[str, str] = {}  # tasks, and the reviewed commits of them that are in it
 
 
 def find(job: Job, given: Given) -> Base:
     base = given.item.base
-    if base.kind == "feature":
-        return Base(given.place.tip)
-    if merged := _all_merged(given):
-        return merged
+    if known := on_feature(given):
+        return known
     if base.kind == "task":
         tip = _reviewed(job, given, base.name)
-        return Base(tip, {base.name: tip})
+        return Base(tip, given.item.base_words, {base.name: tip})
     return _stage(job, given, given.plan.stage(base.name))
+
+
+def on_feature(given: Given) -> Base | None:
+    """None for a task that starts elsewhere than at the tip of the feature branch."""
+    if given.item.base.kind == "feature":
+        return Base(given.place.tip, FEATURE)
+    return _all_merged(given)
 
 
 def _all_merged(given: Given) -> Base | None:
     """The feature branch, once everything that the task builds on is merged there: what was merged
     beside it, and repaired since, belongs to it."""
-    tasks = [given.states.get(key) for key in _parts(given.plan, given.item.base.name)]
+    tasks = [given.states.get(key) for key in task_base.parts(given.plan, given.item.base.name)]
     tips = {task.key: task.reviewed for task in tasks if task and task.reviewed}
     found = {key: refs.resolve(given.place.repo, tip) or "" for key, tip in tips.items()}
     if not tasks or len(found) < len(tasks):
         return None
     place = given.place
     inside = all(tip and refs.is_ancestor(place.repo, tip, place.tip) for tip in found.values())
-    return Base(place.tip, found) if inside else None
-
-
-def _parts(plan: Plan, name: str) -> tuple[str, ...]:
-    """The tasks that a base is made of."""
-    stage = plan.stage(name)
-    if stage is None:
-        return (name,)
-    return tuple(key for part in stage.parts for key in _parts(plan, part))
+    words = f"{FEATURE}, with {' and '.join(found)} merged"
+    return Base(place.tip, words, found) if inside else None
 
 
 def _reviewed(job: Job, given: Given, key: str) -> str:
@@ -97,12 +96,12 @@ def _stage(job: Job, given: Given, stage: Stage | None) -> Base:
     message = f"Merge {', '.join(stage.parts)} into {stage.name}"
     there = worktrees.tip(place.repo, branch)
     if there and _is_made_of(place, there, tips):
-        return Base(there, built_on)
+        return Base(there, stage.name, built_on)
     if there and not _is_ours(place, there, tips, message):
         raise foreign_branch(branch, there)
     commit = _merged(job, given, stage, tips, message)
     worktrees.create_branch(place.repo, branch, commit, move=bool(there))
-    return Base(commit, built_on)
+    return Base(commit, stage.name, built_on)
 
 
 def _part(job: Job, given: Given, name: str) -> Base:
@@ -110,7 +109,7 @@ def _part(job: Job, given: Given, name: str) -> Base:
     if stage:
         return _stage(job, given, stage)
     tip = _reviewed(job, given, name)
-    return Base(tip, {name: tip})
+    return Base(tip, name, {name: tip})
 
 
 def _is_made_of(place: Workplace, commit: str, tips: list[str]) -> bool:

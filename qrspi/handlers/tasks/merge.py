@@ -80,6 +80,7 @@ def _merge(job: Job, place: Workplace, task: TaskState) -> Merge | Conflict:
             made = refs.came_with(place.repo, task.commit)
             if made and _merged_key(job, place, made) == task.key:
                 _must_be_seen(job, place, task, base, made)
+                _must_leave_runs(job, place, task, made)
                 return Merge(task.key, branch, task.commit, made)
             _must_be_whole(job, place, task, base, "")
             return Merge(task.key, branch, task.commit, "", result="contained")
@@ -123,7 +124,8 @@ def _must_leave_runs(job: Job, place: Workplace, task: TaskState, made: str) -> 
     files = diffs.names(place.repo, (f"{made}^1", made), folder) if folder else ()
     if not files:
         return
-    worktrees.move(place.repo, f"{made}^1")
+    if refs.head(place.repo) == made:
+        worktrees.move(place.repo, f"{made}^1")
     more = f" and {len(files) - 1} more" if len(files) > 1 else ""
     report = f"qrspi task report {job.run} {task.key} --status DONE --commit SHA"
     hint = f"qrspi rewind {job.run} --to implement"

@@ -24,7 +24,7 @@ from qrspi.handlers.gates import quality, quality_approval
 from qrspi.handlers.gates.quality import Reached
 from qrspi.handlers.jobs.job import Job, Performed
 from qrspi.handlers.tasks import bases
-from qrspi.handlers.tasks.bases import Given
+from qrspi.handlers.tasks.bases import Base, Given
 from qrspi.world.git import refs, worktrees
 from qrspi.world.machine import clock
 
@@ -129,8 +129,8 @@ def rehearse(job: Job, key: str) -> Started:
     known = _recorded(job, key)
     branch = given.place.branch(key, given.item.branch)
     path = given.place.worktree(key)
-    feature = given.place.tip if given.item.base.kind == "feature" else ""
-    new = Start(branch, given.item.base_words, feature, given.place.shown(key), given.place.feature)
+    base = bases.on_feature(given) or Base("", given.item.base_words)
+    new = Start(branch, base.words, base.commit, given.place.shown(key), given.place.feature)
     start = known or new
     condition = worktrees.condition(given.place.repo, path, start.branch)
     if condition == "foreign":
@@ -208,7 +208,7 @@ def _first_time(job: Job, given: Given) -> Started:
     worktrees.add_worktree(place.repo, path, branch)
     record = Start(
         branch=branch,
-        base=given.item.base_words,
+        base=base.words,
         base_commit=base_commit,
         worktree=place.shown(key),
         feature_branch=place.feature,
@@ -249,7 +249,9 @@ def _on_newer_base(job: Job, given: Given, started: Started) -> Started:
     if refs.head(tree) in (known.base_commit, base.commit) and not worktrees.uncommitted(tree):
         worktrees.move(tree, base.commit)
         built_on = task_records.listed(base.built_on)
-        new = known._replace(base_commit=base.commit, built_on=built_on, stays_without="")
+        new = known._replace(
+            base=base.words, base_commit=base.commit, built_on=built_on, stays_without=""
+        )
         return Started(key, _written(job, key, new), "rebuilt")
     stays = known._replace(stays_without=task_records.listed(base.built_on))
     said = batch.older_base(key, known, given.states[key].moved).message

@@ -15,6 +15,7 @@ from qrspi.core.records import baseline
 from qrspi.core.records import task_records as taskfiles
 from qrspi.core.records.task_records import Report, Start
 from qrspi.core.tree import Fault
+from qrspi.handlers.changes import task_base
 from qrspi.handlers.tasks import commands, merge, reports
 from qrspi.handlers.tasks import start as task_start
 from qrspi.handlers.tasks.start import Started
@@ -151,8 +152,8 @@ def once_more(shop: Workshop) -> str:
     return commit
 
 
-@pytest.mark.rule("LIV-14")
-def test_a_task_that_builds_on_merged_ones_starts_from_all_that_is_merged(tmp_path: Path) -> None:
+def on_merged(tmp_path: Path) -> tuple[Workshop, str]:
+    """task-03 repairs what is merged, and builds on task-01, whose commit is given too."""
     tasks = {"tasks/task-01.md": task(1), "tasks/task-02.md": task(2)}
     shop = Workshop(tmp_path / "project", quick(tasks), {"test.sh": "exit 1\n"})
     shop.next()
@@ -166,14 +167,83 @@ def test_a_task_that_builds_on_merged_ones_starts_from_all_that_is_merged(tmp_pa
     shop.write("plan.md", runs.artifact("draft", "# Plan\n\nRepair it.\n"))
     shop.approve("plan")
     shop.next()
+    return shop, one
+
+
+@pytest.mark.rule("LIV-14")
+def test_a_task_that_builds_on_merged_ones_starts_from_all_that_is_merged(tmp_path: Path) -> None:
+    shop, one = on_merged(tmp_path)
     known = record(shop, "task-03")
     assert known.built_on == f"task-01 {one}"
+    assert known.base == "feature branch tip, with task-01 merged"
     assert (shop.tree("task-03") / "b.py").exists(), "task-02 is merged as well"
     assert shop.answer.missing == ("task-03",)
     assert shop.did() == []
     shop.take("task-03", "c.py", "c = 1\n")
     shop.next()
     assert shop.answer.options[0].label == "approve implementation.md, and merge task-03 into main"
+
+
+@pytest.mark.rule("LIV-14", "SEC-14")
+def test_its_reviewers_see_what_is_new_since_it_left_the_feature_branch(tmp_path: Path) -> None:
+    shop, _ = on_merged(tmp_path)
+    begun = record(shop, "task-03").base_commit
+    shop.work("task-03", "c.py", "c = 1\n")
+    shop.report("task-03")
+    prepared = shop.next().performed[0]
+    assert [note for note in prepared.notes if "began at" in note] == []
+    assert changed_in(shop, "task-03") == ["c.py"]
+    commit = shop.git("rev-parse", "HEAD", at=shop.tree("task-03"))
+    shop.git("merge", "-q", "--no-ff", "-m", "by hand", commit)
+    found = task_base.find(shop.job(), "task-03", record(shop, "task-03"), commit)
+    assert found == (begun, ""), "also once it is merged"
+
+
+@pytest.mark.rule("SEC-14")
+def test_a_moved_base_of_such_a_task_hides_no_commit_either(tmp_path: Path) -> None:
+    shop, _ = on_merged(tmp_path)
+    bad = shop.work("task-03", "bad.py", "steal()\n")
+    shop.work("task-03", "c.py", "c = 1\n")
+    moved = record(shop, "task-03")._replace(base_commit=bad)
+    shop.write(taskfiles.start_file("task-03"), taskfiles.render_start("task-03", moved))
+    shop.report("task-03")
+    shop.next()
+    assert changed_in(shop, "task-03") == ["bad.py", "c.py"]
+
+
+@pytest.mark.rule("LIV-15")
+def test_no_diff_of_a_task_shows_the_runs(small: Workshop) -> None:
+    small.next()
+    small.work(ONE, "a.py", "a = 1\n")
+    small.write("notes.md", b"what people wrote on the feature branch\n")
+    small.git("add", "docs/qrspi")
+    small.git("commit", "-q", "-m", "notes")
+    small.git("merge", "-q", "--no-edit", "main", at=small.tree(ONE))
+    small.report(ONE)
+    small.next()
+    assert changed_in(small, ONE) == ["a.py"]
+
+
+@pytest.mark.rule("SEC-17")
+def test_a_merge_into_the_runs_is_undone_also_after_a_kill(small: Workshop) -> None:
+    small.next()
+    (small.tree(ONE) / "docs/qrspi").mkdir(parents=True, exist_ok=True)
+    commit = small.take(ONE, "docs/qrspi/other.md", "mine\n")
+    small.next()
+    small.resolve("continue")
+    before = small.git("rev-parse", "HEAD")
+    line = f"QRSPI-Merge: {small.run.name}/{ONE} {commit}"
+    small.git("merge", "-q", "--no-ff", "-m", f"Merge it\n\n{line}", commit)
+    assert refused(lambda: small.perform(merge.handle)).startswith(
+        "task-01: to merge it changes docs/qrspi/other.md, which no task writes; "
+    )
+    assert small.git("rev-parse", "HEAD") == before
+
+
+def changed_in(shop: Workshop, key: str) -> list[str]:
+    """The files that the first round's diff shows."""
+    lines = shop.read(f"reviews/tasks/{key}/round-01.diff").splitlines()
+    return [line.rpartition(" b/")[2] for line in lines if line.startswith("diff --git")]
 
 
 @pytest.mark.rule("LIV-14")
