@@ -299,6 +299,14 @@ def _reviewed(facts: Facts, task: TaskState, commit: str) -> TaskState:
             return _in_loop(facts, task, loop)
 
 
+def settled_nothing(facts: Facts, task: TaskState, commit: str) -> Loop | None:
+    """The newest round, when this commit was judged already and another one is awaited."""
+    done = task._replace(report=Report("DONE", commit))
+    then = _reviewed(facts, done, commit)
+    sent = then.state in ("implementing", "fixing") and then.next and then.next.who == "agent"
+    return then.loop if sent else None
+
+
 def _loop(facts: Facts, key: str) -> Loop:
     base = approvals.loop_base(facts.records, key)
     return loops.evaluate(facts.tree, subject_of(key), facts.config, base, facts.records)

@@ -56,6 +56,7 @@ def report(job: Job, key: str, status: ReportStatus, commit: str | None, words: 
     if status != "BLOCKED":
         _refuse_unsaid(status, full, words)
         _refuse_without_work(job, task, full)
+        _refuse_judged(job, task, full)
         _refuse_unmapped(job, task, words)
     record = Report(status, full, clock.now_utc(), words)
     data = task_records.render_report(key, record)
@@ -154,29 +155,46 @@ def _refuse_unsaid(status: ReportStatus, commit: str, words: str) -> None:
 def _refuse_without_work(job: Job, task: TaskState, commit: str) -> None:
     """Reviewers only look at commits, so what is not committed does not exist for them."""
     assert task.start is not None
-    repo = code_repository.repository_of(job)
     base = task_base.find(job, task.key, task.start, commit).commit
     tests = task.tests.commit if task.tests else ""
     if commit not in (base, tests):
         return
+    since = "its tests were written" if commit == tests else "the task began"
     place = worktree(job, task)
-    own = worktrees.at(repo, place)
+    text = _nothing_since(job, task, f"{since} at {commit[:12]}")
+    raise _not_committed(place, commit, text, f"git -C {quoted(place)} status")
+
+
+def _refuse_judged(job: Job, task: TaskState, commit: str) -> None:
+    """A commit that was sent back would be sent back again, for ever."""
+    loop = task_state.settled_nothing(job.facts, task, commit)
+    if loop is None:
+        return
+    hint = f"qrspi task report {job.run} {task.key} --status BLOCKED -m TEXT"
+    text = (
+        f"{_nothing_since(job, task, f'round {loop.round} looked at {commit[:12]}')}; commit what "
+        f"settles its findings there and report that, or say why nothing is to be done: `{hint}`"
+    )
+    raise _not_committed(worktree(job, task), commit, text, hint)
+
+
+def _nothing_since(job: Job, task: TaskState, what: str) -> str:
+    assert task.start is not None
+    own = worktrees.at(code_repository.repository_of(job), worktree(job, task))
     left = worktrees.uncommitted(own) if own else ()
     beside = f"; not committed there: {_names(left)}" if left else ""
-    text = (
-        f"{task.key}: nothing is committed in {task.start.worktree} since "
-        f"{'its tests were written' if commit == tests else 'the task began'} at "
-        f"{commit[:12]}{beside}"
-    )
-    hint = f"git -C {quoted(place)} status"
-    raise Refusal(
+    return f"{task.key}: nothing is committed in {task.start.worktree} since {what}{beside}"
+
+
+def _not_committed(place: str, commit: str, text: str, hint: str) -> Refusal:
+    return Refusal(
         Problem(
             "nothing-committed",
             text,
             file=place,
             field="--commit",
             found=commit,
-            expected="a commit",
+            expected="another commit",
             hint=hint,
         )
     )

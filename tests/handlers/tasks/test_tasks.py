@@ -13,7 +13,7 @@ from qrspi.core import trust
 from qrspi.core.errors import Halt, Misuse, Refusal
 from qrspi.core.records import baseline
 from qrspi.core.records import task_records as taskfiles
-from qrspi.core.records.task_records import Report, Start
+from qrspi.core.records.task_records import Report, ReportStatus, Start
 from qrspi.core.tree import Fault
 from qrspi.handlers.changes import task_base
 from qrspi.handlers.tasks import commands, merge, reports
@@ -666,6 +666,35 @@ def test_concerns_are_said(small: Workshop) -> None:
 
 
 # records that were changed
+
+
+@pytest.mark.rule("IMP-08", "IMP-11")
+@pytest.mark.parametrize("status", ["DONE", "DONE_WITH_CONCERNS"])
+@pytest.mark.parametrize("before", ["at once", "after it was blocked"])
+def test_a_commit_with_findings_is_not_reported_again(
+    small: Workshop, status: ReportStatus, before: str
+) -> None:
+    small.next()
+    commit = small.work(ONE, "a.py", "a = 1\n")
+    small.report(ONE)
+    small.report(ONE, status=status)  # nobody has looked at it yet
+    small.next()
+    small.review(ONE, 1, wrong="It is wrong.")
+    small.next()
+    if before != "at once":
+        small.report(ONE, status="BLOCKED")
+    (small.tree(ONE) / "b.py").write_text("b = 1\n")
+    assert refused(lambda: small.report(ONE, commit, status)) == (
+        "task-01: nothing is committed in .worktrees/user-auth/task-01 since round 1 looked at "
+        f"{commit[:12]}; not committed there: b.py; commit what settles its findings there and "
+        "report that, or say why nothing is to be done: `qrspi task report "
+        f"{small.run.name} task-01 --status BLOCKED -m TEXT`"
+    )
+    small.report(ONE, status="BLOCKED")
+    assert small.answer.because == ("task-01 is blocked, says its implementer",)
+    small.work(ONE, "b.py", "b = 2\n")
+    small.report(ONE, status=status)
+    assert "prepare-round" in small.did()
 
 
 @pytest.mark.rule("SEC-14")
