@@ -165,6 +165,17 @@ def test_a_kill_before_config_is_finished_by_the_same_command(project: Path, cal
     assert (status, done["files"], bool(done["commit"]), contents(run)) == (0, [], True, whole)
 
 
+@pytest.mark.rule("IMPT-10")
+def test_a_kill_before_a_new_config_gives_the_same_day(project: Path, call: Call) -> None:
+    run = project / "docs" / "qrspi" / RUN
+    shutil.copytree(STORIES / "005-by-hand-without-a-config" / "run", run)
+    assert call("import", RUN, "--yes")[0] == 0
+    whole = contents(run)
+    (run / "config.md").unlink()
+    assert call("import", RUN, "--yes")[0] == 0
+    assert contents(run) == whole
+
+
 @pytest.mark.rule("IMPT-09")
 @pytest.mark.parametrize("data", [b"\xff\xfe---\nroute: x\n---\n", b"---\nroute: x\0\n---\n"])
 def test_a_config_that_is_no_text_is_replaced_only_when_somebody_says_so(

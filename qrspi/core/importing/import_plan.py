@@ -166,8 +166,8 @@ def _config(
     tree: Tree, old: bytes | Fault, before: ImportRecord, given: Given
 ) -> Planned | Problem:
     """Done twice, since the step that the run stands at is known only when its route is."""
-    day = given.when[:10] if not _dated(tree.name) else tree.name[:10]
-    site = Site(before.imported[:10] or day, frozenset(entry.name for entry in entries(tree, "")))
+    day = tree.name[:10] if _dated(tree.name) else before.imported[:10] or given.when[:10]
+    site = Site(day, frozenset(entry.name for entry in entries(tree, "")))
     first = config_import.plan(old, given.answers, site)
     if isinstance(first, Problem):
         return first
