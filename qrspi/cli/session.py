@@ -175,9 +175,14 @@ class Session:
         return said.strip()
 
     def confirm(self, question: str) -> bool:
-        """A question that says (y/n) itself; anything but yes is no."""
-        say(one_line(question), end=" ")
-        return sys.stdin.readline().strip().lower() in ("y", "yes")
+        """A question that says (y/n) itself, asked again after any other word; to type
+        nothing is a no."""
+        while True:
+            say(one_line(question), end=" ")
+            word = sys.stdin.readline().strip().lower()
+            if word in ("y", "yes", "n", "no", ""):
+                return word in ("y", "yes")
+            say("Type y or n.")
 
     @property
     def draws(self) -> bool:

@@ -386,6 +386,23 @@ def test_at_a_terminal_anything_but_clean_asks(
     assert (run / "goals.md").read_bytes() == artifact(status)
 
 
+@pytest.mark.rule("OUT-05", "LIV-01")
+@pytest.mark.parametrize(("answer", "code", "status"), [("y", 0, "approved"), ("No", 3, "draft")])
+def test_a_word_that_is_neither_yes_nor_no_is_asked_about_again(
+    project: Path, answer: str, code: int, status: str
+) -> None:
+    """It is no `you said no`."""
+    run = placed(project, DRAFT)
+    with Terminal("approve") as terminal:
+        terminal.until("(y/n) ")
+        terminal.type("what is it?\n")
+        terminal.until("Type y or n.\nNot reviewed. Approve goals.md all the same? (y/n) ")
+        assert "you said no" not in terminal.screen
+        terminal.type(f"{answer}\n")
+        assert terminal.end() == code
+    assert (run / "goals.md").read_bytes() == artifact(status)
+
+
 @pytest.mark.rule("ENG-06")
 def test_an_edit_while_the_question_stands_is_not_approved(project: Path) -> None:
     run = placed(project, DRAFT)
