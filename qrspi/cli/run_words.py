@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 
 from qrspi.core.errors import Misuse
 from qrspi.core.filenames import task_key
-from qrspi.core.hints import TYPE_CHECKING
-from qrspi.core.model import Problem
+from qrspi.core.hints import TYPE_CHECKING, NoReturn
+from qrspi.core.model import Problem, RunState
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import STEP, STEPS, Subject, subject
 from qrspi.world.runs.workspace import Workspace
@@ -139,8 +139,15 @@ def current_place(
     run, step = run_and_step(words, usage)
     found = session.run_for(run, step)
     there = workspace(found.path, dry_run)
-    about = a_subject(step or survey(there).state.next.step, usage)
-    return Place(found.name, there, about)
+    if step is None and (state := survey(there).state):
+        step = state.next.step or _none_is_current(state, usage)
+    return Place(found.name, there, a_subject(step, usage))
+
+
+def _none_is_current(state: RunState, usage: str) -> NoReturn:
+    known = ", ".join(one.step for one in state.steps)
+    text = f"{state.run} is at no step now; name one of {known}"
+    raise misuse(text, field="STEP", expected=known, hint=usage.replace("[STEP]", "STEP"))
 
 
 def workspace(path: str, dry_run: bool) -> Workspace:

@@ -14,7 +14,7 @@ from jsonschema import Draft202012Validator
 
 from tests import runs
 from tests.cli.conftest import COMMAND, Call, Result
-from tests.scenes import git
+from tests.scenes import complete, git
 
 SCHEMAS = Path(__file__).resolve().parents[2] / "schemas"
 ROUND = "reviews/goals/round-01"
@@ -442,6 +442,19 @@ class TestCommit:
 def test_usage_is_two(run: Path, qrspi: Call, words: list[str], message: str) -> None:
     result = qrspi("round", *words, "--json")
     assert (result.code, valid(result)["message"].startswith(message)) == (2, True)
+
+
+@pytest.mark.rule("OUT-02", "LIV-02")
+def test_show_of_a_complete_run_names_the_steps_of_its_route(tmp_path: Path, qrspi: Call) -> None:
+    complete(tmp_path)
+    result = qrspi("--root", str(tmp_path), "show", runs.RUN, "--json")
+    answer = valid(result)
+    assert (result.code, answer["message"], answer["expected"]) == (
+        2,
+        f"{runs.RUN} is at no step now; name one of goals",
+        "goals",
+    )
+    assert answer["hint"].endswith("show [RUN] STEP [--round N]")
 
 
 @pytest.mark.rule("MTX-04")
