@@ -215,6 +215,22 @@ def test_a_large_artifact_is_not_read_whole(project: Path, qrspi: Call) -> None:
     assert json.loads(qrspi("validate", "goals.md", "--json").out)["ok"] is True
 
 
+def test_nothing_is_wrong_with_a_repair_and_its_round(project: Path, qrspi: Call) -> None:
+    head = b"---\nstatus: approved\nfix_round: ci-round-01\n---\n\n"
+    reviews = "reviews/tasks/ci-round-01/ci-command"
+    files = {
+        "config.md": GOOD["config.md"],
+        "fixes/ci-round-01/ci-command.md": head + b"# Repair it\n",
+        f"{reviews}-review.md": b"# What was asked and answered\n",
+        f"{reviews}/round-01/quality-claude.finding-F01.md": runs.finding(
+            step="ci-round-01/ci-command"
+        ),
+        f"{reviews}/round-01/scope-claude.clean.md": runs.clean("scope-claude", 1),
+    }
+    runs.on_disk(project, files)
+    assert qrspi("validate", "docs") == (0, "4 files checked: all good.\n", "")
+
+
 def test_a_finding_outside_every_round_is_told_and_nothing_is_guessed_about_it(
     project: Path, qrspi: Call
 ) -> None:

@@ -115,7 +115,9 @@ def _task(content: bytes, file: str) -> Inspected:
     if isinstance(read, Problem):
         said = taskfiles.task_path(key)
         return _one(read._replace(file=file, message=read.message.replace(said, file, 1)))
-    odd = (frontmatter.status(content, file)[1], taskfiles.unsaid(content, file))
+    # A repair is not planned: what it needs of a task's fields is in its text.
+    unsaid = None if _own_field(content, "fix_round") else taskfiles.unsaid(content, file)
+    odd = (frontmatter.status(content, file)[1], unsaid)
     return Inspected((), tuple(problem for problem in odd if problem))
 
 

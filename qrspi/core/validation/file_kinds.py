@@ -71,13 +71,14 @@ def kind_of(path: str) -> FileKind:
     single = _SINGLE.get(name) or _SINGLE.get(f"{parent}/{name}")
     if single:
         return FileKind(single)
-    return _in_reviews(parts, name) or FileKind(_by_folder(parent, name))
+    return _in_reviews(parts, name) or FileKind(_by_folder(parts, parent, name))
 
 
-def _by_folder(parent: str, name: str) -> Kind:
+def _by_folder(parts: list[str], parent: str, name: str) -> Kind:
     if not name.endswith(".md"):
         return "other"
-    if (parent == "tasks" and task_file_key(name)) or fix_round(parent):
+    is_repair = fix_round(parent) is not None and parts[-4:-2] != ["reviews", "tasks"]
+    if (parent == "tasks" and task_file_key(name)) or is_repair:
         return "task"
     research = parent == "research" and name.startswith("q")
     return "companion" if research or name.startswith("future-") else "other"
@@ -116,6 +117,8 @@ def _reviewed(parts: list[str]) -> Subject | None:
     match parts:
         case [*_, "reviews", "tasks", key]:
             return subject(key)
+        case [*_, "reviews", "tasks", fixes, name]:
+            return subject(f"{fixes}/{name}")
         case [*_, "reviews", "integration"]:
             return subject("integrate")
         case [*_, "reviews", step]:

@@ -4,6 +4,8 @@ import pytest
 
 from qrspi.core.validation.file_kinds import kind_of
 
+REPAIR = "ci-round-01/ci-command"
+
 
 @pytest.mark.parametrize(
     ("path", "kind", "about", "number"),
@@ -22,6 +24,11 @@ from qrspi.core.validation.file_kinds import kind_of
         ("task-03.md", "other", None, 0),
         ("fixes/ci-round-02/fix-task-01.md", "task", None, 0),
         ("fixes/other-round-02/fix-task-01.md", "other", None, 0),
+        ("reviews/tasks/ci-round-01/ci-command/round-02/a.clean.md", "clean", REPAIR, 2),
+        (f"reviews/tasks/{REPAIR}/round-02-dispositions.md", "dispositions", REPAIR, 2),
+        ("reviews/tasks/ci-round-01/ci-command/report.md", "other", None, 0),
+        ("reviews/tasks/ci-round-01/ci-command-review.md", "other", None, 0),
+        ("reviews/tasks/task-01/ci-command/round-02/a.clean.md", "clean", None, 2),
         ("approvals.jsonl", "log", None, 0),
         (".qrspi/audit.jsonl", "log", None, 0),
         ("reviews/goals/round-03/quality-claude.finding-F01.md", "finding", "goals", 3),
