@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from qrspi.core.errors import Refusal
 from qrspi.core.filenames import (
@@ -79,7 +79,8 @@ def _retry(job: Job, loop: Loop) -> ChangeSet:
         *(Edit("remove", path, "to be made again") for path in removed),
         *(Edit("remove", path, "its files are gone") for path in markers),
     )
-    return ChangeSet("retry", loop.subject.key, loop.round, edits, notes=_sent(tags, stems))
+    notes = _sent(marked, _scored(removed) & stems)
+    return ChangeSet("retry", loop.subject.key, loop.round, edits, notes=notes)
 
 
 def _kept(job: Job, loop: Loop, removed: list[str]) -> tuple[Edit, ...]:
@@ -140,7 +141,14 @@ def _pending(loop: Loop, tags: frozenset[str]) -> tuple[Edit, ...]:
     return (Edit("write", loop.paths.manifest, f"pending: {', '.join(sorted(tags))}", data),)
 
 
-def _sent(tags: frozenset[str], stems: frozenset[str]) -> tuple[str, ...]:
+def _scored(paths: Iterable[str]) -> frozenset[str]:
+    """The findings whose scores are among these files."""
+    kinds = (parse_round_file(path.rpartition("/")[2]) for path in paths)
+    return frozenset(kind.stem for kind in kinds if isinstance(kind, SidecarName))
+
+
+def _sent(tags: Iterable[str], stems: Iterable[str]) -> tuple[str, ...]:
+    """Whose answers are put aside. Who has not answered yet is awaited as before."""
     again = (*sorted(tags), *(f"verifier of {stem}" for stem in sorted(stems)))
     return (f"to be sent again: {', '.join(again)}",) if again else ()
 

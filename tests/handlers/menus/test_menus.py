@@ -176,6 +176,27 @@ def test_a_second_retry_keeps_the_first_and_the_prompt_has_the_last_reasons(tmp_
     ]
 
 
+@pytest.mark.rule("FLR-01")
+@pytest.mark.parametrize(
+    ("files", "notes"),
+    [
+        (OPEN | BAD, ("to be sent again: quality-claude",)),
+        (CASES["no output at all"][0], ()),
+        (CASES["no score"][0], ()),
+        (
+            OPEN | CLEAN | TWO | {S1: score("VERIFY_FAILED"), S2: score(90)},
+            (f"to be sent again: verifier of {S1.rpartition('/')[2].partition('.score')[0]}",),
+        ),
+    ],
+    ids=["one of two reviewers", "nobody", "no verifier", "one of two verifiers"],
+)
+def test_retry_tells_whose_answer_is_put_aside(
+    tmp_path: Path, files: dict[str, bytes], notes: tuple[str, ...]
+) -> None:
+    gate = Gate(tmp_path / "shop", files)
+    assert gate.make(choose("retry"))[0].notes == notes
+
+
 @pytest.mark.rule("FLR-01", "FLR-04", "AUD-01", "LIV-18")
 @pytest.mark.parametrize(("files", "removed", "tags"), RETRIED.values(), ids=RETRIED.keys())
 def test_retry_takes_away_what_failed_and_nothing_else(
