@@ -15,7 +15,7 @@ from tests.cli.terminal import Terminal
 
 WAYS = (
     "`qrspi next 2026-05-17-user-auth --dispatch` sends the agent once config.md has a "
-    "command or provider; `qrspi prompt "
+    "command or provider, or your settings have workers; `qrspi prompt "
     "2026-05-17-user-auth verify-quality-claude.finding-F01` prints what to tell it."
 )
 

@@ -476,6 +476,6 @@ def test_nothing_has_failed_while_agents_are_awaited() -> None:
     )
     assert verify.summary.endswith(
         f"`qrspi next {runs.RUN} --dispatch` sends the agent once config.md has a command or "
-        f"provider; `qrspi prompt {runs.RUN} "
+        f"provider, or your settings have workers; `qrspi prompt {runs.RUN} "
         "verify-scope-claude.finding-F01` prints what to tell it."
     )
