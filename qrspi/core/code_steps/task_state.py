@@ -301,8 +301,7 @@ def _reviewed(facts: Facts, task: TaskState, commit: str) -> TaskState:
 
 def settled_nothing(facts: Facts, task: TaskState, commit: str) -> Loop | None:
     """The newest round, when this commit was judged already and another one is awaited."""
-    done = task._replace(report=Report("DONE", commit))
-    then = _reviewed(facts, done, commit)
+    then = _reviewed(facts, task._replace(report=Report("DONE", commit)), commit)
     sent = then.state in ("implementing", "fixing") and then.next and then.next.who == "agent"
     return then.loop if sent else None
 
