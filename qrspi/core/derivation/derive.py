@@ -5,7 +5,7 @@ from __future__ import annotations
 from qrspi.core.config import problems as config_problems
 from qrspi.core.config import reader as configs
 from qrspi.core.config.reader import Config
-from qrspi.core.filenames import RUNS, rounds_in
+from qrspi.core.filenames import rounds_in
 from qrspi.core.hints import TYPE_CHECKING
 from qrspi.core.model import (
     Next,
@@ -104,6 +104,8 @@ def survey(
 
 
 def _unusable(tree: Tree, path: str, config: Config) -> RunState:
+    from qrspi.core.derivation import unusable_config
+
     errors = _named(tree, config.problems)
     return RunState(
         run=tree.name,
@@ -114,7 +116,7 @@ def _unusable(tree: Tree, path: str, config: Config) -> RunState:
         current_step=None,
         complete=False,
         steps=(),
-        next=_blocked_by_config(tree, errors),
+        next=unusable_config.ask(tree, errors),
         errors=errors,
         closed=not isinstance(tree.head(CLOSED), Fault),
     )
@@ -144,7 +146,9 @@ def _answer(facts: Facts, errors: tuple[Problem, ...]) -> tuple[Answer, tuple[Pr
     if MARKER in facts.names and (then := _replanning(facts)):
         return Answer(then), ()
     if errors:
-        return Answer(_blocked_by_config(facts.tree, errors)._replace(step=facts.step)), ()
+        from qrspi.core.derivation import unusable_config
+
+        return Answer(unusable_config.ask(facts.tree, errors)._replace(step=facts.step)), ()
     if missing := unmet(facts, facts.step):
         return Answer(_blocked_by_need(facts, missing)), ()
     if facts.step == "replan":
@@ -244,44 +248,6 @@ def _undecidable(facts: Facts, problem: Problem) -> Next:
         command=problem.hint,
         kind="records",
     )
-
-
-def _blocked_by_config(tree: Tree, errors: tuple[Problem, ...]) -> Next:
-    first, take = errors[0], f"qrspi import {RUNS}/{tree.name}"
-    elsewhere = _made_elsewhere(tree, errors)
-    ways = (f"Take the run in, which was made elsewhere: {take}",) if elsewhere else ()
-    answers = filter(None, map(config_problems.command_of, (*ways, *first.options)))
-    return Next(
-        action="blocked",
-        who="human",
-        summary=_with_way(first, f"`{take}` takes the run in" if elsewhere else _how(first, tree)),
-        because=tuple(error.message for error in errors),
-        options=tuple(Option(str(at), text) for at, text in enumerate((*ways, *first.options), 1)),
-        command=next(answers, "") or f"qrspi config validate {tree.name}",
-        kind="config",
-    )
-
-
-def _with_way(first: Problem, way: str) -> str:
-    return f"{first.message.rstrip('.')}. {way}." if way else first.message
-
-
-def _how(first: Problem, tree: Tree) -> str:
-    """How to answer, where each way out but the last is a command."""
-    ways = first.options[:-1]
-    whole = bool(ways) and all(map(config_problems.command_of, ways))
-    return f"Answer with `qrspi resolve {tree.name} NUMBER`" if whole else ""
-
-
-def _made_elsewhere(tree: Tree, errors: tuple[Problem, ...]) -> bool:
-    """What no command of this engine leaves behind: a renamed field, or rounds without one for
-    models."""
-    from qrspi.core.records import import_record
-
-    names = {entry.name for entry in entries(tree, "")}
-    retired = any(error.code == "field-renamed" for error in errors)
-    bare = any(error.field == "model_routing" and not error.found for error in errors)
-    return import_record.FILE not in names and (retired or (bare and "reviews" in names))
 
 
 def _blocked_by_need(facts: Facts, missing: tuple[str, ...]) -> Next:

@@ -6,17 +6,14 @@ from qrspi.core.hints import assert_never
 from qrspi.core.model import (
     Ask,
     AskKind,
-    Held,
     Next,
     NextKind,
     Option,
     Problem,
     Round,
-    answers,
     counted,
 )
 from qrspi.core.records import approvals
-from qrspi.core.rounds import pause_file
 from qrspi.core.rounds.loop import SKIPPABLE, Loop
 from qrspi.core.steps import after_round, authoring
 from qrspi.core.steps.after_round import Gate
@@ -41,11 +38,6 @@ LOOP_OPTIONS = (
     Option("loop", "Loop until clean (recommended)"),
 )
 AGAIN = Option("loop", "have it reviewed again, until it is clean (recommended)")
-PAUSE_OPTIONS = (
-    Option("apply", "apply the finding to this artifact"),
-    Option("skip", "leave the artifact as it is"),
-    Option("loop-back", "go back to the artifact the finding is really about"),
-)
 
 
 def from_loop(facts: Facts, loop: Loop) -> Next:
@@ -77,7 +69,9 @@ def from_loop(facts: Facts, loop: Loop) -> Next:
                 facts, "assemble", kind, _of_round("Collect the findings of", loop), loop=loop
             )
         case "paused":
-            return _pause(facts, loop)
+            from qrspi.core.steps import stopped_rounds
+
+            return stopped_rounds.ask_about_findings(facts, loop)
         case "fixing":
             return _fix(facts, loop)
         case "committing":
@@ -256,54 +250,6 @@ def _fix_files(facts: Facts, loop: Loop, read: Round) -> Next:
         asks=_asks(loop, "review", read.silent_tags),
         inputs=tuple(dict.fromkeys(fault.file for fault in read.violations)),
         options=FAILURE_OPTIONS[1:],
-    )
-
-
-def _pause(facts: Facts, loop: Loop) -> Next:
-    assert loop.pause is not None
-    names = loop.pause.undecided
-    options = pause_options(facts, loop)
-    decide = f"qrspi decide {facts.run} FINDING"
-    back = f", or `{decide} loop-back --to STEP`" if options == PAUSE_OPTIONS else ""
-    following = about_round(
-        facts,
-        loop,
-        "decide",
-        "human",
-        "pause",
-        f"{counted(len(names), 'finding')} of {loop.subject.key} round {loop.round} for you to "
-        f"decide: {answers(decide, ('apply', 'skip'))}{back}.",
-        missing=names,
-        options=options,
-        command=f"qrspi decide {facts.run} {names[0]} apply",
-    )
-    agreed = sum(one.verdict == "keep" for one in loop.triaged)
-    return following._replace(held=_held(facts, loop, names), to_apply=agreed)
-
-
-def pause_options(facts: Facts, loop: Loop) -> tuple[Option, ...]:
-    """From the first step there is no way back, and a finding that is only proposed stays here."""
-    names = loop.pause.undecided if loop.pause else ()
-    paused = any(item.verdict == "pause" and item.finding.name in names for item in loop.triaged)
-    back = paused and pause_file.upstream(facts.route, loop.subject.step)
-    return PAUSE_OPTIONS if back else PAUSE_OPTIONS[:-1]
-
-
-def _held(facts: Facts, loop: Loop, names: tuple[str, ...]) -> tuple[Held, ...]:
-    steps = pause_file.upstream(facts.route, loop.subject.step)
-    return tuple(
-        Held(
-            name=item.finding.name,
-            verdict=item.verdict,
-            severity=item.finding.severity,
-            change_type=item.finding.effective_type,
-            because=item.because,
-            cites=item.finding.referenced_files,
-            message=item.finding.message,
-            targets=pause_file.targets(item.finding, steps, facts.run),
-        )
-        for item in loop.triaged
-        if item.finding.name in names
     )
 
 

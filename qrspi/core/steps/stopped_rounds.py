@@ -1,11 +1,11 @@
-"""Rounds that do not go on by themselves: a person is asked about a loop that takes too long, and
-about an open round that the engine did not prepare."""
+"""Rounds that do not go on by themselves: a person is asked about findings, about a loop that takes
+too long, and about an open round that the engine did not prepare."""
 
 from __future__ import annotations
 
 from qrspi.core.filenames import RUNS
-from qrspi.core.model import Next, Option, answers
-from qrspi.core.rounds import finding_history
+from qrspi.core.model import Held, Next, Option, answers, counted
+from qrspi.core.rounds import finding_history, pause_file
 from qrspi.core.rounds.loop import Loop
 from qrspi.core.rounds.round_list import Cap
 from qrspi.core.steps.after_round import Gate
@@ -16,6 +16,11 @@ CAP_OPTIONS = (
     Option("present", "end the loop and go to the human gate"),
     Option("continue", "allow as many rounds again"),
     Option("rewind", "go back to an earlier step"),
+)
+PAUSE_OPTIONS = (
+    Option("apply", "apply the finding to this artifact"),
+    Option("skip", "leave the artifact as it is"),
+    Option("loop-back", "go back to the artifact the finding is really about"),
 )
 
 
@@ -109,4 +114,52 @@ def _unproven(facts: Facts, loop: Loop) -> Next:
     because = (f"round {loop.round} is {loop.opening}: {why}",)
     return about_round(
         facts, loop, "blocked", "human", "precondition", summary, because=because, command=command
+    )
+
+
+def ask_about_findings(facts: Facts, loop: Loop) -> Next:
+    assert loop.pause is not None
+    names = loop.pause.undecided
+    options = pause_options(facts, loop)
+    decide = f"qrspi decide {facts.run} FINDING"
+    back = f", or `{decide} loop-back --to STEP`" if options == PAUSE_OPTIONS else ""
+    following = about_round(
+        facts,
+        loop,
+        "decide",
+        "human",
+        "pause",
+        f"{counted(len(names), 'finding')} of {loop.subject.key} round {loop.round} for you to "
+        f"decide: {answers(decide, ('apply', 'skip'))}{back}.",
+        missing=names,
+        options=options,
+        command=f"qrspi decide {facts.run} {names[0]} apply",
+    )
+    agreed = sum(one.verdict == "keep" for one in loop.triaged)
+    return following._replace(held=_held(facts, loop, names), to_apply=agreed)
+
+
+def pause_options(facts: Facts, loop: Loop) -> tuple[Option, ...]:
+    """From the first step there is no way back, and a finding that is only proposed stays here."""
+    names = loop.pause.undecided if loop.pause else ()
+    paused = any(item.verdict == "pause" and item.finding.name in names for item in loop.triaged)
+    back = paused and pause_file.upstream(facts.route, loop.subject.step)
+    return PAUSE_OPTIONS if back else PAUSE_OPTIONS[:-1]
+
+
+def _held(facts: Facts, loop: Loop, names: tuple[str, ...]) -> tuple[Held, ...]:
+    steps = pause_file.upstream(facts.route, loop.subject.step)
+    return tuple(
+        Held(
+            name=item.finding.name,
+            verdict=item.verdict,
+            severity=item.finding.severity,
+            change_type=item.finding.effective_type,
+            because=item.because,
+            cites=item.finding.referenced_files,
+            message=item.finding.message,
+            targets=pause_file.targets(item.finding, steps, facts.run),
+        )
+        for item in loop.triaged
+        if item.finding.name in names
     )

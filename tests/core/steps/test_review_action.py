@@ -13,7 +13,7 @@ from qrspi.core.records.approvals import Record
 from qrspi.core.records.decisions import RoundDecisions
 from qrspi.core.rounds.loop import Loop
 from qrspi.core.rounds.pause_file import Pause
-from qrspi.core.steps import review_action
+from qrspi.core.steps import review_action, stopped_rounds
 from tests.core import round_files
 from tests.core.rounds.test_loop import Files
 from tests.core.steps.test_after_round import (
@@ -175,7 +175,7 @@ OTHER = PAUSED._replace(finding=round_files.finding(2))
 )
 def test_when_one_can_go_back_from_a_finding(loop: Loop, back: bool) -> None:
     keys = ["apply", "skip", "loop-back"] if back else ["apply", "skip"]
-    options = review_action.pause_options(look(GOALS)[0], loop)
+    options = stopped_rounds.pause_options(look(GOALS)[0], loop)
     assert [option.key for option in options] == keys
 
 
