@@ -151,8 +151,9 @@ def _verdict(finding: dict[str, Any]) -> str:
 
 
 def _decision(line: dict[str, Any]) -> str:
-    about = f" {line['step']}" if line["step"] else ""
-    return f"- {line['time']} {_plain(line['who'])}: {line['event']}{about}"
+    time, who, event = (_plain(line[name]) for name in ("time", "who", "event"))
+    about = f" {_plain(line['step'])}" if line["step"] else ""
+    return f"- {time} {who}: {event}{about}"
 
 
 def _plain(text: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -86,3 +87,14 @@ def test_it_has_the_track_the_decisions_the_plot_and_the_spend(run: Path, tmp_pa
     assert "1 call, 90 tokens, 0.2500 USD." in html
     assert "Round 1: 1 kept, 1 part in scope, the whole text. Round 2: 0 kept" in html
     assert plain.count("\n- [ ] ") == html.count('<li class="pending">') == 10
+
+
+@pytest.mark.rule("WEB-14", "SEC-23")
+def test_a_forged_line_of_the_trail_is_no_more_than_words(run: Path) -> None:
+    trail = run / ".qrspi/audit.jsonl"
+    line = json.loads(trail.read_text().splitlines()[-1])
+    line |= {"who": "Mallory", "event": "<img src=x>", "step": "[a](b)", "time": "<b>"}
+    with trail.open("a") as file:
+        file.write(f"{json.dumps(line)}\n")
+    told = next(one for one in report(run).stdout.splitlines() if "Mallory" in one)
+    assert re.findall(r"(?<!\\)[<\[]", told) == []
