@@ -52,15 +52,14 @@ def command(session: Session, words: tuple[str, ...]) -> None:
         "model": order.model.model if order.model else None,
         "prompt": text,
     }
-    if session.json:
-        session.emit(document)
+    # As it is: folded at the width of a terminal, markers and commands in it would be cut. But a
+    # terminal must not obey what stands in an artifact.
+    if sys.stdout.isatty() and not session.json:
+        lines = map(session.reachable, _lines(visible(text)))
+        session.write("\n".join(lines) + "\n")
     else:
-        _show(session, text)
+        session.answer(document, _lines(text))
 
 
-def _show(session: Session, text: str) -> None:
-    """As it is: folded at the width of a terminal, markers and commands in it would be cut. But a
-    terminal must not obey what stands in an artifact."""
-    shown = visible(text) if sys.stdout.isatty() else text
-    lines = shown.removesuffix("\n").split("\n")
-    session.write("\n".join(map(session.reachable, lines)) + "\n")
+def _lines(text: str) -> list[str]:
+    return text.removesuffix("\n").split("\n")
