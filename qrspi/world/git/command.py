@@ -98,18 +98,19 @@ def read(
 ) -> Output:
     """Ask git. A status that is not in `ok` halts with git's own words."""
     env = _QUIET | _config_env(config)
-    output = _collect(_start(directory, [*_INERT, *args], env, piped=bool(given)), given)
+    named = _named(directory, [*_INERT, *args])
+    output = _collect(_start(directory, named, env, piped=bool(given)), given)
     return _expected(args, output, ok)
 
 
 def search(directory: str, args: Sequence[str], *, ok: tuple[int, ...]) -> Output:
     """Ask git about the repository that it finds by itself, and whose owner it looks at."""
-    return _expected(args, _collect(_begin(directory, [*_NO_BARE, *_INERT, *args], _QUIET)), ok)
+    return _expected(args, _collect(_start(directory, [*_NO_BARE, *_INERT, *args], _QUIET)), ok)
 
 
 def read_each(directory: str, questions: Sequence[Sequence[str]]) -> list[Output]:
     """Several questions, which git answers side by side."""
-    begun = [_start(directory, [*_INERT, *args], _QUIET) for args in questions]
+    begun = [_start(directory, _named(directory, [*_INERT, *args]), _QUIET) for args in questions]
     outputs = [_collect(process) for process in begun]
     return [_expected(*pair, (0,)) for pair in zip(questions, outputs, strict=True)]
 
@@ -126,10 +127,8 @@ def write(directory: str, args: Sequence[str], *, given: bytes = b"") -> Output:
 
     # In the user's language, which their hooks inherit.
     env = {name: os.environ.get(name, "") for name in _ENGLISH} | _AS_STORED
-    words, without = (
-        _words(directory, _named(directory, args)),
-        [name for name in _FOREIGN if name not in env],
-    )
+    words = _words(directory, _named(directory, args))
+    without = [name for name in _FOREIGN if name not in env]
     try:
         begun = user_git.start(directory, words, env, without=without, detached=_detached)
     except OSError as error:
@@ -140,7 +139,8 @@ def write(directory: str, args: Sequence[str], *, given: bytes = b"") -> Output:
 def pour(directory: str, args: Sequence[str], env: dict[str, str], sink: int) -> Output:
     """Ask git with no config but what `env` leads to; its output goes straight to the file
     `sink`."""
-    process = _start(directory, ["--no-pager", *args], _QUIET | env, dropped=_CONFIG)
+    named = _named(directory, ["--no-pager", *args])
+    process = _start(directory, named, _QUIET | env, dropped=_CONFIG)
     with process:
         words = _Drain(process.stderr)
         try:
@@ -214,17 +214,6 @@ def not_owner(place: str) -> Halt:
 
 
 def _start(
-    directory: str,
-    args: Sequence[str],
-    env: Mapping[str, str],
-    *,
-    piped: bool = False,
-    dropped: Sequence[str] = (),
-) -> Popen[bytes]:
-    return _begin(directory, _named(directory, args), env, piped=piped, dropped=dropped)
-
-
-def _begin(
     directory: str,
     args: Sequence[str],
     env: Mapping[str, str],
