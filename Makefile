@@ -62,7 +62,7 @@ check: setup ## everything a change must pass: lint, types, layers, tests
 	$(PYTEST) -n auto --dist loadgroup -m 'not slow and not hosts'
 
 attacks: setup ## every attack that was ever tried, and a table of how each ended
-	QRSPI_ATTACKS=table $(PYTEST) -n auto tests/attacks
+	QRSPI_ATTACKS=table $(PYTEST) -n auto --dist loadgroup tests/attacks
 
 # Status 5 means that nothing was selected.
 faults: setup ## the slow tests, and every test that breaks the world

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import sys
 import tempfile
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+if TYPE_CHECKING:
+    from tests.fleet.broker import Broker
 
 settings.register_profile(
     "suite",
@@ -35,7 +40,7 @@ sys.dont_write_bytecode = False
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """What a module makes once for all of its tests is made by one worker."""
     for item in items:
-        if _shares(item.path):
+        if _shares(item.path) and not any(item.iter_markers("xdist_group")):
             item.add_marker(pytest.mark.xdist_group(f"{item.path.parent.name}.{item.path.stem}"))
 
 
@@ -68,3 +73,16 @@ def _plain_world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
             world.setenv(f"GIT_{role}_NAME", "Ada Example")
             world.setenv(f"GIT_{role}_EMAIL", "ada@example.org")
         yield
+
+
+@pytest.fixture(scope="session")
+def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
+    """For the tests of the group `fleet`, which one worker takes: a broker is slow to start."""
+    from tests.fleet.broker import SERVER, Broker
+
+    if not SERVER.exists() or shutil.which("epmd") is None:
+        pytest.skip("there is no rabbitmq-server here: root's `make setup` installs it")
+    made = Broker(tmp_path_factory.mktemp("broker"))
+    made.start()
+    yield made
+    made.close()

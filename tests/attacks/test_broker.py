@@ -23,7 +23,6 @@ from qrspi.world.fleet.run_mail import Delivered, Gone, RunMail
 from tests.attacks.arena import Arena
 from tests.attacks.trial import attack
 from tests.fleet.broker import Broker
-from tests.fleet.conftest import broker as broker  # the fixture
 from tests.fleet.machines import LIMIT, Fleet, Program
 from tests.patience import until
 
