@@ -5,11 +5,12 @@ from __future__ import annotations
 import pytest
 
 from qrspi.core.derivation.derive import derive
-from qrspi.core.pipeline import ROUTES
+from qrspi.core.filenames import MANIFEST
+from qrspi.core.pipeline import ROUTES, subject_of
 from qrspi.core.records import approvals, import_record
 from qrspi.core.records.approvals import Record
 from tests.core.rounds.test_loop import ROUND, opened
-from tests.runs import RUN, approved, artifact, clean, config, tree
+from tests.runs import RUN, approved, artifact, clean, config, finding, tree
 
 QUICK = ROUTES["quick"]
 SHIPPED: dict[str, tuple[dict[str, str], str]] = {
@@ -78,3 +79,36 @@ def test_all_faults_of_agents_are_errors_while_they_are_to_be_corrected() -> Non
     state = derive(tree(opened(), bad))
     assert (state.next.kind, [one.file for one in state.errors]) == ("fix-files", list(bad))
     assert (state.pipeline, derive(tree(opened())).errors) == ("full", ())
+
+
+def test_faults_in_a_round_from_elsewhere_are_nobodys_to_correct() -> None:
+    bad = {f"{ROUND}/quality-claude.finding-F01.md": b"no frontmatter\n"}
+    record = import_record.NOTHING._replace(rounds={subject_of("goals").reviews: (1,)})
+    page = {import_record.FILE: import_record.head(record).encode()}
+    files = {path: data for path, data in opened().items() if not path.endswith(MANIFEST)}
+    state = derive(tree(files, bad, page))
+    assert (state.next.kind, state.errors) == ("imported-round", ())
+
+
+@pytest.mark.rule("LIV-03")
+@pytest.mark.parametrize(("verifies", "to_score"), [("true", 1), ("false", None)])
+def test_beside_a_faulty_file_only_what_will_be_scored_is_counted(
+    verifies: str, to_score: int | None
+) -> None:
+    files = opened() | {
+        "config.md": config(verifier_enabled=verifies),
+        f"{ROUND}/quality-claude.finding-F01.md": finding(),
+        f"{ROUND}/scope-claude.finding-F01.md": b"no frontmatter\n",
+    }
+    state = derive(tree(files))
+    goals = next(one for one in state.steps if one.step == "goals")
+    assert (state.next.kind, goals.to_score) == ("fix-files", to_score)
+
+
+def test_a_field_that_the_step_uses_is_an_error_and_not_a_warning_too() -> None:
+    bad = {"config.md": config("quick", question_budget="many")}
+    at_goals = derive(tree(bad, {"goals.md": artifact()}))
+    at_questions = derive(tree(bad, approved("goals")))
+    assert [one.field for one in at_goals.errors] == ["question_budget"]
+    assert "question_budget" not in [one.field for one in at_goals.warnings]
+    assert "question_budget" in [one.field for one in at_questions.warnings]

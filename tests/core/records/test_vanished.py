@@ -174,3 +174,14 @@ def calls(*lines: Line) -> int:
 def test_a_round_that_was_assembled_often_costs_no_more() -> None:
     """The daemon asks three times for each answer that comes in."""
     assert calls(OPENED, MADE, *[AGAIN] * 500) == calls(OPENED, MADE, AGAIN)
+
+
+@pytest.mark.rule("SEC-22")
+def test_an_answer_is_missed_in_a_clone_too_which_has_no_trail() -> None:
+    """The round is closed, and the run is past it: nobody else looks at that round."""
+    named = b"<!-- @@FINDING: quality-claude.finding-F01 @@ -->\n"
+    later = {"config.md": runs.config(), **runs.approved("goals"), VERIFIED: named, B: b""}
+    whole = later | {A: runs.finding()}
+    for files, gone in ((later, [A]), (whole, [])):
+        told = derive(MemoryTree(files)).warnings
+        assert [one.file for one in told if one.code == "vanished"] == gone

@@ -425,6 +425,11 @@ def quick(*parts: Files) -> Files:
             quick(CLEAN) | {"reviews/questions-loop-pause-round-01.md": b"---\ndecisions:\n---\n"},
             False,
         ),
+        (
+            "a first round that was made elsewhere",
+            quick(CLEAN) | {"import.md": b"---\nrounds:\n  reviews/questions: [1]\n---\n"},
+            False,
+        ),
     ],
 )
 def test_when_a_clean_round_approves_by_itself(case: str, files: Files, fires: bool) -> None:

@@ -317,3 +317,12 @@ def test_only_the_author_of_questions_is_told_of_words_of_the_goals() -> None:
     }
     found = derive(tree(base, answered)).next
     assert (found.kind, found.asks) == ("isolation", ())
+
+
+@pytest.mark.parametrize(("numbers", "said"), [((1,), "it needs"), ((1, 2), "each needs")])
+def test_how_many_findings_are_to_be_scored(numbers: tuple[int, ...], said: str) -> None:
+    waiting = tuple(round_files.finding(one).stem for one in numbers)
+    files = READ._replace(unscored=waiting)
+    summary = from_loop(closed(stage="verifying", files=files)).summary
+    folder = "reviews/goals/round-01"
+    assert f"round 1: {said} a .score.yml beside it in {folder}" in summary
