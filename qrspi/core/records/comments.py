@@ -7,7 +7,8 @@ place is searched for. Open comments of a step are also written as a page for it
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 
 from qrspi.core.hints import Any, Literal
 from qrspi.core.model import Problem
@@ -23,7 +24,7 @@ MOST = 2000  # comments in one run
 _ALIKE = 0.75
 # Similarity is slow to compute. These limit how far around its old place a line is searched for,
 # and how much of it is compared.
-_NEAR = 40
+_NEAR = 20
 _COMPARED = 160
 _ID = re.compile(r"c[1-9][0-9]{0,5}", re.ASCII)
 _LINE = re.compile(r"[^\x00-\x1f\x7f]*")
@@ -186,27 +187,38 @@ def placed(tree: Tree, comment: Comment) -> Placed:
 
 def _nearest(lines: Sequence[str], wanted: Sequence[str], before: int) -> int | None:
     size = len(wanted)
-    places = [at for at in range(len(lines) - size + 1) if lines[at : at + size] == wanted]
+    places = [at for at in _places(lines, wanted[0]) if lines[at : at + size] == wanted]
     return min(places, key=lambda at: abs(at - before), default=None)
+
+
+def _places(lines: Sequence[str], wanted: str) -> Iterator[int]:
+    at = -1
+    with suppress(ValueError):
+        while True:
+            at = lines.index(wanted, at + 1)
+            yield at
 
 
 def _alike(comment: Comment, lines: Sequence[str], wanted: Sequence[str]) -> Placed:
     """The line most similar to its first one; where none is similar, the old place."""
     first = max(min(comment.start, len(lines)) - 1 - _NEAR, 0)
     near = lines[first : first + 2 * _NEAR + 1]
-    scores = ((_likeness(wanted[0], line), at) for at, line in enumerate(near, first))
-    best, at = max(((one, -at) for one, at in scores), default=(0.0, 0))
+    scores = _likenesses(wanted[0], near)
+    best, at = max(((one, -at) for at, one in enumerate(scores, first)), default=(0.0, 0))
     start = -at + 1 if best >= _ALIKE else min(comment.start, len(lines))
     return Placed(comment, "changed", start, min(start + len(wanted) - 1, len(lines)))
 
 
-def _likeness(one: str, other: str) -> float:
+def _likenesses(wanted: str, lines: Sequence[str]) -> Iterator[float]:
+    """0 for a line that is too different, which the quick ratios tell much sooner."""
     from difflib import SequenceMatcher  # only a text that was changed is compared
 
-    found = SequenceMatcher(None, one[:_COMPARED], other[:_COMPARED])
-    if min(found.real_quick_ratio(), found.quick_ratio()) < _ALIKE:
-        return 0.0
-    return found.ratio()
+    # It prepares its second text, not its first.
+    matcher = SequenceMatcher(None, "", wanted[:_COMPARED])
+    for line in lines:
+        matcher.set_seq1(line[:_COMPARED])
+        worth = matcher.real_quick_ratio() >= _ALIKE and matcher.quick_ratio() >= _ALIKE
+        yield matcher.ratio() if worth else 0.0
 
 
 def open_about(tree: Tree, step: str) -> tuple[Placed, ...]:

@@ -262,6 +262,7 @@ def test_failures_are_told_in_the_order_of_those_who_were_sent(tmp_path: Path) -
             "reply: found 8388609 bytes, expected at most 8388608",
         ),
     ],
+    ids=["nothing", "no finding", "half of a document", "an error", "too much"],
 )
 def test_an_answer_that_is_none_is_never_split(
     review: Shop, name: str, text: str, message: str
