@@ -40,8 +40,6 @@ class Stage(NamedTuple):
 
 
 class Needs(NamedTuple):
-    """A row of the dependency analysis."""
-
     task: str
     dependencies: tuple[str, ...]
     files: tuple[str, ...]
@@ -62,7 +60,6 @@ class Plan(NamedTuple):
 
 
 def parse(data: bytes) -> tuple[Plan, tuple[Problem, ...]]:
-    """What the tables say, and what in them cannot be read."""
     problems: list[Problem] = []
     sections = _sections(data, problems)
     mapped = (
@@ -75,8 +72,6 @@ def parse(data: bytes) -> tuple[Plan, tuple[Problem, ...]]:
 
 
 class _Wanted(NamedTuple):
-    """A section and the columns of its table, each with the names that it may have."""
-
     title: str
     columns: tuple[tuple[str, ...], ...]
     required: bool = True

@@ -59,7 +59,6 @@ def depths(needs: Needs, weightless: Collection[str] = ()) -> dict[str, int]:
 
 
 def behind(start: str, needs: Needs) -> frozenset[str]:
-    """Everything `start` needs, directly or not."""
     found: set[str] = set()
     waiting = list(needs[start])
     while waiting:

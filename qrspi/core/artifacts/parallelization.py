@@ -31,7 +31,6 @@ def read(data: bytes) -> Plan | tuple[Problem, ...]:
 
 
 def waves(plan: Plan) -> tuple[tuple[str, ...], ...]:
-    """The tasks that can be worked on together, wave by wave."""
     stages = {stage.name for stage in plan.stages}
     depths = dependency_order.depths(_graph(plan), weightless=stages)
     found: dict[int, list[str]] = {}
@@ -136,7 +135,6 @@ def _base_without_dependency(plan: Plan) -> Iterator[Problem]:
 
 
 def _starts(plan: Plan) -> dict[str, tuple[str, ...]]:
-    """What each task's base and each stage is made of."""
     bases = {
         branch.task: (branch.base.name,) if branch.base.name else () for branch in plan.branches
     }
@@ -144,7 +142,6 @@ def _starts(plan: Plan) -> dict[str, tuple[str, ...]]:
 
 
 def _graph(plan: Plan) -> dict[str, tuple[str, ...]]:
-    """What each task and each stage waits for."""
     graph = _starts(plan)
     for needs in plan.analysis:
         graph[needs.task] = (*graph.get(needs.task, ()), *needs.dependencies)
@@ -219,7 +216,6 @@ def _name_clashes(plan: Plan) -> Iterator[Problem]:
 
 
 def _unknown(plan: Plan) -> Iterator[Problem]:
-    """Names that have no row."""
     known_tasks = {branch.task for branch in plan.branches}
     known = known_tasks | {stage.name for stage in plan.stages}
     for branch in plan.branches:
@@ -269,7 +265,6 @@ def _no_stage(branch: Branch) -> Problem:
 
 
 def _one_sided(plan: Plan) -> Iterator[Problem]:
-    """Tasks that are in only one of the two tables."""
     mapped = {branch.task: branch.line for branch in plan.branches if branch.task != BASELINE}
     analysed = {needs.task: needs.line for needs in plan.analysis if needs.task != BASELINE}
     for title, there, here in (

@@ -17,7 +17,6 @@ _HEADING = re.compile(r" {0,3}#{2,4}[ \t]+(.*?)[ \t#]*$")
 
 
 def without_file(tree: Tree) -> tuple[Problem, ...]:
-    """In the order of the plan, each task once."""
     lines = _lines(tree)
     named = {key: number for number, key in sorted(_named(lines), reverse=True)}
     known = {*task_file.read_keys(tree), *_put_away(tree)} if named else frozenset()
@@ -75,7 +74,6 @@ def _plain(cell: str) -> str:
 
 
 def _put_away(tree: Tree) -> Iterator[str]:
-    """The tasks of earlier phases."""
     for phase in entries(tree, "phases"):
         for entry in entries(tree, f"phases/{phase.name}/tasks"):
             yield entry.name.removesuffix(".md")

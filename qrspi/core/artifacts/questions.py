@@ -35,8 +35,6 @@ class Question(NamedTuple):
 
 
 class Research(NamedTuple):
-    """The questions that are sent, and those that exceed the budget."""
-
     sent: tuple[Question, ...]
     left: tuple[Question, ...] = ()
 
@@ -60,7 +58,6 @@ _KIND = re.compile(r"(?:\*\*)?\[([A-Za-z][A-Za-z0-9-]{0,30})\](?:\*\*)?[:.]?[ \t
 
 
 def parse(data: bytes) -> tuple[tuple[Question, ...], tuple[Problem, ...]]:
-    """The questions in order, and a warning for each that does not say where to look."""
     lines = _prose(frontmatter.body(data, ARTIFACT).decode(errors="replace"))
     in_headings = any(_HEADING.match(line) for line in lines)
     questions = tuple(map(_question, _items(lines, in_headings)))
@@ -123,7 +120,6 @@ class Inquiry(NamedTuple):
 
     @property
     def not_dispatched(self) -> tuple[str, ...]:
-        """The sentence that lists them, if there are any."""
         if not self.left:
             return ()
         names = ", ".join(question.name for question in self.left)
@@ -134,7 +130,6 @@ _NAMED = re.compile(rb"\b[Qq](?:uestion)?[ -]?0{0,3}([1-9][0-9]{0,3})\b")
 
 
 def named(tree: Tree, config: Config, words: bytes) -> tuple[Question, ...]:
-    """The questions that a text refers to: `q02-web`, `Q2`, `question 2`."""
     data = tree.read(ARTIFACT)
     if isinstance(data, Fault):
         return ()

@@ -18,8 +18,6 @@ ADVISED = ("enforcement", "allowed_files", "constraints")
 
 
 class VisualCheck(NamedTuple):
-    """What the reviewers of a task that draws something compare it with."""
-
     wireframe_paths: tuple[str, ...]
     screenshot_paths: tuple[str, ...]
 
@@ -55,7 +53,6 @@ def task_path(key: str) -> str:
 
 
 def read_all(tree: Tree) -> tuple[dict[str, Task], tuple[Problem, ...]]:
-    """The readable tasks of a run by key, and what is wrong with the others."""
     tasks: dict[str, Task] = {}
     problems: list[Problem] = []
     for key in read_keys(tree):
@@ -205,7 +202,6 @@ def dependency(word: str) -> str:
 
 
 def _visual_check(node: Node | None) -> VisualCheck | None:
-    """None when the field is absent or empty."""
     if node is None or node == {} or node == () or (isinstance(node, Scalar) and not node.text):
         return None
     block = node if isinstance(node, dict) else {}
@@ -235,7 +231,6 @@ def unsaid(head: bytes | Fault, file: str) -> Problem | None:
 
 
 def quick_batch(tasks: Iterable[Task]) -> tuple[str, ...]:
-    """Without a parallelization: every approved task but the repair of the baseline."""
     approved = (task.key for task in tasks if task.status == "approved")
     return tuple(
         sorted((key for key in approved if not is_baseline(key)), key=filenames.task_order)

@@ -36,7 +36,6 @@ _CITED = re.compile(
 
 
 def missing(tree: Tree, subject: Subject, config: Config) -> tuple[Problem, ...]:
-    """What keeps the step's reviewers from being sent, each with its place."""
     look = _LOOKS.get(subject.key)
     if look is None or config.visual_fidelity_required is not True:
         return ()

@@ -21,8 +21,6 @@ FEATURE = "feature branch tip"
 
 
 class Item(NamedTuple):
-    """One task as the plan places it."""
-
     key: str
     file: str  # run-relative
     title: str = ""
@@ -63,7 +61,6 @@ def read(facts: Facts) -> Batch:
 
 
 def _mapped(facts: Facts, known: Mapping[str, Task]) -> Batch:
-    """Every task of the Branch Map that belongs to the phase."""
     data = facts.tree.read(FILE)
     if isinstance(data, Fault):
         text = f"{FILE} cannot be read: {data.reason}"
@@ -164,7 +161,6 @@ def _plan(needs: Mapping[str, tuple[str, ...]], repaired: bool) -> Plan:
 
 
 def _direct(key: str, needs: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
-    """Its dependencies, without those that it also has through another of them."""
     inside = {name for need in needs[key] for name in dependency_order.behind(need, needs)}
     return tuple(sorted(set(needs[key]) - inside, key=task_order))
 
@@ -187,7 +183,6 @@ def next_fix_round(tree: Tree, kind: str) -> FixRound:
 
 
 def repairs(tree: Tree, rounds: Iterable[FixRound] | None = None) -> Batch:
-    """The tasks in `fixes/`, each from the tip of the feature branch."""
     items, problems = [], []
     for fixes in fix_rounds(tree) if rounds is None else rounds:
         for file in task_file.fix_batch(tree, fixes):
@@ -209,8 +204,6 @@ def _bad_name(file: str) -> Problem:
 
 
 class Moved(NamedTuple):
-    """A task whose reviewed commit has changed."""
-
     key: str
     then: str
     now: str
@@ -221,7 +214,6 @@ class Moved(NamedTuple):
 
 
 def moved_bases(item: Item, start: Start, reviewed: Mapping[str, str]) -> tuple[Moved, ...]:
-    """What a task was built on that has changed since the task was started."""
     known = _built_on(item, start)
     found = (Moved(key, then, reviewed.get(key, then)) for key, then in known.items())
     return tuple(one for one in found if one.now != one.then)

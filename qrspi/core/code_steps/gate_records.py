@@ -27,8 +27,6 @@ Result = Literal["merged", "contained", "conflict"]
 
 
 class Merge(NamedTuple):
-    """A task branch on its way into the feature branch."""
-
     key: str
     branch: str
     tip: str  # the commit that was merged
@@ -68,7 +66,6 @@ def marked(block: str) -> str:
 
 
 def counted(data: bytes | Fault) -> str | None:
-    """What stands between the marks; None when there are none."""
     if isinstance(data, Fault):
         return None
     _, begin, rest = data.partition(BEGIN.encode())
@@ -77,7 +74,6 @@ def counted(data: bytes | Fault) -> str | None:
 
 
 def fields(data: bytes | Fault) -> dict[str, str]:
-    """The scalars of a record's frontmatter."""
     nodes = frontmatter.fields(data)
     texts = {key: frontmatter.text(nodes, key) for key in nodes}
     return {key: text for key, text in texts.items() if text is not None}
@@ -111,7 +107,6 @@ def _line(text: str) -> str:
 
 
 def around(data: bytes | Fault) -> bytes:
-    """What people wrote: the text without the count, with one blank for any white space."""
     if isinstance(data, Fault):
         return b""
     body = frontmatter.body(data)
@@ -136,7 +131,6 @@ def implementation(states: Iterable[TaskState]) -> str:
 
 
 def _first_tests(tasks: Iterable[TaskState]) -> str:
-    """Tests that were written before the code: what they did then, and what their writer says."""
     told = [(task, implementers.first_tests(task)) for task in tasks if task.reviewed]
     said = [_seen(task, seen) for task, seen in told if seen]
     return "\n\n".join(["\n\n## Tests before the code", *said]) if said else ""
@@ -184,13 +178,11 @@ def merges_block(merges: Iterable[Merge]) -> str:
 
 
 def merges(data: bytes | Fault) -> tuple[Merge, ...]:
-    """The merges that a record lists: for each task the newest row."""
     read = (_merge(cells) for cells in rows(data, MERGES))
     return tuple({merge.key: merge for merge in read if merge}.values())
 
 
 def rows(data: bytes | Fault, head: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
-    """The rows of the tables between the marks that have these columns."""
     lines = (counted(data) or "").splitlines()
     for one in tables(map(Line, range(1, len(lines) + 1), lines)):
         if one.columns == tuple(name.casefold() for name in head):

@@ -20,7 +20,6 @@ QUALITY_OPTIONS = (
 
 
 def gated(facts: Facts, states: tuple[TaskState, ...]) -> tuple[TaskState, ...]:
-    """The same tasks. Those that are ready but have no PASS are held."""
     gate = QualityGate(facts.tree)
     return tuple(_gated(facts, gate, task) if task.state == "ready" else task for task in states)
 
@@ -41,7 +40,6 @@ def _passed(found: Standing) -> str:
 
 
 def next_action(facts: Facts, states: tuple[TaskState, ...]) -> Next:
-    """The question about all of them together."""
     return ask(facts, tuple(task.held_by for task in states if task.held_by))
 
 
@@ -80,7 +78,6 @@ def _asks(facts: Facts, held: tuple[Standing, ...]) -> tuple[Ask, ...]:
 
 
 def was_worked_on_elsewhere(facts: Facts, key: str) -> bool:
-    """Its own rounds say so, or rounds about all tasks together."""
     places = (subject_of(key).reviews, round_list.SHARED)
     return any(import_record.last(facts.tree, place) for place in places)
 

@@ -95,7 +95,6 @@ def _implement(facts: Facts) -> tuple[Answer, tuple[Problem, ...]]:
 
 
 def _is_begun(task: TaskState) -> bool:
-    """Whether somebody has begun it, here or elsewhere."""
     return bool(task.start) or task.state == "imported" or task.terminal
 
 
@@ -120,7 +119,6 @@ def blocked_by(facts: Facts, problems: tuple[Problem, ...]) -> Next:
 
 
 def working(facts: Facts, found: Batch) -> tuple[TaskState, ...]:
-    """The tasks to work on: the batch, or the repairs of a fix round on a quick run."""
     if is_full(facts.route):
         return task_state.survey(facts, found.items)
     for fixes in reversed(batch.fix_rounds(facts.tree)):
@@ -131,7 +129,6 @@ def working(facts: Facts, found: Batch) -> tuple[TaskState, ...]:
 
 
 def everything(facts: Facts, found: Batch) -> tuple[TaskState, ...]:
-    """The tasks of the phase and, on a quick run, the repairs as well."""
     fixes = () if is_full(facts.route) else batch.repairs(facts.tree).items
     states = task_state.survey(facts, (*found.items, *fixes))
     return tuple(implementers.recalled(facts, task) for task in states)
@@ -185,7 +182,6 @@ def _batch_gate(facts: Facts, found: Batch) -> Answer:
 
 
 def needs_draft(data: bytes | Fault, block: str) -> bool:
-    """Whether the record is missing, or differs from what is counted now."""
     if isinstance(data, Fault):
         return data.kind == "absent"
     there = gate_records.counted(data)
@@ -248,7 +244,6 @@ def _batch_options(facts: Facts, states: tuple[TaskState, ...], loop: Loop) -> t
 
 
 def _unseen(states: tuple[TaskState, ...]) -> tuple[str, ...]:
-    """Files that nobody has reviewed, since only a person can look at them."""
     loops_of = (task.loop for task in states if task.loop)
     found = [line for loop in loops_of for line in after_round.unseen(loop)]
     more = (f"There are {len(found) - 3} more such files",) if len(found) > 3 else ()
@@ -256,7 +251,6 @@ def _unseen(states: tuple[TaskState, ...]) -> tuple[str, ...]:
 
 
 def _first_tests(states: tuple[TaskState, ...]) -> str:
-    """What was seen of the tests that came before the code, of the tasks that are merged."""
     seen = [(implementers.first_tests(task), task.key) for task in states if task.reviewed]
     said = [
         f"those of {', '.join(keys)} {words}"
@@ -304,7 +298,6 @@ def merge_branch(facts: Facts) -> str:
 
 
 def _approved_branch(facts: Facts) -> str:
-    """The branch that the approval of the plan wrote into it."""
     return frontmatter.filled(frontmatter.fields(facts.tree.head(STEP["plan"].artifact)), _BRANCH)
 
 

@@ -19,7 +19,6 @@ ACCEPTANCE = "acceptance-tests"  # a repair that tests all criteria against what
 
 
 def writes_tests(task: TaskState) -> bool:
-    """Whether the next agent that is sent there only writes tests."""
     return task.awaits_tests or is_acceptance(task.key)
 
 
@@ -69,7 +68,6 @@ def _sent(facts: Facts, who: str, tasks: tuple[TaskState, ...], now: bool) -> st
 
 
 def report(facts: Facts, task: TaskState) -> str:
-    """How the agent reports that it is done."""
     return report_command(f"qrspi task report {facts.run}", task)
 
 
@@ -83,7 +81,6 @@ def report_command(command: str, task: TaskState) -> str:
 
 
 def with_tests(facts: Facts, task: TaskState) -> TaskState | Problem:
-    """What was reported of a task's tests, where the run wants them written first."""
     head = facts.tree.head(task.item.file)
     if task.item.is_repair or task_file.is_light(head):
         return task
@@ -130,7 +127,6 @@ def first_tests(task: TaskState) -> FirstTests | None:
 
 
 def stopped(facts: Facts, task: TaskState) -> Next | None:
-    """An agent reports that the task's criteria cannot be tested: a person looks at them."""
     if task.tests is None or task.tests.done:
         return None
     why = f"{task.key} is blocked, says its test writer"
@@ -155,7 +151,6 @@ def stopped(facts: Facts, task: TaskState) -> Next | None:
 def acceptance_next(
     facts: Facts, tasks: Iterable[TaskState], repairs: Iterable[TaskState]
 ) -> Next | None:
-    """A repair that tests every criterion of the phase against what is merged, once."""
     if any(is_acceptance(task.key) for task in repairs) or not criteria(facts, tasks):
         return None
     what = "Make a task of the tests that hold every acceptance criterion against the whole"

@@ -51,7 +51,6 @@ def work(facts: Facts) -> Work:
 
 
 def recorded(tree: Tree) -> tuple[Merge, ...]:
-    """Every merge of the phase, whichever step made it."""
     return tuple(one for path in RECORDS for one in gate_records.merges(tree.read(path)))
 
 
@@ -103,7 +102,6 @@ def _merged(facts: Facts, found: Work) -> Answer:
 
 
 def merge_next(facts: Facts, found: Work, record: str) -> Next:
-    """The merges that are open, or else the record of them."""
     keys = tuple(task.key for task in pending(facts.tree, found.wanted))
     if keys and implement.lacks_branch(facts):
         return implement.ask_for_branch(facts, keys)
@@ -121,7 +119,6 @@ def merge_next(facts: Facts, found: Work, record: str) -> Next:
 
 
 def repair_name(number: int) -> str:
-    """The name of the repair that settles a review round."""
     return f"review-{round_name(number)}"
 
 
@@ -150,7 +147,6 @@ def resets(facts: Facts, step: str) -> int:
 
 
 def _ci(facts: Facts) -> Next | None:
-    """The CI command, unless it ran over exactly what is merged now."""
     gates = facts.config.gates
     if gates is None or not gates.ci_command:
         return None

@@ -19,8 +19,6 @@ from qrspi.core.yaml import frontmatter
 
 
 def is_current(facts: Facts, results: Results) -> bool:
-    """Whether it is about exactly what is merged now, and about the command that config.md names
-    now."""
     merges = integrate.recorded(facts.tree)
     return (
         results.then != "rerun"
@@ -31,7 +29,6 @@ def is_current(facts: Facts, results: Results) -> bool:
 
 
 def blank(facts: Facts, commit: str = "", time: str = "") -> Results:
-    """The next page before the tests have run."""
     merges = integrate.recorded(facts.tree)
     return Results(
         number=test_results.highest(facts.tree) + 1,
@@ -57,7 +54,6 @@ def tests_now(facts: Facts, results: Results | None) -> StateOfTests:
 
 
 def tests_of(results: Results) -> StateOfTests:
-    """The state of tests that ran, or that somebody reported."""
     names = tuple(one.name for one in results.failures)
     return StateOfTests(results.state, results.detail, names)
 
@@ -79,7 +75,6 @@ def _why_not(facts: Facts) -> str:
 
 
 def answered(facts: Facts) -> Record | None:
-    """The last record of a person saying which command runs the tests."""
     return next((one for one in reversed(facts.records) if one.event == "test-command"), None)
 
 
@@ -96,7 +91,6 @@ def is_settled(facts: Facts, results: Results | None) -> bool:
 
 
 def objections(tests: StateOfTests, loop: Loop | None) -> tuple[str, ...]:
-    """Why this cannot be shipped without a reason."""
     said = [] if tests.state == "passed" else [tests.sentence]
     if count := len(open_findings(loop)):
         findings = "finding is" if count == 1 else "findings are"
@@ -105,7 +99,6 @@ def objections(tests: StateOfTests, loop: Loop | None) -> tuple[str, ...]:
 
 
 def open_findings(loop: Loop | None) -> tuple[str, ...]:
-    """Files of kept findings that nobody has settled."""
     if loop is None or loop.stage != "fixing":
         return ()
     return tuple(f"{loop.paths.directory}/{item.finding.file}" for item in loop.to_apply)
@@ -134,21 +127,18 @@ def to_send(facts: Facts) -> str:
 
 
 def branch_to_send(facts: Facts) -> str:
-    """The branch that the work waits on; '' when a person named the one it was merged into."""
     plan = frontmatter.fields(facts.tree.head(STEP["plan"].artifact))
     branch = frontmatter.text(plan, "feature_branch") or ""
     return "" if facts.config.feature_branch or branch == "null" else branch
 
 
 def title(facts: Facts) -> str:
-    """What the goals are called, else the request, else the run."""
     name = _called(facts) or _requested(facts)
     name = name or slug_of(facts.run).replace("-", " ").capitalize()
     return f"{name} (phase {facts.phase})" if facts.phase > 1 else name
 
 
 def _called(facts: Facts) -> str:
-    """The heading of goals.md, unless it only says that these are the goals."""
     data = facts.tree.read(STEP["goals"].artifact)
     read = Fault("absent") if isinstance(data, Fault) else task_file.read(data, "goals")
     said = read.title if isinstance(read, task_file.Task) else ""

@@ -87,7 +87,6 @@ class TaskState(NamedTuple):
 
     @property
     def concerns(self) -> str:
-        """The doubts that its implementer reported with the commit."""
         report = self.report
         return report.text if report and report.status == "DONE_WITH_CONCERNS" else ""
 
@@ -98,12 +97,10 @@ class TaskState(NamedTuple):
 
     @property
     def ask(self) -> Ask:
-        """What its implementer, or whoever writes its tests, is asked for."""
         return implementers.asked(self)
 
     @property
     def findings(self) -> tuple[str, ...]:
-        """The files of the findings that its implementer has to settle, run-relative."""
         sent_back = self.reopened.findings if self.reopened else ()
         if self.loop is None or self.loop.clean:
             return sent_back
@@ -312,7 +309,6 @@ def _loop(facts: Facts, key: str) -> Loop:
 
 
 def _saw(loop: Loop) -> str:
-    """The commit that the newest round looked at."""
     return loop.manifest.commit if loop.manifest else ""
 
 
@@ -335,7 +331,6 @@ def _in_tiers(loop: Loop) -> Loop:
 
 
 def _rounds_used(facts: Facts, task: TaskState) -> int:
-    """The task's rounds since it was last sent back by a person."""
     since = max(
         task.reopened.round if task.reopened else 0,
         import_record.last(facts.tree, subject_of(task.key).reviews),
@@ -388,7 +383,6 @@ def _closed(facts: Facts, task: TaskState, loop: Loop, commit: str) -> TaskState
 
 
 def _unreviewed(facts: Facts, task: TaskState, loop: Loop) -> TaskState:
-    """There is a commit that no round has reviewed."""
     if facts.config.review_mode == "single" and _rounds_used(facts, task):
         why = (
             f"{task.key} was changed after round {loop.round}, and review_mode in config.md is "

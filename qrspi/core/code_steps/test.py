@@ -59,8 +59,6 @@ def _acceptance(facts: Facts, found: Work) -> Next | None:
 
 
 class Judged(NamedTuple):
-    """What the step's next action depends on."""
-
     results: Results | None
     tests: StateOfTests
     loop: Loop
@@ -87,7 +85,6 @@ def _judged(facts: Facts, found: Work, seen: Judged) -> Answer:
 
 
 def _run(facts: Facts, results: Results | None, loop: Loop) -> Next | None:
-    """Run the tests, unless it is known how they stand over exactly what is merged now."""
     if results and RECORD in facts.names and shipping.is_current(facts, results):
         return None
     file = test_results.results_file(test_results.highest(facts.tree) + 1)
@@ -146,7 +143,6 @@ def _rejected(facts: Facts, path: str, seen: Judged) -> Next:
 
 
 def _options(facts: Facts, seen: Judged, *others: Option) -> tuple[Option, ...]:
-    """Offers another run where there is a command to run."""
     first, *rest = others
     return (first, *([RERUN] if facts.config.test_command else []), *rest)
 
@@ -164,7 +160,6 @@ def _each_failure(facts: Facts, found: Work, results: Results) -> Next | None:
 
 
 def repair_of(results: Results) -> str:
-    """The last part of the key of the repair that this test run led to."""
     return f"/failures-{round_name(results.number)}"
 
 

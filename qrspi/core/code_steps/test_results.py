@@ -75,7 +75,6 @@ class Results(NamedTuple):
 
     @property
     def new(self) -> tuple[Failure, ...]:
-        """The failures that were not there before the first task."""
         return tuple(one for one in self.failures if one.choice != "known")
 
     @property
@@ -134,7 +133,6 @@ def shown(name: str) -> str:
 
 
 def person(who: str) -> str:
-    """Somebody's name in a sentence, without their address."""
     name, _, rest = who.partition(" <")
     called = rest.partition("> as ")[2]
     return shown(f"{name} as {called}" if called else name or who)
@@ -174,7 +172,6 @@ def render(found: Results, sentence: str) -> bytes:
 
 
 def summary(found: Results, sentence: str) -> str:
-    """The part of a page that is counted."""
     rows = [(str(at), one.name, one.choice) for at, one in enumerate(found.failures, start=1)]
     output = "" if found.exit is None else f" Output: {log_file(found.number)}."
     words = gate_records.quoted(found.words)
@@ -245,7 +242,6 @@ _FAILED = re.compile(f"(?m)^[ \t]*(?:{'|'.join(_SAYS_FAILED)})[ \t]*\r?$")
 
 
 def failures(output: str, command: str) -> tuple[str, ...]:
-    """The tests that failed, as far as the output names them; otherwise the command itself."""
     plain = re.sub(r"\x1b\[[0-9;]*[A-Za-z]", "", output)
     names = (next(filter(None, match.groups()), "") for match in _FAILED.finditer(plain))
     found = tuple(dict.fromkeys(" ".join(name.split())[:200] for name in names if name))

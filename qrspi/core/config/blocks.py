@@ -57,8 +57,6 @@ T = TypeVar("T")
 
 
 def attach(config: Config, fields: Fields, faults: Faults) -> Config:
-    """The config with its optional blocks."""
-
     def block(field: str, reader: Callable[[Node, Faults], T]) -> T | None:
         if field not in fields:
             return None

@@ -73,7 +73,6 @@ def _as_typed(problem: Problem, key: str, value: str) -> Problem:
 
 
 def _instead(near: str, value: str) -> tuple[str, ...]:
-    """The same command with the name that was probably meant."""
     if not near or near in PARTED:
         return (ABORT,)
     words = shell_words.command("qrspi", "config", "set", near, value)
@@ -149,7 +148,6 @@ def _lacks_budget(data: bytes) -> bool:
 
 
 def _introduced(before: Config, after: Config, key: str) -> tuple[Problem, ...]:
-    """The problems that the change caused, and those that the changed fields still have."""
     return tuple(
         problem
         for problem in after.problems
@@ -163,7 +161,6 @@ class Migration(NamedTuple):
 
 
 def migrate(data: bytes) -> Migration | Problem:
-    """What renamed fields need, and nothing else."""
     front = frontmatter.read(data, FILE)
     if not isinstance(front, frontmatter.Front):
         return front or unreadable(f"{FILE}:1:1: no frontmatter")
@@ -225,7 +222,6 @@ def template_of(route: tuple[str, ...]) -> str | None:
 def set_route(
     config: Config, statuses: Mapping[str, Status], name: str, data: bytes
 ) -> bytes | Problem:
-    """The new bytes of config.md: route, pipeline and question_budget together."""
     if name not in ROUTES:
         return _unknown_route(name)
     if is_unusable(config):

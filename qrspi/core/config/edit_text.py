@@ -98,8 +98,6 @@ def _shape(node: Node) -> Shape:
 
 
 class _Place(NamedTuple):
-    """A mapping inside the text, in block or in flow style, between two offsets."""
-
     document: Document
     start: int
     end: int
@@ -111,7 +109,6 @@ class _Place(NamedTuple):
 
     @property
     def last(self) -> int:
-        """Just behind the last field."""
         return self.shift + max(entry.end for entry in self.document.entries.values())
 
 
@@ -163,7 +160,6 @@ def _add(text: str, place: _Place, path: Path, source: str, newline: str) -> str
 
 
 def _line_end(text: str, at: int) -> int:
-    """Just behind the line that `at` ends."""
     return at if text[at - 1 : at] == "\n" else text.index("\n", at) + 1
 
 

@@ -177,7 +177,6 @@ def is_string(node: Node) -> bool:
 def string(
     node: Node, field: str, faults: Faults, expected: str = "a non-empty text on one line"
 ) -> str | None:
-    """A string also to YAML, not empty, on one line."""
     if isinstance(node, Scalar):
         text = node.text.rstrip("\n")
         if is_string(node) and text.strip() and text.isprintable():

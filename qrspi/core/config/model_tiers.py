@@ -33,7 +33,6 @@ _NAME_EXPECTED = "letters, digits and @ . _ : / + [ ] -, with a letter, a digit 
 
 
 def flow(row: Model | None) -> str:
-    """A row of the table as it is written in config.md."""
     return f"{{vendor: {row.vendor}, model: {row.model}}}" if row else "none"
 
 

@@ -94,7 +94,6 @@ def setting(field: str, value: str) -> str:
 
 
 def written(node: Node) -> str:
-    """The value as it was written; lists and mappings on one line."""
     if isinstance(node, Scalar):
         return node.raw
     if isinstance(node, dict):
@@ -103,7 +102,6 @@ def written(node: Node) -> str:
 
 
 def quoted(text: str) -> str:
-    """On one line, not too long, between backticks."""
     line = text[:SHOWN_LIMIT].replace("\r", "").replace("\n", "\\n").replace("\t", "\\t")
     cut = len(text) > SHOWN_LIMIT
     return f"`{line}…` ({len(text)} characters)" if cut else f"`{line}`"

@@ -111,7 +111,6 @@ class Config(NamedTuple):
 
     @property
     def has_checkpoints(self) -> bool:
-        """Whether implementers ask for review while they work."""
         return self.gates is not None and self.gates.checkpoints
 
 
@@ -260,7 +259,6 @@ def unknown_field(name: str) -> Problem:
 
 
 def nearest(name: str, names: Sequence[str] = ()) -> str:
-    """The field, or the one of `names`, that was probably meant."""
     among = names or KNOWN
     if len(name) > 64:
         return ""
@@ -296,7 +294,6 @@ def _uses(step: str, problem: Problem) -> bool:
 
 
 def _step(word: str) -> str:
-    """`implement-gate` and `task-NN` belong to implement."""
     named = subject(word)
     return named.step if named else word
 
@@ -376,8 +373,6 @@ def backfills(config: Config) -> tuple[tuple[str, str], ...]:
 
 
 class Report(NamedTuple):
-    """What `config validate` says."""
-
     problems: tuple[Problem, ...]
     warnings: tuple[Problem, ...]
 

@@ -38,7 +38,6 @@ class PastRound(NamedTuple):
         return sum(item.verdict != "drop" for item in self.triaged)
 
     def model_of(self, finding: Finding) -> str:
-        """What the finding says, else what was recorded when its reviewer was sent."""
         sent = self.manifest.dispatches if self.manifest else ()
         named = next((one.model for one in sent if one.tag == finding.tag and one.model), "")
         return finding.actual_model or named or "unknown"
@@ -58,7 +57,6 @@ def loops(tree: Tree, config: Config) -> tuple[Loop, ...]:
 
 
 def numbered(tree: Tree) -> Iterator[tuple[Subject, int]]:
-    """Every round that is not empty, with its subject."""
     for folder in folders(tree, "reviews"):
         about = reviewed_in(folder)
         for number in rounds_in(entries(tree, folder)) if about else ():
@@ -67,7 +65,6 @@ def numbered(tree: Tree) -> Iterator[tuple[Subject, int]]:
 
 
 def folders(tree: Tree, folder: str) -> Iterator[str]:
-    """Folders with rounds in them, anywhere below `reviews/`."""
     listed = entries(tree, folder)
     if rounds_in(listed):
         yield folder
@@ -110,7 +107,6 @@ def _read(tree: Tree, subject: Subject, number: int, config: Config) -> PastRoun
 
 
 def chronicle(tree: Tree, loop: Loop) -> tuple[RoundFindings, ...]:
-    """The findings of each round, and what became of them."""
     artifact = tree.read(loop.subject.artifact)
     return tuple(
         RoundFindings(

@@ -33,8 +33,6 @@ class Question(NamedTuple):
 
 
 class Site(NamedTuple):
-    """What is known of a run apart from its config."""
-
     created: str  # a day
     names: frozenset[str] = frozenset()  # in its folder
     step: str = ""  # where it stands; '' while its route is not known
@@ -47,8 +45,6 @@ class Planned(NamedTuple):
 
 
 class _Draft:
-    """config.md while it is being changed."""
-
     def __init__(self, data: bytes, answers: Mapping[str, str]) -> None:
         self.data = data
         self.answers = dict(answers)
@@ -250,7 +246,6 @@ _FENCED = re.compile(rb"^```[a-z]*[ \t]*\r?\n(.*?)^```", re.MULTILINE | re.DOTAL
 
 
 def _own_table(data: bytes) -> str | None:
-    """A table that somebody put into a block of the text, where nobody reads it."""
     for match in _FENCED.finditer(frontmatter.body(data)):
         for table in _tables(match[1].decode("utf-8", "replace").replace("\r\n", "\n")):
             changed = _with_table(data, table)
@@ -278,7 +273,6 @@ def _has_fault(data: bytes) -> bool:
 
 
 def _with_table(data: bytes, table: str) -> bytes | Problem:
-    """As the last lines of the frontmatter."""
     cleared = writer.remove_field(data, "model_routing", FILE)
     if isinstance(cleared, Problem):
         return cleared
@@ -323,7 +317,6 @@ def _other_faults(draft: _Draft) -> None:
 
 
 def _said_besides(draft: _Draft) -> Problem | None:
-    """An answer to a question that was not asked sets its field."""
     for key, value in draft.answers.items():
         if key.startswith("open."):
             continue

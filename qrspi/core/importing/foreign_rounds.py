@@ -93,7 +93,6 @@ def _foreign(tree: Tree, folder: str, numbers: set[int]) -> tuple[int, ...]:
 
 
 def _is_ours(tree: Tree, folder: str, number: int) -> bool:
-    """Whether the engine wrote its manifest, or git says that there was one that is gone."""
     path = RoundPaths(folder, number).manifest
     found = manifests.read(tree.read(path, manifests.LIMIT), path)
     return isinstance(found, Manifest) or (found is None and tree.knows(path))

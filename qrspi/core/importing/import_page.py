@@ -110,7 +110,6 @@ def _sum(item: tuple[str, str]) -> str:
 
 
 def read_listing(data: bytes) -> dict[str, str]:
-    """Paths and their hashes."""
     found: dict[str, str] = {}
     for line in data.decode(errors="surrogateescape").split("\n"):
         digest, _, path = line.partition("  ")
@@ -125,7 +124,6 @@ def read_listing(data: bytes) -> dict[str, str]:
 def added(
     data: bytes, record: ImportRecord, rounds: Mapping[str, tuple[int, ...]], day: str
 ) -> bytes:
-    """The page after more rounds from elsewhere were found."""
     lines = [_of_folder(folder, numbers) for folder, numbers in rounds.items()]
     text = import_record.head(record) + frontmatter.body(data).decode(errors="surrogateescape")
     return (text + _listed(f"Added on {day}", lines)).encode(errors="surrogateescape")

@@ -22,8 +22,6 @@ from qrspi.core.tree import BODY_LIMIT, CONFIG_LIMIT, Entry, Fault, Tree, TreeOv
 
 
 class Given(NamedTuple):
-    """What comes from outside: who imports what, and when."""
-
     when: str
     by: str
     source: str
@@ -42,8 +40,6 @@ class ImportPlan(NamedTuple):
 
 
 class Overlay(TreeOver):
-    """A run with some files as they will be."""
-
     def __init__(self, tree: Tree, files: Mapping[str, bytes]) -> None:
         super().__init__(tree)
         self._files = files

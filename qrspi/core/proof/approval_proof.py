@@ -69,7 +69,6 @@ def _recorded(tree: Tree, step: str, known: NewestRecord) -> Iterator[Gap]:
 
 
 def _by_itself(tree: Tree, step: str, known: NewestRecord) -> Iterator[Gap]:
-    """A step that no person approved has a line in the log of cascades."""
     data = tree.read(approvals.CASCADES, approvals.LIMIT)
     named = f'"artifact": "{step}"'.encode()
     if isinstance(data, Fault) or not any(named in line for line in data.split(b"\n")):

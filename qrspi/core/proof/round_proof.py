@@ -43,8 +43,6 @@ class RoundProof(NamedTuple):
 
 
 class Known(NamedTuple):
-    """What all rounds of a run are compared with."""
-
     config: Config
     in_git: bool
     opened: frozenset[str]  # hashes of manifests that were opened, according to the trail
@@ -114,7 +112,6 @@ def _read(
 
 
 def _is_open(tree: Tree, read: _Read, known: Known) -> bool:
-    """The newest round of a loop may still be open."""
     disposed = exists(tree, read.paths.dispositions)
     if disposed and (not known.in_git or exists(tree, read.paths.anchor)):
         return False
@@ -182,7 +179,6 @@ _NO_TAGGER = "CNV-01"
 
 
 def _was_untagged(tree: Tree, read: _Read) -> bool:
-    """Whether the tagger was off when this round or the next one was opened."""
     path = RoundPaths(read.paths.reviews, read.paths.number + 1).manifest
     after = manifests.read(tree.read(path, manifests.LIMIT), path)
     rules = (one.choice.rule for one in (read.manifest, after) if isinstance(one, Manifest))
@@ -237,8 +233,6 @@ def _doubt(read: _Read, known: Known) -> str:
 
 
 def _evidence(read: _Read, origins: Origins) -> dict[Evidence, int]:
-    """How its answers came in: the engine sent for them, somebody handed them in, or they were just
-    there."""
     counts: dict[Evidence, int] = {"dispatched": 0, "handed-in": 0, "found": 0}
     found = read.files
     answers: list[Finding | Clean | Sidecar] = [*found.findings, *found.cleans]

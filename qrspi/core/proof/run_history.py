@@ -27,10 +27,8 @@ class RunHistory(NamedTuple):
 
     @property
     def lines(self) -> frozenset[str]:
-        """Every line of every message."""
         return frozenset(line for commit in self.commits for line in commit.lines)
 
     @property
     def ever(self) -> frozenset[str]:
-        """Every file that a commit named."""
         return frozenset(path for commit in self.commits for path in commit.files)

@@ -106,7 +106,6 @@ def _place(path: str) -> tuple[str, int]:
 
 
 def _by_records(tree: Tree, records: tuple[Record, ...], phases: list[str]) -> Iterator[Gap]:
-    """The newest record about a file that contains a decision."""
     newest = {record.file: record for record in records if record.file}
     for path, record in newest.items():
         if record.file_hash and not _is_somewhere(tree, path, phases):

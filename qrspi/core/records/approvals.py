@@ -80,7 +80,6 @@ class Record(NamedTuple):
         return f"{name} as {self.named}" if name and self.named else name
 
     def mark(self, step: str) -> Mark | None:
-        """What this record says of `step`, if anything."""
         if self.event not in ABOUT_STEPS:
             return None
         if step == self.step:
@@ -166,7 +165,6 @@ def newest_first(records: Iterable[Record], *texts: str) -> Iterator[Record]:
 
 
 def naming(step: str) -> str:
-    """What stands in the line of every record with a mark of this step."""
     return f'"step": "{step}"'
 
 
@@ -179,7 +177,6 @@ def told_of(event: str, step: str = "") -> str:
 
 
 def route_text(pipeline: str | None, route: Iterable[str] | None) -> str:
-    """A route as records have it; '' where config.md has none."""
     return f"{pipeline or ''}: {' '.join(route)}" if route else ""
 
 
@@ -225,7 +222,6 @@ def _bad_line(bad: BadLine) -> Problem:
 
 
 def _plain(line: bytes) -> Record | None:
-    """A line of the shape that most commands write; None for any other."""
     if (texts := decision_line.texts(line)) is None:
         return None
     event, step, body_hash, number, who, when, surface, feedback, user, route = texts
@@ -244,7 +240,6 @@ def _plain(line: bytes) -> Record | None:
 
 
 def _line(line: bytes) -> Record | str:
-    """A record, or what is wrong with the line."""
     import json  # 2 ms of a cold start, which a run without records need not pay
 
     try:
@@ -288,7 +283,6 @@ def _record(document: dict[str, Any]) -> Record | str:
 
 
 def _made(items: Any) -> tuple[Made, ...] | None:
-    """None when something about it is wrong."""
     if not isinstance(items, list):
         return None
     dicts = [one for one in items if isinstance(one, dict)]
@@ -314,7 +308,6 @@ def _in_fields(record: Record) -> Record:
 
 
 def _mark(item: Any) -> Mark | str:
-    """One step, or what is wrong about it."""
     fields = item if isinstance(item, dict) else {}
     for key, kind in (("step", str), ("body_hash", str), ("round", int)):
         if type(fields.get(key)) is not kind:
@@ -341,13 +334,11 @@ def newest(records: Iterable[Record], step: str) -> NewestRecord | None:
 
 
 def last_approval(records: Iterable[Record], step: str) -> NewestRecord | None:
-    """The approval of a step, unless something has taken it back since."""
     record = newest(records, step)
     return record if record and record.event == "approve" else None
 
 
 def is_objected_to(records: Iterable[Record], step: str) -> bool:
-    """Whether a person took a step back, and no person has approved it since."""
     for record in newest_first(records, naming(step)):
         if record.mark(step) is None:
             continue
@@ -367,7 +358,6 @@ def loop_base(records: Iterable[Record], step: str) -> int:
 
 
 def approval(records: Iterable[Record], step: str) -> Approval:
-    """Who approved the step, whatever its text is now."""
     known = last_approval(records, step)
     if known is None:
         return "unrecorded"

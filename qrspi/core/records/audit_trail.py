@@ -26,8 +26,6 @@ class Touched(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What an agent said, and what became of it."""
-
     agent: str
     reply: str  # sha256 of the very bytes
     files: tuple[str, ...] = ()  # run-relative
@@ -36,8 +34,6 @@ class Answer(NamedTuple):
 
 
 class Line(NamedTuple):
-    """One thing that the engine did."""
-
     time: str
     actor: str
     event: str
@@ -119,7 +115,6 @@ def _answer(item: Mapping[str, Any]) -> Answer:
 
 
 def lines(tree: Tree, size: int = LIMIT) -> tuple[Line, ...]:
-    """Every valid line in the last `size` bytes, in order."""
     return tuple(_parsed(_last(tree, size).split(b"\n")))
 
 
@@ -177,7 +172,6 @@ def _wrote(data: bytes, path: str, wanted: tuple[str, ...]) -> bool:
 
 
 def _last(tree: Tree, size: int) -> bytes:
-    """The last `size` bytes, in whole lines."""
     data = tree.tail(FILE, size)
     if isinstance(data, Fault):
         return b""

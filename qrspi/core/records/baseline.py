@@ -42,7 +42,6 @@ class Baseline(NamedTuple):
 
     @property
     def sentence(self) -> str:
-        """What became of the tests."""
         if self.state == "not-run":
             return f"were not run: `{self.command}` could not be started (exit {self.exit})"
         return "passed" if self.state == "passed" else f"failed (exit {self.exit})"
@@ -80,7 +79,6 @@ def read(tree: Tree) -> Baseline | None:
 
 
 def names(data: bytes) -> tuple[str, ...]:
-    """The failures that a page of ours lists."""
     _, _, below = data.decode(errors="replace").partition("\n## Failures\n")
     return tuple(line.removeprefix("- ") for line in below.splitlines() if line.startswith("- "))
 

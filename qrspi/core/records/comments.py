@@ -55,8 +55,6 @@ class Comment(NamedTuple):
 
 
 class Placed(NamedTuple):
-    """A comment, and where its lines are now."""
-
     comment: Comment
     place: Place
     start: int
@@ -108,7 +106,6 @@ def _line(document: dict[str, Any]) -> bytes:
 
 
 def read(tree: Tree) -> tuple[Comment, ...] | Problem:
-    """In the order they were made."""
     data = tree.read(FILE, LIMIT)
     if isinstance(data, Fault):
         if data.kind == "absent":
@@ -171,7 +168,6 @@ def next_id(known: Iterable[Comment]) -> str:
 
 
 def placed(tree: Tree, comment: Comment) -> Placed:
-    """Where its lines are: in their place, somewhere else, or changed."""
     data = tree.read(comment.file)
     if isinstance(data, Fault):
         return Placed(comment, "gone", comment.start, comment.end)
@@ -222,7 +218,6 @@ def _likenesses(wanted: str, lines: Sequence[str]) -> Iterator[float]:
 
 
 def open_about(tree: Tree, step: str) -> tuple[Placed, ...]:
-    """What is open about the texts of a step, by where it stands."""
     known = read(tree)
     mine = () if isinstance(known, Problem) else known
     found = (placed(tree, one) for one in mine if one.open and step_of(one.file) == step)

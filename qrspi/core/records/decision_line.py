@@ -112,7 +112,6 @@ class LongRecord(Sequence[T]):
                 yield found
 
     def _line_before(self, end: int, wanted: list[bytes]) -> int:
-        """-1 when there is none."""
         from bisect import bisect_left  # a short record does not need it
 
         at = max(self._data.rfind(text, 0, end) for text in wanted)

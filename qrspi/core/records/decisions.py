@@ -27,16 +27,12 @@ UNRECORDED = "no decision is on record"
 
 
 class Claim(NamedTuple):
-    """A step whose artifact says approved, with its record, if there is one."""
-
     step: str
     known: NewestRecord | None
     only_body: bool = False  # the record is of its body, and says nothing of the rest
 
 
 class RoundDecisions(NamedTuple):
-    """What people decided about one round."""
-
     findings: Mapping[str, Record] = {}  # the newest about each
     menu: Mapping[str, Record] = {}  # the newest for each option chosen
 
@@ -62,14 +58,12 @@ def of_round(records: Iterable[Record], key: str, number: int) -> RoundDecisions
 
 
 def of_task(records: Iterable[Record], key: str, ending: str) -> Record | None:
-    """The newest decision about the task, if it is this one."""
     found = _of_this_phase(records, key, "task")
     about = [one for one in found if one.event == "task" and one.step == key]
     return about[-1] if about and about[-1].option == ending else None
 
 
 def ended(outcome: Outcome, decided: Record | None) -> str:
-    """How a task ended without being clean."""
     if decided is None:
         return f"outcome.md says {outcome.ending}; {UNRECORDED}: {outcome.reason}"
     return f"{decided.person} decided so on {decided.when[:10]}: {outcome.reason}"

@@ -38,7 +38,6 @@ def opening(step: str, number: int, words: bytes, answers: Answers | None = None
 
 
 def newest(tree: Tree, step: str) -> int:
-    """The number of the step's newest feedback, 0 when there is none."""
     numbers = (feedback_number(entry.name, step) for entry in entries(tree, "feedback"))
     return max((number for number in numbers if number), default=0)
 
@@ -50,8 +49,6 @@ def following(tree: Tree, step: str, reviewed: int) -> int:
 
 
 def asked_again(tree: Tree) -> frozenset[str]:
-    """The answers that the newest feedback about research asks for again, and that have not
-    changed."""
     number = newest(tree, "research")
     data = tree.read(feedback_file("research", number), LIMIT) if number else Fault("absent")
     named = frontmatter.fields(data).get("asks_again")
@@ -62,7 +59,6 @@ def asked_again(tree: Tree) -> frozenset[str]:
 
 
 def answer_hash(tree: Tree, name: str) -> str:
-    """'' for a file that is not there."""
     data = tree.read(research_file(name))
     from qrspi.core.digest import sha256  # only research that was sent back needs it
 
@@ -70,7 +66,6 @@ def answer_hash(tree: Tree, name: str) -> str:
 
 
 def says(tree: Tree, step: str, number: int, words: bytes, answers: Answers | None = None) -> bool:
-    """Whether that feedback has exactly these words about exactly the present text."""
     data = tree.read(feedback_file(step, number)) if number else Fault("absent")
     artifact = tree.read(STEP[step].artifact)
     if isinstance(data, Fault) or isinstance(artifact, Fault):
@@ -89,12 +84,10 @@ def quotes(data: bytes, artifact: bytes) -> bool:
 
 
 def previous(data: bytes | Fault) -> bytes | Fault:
-    """The text that this feedback rejects."""
     return data if isinstance(data, Fault) else data.rpartition(_PREVIOUS)[2].lstrip(b"\n")
 
 
 def words(data: bytes) -> bytes:
-    """What the person said, below its heading, without the text that was sent back."""
     said = data.partition(_PREVIOUS)[0]
     return said[said.find(_WORDS) + 1 :] if _WORDS in said else said
 

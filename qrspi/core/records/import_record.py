@@ -81,7 +81,6 @@ def _open(fields: Mapping[str, Node]) -> dict[str, Choice]:
 
 
 def head(record: ImportRecord) -> str:
-    """The frontmatter of import.md."""
     said = (record.imported, record.by, record.source, record.config_before, record.config_after)
     lines = [f"{key}: {writer.quote(value)}" for key, value in zip(_TEXTS, said, strict=True)]
     lines += _block("rounds", {key: f"[{_listed(one)}]" for key, one in record.rounds.items()})
@@ -100,7 +99,6 @@ def _block(key: str, values: Mapping[str, str]) -> list[str]:
 
 
 def with_choice(data: bytes, folder: str, choice: Choice) -> bytes:
-    """The file with a new decision about an open round; the text below stays."""
     record = _read(data)
     changed = record._replace(open={**record.open, folder: choice})
     return head(changed).encode() + frontmatter.body(data)

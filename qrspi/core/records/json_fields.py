@@ -21,7 +21,6 @@ def whole(holder: Object, key: str) -> int | None:
 
 
 def items(holder: Object, key: str, kind: type[T]) -> tuple[T, ...]:
-    """The items of a list that have this type."""
     value = holder.get(key)
     return tuple(one for one in value if isinstance(one, kind)) if isinstance(value, list) else ()
 

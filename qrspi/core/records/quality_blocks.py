@@ -18,7 +18,6 @@ def digest(block: str) -> str:
 
 
 def without_own(tree: Tree, data: bytes) -> bytes:
-    """A task file without what a quality review left in it."""
     blocks = findings_block.texts(data)
     if not blocks or not {digest(block) for block in blocks} <= _on_record(tree):
         return data

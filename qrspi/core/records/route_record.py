@@ -34,7 +34,6 @@ def changed_by_hand(
 
 
 def _ways(pipeline: str, route: tuple[str, ...], run: str) -> tuple[str, str]:
-    """How to restore the route, and the command that confirms the new one, if there is one."""
     name = next((name for name, known in ROUTES.items() if known == route), "")
     if not name:
         return "", ""

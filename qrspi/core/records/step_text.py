@@ -28,7 +28,6 @@ def _fits(name: str, first: str, last: str, pattern: str) -> bool:
 
 
 def is_companion(step: str, path: str) -> bool:
-    """Whether a run-relative path has the name of a companion, even if there is no such file."""
     folder, _, name = path.rpartition("/")
     for pattern in STEP[step].companions:
         place, _, shape = pattern.rpartition("/")
@@ -39,7 +38,6 @@ def is_companion(step: str, path: str) -> bool:
 
 
 def paths(tree: Tree, step: str) -> tuple[str, ...]:
-    """The artifact, then its companions."""
     return (STEP[step].artifact, *companions(tree, step))
 
 
@@ -97,7 +95,6 @@ def _files(tree: Tree, subject: Subject) -> dict[str, bytes]:
 
 
 def _text(path: str, data: bytes) -> bytes:
-    """The frontmatter, without what the engine sets, then the body."""
     more = CI_FIELDS if path == STEP["integrate"].artifact else ()
     return frontmatter.without(data, (*ENGINE_FIELDS, *more)) + b"\0" + frontmatter.body(data)
 

@@ -26,8 +26,6 @@ _COMMIT = r"[0-9a-f]{40}|[0-9a-f]{64}"
 
 
 class Start(NamedTuple):
-    """Where a task's work happens and what it began with."""
-
     branch: str
     base: str  # in words: feature branch tip, task-01 tip, stage-after-W1
     base_commit: str
@@ -39,16 +37,12 @@ class Start(NamedTuple):
 
 
 class Refused(NamedTuple):
-    """Why a task could not be started, although others could."""
-
     reason: str
     hint: str = ""
     time: str = ""
 
 
 class Report(NamedTuple):
-    """What an implementer reported."""
-
     status: ReportStatus
     commit: str  # '' only when blocked
     time: str = ""
@@ -66,8 +60,6 @@ class Report(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What a person decided about a task that did not end clean."""
-
     ending: Ending
     reason: str
     who: str = ""
@@ -76,8 +68,6 @@ class Outcome(NamedTuple):
 
 
 class Reopened(NamedTuple):
-    """A person sent a finished task back to its implementer."""
-
     commit: str  # what was reported by then: a new one is awaited
     round: int  # its highest round by then: fix cycles count from here
     findings: tuple[str, ...] = ()  # run-relative
@@ -101,7 +91,6 @@ def report_file(key: str) -> str:
 
 
 def tests_file(key: str) -> str:
-    """What was reported of the tests that are written before the code."""
     return f"{folder(key)}/tests.md"
 
 
@@ -114,7 +103,6 @@ def reopened_file(key: str) -> str:
 
 
 def log_file(key: str) -> str:
-    """Prompts and answers of the task's rounds, word for word."""
     return f"{folder(key)}-review.md"
 
 

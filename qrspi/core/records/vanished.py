@@ -24,7 +24,6 @@ _ANSWERS = "what reviewers wrote"
 
 
 def written(lines: Iterable[Line]) -> tuple[str, ...]:
-    """The files of reviews that the trail says are there, in the order in which they came."""
     return tuple(_course(lines)[0])
 
 
@@ -50,8 +49,6 @@ def _course(lines: Iterable[Line]) -> tuple[dict[str, str], dict[str, None]]:
 
 
 class Reach(NamedTuple):
-    """How far back to look."""
-
     trail: int  # bytes, from its end
     rounds: int  # the newest of each loop
 
@@ -61,7 +58,6 @@ LATELY = Reach(audit_trail.NEAR, 3)  # so that `status` costs as much in an old 
 
 
 def from_run(tree: Tree, reach: Reach = ALL) -> tuple[Problem, ...]:
-    """Everything that is gone, and the trail itself if it is."""
     names = audit_trail.paths(tree, REVIEWS, reach.trail)
     absent = {path for path in names if not exists(tree, path)}
     # Nearly always nothing is gone, and then no line is parsed.
@@ -122,7 +118,6 @@ def in_the_way(gone: tuple[Problem, ...], folder: str) -> Problem | None:
 
 
 def _reviewed(tree: Tree) -> list[str]:
-    """The folders of reviews, each of one step or task."""
     folders = [f"reviews/{one.name}" for one in entries(tree, "reviews") if one.kind == "dir"]
     if "reviews/tasks" in folders:
         tasks = entries(tree, "reviews/tasks")
