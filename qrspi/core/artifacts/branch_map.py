@@ -85,11 +85,7 @@ _STAGE_COMMITS = _Wanted(
 )
 _ANALYSIS = _Wanted(
     "Dependency Analysis",
-    (
-        ("task",),
-        task_file.NEEDS_COLUMN,
-        ("files", "target files", "key files"),
-    ),
+    (("task",), task_file.NEEDS_COLUMN, ("files", "target files", "key files")),
 )
 _Sections = Mapping[str, tuple[Line, ...]]
 
@@ -100,8 +96,8 @@ def _sections(data: bytes, problems: list[Problem]) -> _Sections:
     for span in headings.read(data).spans:
         title = " ".join(span.title.casefold().split())
         if title in found and title in _KNOWN:
-            message = f"{at(span.start)}: a second '## {span.title}'; expected one"
-            problems.append(Problem("section-repeated", message, FILE, span.title))
+            text = f"a second '## {span.title}'; expected one"
+            problems.append(problem_at(span.start, "section-repeated", text, span.title))
         numbers = range(span.start + 1, span.end + 1)
         found[title] = tuple(Line(number, lines[number - 1]) for number in numbers)
     return found
@@ -112,8 +108,10 @@ _KNOWN = frozenset(
 )
 
 
-def at(line: int) -> str:
-    return f"{FILE}:{line}"
+def problem_at(
+    line: int, code: Code, text: str, field: str, found: str = "", expected: str = ""
+) -> Problem:
+    return Problem(code, f"{FILE}:{line}: {text}", FILE, field, found, expected)
 
 
 def _rows(sections: _Sections, wanted: _Wanted, problems: list[Problem]) -> Iterator[Row]:
@@ -149,17 +147,9 @@ def _table_missing(wanted: _Wanted) -> Problem:
 
 
 def _column_missing(wanted: _Wanted, place: int, columns: tuple[str, ...]) -> Problem:
-    column = wanted.columns[place][0].capitalize()
-    found = ", ".join(columns)
+    column, found = wanted.columns[place][0].capitalize(), ", ".join(columns)
     message = f"{FILE}: the table under '## {wanted.title}' has no column {column}; found {found}"
-    return Problem(
-        "column-missing",
-        message,
-        file=FILE,
-        field=f"{wanted.title}.{column}",
-        found=found,
-        expected=column,
-    )
+    return Problem("column-missing", message, FILE, f"{wanted.title}.{column}", found, column)
 
 
 _STAGE = re.compile(rf"(?:[^/\s]+/)*({STAGE})")
@@ -170,8 +160,8 @@ def _plain(cell: str) -> str:
 
 
 def _problem(code: Code, row: Row, what: str, found: str, expected: str, field: str) -> Problem:
-    message = f"{at(row.number)}: {what} is '{found}'; expected {expected}"
-    return Problem(code, message, file=FILE, field=field, found=found, expected=expected)
+    text = f"{what} is '{found}'; expected {expected}"
+    return problem_at(row.number, code, text, field, found, expected)
 
 
 def _task(row: Row, problems: list[Problem]) -> str:
@@ -205,11 +195,9 @@ def _base(text: str) -> Base | None:
 
 def _unsafe(row: Row, name: str, owner: str) -> Iterator[Problem]:
     if reason := branches.unsafe(name):
-        message = f"{at(row.number)}: Branch of {owner} is '{name}', which has {reason}"
+        text = f"Branch of {owner} is '{name}', which has {reason}"
         expected = "a name that git takes for a branch"
-        yield Problem(
-            "unsafe-branch", message, file=FILE, field="Branch", found=name, expected=expected
-        )
+        yield problem_at(row.number, "unsafe-branch", text, "Branch", name, expected)
 
 
 def _stages(rows: Iterable[Row], problems: list[Problem]) -> Iterator[Stage]:
@@ -217,9 +205,8 @@ def _stages(rows: Iterable[Row], problems: list[Problem]) -> Iterator[Stage]:
         branch, composition, _ = map(_plain, row.cells)
         match = _STAGE.fullmatch(branch)
         if not match:
-            known = "stage-after-W<N>"
-            what = "Stage branch"
-            problems.append(_problem("bad-stage-name", row, what, branch, known, what))
+            what, form = "Stage branch", "stage-after-W<N>"
+            problems.append(_problem("bad-stage-name", row, what, branch, form, what))
             continue
         problems += _unsafe(row, branch, match[1])
         parts = _parts(composition)

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import lru_cache
 
 from qrspi.core.artifacts import branch_map, dependency_order
-from qrspi.core.artifacts.branch_map import FILE, Base, Branch, Plan, at
+from qrspi.core.artifacts.branch_map import FILE, Base, Branch, Plan, problem_at
 from qrspi.core.artifacts.task_file import Task, plain_path, task_path
 from qrspi.core.filenames import task_order
 from qrspi.core.model import Code, Problem
@@ -64,18 +64,13 @@ def batch(plan: Plan, tasks: Mapping[str, Task], phase: int) -> tuple[str, ...]:
 
 
 def without_file(plan: Plan, keys: Collection[str]) -> tuple[Problem, ...]:
-    return tuple(
-        Problem(
-            "task-without-file",
-            f"{at(branch.line)}: {branch.task} has no file {task_path(branch.task)}",
-            file=FILE,
-            field="Task",
-            found=branch.task,
-            expected=task_path(branch.task),
-        )
-        for branch in plan.branches
-        if branch.task not in keys
-    )
+    missing = [branch for branch in plan.branches if branch.task not in keys]
+    return tuple(_without_file(branch.line, branch.task) for branch in missing)
+
+
+def _without_file(line: int, key: str) -> Problem:
+    path = task_path(key)
+    return problem_at(line, "task-without-file", f"{key} has no file {path}", "Task", key, path)
 
 
 def warnings(plan: Plan, tasks: Mapping[str, Task]) -> tuple[Problem, ...]:
@@ -86,18 +81,12 @@ def warnings(plan: Plan, tasks: Mapping[str, Task]) -> tuple[Problem, ...]:
 def _unread(plan: Plan) -> Iterator[Problem]:
     for needs in plan.analysis:
         for words in needs.unread:
-            message = (
-                f"{at(needs.line)}: Files of {needs.task} has '{words}', which names no file; "
+            text = (
+                f"Files of {needs.task} has '{words}', which names no file; "
                 "whether two tasks touch the same file cannot be seen there"
             )
-            yield Problem(
-                "files-unread",
-                message,
-                file=FILE,
-                field="Files",
-                found=words,
-                expected="every file by its path",
-            )
+            expected = "every file by its path"
+            yield problem_at(needs.line, "files-unread", text, "Files", words, expected)
 
 
 def _other_files(plan: Plan, tasks: Mapping[str, Task]) -> Iterator[Problem]:
@@ -107,18 +96,11 @@ def _other_files(plan: Plan, tasks: Mapping[str, Task]) -> Iterator[Problem]:
         if task and own and own != set(needs.files):
             only_here = ", ".join(sorted(set(needs.files) - own)) or "nothing"
             only_there = ", ".join(sorted(own - set(needs.files))) or "nothing"
-            message = (
-                f"{at(needs.line)}: the files of {task.key} differ from those in {task.file}: "
+            text = (
+                f"the files of {task.key} differ from those in {task.file}: "
                 f"only here {only_here}; only there {only_there}"
             )
-            yield Problem(
-                "files-differ",
-                message,
-                file=FILE,
-                field="Files",
-                found=only_here,
-                expected=only_there,
-            )
+            yield problem_at(needs.line, "files-differ", text, "Files", only_here, only_there)
 
 
 def _base_without_dependency(plan: Plan) -> Iterator[Problem]:
@@ -127,11 +109,8 @@ def _base_without_dependency(plan: Plan) -> Iterator[Problem]:
         contained = dependency_order.behind(needs.task, graph) if needs.dependencies else ()
         for name in needs.dependencies:
             if name not in contained:
-                message = (
-                    f"{at(needs.line)}: {needs.task} depends on {name}, "
-                    "but its base does not contain it"
-                )
-                yield Problem("dependency-not-in-base", message, FILE, "Base", name)
+                text = f"{needs.task} depends on {name}, but its base does not contain it"
+                yield problem_at(needs.line, "dependency-not-in-base", text, "Base", name)
 
 
 def _starts(plan: Plan) -> dict[str, tuple[str, ...]]:
@@ -194,12 +173,8 @@ def _repeated(title: str, rows: Iterable[tuple[str, int]]) -> Iterator[Problem]:
         lines.setdefault(name, []).append(line)
     for name, numbers in lines.items():
         if len(numbers) > 1:
-            message = (
-                f"{at(numbers[1])}: {name} has {len(numbers)} rows under '## {title}'; expected one"
-            )
-            yield Problem(
-                "duplicate-row", message, file=FILE, field=title, found=name, expected="one row"
-            )
+            text = f"{name} has {len(numbers)} rows under '## {title}'; expected one"
+            yield problem_at(numbers[1], "duplicate-row", text, title, name, "one row")
 
 
 def _name_clashes(plan: Plan) -> Iterator[Problem]:
@@ -235,33 +210,15 @@ def _unknown(plan: Plan) -> Iterator[Problem]:
 
 
 def _nobody(code: Code, line: int, what: str, name: str) -> Problem:
-    message = f"{at(line)}: {what} names {name}, which has no row under '## Branch Map'"
-    if name.startswith("stage-"):
-        message = f"{at(line)}: {what} names {name}, which has no row under '## Stage Commits'"
-    return Problem(
-        code,
-        message,
-        file=FILE,
-        field=what.partition(" ")[0],
-        found=name,
-        expected="a name that has a row",
-    )
+    title = "Stage Commits" if name.startswith("stage-") else "Branch Map"
+    text = f"{what} names {name}, which has no row under '## {title}'"
+    return problem_at(line, code, text, what.partition(" ")[0], name, "a name that has a row")
 
 
 def _no_stage(branch: Branch) -> Problem:
-    name = branch.base.name
-    message = (
-        f"{at(branch.line)}: {branch.task} starts from {name}, "
-        "which has no row under '## Stage Commits'"
-    )
-    return Problem(
-        "stage-without-row",
-        message,
-        file=FILE,
-        field="Base",
-        found=name,
-        expected="a row under '## Stage Commits'",
-    )
+    name, expected = branch.base.name, "a row under '## Stage Commits'"
+    text = f"{branch.task} starts from {name}, which has no row under '## Stage Commits'"
+    return problem_at(branch.line, "stage-without-row", text, "Base", name, expected)
 
 
 def _one_sided(plan: Plan) -> Iterator[Problem]:
@@ -272,10 +229,8 @@ def _one_sided(plan: Plan) -> Iterator[Problem]:
         ("Branch Map", analysed, mapped),
     ):
         for task in sorted(there.keys() - here.keys(), key=task_order):
-            message = f"{at(there[task])}: {task} has no row under '## {title}'"
-            yield Problem(
-                "row-missing", message, file=FILE, field=title, found=task, expected="a row"
-            )
+            text = f"{task} has no row under '## {title}'"
+            yield problem_at(there[task], "row-missing", text, title, task, "a row")
 
 
 # Files that two tasks both want to change
@@ -289,17 +244,14 @@ def overlaps(touched: Mapping[str, tuple[str, ...]]) -> Iterator[tuple[str, tupl
         for path in paths:
             owners.setdefault(path, set()).add(name)
     split = {path: path.split("/") for path in owners}
-    for pattern in filter(_is_pattern, tuple(owners)):
+    patterns = [path for path in owners if "*" in path or path.endswith("/")]
+    for pattern in patterns:
         for path in owners:
             if _covers(_pattern(pattern), split[path]):
                 owners[path] |= owners[pattern]
     for path in sorted(owners):
         if len(owners[path]) > 1:
             yield path, tuple(name for name in touched if name in owners[path])
-
-
-def _is_pattern(path: str) -> bool:
-    return "*" in path or path.endswith("/")
 
 
 def _pattern(path: str) -> list[str]:

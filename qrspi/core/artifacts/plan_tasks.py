@@ -9,7 +9,7 @@ from qrspi.core.artifacts import task_file
 from qrspi.core.filenames import task_named
 from qrspi.core.model import Problem
 from qrspi.core.pipeline import STEP
-from qrspi.core.text.tables import Line, Row, Table, shown, tables
+from qrspi.core.text.tables import Line, Row, Table, lines_of, shown, tables
 from qrspi.core.tree import Tree, content, entries
 
 FILE = STEP["plan"].artifact
@@ -17,7 +17,7 @@ _HEADING = re.compile(r" {0,3}#{2,4}[ \t]+(.*?)[ \t#]*$")
 
 
 def without_file(tree: Tree) -> tuple[Problem, ...]:
-    lines = _lines(tree)
+    lines = lines_of(content(tree, FILE))
     named = {key: number for number, key in sorted(_named(lines), reverse=True)}
     known = {*task_file.read_keys(tree), *_put_away(tree)} if named else frozenset()
     missing = sorted((number, key) for key, number in named.items() if key not in known)
@@ -27,18 +27,13 @@ def without_file(tree: Tree) -> tuple[Problem, ...]:
 def without_need(tree: Tree) -> tuple[Problem, ...]:
     """Tasks that the plan's table names as dependencies and the task's own file does not. Only the
     file decides what a task is built on."""
-    wanted = tuple(_needs(_lines(tree)))
+    wanted = tuple(_needs(lines_of(content(tree, FILE))))
     known = task_file.read_all(tree)[0] if wanted else {}
     return tuple(
         _not_said(row.number, key, need)
         for row, key, need in wanted
         if key in known and need in known and need not in known[key].dependencies
     )
-
-
-def _lines(tree: Tree) -> tuple[Line, ...]:
-    texts = content(tree, FILE).decode(errors="replace").splitlines()
-    return tuple(map(Line, range(1, len(texts) + 1), texts))
 
 
 def _named(lines: tuple[Line, ...]) -> Iterator[tuple[int, str]]:
@@ -82,7 +77,7 @@ def _put_away(tree: Tree) -> Iterator[str]:
 def _problem(number: int, key: str) -> Problem:
     path = task_file.task_path(key)
     text = f"{FILE}:{number}: {key} has no file {path}; write it, or take the task out of the plan"
-    return Problem("task-without-file", text, file=FILE, field="Task", found=key, expected=path)
+    return Problem("task-without-file", text, FILE, "Task", key, path)
 
 
 def _not_said(number: int, key: str, need: str) -> Problem:
@@ -91,6 +86,4 @@ def _not_said(number: int, key: str, need: str) -> Problem:
         f"{FILE}:{number}: {key} depends on {need}, and {path} does not say so; add {need} to its "
         "dependencies, or take it out of the plan"
     )
-    return Problem(
-        "dependency-not-in-file", text, file=path, field="dependencies", found="", expected=need
-    )
+    return Problem("dependency-not-in-file", text, path, "dependencies", expected=need)

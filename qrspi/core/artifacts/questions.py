@@ -5,13 +5,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Container, Iterator
-from itertools import count
 
 from qrspi.core.config.reader import Config
 from qrspi.core.filenames import research_file
 from qrspi.core.model import Problem
 from qrspi.core.named_tuple import NamedTuple
-from qrspi.core.text.tables import Line, shown
+from qrspi.core.text.tables import lines_of, shown
 from qrspi.core.tree import Fault, Tree, entries
 from qrspi.core.yaml import frontmatter
 from qrspi.core.yaml.nodes import Scalar
@@ -58,16 +57,11 @@ _KIND = re.compile(r"(?:\*\*)?\[([A-Za-z][A-Za-z0-9-]{0,30})\](?:\*\*)?[:.]?[ \t
 
 
 def parse(data: bytes) -> tuple[tuple[Question, ...], tuple[Problem, ...]]:
-    lines = _prose(frontmatter.body(data, ARTIFACT).decode(errors="replace"))
+    lines = [line.text for line in shown(lines_of(frontmatter.body(data, ARTIFACT)))]
     in_headings = any(_HEADING.match(line) for line in lines)
     questions = tuple(map(_question, _items(lines, in_headings)))
     asked = tuple(question for question, _ in questions if question.text)
     return asked, tuple(warning for _, warning in questions if warning)
-
-
-def _prose(text: str) -> list[str]:
-    lines = map(Line, count(1), text.splitlines())
-    return [line.text for line in shown(lines)]
 
 
 def _items(lines: list[str], in_headings: bool) -> list[_Item]:

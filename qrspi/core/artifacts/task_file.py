@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from qrspi.core import filenames
 from qrspi.core.model import Problem, Status
 from qrspi.core.named_tuple import NamedTuple
-from qrspi.core.text.tables import Line, shown
+from qrspi.core.text.tables import lines_of, shown
 from qrspi.core.tree import Entry, Fault, Tree, entries
 from qrspi.core.yaml import frontmatter
 from qrspi.core.yaml.nodes import Node, Scalar
@@ -36,12 +36,9 @@ class Task(NamedTuple):
         return task_path(self.key)
 
 
-# Tasks that change words or settings, but not how code behaves
-LIGHT_TYPES = ("text", "docs", "config")
-
-
 def is_light(head: bytes | Fault) -> bool:
-    return frontmatter.text(frontmatter.fields(head), "task_type") in LIGHT_TYPES
+    """Whether the task changes words or settings, but not how code behaves."""
+    return frontmatter.text(frontmatter.fields(head), "task_type") in ("text", "docs", "config")
 
 
 def plain_path(path: str) -> str:
@@ -86,7 +83,8 @@ def read(content: bytes | Fault, key: str) -> Task | Problem:
     phase = _phase(fields, file)
     if isinstance(phase, Problem):
         return phase
-    lines = _lines(content[front.body :] if front else content)
+    body = content[front.body :] if front else content
+    lines = tuple(line.text for line in shown(lines_of(body)))
     needs = _listed(fields, "dependencies", lines, "Dependencies")
     files = _listed(fields, "target_files", lines, "Target files")
     return Task(
@@ -110,30 +108,17 @@ def _phase(fields: Mapping[str, Node], file: str) -> int | Problem | None:
     if isinstance(node, Scalar) and node.plain and _NUMBER.fullmatch(node.text):
         return int(node.text)
     found = node.raw if isinstance(node, Scalar) else "a list or block"
-    message = f"{file}: phase is {found}; expected a whole number from 1"
-    return Problem(
-        "field-invalid",
-        message,
-        file=file,
-        field="phase",
-        found=found,
-        expected="a whole number from 1",
-    )
-
-
-def _lines(body: bytes) -> tuple[str, ...]:
-    texts = body.decode(errors="replace").splitlines()
-    return tuple(line.text for line in shown(map(Line, range(1, len(texts) + 1), texts)))
+    expected = "a whole number from 1"
+    message = f"{file}: phase is {found}; expected {expected}"
+    return Problem("field-invalid", message, file, "phase", found, expected)
 
 
 _TITLE = re.compile(r"#[ \t]+(?:Task[ \t]+[\w-]+[ \t]*:)?(.*)", re.IGNORECASE)
 
 
 def _title(lines: tuple[str, ...]) -> str:
-    titles = (
-        match[1].rstrip(" \t#").lstrip() for line in lines if (match := _TITLE.fullmatch(line))
-    )
-    return next(titles, "")
+    found = next(filter(None, map(_TITLE.fullmatch, lines)), None)
+    return found[1].rstrip(" \t#").lstrip() if found else ""
 
 
 def _listed(
@@ -231,10 +216,8 @@ def unsaid(head: bytes | Fault, file: str) -> Problem | None:
 
 
 def quick_batch(tasks: Iterable[Task]) -> tuple[str, ...]:
-    approved = (task.key for task in tasks if task.status == "approved")
-    return tuple(
-        sorted((key for key in approved if not is_baseline(key)), key=filenames.task_order)
-    )
+    keys = (one.key for one in tasks if one.status == "approved" and not is_baseline(one.key))
+    return tuple(sorted(keys, key=filenames.task_order))
 
 
 def is_baseline(key: str) -> bool:
@@ -244,8 +227,5 @@ def is_baseline(key: str) -> bool:
 def fix_batch(tree: Tree, fixes: filenames.FixRound) -> tuple[str, ...]:
     """In a fix round: every Markdown file of its folder, run-relative."""
     names = (entry.name for entry in _files(tree, fixes.directory))
-    return tuple(
-        f"{fixes.directory}/{name}"
-        for name in names
-        if name.endswith(".md") and not filenames.is_dropping(name)
-    )
+    wanted = (name for name in names if name.endswith(".md") and not filenames.is_dropping(name))
+    return tuple(f"{fixes.directory}/{name}" for name in wanted)

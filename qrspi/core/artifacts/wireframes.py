@@ -15,7 +15,7 @@ from qrspi.core.hints import TYPE_CHECKING
 from qrspi.core.model import Problem
 from qrspi.core.pipeline import Subject
 from qrspi.core.text import headings
-from qrspi.core.text.tables import Line, shown
+from qrspi.core.text.tables import Line, lines_of, shown
 from qrspi.core.tree import Fault, Tree
 from qrspi.core.yaml import frontmatter
 
@@ -54,8 +54,7 @@ def _problem(file: str, place: str, what: str, expected: str) -> Problem:
 
 def _lines(data: bytes) -> list[Line]:
     """The lines outside fences and comments, with their numbers in the file."""
-    texts = data.decode(errors="replace").splitlines()
-    return list(shown(map(Line, range(1, len(texts) + 1), texts)))
+    return list(shown(lines_of(data)))
 
 
 def _design(tree: Tree) -> Iterator[Problem]:
@@ -63,9 +62,8 @@ def _design(tree: Tree) -> Iterator[Problem]:
     if isinstance(data, Fault):
         return
     lines = _lines(data)
-    if not any(
-        _BINDING.match(line.text) and _has_text(lines[at + 1 :]) for at, line in enumerate(lines)
-    ):
+    bindings = (at for at, line in enumerate(lines, start=1) if _BINDING.match(line.text))
+    if not any(_has_text(lines[at:]) for at in bindings):
         what, expected = "no section binds wireframes", "a section '## Wireframe Binding'"
         yield _problem("design.md", "design.md", what, expected)
 

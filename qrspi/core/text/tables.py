@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from itertools import count
 
 from qrspi.core.named_tuple import NamedTuple
 
@@ -21,6 +22,10 @@ class Row(NamedTuple):
 class Table(NamedTuple):
     columns: tuple[str, ...]  # the header, lower case
     rows: tuple[Row, ...]
+
+
+def lines_of(data: bytes) -> tuple[Line, ...]:
+    return tuple(map(Line, count(1), data.decode(errors="replace").splitlines()))
 
 
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
