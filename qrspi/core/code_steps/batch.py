@@ -68,13 +68,9 @@ def _mapped(facts: Facts, known: Mapping[str, Task]) -> Batch:
     plan = parallelization.read(data)
     if not isinstance(plan, Plan):
         return Batch(problems=plan)
-    keys = parallelization.batch(plan, known, facts.phase)
-    return Batch(
-        _items(plan, keys, known),
-        plan,
-        parallelization.without_file(plan, task_file.read_keys(facts.tree)),
-        parallelization.warnings(plan, known),
-    )
+    items = _items(plan, parallelization.batch(plan, known, facts.phase), known)
+    problems = parallelization.without_file(plan, task_file.read_keys(facts.tree))
+    return Batch(items, plan, problems, parallelization.warnings(plan, known))
 
 
 def _items(plan: Plan, keys: Iterable[str], known: Mapping[str, Task]) -> tuple[Item, ...]:
@@ -113,28 +109,19 @@ def _unmapped(facts: Facts, known: Mapping[str, Task]) -> Batch:
     if first and first.status == "approved" and baseline.is_repaired(facts.tree):
         keys = (repair, *keys)
     needs = {key: tuple(dict.fromkeys(known[key].dependencies)) for key in keys}
-    problems = tuple(_unknown(key, name, needs) for key in keys for name in needs[key])
-    if found := tuple(problem for problem in problems if problem):
-        return Batch(problems=found)
+    unknown = [(key, name) for key in keys for name in needs[key] if name not in needs]
+    if unknown:
+        return Batch(problems=tuple(_unknown(key, name) for key, name in unknown))
     if circles := dependency_order.cycles(needs):
         return Batch(problems=tuple(map(_circle, circles)))
     plan = _plan(needs, repair in keys)
     return Batch(_items(plan, keys, known), plan)
 
 
-def _unknown(key: str, name: str, keys: Iterable[str]) -> Problem | None:
-    if name in keys:
-        return None
-    expected = "the name of an approved task"
-    text = f"{task_path(key)}: dependencies name {name}; expected {expected}"
-    return Problem(
-        "unknown-dependency",
-        text,
-        file=task_path(key),
-        field="dependencies",
-        found=name,
-        expected=expected,
-    )
+def _unknown(key: str, name: str) -> Problem:
+    file, expected = task_path(key), "the name of an approved task"
+    text = f"{file}: dependencies name {name}; expected {expected}"
+    return Problem("unknown-dependency", text, file, "dependencies", name, expected)
 
 
 def _circle(path: tuple[str, ...]) -> Problem:
@@ -170,11 +157,10 @@ _ORDER = ("integration", "ci", "test")
 
 def fix_rounds(tree: Tree) -> tuple[FixRound, ...]:
     """The folders of repairs that are not empty, oldest first within a kind."""
-    found = (
-        filenames.fix_round(entry.name) for entry in entries(tree, "fixes") if entry.kind == "dir"
-    )
-    rounds = sorted((one for one in found if one), key=lambda one: (_ORDER.index(one.kind), one[1]))
-    return tuple(one for one in rounds if task_file.fix_batch(tree, one))
+    folders = (entry.name for entry in entries(tree, "fixes") if entry.kind == "dir")
+    found = [fixes for name in folders if (fixes := filenames.fix_round(name))]
+    found.sort(key=lambda fixes: (_ORDER.index(fixes.kind), fixes.number))
+    return tuple(fixes for fixes in found if task_file.fix_batch(tree, fixes))
 
 
 def next_fix_round(tree: Tree, kind: str) -> FixRound:
@@ -227,10 +213,9 @@ def is_told_of_moves(start: Start, changes: tuple[Moved, ...]) -> bool:
 
 def older_base(key: str, start: Start, changes: tuple[Moved, ...]) -> Problem:
     listed = "; ".join(one.words for one in changes)
-    text = (
-        f"{key} has work of its own in {start.worktree} and stays on what it began with: {listed}"
-    )
-    return Problem("older-base", text, task_records.start_file(key), "built_on", hint="")
+    where = f"{key} has work of its own in {start.worktree}"
+    text = f"{where} and stays on what it began with: {listed}"
+    return Problem("older-base", text, task_records.start_file(key), "built_on")
 
 
 def _built_on(item: Item, start: Start) -> dict[str, str]:

@@ -15,7 +15,7 @@ from qrspi.core.hints import Literal
 from qrspi.core.model import Problem
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.records.decisions import UNRECORDED
-from qrspi.core.text.tables import Line, tables
+from qrspi.core.text.tables import lines_of, tables
 from qrspi.core.tree import Fault
 from qrspi.core.yaml import frontmatter, writer
 from qrspi.core.yaml.writer import quote
@@ -42,7 +42,6 @@ def drafted(
         lines = "".join(f"{key}: {_scalar(value)}\n" for key, value in fields.items())
         front = f"---\n{lines}---\n\n" if lines else ""
         return f"{front}# {title}\n\n{marked(block)}".encode()
-    text = now
     before, begin, rest = now.partition(BEGIN.encode())
     _, end, after = rest.partition(END.encode())
     if begin and end:
@@ -87,23 +86,22 @@ def table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
 
 def _cell(text: str) -> str:
     """Titles come from agents: each becomes one line and cannot begin another cell."""
-    shown = "".join(char if char.isprintable() else " " for char in text)
-    return " ".join(shown.split()).replace("|", "\\|")[:300]
+    return " ".join(printable(text).split()).replace("|", "\\|")[:300]
+
+
+def printable(text: str) -> str:
+    return "".join(char if char.isprintable() else " " for char in text)
 
 
 def quoted(words: str) -> str:
     """What somebody said, marked so that nothing else on a page looks like it."""
-    return "\n".join(f"> {_line(line)}".rstrip() for line in words.strip().splitlines())
+    lines = (printable(line).replace("<!--", "<!-") for line in words.strip().splitlines())
+    return "\n".join(f"> {line}".rstrip() for line in lines)
 
 
 def unquoted(data: bytes | Fault) -> str:
     lines = (counted(data) or "").splitlines()
     return "\n".join(line[1:].removeprefix(" ") for line in lines if line.startswith(">"))
-
-
-def _line(text: str) -> str:
-    shown = "".join(char if char.isprintable() else " " for char in text)
-    return shown.replace("<!--", "<!-")
 
 
 def around(data: bytes | Fault) -> bytes:
@@ -117,12 +115,11 @@ def around(data: bytes | Fault) -> bytes:
 
 def implementation(states: Iterable[TaskState]) -> str:
     done = tuple(states)
-    rows = [_row(task) for task in done]
     head = ("Task", "Title", "State", "Branch", "Commit", "Rounds")
-    decided = [task for task in done if task.outcome and task.decided]
-    claimed = [task for task in done if task.outcome and not task.decided]
+    decided = [task for task in done if task.decided]
+    claimed = [task for task in done if not task.decided]
     return (
-        table(head, rows)
+        table(head, map(_row, done))
         + _first_tests(done)
         + _concerns(done)
         + _section("Decided by a person", decided)
@@ -149,12 +146,12 @@ def _concerns(tasks: Iterable[TaskState]) -> str:
 
 
 def _section(title: str, tasks: Iterable[TaskState]) -> str:
-    words = [f"- {task.key} ({task.state}): {_reason(task)}" for task in tasks]
+    words = [
+        f"- {task.key} ({task.state}): {_cell(task.outcome.reason)}"
+        for task in tasks
+        if task.outcome
+    ]
     return "\n".join([f"\n\n## {title}\n", *words]) if words else ""
-
-
-def _reason(task: TaskState) -> str:
-    return _cell(task.outcome.reason) if task.outcome else ""
 
 
 def _row(task: TaskState) -> tuple[str, ...]:
@@ -183,9 +180,9 @@ def merges(data: bytes | Fault) -> tuple[Merge, ...]:
 
 
 def rows(data: bytes | Fault, head: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
-    lines = (counted(data) or "").splitlines()
-    for one in tables(map(Line, range(1, len(lines) + 1), lines)):
-        if one.columns == tuple(name.casefold() for name in head):
+    columns = tuple(name.casefold() for name in head)
+    for one in tables(lines_of((counted(data) or "").encode())):
+        if one.columns == columns:
             yield from (row.cells for row in one.rows if len(row.cells) == len(head))
 
 

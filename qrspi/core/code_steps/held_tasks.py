@@ -4,7 +4,8 @@ not pass the quality gate."""
 from __future__ import annotations
 
 from qrspi.core.artifacts.task_file import task_path
-from qrspi.core.code_steps.task_state import OPTIONS, TaskState
+from qrspi.core.code_steps import task_state
+from qrspi.core.code_steps.task_state import TaskState
 from qrspi.core.gates.quality import quality_gate
 from qrspi.core.gates.quality.quality_gate import QualityGate, Standing
 from qrspi.core.model import Ask, Next, Option, answers
@@ -27,23 +28,17 @@ def gated(facts: Facts, states: tuple[TaskState, ...]) -> tuple[TaskState, ...]:
 def _gated(facts: Facts, gate: QualityGate, task: TaskState) -> TaskState:
     if quality_gate.is_exempt(task.key):
         return task
-    found = gate.standing(task.key)
-    if found.passes:
-        return task._replace(because=(*task.because, _passed(found)))
-    return task._replace(
-        state="held", because=(found.because,), next=ask(facts, (found,)), held_by=found
-    )
-
-
-def _passed(found: Standing) -> str:
-    return f"{found.because}; a person let it through" if found.let_through else found.because
-
-
-def next_action(facts: Facts, states: tuple[TaskState, ...]) -> Next:
-    return ask(facts, tuple(task.held_by for task in states if task.held_by))
+    standing = gate.standing(task.key)
+    why = standing.because
+    if standing.passes:
+        why += "; a person let it through" if standing.let_through else ""
+        return task._replace(because=(*task.because, why))
+    question = ask(facts, (standing,))
+    return task._replace(state="held", because=(why,), next=question, held_by=standing)
 
 
 def ask(facts: Facts, held: tuple[Standing, ...]) -> Next:
+    """One question about all of them."""
     keys = tuple(one.task for one in held)
     count = "1 task has" if len(held) == 1 else f"{len(held)} tasks have"
     shown = "; ".join(one.because for one in held[:3])
@@ -85,16 +80,9 @@ def was_worked_on_elsewhere(facts: Facts, key: str) -> bool:
 def imported(facts: Facts, task: TaskState) -> TaskState:
     why = f"{task.key} was worked on elsewhere, in rounds that are unproven"
     command = f"qrspi task accept {facts.run} --imported --reason TEXT"
-    answer = Next(
-        action="decide",
-        who="human",
-        summary=f"{why}. `{command}` takes all such tasks as they are; `qrspi task start "
-        f"{facts.run} {task.key}` begins this one again.",
-        because=(why,),
-        step=task.key,
-        inputs=(task.item.file,),
-        options=OPTIONS,
-        command=command,
-        kind="task",
+    ways = (
+        f"`{command}` takes all such tasks as they are; `qrspi task start {facts.run} {task.key}` "
+        "begins this one again."
     )
-    return task._replace(state="imported", because=(why,), next=answer)
+    inputs = (task.item.file,)
+    return task_state.left_to_person(task, "imported", why, f"{why}. {ways}", command, inputs)

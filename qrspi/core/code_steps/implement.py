@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from qrspi.core.code_steps import batch, gate_records, implementers, task_state
 from qrspi.core.code_steps.batch import Batch
@@ -19,6 +19,7 @@ from qrspi.core.steps import after_round, authoring, next_actions, review_action
 from qrspi.core.steps.facts import Answer, Facts, artifact_status
 from qrspi.core.tree import Fault
 from qrspi.core.yaml import frontmatter
+from qrspi.core.yaml.nodes import Node
 
 RERUN = "reviews/integration/rerun.md"  # a person wants all tasks reviewed together
 BATCH_OPTIONS = (
@@ -83,7 +84,8 @@ def _implement(facts: Facts) -> tuple[Answer, tuple[Problem, ...]]:
     if taken and _is_asked(facts, taken):
         return Answer(_about_baseline(facts, taken)), found.warnings
     states = working(facts, found)
-    if not facts.config.said_of_tests and not any(map(_is_begun, states)):
+    begun = any(task.start or task.terminal or task.state == "imported" for task in states)
+    if not (begun or facts.config.said_of_tests):
         return Answer(_ask_for_tests(facts)), found.warnings
     chosen = pick_action(facts, states) or _batch_gate(facts, found)
     older = tuple(
@@ -92,10 +94,6 @@ def _implement(facts: Facts) -> tuple[Answer, tuple[Problem, ...]]:
         if task.start and task.moved and task.state == "implementing"
     )
     return chosen, found.warnings + older + (chosen.loop.warnings if chosen.loop else ())
-
-
-def _is_begun(task: TaskState) -> bool:
-    return bool(task.start) or task.state == "imported" or task.terminal
 
 
 def _ask_for_tests(facts: Facts) -> Next:
@@ -211,9 +209,8 @@ def sent_back(facts: Facts, path: str) -> Next:
 
 def _review(loop: Loop) -> str:
     if loop.stage == "fixing":
-        return (
-            f"A review of them together found {counted(loop.kept, 'thing')} in round {loop.round}"
-        )
+        things = counted(loop.kept, "thing")
+        return f"A review of them together found {things} in round {loop.round}"
     return after_round.review_status(loop)[0]
 
 
@@ -294,18 +291,17 @@ def merge_branch(facts: Facts) -> str:
     """The branch that tasks are merged into: the one that a person named, or else the one that the
     plan was approved on; '' while neither is on record. Nothing is merged into the default branch
     unless a person named it."""
-    return facts.config.feature_branch or _approved_branch(facts)
+    return facts.config.feature_branch or frontmatter.filled(_plan_fields(facts), _BRANCH)
 
 
-def _approved_branch(facts: Facts) -> str:
-    return frontmatter.filled(frontmatter.fields(facts.tree.head(STEP["plan"].artifact)), _BRANCH)
+def _plan_fields(facts: Facts) -> Mapping[str, Node]:
+    return frontmatter.fields(facts.tree.head(STEP["plan"].artifact))
 
 
 def lacks_branch(facts: Facts) -> bool:
     """Whether the plan was approved on the default branch and nobody has named another. The
     approval then leaves the field open."""
-    fields = frontmatter.fields(facts.tree.head(STEP["plan"].artifact))
-    return _BRANCH in fields and not merge_branch(facts)
+    return _BRANCH in _plan_fields(facts) and not merge_branch(facts)
 
 
 def ask_for_branch(facts: Facts, keys: tuple[str, ...]) -> Next:
@@ -349,7 +345,7 @@ def pick_action(facts: Facts, states: tuple[TaskState, ...]) -> Answer | None:
     if held := tuple(task for task in states if task.state == "held"):
         from qrspi.core.code_steps import held_tasks
 
-        return Answer(held_tasks.next_action(facts, held))
+        return Answer(held_tasks.ask(facts, tuple(task.held_by for task in held if task.held_by)))
     return _first(waiting, lambda answer: answer.who == "human")
 
 
@@ -370,10 +366,10 @@ def _with_others(found: Answer, waiting: tuple[tuple[TaskState, Next], ...]) -> 
 
 
 def _awaited(answer: Next) -> str:
-    end = "" if len(answer.asks) == 1 else "s"
-    noun = f"reviewer{end}" if answer.action == "review" else f"finding{end} to score"
+    review = answer.action == "review"
+    what = counted(len(answer.asks), "reviewer" if review else "finding")
     tags = ", ".join(ask.target for ask in answer.asks)
-    return f"{len(answer.asks)} {noun} of {answer.step} round {answer.round} ({tags})"
+    return f"{what}{'' if review else ' to score'} of {answer.step} round {answer.round} ({tags})"
 
 
 def _first(

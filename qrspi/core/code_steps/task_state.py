@@ -243,18 +243,11 @@ def _stuck(facts: Facts, task: TaskState, lost: TaskState) -> TaskState:
     what = "was left out" if lost.state == "skipped-by-user" else "ended without a commit"
     why = f"{task.key} builds on {lost.key}, which {what}"
     skip = f"qrspi task skip {facts.run} {task.key} --reason TEXT"
-    following = Next(
-        action="decide",
-        who="human",
-        summary=f"{why}: leave it out with `{skip}`, or give it another base in the plan "
-        f"(`qrspi rewind {facts.run} --to plan`).",
-        because=(why,),
-        step=task.key,
-        options=OPTIONS[1:],
-        command=skip,
-        kind="task",
+    ways = (
+        f"leave it out with `{skip}`, or give it another base in the plan "
+        f"(`qrspi rewind {facts.run} --to plan`)."
     )
-    return task._replace(state="stuck", because=(why,), next=following)
+    return left_to_person(task, "stuck", why, f"{why}: {ways}", skip, options=OPTIONS[1:])
 
 
 def _implementing(facts: Facts, task: TaskState, why: str) -> TaskState:
@@ -264,16 +257,32 @@ def _implementing(facts: Facts, task: TaskState, why: str) -> TaskState:
 
 def _undecided(facts: Facts, task: TaskState, state: State, why: str) -> TaskState:
     command = f"qrspi task accept {facts.run} {task.key} --reason TEXT"
+    summary = (
+        f"{why}. `{command}` takes it as it is, `task skip` leaves it out; a new report of its "
+        "implementer goes on."
+    )
+    inputs = (task.item.file, *task.findings)
+    return left_to_person(task, state, why, summary, command, inputs)
+
+
+def left_to_person(
+    task: TaskState,
+    state: State,
+    why: str,
+    summary: str,
+    command: str,
+    inputs: tuple[str, ...] = (),
+    options: tuple[Option, ...] = OPTIONS,
+) -> TaskState:
     following = Next(
         action="decide",
         who="human",
-        summary=f"{why}. `{command}` takes it as it is, `task skip` leaves it out; a new report "
-        "of its implementer goes on.",
+        summary=summary,
         because=(why,),
         step=task.key,
         round=task.loop.round if task.loop else 0,
-        inputs=(task.item.file, *task.findings),
-        options=OPTIONS,
+        inputs=inputs,
+        options=options,
         command=command,
         kind="task",
     )
@@ -343,8 +352,8 @@ def _fixing(facts: Facts, task: TaskState, loop: Loop, commit: str) -> TaskState
         because = (f"{task.key} reported a new commit since round {loop.round}",)
         following = review_action.commit_next(facts, loop, because, "settle-task")
         return task._replace(state="fixing", because=because, next=following)
-    if _rounds_used(facts, task) > FIX_CYCLES:
-        return _undecided(facts, task, "undecided", _used_up(task, loop))
+    if given_up := _given_up(facts, task, loop):
+        return given_up
     assert task.start is not None
     report = implementers.report(facts, task)
     following = review_action.unprepared(facts, loop) or next_actions.about_round(
@@ -363,8 +372,11 @@ def _fixing(facts: Facts, task: TaskState, loop: Loop, commit: str) -> TaskState
     return task._replace(state="fixing", because=loop.because, next=following)
 
 
-def _used_up(task: TaskState, loop: Loop) -> str:
-    return f"{task.key} had {FIX_CYCLES} fix cycles and round {loop.round} still has findings"
+def _given_up(facts: Facts, task: TaskState, loop: Loop) -> TaskState | None:
+    if _rounds_used(facts, task) <= FIX_CYCLES:
+        return None
+    why = f"{task.key} had {FIX_CYCLES} fix cycles and round {loop.round} still has findings"
+    return _undecided(facts, task, "undecided", why)
 
 
 def _closed(facts: Facts, task: TaskState, loop: Loop, commit: str) -> TaskState:
@@ -377,9 +389,8 @@ def _closed(facts: Facts, task: TaskState, loop: Loop, commit: str) -> TaskState
     if not loop.to_apply:
         why = f"{task.key}: {after_round.review_status(loop)[0]}"
         return _undecided(facts, task, "undecided", why)
-    if _rounds_used(facts, task) > FIX_CYCLES:
-        return _undecided(facts, task, "undecided", _used_up(task, loop))
-    return _implementing(facts, task, f"no commit is reported since round {loop.round}")
+    why = f"no commit is reported since round {loop.round}"
+    return _given_up(facts, task, loop) or _implementing(facts, task, why)
 
 
 def _unreviewed(facts: Facts, task: TaskState, loop: Loop) -> TaskState:

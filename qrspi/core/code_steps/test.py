@@ -40,8 +40,11 @@ def answer(facts: Facts) -> tuple[Answer, tuple[Problem, ...]]:
 def _tested(facts: Facts, found: Work) -> Answer:
     if integrate.pending(facts.tree, found.wanted):
         return Answer(integrate.merge_next(facts, found, RECORD))
-    if facts.config.test_writer == "on" and (then := _acceptance(facts, found)):
-        return Answer(then)
+    if facts.config.test_writer == "on":
+        from qrspi.core.code_steps import implementers
+
+        if then := implementers.acceptance_next(facts, found.tasks, found.repairs):
+            return Answer(then)
     results = test_results.newest(facts.tree)
     loop = loops.evaluate(facts.tree, subject_of("test"), facts.config, facts.base, facts.records)
     if then := _run(facts, results, loop):
@@ -50,12 +53,6 @@ def _tested(facts: Facts, found: Work) -> Answer:
     chosen = _judged(facts, found, Judged(results, tests, loop))
     because = dict.fromkeys((tests.sentence, *chosen.next.because))
     return chosen._replace(tests=tests, next=chosen.next._replace(because=tuple(because)))
-
-
-def _acceptance(facts: Facts, found: Work) -> Next | None:
-    from qrspi.core.code_steps import implementers
-
-    return implementers.acceptance_next(facts, found.tasks, found.repairs)
 
 
 class Judged(NamedTuple):
@@ -136,15 +133,14 @@ def _rejected(facts: Facts, path: str, seen: Judged) -> Next:
         because=(f"{RECORD} says nothing about {path} yet",),
         step=facts.step,
         inputs=(RECORD, path),
-        options=_options(facts, seen, TO_PLAN),
+        options=_options(facts, TO_PLAN),
         command=f"qrspi next {facts.run}",
         kind="test-rejected",
     )
 
 
-def _options(facts: Facts, seen: Judged, *others: Option) -> tuple[Option, ...]:
-    first, *rest = others
-    return (first, *([RERUN] if facts.config.test_command else []), *rest)
+def _options(facts: Facts, first: Option, *others: Option) -> tuple[Option, ...]:
+    return (first, *([RERUN] if facts.config.test_command else []), *others)
 
 
 def _each_failure(facts: Facts, found: Work, results: Results) -> Next | None:
@@ -218,7 +214,10 @@ def _objected(facts: Facts, seen: Judged, against: tuple[str, ...], before_revie
     sentences = (*against, *([review] if review not in against else []))
     summary = f"{'. '.join(sentences)}. `{fix}` {where}."
     if seen.tests.state == "not-run":
-        summary += f" {_how_to_run(facts)}"
+        summary += (
+            f" `{config_problems.naming(facts.run)}` has them run. Did you run them by hand? "
+            f"`qrspi test report {facts.run} --passed -m TEXT`, or --failed."
+        )
     return _gate(facts, seen, menu, fix, (*against, review))._replace(summary=summary)
 
 
@@ -233,13 +232,6 @@ def _not_started(
         "rerun` runs the same one again."
     )
     return _gate(facts, seen, menu, naming, against)._replace(summary=summary, options=menu)
-
-
-def _how_to_run(facts: Facts) -> str:
-    return (
-        f"`{config_problems.naming(facts.run)}` has them run. Did you run them by "
-        f"hand? `qrspi test report {facts.run} --passed -m TEXT`, or --failed."
-    )
 
 
 def repairs_failures(facts: Facts, results: Results | None) -> bool:
@@ -264,7 +256,7 @@ def _gate(
         step=facts.step,
         round=seen.loop.round,
         inputs=(RECORD, shipping.PULL_REQUEST),
-        options=_options(facts, seen, *menu),
+        options=_options(facts, *menu),
         command=command,
         kind="test",
     )

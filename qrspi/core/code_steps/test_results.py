@@ -13,7 +13,7 @@ from qrspi.core.code_steps import gate_records
 from qrspi.core.code_steps.gate_records import Merge
 from qrspi.core.filenames import round_name, round_number
 from qrspi.core.hints import Literal, get_args
-from qrspi.core.model import TestState
+from qrspi.core.model import TestState, counted
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.records.baseline import could_not_start
 from qrspi.core.tree import Tree, entries
@@ -109,14 +109,10 @@ class Results(NamedTuple):
 def _counted(found: Results) -> str:
     known = len(found.failures) - len(found.new)
     if not found.new:
-        return f"{_failures(known)}, known from before ({_first_names(found.failures)})"
-    word = "new failure" if known else "failure"
+        return f"{counted(known, 'failure')}, known from before ({_first_names(found.failures)})"
+    new = counted(len(found.new), "new failure" if known else "failure")
     before = f", {known} known from before" if known else ""
-    return f"{_failures(len(found.new), word)} ({_first_names(found.new)}){before}"
-
-
-def _failures(count: int, word: str = "failure") -> str:
-    return f"{count} {word}{'' if count == 1 else 's'}"
+    return f"{new} ({_first_names(found.new)}){before}"
 
 
 def _first_names(failures: tuple[Failure, ...]) -> str:
@@ -127,8 +123,7 @@ def _first_names(failures: tuple[Failure, ...]) -> str:
 def shown(name: str) -> str:
     """A name that a program or a person gave, made fit for a sentence: one line, short, and no
     command."""
-    plain = "".join(char if char.isprintable() and char != "`" else " " for char in name)
-    line = " ".join(plain.split())
+    line = " ".join(gate_records.printable(name.replace("`", " ")).split())
     return line if len(line) <= NAME_LENGTH else f"{line[:NAME_LENGTH]}…"
 
 
