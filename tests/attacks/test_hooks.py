@@ -42,7 +42,7 @@ def refused(told: Told) -> None:
         "open brackets": f"{WRITTEN}echo {'$(' * 20}",
         "brackets": f"echo {'$(' * 20}true{')' * 20}\n{WRITTEN}",
         "a quote without end": f"{WRITTEN}echo '",
-        "a great comment": f"{WRITTEN}# {'a' * 1_000_000}",
+        "a great comment": f"{WRITTEN}# {'a' * 100_000}",
         "from its input": f"printf '%s' '{APPROVED}' | cp /dev/stdin {GOALS}",
         "from its input, by number": f"cp /dev/fd/0 {GOALS} <<'EOF'\n{APPROVED}EOF\n",
         "a pipe with a name": f"cp waits {GOALS}\n{WRITTEN}",
@@ -84,6 +84,8 @@ def test_deep(arena: Arena, way: str) -> None:
         "redirections": f"{'2>' * 100_000}\n{WRITTEN}",
         "programs for each file": f"find . {'-exec rm {} ' * 20_000}\n{WRITTEN}",
         "programs before a program": f"{'sudo ' * 20_000}true\n{WRITTEN}",
+        "a comment": f"{WRITTEN}# {'a' * 200_000}",
+        "a great text": f"cat > x <<'E'\n{'a line' * 200_000}\nE\n{WRITTEN}",
         "brackets around much": f"echo {'$(' * 100}{'a ' * 50_000}{')' * 100}\n{WRITTEN}",
     },
 )

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from qrspi.core.hosts.shell_calls import Call, Scope, call_of, printed_by, said
 from qrspi.core.hosts.shell_grammar import END, VARIABLE, commands
 from qrspi.core.hosts.shell_writers import WRITERS, operands
-from qrspi.core.hosts.work_limit import Work
+from qrspi.core.hosts.work_limit import MOST, TooMuch, Work
 from qrspi.core.hosts.written_files import Source, Text, Unseen, Write
 
 _SHELLS = frozenset("sh bash zsh dash ksh".split())
@@ -19,6 +19,8 @@ _WRITING = (">", ">>", ">|", "&>", "&>>", "<>", ">&")
 
 def writes(text: str, cwd: str, known: Mapping[str, str], top: str) -> tuple[Write, ...]:
     """`known` are variables with their values, `top` the folder of the project."""
+    if len(text) > MOST:
+        raise TooMuch
     return tuple(_all(text, Scope(cwd, known, top, Work())))
 
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import sys
+from contextlib import suppress
+from types import FrameType
+
 import pytest
 
 from qrspi.core.hosts import shell_writes
-from qrspi.core.hosts.work_limit import TooMuch
+from qrspi.core.hosts.work_limit import MOST, TooMuch
 from qrspi.core.hosts.written_files import Committed, Copied, Gone, Text, run_file
 
 PROJECT = "/home/ada/shop"
@@ -165,10 +169,58 @@ def test_what_would_stand_there_is_known_where_the_words_tell() -> None:
 
 
 def test_a_long_here_document_costs_little_to_read() -> None:
-    text = "a line\n" * 150_000
+    text = "a line\n" * 18_000
     assert written(f"cat > {GOALS} <<'EOF'\n{text}EOF\n") == ["goals.md"]
 
 
-def test_what_cannot_be_read_in_time_is_not_read() -> None:
+# What a shell may be asked to read over and over.
+SHAPES = {
+    "words": "a ",
+    "commands": "ls;",
+    "lines": "ls\n",
+    "groups": "( ",
+    "settings": "a=b ",
+    "redirections": "2>&1 ",
+    "half redirections": "<",
+    "comments": "# x\n",
+    "variables": "$a ",
+    "substitutions": "$(a) ",
+    "choices": "{a,b}",
+    "quotes": "'a'\"b\"",
+    "here-documents": "cat <<A\nx\nA\n",
+    "here-documents to come": "<<A ",
+    "functions": "f(){ a;}\n",
+    "programs": "sudo cp a b;",
+    "scripts": "bash -c 'a > b'\n",
+    "python": 'python3 -c \'open("x", "w")\'\n',
+}
+
+
+def steps(text: str) -> int:
+    """How many functions are called until it is known, or given up, what a command writes."""
+    done = 0
+
+    def count(frame: FrameType | None, event: str, arg: object) -> None:
+        nonlocal done
+        done += event in ("call", "c_call")
+
+    sys.setprofile(count)
+    try:
+        with suppress(TooMuch, RecursionError):
+            shell_writes.writes(text, PROJECT, {}, PROJECT)
+    finally:
+        sys.setprofile(None)
+    return done
+
+
+@pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)
+def test_the_longest_command_is_judged_in_so_many_steps(shape: str) -> None:
+    """Some ten for each character, whatever it says; and no step of them is long."""
+    assert steps(shape * (MOST // len(shape))) < 16 * MOST
+
+
+@pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)
+def test_a_longer_command_is_refused_unread(shape: str) -> None:
     with pytest.raises(TooMuch):
-        written(f"echo {'a ' * 1_000_000} > {GOALS}")
+        written(shape * (MOST + 1))
+    assert steps(shape * (MOST + 1)) < 20
