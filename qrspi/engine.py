@@ -21,7 +21,6 @@ class Outcome(NamedTuple):
 
 
 def due(workspace: Workspace, surveyed: Survey, options: Options) -> tuple[Due, Job] | None:
-    """What the engine does next by itself; None means that the run waits."""
     from qrspi.handlers import action_table
 
     if surveyed.facts is None or surveyed.state.closed:
@@ -87,8 +86,8 @@ def _advance_locked(
 
 
 def _told(workspace: Workspace, surveyed: Survey, options: Options) -> RunState:
-    """The state of a waiting run. Agents without a prompt are named here, unless this command sends
-    agents, which then names them itself."""
+    """Agents without a prompt are named here, unless this command sends agents, which then names
+    them itself."""
     state = _left_to_you(surveyed, options)
     if state.checkpoints:
         from qrspi.world.runs import silent_tasks

@@ -12,8 +12,6 @@ from qrspi.world.runs.workspace import Workspace
 
 
 class Driven(NamedTuple):
-    """How far the run came by itself, and why it stopped."""
-
     outcome: Outcome
     failures: tuple[Problem, ...] = ()
     stopped: Problem | None = None  # a budget that was reached

@@ -25,8 +25,6 @@ Rehearsal = Literal["whole", "uncommitted", "named"]
 
 
 class Due(NamedTuple):
-    """The handler that comes next."""
-
     handle: Handler
     rehearsal: Rehearsal
 
@@ -77,7 +75,6 @@ def turn(job: Job) -> Due | None:
 
 
 def _derived(job: Job) -> Due | None:
-    """The handler of the derived action; None when a person or an agent must act."""
     following = job.next
     action = following.kind if following.kind in MECHANICAL else following.action
     if job.options.anyway and following.kind == "approve" and job.loop and job.loop.fresh:
@@ -111,7 +108,6 @@ def _before_a_commit(job: Job) -> Due | None:
 
 
 def before(job: Job, derived: Due | None) -> Due | None:
-    """What comes before the derived handler, or that handler."""
     due = _cut_off(job, derived) or _left_over(job, job.loop) or derived
     if due and configs.backfills(job.facts.config):
         from qrspi.handlers.runs import change_config

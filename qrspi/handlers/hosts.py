@@ -17,8 +17,6 @@ from qrspi.world.hosts import host_files, install_record
 
 
 class Place(NamedTuple):
-    """Where files of hosts lie, and where the record of our changes is kept."""
-
     level: Level
     root: str
     record: str

@@ -37,8 +37,6 @@ MOST_BYTES = 1024 * 1024 * 1024
 
 
 class Source(NamedTuple):
-    """The folder that is imported, and the run that it is or becomes."""
-
     folder: str
     root: Root
     name: str
@@ -59,7 +57,6 @@ class Source(NamedTuple):
 
 
 def find(root: Root, folder: str, shown: str, name: str | None) -> Source:
-    """Refused when it is no run, or when another run has its place."""
     path = os.path.realpath(folder)
     source = Source(path, root, name or path.rpartition("/")[2], shown)
     if path.rpartition("/")[0] == root.runs_dir:
@@ -97,7 +94,6 @@ def _must_be_free(source: Source) -> None:
 
 
 def plan(source: Source, answers: Mapping[str, str]) -> ImportPlan:
-    """What would be written, and what must be asked first."""
     tree = _NamedTree(source)
     given = Given(
         clock.now_utc(), git_person.at(source.root.project), _from(source), source.copied, answers

@@ -44,8 +44,6 @@ def review(job: Job, tag: str, text: str) -> Taken | Problem:
 
 
 class Score(NamedTuple):
-    """A sidecar that may be written."""
-
     name: str
     data: bytes
     notes: tuple[str, ...] = ()
@@ -62,7 +60,6 @@ def score(job: Job, stem: str, text: str, model: str = "") -> Score | Problem:
 
 
 def checked_score(job: Job, stem: str, text: str, model: str = "") -> Score | tuple[Problem, ...]:
-    """The same with everything that is wrong."""
     loop = job.round_loop
     path = f"{loop.paths.directory}/{sidecar_file(stem)}"
     data = finished(printed_files.unfenced(text, "score").strip().encode())
@@ -97,7 +94,6 @@ def drafted(tree: Tree, step: str, artifact: str, text: str) -> Draft | Problem:
 
 
 def fixed(tree: Tree, job: Job, text: str) -> Draft | Problem:
-    """A fixer's answer: the text, other changed files, and what was done about each finding."""
     draft = printed_fix(tree, job, text)
     if isinstance(draft, Problem):
         return draft

@@ -82,7 +82,6 @@ class AnswerIntake:
             self._box.keep_all({at: begun[at]._replace(state="pending") for at in places})
 
     def take(self, batch: Sequence[Obtained]) -> list[tuple[str, Problem | None]]:
-        """Whose answers they were, and what was wrong with each."""
         with self._locked():
             job = look(self._workspace, self._options)
             scores = _write_scores(job, batch)
@@ -196,7 +195,6 @@ _WITH_HANDS: tuple[AskKind, ...] = ("author", "research-question", "fix")
 
 
 def _answers(pairs: Iterable[tuple[Obtained, Outcome]]) -> Iterator[Answer]:
-    """The hash of what came back, for each useful answer."""
     for got, outcome in pairs:
         if isinstance(outcome, Taken) and outcome.files and isinstance(got.reply, Reply):
             record = got.record

@@ -64,7 +64,6 @@ class Assignment(NamedTuple):
 
     @property
     def folder(self) -> str:
-        """Run-relative: where its prompt lies."""
         return dispatch_folder(self.ask)
 
     @property
@@ -95,8 +94,6 @@ class Assignment(NamedTuple):
 
 
 class Unready(NamedTuple):
-    """An agent that the run waits for, and why it has no prompt."""
-
     name: str
     problem: Problem
 
@@ -109,7 +106,7 @@ class Assignments(NamedTuple):
 def assignments(
     job: Job, how: How = AS_CONFIGURED, drafts: Mapping[str, Spec] | None = None
 ) -> Assignments:
-    """One for each agent of the next action. `drafts` are tasks that are in no file yet."""
+    """`drafts` are tasks that are in no file yet."""
     cast = _Cast(job, how, drafts or {})
     made = [_assigned(cast, ask) for ask in job.next.asks]
     return Assignments(
@@ -136,14 +133,12 @@ class _Cast:
         return prompt_parameters.material(self.job, travels=self.how.executor == "celery")
 
     def record(self, ask: Ask) -> Record | None:
-        """What is on record about the last time that it was sent."""
         folder = dispatch_folder(ask)
         if folder not in self._records:
             self._records[folder] = read_records(self.job.workspace.path, folder)
         return self._records[folder].get(ask.name)
 
     def rules(self, stem: str) -> str:
-        """What the reviewer of a finding was told."""
         role = self._role(roles.for_tag(stem.partition(".")[0]))
         return role.text if isinstance(role, Role) else ""
 
@@ -281,7 +276,6 @@ def _made(cast: _Cast, ask: Ask, role: Role, route: Route | Problem) -> Assignme
 
 
 def texts_now(job: Job) -> dict[str, str]:
-    """The files of the current step's text, by their hashes."""
     files = {
         path: job.workspace.read(path) for path in step_text.paths(job.workspace, job.facts.step)
     }

@@ -63,7 +63,6 @@ def take_late(box: DispatchFolder, word: Word) -> None:
 
 
 def check_sizes(orders: Iterable[Assignment]) -> None:
-    """Refused before anything is sent."""
     for order in orders:
         if order.means.transport != "celery":
             continue
@@ -72,8 +71,6 @@ def check_sizes(orders: Iterable[Assignment]) -> None:
 
 
 class Step(NamedTuple):
-    """How far one of them is."""
-
     what: str  # queued, started on NAME, done on NAME
     label: str
 

@@ -30,7 +30,6 @@ def write_prompts(job: Job) -> Performed:
 
 
 def without_prompt(job: Job) -> tuple[Assignment, ...]:
-    """Agents whose prompt is missing or out of date."""
     ready = (one for each in _jobs(job) for one in assignments(each).ready)
     return tuple(one for one in ready if job.workspace.read(one.prompt_file) != one.prompt)
 
@@ -56,7 +55,6 @@ def put(job: Job, wanted: Sequence[Assignment]) -> tuple[str, ...]:
 
 
 def warnings(job: Job) -> tuple[Problem, ...]:
-    """Agents that the run waits for, and why they have no prompt."""
     return tuple(
         one.problem._replace(message=f"no prompt for {one.name}: {one.problem.message}")
         for one in unready(job)
@@ -64,8 +62,6 @@ def warnings(job: Job) -> tuple[Problem, ...]:
 
 
 class Waiting(NamedTuple):
-    """One of them, for a command that only shows it."""
-
     name: str
     step: str
     round: int
@@ -80,13 +76,11 @@ class Waiting(NamedTuple):
 
 
 def line(workspace: Workspace, how: How = AS_CONFIGURED) -> tuple[Waiting, ...]:
-    """Everybody the run waits for; agents without a prompt come last."""
     job = _job(workspace)
     return _line(job, how) if job and job.next.who == "agent" else ()
 
 
 def broken_logs(workspace: Workspace, awaited: Sequence[Waiting]) -> tuple[Problem, ...]:
-    """What is wrong in the logs that say how far each of them is."""
     folders = dict.fromkeys(one.prompt_file.rpartition("/")[0] for one in awaited)
     return tuple(
         _with_way_out(workspace, problem)
@@ -136,7 +130,6 @@ def _at_workers(job: Job, one: Assignment) -> bool:
 
 
 def order(workspace: Workspace, name: str) -> Assignment | Problem:
-    """What one of them is asked, by any of its names."""
     job = _job(workspace)
     every = [assignments(each) for each in _jobs(job)] if job else [Assignments()]
     for one in (one for found in every for one in found.ready):
@@ -159,8 +152,6 @@ def _quality_reviewer(job: Job, name: str) -> Assignment | Problem | None:
 
 
 def quality_reviewers(workspace: Workspace) -> tuple[Waiting, ...]:
-    """Reviewers of tasks' texts, whose prompts are ready although the run does not wait for
-    them."""
     job = _job(workspace)
     if job is None:
         return ()

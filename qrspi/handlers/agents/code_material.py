@@ -68,7 +68,6 @@ def files_in(diff: bytes) -> tuple[str, ...]:
 
 
 def merged_place(job: Job) -> str:
-    """Where the tasks of the phase are merged, and checked out."""
     from qrspi.handlers.changes import code_repository
 
     return code_repository.repository_of(job).root
@@ -86,7 +85,6 @@ def of_tasks(job: Job) -> tuple[str, ...]:
 
 
 def work_trees(job: Job) -> tuple[str, ...]:
-    """Of every task that was started and has a work tree."""
     from qrspi.core.code_steps import batch
 
     places = (task_place(job, item.key)[1] for item in batch.read(job.facts).items)
@@ -118,7 +116,6 @@ def evidence_paths(job: Job) -> tuple[str, ...]:
 
 
 def _acceptance(job: Job) -> tuple[str, ...]:
-    """The tasks whose report maps every criterion to a test."""
     from qrspi.core.code_steps import batch, implementers
 
     keys = (item.key for item in batch.repairs(job.workspace).items)

@@ -12,8 +12,6 @@ JOBS: dict[Executor, int] = {"local": 8, "celery": 256}  # at once, unless someb
 
 
 class How(NamedTuple):
-    """What a command asks for beyond what config.md says."""
-
     tier: str | None = None
     scripts: str = ""  # a folder that answers in place of every agent
     executor: Executor = "local"

@@ -68,8 +68,6 @@ class FanOut(NamedTuple):
 
 
 class Intake(Protocol):
-    """Takes answers in, in the order in which they come."""
-
     stopped: Problem | None  # a limit that was reached
     held: tuple[str, ...]  # agents that are the host's to send
 
@@ -92,7 +90,6 @@ class Errand(NamedTuple):
 def opened(
     workspace: Workspace, options: Options, sending: Sending, listener: Listener
 ) -> Iterator[Dispatcher]:
-    """A dispatcher that holds the run's dispatch folder until the command ends."""
     config = configs.read(workspace.read("config.md", CONFIG_LIMIT))
     bad = [problem for problem in config.problems if problem.field.partition(".")[0] in _USED]
     if bad:
@@ -126,8 +123,6 @@ _USED = frozenset(
 
 
 class Dispatcher(NamedTuple):
-    """One command's sending: its transports, and what it may still spend."""
-
     workspace: Workspace
     options: Options
     sending: Sending
@@ -165,7 +160,6 @@ class Dispatcher(NamedTuple):
         )
 
     def send(self, errand: Errand) -> Intake:
-        """Send agents for something other than the run's next action, and take in their answers."""
         with self.workspace.locked(self.options.lock_timeout, self.options.command):
             job = self._errand_job(errand)
             chosen = self._chosen(job, errand.drafts)
@@ -243,7 +237,6 @@ class Dispatcher(NamedTuple):
         )
 
     def _prepared(self, job: Job, ours: list[Assignment], context: FanOutContext) -> AnswerIntake:
-        """Everything that is recorded before the first agent is sent."""
         known = self._begun(job, ours, context)
         answer_intake.mark(job, {order.name: _as_sent(job, order) for order in ours})
         return AnswerIntake(self.workspace, self.options, self.box, known.calls)
@@ -321,7 +314,6 @@ class Dispatcher(NamedTuple):
 
 
 def _named(chosen: Assignments) -> Iterator[Named]:
-    """The programs and addresses of all of them, including those of a second try."""
     for order in chosen.ready:
         second = (order.again,) if isinstance(order.again, Assignment) else ()
         yield from (each.means.named for each in (order, *second) if each.means.named)

@@ -36,7 +36,6 @@ class HandedIn(NamedTuple):
 
 
 def artifact(workspace: Workspace, step: str, name: str, data: bytes, options: Options) -> HandedIn:
-    """The text that the run waits for from an author, a fixer or a researcher."""
     with workspace.locked(options.lock_timeout, "qrspi submit artifact"):
         job = look(workspace, options)
         ask = _asked(job, step, name)
@@ -49,7 +48,6 @@ def artifact(workspace: Workspace, step: str, name: str, data: bytes, options: O
 def score(
     workspace: Workspace, subject: Subject, number: int, finding: str, data: bytes, options: Options
 ) -> HandedIn:
-    """A verifier's score for one finding of a round, written beside it."""
     with workspace.locked(options.lock_timeout, "qrspi submit score"):
         job = named_round.to_read(workspace, subject, number, options)
         stem = _awaiting(job, finding)
@@ -119,7 +117,6 @@ def _draft(job: Job, ask: Ask, text: str) -> Draft:
 
 
 def _problems(job: Job, draft: Draft) -> tuple[Problem, ...]:
-    """What `qrspi validate` would say of each file."""
     kinds = {file.path: kind_of(f"{job.workspace.path}/{file.path}") for file in draft.files}
     return tuple(
         problem
@@ -136,7 +133,6 @@ def _put(job: Job, ask: Ask, draft: Draft) -> Taken | Problem:
 
 
 def _awaiting(job: Job, name: str) -> str:
-    """The stem of a finding that has no score yet."""
     loop = job.round_loop
     findings = loop.files.findings if loop.files else ()
     unscored = loop.files.unscored if loop.files and loop.stage != "closed" else ()

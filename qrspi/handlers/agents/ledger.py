@@ -61,7 +61,6 @@ def known_or_halt(tree: DiskTree, before: str = "") -> Ledger:
 
 
 def entry(record: Record, step: str, round: int, usage: Usage) -> LedgerEntry:
-    """What one call cost."""
     return LedgerEntry(
         time=clock.now_utc(),
         step=step,
@@ -84,7 +83,6 @@ def append(workspace: Workspace, entries: Iterable[LedgerEntry]) -> tuple[Proble
 
 
 def bounds(config: Config, command: Limits, step: str) -> tuple[Bound, Bound, Bound]:
-    """Whose limits there are: this command's, the run's, the step's."""
     budget = config.budget or Budget()
     return (
         Bound("the limit given with this command", command),
@@ -108,7 +106,6 @@ def unanswered(tree: DiskTree, known: Ledger) -> int:
 
 
 def spending(tree: DiskTree, known: Ledger) -> Spending:
-    """Budgets that config.md sets, each with what counts against it."""
     config = configs.read(tree.read("config.md", CONFIG_LIMIT))
     total = spend.total(known.entries)
     budgets: list[tuple[Bound, Totals]] = []
@@ -135,7 +132,6 @@ class RunBudget:
         self._guard = threading.Lock()
 
     def count(self, step: str, entries: Iterable[LedgerEntry]) -> None:
-        """For one fan-out: what the run and the step have spent so far."""
         listed = tuple(entries)
         self._bounds = bounds(self._config, self._command, step)
         of_step = (one for one in listed if one.step == step)

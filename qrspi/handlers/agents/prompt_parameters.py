@@ -301,7 +301,6 @@ def _for_author(
 
 
 def _text_paths(job: Job) -> tuple[str, ...]:
-    """The artifact with its companions; for a task its own file."""
     loop = job.loop
     if loop and loop.subject.is_task:
         return (loop.subject.artifact,)

@@ -67,8 +67,6 @@ def review(
 
 
 class VerdictIntake:
-    """Takes verdicts in, each batch under one hold of the run's lock."""
-
     def __init__(
         self,
         workspace: Workspace,
@@ -162,7 +160,6 @@ def fan_out(dispatcher: Dispatcher, workspace: Workspace, options: Options) -> F
 
 
 def whom(job: Job, wanted: Wanted) -> str:
-    """The reviewer of this task, in words."""
     order = _order_for(job, wanted)
     role: Role = order.role
     model = f" ({order.model.vendor}, {order.model.model})" if order.model else ""
@@ -181,7 +178,6 @@ def _order_for(job: Job, wanted: Wanted) -> Assignment:
 
 
 def handed_in(job: Job, wanted: Wanted, answer: bytes, *, is_draft: bool) -> Reached:
-    """A verdict from an answer that somebody hands in."""
     if not is_draft:
         _refuse_outdated(job, wanted)
     text = answer.decode("utf-8", "replace")

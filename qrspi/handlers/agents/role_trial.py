@@ -40,8 +40,6 @@ _MATERIAL = "material"
 
 
 class Trial(NamedTuple):
-    """Every question of a trial, and the folders whose role texts are tried."""
-
     questions: tuple[Question, ...]
     run: str
     project: str
@@ -96,7 +94,6 @@ def material(trial: Trial) -> dict[str, bytes]:
 
 
 def lay_out(trial: Trial, folder: str, model: str) -> tuple[str, ...]:
-    """Write the prompts and the material. Gives the names of the prompt files."""
     texts = {f"{one.name}.md": prompt(trial, one, folder, model) for one in trial.questions}
     trial_files.write(folder, {**material(trial), **texts})
     return tuple(texts)
@@ -145,8 +142,6 @@ class _Heard(NamedTuple):
 
 
 class Sender(NamedTuple):
-    """One command's sending."""
-
     trial: Trial
     workspace: Workspace
     sending: Sending
@@ -155,8 +150,7 @@ class Sender(NamedTuple):
     lock_timeout: float
 
     def send(self) -> tuple[Problem, ...]:
-        """Ask every agent without an answer in the folder. Gives the reasons why some still have
-        none."""
+        """The reasons why some agents still have no answer in the folder."""
         waiting = [
             one
             for one in self.trial.questions

@@ -64,7 +64,6 @@ class Done(NamedTuple):
 
 
 def look(workspace: Workspace, options: Options) -> Job:
-    """The run as it stands, to decide about."""
     return Job.of(workspace, survey(workspace), options)
 
 
@@ -151,7 +150,6 @@ def message(verb: str, step: str, run: str) -> str:
 
 
 def mark(tree: Tree, step: str) -> Mark:
-    """The step's text and its highest round, as they are now."""
     subject = subject_of(step)
     return Mark(step, step_text.body_hash(tree, subject), round_list.highest(tree, subject))
 
@@ -168,7 +166,6 @@ def all_on_record(job: Job, decided: Iterable[Record], named: str = "") -> Edit:
 
 
 def signed(workspace: Workspace, surface: str, decided: Iterable[Record], named: str = "") -> Edit:
-    """The same where nothing else about the run is needed."""
     who, user, when = git_person.at(workspace.path), git_person.user(), clock.now_utc()
     routed = (on_route(workspace, one) for one in decided)
     records = [
@@ -193,7 +190,6 @@ def _beside(who: str, named: str) -> str:
 
 
 def decider(job: Job, named: str = "") -> str:
-    """Who decides, in one text."""
     return _beside(git_person.at(job.workspace.path), named)
 
 
@@ -211,7 +207,6 @@ def on_record_for(job: Job, decided: Record, who: str) -> Edit:
 
 
 def decision(job: Job, event: str, key: str, number: int, edit: Edit | None = None) -> Record:
-    """A decision about a round, a task or the run, with the file that also contains it."""
     subject = subject_of(key) if key else None
     text = step_text.body_hash(job.workspace, subject) if subject else ""
     digest = hashlib.sha256(edit.data).hexdigest() if edit and edit.kind != "remove" else ""
@@ -277,12 +272,10 @@ def _draft(tree: Tree, path: str) -> Edit | None:
 
 
 def approved_together(tree: Tree, step: str) -> tuple[str, ...]:
-    """The step's artifact, and with a plan its tasks."""
     return (STEP[step].artifact, *(task_files(tree) if step == "plan" else ()))
 
 
 def task_files(tree: Tree) -> tuple[str, ...]:
-    """Every `tasks/task-*.md`."""
     named = (
         entry
         for entry in entries(tree, "tasks")

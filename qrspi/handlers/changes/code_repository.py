@@ -34,7 +34,6 @@ class Workplace(NamedTuple):
     tip: str
 
     def branch(self, key: str, named: str = "") -> str:
-        """The branch of a task or a stage: as the plan names it, else by the usual name."""
         return branches.spelled(self.repo, named or self._usual(key))
 
     def branches(self, key: str, named: str = "") -> tuple[str, ...]:
@@ -56,7 +55,6 @@ class Workplace(NamedTuple):
 
 
 def repository_or_none(job: Job) -> Repo | None:
-    """`code_path` in config.md, else the repository of the run."""
     return repository.find(code_folder(job) or job.workspace.path)
 
 
@@ -86,7 +84,6 @@ def outside_of(project: str, place: str) -> Named | None:
 
 
 def feature_branch(job: Job, repo: Repo) -> str | None:
-    """As configured, else as recorded when the plan was approved, else the current branch."""
     fields = frontmatter.fields(job.workspace.head("plan.md"))
     recorded = frontmatter.filled(fields, "feature_branch")
     return job.facts.config.feature_branch or recorded or repository.branch(repo)
@@ -226,7 +223,6 @@ def unstaged(found: Workplace, verb: str) -> None:
 
 
 def project_root(job: Job) -> str:
-    """`code_path` in config.md, else the folder that docs/qrspi is in."""
     return code_folder(job) or job.project
 
 

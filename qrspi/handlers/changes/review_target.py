@@ -27,8 +27,6 @@ from qrspi.world.runs.workspace import Workspace
 
 
 class Files(NamedTuple):
-    """The text as the work tree has it."""
-
     repo: Repo
     paths: tuple[str, ...]  # run-relative
     entries: tuple[Tracked, ...] = ()  # of the index, once they were asked for
@@ -144,8 +142,7 @@ def _started_tree(job: Job, repo: Repo, key: str, start: Start) -> Repo:
 
 
 def _reported_branch(job: Job, repo: Repo, key: str, start: Start, report: Report) -> Branch:
-    """The work tree, its commit, and the commit it is compared with. Refused when the work tree is
-    not what was reported, or nothing was added to the task's base."""
+    """Refused when the work tree is not what was reported, or has nothing new."""
     work = _started_tree(job, repo, key, start)
     head = refs.head(work) or ""
     if head != report.commit:
@@ -202,7 +199,6 @@ def _parting(repo: Repo, tip: str, base: Ref | None) -> Ref:
 
 
 def parent(target: Target | None) -> Ref | None:
-    """The commit before the reviewed one, by the name that reviewers are told."""
     match target:
         case None:
             return None
@@ -216,7 +212,6 @@ def parent(target: Target | None) -> Ref | None:
 
 
 def ref(job: Job, target: Target, decision: Decision) -> Ref:
-    """What the diff is taken against, as convergence chose."""
     narrow = parent(target) if decision.narrow else None
     if narrow:
         return narrow
@@ -246,8 +241,6 @@ def emit(job: Job, target: Target, file: str, decision: Decision) -> DiffResult:
 
 
 class Reviewed(NamedTuple):
-    """A commit with the text of an earlier round, and that text's files in it."""
-
     ref: Ref
     paths: tuple[str, ...] = ()
 

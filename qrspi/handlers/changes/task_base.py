@@ -117,7 +117,6 @@ def _unseen(repo: Repo, part: str, commit: str, others: Sequence[str]) -> tuple[
 
 
 def parts(plan: Plan, name: str) -> Iterator[str]:
-    """The tasks that a base is made of, also through stages."""
     if stage := plan.stage(name):
         for part in stage.parts:
             yield from parts(plan, part)

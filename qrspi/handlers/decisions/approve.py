@@ -40,8 +40,6 @@ from qrspi.world.machine import clock
 
 
 class Standing(NamedTuple):
-    """What a person is told before the approval: how reviews stand, and about which text."""
-
     step: str
     artifact: str
     review: str
@@ -107,8 +105,6 @@ def _of_batch(job: Job, step: str) -> Standing:
 
 
 class Consent(NamedTuple):
-    """What a person agreed to: a text that no review passed, or exactly what was shown."""
-
     who: str = ""
     unreviewed: bool = False
     shown: Standing | None = None
@@ -164,7 +160,6 @@ def _phase_marker(job: Job) -> list[Edit]:
 
 
 def _plan_gates(job: Job) -> tuple[Edit, ...]:
-    """The tasks, if the audit has no objection to the plan."""
     if problem := audit.objection(job):
         raise Refusal(problem)
     return _approved_tasks(job).edits
@@ -182,7 +177,6 @@ def _approved_tasks(job: Job) -> Approved:
 
 
 def notes(job: Job, step: str) -> tuple[str, ...]:
-    """What is said about tasks that are approved with their plan, and after the last step."""
     if step == "test":
         return _how_to_send(job)
     if step == "plan":
@@ -272,7 +266,6 @@ _WITH_CODE = {
 
 
 def covered(job: Job, step: str) -> tuple[str, ...]:
-    """The artifact, its companions and its review files."""
     return (*change_set.texts(job, step), STEP[step].reviews, *_WITH_CODE.get(step, ()))
 
 
@@ -352,7 +345,6 @@ def _ship_refusal(job: Job, step: str, reason: str) -> Problem | None:
 
 
 def _shipped_edit(job: Job, who: str, reason: str) -> tuple[Edit, ...]:
-    """The pull request says what was decided, by whom and why."""
     if not reason:
         return ()
     page = job.workspace.read(PULL_REQUEST)

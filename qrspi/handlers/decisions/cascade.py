@@ -83,7 +83,6 @@ def _log(job: Job, entry: CascadeEntry) -> tuple[Edit, ...]:
 
 
 def _must_be_merged(job: Job) -> None:
-    """A person must first resolve a merge conflict in the log."""
     for item in json_log.read(job.workspace, FILE):
         if isinstance(item, Problem) and item.code == "merge-conflict":
             text = f"{item.message}; {job.facts.step} is not approved before"
@@ -144,7 +143,6 @@ def _uncommitted(job: Job) -> str:
 
 
 def finish(job: Job) -> Performed:
-    """What is left of a cascade that was cut off."""
     found = _unrecorded(job)
     if found:
         return handle(_as_seen_from(job, found))

@@ -102,7 +102,6 @@ class _With(TreeOver):
 
 
 def _change(job: Job, handler: str, comment: Comment, what: str, line: bytes) -> ChangeSet:
-    """The line, then the page that the author of the step reads."""
     step, before = comments.step_of(comment.file), job.workspace.read(comments.FILE)
     known = before if isinstance(before, bytes) else b""
     found = comments.open_about(_With(job.workspace, known + line), step)

@@ -32,7 +32,6 @@ def about(job: Job, subject: Subject | None) -> Job:
 
 
 def waiting(job: Job, verdicts: Iterable[Verdict] = ("pause", "propose")) -> tuple[str, ...]:
-    """The undecided findings of these kinds. Refused when there are none."""
     wanted = tuple(verdicts)
     pause = job.loop.pause if job.loop else None
     undecided = pause.undecided if pause else ()

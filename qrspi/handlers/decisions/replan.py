@@ -34,7 +34,6 @@ REPLAN = STEP["replan"].artifact
 
 
 def minor(job: Job, who: str = "") -> ChangeSet:
-    """plan.md and the remaining tasks are opened; a person approves them again."""
     _check(job)
     course = replanning.course(job.facts)
     if course.minor or course.major or course.archiving:
@@ -85,7 +84,6 @@ def _remaining(job: Job) -> tuple[str, ...]:
 
 
 def finished(job: Job) -> tuple[str, ...]:
-    """The tasks of the phase that the marker says is done."""
     from qrspi.core.code_steps import batch
 
     number = replanning.finished_phase(job.workspace) or job.facts.phase
@@ -202,7 +200,6 @@ def _reviews(job: Job) -> list[str]:
 
 
 def _keep_parallelization(job: Job, home: str) -> None:
-    """A copy of the file that this phase was built from; the next phase gets a new one."""
     data = job.workspace.read(PARALLELIZATION)
     if not isinstance(data, Fault) and "parallelize" in job.facts.route:
         job.workspace.write(f"{home}/{PARALLELIZATION}", data)

@@ -59,7 +59,6 @@ def _odd_words(job: Job, target: str, words: bytes | None) -> Problem | None:
 
 
 def _with_feedback(change: ChangeSet, record: Record) -> ChangeSet:
-    """The author's feedback is committed with the rest."""
     if not record.feedback:
         return change
     return change._replace(covers=(*change.covers, record.feedback))
@@ -72,7 +71,6 @@ def _made(job: Job, steps: Iterable[str]) -> tuple[Made, ...]:
 
 
 def _about_finding(job: Job, finding: str, left: tuple[Edit, ...]) -> tuple[Record, ...]:
-    """For a loop back also what became of the finding."""
     if not finding or job.loop is None:
         return ()
     edit = next((edit for edit in left if edit.data), None)
@@ -124,7 +122,6 @@ def _resets(job: Job, marks: tuple[Mark, ...]) -> tuple[Edit, ...]:
 
 
 def open_round(job: Job) -> Loop | None:
-    """The round of the current step that a rewind leaves unfinished."""
     loop = job.loop
     return loop if loop and loop.round and loop.stage not in ("none", "closed") else None
 

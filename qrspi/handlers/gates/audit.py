@@ -22,7 +22,6 @@ class Counted(NamedTuple):
 
 
 def count(job: Job) -> Counted:
-    """What the report would say now."""
     audited = audits.audit(job.workspace, code_repository.project_tree(job), job.facts.phase)
     inputs = audit_report.inputs_sha256(job.workspace)
     return Counted(audited, audit_report.document(audited, inputs, clock.now_utc()))
@@ -55,7 +54,6 @@ def _messages(audited: Audited) -> tuple[str, ...]:
 
 
 def handle(job: Job) -> Performed:
-    """Before the plan's gate."""
     move = plan(job)
     for edit in move.edits:
         change_set.write(job.workspace, edit)

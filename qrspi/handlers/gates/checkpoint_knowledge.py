@@ -35,7 +35,6 @@ class Outcome(NamedTuple):
 
 
 def pending(workspace: Workspace) -> tuple[str, ...]:
-    """Who waits, according to the database now."""
     found = checkpoint_board.read(workspace)
     if isinstance(found, Problem):
         return (found.message,)

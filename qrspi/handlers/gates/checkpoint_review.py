@@ -44,7 +44,6 @@ class Reviewed(NamedTuple):
 
 
 def rehearse(workspace: Workspace, task: str | None, said: Reviewer) -> Reviewed:
-    """What `review` would answer."""
     found = checkpoint_rows.board(workspace)
     ruling = _judged(workspace, found, task, said)
     if isinstance(ruling, Escalation):
@@ -53,7 +52,6 @@ def rehearse(workspace: Workspace, task: str | None, said: Reviewer) -> Reviewed
 
 
 def review(workspace: Workspace, options: Options, task: str | None, said: Reviewer) -> Reviewed:
-    """On a locked run."""
     checkpoint_rows.board(workspace)
     tell_untold(workspace, options)
     who = git_person.at(workspace.path)

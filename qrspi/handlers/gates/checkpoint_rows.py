@@ -42,7 +42,6 @@ def heartbeat() -> str:
 
 
 def board(workspace: Workspace) -> Board:
-    """Refused where there is no database; halted where it cannot be used."""
     found = checkpoint_board.read(workspace)
     if isinstance(found, Problem):
         raise Halt(found)
@@ -54,7 +53,6 @@ def board(workspace: Workspace) -> Board:
 
 
 def missing(workspace: Workspace, keys: Iterable[str]) -> Added:
-    """What `add` would make."""
     found = checkpoint_board.read(workspace)
     if isinstance(found, Problem):
         raise Halt(found)
@@ -63,8 +61,6 @@ def missing(workspace: Workspace, keys: Iterable[str]) -> Added:
 
 
 def add(workspace: Workspace, keys: Iterable[str], timeout: float) -> Added:
-    """On a locked run: a new database is put in place with its rows; an existing one gets the
-    missing rows."""
     due = missing(workspace, keys)
     rows = [(key, heartbeat(), f"{workspace.path}/{task_path(key)}") for key in due.tasks]
     repo = repository.find(workspace.path)
@@ -134,7 +130,6 @@ def forgive(change: Transaction, before: int) -> None:
 
 
 def refuse_undecided(job: Job, key: str) -> None:
-    """A task that asks for review, or was rejected, is not done."""
     found = checkpoint_board.read(job.workspace)
     if isinstance(found, Problem):
         raise Halt(found)

@@ -36,24 +36,18 @@ from qrspi.world.runs.workspace import Workspace
 
 
 class Wanted(NamedTuple):
-    """A task that a reviewer must judge."""
-
     spec: Spec
     warnings: tuple[str, ...] = ()
     before: Line | None = None  # the verdict that it had until now
 
 
 class Reached(NamedTuple):
-    """A verdict to be written, and its source."""
-
     judgement: Judgement
     evidence: Evidence
     reply_sha256: str = ""
 
 
 class QualityCheck:
-    """One command's look at the tasks of a run."""
-
     def __init__(self, job: Job) -> None:
         self.job = job
         self.now = clock.now_utc()
@@ -223,7 +217,6 @@ def _commit(job: Job, keys: tuple[str, ...]) -> ChangeSet:
 
 
 def clear(job: Job, key: str, who: str = "") -> ChangeSet:
-    """Take a verdict back, and with it the freeze."""
     path = task_path(key)
     data = job.workspace.read(path)
     if isinstance(data, Fault):
@@ -268,7 +261,6 @@ class Looked(NamedTuple):
 
 
 def mode(job: Job, asked: str | None) -> Mode:
-    """As asked, else as configured, else `live-cache-aware`."""
     _refuse_bad_gates(job)
     gates = job.facts.config.gates
     configured = gates.quality if gates else "off"
@@ -282,7 +274,6 @@ def _refuse_bad_gates(job: Job) -> None:
 
 
 def chosen_tasks(job: Job, keys: Sequence[str] = ()) -> tuple[str, ...]:
-    """The tasks that are meant: those named, else all that a gate would ask about."""
     there = task_file.read_keys(job.workspace)
     known = [key for key in there if not quality_gate.is_exempt(key)]
     if not known and not keys:
@@ -309,7 +300,7 @@ def look(job: Job, keys: Iterable[str], how: Mode) -> Looked:
 
 
 def keep(workspace: Workspace, options: Options, reached: Sequence[Reached]) -> dict[str, Problem]:
-    """Write verdicts that need no reviewer. Gives those that could not be written, and why."""
+    """The verdicts that could not be written, and why."""
     if not any(one.judgement.is_new for one in reached):
         return {}
     with workspace.locked(options.lock_timeout, "qrspi quality"):

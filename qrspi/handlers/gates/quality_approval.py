@@ -103,7 +103,6 @@ def objection(job: Job, key: str) -> Problem | None:
 
 
 def rejected(job: Job, keys: Iterable[str]) -> tuple[Judgement, ...]:
-    """The tasks that the rubric rejects and nobody let through."""
     if not is_on(job):
         return ()
     check = QualityCheck(job)

@@ -13,8 +13,6 @@ from qrspi.world.runs.workspace import Workspace
 
 
 class Options(NamedTuple):
-    """How a command was asked to work."""
-
     actor: str = "cli"  # cli, watch, dispatch, web, mcp
     no_commit: bool = False
     present: bool = False
@@ -33,13 +31,10 @@ class Options(NamedTuple):
 
 
 def question(following: Next) -> str:
-    """An id of the question that a person is asked."""
     return f"{following.kind} {following.step} {following.round}"
 
 
 class Job(NamedTuple):
-    """One thing to do on a run whose lock is held."""
-
     workspace: Workspace
     facts: Facts
     loop: Loop | None
@@ -48,7 +43,6 @@ class Job(NamedTuple):
 
     @classmethod
     def of(cls, workspace: Workspace, surveyed: Survey, options: Options) -> Job:
-        """Refused while nothing can be decided about the run."""
         if surveyed.facts is None:
             raise refused(*surveyed.state.errors)
         return cls(workspace, surveyed.facts, surveyed.loop, surveyed.state.next, options)
@@ -70,7 +64,6 @@ class Job(NamedTuple):
 
     @property
     def is_answered(self) -> bool:
-        """Whether a person has answered the present question."""
         return self.options.asked == question(self.next)
 
     @property

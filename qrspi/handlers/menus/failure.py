@@ -92,7 +92,6 @@ def _kept(job: Job, loop: Loop, removed: list[str]) -> tuple[Edit, ...]:
 
 
 def _tag(path: str) -> str:
-    """The reviewer that a file or a marker belongs to."""
     return path.rpartition("/")[2].removeprefix(".").partition(".")[0]
 
 
@@ -142,7 +141,6 @@ def _pending(loop: Loop, tags: frozenset[str]) -> tuple[Edit, ...]:
 
 
 def _scored(paths: Iterable[str]) -> frozenset[str]:
-    """The findings whose scores are among these files."""
     kinds = (parse_round_file(path.rpartition("/")[2]) for path in paths)
     return frozenset(kind.stem for kind in kinds if isinstance(kind, SidecarName))
 

@@ -17,14 +17,12 @@ from qrspi.handlers.rounds import loop_choice as choices
 
 
 def choose(job: Job, key: str, more: More) -> ChangeSet:
-    """Present for review, or loop until clean."""
     edit = _remember(job, {"mode": key, "chosen": "by a person"}, f"mode: {key}")
     loop = job.round_loop
     return ChangeSet("choose-loop", loop.subject.key, loop.round, (edit,))
 
 
 def again(job: Job, key: str, more: More) -> ChangeSet:
-    """Another round, and more until one is clean; or none."""
     loop = job.round_loop
     fields = {"mode": key, "chosen": "by a person"}
     if key == "loop":
@@ -34,7 +32,7 @@ def again(job: Job, key: str, more: More) -> ChangeSet:
 
 
 def at_cap(job: Job, key: str, more: More) -> ChangeSet:
-    """End the loop, let it go on, or go back. Unresolved findings are written down first."""
+    """Unresolved findings are written down first."""
     owed = (choices.escape_edit(job),) if job.next.kind == "escape" else ()
     if key == "rewind":
         change = rewind.plan(job, _target(job, more.to), more.who)
@@ -70,7 +68,6 @@ def _target(job: Job, to: str | None) -> str:
 
 
 def imported_round(job: Job, key: str, more: More) -> ChangeSet:
-    """Take it over, or close it: import.md says which."""
     loop, path = job.round_loop, import_record.FILE
     data = job.workspace.read(path, import_record.LIMIT)
     choice = next(one for one in import_record.CHOICES if one == key)

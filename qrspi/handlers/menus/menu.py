@@ -60,8 +60,6 @@ ELSEWHERE: dict[NextKind, str] = {
 
 
 class More(NamedTuple):
-    """What an option may need besides its key."""
-
     to: str | None = None
     who: str = ""
     reason: str = ""  # why something is shipped although tests or findings speak against it
@@ -72,7 +70,6 @@ Plan = Callable[[Job, str, More], ChangeSet]
 
 
 def about(job: Job, subject: Subject | None) -> Job:
-    """The same for a subject other than the next one, such as one of several tasks."""
     other = decide_findings.about(job, subject)
     if other is job:
         return job

@@ -30,7 +30,6 @@ from qrspi.world.runs.dry_run import DryRunWorkspace
 
 
 def at_gate(job: Job, key: str, more: More) -> ChangeSet:
-    """Ship; have the tests run again or reviewed as they are; or fix what is wrong."""
     match key:
         case "ship":
             return approve.plan(job, "test", Consent(more.who, True, None, more.reason, more.text))
@@ -63,7 +62,6 @@ def _fix(job: Job, more: More) -> ChangeSet:
 
 
 def _to_plan(job: Job, more: More) -> ChangeSet:
-    """The plan is opened again, with the reason."""
     half = rewind.half_done(job, "plan")
     change = rewind.plan(job, "plan", more.who)
     if half:
@@ -78,7 +76,6 @@ def _to_plan(job: Job, more: More) -> ChangeSet:
 
 
 def _why(job: Job) -> tuple[Edit, ...]:
-    """Feedback for the next author of the plan."""
     artifact = job.workspace.read(STEP["plan"].artifact)
     if isinstance(artifact, Fault):
         return ()
@@ -101,7 +98,6 @@ def _why(job: Job) -> tuple[Edit, ...]:
 
 
 def about_failure(job: Job, key: str, more: More) -> ChangeSet:
-    """Accept this failure, have it fixed, or run the tests again."""
     if key == "rerun":
         return _again(job, "rerun")
     pending = test_results.newest(job.workspace)
@@ -124,7 +120,6 @@ def _written(job: Job, results: Results, choice: str, note: str) -> ChangeSet:
 
 
 def at_baseline(job: Job, key: str, more: More) -> ChangeSet:
-    """Repair what failed before the first task, accept it, or stop."""
     taken = baseline.read(job.workspace)
     assert taken is not None  # the menu was derived from it
     match key:

@@ -49,7 +49,6 @@ def write_verified(job: Job) -> list[str]:
 
 
 def read_scope_set(workspace: Workspace, loop: Loop) -> ScopeSet | None:
-    """The existing one, whoever wrote it. Refused when it cannot be read."""
     loaded = scope_set.load(workspace.read(loop.paths.scope_set))
     if isinstance(loaded, Problem):
         raise Refusal(scope_set.malformed(loop.paths, loaded))

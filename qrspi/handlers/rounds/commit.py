@@ -132,7 +132,6 @@ def covered(workspace: Workspace, loop: Loop, repo: Repo) -> tuple[str, ...]:
 
 
 def adopt(job: Job) -> Performed:
-    """Take HEAD as the anchor of a round that a person committed."""
     loop = job.round_loop
     repo = repository.find(job.workspace.path)
     commit = refs.head(repo) if repo else None

@@ -52,14 +52,12 @@ def _on_record(job: Job, loop: Loop, mode: str, edit: Edit) -> None:
 
 
 def text(tree: Tree, reviews: str, fields: dict[str, str]) -> bytes:
-    """The file with these fields set."""
     path = loop_choice(reviews)
     data = tree.read(path)
     return with_fields(_BODY if isinstance(data, Fault) else data, fields, path)
 
 
 def write_escape(job: Job) -> Performed:
-    """Unresolved findings of a loop that stops are written down before a person is asked."""
     loop = job.round_loop
     written = escape_edit(job)
     job.workspace.write(written.path, written.data)

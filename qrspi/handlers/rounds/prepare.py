@@ -174,8 +174,7 @@ def _refuse_unbound(job: Job, subject: Subject) -> None:
 
 
 def _refuse_bad_settings(job: Job, subject: Subject) -> None:
-    """Checked before anything is written: a base that is no branch, a reviewer for whom config.md
-    allows no model."""
+    """A base that is no branch, or a reviewer for whom config.md allows no model."""
     config = job.facts.config
     bad = [problem for problem in config.problems if problem.field == "base_branch"]
     first = [
@@ -224,7 +223,6 @@ def _backfill(job: Job, subject: Subject) -> tuple[str, ...]:
 
 
 def with_config(job: Job) -> Job:
-    """The same job after config.md was written back."""
     config = configs.read(job.workspace.read("config.md", CONFIG_LIMIT))
     return job._replace(facts=job.facts._replace(config=config))
 
@@ -313,7 +311,6 @@ def _manifest(job: Job, paths: RoundPaths, chain: Chain) -> Manifest:
 
 
 def _dispatch(job: Job, paths: RoundPaths, tag: str) -> Dispatch:
-    """Who is sent, with which role and model."""
     config, name = job.facts.config, roles.for_tag(tag)
     role = role_files.load(name, job.workspace.path, job.project)
     second = reviewers.is_second(tag)

@@ -23,8 +23,6 @@ from qrspi.world.runs.workspace import Workspace
 
 
 class Source(NamedTuple):
-    """Who wrote the text, and which round it belongs to."""
-
     subject: Subject
     number: int
     tag: str
@@ -122,7 +120,6 @@ def _recorded(
 
 
 def finish_splits(job: Job) -> Performed:
-    """The next command on a round finishes what the killed one left."""
     loop = job.round_loop
     notes = finish_all(job.workspace, loop.paths)
     return Performed("finish-split", loop.subject.key, loop.round, (), notes)
@@ -138,7 +135,6 @@ def write(workspace: Workspace, paths: RoundPaths, tag: str, found: Split) -> No
 
 
 def finish_all(workspace: Workspace, paths: RoundPaths) -> tuple[str, ...]:
-    """Splits that a kill cut short: finished from their markers, or taken back."""
     names = (parse_round_file(entry.name) for entry in _entries(workspace, paths))
     tags = [name.tag for name in names if isinstance(name, SplitMarker)]
     return tuple(note for tag in tags if (note := _finish(workspace, paths, tag)))

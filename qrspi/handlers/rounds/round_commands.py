@@ -128,7 +128,6 @@ def check(workspace: Workspace, subject: Subject, number: int | None) -> Checked
 
 
 def _violations(job: Job) -> tuple[tuple[Problem, ...], tuple[Problem, ...]]:
-    """What keeps the round from being assembled, and what a person has accepted."""
     loop = job.round_loop
     if loop.files is None:
         return ((loop.problem,) if loop.problem else ()), ()
@@ -152,7 +151,6 @@ def assemble(
 
 
 def _settled(workspace: Workspace, subject: Subject, number: int | None, options: Options) -> Job:
-    """The round, after an interrupted split in it was finished."""
     job = named_round.to_read(workspace, subject, number, options)
     if job.round_loop.files is None or not job.round_loop.files.splits:
         return job

@@ -34,7 +34,6 @@ def look(root: Root | None) -> Iterator[Sign]:
 
 
 def _vendors(root: Root) -> list[str]:
-    """Those that the runs of this project route to."""
     found: dict[str, None] = {}
     for run in locate.readable_runs(root):
         config = configs.read(DiskTree(run.path).read("config.md", CONFIG_LIMIT))

@@ -33,8 +33,6 @@ ROUTE_SET = "route set"
 
 
 class Edit(NamedTuple):
-    """config.md before and after, and what was done, in words."""
-
     before: bytes
     after: bytes
     notes: tuple[str, ...] = ()
@@ -48,7 +46,6 @@ Change = Callable[[Tree, bytes], Edit]
 
 
 def rehearse(tree: Tree, change: Change) -> Edit:
-    """What `perform` would do."""
     content = tree.read(FILE, CONFIG_LIMIT)
     if isinstance(content, Fault):
         _refuse(tree, *configs.read(content).problems)
@@ -95,8 +92,6 @@ def _rerouted(event: str, edit: Edit) -> tuple[Record, ...]:
 
 
 def _answered(workspace: Workspace, event: str, edit: Edit, surface: str) -> tuple[str, ...]:
-    """Put on record who changed the route, the command that runs the tests (or that there is none),
-    or the branch that tasks are merged into."""
     before, now = configs.read(edit.before), configs.read(edit.after)
     said = [
         Record(event, step, "", 0, option=new)
@@ -113,14 +108,12 @@ def _answered(workspace: Workspace, event: str, edit: Edit, surface: str) -> tup
 
 
 def who_said(place: str, test_command: str, onto: str = "") -> bytes:
-    """The records of it, in the name of the person here."""
     known = (("test-command", "test", test_command), ("onto", "implement", onto))
     said = [Record(event, step, "", 0, option=option) for event, step, option in known if option]
     return b"".join(change_set.signed(Workspace(place), "cli", (one,)).data for one in said)
 
 
 def setting(*pairs: tuple[str, str]) -> Change:
-    """Fields and their values, all of them or none."""
 
     def change(tree: Tree, before: bytes) -> Edit:
         approved = _status(tree, "plan") == "approved"
@@ -161,13 +154,11 @@ def _refuse(tree: Tree, *problems: Problem) -> NoReturn:
 
 
 def backfill(job: Job) -> Performed:
-    """Write all missing settings, before anything is done to a step."""
     notes = write_back(job.workspace, configs.BACKFILLS)
     return Performed("backfill", job.facts.step, 0, (FILE,), notes)
 
 
 def write_back(workspace: Workspace, fields: Collection[str]) -> tuple[str, ...]:
-    """The warnings, one for each missing field that is now written."""
     missing = configs.backfills(configs.read(workspace.read(FILE, CONFIG_LIMIT)))
     notes = []
     for field, value in missing:

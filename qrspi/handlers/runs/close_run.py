@@ -75,7 +75,6 @@ _SHOWN = 120
 
 
 def _since(content: bytes | Fault) -> str:
-    """` since …, because …`, as far as the file says."""
     if isinstance(content, Fault):
         return ""
     when = frontmatter.text(frontmatter.fields(content), "closed")

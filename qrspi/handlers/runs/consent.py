@@ -18,7 +18,6 @@ from qrspi.world.runs import role_files
 
 
 def named_by(run: str, project: str) -> tuple[Named, ...]:
-    """Everything, whatever step the run is at."""
     content = DiskTree(run).read(FILE, CONFIG_LIMIT)
     config = () if isinstance(content, Fault) else _in_config(content, project)
     return (*config, *role_files.own_texts(run, project))
@@ -36,7 +35,6 @@ def allow(project: str, named: tuple[Named, ...], by: str) -> None:
 
 
 def allow_config(project: str, content: bytes) -> tuple[str, ...]:
-    """Everything named in a config that the user has just made with `init`."""
     return _allowed(project, tuple(_in_config(content, project)), "init")
 
 

@@ -176,7 +176,6 @@ def _run(run: RunDir) -> Iterator[Sign]:
 
 
 def _known_to_git(tree: CommittedTree, run: RunDir, told: set[str]) -> Iterator[Sign]:
-    """What a commit had and is gone, whoever wrote it."""
     with suppress(Halt):  # git's own trouble is reported elsewhere
         repo = repository.find(run.path)
         gone = proof.check(tree, run_log.of_run(repo), ()) if repo else ()
@@ -194,7 +193,6 @@ _KNOWN = frozenset(
 
 
 def _unknown(tree: DiskTree, run: str) -> Iterator[Sign]:
-    """Files at the top of a run that belong to no step and no command."""
     known = {*_KNOWN, *(step.artifact for step in STEPS), MARKER, CLOSED, REQUEST}
     for entry in entries(tree, ""):
         name = entry.name
@@ -222,7 +220,6 @@ def _sign(level: Literal["note", "problem"], run: str, problem: Problem) -> Sign
 
 
 def _subjects(tree: DiskTree) -> Iterator[Subject]:
-    """Everything with a folder of reviews."""
     folders = {step.reviews: step.name for step in STEPS}
     keys = [*folders.values(), *(entry.name for entry in entries(tree, "reviews/tasks"))]
     found = (subject(key) for key in keys)

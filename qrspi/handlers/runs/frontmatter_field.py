@@ -57,7 +57,6 @@ def _content(file: LoneFile) -> bytes:
 
 
 def rehearse(path: str, key: str, value: str) -> Setting:
-    """What `perform` would do."""
     return _setting(lone_file.at(path), key, value)
 
 

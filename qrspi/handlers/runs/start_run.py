@@ -31,8 +31,6 @@ CONFIG, GOALS = "config.md", "goals.md"
 
 
 class Start(NamedTuple):
-    """What the person who starts a run has chosen."""
-
     created: str  # a date
     route: str  # quick, full or full-ux
     second_reviewer: bool
@@ -80,13 +78,11 @@ def files(start: Start, place: str) -> dict[str, bytes]:
 
 
 def _answers(start: Start, place: str) -> dict[str, bytes]:
-    """What was said about the tests and the branch, on record with the person who said it."""
     said = change_config.who_said(place, start.test_command, start.onto)
     return {approvals.FILE: said} if said else {}
 
 
 def check_free(root: Root, name: str) -> None:
-    """What `create` would refuse."""
     if isinstance(DiskTree(root.project).entries(""), Fault):
         message = f"{root.project} is not there: expected a directory to start a run in"
         raise Misuse(Problem("no-root", message, file=root.project))
@@ -95,7 +91,6 @@ def check_free(root: Root, name: str) -> None:
 
 
 def adopt(path: str, start: Start, lock_timeout: float) -> Performed:
-    """Write config.md and the given answers into a folder with artifacts."""
     check_adoptable(DiskTree(path))
     workspace = Workspace(path)
     done = Performed("adopt", "", files=beside_artifacts(start))
@@ -108,7 +103,6 @@ def adopt(path: str, start: Start, lock_timeout: float) -> Performed:
 
 
 def beside_artifacts(start: Start) -> tuple[str, ...]:
-    """What `adopt` writes."""
     return (CONFIG, approvals.FILE) if start.test_command else (CONFIG,)
 
 
@@ -159,8 +153,6 @@ def _no_artifacts(name: str) -> Problem:
 
 
 class Ground(NamedTuple):
-    """The repository that a run begins in."""
-
     repo: Repo
     here: str
     new: str = ""  # the branch to be made; '' where one can stay
@@ -181,7 +173,6 @@ def find_ground(project: str, run: str, *, here: bool) -> Ground | None:
 
 
 def check_there(repo: Repo, name: str) -> None:
-    """Tasks are merged into a branch that exists."""
     if worktrees.tip(repo, name):
         return
     make = f"git switch -c {quote(name)}"
@@ -190,14 +181,12 @@ def check_there(repo: Repo, name: str) -> None:
 
 
 def merge_onto(workspace: Workspace, options: Options, name: str) -> None:
-    """A person says which branch tasks are merged into."""
     check_there(code_repository.repository_of(change_set.look(workspace, options)), name)
     change = change_config.setting(("feature_branch", name))
     change_config.perform(workspace, "config set", change, options.lock_timeout, options.actor)
 
 
 def branch_names(run: str) -> tuple[str, str]:
-    """What the branch of a run is called: after its slug, or after the whole run."""
     return f"qrspi/{slug_of(run)}", f"qrspi/{run}"
 
 
@@ -221,7 +210,6 @@ def switch(ground: Ground) -> None:
 
 
 def commit_start(ground: Ground, run: DiskTree) -> str | None:
-    """Put a run on record as it begins: its config, and every existing text."""
     texts = (name for step in STEPS for name in step_text.paths(run, step.name))
     repo = ground.repo._replace(path=run.path)
     message = f"docs(qrspi): start {slug_of(run.name)}"

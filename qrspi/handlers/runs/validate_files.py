@@ -71,7 +71,6 @@ def _log(tree: DiskTree, name: str, shown: str) -> Inspected:
 
 
 def _is_strict(folder: str) -> bool:
-    """What the config of the run around the file says."""
     while folder:
         content = DiskTree(folder).read("config.md", CONFIG_LIMIT)
         if not isinstance(content, Fault):

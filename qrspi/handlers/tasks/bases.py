@@ -19,8 +19,6 @@ from qrspi.world.git.worktrees import Conflict
 
 
 class Given(NamedTuple):
-    """A task, and what it is started from."""
-
     item: Item
     plan: Plan
     place: Workplace
@@ -113,7 +111,6 @@ def _part(job: Job, given: Given, name: str) -> Base:
 
 
 def _is_made_of(place: Workplace, commit: str, tips: list[str]) -> bool:
-    """Whether it contains all of the tips, and nothing but merges of them."""
     inside = all(refs.is_ancestor(place.repo, tip, commit) for tip in tips)
     return inside and not task_base.has_own_words(place.repo, commit, tips)
 

@@ -17,8 +17,6 @@ from qrspi.world.git.worktree_list import Worktree
 
 
 class Left(NamedTuple):
-    """A work tree with its branch, or a branch alone."""
-
     branch: str  # '' for a work tree on no branch
     commit: str
     worktree: str = ""  # relative to the root of the repository
@@ -33,8 +31,6 @@ class Left(NamedTuple):
 
 
 class _Around(NamedTuple):
-    """What the remains are judged by."""
-
     repo: Repo
     folder: str
     ends: dict[str, str]  # branches that work is merged into, and their commits
@@ -45,7 +41,7 @@ class _Around(NamedTuple):
 
 
 def survey(job: Job, here: str) -> tuple[Left, ...]:
-    """What tasks left, and what of it can be removed. Refused while the run goes on."""
+    """Refused while the run goes on."""
     if job.next.action != "done" and CLOSED not in job.facts.names:
         raise Refusal(_goes_on(job))
     around = _around(job, here)
@@ -85,7 +81,6 @@ def _around(job: Job, here: str) -> _Around:
 
 
 def _names(job: Job, around: _Around) -> Iterator[str]:
-    """Existing branches of tasks and stages, by the names that they can have."""
     place = code_repository.Workplace(around.repo, around.folder, "", "")
     planned, there = batch.read(job.facts), branches.names(around.repo)
     items = (*planned.items, *batch.repairs(job.workspace).items)

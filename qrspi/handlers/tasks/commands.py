@@ -30,7 +30,6 @@ from qrspi.world.processes.configured_command import Ran
 
 
 def named(job: Job, key: str) -> str:
-    """The command that config.md names for it."""
     command = getattr(job.facts.config.gates, key, None) or ""
     if command and command != NO_TESTS:
         return str(command)
@@ -81,7 +80,6 @@ def baseline_state(tree: Tree) -> TestState:
 
 
 def run_tests(job: Job) -> Performed:
-    """Over the feature branch. The result is drafted as test-results.md."""
     permitted = permit(job, "test_command")
     command = permitted.named.text
     place = code_repository.find(job)
@@ -154,7 +152,6 @@ def _results(job: Job, command: str, commit: str, ran: Ran) -> Results:
 
 
 def block(tree: Tree, results: Results, sentence: str) -> str:
-    """What test-results.md says: the tests, and the merges that this step made."""
     merges = gate_records.merges(tree.read(STEP["test"].artifact))
     text = test_results.summary(results, sentence)
     return f"{text}\n\n{gate_records.merges_block(merges)}" if merges else text

@@ -22,7 +22,6 @@ TITLES = {
 
 
 def implementation(job: Job) -> Performed:
-    """implementation.md: every task of the phase and how it ended."""
     states = implement.everything(job.facts, batch.read(job.facts))
     path = write(job, "implement", gate_records.implementation(states))
     commit_files(job, (path,), "draft implement")
@@ -52,14 +51,12 @@ def uncommitted(job: Job) -> tuple[str, ...]:
 
 
 def commit(job: Job) -> Performed:
-    """What was left to do for records that were written."""
     paths = uncommitted(job)
     commit_files(job, paths, f"draft {job.facts.step}")
     return Performed("commit-drafts", job.facts.step, 0, paths)
 
 
 def write(job: Job, step: str, block: str, fields: Fields | None = None) -> str:
-    """Write the engine's block into a step's record. Gives its path."""
     path = STEP[step].artifact
     new = isinstance(job.workspace.read(path), Fault)
     status = {"status": "draft"} if new else {}

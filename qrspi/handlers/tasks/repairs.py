@@ -15,7 +15,6 @@ from qrspi.handlers.jobs.job import Job, Performed
 
 
 def handle(job: Job) -> Performed:
-    """A task from what a review of the code found, or from tests that fail."""
     path = _of_findings(job, job.loop) if job.loop else _of_failures(job)
     commit_files(job, (path,), f"repairs of {job.facts.step}")
     number = job.loop.round if job.loop else 0
@@ -23,7 +22,6 @@ def handle(job: Job) -> Performed:
 
 
 def acceptance(job: Job) -> Performed:
-    """A task that writes tests for every criterion of the phase against what is merged."""
     work = integrate.work(job.facts)
     listed = implementers.criteria(job.facts, work.tasks)
     items = "\n".join(f"- {one.name}: {one.text}" for one in listed)
@@ -102,14 +100,12 @@ _MOST_LISTED = 20  # dispositions have thirty lines at most
 
 
 def settle_task(job: Job) -> Performed:
-    """The implementer has reported another commit since the round."""
     report = task_records.report(job.workspace, job.round_loop.subject.key)
     assert isinstance(report, Report)  # the action was derived from it
     return _settle(job, f"reported as settled in {report.commit[:12]}")
 
 
 def settle_repairs(job: Job) -> Performed:
-    """The task that the findings were made into has ended."""
     end = f"/{integrate.repair_name(job.round_loop.round)}"
     repairs = integrate.work(job.facts).repairs
     repair = next(task for task in repairs if task.key.endswith(end))
@@ -125,7 +121,6 @@ def _settle(job: Job, what: str) -> Performed:
 
 
 def dispositions(loop: Loop, what: str) -> bytes:
-    """The same for each finding that was to be applied."""
     names = [item.finding.name for item in loop.to_apply]
     lines = [f"- {name}: {what}" for name in names[:_MOST_LISTED]]
     if more := len(names) - len(lines):

@@ -25,7 +25,6 @@ _LISTED = 5  # names of files that one line has room for
 
 
 def state_of(job: Job, key: str) -> TaskState:
-    """Where the task stands now; refused when there is no such task."""
     planned, fixes = batch.read(job.facts), batch.repairs(job.workspace)
     states = task_state.survey(job.facts, (*planned.items, *fixes.items))
     for task in states:
@@ -73,7 +72,6 @@ def report(job: Job, key: str, status: ReportStatus, commit: str | None, words: 
 def report_tests(
     job: Job, key: str, status: ReportStatus, commit: str | None, words: str
 ) -> ChangeSet:
-    """The same for the tests that are written before the code."""
     task = state_of(job, key)
     _can_report(job, task)
     if not task.awaits_tests:
@@ -114,7 +112,6 @@ def _no_tests(job: Job, task: TaskState) -> Problem:
 
 
 def _refuse_unmapped(job: Job, task: TaskState, words: str) -> None:
-    """Tests of the whole phase must name a test for each of its criteria."""
     if not implementers.is_acceptance(task.key):
         return
     tasks = task_state.survey(job.facts, batch.read(job.facts).items)
@@ -249,7 +246,6 @@ def _resolved(job: Job, task: TaskState, commit: str) -> str:
 
 
 def accept(job: Job, key: str, reason: str, who: str = "") -> ChangeSet:
-    """The task stays as it is, with its open issues. There must be a commit to accept."""
     task = state_of(job, key)
     _can_end(task)
     if not task.commit and task.state != "imported":
@@ -260,7 +256,6 @@ def accept(job: Job, key: str, reason: str, who: str = "") -> ChangeSet:
 
 
 def accept_imported(job: Job, reason: str, who: str = "") -> ChangeSet:
-    """Every task that was worked on elsewhere and is neither ended nor begun again."""
     planned, fixes = batch.read(job.facts), batch.repairs(job.workspace)
     states = task_state.survey(job.facts, (*planned.items, *fixes.items))
     imported = [task for task in states if task.state == "imported"]
@@ -307,7 +302,6 @@ def _ended(job: Job, task: TaskState, ending: Ending, reason: str, who: str) -> 
 
 
 def _closing(task: TaskState) -> tuple[Edit, ...]:
-    """The open round, if there is one, records that its findings will not be applied."""
     loop = task.loop
     if loop is None or loop.stage != "fixing":
         return ()

@@ -40,14 +40,12 @@ def review_all_again(job: Job) -> Performed:
 
 
 def log_with_report(job: Job, task: TaskState, report: bytes) -> bytes:
-    """With what the implementer was told, and what it reported."""
     title = f"Implementer, cycle {task.cycle}"
     parts = [*_asked(job.workspace, task.ask), _quoted("Report", report)]
     return _with(job.workspace, task.key, title, parts)
 
 
 def _log_with_round(tree: Tree, loop: Loop) -> bytes:
-    """With its prompts, findings, clean sentinels and scores."""
     parts: list[str] = []
     for tag in loop.manifest.expected_tags if loop.manifest else ():
         parts += _asked(tree, Ask("review", loop.subject.key, loop.round, tag))

@@ -56,8 +56,6 @@ def handle(job: Job) -> Performed:
 
 
 class Stopped(NamedTuple):
-    """A task that could not be started, which is on record."""
-
     key: str
     reason: str
 
@@ -114,7 +112,6 @@ def begin(job: Job, keys: Sequence[str], *, anyway: bool) -> tuple[list[Started]
 
 
 def ask_quality(job: Job, keys: Sequence[str], *, anyway: bool) -> tuple[str, ...]:
-    """Which of the tasks have no PASS. They are refused unless a person wants them anyway."""
     new = [key for key in keys if _recorded(job, key) is None]
     found = {key: quality_approval.objection(job, key) for key in new}
     refused = [problem for problem in found.values() if problem]
@@ -124,7 +121,6 @@ def ask_quality(job: Job, keys: Sequence[str], *, anyway: bool) -> tuple[str, ..
 
 
 def rehearse(job: Job, key: str) -> Started:
-    """What starting would create, as far as that is known without doing it."""
     given = _given(job, key)
     known = _recorded(job, key)
     branch = given.place.branch(key, given.item.branch)
@@ -166,7 +162,6 @@ def unknown_task(job: Job, key: str, known: Iterable[str]) -> Refusal:
 
 
 def _refuse_too_early(job: Job) -> None:
-    """Tasks are started only when what they are built on is approved."""
     if wrong := configs.problems_for(job.facts.config, "implement"):
         raise Refusal(*(config_problems.for_run(one, job.workspace) for one in wrong))
     if missing := unmet(job.facts, "implement"):
