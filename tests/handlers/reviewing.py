@@ -41,6 +41,10 @@ class Reviewing(EngineProject):
     def assemble(self, step: str = "design", number: int | None = None) -> Assembled:
         return round_commands.assemble(self.workspace(), about(step), number, Options())
 
+    def settle(self, step: str = "design") -> None:
+        self.assemble(step)
+        self.scope(step)
+
     def scope(self, step: str = "design", number: int | None = None) -> Scoped:
         return round_commands.scope(self.workspace(), about(step), number, Options())
 

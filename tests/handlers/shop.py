@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from qrspi import engine_with_agents
+from qrspi.core.agents.dispatch_record import State
 from qrspi.core.config.blocks import Limits
 from qrspi.core.model import Problem
 from qrspi.engine_with_agents import Driven
@@ -15,6 +16,7 @@ from qrspi.handlers.agents import fan_out
 from qrspi.handlers.agents.dispatch_options import How, Sending
 from qrspi.handlers.agents.fan_out import FanOut
 from qrspi.handlers.jobs.job import Options
+from qrspi.world.agents import dispatch_folder
 from tests import runs
 from tests.project import EngineProject, trap
 
@@ -55,6 +57,19 @@ class Shop(EngineProject):
         file = self.replies / name
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text)
+
+    def find_nothing(self) -> None:
+        for name in ("quality-claude", "scope-claude"):
+            self.reply(f"{name}.md", NOTHING)
+
+    def left(self, place: str, state: State, reply: bytes | None = None, **files: str) -> None:
+        """As a killed command would leave the record of a dispatch, and perhaps its answer."""
+        with dispatch_folder.held(str(self.run), 1, "test") as held:
+            record = held.record(place)
+            assert record
+            held.keep(place, record._replace(state=state, files=files))
+            if reply is not None:
+                held.capture(place, reply)
 
     def priced(self, name: str, text: str, usd: float = 0.5, tokens: int = 100) -> None:
         """The same, with what it costs."""

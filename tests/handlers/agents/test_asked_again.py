@@ -6,12 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from qrspi import engine
 from qrspi.core.filenames import prompt_file
 from qrspi.handlers.agents import awaited_agents
 from qrspi.handlers.agents.fan_out import FanOut
-from qrspi.handlers.jobs.job import Options
-from qrspi.world.runs.workspace import Workspace
 from tests import runs
 from tests.handlers.shop import Shop, at_questions, commands, in_review
 
@@ -28,7 +25,7 @@ def answering(shop: Shop, text: str) -> FanOut:
 
 
 def prompt(shop: Shop) -> str:
-    (asked,) = engine.advance(Workspace(str(shop.run)), Options()).state.next.asks
+    (asked,) = shop.next().state.next.asks
     return shop.read(prompt_file(asked))
 
 
@@ -58,7 +55,7 @@ def test_the_reasons_stay_until_an_answer_is_taken_and_not_longer(tmp_path: Path
 @pytest.mark.rule("LIV-18")
 def test_a_reviewer_is_told_what_was_wrong_with_what_it_printed(tmp_path: Path) -> None:
     shop = in_review(tmp_path / "shop", commands=commands(tmp_path / "agent"))
-    engine.advance(Workspace(str(shop.run)), Options())
+    shop.next()
     shop.write("reviews/design/round-01/scope-claude.clean.md", runs.clean("scope-claude"))
     (failure,) = answering(shop, "Looks fine to me.\n").failures
     told = prompt(shop)
@@ -72,7 +69,7 @@ def test_the_author_of_a_plan_without_its_tasks_is_told_so(tmp_path: Path) -> No
     files = {"config.md": runs.config("quick"), **before, "plan.md": runs.artifact("draft", plan)}
     shop = Shop(tmp_path / "shop", files)
     told = prompt(shop)
-    answer = engine.advance(Workspace(str(shop.run)), Options()).state.next
+    answer = shop.next().state.next
     assert (answer.action, answer.kind) == ("blocked", "plan-tasks")
     assert AGAIN in told and all(f"- {reason}" in told for reason in answer.because)
 
@@ -80,7 +77,7 @@ def test_the_author_of_a_plan_without_its_tasks_is_told_so(tmp_path: Path) -> No
 @pytest.mark.rule("LIV-18")
 def test_a_fixer_is_told_what_was_wrong_with_its_record(tmp_path: Path) -> None:
     shop = in_review(tmp_path / "shop")
-    engine.advance(Workspace(str(shop.run)), Options())
+    shop.next()
     place = "reviews/design/round-01"
     found = runs.finding(step="design", cites="design.md:L7")
     shop.write(f"{place}/quality-claude.finding-F01.md", found)
@@ -89,6 +86,6 @@ def test_a_fixer_is_told_what_was_wrong_with_its_record(tmp_path: Path) -> None:
     assert AGAIN not in prompt(shop)
     shop.write("reviews/design/round-01-dispositions.md", "- a line\n" * 40)
     told = prompt(shop)
-    answer = engine.advance(Workspace(str(shop.run)), Options()).state.next
+    answer = shop.next().state.next
     assert (answer.action, answer.kind) == ("blocked", "dispositions")
     assert AGAIN in told and all(f"- {reason}" in told for reason in answer.because)

@@ -6,12 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from qrspi import engine
 from qrspi.core.filenames import prompt_file
 from qrspi.core.model import Next
-from qrspi.handlers.jobs.job import Options, Performed
+from qrspi.handlers.jobs.job import Performed
 from qrspi.world.runs import role_files
-from qrspi.world.runs.workspace import Workspace
 from tests import runs
 from tests.handlers.shop import NOTHING, Shop, at_questions, commands, in_review, printed
 from tests.markers import named_only
@@ -20,7 +18,7 @@ PLACE = ".qrspi/dispatch/design/round-01"
 
 
 def advanced(shop: Shop) -> tuple[tuple[Performed, ...], Next, tuple[str, ...]]:
-    outcome = engine.advance(Workspace(str(shop.run)), Options())
+    outcome = shop.next()
     told = tuple(one.message for one in outcome.state.warnings)
     return outcome.performed, outcome.state.next, told
 

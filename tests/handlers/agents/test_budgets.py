@@ -7,10 +7,8 @@ from typing import Any
 
 import pytest
 
-from qrspi.core.errors import Halt
 from qrspi.handlers.agents import ledger
-from qrspi.world.agents import dispatch_folder
-from qrspi.world.runs.workspace import Workspace
+from tests.handlers.refusals import halt
 from tests.handlers.shop import NOTHING, Shop, in_review
 
 REVIEWERS = ("quality-claude", "scope-claude")
@@ -101,11 +99,7 @@ def test_an_answer_that_is_paid_for_is_used_though_nothing_more_may_be_spent(
     shop = shop_with(tmp_path)
     shop.driven(calls=0)
     place = ".qrspi/dispatch/design/round-01/scope-claude"
-    with dispatch_folder.held(str(shop.run), 1, "test") as held:
-        record = held.record(place)
-        assert record
-        held.keep(place, record._replace(state="sent"))
-        held.capture(place, (shop.replies / "scope-claude.json").read_bytes())
+    shop.left(place, "sent", (shop.replies / "scope-claude.json").read_bytes())
     driven = shop.driven(jobs=1, calls=0)
     assert driven.stopped
     assert driven.stopped.code == "budget-calls"
@@ -182,13 +176,12 @@ def test_nobody_is_sent_while_the_ledger_cannot_be_read(tmp_path: Path, kind: st
     ledger_file = shop.run / ".qrspi/spend.jsonl"
     ledger_file.parent.mkdir(exist_ok=True)
     ledger_file.mkdir() if kind == "directory" else ledger_file.symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(Halt) as halt:
-        shop.driven(calls=5)
-    assert str(halt.value) == (
+    halted = halt(shop.driven, calls=5)
+    assert str(halted) == (
         f"nobody is sent: cannot read .qrspi/spend.jsonl: it is a {kind}, expected a regular "
         "file, so nobody knows what was spent"
     )
-    assert halt.value.problem.hint == f"mv {ledger_file} {ledger_file}.unreadable"
+    assert halted.problem.hint == f"mv {ledger_file} {ledger_file}.unreadable"
     assert list(shop.run.rglob("*.reply")) == []
 
 
@@ -197,7 +190,7 @@ def test_a_line_that_says_too_little_is_named_and_not_counted(tmp_path: Path) ->
     good = '{"time": "", "step": "goals", "role": "author", "model": "m", "usd": 1.5}\n'
     bad = '{"step": "goals", "role": "author", "model": "m", "calls": -3}\n'
     shop.write(".qrspi/spend.jsonl", good + bad + "{torn")
-    known = ledger.read(Workspace(str(shop.run)))
+    known = ledger.read(shop.workspace())
     assert [one.usd for one in known.entries] == [1.5]
     assert known.problems[0].message == (
         ".qrspi/spend.jsonl: line 2 has no proper 'calls' and is not counted"

@@ -8,15 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from qrspi import engine
 from qrspi.core.derivation.derive import derive
-from qrspi.core.errors import Busy, Halt, Refusal
+from qrspi.core.errors import Busy
 from qrspi.core.rounds.provenance import CameBy
-from qrspi.handlers.jobs.job import Options
 from qrspi.handlers.rounds import round_findings
 from qrspi.world.agents import dispatch_folder
-from qrspi.world.runs.workspace import Workspace
 from tests import runs
+from tests.handlers.refusals import halt, refusal
 from tests.handlers.shop import NOTHING, QUESTIONS, Shop, at_questions, commands, in_review, printed
 from tests.project import about
 
@@ -34,8 +32,7 @@ def shop(tmp_path: Path) -> Shop:
 @pytest.fixture
 def review(tmp_path: Path) -> Shop:
     shop = in_review(tmp_path / "shop")
-    shop.reply("quality-claude.md", NOTHING)
-    shop.reply("scope-claude.md", NOTHING)
+    shop.find_nothing()
     return shop
 
 
@@ -217,8 +214,7 @@ def test_a_call_that_could_not_be_made_is_not_counted(
     driven = shop.driven(folder=not setting)
     assert [one.code for one in driven.failures] == [code, code]
     assert (shop.ledger(), driven.stopped) == ([], None)
-    shop.reply("quality-claude.md", NOTHING)
-    shop.reply("scope-claude.md", NOTHING)
+    shop.find_nothing()
     driven = shop.driven()
     assert (driven.failures, driven.stopped, len(shop.ledger())) == ((), None, 2)
 
@@ -403,9 +399,8 @@ def test_a_bad_setting_that_sending_uses_is_refused_before_anything_is_sent(
     tmp_path: Path, field: str, value: str, message: str
 ) -> None:
     shop = in_review(tmp_path / "shop", **{field: value})
-    with pytest.raises(Refusal) as caught:
-        shop.sent()
-    assert (caught.value.exit_code, caught.value.problem.field) == (3, message)
+    refused = refusal(shop.sent)
+    assert (refused.exit_code, refused.problem.field) == (3, message)
     assert shop.ledger() == []
 
 
@@ -414,9 +409,7 @@ def test_a_tier_without_a_model_halts_before_anything_is_sent(tmp_path: Path) ->
     config = runs.config("full").replace(b"high: { vendor: claude, model: large }", b"high: none")
     shop = in_review(tmp_path / "shop", config=config)
     shop.reply("scope-claude.md", NOTHING)
-    with pytest.raises(Refusal) as caught:
-        shop.driven()
-    assert caught.value.problem.message == (
+    assert str(refusal(shop.driven)) == (
         "config.md: model_routing.high is none, and the role reviewer-quality needs tier high "
         "(from the role reviewer-quality); no other tier is used in its place"
     )
@@ -430,10 +423,8 @@ def test_a_tier_can_be_chosen_for_all(review: Shop) -> None:
 
 
 def test_only_those_who_are_waited_for_can_be_chosen(review: Shop) -> None:
-    engine.advance(Workspace(str(review.run)), Options())
-    with pytest.raises(Refusal) as caught:
-        review.sent(only=("author",))
-    assert caught.value.problem.message == (
+    review.next()
+    assert str(refusal(review.sent, only=("author",))) == (
         f"run {runs.RUN} does not wait for 'author'; it waits for quality-claude, scope-claude"
     )
 
@@ -455,13 +446,11 @@ def test_a_config_that_breaks_meanwhile_ends_the_command_and_loses_nothing(
     tmp_path: Path,
 ) -> None:
     shop = in_review(tmp_path / "shop", commands=commands(tmp_path / "agent"))
-    engine.advance(Workspace(str(shop.run)), Options())
+    shop.next()
     shop.write("reviews/design/round-01/scope-claude.clean.md", runs.clean("scope-claude"))
     whole = shop.read("config.md")
     shop.agent(f"cat > /dev/null; echo > {shop.run}/config.md; printf NO_FINDINGS")
-    with pytest.raises(Refusal) as caught:
-        shop.driven(folder=False)
-    assert caught.value.problem.code == "config-unreadable"
+    assert refusal(shop.driven, folder=False).problem.code == "config-unreadable"
     shop.write("config.md", whole)
     shop.agent("exit 1")
     driven = shop.driven(folder=False)
@@ -542,10 +531,9 @@ def test_a_second_reviewer_that_is_not_there_stops_the_command(
     shop = in_review(
         tmp_path / "shop", providers=provider, second_reviewer="true", second_reviewer_model=SECOND
     )
-    with pytest.raises(Halt) as caught:
-        shop.driven(folder=False)
-    assert caught.value.exit_code == 4
-    assert caught.value.problem.message == (
+    halted = halt(shop.driven, folder=False)
+    assert halted.exit_code == 4
+    assert str(halted) == (
         "quality-codex cannot be sent: second_reviewer in config.md is true, but no second "
         "reviewer is available (the variable OPENAI_API_KEY is not set)"
     )
@@ -604,9 +592,8 @@ def test_each_answer_says_how_it_came(review: Shop) -> None:
 @pytest.mark.rule("SEC-21")
 def test_a_run_may_let_only_dispatched_answers_count(tmp_path: Path) -> None:
     shop = in_review(tmp_path / "shop", evidence="dispatched")
-    shop.reply("quality-claude.md", NOTHING)
-    shop.reply("scope-claude.md", NOTHING)
-    advanced = engine.advance(shop.workspace(), Options())
+    shop.find_nothing()
+    advanced = shop.next()
     file = "reviews/design/round-01/scope-claude.clean.md"
     shop.write(file, runs.clean("scope-claude"))
     state = derive(shop.workspace())

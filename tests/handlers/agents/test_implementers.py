@@ -14,7 +14,6 @@ from qrspi.engine_with_agents import Driven
 from qrspi.handlers.agents import awaited_agents, fan_out
 from qrspi.handlers.agents.dispatch_options import Sending
 from qrspi.handlers.jobs.job import Options
-from qrspi.world.runs.workspace import Workspace
 from tests import deliveries, runs
 from tests.checkpoints import rows, script
 from tests.handlers.shop import Told
@@ -43,7 +42,7 @@ def shop(tmp_path: Path) -> Workshop:
 
 
 def driven(shop: Workshop) -> Driven:
-    workspace = Workspace(str(shop.run))
+    workspace = shop.workspace()
     options = Options()
     with fan_out.opened(workspace, options, Sending(), Told()) as dispatcher:
         return engine_with_agents.drive(workspace, options, dispatcher)
@@ -149,7 +148,7 @@ def test_text_and_configuration_go_to_a_light_implementer_where_a_run_says_so(
     files = deliveries.quick(light_implementer=switch)
     task = files["tasks/task-01.md"].replace(b"---\n", b"---\ntask_type: %b\n" % kind.encode(), 1)
     shop = Workshop(tmp_path / "shop", {**files, "tasks/task-01.md": task})
-    workspace = Workspace(str(shop.run))
+    workspace = shop.workspace()
     engine.advance(workspace, Options())
     (waiting,) = awaited_agents.line(workspace)
     assert (waiting.name, waiting.role) == ("task-01", role)

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from qrspi import engine
 from qrspi.core.derivation.derive import survey
 from qrspi.handlers.agents.assignments import Assignment, assignments
 from qrspi.handlers.agents.dispatch_options import How
@@ -43,7 +42,7 @@ def test_memory_does_not_grow_with_the_prompts_of_many(tmp_path: Path) -> None:
     shop = in_review(tmp_path / "shop")
     shop.write("design.md", runs.artifact("draft", f"# Design\n\n{LONG}"))
     shop.commit("a long design")
-    engine.advance(shop.workspace(), Options())
+    shop.next()
     one = orders(shop, 1)
     told = sum(len(each.prompt) for each in one)
     assert told > len(LONG)

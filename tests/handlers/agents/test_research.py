@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from qrspi import engine
 from qrspi.core.agents.roles import Role
 from qrspi.core.filenames import prompt_file
 from qrspi.handlers.agents import prompt_parameters
@@ -16,7 +15,6 @@ from qrspi.handlers.changes import change_set
 from qrspi.handlers.decisions import reject
 from qrspi.handlers.jobs.job import Options
 from qrspi.world.runs import role_files
-from qrspi.world.runs.workspace import Workspace
 from tests import runs
 from tests.handlers.shop import NOTHING, Shop
 from tests.markers import named_only
@@ -44,7 +42,7 @@ def test_each_question_within_the_budget_has_a_prompt_and_the_rest_is_listed(
     tmp_path: Path,
 ) -> None:
     shop = shop_for(tmp_path, question_budget="2")
-    answer = engine.advance(Workspace(str(shop.run)), Options()).state.next
+    answer = shop.next().state.next
     assert answer.action == "author"
     assert answer.missing == ("research/q01-codebase.md", "research/q02-web.md")
     assert tuple(map(prompt_file, answer.asks)) == (
@@ -64,7 +62,7 @@ def test_each_question_within_the_budget_has_a_prompt_and_the_rest_is_listed(
 @pytest.mark.rule("DSR-01")
 def test_of_one_question_nothing_is_said_as_of_many(tmp_path: Path) -> None:
     shop = shop_for(tmp_path, question_budget="1")
-    answer = engine.advance(Workspace(str(shop.run)), Options()).state.next
+    answer = shop.next().state.next
     assert answer.because[1] == "1 question has no answer yet"
     assert answer.summary == (
         "Answer 1 question of questions.md, in research/q01-codebase.md, then run `qrspi next "
@@ -81,7 +79,7 @@ def test_nobody_who_looks_for_facts_learns_what_they_are_wanted_for(
     shop = shop_for(tmp_path, "full")
     for name in ("q01-codebase", "q02-web", "q03-codebase") if answered else ():
         shop.write(f"research/{name}.md", SOURCED)
-    (asked, *_) = engine.advance(Workspace(str(shop.run)), Options()).state.next.asks
+    (asked, *_) = shop.next().state.next.asks
     prompt = shop.read(prompt_file(asked))
     assert shop.run.name not in prompt and str(shop.run) not in prompt
     assert "goals.md" not in prompt
@@ -114,7 +112,7 @@ def research_prompts(shop: Shop) -> Iterator[tuple[str, str]]:
 
 
 def awaited(shop: Shop) -> Iterator[tuple[str, str]]:
-    for ask in engine.advance(Workspace(str(shop.run)), Options()).state.next.asks:
+    for ask in shop.next().state.next.asks:
         yield f"{ask.kind} {ask.round} {ask.target}".strip(), shop.read(prompt_file(ask))
 
 
@@ -150,7 +148,7 @@ def test_no_prompt_about_facts_tells_what_they_are_wanted_for(tmp_path: Path, pr
 @pytest.mark.rule("DSR-01")
 def test_on_the_full_route_every_question_is_asked(tmp_path: Path) -> None:
     shop = shop_for(tmp_path, "full")
-    answer = engine.advance(Workspace(str(shop.run)), Options()).state.next
+    answer = shop.next().state.next
     assert len(answer.asks) == 3
 
 
@@ -281,9 +279,9 @@ def test_rejected_research_asks_again_what_the_feedback_names(tmp_path: Path) ->
     shop.reply("quality-claude.md", NOTHING)
     assert shop.driven().failures == ()
     words = b"Look at the newer standard for question 2, and Q99."
-    with change_set.deciding(Workspace(str(shop.run)), Options(), "reject") as job:
+    with change_set.deciding(shop.workspace(), Options(), "reject") as job:
         change_set.carry_out(job, reject.plan(job, "research", words))
-    answer = engine.advance(Workspace(str(shop.run)), Options()).state.next
+    answer = shop.next().state.next
     feedback = "feedback/research-round-01.md"
     assert answer.missing == ("research/q02-web.md",)
     assert answer.inputs == ("questions.md", feedback)
@@ -292,7 +290,7 @@ def test_rejected_research_asks_again_what_the_feedback_names(tmp_path: Path) ->
     assert "\n## User Feedback\n\nLook at the newer standard" in prompt
     role = role_files.shipped("author-research-question")
     assert isinstance(role, Role)
-    job = change_set.look(Workspace(str(shop.run)), Options())
+    job = change_set.look(shop.workspace(), Options())
     told = prompt_parameters.prompt(job, answer.asks[0], Agent(role, "middle", prints=True))
     assert "in app/users.py:L3" in told and "Look at the newer standard" in told
     newer = SOURCED.replace("nowhere else", "in the newer one")

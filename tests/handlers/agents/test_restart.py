@@ -21,7 +21,6 @@ from qrspi.handlers.agents import unused_answers
 from qrspi.handlers.changes import change_set
 from qrspi.handlers.jobs.job import Options
 from qrspi.world.agents import dispatch_folder
-from qrspi.world.runs.workspace import Workspace
 from tests import runs
 from tests.handlers.shop import NOTHING, QUESTIONS, Shop, at_questions, commands, in_review, printed
 from tests.project import trap
@@ -87,7 +86,7 @@ def test_a_kill_between_the_reply_and_the_files_pays_nothing_twice(shop: Shop) -
     process = started(shop)
     until(lambda: calls(shop) == 2)
     folder = shop.run / ".qrspi/dispatch/design/round-01"
-    with Workspace(str(shop.run)).locked():
+    with shop.workspace().locked():
         (shop.root.parent / "go").touch()
         until(lambda: len(list(folder.glob("*.reply"))) == 2)
         process.kill()
@@ -177,7 +176,7 @@ def test_an_interrupt_does_not_wait_for_a_model_that_thinks(
 def test_the_run_is_free_while_agents_work(shop: Shop) -> None:
     process = started(shop)
     until(lambda: calls(shop) == 2)
-    with Workspace(str(shop.run)).locked(0.5):
+    with shop.workspace().locked(0.5):
         pass
     second = subprocess.run(
         [COMMAND, "next", "--dispatch", "--lock-timeout", "0.01"],
@@ -203,11 +202,7 @@ def test_a_kill_between_a_draft_and_its_commit_is_made_good(tmp_path: Path) -> N
     assert shop.git("log", "-1", "--format=%s") == "docs(qrspi): draft questions for user-auth"
     shop.git("reset", "-q", "--soft", "HEAD~1")
     shop.git("restore", "--staged", ".")
-    with dispatch_folder.held(str(shop.run), 1, "test") as held:
-        place = ".qrspi/dispatch/questions/author"
-        record = held.record(place)
-        assert record
-        held.keep(place, record._replace(state="taking"))
+    shop.left(".qrspi/dispatch/questions/author", "taking")
     (shop.replies / "author.md").unlink()
     shop.reply("quality-claude.md", NOTHING)
     driven = shop.driven()
@@ -224,7 +219,7 @@ def test_a_kill_between_fixed_text_and_dispositions_is_made_good(tmp_path: Path)
     shop.reply("scope-claude.md", NOTHING)
     driven = shop.driven()
     assert [one.code for one in driven.failures] == ["transport-no-script"]
-    before = shop.read("design.md").encode()
+    before = shop.data("design.md")
     fixed = "---\nstatus: draft\n---\n# Design\n\n## Approach\n\nAnother way.\n"
     reply = f"{fixed}<<<FILE dispositions>>>\n- quality-claude.R1-F01: applied.\n"
     shop.reply("fixer.md", reply)
@@ -233,12 +228,8 @@ def test_a_kill_between_fixed_text_and_dispositions_is_made_good(tmp_path: Path)
     (shop.replies / "fixer.md").unlink()
     shop.write(".qrspi/spend.jsonl", spent)
     (shop.run / "reviews/design/round-01-dispositions.md").unlink()
-    with dispatch_folder.held(str(shop.run), 1, "test") as held:
-        place = ".qrspi/dispatch/design/round-01/fixer"
-        record = held.record(place)
-        assert record
-        files = {"design.md": dispatch_folder.atomic_write.sha256(before)}
-        held.keep(place, record._replace(state="taking", files=files))
+    files = {"design.md": dispatch_folder.atomic_write.sha256(before)}
+    shop.left(".qrspi/dispatch/design/round-01/fixer", "taking", **files)
     sent = shop.sent()
     assert (sent.failures, len(shop.ledger())) == ((), spent.count(b"\n") + 1)
     assert shop.read("reviews/design/round-01-dispositions.md") == (
@@ -255,11 +246,7 @@ def test_what_was_paid_and_not_written_down_is_entered_later(tmp_path: Path) -> 
     shop.driven()
     ledger = shop.run / ".qrspi/spend.jsonl"
     ledger.unlink()
-    with dispatch_folder.held(str(shop.run), 1, "test") as held:
-        place = ".qrspi/dispatch/design/round-01/quality-claude"
-        record = held.record(place)
-        assert record
-        held.keep(place, record._replace(state="sent"))
+    shop.left(".qrspi/dispatch/design/round-01/quality-claude", "sent")
     shop.reply("scope-claude.md", NOTHING)
     shop.driven()
     assert [(one["name"], one["usd"]) for one in shop.ledger()] == [
@@ -276,11 +263,7 @@ def test_a_captured_answer_that_is_none_is_not_found_for_ever(tmp_path: Path) ->
     shop.reply("scope-claude.md", NOTHING)
     shop.driven(calls=0)
     place = ".qrspi/dispatch/design/round-01/quality-claude"
-    with dispatch_folder.held(str(shop.run), 1, "test") as held:
-        record = held.record(place)
-        assert record
-        held.keep(place, record._replace(state="sent"))
-        held.capture(place, b"half of an ans")
+    shop.left(place, "sent", b"half of an ans")
     assert [one.code for one in shop.driven().failures] == ["reply-not-json"]
     assert shop.dispatch("design/round-01/quality-claude")["state"] == "failed"
     assert shop.driven().failures == ()
@@ -362,14 +345,14 @@ def test_a_kill_between_the_files_and_the_trail_is_put_on_record_later(shop: Sho
     (shop.run / "reviews/design/round-01/scope-claude.clean.md").write_bytes(
         runs.clean("scope-claude") + b"Changed.\n"
     )
-    known = evidence.origins(audit_trail.lines(Workspace(shop.run)))
+    known = evidence.origins(audit_trail.lines(shop.workspace()))
     assert evidence_of(shop, file, known) == "found"
     with (
-        Workspace(str(shop.run)).locked() as workspace,
+        shop.workspace().locked() as workspace,
         dispatch_folder.held(str(shop.run), 1, "test") as box,
     ):
         unused_answers.settle(change_set.look(workspace, Options()), box)
-    known = evidence.origins(audit_trail.lines(Workspace(shop.run)))
+    known = evidence.origins(audit_trail.lines(shop.workspace()))
     assert evidence_of(shop, file, known) == "dispatched"
     changed = "reviews/design/round-01/scope-claude.clean.md"
     assert evidence_of(shop, changed, known) == "found"
@@ -458,9 +441,9 @@ def test_an_answer_of_another_id_is_not_put_on_record_as_dispatched(shop: Shop) 
     forged = [one | {"job_id": "0" * 64} for one in sent if one["state"] == "sent"]
     jobs.write_text("".join(json.dumps(one) + "\n" for one in forged))
     with (
-        Workspace(str(shop.run)).locked() as workspace,
+        shop.workspace().locked() as workspace,
         dispatch_folder.held(str(shop.run), 1, "test") as box,
     ):
         unused_answers.settle(change_set.look(workspace, Options()), box)
-    known = evidence.origins(audit_trail.lines(Workspace(shop.run)))
+    known = evidence.origins(audit_trail.lines(shop.workspace()))
     assert evidence_of(shop, file, known) == "found"

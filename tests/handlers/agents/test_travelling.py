@@ -30,7 +30,7 @@ def chosen(shop: Shop, asks: tuple[Ask, ...] = (), how: How = AWAY) -> dict[str,
 @pytest.mark.rule("EXE-07", "EXE-17")
 def test_reviewers_travel_by_their_vendors_name_whatever_config_says(tmp_path: Path) -> None:
     shop = in_review(tmp_path / "shop", commands=commands("/bin/false"))
-    engine.advance(shop.workspace(), Options())
+    shop.next()
     away = chosen(shop)
     assert {one.means.transport for one in away.values()} == {"celery"}
     assert {one.means.vendor for one in away.values()} == {"claude"}
@@ -76,7 +76,7 @@ def test_a_model_that_cannot_be_named_to_a_worker_is_refused(tmp_path: Path) -> 
     config.write_text(config.read_text().replace("model: large", f"model: {long}"))
     shop.commit("another model")
     workspace = shop.workspace()
-    engine.advance(shop.workspace(), Options())
+    shop.next()
     job = Job.of(workspace, survey(workspace), Options())
     assert job is not None
     found = assignments(job, AWAY)

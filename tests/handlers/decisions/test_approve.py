@@ -8,27 +8,22 @@ from pathlib import Path
 
 import pytest
 
-from qrspi import engine
 from qrspi.core.code_steps import test_results
 from qrspi.core.code_steps.test_results import Results
-from qrspi.core.errors import Halt, Refusal
 from qrspi.core.pipeline import ROUTES
 from qrspi.handlers.changes import change_set
 from qrspi.handlers.changes.change_set import ChangeSet
 from qrspi.handlers.decisions import approve
 from qrspi.handlers.decisions.approve import Consent
 from qrspi.handlers.jobs.job import Job, Options
-from qrspi.world.runs.workspace import Workspace
 from tests import runs
 from tests.handlers.gates import DRAFT, NOW, TEXT, USER, WHO, Gate, cut_off, left, reviewed_clean
+from tests.handlers.refusals import halt, refusal
 from tests.runs import approved, artifact, config
 
+pytestmark = pytest.mark.usefixtures("fixed_time")
+
 UNREVIEWED = Consent(unreviewed=True)
-
-
-@pytest.fixture(autouse=True)
-def _fixed_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("QRSPI_NOW", NOW)
 
 
 def yes(job: Job) -> ChangeSet:
@@ -188,10 +183,9 @@ def test_on_a_detached_head_nothing_is_approved(tmp_path: Path) -> None:
     gate = Gate(tmp_path / "shop", PLAN)
     gate.git("checkout", "-q", "--detach")
     before = gate.files()
-    with pytest.raises(Refusal) as refusal:
-        gate.make(yes)
-    assert refusal.value.exit_code == 3
-    assert refusal.value.problem.hint == "git switch -c NAME"
+    refused = refusal(gate.make, yes)
+    assert refused.exit_code == 3
+    assert refused.problem.hint == "git switch -c NAME"
     assert gate.files() == before
     gate.options = Options(no_commit=True)
     gate.make(yes)
@@ -336,9 +330,10 @@ def test_what_cannot_be_approved(
 ) -> None:
     gate = Gate(tmp_path / "shop", files)
     now = left_alone(gate)
-    with pytest.raises(Refusal) as refused:
-        gate.make(lambda job: approve.plan(job, approve.step_of(job, step), UNREVIEWED))
-    assert (refused.value.exit_code, refused.value.problem.message) == (3, line)
+    refused = refusal(
+        gate.make, lambda job: approve.plan(job, approve.step_of(job, step), UNREVIEWED)
+    )
+    assert (refused.exit_code, str(refused)) == (3, line)
     assert left_alone(gate) == now
 
 
@@ -353,10 +348,9 @@ def test_goals_and_design_are_for_people(tmp_path: Path, surface: str, step: str
     earlier = ("goals", "questions", "research") if step == "design" else ()
     gate = Gate(tmp_path / "shop", before(*earlier) | {f"{step}.md": TEXT})
     gate.options = gate.options._replace(actor=surface)
-    with pytest.raises(Refusal) as refused:
-        gate.make(yes)
+    refused = refusal(gate.make, yes)
     line = f"{step} is approved by a person, not through {surface}"
-    assert refused.value.problem.message == line
+    assert str(refused) == line
     gate.options = gate.options._replace(actor="web")
     gate.make(yes)
     assert gate.records()[-1]["surface"] == "web"
@@ -372,19 +366,14 @@ def test_other_steps_may_be_approved_through_a_host(
     if allowed:
         gate.make(yes)
     else:
-        with pytest.raises(Refusal):
-            gate.make(yes)
+        refusal(gate.make, yes)
     assert (gate.run / "approvals.jsonl").exists() is allowed
-
-
-def assembled(gate: Gate) -> None:
-    engine.advance(Workspace(gate.run), gate.options)
 
 
 @pytest.mark.rule("APR-01")
 def test_a_clean_review_needs_no_word_more(tmp_path: Path) -> None:
     gate = Gate(tmp_path / "shop", DRAFT | reviewed_clean("goals", TEXT))
-    assembled(gate)
+    gate.next()
     seen = approve.standing(gate.job(), "goals")
     assert (seen.review, seen.clean) == ("Reviews passed clean in round 1", True)
     gate.make(lambda job: approve.plan(job, "goals"))
@@ -440,11 +429,10 @@ def test_anything_but_clean_needs_a_word(
     tmp_path: Path, case: str, files: dict[str, bytes], review: str
 ) -> None:
     gate = Gate(tmp_path / "shop", DRAFT | files)
-    assembled(gate)
+    gate.next()
     now = gate.files()
-    with pytest.raises(Refusal) as refused:
-        gate.make(lambda job: approve.plan(job, "goals"))
-    problem = refused.value.problem
+    refused = refusal(gate.make, lambda job: approve.plan(job, "goals"))
+    problem = refused.problem
     assert problem.message == f"{review}: goals.md is approved all the same only with --unreviewed"
     following = gate.job().next
     all_the_same = f"qrspi approve {runs.RUN} goals --unreviewed"
@@ -460,10 +448,9 @@ def test_a_yes_is_for_the_text_that_was_shown(tmp_path: Path) -> None:
     gate = Gate(tmp_path / "shop", DRAFT)
     shown = approve.standing(gate.job(), "goals")
     gate.write("goals.md", CHANGED)
-    with pytest.raises(Refusal) as refused:
-        gate.make(lambda job: approve.plan(job, "goals", Consent(shown=shown)))
+    refused = refusal(gate.make, lambda job: approve.plan(job, "goals", Consent(shown=shown)))
     line = "goals.md or its reviews changed while you were asked: look at it again"
-    assert refused.value.problem.message == line
+    assert str(refused) == line
     assert gate.files()["goals.md"] == CHANGED
 
 
@@ -495,9 +482,7 @@ def test_a_hook_that_refuses_leaves_the_approval_and_the_same_command_commits_it
 ) -> None:
     gate = Gate(tmp_path / "shop", DRAFT)
     gate.hook("pre-commit", "echo not today >&2; exit 1")
-    with pytest.raises(Halt) as halted:
-        gate.make(yes)
-    assert halted.value.problem.message == "git commit exited 1: not today"
+    assert str(halt(gate.make, yes)) == "git commit exited 1: not today"
     assert gate.status_of("goals") == b"status: approved"
     (gate.root / ".git/hooks/pre-commit").unlink()
     move, done = gate.make(yes)
@@ -512,8 +497,7 @@ def test_where_git_cannot_commit_nothing_is_written(tmp_path: Path, obstacle: st
     gate = Gate(tmp_path / "shop", DRAFT)
     (gate.root / ".git" / obstacle).write_text(gate.git("rev-parse", "HEAD"))
     before = gate.files()
-    with pytest.raises(Halt):
-        gate.make(yes)
+    halt(gate.make, yes)
     assert gate.files() == before
 
 
@@ -527,9 +511,7 @@ def test_where_git_knows_nobody_nothing_is_written(
         monkeypatch.delenv(f"GIT_{role}_NAME")
         monkeypatch.delenv(f"GIT_{role}_EMAIL")
     before = gate.files()
-    with pytest.raises(Halt) as halted:
-        gate.make(yes)
-    assert halted.value.problem.code == "no-identity"
+    assert halt(gate.make, yes).problem.code == "no-identity"
     assert gate.files() == before
 
 
@@ -547,7 +529,7 @@ def test_what_was_unapproved_unchanged_is_not_reviewed_again(tmp_path: Path) -> 
     from qrspi.handlers.decisions import rewind
 
     gate = Gate(tmp_path / "shop", DRAFT | reviewed_clean("goals", TEXT))
-    assembled(gate)
+    gate.next()
     gate.make(lambda job: approve.plan(job, "goals"))
     gate.make(lambda job: rewind.unapprove(job, "goals"))
     answer = gate.job().next
@@ -558,7 +540,7 @@ def test_looking_writes_nothing(tmp_path: Path) -> None:
     gate = Gate(tmp_path / "shop", DRAFT)
     approve.plan(gate.job(), "goals", UNREVIEWED)
     assert not (gate.run / ".qrspi").exists()
-    assert isinstance(change_set.look(Workspace(gate.run), gate.options), Job)
+    assert isinstance(change_set.look(gate.workspace(), gate.options), Job)
 
 
 @pytest.mark.rule("ENG-04")
@@ -572,11 +554,10 @@ def test_an_index_that_a_killed_git_left_behind_is_brought_along(tmp_path: Path)
     gate.make(yes)
     index.write_bytes(old)
     assert len(gate.status()) == 4
-    with pytest.raises(Refusal) as refused:
-        gate.make(lambda job: approve.plan(job, approve.step_of(job, None), UNREVIEWED))
-    assert (
-        refused.value.problem.message == "goals.md is approved already: next is to write questions"
+    refused = refusal(
+        gate.make, lambda job: approve.plan(job, approve.step_of(job, None), UNREVIEWED)
     )
+    assert str(refused) == "goals.md is approved already: next is to write questions"
     assert gate.status() == ["A  mine.txt"]
 
 

@@ -14,7 +14,6 @@ from pathlib import Path
 import pytest
 
 from qrspi import engine
-from qrspi.core.errors import Halt, Refusal
 from qrspi.core.pipeline import STEP, STEPS
 from qrspi.core.steps import after_round, permits
 from qrspi.handlers.changes import change_set
@@ -24,17 +23,15 @@ from qrspi.handlers.decisions.approve import Consent
 from qrspi.handlers.jobs.job import Job, Options
 from qrspi.world.runs.workspace import Workspace
 from tests import quick, runs
+from tests.handlers.refusals import halt, refusal
 from tests.project import Project, decided
 from tests.quick import LOG, RECORDS, advance, place, put, status
 from tests.runs import contents, lines
 from tests.world.conftest import unprivileged as unprivileged
 
+pytestmark = pytest.mark.usefixtures("fixed_time")
+
 NOW = "2026-05-17T09:30:00Z"
-
-
-@pytest.fixture(autouse=True)
-def _fixed_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("QRSPI_NOW", NOW)
 
 
 def manifest_hash(run: Path, step: str, number: int = 1) -> str:
@@ -559,10 +556,9 @@ def test_a_log_that_cannot_be_added_to_halts(
     run = quick.reviewed(tmp_path, git=git)
     message = harm(run)
     head = Project(tmp_path).git("rev-parse", "HEAD") if git else ""
-    with pytest.raises(Halt) as halted:
-        advance(run)
-    assert halted.value.problem.message == message
-    assert halted.value.problem.file == LOG
+    halted = halt(advance, run)
+    assert str(halted) == message
+    assert halted.problem.file == LOG
     nothing_approved(run)
     assert not git or Project(tmp_path).git("rev-parse", "HEAD") == head
     if (run / LOG).is_dir():
@@ -577,9 +573,7 @@ def test_a_log_that_cannot_be_added_to_halts(
 def test_a_log_without_the_right_to_write_halts(unprivileged: Path) -> None:
     run = quick.reviewed(unprivileged)
     put(run, LOG, b"").chmod(0o444)
-    with pytest.raises(Halt) as halted:
-        advance(run)
-    assert halted.value.problem.message == f"cannot write {LOG}: Permission denied"
+    assert str(halt(advance, run)) == f"cannot write {LOG}: Permission denied"
     nothing_approved(run)
 
 
@@ -618,8 +612,7 @@ def test_a_sentinel_that_cannot_be_written_approves_nothing(tmp_path: Path, kind
         name.mkdir()
     else:
         name.symlink_to(run / "goals.md")
-    with pytest.raises(Refusal):
-        advance(run)
+    refusal(advance, run)
     assert (status(run, "questions"), lines(run, RECORDS)) == ("draft", [])
     name.rmdir() if kind == "directory" else name.unlink()
     advance(run)
@@ -635,9 +628,8 @@ def test_a_text_saved_at_the_last_moment_is_not_approved(tmp_path: Path) -> None
         assert found.facts
         job = Job(workspace, found.facts, found.loop, found.state.next)
         edited(run)
-        with pytest.raises(Refusal) as refused:
-            cascade.handle(job)
-    assert str(refused.value) == (
+        refused = refusal(cascade.handle, job)
+    assert str(refused) == (
         "questions.md was changed by someone else meanwhile and is not approved"
     )
     nothing_approved(run)
@@ -694,11 +686,9 @@ def test_a_commit_that_a_hook_refused_is_made_later(tmp_path: Path) -> None:
     run = quick.reviewed(tmp_path, git=True)
     project = Project(tmp_path)
     project.hook("pre-commit", "echo no >&2; exit 1")
-    with pytest.raises(Halt):
-        advance(run)
+    halt(advance, run)
     assert (status(run, "questions"), len(lines(run, RECORDS))) == ("approved", 1)
-    with pytest.raises(Halt):
-        advance(run)
+    halt(advance, run)
     assert handlers(advance(run, no_commit=True)) == ["write-prompts"]
     (tmp_path / ".git/hooks/pre-commit").unlink()
     outcome = advance(run)

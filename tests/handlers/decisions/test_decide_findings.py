@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from qrspi import engine
-from qrspi.core.errors import Refusal
 from qrspi.handlers.changes import change_set
 from qrspi.handlers.changes.change_set import ChangeSet
 from qrspi.handlers.decisions import decide_findings
 from qrspi.handlers.jobs.job import Job
-from qrspi.world.runs.workspace import Workspace
 from tests import runs
 from tests.handlers.gates import DRAFT, NOW, TEXT, USER, WHO, Gate, about, paused
+from tests.handlers.refusals import refusal
+
+pytestmark = pytest.mark.usefixtures("fixed_time")
 
 PAUSE = "reviews/goals-loop-pause-round-01.md"
 ROUND = "reviews/goals/round-01"
@@ -25,15 +25,10 @@ RAISED = paused(
 )
 
 
-@pytest.fixture(autouse=True)
-def _fixed_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("QRSPI_NOW", NOW)
-
-
 @pytest.fixture
 def gate(tmp_path: Path) -> Gate:
     gate = Gate(tmp_path / "shop", DRAFT | RAISED)
-    engine.advance(Workspace(gate.run), gate.options)
+    gate.next()
     return gate
 
 
@@ -90,7 +85,7 @@ def test_when_all_are_made_the_loop_goes_on(gate: Gate) -> None:
 @pytest.mark.rule("PSE-06", "DSP-01")
 def test_when_nothing_is_to_be_applied_the_loop_ends_at_the_gate(gate: Gate) -> None:
     gate.make(lambda job: decide_findings.plan(job, decide_findings.waiting(job), "skip"))
-    engine.advance(Workspace(gate.run), gate.options)
+    gate.next()
     answer = gate.job().next
     assert (answer.action, answer.because) == (
         "approve",
@@ -109,11 +104,8 @@ def test_several_at_once(gate: Gate, names: tuple[str, ...]) -> None:
 def test_one_that_cannot_be_decided_stops_them_all(gate: Gate) -> None:
     gate.make(lambda job: decide_findings.plan(job, [FIRST], "apply"))
     before = gate.files()
-    with pytest.raises(Refusal) as refused:
-        gate.make(lambda job: decide_findings.plan(job, [SECOND, FIRST], "skip"))
-    assert refused.value.problem.message == (
-        f"{FIRST}: it is decided already: apply; undecided: {SECOND}"
-    )
+    refused = refusal(gate.make, lambda job: decide_findings.plan(job, [SECOND, FIRST], "skip"))
+    assert str(refused) == (f"{FIRST}: it is decided already: apply; undecided: {SECOND}")
     assert gate.files() == before
 
 
@@ -126,20 +118,18 @@ def test_the_proposed_are_decided_together_and_the_paused_stay(tmp_path: Path) -
     }
     files = {path: data for path, data in RAISED.items() if "quality-claude" not in path}
     gate = Gate(tmp_path / "shop", DRAFT | files | proposed)
-    engine.advance(Workspace(gate.run), gate.options)
+    gate.next()
     move, _ = gate.make(
         lambda job: decide_findings.plan(job, decide_findings.waiting(job, ("propose",)), "apply")
     )
     assert move.concerns == ("quality-claude.R1-F01", "quality-claude.R1-F02")
     assert gate.job().next.missing == (FIRST, SECOND)
-    with pytest.raises(Refusal) as refused:
-        gate.make(
-            lambda job: decide_findings.plan(
-                job, decide_findings.waiting(job, ("propose",)), "skip"
-            )
-        )
+    refused = refusal(
+        gate.make,
+        lambda job: decide_findings.plan(job, decide_findings.waiting(job, ("propose",)), "skip"),
+    )
     line = "no proposed finding waits for a decision: next is a decision about goals round 1"
-    assert refused.value.problem.message == line
+    assert str(refused) == line
 
 
 @pytest.mark.rule("PSE-01", "PSE-05")
@@ -147,7 +137,7 @@ def test_a_finding_that_comes_in_later_waits_too(gate: Gate) -> None:
     gate.make(lambda job: decide_findings.plan(job, [FIRST, SECOND], "skip"))
     late = about("goals", 3, cites="goals.md:L11")
     gate.write(f"{ROUND}/scope-claude.finding-F03.md", late)
-    engine.advance(Workspace(gate.run), gate.options)
+    gate.next()
     assert gate.job().next.missing == ("scope-claude.R1-F03",)
     gate.make(lambda job: decide_findings.plan(job, ["scope-claude.R1-F03"], "skip"))
     text = gate.files()[PAUSE].decode()
@@ -165,9 +155,7 @@ def test_an_edit_of_the_pause_file_meanwhile_is_kept(gate: Gate) -> None:
         file.write_bytes(file.read_bytes().replace(b"F01: pending", b"F01: skip"))
         return move
 
-    with pytest.raises(Refusal) as refused:
-        gate.make(build)
-    assert refused.value.problem.code == "changed-meanwhile"
+    assert refusal(gate.make, build).problem.code == "changed-meanwhile"
     assert b"F01: skip" in gate.files()[PAUSE]
 
 
@@ -178,4 +166,4 @@ def test_a_step_can_be_named_where_several_wait(gate: Gate) -> None:
     assert decide_findings.about(job, subject("goals")) is job
     other = decide_findings.about(job, subject("task-01"))
     assert other.loop is not None and other.loop.stage == "none"
-    assert change_set.look(Workspace(gate.run), gate.options).loop == job.loop
+    assert change_set.look(gate.workspace(), gate.options).loop == job.loop

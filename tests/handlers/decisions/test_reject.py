@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from qrspi.core.errors import Halt, Refusal
+from qrspi.core.errors import Halt
 from qrspi.core.records import feedback
 from qrspi.handlers.changes.change_set import ChangeSet
 from qrspi.handlers.decisions import reject
@@ -14,14 +14,12 @@ from qrspi.handlers.jobs.job import Job
 from tests import runs
 from tests.handlers.decisions.test_approve import PLAN
 from tests.handlers.gates import DRAFT, NOW, TEXT, USER, WHO, Gate, cut_off, left, reviewed_clean
+from tests.handlers.refusals import refusal
 from tests.runs import artifact
 
+pytestmark = pytest.mark.usefixtures("fixed_time")
+
 CHANGED = artifact(body="# Text\n\n## Approach\n\nOther words.\n")
-
-
-@pytest.fixture(autouse=True)
-def _fixed_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("QRSPI_NOW", NOW)
 
 
 def no(job: Job, words: bytes = b"Say for whom.") -> ChangeSet:
@@ -96,10 +94,9 @@ def test_the_same_words_about_the_same_text_are_said_once(tmp_path: Path) -> Non
     gate = Gate(tmp_path / "shop", DRAFT)
     gate.make(no)
     before = left(gate)
-    with pytest.raises(Refusal) as refused:
-        gate.make(no)
+    refused = refusal(gate.make, no)
     line = "goals.md is rejected with these very words already: feedback/goals-round-01.md"
-    assert refused.value.problem.message == line
+    assert str(refused) == line
     assert left(gate) == before
 
 
@@ -116,9 +113,7 @@ def test_the_tasks_of_a_plan_go_back_with_it(tmp_path: Path) -> None:
 @pytest.mark.parametrize("words", [b"", b" \n\t"])
 def test_words_are_needed(tmp_path: Path, words: bytes) -> None:
     gate = Gate(tmp_path / "shop", DRAFT)
-    with pytest.raises(Refusal) as refused:
-        gate.make(lambda job: no(job, words))
-    assert refused.value.problem.message == (
+    assert str(refusal(gate.make, lambda job: no(job, words))) == (
         "the feedback is empty: say what is wrong with goals.md"
     )
     assert gate.files() == DRAFT
@@ -127,9 +122,10 @@ def test_words_are_needed(tmp_path: Path, words: bytes) -> None:
 @pytest.mark.rule("REJ-01", "SEC-02")
 def test_a_book_is_no_feedback(tmp_path: Path) -> None:
     gate = Gate(tmp_path / "shop", DRAFT)
-    with pytest.raises(Refusal) as refused:
-        gate.make(lambda job: no(job, b"x" * (feedback.LIMIT + 1)))
-    assert refused.value.problem.message == "the feedback has 1048577 bytes, the most is 1048576"
+    assert (
+        str(refusal(gate.make, lambda job: no(job, b"x" * (feedback.LIMIT + 1))))
+        == "the feedback has 1048577 bytes, the most is 1048576"
+    )
     assert gate.files() == DRAFT
 
 
@@ -154,10 +150,9 @@ def test_where_the_words_cannot_be_kept_nothing_is_changed(
     else:
         (gate.run / "feedback").symlink_to(tmp_path)
     before = gate.files()
-    with pytest.raises(Refusal) as refused:
-        gate.make(no)
-    assert refused.value.problem.message == line
-    assert isinstance(refused.value, Halt) is (obstacle == "file")
+    refused = refusal(gate.make, no)
+    assert str(refused) == line
+    assert isinstance(refused, Halt) is (obstacle == "file")
     assert gate.files() == before
 
 

@@ -13,9 +13,9 @@ from qrspi.core.steps.facts import artifact_status
 from qrspi.handlers.changes import change_set
 from qrspi.handlers.decisions import replan
 from qrspi.world.files.run_tree import DiskTree
-from qrspi.world.runs.workspace import Workspace
 from tests import runs
 from tests.deliveries import PUT_AWAY, finished
+from tests.handlers.refusals import refusal
 from tests.handlers.workshop import Workshop
 
 LATER = ("parallelize", "implement", "integrate", "test")
@@ -50,7 +50,7 @@ def test_a_minor_replan_opens_the_plan_and_what_is_left_to_do(shop: Workshop) ->
         "task-04": "replan-draft",
     }
     assert statuses(shop, ("plan",)) == ["replan-draft"]
-    state = derive(Workspace(shop.run))
+    state = derive(shop.workspace())
     assert (state.current_step, state.next.action, state.next.kind) == (
         "replan",
         "replan",
@@ -78,7 +78,7 @@ def test_when_the_plan_is_approved_again_the_phase_is_put_away(shop: Workshop) -
     assert shop.has("reviews/plan/round-01/quality-claude.clean.md")
     assert statuses(shop, LATER) == ["draft", "missing", "missing", "missing"]
     assert not shop.has("replan-pending.md")
-    state = derive(Workspace(shop.run))
+    state = derive(shop.workspace())
     assert (state.phase, state.current_step, state.next.action) == (2, "parallelize", "author")
     assert [problem.code for problem in state.warnings if "after-approval" in problem.code] == []
     phase = next(line for line in shop.records() if line["event"] == "phase")
@@ -107,7 +107,7 @@ def test_a_clone_of_the_next_phase_derives_the_same(shop: Workshop, tmp_path: Pa
 def test_a_phase_that_is_half_put_away_is_finished(shop: Workshop, count: int) -> None:
     minor(shop)
     shop.approve("plan")
-    workspace = Workspace(shop.run)
+    workspace = shop.workspace()
     with workspace.locked():
         steps = replan.archive_steps(change_set.look(workspace, shop.options), 1)
         assert len(steps) == 20
@@ -119,7 +119,7 @@ def test_a_phase_that_is_half_put_away_is_finished(shop: Workshop, count: int) -
     assert shop.archived() >= PUT_AWAY
     assert shop.left() & (PUT_AWAY - {"parallelization.md"}) == set()
     assert [line["event"] for line in shop.records()].count("phase") == 1
-    state = derive(Workspace(shop.run))
+    state = derive(shop.workspace())
     assert (state.phase, state.current_step, state.next.action) == (2, "parallelize", "author")
     assert not shop.has("replan-pending.md")
 
@@ -139,7 +139,7 @@ def test_a_major_replan_resets_the_target_and_everything_after_it(
     assert statuses(shop, route[:at]) == ["approved"] * at
     assert statuses(shop, route[at:]) == ["draft"] * (len(route) - at)
     assert set(task_statuses(shop).values()) == {"draft"}
-    state = derive(Workspace(shop.run))
+    state = derive(shop.workspace())
     assert (state.current_step, state.next.action) == (target, "author")
     assert not shop.has("replan-pending.md")
     assert [line for line in shop.status() if "reviews/" not in line] == []
@@ -152,7 +152,7 @@ def test_a_major_replan_that_was_cut_off_is_finished_in_the_same_order(
 ) -> None:
     """One run, cut off further and further on; its twin is what should come of it."""
     shop = Workshop(tmp_path / "project", finished())
-    workspace = Workspace(shop.run)
+    workspace = shop.workspace()
     with workspace.locked():
         move = replan.major(change_set.look(workspace, shop.options), "design")
         assert [edit.path for edit in move.edits][:2] == ["approvals.jsonl", "design.md"]
@@ -165,7 +165,7 @@ def test_a_major_replan_that_was_cut_off_is_finished_in_the_same_order(
     route = ROUTES["full"]
     assert statuses(shop, route[3:]) == ["draft"] * len(route[3:])
     assert len(shop.records()) == 1
-    assert derive(Workspace(shop.run)).current_step == "design"
+    assert derive(shop.workspace()).current_step == "design"
 
 
 @pytest.mark.rule("RP-04")
@@ -174,9 +174,7 @@ def test_a_change_of_unknown_scope_is_major(shop: Workshop) -> None:
         "# Replan\n\nNot `scope-unknown` here.\n\n## What changes\n\n- the store: `scope-unknown`\n"
     )
     shop.write("replan.md", runs.artifact("draft", text))
-    with pytest.raises(Refusal) as caught:
-        minor(shop)
-    assert str(caught.value) == (
+    assert str(refusal(minor, shop)) == (
         "replan.md classes a change as scope-unknown, which is a major one: `qrspi replan major "
         "2026-05-17-user-auth --to STEP`"
     )
@@ -190,9 +188,9 @@ def test_a_change_of_unknown_scope_is_major(shop: Workshop) -> None:
 def test_there_is_nothing_to_replan_before_a_phase_is_done(shop: Workshop) -> None:
     (shop.run / "replan-pending.md").unlink()
     for build in (replan.minor, lambda job: replan.major(job, "plan")):
-        with pytest.raises(Refusal) as caught:
-            shop.make(build)
-        assert str(caught.value).startswith("no phase is finished: replan-pending.md is not there;")
+        assert str(refusal(shop.make, build)).startswith(
+            "no phase is finished: replan-pending.md is not there;"
+        )
     with pytest.raises(Misuse) as misuse:
         shop.make(lambda job: replan.major(job, "test"))
     assert str(misuse.value) == (

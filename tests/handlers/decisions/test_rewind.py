@@ -7,16 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from qrspi import engine
-from qrspi.core.errors import Refusal
 from qrspi.handlers.changes.change_set import ChangeSet
 from qrspi.handlers.decisions import approve, decide_findings, rewind
 from qrspi.handlers.decisions.approve import Consent
 from qrspi.handlers.jobs.job import Job
-from qrspi.world.runs.workspace import Workspace
 from tests import runs
 from tests.handlers.gates import NOW, TEXT, USER, WHO, Build, Gate, about, cut_off, left, paused
+from tests.handlers.refusals import refusal
 from tests.runs import approved, artifact, config
+
+pytestmark = pytest.mark.usefixtures("fixed_time")
 
 STEPS = ("goals", "questions", "research", "design", "phasing", "structure", "plan")
 FILES = {
@@ -38,11 +38,6 @@ RAISED = paused(
 OPEN = FILES | {"parallelization.md": TEXT} | RAISED
 
 
-@pytest.fixture(autouse=True)
-def _fixed_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("QRSPI_NOW", NOW)
-
-
 def to_research(job: Job) -> ChangeSet:
     return rewind.plan(job, "research")
 
@@ -57,7 +52,7 @@ def loop_back(job: Job) -> ChangeSet:
 
 def at_a_pause(root: Path) -> Gate:
     gate = Gate(root, OPEN)
-    engine.advance(Workspace(gate.run), gate.options)
+    gate.next()
     gate.commit("assembled")
     return gate
 
@@ -124,9 +119,10 @@ def test_the_reason_for_going_back_reaches_the_author(tmp_path: Path) -> None:
 @pytest.mark.rule("BWL-01")
 def test_a_reason_without_words_is_none(tmp_path: Path) -> None:
     gate = Gate(tmp_path / "shop", FILES)
-    with pytest.raises(Refusal) as refused:
-        gate.make(lambda job: rewind.plan(job, "research", words=b" "))
-    assert refused.value.problem.code == "empty-feedback"
+    assert (
+        refusal(gate.make, lambda job: rewind.plan(job, "research", words=b" ")).problem.code
+        == "empty-feedback"
+    )
     assert gate.files() == FILES
 
 
@@ -182,7 +178,7 @@ def test_the_next_round_of_the_step_that_was_left_looks_at_everything(tmp_path: 
         again = Consent(unreviewed=True)
         gate.make(lambda job, step=step, again=again: approve.plan(job, step, again))  # type: ignore[misc]
     assert gate.job().next.action == "prepare-round"
-    engine.advance(Workspace(gate.run), gate.options)
+    gate.next()
     manifest = (gate.run / "reviews/parallelize/round-02/.dispatch-manifest.json").read_text()
     assert '"rule": "CNV-02"' in manifest
     assert not (gate.run / FLAG).exists()
@@ -222,8 +218,7 @@ def test_the_same_command_finishes_after_a_kill(tmp_path: Path, build: Build) ->
         points += 1
     assert points == (9 if build is to_research else 10)
     assert gate.has("feedback/research-round-02.md") == (build is with_words)
-    with pytest.raises(Refusal):
-        gate.make(build)
+    refusal(gate.make, build)
 
 
 @pytest.mark.rule("ENG-04")
@@ -254,9 +249,8 @@ def test_what_was_approved_since_needs_a_record_of_its_own(tmp_path: Path) -> No
 )
 def test_where_one_cannot_go_back_to(tmp_path: Path, target: str, line: str) -> None:
     gate = Gate(tmp_path / "shop", FILES)
-    with pytest.raises(Refusal) as refused:
-        gate.make(lambda job: rewind.plan(job, target))
-    assert (refused.value.exit_code, refused.value.problem.message) == (3, line)
+    refused = refusal(gate.make, lambda job: rewind.plan(job, target))
+    assert (refused.exit_code, str(refused)) == (3, line)
     assert gate.files() == FILES
 
 

@@ -9,26 +9,21 @@ from typing import Any
 
 import pytest
 
-from qrspi import engine
-from qrspi.core.errors import Refusal
 from qrspi.core.yaml import frontmatter
 from qrspi.handlers.agents.assignments import assignments
 from qrspi.handlers.changes.change_set import ChangeSet
 from qrspi.handlers.jobs.job import Job
 from qrspi.handlers.menus import menu
 from qrspi.handlers.menus.menu import More
-from qrspi.world.runs.workspace import Workspace
 from tests.handlers.gates import DRAFT, NOW, TEXT, WHO, Build, Gate
+from tests.handlers.refusals import refusal
 from tests.runs import approved, artifact, clean, config, finding, manifest, score
+
+pytestmark = pytest.mark.usefixtures("fixed_time")
 
 ROUND = "reviews/goals/round-01"
 MANIFEST = f"{ROUND}/.dispatch-manifest.json"
 DISABLED = f"{ROUND}-verifier-disabled.md"
-
-
-@pytest.fixture(autouse=True)
-def _fixed_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("QRSPI_NOW", NOW)
 
 
 def choose(key: str, to: str | None = None) -> Build:
@@ -120,10 +115,9 @@ BAD = {F1: b"no frontmatter\n", F2: finding(number=2), S2: score(90)}
 def test_skip_is_not_offered_for_what_it_would_hide(tmp_path: Path) -> None:
     gate = Gate(tmp_path / "shop", OPEN | CLEAN | BAD)
     before = gate.files()
-    with pytest.raises(Refusal) as refused:
-        gate.make(choose("skip"))
+    refused = refusal(gate.make, choose("skip"))
     line = "'skip' is not offered now, next is the review of goals round 1; options: retry, stop"
-    assert (refused.value.exit_code, refused.value.problem.message) == (3, line)
+    assert (refused.exit_code, str(refused)) == (3, line)
     assert gate.files() == before
 
 
@@ -249,9 +243,8 @@ def test_nobody_is_sent_again_for_what_nobody_was_sent_for(
     tmp_path: Path, files: dict[str, bytes], line: str, hint: str
 ) -> None:
     gate = Gate(tmp_path / "shop", files)
-    with pytest.raises(Refusal) as refused:
-        gate.make(choose("retry"))
-    assert (refused.value.problem.message, refused.value.problem.hint) == (line, hint)
+    refused = refusal(gate.make, choose("retry"))
+    assert (str(refused), refused.problem.hint) == (line, hint)
     assert gate.files() == files
 
 
@@ -267,7 +260,7 @@ def test_a_retry_is_finished_after_a_kill(tmp_path: Path) -> None:
         gate.make(choose("retry"))
         assert _but_records(gate) == _but_records(whole), at
         if at > 6:  # from the marker on, whatever command comes next does it
-            engine.advance(Workspace(twin.run), twin.options)
+            twin.next()
             assert _but_records(twin) == _but_records(whole), at
 
 
@@ -302,10 +295,8 @@ def test_without_a_menu_nothing_is_resolved(
 ) -> None:
     gate = Gate(tmp_path / "shop", files)
     if MANIFEST in files:
-        engine.advance(Workspace(gate.run), gate.options)
-    with pytest.raises(Refusal) as refused:
-        gate.make(choose("retry"))
-    assert refused.value.problem.message == line
+        gate.next()
+    assert str(refusal(gate.make, choose("retry"))) == line
 
 
 FIXED = {
@@ -401,7 +392,7 @@ round 5: quality-claude.R5-F01 kept
 @pytest.mark.rule("CAP-02", "EVD-03")
 def test_what_is_unresolved_is_written_down_before_anybody_is_asked(tmp_path: Path) -> None:
     gate = Gate(tmp_path / "shop", DRAFT | rounds(5, paused=True))
-    outcome = engine.advance(Workspace(gate.run), gate.options)
+    outcome = gate.next()
     assert [done.handler for done in outcome.performed] == ["escape"]
     assert gate.files()[ESCAPE].decode() == ESCAPED
     answer = outcome.state.next
@@ -410,7 +401,7 @@ def test_what_is_unresolved_is_written_down_before_anybody_is_asked(tmp_path: Pa
     assert answer.because[-1] == (
         "stagnant: from round 2 to 5: 0 resolved, 3 persisting, 0 re-raised, 0 new"
     )
-    assert engine.advance(Workspace(gate.run), gate.options).performed == ()
+    assert gate.next().performed == ()
 
 
 @pytest.mark.rule("CAP-04", "EVD-03")
@@ -448,12 +439,13 @@ def test_going_back_from_a_cap(tmp_path: Path) -> None:
         path = f"reviews/questions/round-{number:02d}/.dispatch-manifest.json"
         lone[path] = manifest("questions", number, ["quality-claude"], artifact(body="# Old\n"))
     gate = Gate(tmp_path / "shop", files | lone)
-    with pytest.raises(Refusal) as refused:
-        gate.make(choose("rewind"))
-    assert refused.value.problem.message == "say where to go back to: --to is one of goals"
-    with pytest.raises(Refusal) as refused:
-        gate.make(choose("rewind", "design"))
-    assert refused.value.problem.message == "design is no earlier step: --to is one of goals"
+    assert (
+        str(refusal(gate.make, choose("rewind"))) == "say where to go back to: --to is one of goals"
+    )
+    assert (
+        str(refusal(gate.make, choose("rewind", "design")))
+        == "design is no earlier step: --to is one of goals"
+    )
     gate.make(choose("rewind", "goals"))
     assert gate.status_of("goals") == b"status: draft"
     assert b"caps_from: 10\n" in gate.files()["reviews/questions/loop.md"]

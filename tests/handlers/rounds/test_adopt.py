@@ -8,16 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from qrspi import engine
 from qrspi.core.derivation.derive import derive
-from qrspi.core.errors import Refusal
 from qrspi.core.model import Next
 from qrspi.handlers.jobs.job import Options
 from qrspi.handlers.rounds import round_commands
 from qrspi.world.runs.committed_tree import CommittedTree
-from qrspi.world.runs.workspace import Workspace
 from tests import runs
 from tests.handlers import reviewing
+from tests.handlers.refusals import refusal
 from tests.handlers.reviewing import BODY, Reviewing
 from tests.project import RUN, about
 from tests.runs import clean
@@ -67,7 +65,7 @@ def say_clean(project: Reviewing, *tags: str) -> None:
 def test_a_round_that_the_engine_opened_is_its_own(project: Reviewing) -> None:
     project.prepare()
     say_clean(project, *TAGS)
-    engine.advance(Workspace(project.run), Options())
+    project.next()
     assert next_of(project).because[0] == "Reviews passed clean in round 1"
 
 
@@ -97,7 +95,7 @@ def test_a_manifest_that_says_less_is_tampered_and_blocks(
 def test_a_round_that_nobody_answered_is_opened_anew(project: Reviewing) -> None:
     """Who wrote its manifest does not matter then."""
     write_manifest(project)
-    done = engine.advance(Workspace(project.run), Options()).performed
+    done = project.next().performed
     assert [one.handler for one in done] == ["prepare-round", "write-prompts"]
     assert project.manifest()["expected_tags"] == list(TAGS)
     assert next_of(project).missing == TAGS
@@ -108,7 +106,7 @@ def test_a_kill_between_the_manifest_and_the_trail_is_made_good(project: Reviewi
     project.prepare()
     shutil.rmtree(project.run / ".qrspi")
     before = project.data(MANIFEST)
-    done = engine.advance(Workspace(project.run), Options()).performed
+    done = project.next().performed
     assert [one.handler for one in done] == ["prepare-round", "write-prompts"]
     assert project.data(MANIFEST) == before
     assert next_of(project).action == "review"
@@ -136,11 +134,9 @@ def test_a_person_takes_a_round_up_and_is_on_record(project: Reviewing) -> None:
     record = project.records()[-1]
     assert (record["event"], record["step"], record["round"]) == ("adopt", "design", 1)
     assert (record["file"], record["who"]) == (MANIFEST, "Ada Example <ada@example.org>")
-    engine.advance(Workspace(project.run), Options())
+    project.next()
     assert next_of(project).because[0] == "Reviews passed clean in round 1"
-    with pytest.raises(Refusal) as refused:
-        adopt(project)
-    assert refused.value.problem.message == (
+    assert str(refusal(adopt, project)) == (
         "round 01 of design was taken up already: there is nothing to take up"
     )
 
@@ -157,13 +153,9 @@ def test_files_without_a_manifest_are_taken_up_as_about_the_text_of_now(
 @pytest.mark.rule("SEC-18")
 def test_a_round_of_the_engine_is_not_taken_up(project: Reviewing) -> None:
     for line in ("only the newest round of design can be taken up, and it has no round",):
-        with pytest.raises(Refusal) as refused:
-            adopt(project)
-        assert refused.value.problem.message == line
+        assert str(refusal(adopt, project)) == line
     project.prepare()
-    with pytest.raises(Refusal) as refused:
-        adopt(project)
-    assert refused.value.problem.message == (
+    assert str(refusal(adopt, project)) == (
         "round 01 of design was opened by qrspi: there is nothing to take up"
     )
 
@@ -184,8 +176,7 @@ def test_in_a_clone_the_engines_commit_stands_for_the_trail(
 ) -> None:
     project.prepare()
     project.hand_in(("## Approach", 90))
-    project.assemble()
-    project.scope()
+    project.settle()
     project.close(1, BODY + "\nMore.\n")
     project.git("clone", "-q", str(project.root), str(tmp_path / "clone"))
     clone = CommittedTree(tmp_path / "clone" / RUN)

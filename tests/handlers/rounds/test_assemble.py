@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from qrspi import engine
-from qrspi.core.errors import Refusal
 from qrspi.handlers.jobs.job import Options
 from qrspi.handlers.rounds import round_commands
 from qrspi.handlers.rounds.round_commands import Checked
 from tests import runs
 from tests.handlers import reviewing
+from tests.handlers.refusals import refusal
 from tests.handlers.reviewing import Reviewing, about, files
 
 ROUND = "reviews/design/round-01"
@@ -83,8 +83,7 @@ def test_a_forged_verified_file_of_an_open_round_is_replaced(project: Reviewing)
 @pytest.mark.rule("RND-03")
 def test_a_closed_round_is_left_as_it_is(project: Reviewing) -> None:
     project.hand_in(("## Approach", 90))
-    project.assemble()
-    project.scope()
+    project.settle()
     project.close(1, "# Design\n\n## Approach\n\nBetter.\n")
     project.write(VERIFIED, b"whatever\n")
     found = project.assemble()
@@ -116,10 +115,9 @@ def test_a_round_with_violations_is_not_assembled(project: Reviewing) -> None:
     project.hand_in(("## Approach", 90), clean=())
     (project.run / f"{ROUND}/{QUALITY}.score.yml").unlink()
     before = project.there()
-    with pytest.raises(Refusal) as caught:
-        project.assemble()
-    assert caught.value.problem.message == f"{ROUND}: 2 violations, so nothing is assembled"
-    assert [item.message for item in caught.value.more] == [
+    refused = refusal(project.assemble)
+    assert str(refused) == f"{ROUND}: 2 violations, so nothing is assembled"
+    assert [item.message for item in refused.more] == [
         "Reviewer scope-claude produced no output",
         "Sidecar missing for finding quality-claude.R1-F01",
     ]
@@ -177,24 +175,18 @@ def test_but_a_setting_that_decides_is_never_guessed(
     config = runs.config(**{key: value})
     project = reviewing.make(tmp_path / "shop", {"config.md": config}, git=False)
     project.hand_in(("## Approach", 90))
-    with pytest.raises(Refusal) as caught:
-        check(project)
-    assert caught.value.problem.message == message
+    assert str(refusal(check, project)) == message
 
 
 @pytest.mark.rule("CFG-01")
 def test_a_task_from_elsewhere_needs_its_review_depth(tmp_path: Path) -> None:
     project = reviewing.make(tmp_path / "shop", {"config.md": runs.config()}, git=False)
     project.write("reviews/tasks/task-01/round-01/spec-claude.clean.md", runs.clean("spec-claude"))
-    with pytest.raises(Refusal) as caught:
-        check(project, "task-01")
-    assert caught.value.problem.field == "review_depth"
+    assert refusal(check, project, "task-01").problem.field == "review_depth"
 
 
 def test_a_round_that_is_not_there(project: Reviewing) -> None:
-    with pytest.raises(Refusal) as caught:
-        check(project, number=4)
-    assert caught.value.problem.message == (
+    assert str(refusal(check, project, number=4)) == (
         "2026-05-17-user-auth has no round 04 of design: `qrspi next 2026-05-17-user-auth` opens "
         "rounds when they are due"
     )
@@ -205,8 +197,7 @@ def test_a_manifest_that_cannot_be_read_is_a_violation(project: Reviewing) -> No
     project.write(f"{ROUND}/.dispatch-manifest.json", b"{")
     (found,) = check(project).violations
     assert (found.code, found.file) == ("unreadable", f"{ROUND}/.dispatch-manifest.json")
-    with pytest.raises(Refusal):
-        project.assemble()
+    refusal(project.assemble)
 
 
 @pytest.mark.rule("CFG-08")
@@ -235,7 +226,7 @@ def test_next_writes_all_that_are_missing_before_it_does_anything(tmp_path: Path
     fields = ("verifier_enabled", "scope_tagger_enabled", "visual_fidelity_required")
     config = runs.config(drop=fields)
     project = reviewing.make(tmp_path / "shop", files({"config.md": config}))
-    done = engine.advance(project.workspace(), Options()).performed
+    done = project.next().performed
     assert [item.handler for item in done][:2] == ["backfill", "prepare-round"]
     assert project.data("config.md") == config.removesuffix(b"---\n") + (
         b"verifier_enabled: true\nscope_tagger_enabled: true\n"
@@ -304,16 +295,14 @@ class TestScope:
     def test_next_puts_it_right_as_well(self, project: Reviewing) -> None:
         project.hand_in(("## Risks", 90))
         project.write(SCOPE, b"## Elsewhere")
-        engine.advance(project.workspace(), Options())
+        project.next()
         assert project.data(SCOPE) == b"## Elsewhere\n"
 
     @pytest.mark.rule("SCP-04")
     def test_one_that_is_malformed_is_refused(self, project: Reviewing) -> None:
         project.hand_in(("## Risks", 90))
         project.write(SCOPE, b"the risks, mostly\n")
-        with pytest.raises(Refusal) as caught:
-            project.scope()
-        assert caught.value.problem.message == (
+        assert str(refusal(project.scope)) == (
             "Scope-tagger emitted malformed scope-set for round 01: tag line 'the risks, mostly' "
             "has neither file-path shape nor ## prefix nor <full> literal"
         )
@@ -353,8 +342,7 @@ class TestScope:
 @pytest.mark.rule("AUD-01", "GRD-02")
 def test_what_was_changed_before_a_refusal_is_on_the_trail(project: Reviewing) -> None:
     project.write("config.md", runs.config(drop=["verifier_enabled"]))
-    with pytest.raises(Refusal):
-        project.assemble()
+    refusal(project.assemble)
     line = project.trail()[-1]
     assert [file["path"] for file in line["files"]] == ["config.md"]
     assert line["outcome"] == f"stopped: {ROUND}: 2 violations, so nothing is assembled"

@@ -7,13 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from qrspi import engine
-from qrspi.core.errors import Halt, Refusal
 from qrspi.handlers.jobs.job import Options
 from qrspi.handlers.rounds import round_commands
 from qrspi.handlers.rounds.round_commands import Recorded
 from tests import runs
 from tests.handlers import reviewing
+from tests.handlers.refusals import halt, refusal
 from tests.handlers.reviewing import Reviewing, about, files, text
 
 ROUND = "reviews/design/round-01"
@@ -32,8 +31,7 @@ def fixed(tmp_path: Path) -> Reviewing:
     project = reviewing.make(tmp_path / "shop")
     project.prepare()
     project.hand_in(("## Approach", 90))
-    project.assemble()
-    project.scope()
+    project.settle()
     project.write("design.md", text(FIXED))
     project.write(f"{ROUND}-dispositions.md", "# Done\n\nApplied.\n")
     return project
@@ -81,8 +79,7 @@ def test_the_next_one_takes_the_anchor_and_the_rest_of_the_loop(fixed: Reviewing
     commit(fixed)
     fixed.prepare()
     fixed.hand_in(("## Approach", 90), number=2, kind="scope")
-    fixed.assemble()
-    fixed.scope()
+    fixed.settle()
     pause = "reviews/design-loop-pause-round-02.md"
     fixed.write(pause, fixed.data(pause).replace(b"pending", b"apply"))
     fixed.write("reviews/design/loop.md", "---\nmode: loop\n---\n")
@@ -120,7 +117,7 @@ def test_a_kill_between_commit_and_anchor_is_repaired(fixed: Reviewing) -> None:
 def test_next_repairs_it_too(fixed: Reviewing) -> None:
     made = commit(fixed).commit
     (fixed.run / ANCHOR).unlink()
-    engine.advance(fixed.workspace(), Options())
+    fixed.next()
     assert fixed.data(ANCHOR).decode() == f"{made}\n"
 
 
@@ -143,9 +140,7 @@ def test_a_commit_that_only_looks_alike_is_not_taken(fixed: Reviewing, line: int
 def test_a_hook_that_fails_stops_the_round_with_its_words(fixed: Reviewing) -> None:
     fixed.hook("pre-commit", "echo 'no Fridays' >&2; exit 1")
     head = fixed.git("rev-parse", "HEAD")
-    with pytest.raises(Halt) as caught:
-        commit(fixed)
-    assert caught.value.problem.message == "git commit exited 1: no Fridays"
+    assert str(halt(commit, fixed)) == "git commit exited 1: no Fridays"
     assert fixed.git("rev-parse", "HEAD") == head
     assert ANCHOR not in fixed.there()
     assert all(line.startswith((" M", "??")) for line in fixed.status())
@@ -165,10 +160,9 @@ def test_during_a_merge_or_rebase_nothing_is_committed(
 ) -> None:
     place = fixed.root / ".git" / mark
     place.mkdir() if mark == "rebase-merge" else place.write_text(fixed.git("rev-parse", "HEAD"))
-    with pytest.raises(Halt) as caught:
-        commit(fixed)
-    assert caught.value.exit_code == 4
-    assert caught.value.problem.message == (
+    halted = halt(commit, fixed)
+    assert halted.exit_code == 4
+    assert str(halted) == (
         f"a {what} is under way in {fixed.root}: finish or abort it, then commit again"
     )
 
@@ -207,8 +201,7 @@ def test_a_fresh_clone_derives_the_same_state(fixed: Reviewing, tmp_path: Path) 
     fixed.write("reviews/design/loop.md", "---\nmode: loop\n---\n")
     fixed.prepare()
     fixed.hand_in(("## Approach", 90), number=2)
-    fixed.assemble()
-    fixed.scope()
+    fixed.settle()
     fixed.close(2, FIXED + "\nMore.\n")
     (fixed.run / "reviews/design/round-02-commit.txt").rename(tmp_path / "kept-anchor")
     fixed.git("clone", "-q", str(fixed.root), str(tmp_path / "clone"))
@@ -233,8 +226,7 @@ def test_a_task_that_was_deleted_is_deleted_in_the_commit(tmp_path: Path) -> Non
     project.write(f"{folder}/quality-claude.finding-F01.md", finding)
     for tag in opened.manifest.expected_tags[1:]:
         project.write(f"{folder}/{tag}.clean.md", runs.clean(tag))
-    project.assemble("plan")
-    project.scope("plan")
+    project.settle("plan")
     pause = "reviews/plan-loop-pause-round-01.md"
     project.write(pause, project.data(pause).replace(b"pending", b"apply"))
     (project.run / "tasks/task-02.md").unlink()
@@ -251,10 +243,8 @@ class TestDispositions:
         path = f"{ROUND}-dispositions.md"
         fixed.write(path, "line\n" * 31)
         line = f"{path}: 31 lines; expected at most 30"
-        with pytest.raises(Refusal) as caught:
-            commit(fixed)
-        assert caught.value.problem.message == line
-        answer = engine.advance(fixed.workspace(), Options()).state.next
+        assert str(refusal(commit, fixed)) == line
+        answer = fixed.next().state.next
         assert (answer.action, answer.because) == ("blocked", (line,))
         assert fixed.git("rev-list", "--count", "HEAD") == "1"
 
@@ -266,17 +256,14 @@ class TestDispositions:
             "  - summary: s\n    defect_class: d\n    representative_score: 40\n"
             "    threshold: 70\n    finding_paths: [round-01/../x.md]\n```\n",
         )
-        with pytest.raises(Refusal) as caught:
-            commit(fixed)
-        assert caught.value.problem.field == "observations[1].finding_paths"
+        assert refusal(commit, fixed).problem.field == "observations[1].finding_paths"
 
     @pytest.mark.rule("DSP-01", "PSE-06")
     def test_when_nothing_was_applied_the_engine_says_so_itself(self, tmp_path: Path) -> None:
         project = reviewing.make(tmp_path / "shop")
         project.prepare()
         project.hand_in(("## Approach", 90), kind="scope")
-        project.assemble()
-        project.scope()
+        project.settle()
         pause = "reviews/design-loop-pause-round-01.md"
         project.write(pause, project.data(pause).replace(b"pending", b"skip"))
         found = commit(project)
@@ -291,7 +278,7 @@ class TestDispositions:
 class TestWithoutOurCommit:
     @pytest.mark.rule("CMT-04")
     def test_next_leaves_it_to_you(self, fixed: Reviewing) -> None:
-        outcome = engine.advance(fixed.workspace(), Options(no_commit=True))
+        outcome = fixed.next(no_commit=True)
         assert fixed.git("rev-list", "--count", "HEAD") == "1"
         answer = outcome.state.next
         adopt = "qrspi round commit 2026-05-17-user-auth design --adopt"
@@ -310,10 +297,9 @@ class TestWithoutOurCommit:
     def test_not_one_that_leaves_files_out(self, fixed: Reviewing) -> None:
         fixed.git("add", f"{RUN}/{ROUND}")
         fixed.git("commit", "-qm", "half")
-        with pytest.raises(Refusal) as caught:
-            commit(fixed, adopt=True)
+        refused = refusal(commit, fixed, adopt=True)
         head = fixed.git("rev-parse", "HEAD")[:12]
-        assert caught.value.problem.message == (
+        assert str(refused) == (
             f"HEAD ({head}) leaves {ROUND}.diff out: commit the files of round 01 of design, "
             "then adopt that commit"
         )
@@ -323,16 +309,14 @@ class TestWithoutOurCommit:
         commit(fixed)
         fixed.prepare()
         fixed.hand_in(("## Approach", 90), number=2)
-        fixed.assemble()
-        fixed.scope()
+        fixed.settle()
         fixed.write("design.md", text(FIXED + "\nMore.\n"))
         fixed.write("reviews/design/round-02-dispositions.md", "# Done\n\nApplied.\n")
         fixed.git("add", "--all", "--", ".", f":!{RUN}/{ANCHOR}")
         fixed.git("commit", "-qm", "without it")
-        with pytest.raises(Refusal) as caught:
-            commit(fixed, adopt=True)
+        refused = refusal(commit, fixed, adopt=True)
         head = fixed.git("rev-parse", "HEAD")[:12]
-        assert caught.value.problem.message == (
+        assert str(refused) == (
             f"HEAD ({head}) leaves {ANCHOR} out: commit the files of round 02 of design, "
             "then adopt that commit"
         )
@@ -343,24 +327,18 @@ class TestWithoutOurCommit:
         fixed.write(skipped, "skip\n")
         fixed.git("add", "--all", "--", ".", f":!{RUN}/{skipped}")
         fixed.git("commit", "-qm", "without it")
-        with pytest.raises(Refusal) as caught:
-            commit(fixed, adopt=True)
-        assert f"leaves {skipped} out:" in caught.value.problem.message
+        assert f"leaves {skipped} out:" in str(refusal(commit, fixed, adopt=True))
 
     @pytest.mark.rule("CMT-04")
     def test_not_one_about_something_else(self, fixed: Reviewing) -> None:
-        with pytest.raises(Refusal) as caught:
-            commit(fixed, adopt=True)
-        assert f"does not touch {ROUND}:" in caught.value.problem.message
+        assert f"does not touch {ROUND}:" in str(refusal(commit, fixed, adopt=True))
 
     @pytest.mark.rule("CMT-04")
     def test_not_one_that_says_it_is_another_round(self, fixed: Reviewing) -> None:
         fixed.git("add", "--all")
         other = "QRSPI-Round: 2026-05-17-user-auth/design/02"
         fixed.git("commit", "-qm", "x", "-m", other)
-        with pytest.raises(Refusal) as caught:
-            commit(fixed, adopt=True)
-        assert f"says '{other}', expected" in caught.value.problem.message
+        assert f"says '{other}', expected" in str(refusal(commit, fixed, adopt=True))
 
 
 @pytest.mark.rule("CMT-03")
@@ -368,8 +346,7 @@ def test_outside_git_there_is_no_commit_and_no_anchor(tmp_path: Path) -> None:
     project = reviewing.make(tmp_path / "shop", git=False)
     project.prepare()
     project.hand_in(("## Approach", 90))
-    project.assemble()
-    project.scope()
+    project.settle()
     project.write(f"{ROUND}-dispositions.md", "# Done\n")
     assert commit(project) == Recorded(None, commit(project).done)
     assert ANCHOR not in project.there()
@@ -380,8 +357,7 @@ def test_a_clean_round_needs_no_commit(tmp_path: Path) -> None:
     project = reviewing.make(tmp_path / "shop")
     project.prepare()
     project.hand_in(clean=("quality-claude", "scope-claude"))
-    project.assemble()
-    project.scope()
+    project.settle()
     assert commit(project).commit is None
     assert project.git("rev-list", "--count", "HEAD") == "1"
 
@@ -398,11 +374,8 @@ def test_a_round_with_work_left_is_not_committed(tmp_path: Path, state: str, why
     project.prepare()
     project.hand_in(("## Approach", 90), clean=() if state == "reviewing" else ("scope-claude",))
     if state == "fixing":
-        project.assemble()
-        project.scope()
-    with pytest.raises(Refusal) as caught:
-        commit(project)
-    assert caught.value.problem.message == (
+        project.settle()
+    assert str(refusal(commit, project)) == (
         f"round 01 of design is not ready to be committed: {why}"
     )
 

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from qrspi.core.errors import Halt, Refusal
 from qrspi.handlers.jobs.job import Options
 from qrspi.handlers.rounds import round_commands
 from qrspi.world.runs.dry_run import DryRunWorkspace
 from tests import runs
 from tests.handlers import reviewing
+from tests.handlers.refusals import halt, refusal
 from tests.handlers.reviewing import BODY, Reviewing, files, text
 
 DIFF = """\
@@ -137,10 +137,9 @@ def refused(
 ) -> str:
     """The line it is refused with; nothing may have been changed."""
     before = {name: (project.run / name).lstat().st_mtime_ns for name in project.there()}
-    with pytest.raises(Refusal) as caught:
-        project.prepare(step, number, **more)
+    caught = refusal(project.prepare, step, number, **more)
     assert {name: (project.run / name).lstat().st_mtime_ns for name in project.there()} == before
-    return caught.value.problem.message
+    return str(caught)
 
 
 @pytest.mark.rule("RND-01")
@@ -189,9 +188,7 @@ def test_what_cannot_be_listed_is_never_taken_for_absent(
         reviews.mkdir(parents=True)
         place = reviews / "round-01"
         place.write_text("") if made == "a file" else place.symlink_to(tmp_path)
-    with pytest.raises(Halt) as caught:
-        project.prepare()
-    assert caught.value.problem.message == (
+    assert str(halt(project.prepare)) == (
         f"IO error on round-directory check at {ROUND}: {error}; cannot verify emptiness "
         "precondition. Resolve the IO condition and retry, or escalate to the user."
     )
@@ -223,15 +220,11 @@ class TestTheOrderOfTheDiff:
 
     def test_then_the_directory(self, project: Reviewing) -> None:
         project.write("reviews", b"")
-        with pytest.raises(Halt) as caught:
-            project.prepare()
-        assert caught.value.problem.message == "mkdir exited 20: Not a directory"
+        assert str(halt(project.prepare)) == "mkdir exited 20: Not a directory"
 
     def test_then_a_stale_file_is_removed_and_a_directory_is_not(self, project: Reviewing) -> None:
         (project.run / f"{ROUND}.diff").mkdir(parents=True)
-        with pytest.raises(Halt) as caught:
-            project.prepare()
-        assert caught.value.problem.message == "rm exited 21: Is a directory"
+        assert str(halt(project.prepare)) == "rm exited 21: Is a directory"
         assert ROUND not in project.there()
 
     def test_a_stale_diff_is_replaced(self, project: Reviewing) -> None:
@@ -246,8 +239,7 @@ class TestTheSameText:
     def reviewed(self, project: Reviewing) -> Reviewing:
         project.prepare()
         project.hand_in(clean=("quality-claude", "scope-claude"))
-        project.assemble()
-        project.scope()
+        project.settle()
         return project
 
     def test_it_is_not_reviewed_twice(self, reviewed: Reviewing) -> None:
@@ -418,8 +410,7 @@ def test_a_task_that_is_gone_since_the_last_round_is_in_the_diff(tmp_path: Path)
     project.prepare("plan")
     for tag in project.manifest("plan")["expected_tags"]:
         project.write(f"reviews/plan/round-01/{tag}.clean.md", runs.clean(tag))
-    project.assemble("plan")
-    project.scope("plan")
+    project.settle("plan")
     (project.run / "tasks/task-02.md").unlink()
     project.write("plan.md", text(f"{BODY}\nOne task.\n"))
     project.commit("one task")
@@ -437,8 +428,7 @@ def test_raisers_are_named_in_the_manifest_with_the_reason(tmp_path: Path) -> No
         project.hand_in(
             ("## Approach", 90), number=number, clean=("scope-claude", "a-claude", "b-claude")
         )
-        project.assemble()
-        project.scope()
+        project.settle()
         project.close(number, f"{BODY}\nFix {number}.\n")
     opened = project.prepare()
     why = (
@@ -611,7 +601,6 @@ def test_a_tier_that_is_none_stops_a_round_before_it_is_opened(tmp_path: Path) -
 
 def _refused(project: Reviewing) -> str:
     before = project.there()
-    with pytest.raises(Refusal) as refused:
-        project.prepare()
+    caught = refusal(project.prepare)
     assert project.there() == before
-    return refused.value.problem.message
+    return str(caught)

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from qrspi import engine
-from qrspi.core.errors import Halt, Misuse, Refusal
+from qrspi.core.errors import Misuse
 from qrspi.handlers.jobs.job import Options
 from qrspi.handlers.rounds import printed_reply
 from qrspi.handlers.rounds.printed_reply import Source, Taken
 from qrspi.world.runs.dry_run import DryRunWorkspace
 from tests import runs
 from tests.handlers import reviewing
+from tests.handlers.refusals import halt, refusal
 from tests.handlers.reviewing import Reviewing, about
 
 ROUND = "reviews/design/round-01"
@@ -62,17 +62,14 @@ def test_nothing_found_becomes_a_clean_sentinel(project: Reviewing) -> None:
 @pytest.mark.parametrize("reply", [b"", b"\n", b"I looked at it and it is fine.\n", b"no_findings"])
 def test_what_says_neither_leaves_no_file(project: Reviewing, reply: bytes) -> None:
     before = project.there()
-    with pytest.raises(Refusal):
-        split(project, reply)
+    refusal(split, project, reply)
     assert project.there() == before
 
 
 @pytest.mark.rule("SPL-05")
 def test_a_reviewer_that_has_files_is_not_split_over(project: Reviewing) -> None:
     project.write(f"{ROUND}/{TAG}.clean.md", runs.clean(TAG))
-    with pytest.raises(Refusal) as caught:
-        split(project, EDGE + ONE)
-    assert caught.value.problem.code == "already-there"
+    assert refusal(split, project, EDGE + ONE).problem.code == "already-there"
     assert F01 not in project.there()
 
 
@@ -93,7 +90,7 @@ class TestACutShortSplit:
 
     @pytest.mark.rule("SPL-04")
     def test_next_finishes_it(self, cut: Reviewing) -> None:
-        done = engine.advance(cut.workspace(), Options()).performed
+        done = cut.next().performed
         assert done[0].handler == "finish-split"
         assert done[0].notes == (f"{ROUND}: a split of {TAG} that was cut short is finished",)
         assert (cut.data(F01), cut.data(F02)) == (ONE, TWO)
@@ -101,9 +98,7 @@ class TestACutShortSplit:
 
     @pytest.mark.rule("SPL-04")
     def test_so_does_assembling(self, cut: Reviewing) -> None:
-        with pytest.raises(Refusal) as caught:
-            cut.assemble()
-        assert [item.code for item in caught.value.more] == [
+        assert [item.code for item in refusal(cut.assemble).more] == [
             "missing_output",
             "missing_sidecar",
             "missing_sidecar",
@@ -112,9 +107,7 @@ class TestACutShortSplit:
 
     @pytest.mark.rule("SPL-04")
     def test_splitting_again_finds_the_first_one_finished(self, cut: Reviewing) -> None:
-        with pytest.raises(Refusal) as caught:
-            split(cut, EDGE + ONE)
-        assert caught.value.problem.code == "already-there"
+        assert refusal(split, cut, EDGE + ONE).problem.code == "already-there"
         assert cut.data(F02) == TWO
 
     @pytest.mark.rule("SPL-04")
@@ -128,14 +121,14 @@ class TestACutShortSplit:
     @pytest.mark.rule("SPL-04")
     def test_a_marker_that_says_nothing_takes_the_split_back(self, cut: Reviewing) -> None:
         cut.write(MARKER, b"")
-        done = engine.advance(cut.workspace(), Options()).performed
+        done = cut.next().performed
         assert done[0].notes == (f"{ROUND}: a split of {TAG} that was cut short is taken back",)
         assert not {F01, F02, MARKER} & cut.there()
 
     @pytest.mark.rule("SPL-04", "FND-12")
     def test_a_marker_that_is_no_file_is_left_alone(self, project: Reviewing) -> None:
         (project.run / MARKER).mkdir()
-        outcome = engine.advance(project.workspace(), Options())
+        outcome = project.next()
         assert "finish-split" not in [item.handler for item in outcome.performed]
 
 
@@ -179,31 +172,31 @@ class TestIngest:
     @pytest.mark.rule("PRF-02")
     def test_one_that_the_guard_would_refuse_is_not_taken_in(self, project: Reviewing) -> None:
         before = project.there()
-        with pytest.raises(Refusal) as caught:
-            take(project, ONE + TWO.replace(b"R1-F02", b"R1-F01").replace(b"medium", b"grave"))
-        assert caught.value.problem.message == (
+        refused = refusal(
+            take, project, ONE + TWO.replace(b"R1-F02", b"R1-F01").replace(b"medium", b"grave")
+        )
+        assert str(refused) == (
             f"the text of {TAG} has 1 violation, so nothing is taken in: correct it first"
         )
-        assert [item.code for item in caught.value.more] == ["bad_enum"]
+        assert [item.code for item in refused.more] == ["bad_enum"]
         assert project.there() == before
 
     @pytest.mark.rule("PRF-02")
     def test_files_of_the_round_are_compared_with_it(self, project: Reviewing) -> None:
-        with pytest.raises(Refusal) as caught:
-            take(project, ONE + TWO.replace(b"R1-F02", b"R1-F01"))
-        assert [item.code for item in caught.value.more] == ["duplicate_finding_id"]
+        assert [
+            item.code
+            for item in refusal(take, project, ONE + TWO.replace(b"R1-F02", b"R1-F01")).more
+        ] == ["duplicate_finding_id"]
 
     @pytest.mark.rule("PRF-02", "MTX-02")
     def test_a_stranger_is_not_taken_in(self, project: Reviewing) -> None:
-        with pytest.raises(Refusal) as caught:
-            take(project, ONE.replace(TAG.encode(), b"spec-claude"), "spec-claude")
-        assert [item.code for item in caught.value.more] == ["unrouted_tag"]
+        refused = refusal(take, project, ONE.replace(TAG.encode(), b"spec-claude"), "spec-claude")
+        assert [item.code for item in refused.more] == ["unrouted_tag"]
 
     @pytest.mark.parametrize("text", [b"Nothing here.\n", b"---\ntitle: x\n---\n", b"\xff\xfe"])
     def test_a_text_without_findings(self, project: Reviewing, text: bytes) -> None:
         before = project.there()
-        with pytest.raises(Refusal):
-            take(project, text)
+        refusal(take, project, text)
         assert project.there() == before
 
     @pytest.mark.rule("PRF-02")
@@ -219,18 +212,14 @@ class TestIngest:
         original = take(project, ONE).original
         project.write(f"{F01.removesuffix('.md')}.score.yml", runs.score(90))
         project.write(f"{ROUND}/scope-claude.clean.md", runs.clean("scope-claude"))
-        project.assemble()
-        project.scope()
+        project.settle()
         project.close(1, "# Design\n\n## Approach\n\nBetter.\n")
         assert original in project.git("show", "--name-only", "--format=")
 
     def test_a_closed_round_takes_nothing(self, project: Reviewing) -> None:
         project.hand_in(clean=(TAG, "scope-claude"))
-        project.assemble()
-        project.scope()
-        with pytest.raises(Refusal) as caught:
-            take(project, ONE)
-        assert caught.value.problem.message == (
+        project.settle()
+        assert str(refusal(take, project, ONE)) == (
             "round 01 of design is closed (no finding was kept): nothing is added to it"
         )
 
@@ -250,5 +239,4 @@ def test_a_directory_that_cannot_be_listed_halts(project: Reviewing) -> None:
     place = project.run / "reviews/design/round-02"
     place.symlink_to(project.run / "elsewhere")
     source = Source(about("design"), 2, TAG, ONE)
-    with pytest.raises(Halt):
-        printed_reply.split(project.workspace(), source._replace(data=b"NO_FINDINGS"), Options())
+    halt(printed_reply.split, project.workspace(), source._replace(data=b"NO_FINDINGS"), Options())

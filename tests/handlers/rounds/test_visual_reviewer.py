@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from qrspi.core.errors import Halt, Refusal
 from qrspi.core.text import untrusted_markers
 from tests import runs
 from tests.handlers import reviewing
+from tests.handlers.refusals import halt, refusal
 from tests.handlers.reviewing import Reviewing, files, text
 from tests.markers import named_only
 
@@ -216,9 +216,8 @@ class TestForgeries:
         return (project.run / ROUND / f"{TAG}.bypass-attempt-{number:02d}.md").read_text()
 
     def refused(self, project: Reviewing) -> list[str]:
-        with pytest.raises(Refusal) as caught:
-            project.assemble("task-01")
-        return [problem.code for problem in caught.value.more]
+        caught = refusal(project.assemble, "task-01")
+        return [problem.code for problem in caught.more]
 
     @pytest.mark.rule("VIS-03", "GRD-02", "GRD-04")
     def test_a_forged_skip_is_put_on_record_and_excuses_nobody(self, project: Reviewing) -> None:
@@ -255,9 +254,7 @@ class TestForgeries:
     def test_a_record_that_cannot_be_written_halts(self, project: Reviewing) -> None:
         project.write(f"{ROUND}/{TAG}.skipped.md", FORGED)
         (project.run / ROUND / f"{TAG}.bypass-attempt-01.md").mkdir()
-        with pytest.raises(Halt) as caught:
-            project.assemble("task-01")
-        assert caught.value.problem.message == (
+        assert str(halt(project.assemble, "task-01")) == (
             "an attempt to leave a reviewer out cannot be recorded: "
             f"{ROUND}/{TAG}.bypass-attempt-01.md is already there and is not replaced"
         )
@@ -333,9 +330,7 @@ def test_a_text_without_its_wireframes_is_not_reviewed(
     if line is None:
         assert project.prepare(step).paths.number == 1
         return
-    with pytest.raises(Refusal) as caught:
-        project.prepare(step)
-    assert caught.value.problem.message == line
+    assert str(refusal(project.prepare, step)) == line
 
 
 @pytest.mark.rule("VIS-04")
@@ -361,9 +356,7 @@ def test_a_plan_says_what_its_drawn_tasks_are_held_to(
     if not blocked:
         assert project.prepare("plan").paths.number == 1
         return
-    with pytest.raises(Refusal) as caught:
-        project.prepare("plan")
-    assert caught.value.problem.message == (
+    assert str(refusal(project.prepare, "plan")) == (
         "tasks/task-01.md: a task of the user interface has no visual_fidelity_check; expected "
         f"visual_fidelity_check in its frontmatter, or 'ui: false', {WANTED}"
     )
@@ -371,11 +364,9 @@ def test_a_plan_says_what_its_drawn_tasks_are_held_to(
 
 @pytest.mark.rule("VIS-04")
 def test_next_says_the_same_and_waits(tmp_path: Path) -> None:
-    from qrspi import engine
-    from qrspi.handlers.jobs.job import Options
 
     project = reviewing.make(tmp_path / "shop", files(visual_fidelity_required="true"))
-    answer = engine.advance(project.workspace(), Options()).state.next
+    answer = project.next().state.next
     assert (answer.action, answer.who, answer.missing) == ("blocked", "human", ("design.md",))
     assert answer.because == (
         "design.md: no section binds wireframes; expected a section '## Wireframe Binding', "

@@ -8,10 +8,11 @@ import pytest
 
 from qrspi.core.code_steps import gate_records
 from qrspi.core.code_steps.gate_records import Merge
-from qrspi.core.errors import Halt, Refusal
+from qrspi.core.errors import Halt
 from qrspi.core.tree import Fault
 from qrspi.world.files.run_tree import DiskTree
 from tests.deliveries import full, quick
+from tests.handlers.refusals import refusal
 from tests.handlers.workshop import Workshop
 
 REVIEWERS = ("integration-claude", "security-claude")
@@ -111,18 +112,15 @@ def test_integrate_diffs_the_branch_against_where_it_left_the_base(tmp_path: Pat
 def test_a_dirty_work_tree_or_another_branch_is_refused(shop: Workshop) -> None:
     before = shop.git("rev-parse", "main")
     (shop.root / "a.py").write_text("mine\n")
-    with pytest.raises(Refusal) as dirty:
-        shop.next()
-    assert (str(dirty.value), dirty.value.exit_code) == (
+    refused = refusal(shop.next)
+    assert (str(refused), refused.exit_code) == (
         f"the work tree at {shop.root} has changes that are not committed (a.py): commit or put "
         "them away, then run `qrspi next 2026-05-17-user-auth` again",
         3,
     )
     shop.git("checkout", "-q", "a.py")
     shop.git("checkout", "-q", "-b", "elsewhere")
-    with pytest.raises(Refusal) as wrong:
-        shop.next()
-    assert str(wrong.value) == (
+    assert str(refusal(shop.next)) == (
         f"{shop.root} is on elsewhere, not on the feature branch main: "
         f"`git -C {shop.root} switch main`, then run `qrspi next 2026-05-17-user-auth` again"
     )
@@ -134,9 +132,8 @@ def test_a_staged_file_of_the_run_is_refused_before_git_does(shop: Workshop) -> 
     shop.write("config.md", shop.read("config.md").replace("---\n", "---\n# mine\n", 1))
     shop.git("add", str(shop.run / "config.md"))
     before = shop.git("rev-parse", "main")
-    with pytest.raises(Refusal) as refused:
-        shop.next()
-    assert (str(refused.value), refused.value.exit_code) == (
+    refused = refusal(shop.next)
+    assert (str(refused), refused.exit_code) == (
         f"a change is staged in {shop.root} (docs/qrspi/2026-05-17-user-auth/config.md), and git "
         "merges nothing as long as there is one: commit it, or unstage it with "
         f"`git -C {shop.root} restore --staged -- .`, then run "

@@ -22,7 +22,6 @@ from qrspi.handlers.tasks.start import Started
 from qrspi.world.consent.permits import Permit
 from qrspi.world.files.run_tree import DiskTree
 from qrspi.world.processes import configured_command
-from qrspi.world.runs.workspace import Workspace
 from tests import deliveries, runs
 from tests.deliveries import TAGS, full, quick, task
 from tests.handlers.workshop import Workshop
@@ -41,7 +40,7 @@ def small(tmp_path: Path) -> Workshop:
 
 
 def start(shop: Workshop, key: str = ONE) -> Started:
-    workspace = Workspace(shop.run)
+    workspace = shop.workspace()
     with workspace.locked():
         return task_start.start(shop.job()._replace(workspace=workspace), key)
 

@@ -9,7 +9,6 @@ import pytest
 
 from qrspi.core.code_steps import batch, implement
 from qrspi.core.derivation.derive import survey
-from qrspi.core.errors import Refusal
 from qrspi.core.filenames import prompt_file
 from qrspi.core.model import Ask
 from qrspi.core.records.task_records import ReportStatus
@@ -17,6 +16,7 @@ from qrspi.handlers.agents import awaited_agents
 from qrspi.handlers.tasks import reports
 from qrspi.render import task_table
 from tests.deliveries import quick, task
+from tests.handlers.refusals import refusal
 from tests.handlers.workshop import Workshop
 
 ONE = "task-01"
@@ -55,9 +55,8 @@ def say_of_tests(shop: Workshop, status: ReportStatus = "DONE", commit: str = "H
 
 def why(shop: Workshop, tests: bool = False, words: str = "", key: str = ONE) -> str:
     told = reports.report_tests if tests else reports.report
-    with pytest.raises(Refusal) as refusal:
-        shop.make(lambda job: told(job, key, "DONE", "HEAD", words))
-    return refusal.value.problem.message
+    refused = refusal(shop.make, lambda job: told(job, key, "DONE", "HEAD", words))
+    return str(refused)
 
 
 def merged(shop: Workshop) -> None:
