@@ -1,9 +1,5 @@
-"""The daemon: look at the runs that changed, do what is mechanical, say what happened.
-
-What it does follows from the files, by the same derivation as `next`, so a second look at
-unchanged files does nothing. It remembers what it has said and how it saw the files, only to save
-itself such a look.
-"""
+"""The daemon: look at the runs that changed, do what is mechanical, say what happened. What it
+remembers only saves it a second look at unchanged files."""
 
 from __future__ import annotations
 
@@ -65,8 +61,6 @@ class Settings(NamedTuple):
 
 
 class Report(NamedTuple):
-    """One thing to tell."""
-
     event: Event
     run: str = ""
     performed: Performed | None = None
@@ -77,8 +71,6 @@ class Report(NamedTuple):
 
 
 class Known(NamedTuple):
-    """How a run stood when it was last seen, and what was done about it."""
-
     state: RunState
     since: float
     told: bool = False  # it was logged, and a person was asked
@@ -93,8 +85,7 @@ class Trouble(NamedTuple):
 
 
 def watch(settings: Settings, watcher: Watcher, attempt: Attempt) -> Iterator[Report]:
-    """Until the watcher is stopped. `attempt` turns any failure of one run into a problem, so that
-    the others go on."""
+    """`attempt` turns any failure of one run into a problem, so that the others go on."""
     with DaemonPlace(settings.root.runs_dir) as place, SideProcesses(watcher.wake) as processes:
         place.keep()
         daemon = Daemon(settings, watcher, attempt, processes)
@@ -174,8 +165,7 @@ class Daemon:
             self._sightings.forget(name)
 
     def _may_go_on(self) -> frozenset[str]:
-        """A run's state follows from its files alone. A change in git matters only to what failed
-        before and may succeed now. While nothing has failed, git is asked at the start only."""
+        """A change in git matters only to what failed before and may succeed now."""
         if not self._starting and not self._troubles:
             self._in_git.forget()
             return frozenset()
@@ -187,7 +177,6 @@ class Daemon:
         )
 
     def _due(self, change: Change, runs: list[RunDir]) -> Iterator[RunDir]:
-        """In a sweep: the runs that have changed, and some of those that failed."""
         if not change.everything:
             yield from runs
             return
@@ -200,8 +189,7 @@ class Daemon:
         yield from self._once_more(failed)
 
     def _once_more(self, failed: list[RunDir]) -> Iterator[RunDir]:
-        """The reason may be one that no file shows, such as a full disk. A few are tried, those
-        that have waited longest first; once one succeeds, the others are tried too."""
+        """No file may show the reason, such as a full disk. Once one succeeds, all are tried."""
         left = IN_VAIN
         for run in sorted(failed, key=lambda run: self._troubles[run.name].last_tried):
             if not left:
@@ -257,7 +245,6 @@ class Daemon:
                     self._ask(report)
 
     def _failed(self, name: str, problem: Problem) -> Iterator[Report]:
-        """Told once for each cause."""
         if problem.code in PASSING:
             self._watcher.remind(name, AGAIN)
             return
@@ -349,7 +336,6 @@ def _lasts(result: Outcome | Problem) -> bool:
 
 
 def _question(state: RunState) -> Next:
-    """What makes two questions the same: everything but the reasons."""
     return state.next._replace(because=(), inputs=())
 
 
@@ -360,8 +346,7 @@ def _about(report: Report) -> str:
 
 
 def _sending(run: RunDir, options: Options, executor: str) -> SideProgram:
-    """A separate command, so that the daemon goes on with other runs while agents work. It may do
-    no more than the daemon may."""
+    """A separate command, so that the daemon goes on with other runs while agents work."""
     command = [*own_command.words(), "--root", run.path, "--json"]
     command += ["next", "--dispatch", "--by", options.actor]
     command += ["--no-commit"] if options.no_commit else []
@@ -380,7 +365,6 @@ def _trouble(ended: Ended) -> Problem | None:
 
 
 def _dispatch_trouble(ended: Ended) -> Problem:
-    """The reason in the command's own document, if there is one."""
     try:
         document = json.loads(ended.out)
     except ValueError:

@@ -1,5 +1,4 @@
-"""The parts that are played where gates are on: a task's text is judged, and an implementer asks
-for review while it works."""
+"""The parts that are played where gates are on: texts are judged, implementers ask for review."""
 
 from __future__ import annotations
 
@@ -25,7 +24,6 @@ WHERE task_id = ?"""
 
 
 def judge(stage: Stage, now: Answer) -> Beats:
-    """The texts of the tasks, until nobody objects to them."""
     while True:
         answer = yield from stage.type("quality", "batch")
         for one in answer["tasks"]:
@@ -68,7 +66,7 @@ def work_tree(stage: Stage, key: str) -> str:
 
 
 def ask(stage: Stage, key: str) -> Generator[Beat, None, bool]:
-    """An implementer that stops at a checkpoint; False when it works on in the script."""
+    """False when the script lets it work on."""
     files = stage.script.scene(key, "asks")
     if not files:
         return False
@@ -84,7 +82,6 @@ def ask(stage: Stage, key: str) -> Generator[Beat, None, bool]:
 
 
 def answer(stage: Stage, now: Answer) -> Beats:
-    """The verdict of a checkpoint's reviewer; the score decides."""
     key = now["step"]
     text = stage.scene(now, "answers")["message.txt"].decode().strip()
     yield Beat("person", f"reads what {key} says about itself", key)

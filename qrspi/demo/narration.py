@@ -38,8 +38,6 @@ PURPOSES = {
 
 
 class Beat(NamedTuple):
-    """One thing that happens."""
-
     who: Who
     says: str
     step: str = ""
@@ -47,7 +45,6 @@ class Beat(NamedTuple):
 
 
 def engine(tree: Tree, done: Mapping[str, Any]) -> Iterator[Beat]:
-    """What one item of `performed` means. A handler without a sentence is not part of the story."""
     handler, step, number = done["handler"], done["step"], done["round"] or 0
     if handler not in SENTENCES:
         raise RuntimeError(f"the engine did something the story does not know: {done}")
@@ -82,7 +79,6 @@ def first_sentence(text: str) -> str:
 
 
 def about(moment: Mapping[str, Any]) -> Subject:
-    """The review subject of something performed, or of what is next."""
     return subject_of(moment["step"])
 
 
@@ -91,7 +87,6 @@ def config(tree: Tree) -> Config:
 
 
 def loop(tree: Tree, moment: Mapping[str, Any]) -> Loop:
-    """The loop at that moment, as the engine reads it."""
     return loops.at(tree, about(moment), config(tree), moment["round"])
 
 

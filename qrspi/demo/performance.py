@@ -1,9 +1,5 @@
-"""A whole run with scripted agents, for people who want to see one before they start one: ask what
-is next, let the right agent or person act, until the run is complete; then count the result.
-
-The commands are the real ones, called in this process; only the agents' and the person's parts come
-from a script (`data/demo`). No part of the engine is replaced.
-"""
+"""A whole run with scripted agents, for people who want to see one before they start one. The
+commands are the real ones, called in this process."""
 
 from __future__ import annotations
 
@@ -56,7 +52,6 @@ class Tally(NamedTuple):
 
 
 def play(story: Story, repository: str) -> Generator[Beat, None, Tally]:
-    """Everything that happens, one thing at a time; at the end the result."""
     here = yield from stage.begin(story, repository)
     yield from _under_headings(_turns(here))
     return _checked(here, _tally(here))
@@ -103,7 +98,6 @@ def _checked(here: Stage, found: Tally) -> Tally:
 
 
 def _tally(stage: Stage) -> Tally:
-    """The result of a finished run, counted from its files and its commits."""
     tree = stage.tree
     rounds = list(_manifests(tree, "reviews"))
     triaged = [item for one in rounds for item in _triaged(tree, one)]

@@ -1,5 +1,4 @@
-"""The parts that are played: an agent leaves files where a real one would, and the person decides
-what nobody else may decide."""
+"""The parts that are played: agents leave files where real ones would, and the person decides."""
 
 from __future__ import annotations
 
@@ -65,7 +64,6 @@ def fix(stage: Stage, now: Answer) -> Beats:
 
 
 def implement(stage: Stage, now: Answer) -> Beats:
-    """One implementer for each task, each in its own work tree; what counts is the commit."""
     for key in now["waits_for"] or [now["step"]]:
         if (yield from gate_parts.ask(stage, key)):
             continue
@@ -113,7 +111,6 @@ def approve(stage: Stage, now: Answer) -> Beats:
 
 
 def decide(stage: Stage, now: Answer) -> Beats:
-    """Each finding that the round paused for, decided as in the story."""
     if now["kind"] == "checkpoint-task":
         yield from gate_parts.answer(stage, now)
         return

@@ -31,11 +31,9 @@ class Stage(NamedTuple):
         return DiskTree(self.run)
 
     def drop(self, files: Files, folder: str = "") -> None:
-        """Leave files in the run, as an agent that works in it would."""
         scratch_repository.drop(f"{self.run}/{folder}" if folder else self.run, files)
 
     def scene(self, now: Answer, part: str, number: int = 0, *, once: bool = False) -> Files:
-        """What the script has for this moment; there must be something."""
         files = self.script.scene(now["step"], part, number, once=once)
         if not files:
             raise RuntimeError(f"the story has nothing for this moment: {now['summary']}")
@@ -77,8 +75,6 @@ def begin(story: Story, repository: str) -> Generator[Beat, None, Stage]:
 
 
 class _Listener(Session):
-    """Asks for JSON, and keeps what a command says instead of printing it."""
-
     def __init__(self, root: str) -> None:
         super().__init__()
         self.root_option = root
@@ -93,8 +89,7 @@ class _Listener(Session):
 
 
 def call(root: str, *words: str) -> dict[str, Any]:
-    """What `qrspi WORDS --json` answers. It is called in this process: starting Python for each
-    command would take half the time. In a demonstration no command is refused."""
+    """Called in this process: starting Python for each command would take half the time."""
     from qrspi.cli.app import application
 
     session = _Listener(root)

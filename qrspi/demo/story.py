@@ -39,28 +39,24 @@ def load(name: str) -> Story:
 
 
 def project() -> Files:
-    """The code that the story is about, by its path."""
     return dict(_files("project"))
 
 
 class Script:
-    """The scenes of a story. Each is played once: when an agent is asked for the same thing again,
-    its next scene follows."""
+    """Each scene is played once: an agent that is asked for the same thing again plays the next."""
 
     def __init__(self, story: Story) -> None:
         self._folder = story.name
         self._asked: Counter[str] = Counter()
 
     def scene(self, step: str, part: str, number: int = 0, *, once: bool = False) -> Files:
-        """The files that are handed in; none when the script has nothing for this moment. With
-        `once` there is one scene, however often it is asked for."""
+        """With `once` there is one scene, however often it is asked for."""
         place = f"{step}/{round_name(number)}/{part}" if number else f"{step}/{part}"
         self._asked[place] = 1 if once else self._asked[place] + 1
         times = self._asked[place]
         return dict(_files(f"{self._folder}/{place}{f'-{times}' if times > 1 else ''}"))
 
     def unplayed(self) -> list[str]:
-        """Scenes that nobody asked for: the run took another course than the story."""
         played = {
             place if time == 1 else f"{place}-{time}"
             for place, times in self._asked.items()

@@ -25,7 +25,6 @@ def of_file(run: str, path: str) -> str:
 
 
 def touched(run: str, path: str) -> Iterator[str]:
-    """Everything that may read differently now."""
     yield RUNS
     yield of_run(run)
     yield of_file(run, path)

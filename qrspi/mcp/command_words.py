@@ -11,8 +11,7 @@ class Call(NamedTuple):
 
 
 def call(command: str, *names: str, text: str = "", **options: str | float | None) -> Call:
-    """`command` is ours. A model's words are never taken for an option: a value stands after `=`, a
-    name after `--`. What it left out is left out."""
+    """No word of a model is taken for an option: a value stands after `=`, a name after `--`."""
     given = ((key.replace("_", "-"), value) for key, value in options.items())
     said = (f"--{key}={value}" for key, value in given if value not in (None, ""))
     return Call((*command.split(), *said, "--", *filter(None, names)), text.encode())

@@ -124,7 +124,6 @@ def _schema(names: str) -> dict[str, Any]:
 
 
 def not_offered(name: str) -> Problem:
-    """A tool that does not exist, or that this server was not started for."""
     from qrspi.core.findings.near_names import meant
 
     if offer := OFFER.get(name):

@@ -60,7 +60,6 @@ class RunResources:
             return data
 
     def listed(self) -> ListResourcesResult:
-        """All runs, then each with the texts it has."""
         try:
             runs = self._commands.ask("status", "--all")["runs"]
         except Unanswered:  # no runs folder yet

@@ -62,8 +62,7 @@ class RunChanges:
 
 
 class _Watch:
-    """A thread that looks when files change. The files are marked before a subscription is
-    confirmed, so that every later change is told."""
+    """Files are marked before a subscription is confirmed, so that every later change is told."""
 
     def __init__(self, session: Session, bus: InMemorySubscriptionBus) -> None:
         self._session, self._bus = session, bus

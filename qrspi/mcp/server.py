@@ -82,8 +82,6 @@ class _CheckedCalls:
 
 
 class _ListedResources:
-    """Which resources there are depends on the present runs."""
-
     def __init__(self, resources: RunResources) -> None:
         self._resources = resources
 

@@ -44,7 +44,6 @@ def _text(text: str) -> TextContent:
 
 
 def _error_lines(document: dict[str, Any]) -> Iterator[str]:
-    """The code and the line, every reason, and then the ways out that the line does not name."""
     message = document["message"]
     yield f"{document['code']}: {message}"
     for one in document.get("violations", ()):

@@ -92,8 +92,7 @@ def _in_time(
 
 
 def _pause(outcome: _Again, attempt: int, wire: DispatchContext) -> float:
-    """Different for each caller: callers that were turned away together must not come back
-    together."""
+    """Callers that were turned away together must not come back together."""
     if outcome.after is not None:
         return outcome.after + wire.chance()
     return (0.5 + wire.chance() / 2) * 2.0**attempt

@@ -24,8 +24,6 @@ READ_SECONDS = 600.0  # a model that thinks sends nothing until it has finished
 
 
 class DispatchContext:
-    """Used as a context: whatever is still under way at its end is ended."""
-
     def __init__(
         self,
         environment: Mapping[str, str] | None = None,
@@ -57,7 +55,6 @@ class DispatchContext:
         self.connections.close()
 
     def pause(self, seconds: float) -> None:
-        """Wait before another try; not longer than the command lives."""
         if self._pause is not None:
             self._pause(seconds)
         else:
@@ -68,12 +65,9 @@ class DispatchContext:
 
 
 class Connections:
-    """HTTP clients for the threads of a fan-out.
-
-    One for each thread, and a new connection for each exchange, so that ending an exchange ends
-    nothing else. They share what is slow to make: the certificates take 30 ms to load, and where
-    only plain HTTP is spoken they are not loaded at all.
-    """
+    """One client for each thread and a new connection for each exchange, so that ending an exchange
+    ends nothing else. Certificates take 30 ms to load: all share them, and plain HTTP needs
+    none."""
 
     def __init__(self) -> None:
         self._own = threading.local()

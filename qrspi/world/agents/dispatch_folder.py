@@ -1,8 +1,5 @@
-"""Where prompts wait and answers arrive: the dispatch folder of a run.
-
-One dispatcher at a time holds it, by a kernel lock of its own, since the run's lock is free while
-agents work. The thread that receives an answer puts it here before anybody reads it.
-"""
+"""The dispatch folder of a run, where prompts wait and answers arrive. One dispatcher at a time
+holds it, by a lock of its own: the run's lock is free while agents work."""
 
 from __future__ import annotations
 
@@ -30,8 +27,7 @@ SECOND_TRY = "-again"  # after the name of an agent whose first answer was not g
 
 
 class DispatchFolder:
-    """Places are the paths of prompts without `.md`:
-    `.qrspi/dispatch/goals/round-01/quality-claude`."""
+    """A place is a prompt's path without `.md`: `.qrspi/dispatch/goals/round-01/quality-claude`."""
 
     def __init__(self, path: str, root: int) -> None:
         self.path = path
@@ -53,7 +49,6 @@ class DispatchFolder:
         self.keep_all({place: record}, sync=False)
 
     def keep_all(self, records: Mapping[str, Record], *, sync: bool = True) -> None:
-        """One line for each; all lines for one folder are one write."""
         for folder, names in _by_folder(records):
             known = [records[f"{folder}/{name}"] for name in names]
             lines = b"".join(map(dispatch_record.render, known))
@@ -70,7 +65,6 @@ class DispatchFolder:
         return self._records[folder]
 
     def awaited(self, job: str) -> tuple[str, Record] | None:
-        """The place of a job that workers have and that has no answer yet."""
         for folder in _folders(DiskTree(self.path), DISPATCH):
             with self._guard:
                 known = self._of(folder).values()
@@ -84,13 +78,11 @@ class DispatchFolder:
         return None if isinstance(data, Fault) else data
 
     def answer(self, place: str, record: Record) -> bytes | None:
-        """The reply that counts, if it is what came back."""
         data = self.reply(f"{place}{SECOND_TRY}" if record.second_try else place)
         return data if data is not None and record.is_answered_by(data) else None
 
     def keep_asked(self, place: str, prompt: bytes) -> None:
-        """What its job id was made of, for as long as its files are being written: the prompt that
-        is rendered then may already quote them."""
+        """Its job id was made of this; a prompt that is rendered later may quote its files."""
         self._put(f"{place}{ASKED}", prompt)
 
     def asked(self, place: str) -> bytes:
@@ -102,8 +94,7 @@ class DispatchFolder:
         return b"" if isinstance(data, Fault) else data
 
     def capture(self, place: str, data: bytes, reply: Kind | None = None, worker: str = "") -> str:
-        """Its hash goes on record first: without that, nobody knows who wrote a reply. A worker
-        also says in which form it is."""
+        """Its hash goes on record first: without that, nobody knows who wrote a reply."""
         digest = atomic_write.sha256(data)
         if record := self.record(place):
             by = worker or record.worker
@@ -113,8 +104,7 @@ class DispatchFolder:
         return digest
 
     def prompts(self, texts: Iterable[tuple[str, bytes]]) -> None:
-        """Whole files, but not synced: what a power failure destroys can be rendered again. Each is
-        written as it comes, so that they are never all in memory."""
+        """Each is written as it comes, and not synced: a prompt can be rendered again."""
         for folder, those in groupby(texts if self._open else (), _folder_of):
             with self._below(f"{folder}/", folder, make=True) as directory:
                 for place, text in those:
@@ -189,13 +179,11 @@ def _write_prompt(directory: int, name: str, data: bytes) -> None:
 
 
 def read_records(run: str, folder: str) -> dict[str, Record]:
-    """The newest record of each name; an invalid line says nothing."""
     return {one.name: one for one in _lines(run, folder) if isinstance(one, Record)}
 
 
 def unanswered(run: str) -> tuple[Record, ...]:
-    """Calls on record as sent, in whatever attempt, about whose end nothing is on record. What a
-    broker or a worker has is not lost."""
+    """What a broker or a worker has is not lost."""
     newest: dict[tuple[str, int], Record] = {}
     for folder in _folders(DiskTree(run), DISPATCH):
         for one in _lines(run, folder):
@@ -227,7 +215,6 @@ def _no_record(path: str, line: int) -> Problem:
 
 @contextmanager
 def held(path: str, timeout: float, command: str) -> Iterator[DispatchFolder]:
-    """The only dispatcher of this run, as long as the context lasts."""
     busy = partial(_busy, path.rpartition("/")[2], timeout)
     with lock.held(path, LOCK, timeout, command, busy) as grip:
         mailbox = DispatchFolder(path, grip.folder)

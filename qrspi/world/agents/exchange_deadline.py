@@ -1,9 +1,5 @@
-"""A deadline for a whole exchange over HTTP, however slowly it goes.
-
-A timeout of the HTTP library is about one read. A server that sends a byte now and then, in its
-headers, in an error text or in its answer, never triggers it. Here a timer shuts the connection
-down, which ends every wait for it.
-"""
+"""A deadline for a whole exchange over HTTP. The library's timeout is about one read, which a
+server that sends a byte now and then never triggers; a timer here shuts the connection down."""
 
 from __future__ import annotations
 
@@ -17,8 +13,6 @@ from qrspi.core.hints import Any, Self
 
 
 class ExchangeDeadline:
-    """Used as a context; `trace` tells it of each connection that is made meanwhile."""
-
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
         self.passed = False

@@ -1,5 +1,4 @@
-"""An agent behind a worker: the question goes out as a message, and the answer comes back as one. A
-job that an earlier command published is awaited, not published again."""
+"""An agent behind a worker. A job that an earlier command published is awaited, not sent again."""
 
 from __future__ import annotations
 

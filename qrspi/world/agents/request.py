@@ -37,8 +37,7 @@ class Request(NamedTuple):
 
 
 class ReplyBuffer:
-    """What an agent says, as it comes. A long answer waits on disk, so that thirty at once take no
-    more memory than the one being read."""
+    """A long answer waits on disk: thirty at once take no more memory than the one being read."""
 
     def __init__(self) -> None:
         self._file = SpooledTemporaryFile(max_size=USUAL)  # noqa: SIM115  # `whole` closes it
@@ -63,8 +62,7 @@ class ReplyBuffer:
 
 
 class Answer(NamedTuple):
-    """Everything that came back. With a problem the answer is of no use, but it may tell what it
-    cost."""
+    """With a problem the answer is of no use, but it may tell what it cost."""
 
     data: bytes = b""
     seconds: float = 0.0

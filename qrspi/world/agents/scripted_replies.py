@@ -1,9 +1,7 @@
-"""Answers from a folder instead of from a model: for demonstrations and dry runs.
-
-Looked for as `<step>/round-NN/<name>`, `<step>/<name>`, `<name>`, then the same with the first
-word of the name (`verify`, for every finding); as `.md`, which is plain text, or as `.json`, what
-`claude -p --output-format json` prints, so that a demonstration can have costs.
-"""
+"""Answers from a folder instead of from a model, looked for as `<step>/round-NN/<name>`,
+`<step>/<name>`, `<name>`, then with the first word of the name (`verify`, for every finding): `.md`
+is plain text, `.json` what `claude -p --output-format json` prints, so that a demonstration can
+have costs."""
 
 from __future__ import annotations
 
@@ -33,7 +31,6 @@ def send(request: Request, wire: DispatchContext) -> Answer:
 
 
 def kind(request: Request, folder: str) -> Kind:
-    """The form of the folder's answer to this request."""
     path = found(request, folder)
     return KINDS[f".{path.rpartition('.')[2]}"] if path else "text"
 

@@ -1,8 +1,5 @@
-"""Dispatches in threads of this process.
-
-Not a ThreadPoolExecutor: its threads are joined when the interpreter ends, and ^C would wait for
-the slowest model. These are daemon threads; what they have not handed over by then is sent again.
-"""
+"""Dispatches in daemon threads of this process. A ThreadPoolExecutor's are joined when the
+interpreter ends, and ^C would wait for the slowest model."""
 
 from __future__ import annotations
 
@@ -30,8 +27,7 @@ _Results = SimpleQueue[_Done[R] | _Ended]
 
 
 def run(items: Iterable[T], work: Callable[[T], R], jobs: int) -> Generator[list[R], None, None]:
-    """Results as they come; those that came together are one list. An item is taken only when a
-    thread is free for it, so that `items` can end by what is known by then."""
+    """An item is taken only when a thread is free: `items` may end by what is known by then."""
     return _run(items, work, jobs, glance=None)
 
 
@@ -107,8 +103,7 @@ def _collected(results: _Results[R], threads: int, glance: float | None) -> Iter
 def run_elsewhere(
     items: Iterable[T], work: Callable[[T], R], jobs: int
 ) -> Generator[list[R], None, None]:
-    """A worker's job also has a thread here, which waits for its answer. News is passed on four
-    times a second."""
+    """A worker's job has a thread here too, which waits for its answer."""
     return _run(items, work, jobs, glance=0.25)
 
 

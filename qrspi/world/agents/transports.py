@@ -23,7 +23,6 @@ def send(request: Request, wire: DispatchContext) -> Answer:
 
 
 def _left_to_host(request: Request, wire: DispatchContext) -> Answer:
-    """The agent beside us: nothing is sent, the prompt waits for it."""
     text = (
         f"{request.name} is the host's to send: config.md has neither a command nor a provider "
         "for its vendor"

@@ -44,7 +44,6 @@ def _read_all(top: str) -> Iterator[tuple[str, bytes]]:
 
 
 def write(folder: str, files: Mapping[str, bytes]) -> None:
-    """All of them below one folder, which is made."""
     with reporting_errors(folder):
         os.makedirs(folder, exist_ok=True)
     for path, data in files.items():
@@ -56,7 +55,6 @@ def write(folder: str, files: Mapping[str, bytes]) -> None:
 
 @contextmanager
 def laid_out(files: Mapping[str, bytes]) -> Iterator[str]:
-    """In a folder of their own, as long as somebody is asked about them."""
     from tempfile import TemporaryDirectory
 
     with TemporaryDirectory(prefix="qrspi-trial-") as folder:
@@ -69,7 +67,6 @@ def is_there(folder: str) -> bool:
 
 
 def answer(folder: str, name: str) -> str | Problem | None:
-    """None where nobody answered."""
     data = DiskTree(folder).read(f"{name}.md", LIMIT)
     if isinstance(data, Fault):
         return None if data.kind == "absent" else _unreadable(f"{folder}/{name}.md", data)

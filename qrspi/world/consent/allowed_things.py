@@ -1,8 +1,5 @@
-"""What this user has allowed: one small file for each thing, named by its hash.
-
-They lie with the user's own settings and never in a repository, where anybody who writes could
-allow what they like.
-"""
+"""What this user has allowed: a small file for each thing, named by its hash. They never lie in a
+repository, where anybody who writes could allow what they like."""
 
 from __future__ import annotations
 
@@ -83,7 +80,6 @@ def _make(place: str) -> None:
 
 
 def forget(place: str, project: str) -> tuple[Entry, ...]:
-    """What is not allowed any more."""
     found = [(name, entry) for name, entry in _files(place) if entry.project == project]
     with atomic_write.reporting_errors(place):
         for name, _ in found:

@@ -1,5 +1,4 @@
-"""The one door: whatever a repository names is started, contacted or given a key only with a
-`Permit`."""
+"""The one door: whatever a repository names is started or contacted only with a `Permit`."""
 
 from __future__ import annotations
 
@@ -36,13 +35,11 @@ def must_cover(held: Permit | None, named: Named | None) -> None:
 
 
 def require(project: str, run: str, named: Iterable[Named]) -> None:
-    """Refused, with everything at once, unless all of it is allowed."""
     if missing := lacking(project, named):
         raise ConsentNeeded(os.path.realpath(project), run, missing)
 
 
 def lacking(project: str, named: Iterable[Named]) -> tuple[Named, ...]:
-    """What this user has not allowed yet."""
     wanted = tuple(dict.fromkeys(named))
     if not wanted or is_trusted(project, os.environ):
         return ()
@@ -54,7 +51,6 @@ def lacking(project: str, named: Iterable[Named]) -> tuple[Named, ...]:
 
 
 def allow(project: str, named: Iterable[Named], by: str, time: str) -> None:
-    """Nothing is written where the environment allows everything."""
     from qrspi.world.consent import allowed_things
 
     place = allowed_things.folder(os.environ)
@@ -72,7 +68,6 @@ def is_trusted(project: str, environment: Mapping[str, str]) -> bool:
 
 
 def folder_outside(project: str, code_path: str) -> Named | None:
-    """What `code_path` of config.md needs; None for a folder of the project itself."""
     real, inside = os.path.realpath(os.path.join(project, code_path)), os.path.realpath(project)
     if f"{real}/".startswith(f"{inside.rstrip('/')}/"):
         return None

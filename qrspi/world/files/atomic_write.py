@@ -1,8 +1,6 @@
-"""Whole files or none: a temporary file beside the target is filled, synced, then renamed.
-
-Everything here works on a directory's descriptor, so that no name is looked up twice and no symlink
-can be slipped in between. Failures are OSErrors until `reporting_errors` names the file.
-"""
+"""Whole files or none: a temporary file beside the target is filled, synced, then renamed. All by
+descriptors, so that no symlink can be slipped in between. Failures are OSErrors until
+`reporting_errors` names the file."""
 
 from __future__ import annotations
 
@@ -34,7 +32,6 @@ _MINE = os.urandom(4).hex()  # of this process
 
 @contextmanager
 def reporting_errors(path: str, absent_is_fine: bool = False) -> Iterator[None]:
-    """Say in one line why `path` could not be written, and end the command."""
     try:
         yield
     except OSError as error:
@@ -98,12 +95,10 @@ def temporary_name(name: str) -> str:
 
 
 def is_mine(name: str) -> bool:
-    """Whether this process made the temporary file of that name."""
     return f".qrspi-{_MINE}" in name and is_leftover(name)
 
 
 def is_leftover(name: str) -> bool:
-    """Whether some process made the temporary file of that name."""
     return ".qrspi-" in name and patterns.fullmatch(_LEFTOVER, name) is not None
 
 
@@ -128,7 +123,6 @@ def fill(directory: int, name: str, data: bytes, mode: int | None = None) -> Non
 
 @contextmanager
 def filling(directory: int, name: str) -> Iterator[int]:
-    """A new file, synced at the end."""
     with closing(os.open(name, _NEW, 0o666, dir_fd=directory)) as fd:
         yield fd
         os.fsync(fd)
@@ -141,7 +135,6 @@ def write_all(fd: int, data: bytes) -> None:
 
 
 def replace(directory: int, name: str, data: bytes, mode: int | None = None) -> None:
-    """Put a whole file, whatever had the name before."""
     with temporary(directory, name, data, mode) as temp:
         put(directory, temp, name)
 
@@ -186,7 +179,6 @@ def exists(directory: int, name: str) -> bool:
 
 
 def open_regular(directory: int, name: str, flags: int = os.O_RDONLY) -> int:
-    """A descriptor of a regular file; OSError for anything else under the name."""
     safe = flags | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     fd = os.open(name, safe, 0o666, dir_fd=directory)
     mode = os.fstat(fd).st_mode
@@ -233,8 +225,7 @@ def _digest(fd: int) -> str:
 
 
 def sweep(directory: int, depth: int = _DEEPEST) -> None:
-    """Remove the temporary files of killed commands below a directory. The caller holds the lock
-    that their writers would need."""
+    """The caller holds the lock that the writers of temporary files would need."""
     with os.scandir(directory) as listing:
         found = [(entry.name, entry.is_dir(follow_symlinks=False)) for entry in listing]
     for name, is_directory in found:
@@ -248,7 +239,6 @@ def sweep(directory: int, depth: int = _DEEPEST) -> None:
 
 
 def leftovers(tree: DiskTree, folder: str = "", depth: int = 8) -> list[str]:
-    """The temporaries of killed commands, by name."""
     found = []
     for entry in entries(tree, folder):
         path = f"{folder}/{entry.name}".lstrip("/")

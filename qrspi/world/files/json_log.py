@@ -1,9 +1,6 @@
-"""Append-only logs, one JSON object a line.
-
-A line is written in one piece, so a kill can only leave the last line incomplete. Such a piece is
-put aside in `<name>.torn-<n>` before the next line is added. A last line that only lacks its
-newline is a whole entry and stays one.
-"""
+"""Append-only logs, one JSON object a line. A kill can only leave the last line incomplete; such a
+piece is put aside in `<name>.torn-<n>` before the next line is added. A last line that only lacks
+its newline is a whole entry and stays one."""
 
 from __future__ import annotations
 
@@ -40,8 +37,7 @@ def encode(record: Mapping[str, object]) -> bytes:
 def append(
     directory: int, name: str, lines: bytes, file: str, *, sync: bool = True
 ) -> tuple[Problem, ...]:
-    """Add whole lines in one write and sync them, unless they may be lost in a power failure.
-    Reports a torn line that was put aside."""
+    """Add whole lines in one write; gives the torn line that was put aside, if there was one."""
     if not lines.endswith(b"\n"):
         raise RuntimeError("a log takes whole lines")
     flags = os.O_RDWR | os.O_APPEND | os.O_CREAT
@@ -72,7 +68,6 @@ def settle(directory: int, name: str) -> None:
 
 
 def read(tree: DiskTree, path: str) -> Iterator[Entry | Problem]:
-    """Every entry, and what is wrong in between."""
     fd = tree.descriptor(path)
     if isinstance(fd, Fault):
         yield from unreadable(path, fd)
@@ -103,7 +98,6 @@ def tail(tree: DiskTree, path: str, count: int) -> tuple[Entry | Problem, ...]:
 
 
 def _torn(fd: int, size: int) -> bytes:
-    """What follows the last newline."""
     if not size or os.pread(fd, 1, size - 1) == b"\n":
         return b""
     last = last_lines(fd, 1)[0]

@@ -1,9 +1,5 @@
-"""A kernel lock on an open file.
-
-The lock belongs to the descriptor, so a killed holder frees it. The file's text is for people; only
-the kernel knows whether the lock is free. The word `free` there only saves the next holder the
-search for a killed one's temporary files.
-"""
+"""A kernel lock on an open file, which is free when its holder is killed. The file's text is for
+people; `free` there only saves the next holder the search for temporary files."""
 
 from __future__ import annotations
 
@@ -80,8 +76,7 @@ def in_place(directory: int, name: str, fd: int) -> bool:
 
 
 def state(tree: DiskTree, path: str) -> State:
-    """Whether a process holds a lock file, or was killed while it held it. The kernel knows the
-    first; only a holder that released it properly wrote `free`."""
+    """The kernel knows who holds it; only a holder that released it properly wrote `free`."""
     fd = tree.descriptor(path)
     if isinstance(fd, Fault):
         return "free"
@@ -94,8 +89,7 @@ def state(tree: DiskTree, path: str) -> State:
 
 
 def take(fd: int, timeout: float, mode: int = fcntl.LOCK_EX) -> bool:
-    """Lock an open file or directory once its present holder lets go; False if that takes too
-    long."""
+    """False if its present holder does not let go in time."""
     deadline, pause = time.monotonic() + timeout, 0.001
     while True:
         try:

@@ -1,8 +1,5 @@
-"""The lines of a log as they come.
-
-Looking at a file's size costs a microsecond, works on every file system and loses nothing, so
-the log is looked at five times a second; listening for events would cost threads and a library.
-"""
+"""The lines of a log as they come. Its size is looked at five times a second, which works on every
+file system and loses nothing; listening for events would cost threads and a library."""
 
 from __future__ import annotations
 
@@ -22,8 +19,6 @@ PAUSE = 0.2
 
 
 class Place(NamedTuple):
-    """How far a log was read."""
-
     inode: int = 0
     end: int = 0
 
@@ -47,7 +42,6 @@ def last(tree: DiskTree, path: str, count: int) -> News:
 
 
 def news(tree: DiskTree, path: str, place: Place) -> News:
-    """What was added after a place."""
     fd = tree.descriptor(path)
     if isinstance(fd, Fault):
         return News(json_log.unreadable(path, fd), Place())

@@ -16,7 +16,6 @@ _ESCAPED = re.compile(rb"\\([0-7]{3})")
 
 
 def gives_events(path: str, table: str = TABLE) -> bool:
-    """Whether the kernel reports changes below `path`; yes where there is no table to ask."""
     try:
         with open(table, "rb") as file:
             lines = file.read().split(b"\n")
@@ -27,8 +26,7 @@ def gives_events(path: str, table: str = TABLE) -> bool:
 
 
 def kind_of(path: bytes, lines: list[bytes]) -> str:
-    """The type of the file system that a path is on: the nearest mount above it, and the last of
-    several mounts on one place."""
+    """The nearest mount above the path, and the last of several mounts on one place."""
     best, found = b"", ""
     for line in lines:
         fields, _, more = line.partition(b" - ")

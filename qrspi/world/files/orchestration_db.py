@@ -1,9 +1,6 @@
-"""The one door to SQLite: orchestration.db of a run, which agents write to at the same time.
-
-It is opened only as a regular file, and so are the files that SQLite keeps beside it: through a
-link in their place it could write anywhere. A database of another shape is not ours. A forged file
-can make a few pages stand for endless rows, so reading has limits.
-"""
+"""The one door to SQLite: a run's orchestration.db, which agents write to at the same time. Through
+a link in its place, or beside it, SQLite could write anywhere, so only regular files are opened. A
+forged file can make a few pages stand for endless rows, so reading has limits."""
 
 from __future__ import annotations
 
@@ -49,16 +46,12 @@ _WAL = b"\x02\x02"  # at 18: how it is written and read
 
 
 class Unusable(Exception):
-    """Why this database cannot be used."""
-
     def __init__(self, fault: Fault) -> None:
         super().__init__(fault.detail)
         self.fault = fault
 
 
 class Transaction:
-    """Statements that are carried out together or not at all."""
-
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
         self._until = 0.0
@@ -68,7 +61,6 @@ class Transaction:
         return tuple(_within_limits(self._execute(query, values)))
 
     def run(self, statement: str, *values: Any) -> int:
-        """How many rows it changed."""
         return self._execute(statement, values).rowcount
 
     def _execute(self, statement: str, values: tuple[Any, ...]) -> sqlite3.Cursor:
@@ -86,7 +78,6 @@ def _within_limits(found: Iterable[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]
 
 
 def new(rows: Iterable[tuple[str, str, str]]) -> bytes:
-    """A whole database with these rows, to be put in place in one piece."""
     import sqlite3
 
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:

@@ -1,5 +1,4 @@
-"""Texts of which there are hundreds and which are needed one at a time: beyond the first few they
-wait on disk, in a file without a name."""
+"""Texts that are needed one at a time: beyond the first few they wait in a file without a name."""
 
 from __future__ import annotations
 
@@ -39,7 +38,6 @@ class Overflow:
             return os.dup(file.fileno())
 
     def __del__(self) -> None:
-        """The file is closed with the last of its texts."""
         if self._file >= 0:
             os.close(self._file)
 

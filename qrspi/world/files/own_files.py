@@ -23,14 +23,12 @@ def settings_folder(environment: Mapping[str, str]) -> str:
 
 
 def is_ours(path: str) -> bool:
-    """Whether only this user can have written it."""
     found = os.stat(path)
     return found.st_uid == os.geteuid() and not found.st_mode & _OTHERS_WRITE
 
 
 def exchangeable(path: str) -> str | None:
-    """The folder above, or the one above that, where somebody else could put another file or folder
-    in place of this one: a link to something of this user's that they know."""
+    """The folder above, or above that, in which somebody else could put another in its place."""
     folder = os.path.dirname(path)
     places = (folder, os.path.dirname(folder))
     return next((place for place in places if not _is_kept(os.stat(place))), None)
@@ -46,7 +44,6 @@ def _is_kept(found: os.stat_result) -> bool:
 
 
 def toml(path: str, code: Code) -> dict[str, object] | Problem | None:
-    """What a file of settings says; None when it is absent."""
     found = _toml(path)
     if isinstance(found, str):
         return own_file.fault(code, path, "", found, "a TOML file of your own")

@@ -1,5 +1,4 @@
-"""Pictures that tasks name: looked up on disk, and shown only from the places where they may
-lie."""
+"""Pictures that tasks name, shown only from the places where they may lie."""
 
 from __future__ import annotations
 
@@ -18,14 +17,12 @@ class Places(NamedTuple):
 
 
 def places(run: str, project: str, declared: Iterable[str]) -> Places:
-    """The run's own directory, and those declared that exist inside the project."""
     inside = [real for name in declared if (real := _declared(name, run, project))]
     return Places((run, project), (os.path.realpath(run), *inside))
 
 
 def refusal(path: str, where: Places) -> str | None:
-    """Why a path is not shown; None when every part of it exists and it lies in an allowed
-    place."""
+    """Why a path is not shown; None when it is."""
     if not path.strip() or "\0" in path:
         return "it is not a path"
     try:
@@ -50,7 +47,6 @@ def _declared(name: str, run: str, project: str) -> str | None:
 
 
 def _real(path: str, start: str) -> str | None:
-    """Symlinks followed; None when a part of the path does not exist."""
     try:
         return os.path.realpath(os.path.join(start, path), strict=True)
     except (FileNotFoundError, NotADirectoryError):

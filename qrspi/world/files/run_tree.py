@@ -1,8 +1,5 @@
-"""A run's files on disk, read so that nothing in the run can mislead the reader.
-
-Strings and descriptors instead of pathlib: `status --all` opens thousands of small files, and only
-a walk by descriptors makes sure that no directory on the way is a symlink.
-"""
+"""A run's files on disk, read so that nothing in the run can mislead the reader. Only a walk by
+descriptors makes sure that no directory on the way is a symlink."""
 
 import errno
 import os
@@ -37,8 +34,6 @@ _KINDS = {
 
 
 class Held(NamedTuple):
-    """A directory kept open."""
-
     path: str
     fd: int
     identity: tuple[int, int] | None  # device and inode; a glance does not ask
@@ -52,8 +47,7 @@ class DiskTree:
     def __init__(
         self, path: str | os.PathLike[str], in_git: bool | None = None, *, glance: bool = False
     ) -> None:
-        """A `glance` is for one derivation: a directory that it has opened is not looked up
-        again."""
+        """A `glance` is for one derivation: it looks up no directory twice."""
         self._held: list[Held] = []  # from the run down to the directory read last
         self._glance = glance
         self.path = os.fspath(path).rstrip("/") or "/"
@@ -72,7 +66,6 @@ class DiskTree:
 
     @property
     def in_git(self) -> bool:
-        """Whether some parent has a `.git`; pass the answer to ask once for many runs."""
         if self._in_git is None:
             self._in_git = inside_git(self.path)
         return self._in_git
@@ -166,8 +159,7 @@ class DiskTree:
                 self.let_go()
 
     def _held_directory(self, path: str) -> int:
-        """The directories on the way to the last one read stay open, which halves the cost of a
-        round's findings. Each is used only while its path still leads to it."""
+        """Kept open, which halves the cost of a round; used while its path still leads to it."""
         held = self._held
         if held and held[-1].path == path and (self._glance or self._leads_to(held[-1])):
             return held[-1].fd
@@ -186,7 +178,6 @@ class DiskTree:
         return held[-1].fd
 
     def _enter(self, part: str) -> None:
-        """One directory further down."""
         if self._held:
             above = self._held[-1]
             path, fd = f"{above.path}/{part}", step_into(above.fd, part)
@@ -248,7 +239,6 @@ def opened(directory: str) -> AbstractContextManager[int]:
 
 
 def step_into(fd: int | None, part: str, above: str = "") -> int:
-    """The directory `part` below an open one, or below the path `above`."""
     if part in ("", ".", ".."):
         raise ValueError(f"no name of a directory: {part!r}")
     place = above + part
@@ -293,7 +283,6 @@ def _kind(entry: os.DirEntry[str]) -> Kind:
 
 
 def inside_git(path: str) -> bool:
-    """Whether `path` or a parent of it has a `.git` directory or file."""
     at = os.path.realpath(path)
     while at:
         if os.path.lexists(f"{at}/.git"):

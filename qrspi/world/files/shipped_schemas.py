@@ -17,7 +17,6 @@ def names() -> tuple[str, ...]:
 
 
 def text(name: str) -> str:
-    """Of a name that `names` gives."""
     with open(f"{_folder()}/{name}{_SUFFIX}", encoding="utf-8") as file:
         return file.read()
 

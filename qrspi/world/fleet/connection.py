@@ -1,5 +1,4 @@
-"""The one door to a broker: connect, declare, publish, listen. The library knows no threads, so
-each connection belongs to one of them, or is used by one at a time."""
+"""The one door to a broker. The library knows no threads: a connection is used by one at a time."""
 
 from __future__ import annotations
 
@@ -49,8 +48,6 @@ def library() -> Any:
 
 
 class Line:
-    """One connection with one channel on it. What is published is confirmed by the broker."""
-
     def __init__(self, connection: Connection, channel: Channel) -> None:
         self._connection = connection
         self.channel = channel
@@ -116,7 +113,6 @@ class Line:
             self.channel.queue_delete(name)
 
     def drain(self, seconds: float) -> bool:
-        """Hand what comes to its consumer; False when nothing came in time."""
         try:
             with reported():
                 self._connection.drain_events(timeout=seconds)
@@ -141,15 +137,12 @@ class Line:
 
 
 class Standing(NamedTuple):
-    """How a queue stands."""
-
     waiting: int
     consumers: int
 
 
 @contextmanager
 def reported() -> Iterator[None]:
-    """Whatever way a connection fails, it is a BrokerLost."""
     amqp = library()
     try:
         yield
@@ -160,10 +153,8 @@ def reported() -> Iterator[None]:
 
 
 def connect(where: BrokerAddress, heartbeat: float = HEARTBEAT) -> Line:
-    """Or end the command with the one line that says why not, within seconds.
-
-    The library bounds each step by itself, and a name's lookup not at all. So a thread takes all of
-    them, and is left behind when they take too long together."""
+    """The library bounds each step by itself, and a name's lookup not at all. So a thread takes all
+    of them, and is left behind when they take too long together."""
     connection = _connection(where, heartbeat)
     ended: SimpleQueue[Line | Halt] = SimpleQueue()
     late = threading.Event()

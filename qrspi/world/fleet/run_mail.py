@@ -1,8 +1,6 @@
-"""A run's way to the workers, as long as one command lasts: jobs out, words about them back.
-
-One thread listens to the run's queue. Those that wait for an answer are handed each word about
-their job; a message is acknowledged when its answer is on disk, and not before.
-"""
+"""A run's way to the workers, as long as one command lasts. One thread listens to the run's queue,
+and hands each word to whoever waits for that job; it acknowledges a message when its answer is on
+disk, and not before."""
 
 from __future__ import annotations
 
@@ -133,7 +131,6 @@ class RunMail:
 
     @contextmanager
     def words(self, job: str) -> Iterator[Callable[[], Delivered | Gone]]:
-        """Each call waits for the next thing that is said about a job."""
         with self._guard:
             slot = self._waiting.setdefault(job, SimpleQueue())
         try:
@@ -144,16 +141,13 @@ class RunMail:
                 self._queued.pop(job, None)
 
     def notes(self) -> Iterator[str]:
-        """What there is to tell by now; each note comes once."""
         while self._notes:
             yield self._notes.popleft()
 
     def take_back(self, tickets: frozenset[str]) -> frozenset[str] | None:
-        """Take back every job that has not started. Gives those that have, or None when nobody can
-        tell. Nothing is published after this.
-
-        A worker says that it starts before it looks for the ticket. So a worker that found the
-        ticket has spoken before it was deleted, and before our own message, awaited here."""
+        """Gives the jobs that have started, or None when nobody can tell. A worker says that it
+        starts before it looks for the ticket, so one that found it has spoken before our own
+        message, awaited here."""
         self._publishing.acquire()  # until the end: a thread that would publish waits
         echo = Started(os.urandom(32).hex(), "engine")
         try:

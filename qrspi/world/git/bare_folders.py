@@ -1,5 +1,4 @@
-"""Folders that look like bare repositories. git would take one for the repository and obey its
-config. To us they are files, and the repository is the one that an ancestor's `.git` names."""
+"""Folders that look like bare repositories. git would obey their config; to us they are files."""
 
 from __future__ import annotations
 
@@ -12,8 +11,6 @@ _RUNS = f"/{RUNS}/"
 
 
 class Ground(NamedTuple):
-    """Where git can be asked about a directory without finding such a folder on its way up."""
-
     start: str  # the directory itself, or the nearest one above every such folder
     root: str | None  # the nearest directory with a `.git` that may be one
 
@@ -35,8 +32,7 @@ def above(directory: str) -> Ground:
 
 
 def explicit(directory: str) -> list[str]:
-    """Options that name the repository to git, where git's own search would end too early: at such
-    a folder, or at a `.git` that somebody has put into the run since it was looked at."""
+    """git's own search would end too early: at such a folder, or at a `.git` in the run."""
     start = os.path.realpath(directory)
     ground = above(_outside_runs(start))
     if ground.root is None or ground.start == start:

@@ -10,13 +10,11 @@ from qrspi.world.git.repository import Repo, branch, refuse_if_under_way
 
 
 def on_default(repo: Repo) -> bool:
-    """Whether the current branch is the one that others build on."""
     here = branch(repo)
     return here is not None and here == default_branch(repo)
 
 
 def switch_to_new(repo: Repo, name: str) -> None:
-    """Create a branch here and switch to it. Changes in the work tree stay as they are."""
     check(name)
     refuse_if_under_way(repo, "make a branch")
     output = command.write(repo.root, ["switch", "--quiet", "--no-track", "--create", name])
@@ -35,13 +33,11 @@ def is_free(repo: Repo, name: str) -> bool:
 
 
 def names(repo: Repo) -> frozenset[str]:
-    """All local branches."""
     args = ["for-each-ref", "--format=%(refname:lstrip=2)", "refs/heads"]
     return frozenset(os.fsdecode(command.read(repo.path, args).out).split())
 
 
 def remote(repo: Repo) -> str:
-    """Where branches are sent: origin, or else the first of the others; '' when there is none."""
     found = os.fsdecode(command.read(repo.path, ["remote"]).out).split()
     return "origin" if "origin" in found else next(iter(found), "")
 

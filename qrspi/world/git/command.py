@@ -1,8 +1,5 @@
-"""The one door to git: its own program, with lists of arguments.
-
-`read` never runs a program that a repository's config or attributes name. `write` is git as
-the user would have run it: hooks, filters, identity and signing are theirs.
-"""
+"""The one door to git. `read` never runs a program that a repository's config or attributes name;
+`write` is git as the user would have run it, with their hooks, filters, identity and signing."""
 
 from __future__ import annotations
 
@@ -72,7 +69,6 @@ class Output(NamedTuple):
 
     @property
     def words(self) -> str:
-        """What git said, on one line."""
         said = self.err.strip() or self.out.decode("utf-8", "replace")
         lines = (line.strip() for line in said.splitlines())
         return "; ".join(line for line in lines if line).replace(":; ", ": ")[:LONGEST_WORDS]
@@ -82,8 +78,7 @@ _detached = False
 
 
 def detach() -> None:
-    """From now on git runs apart from our terminal. ^C reaches every process of a terminal, and a
-    command that finishes what it began must protect git and its hooks from it."""
+    """^C reaches every process of a terminal; what a command finishes must be protected from it."""
     global _detached
     _detached = True
 
@@ -96,7 +91,6 @@ def read(
     config: Sequence[tuple[str, str]] = (),
     given: bytes = b"",
 ) -> Output:
-    """Ask git. A status that is not in `ok` halts with git's own words."""
     env = _QUIET | _config_env(config)
     named = _named(directory, [*_INERT, *args])
     output = _collect(_start(directory, named, env, piped=bool(given)), given)
@@ -137,8 +131,7 @@ def write(directory: str, args: Sequence[str], *, given: bytes = b"") -> Output:
 
 
 def pour(directory: str, args: Sequence[str], env: dict[str, str], sink: int) -> Output:
-    """Ask git with no config but what `env` leads to; its output goes straight to the file
-    `sink`."""
+    """With no config but what `env` leads to; the output goes straight to the file `sink`."""
     named = _named(directory, ["--no-pager", *args])
     process = _start(directory, named, _QUIET | env, dropped=_CONFIG)
     with process:
@@ -153,7 +146,6 @@ def pour(directory: str, args: Sequence[str], env: dict[str, str], sink: int) ->
 
 
 def version() -> str:
-    """Halts with the reason when git cannot be run."""
     said = read("/", ["version"]).out.decode("utf-8", "replace").strip()
     return said.removeprefix("git version ")
 
@@ -171,10 +163,7 @@ def failure(verb: str, output: Output) -> Halt:
 
 
 def literal(paths: Sequence[str]) -> list[str]:
-    """Pathspecs that mean exactly these names, whatever characters are in them.
-
-    `--literal-pathspecs` would do the same, and reach the user's hooks through the environment.
-    """
+    """Not `--literal-pathspecs`, which would reach the user's hooks through the environment."""
     for path in paths:
         check_path(path)
     return exactly(paths)

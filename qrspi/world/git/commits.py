@@ -46,11 +46,7 @@ class _Known(NamedTuple):
 def commit(
     repo: Repo, paths: Sequence[str], message: str, trailers: Sequence[str] = ()
 ) -> Committed | Unchanged:
-    """Commit files, and everything below directories, as they are in the work tree.
-
-    Ignored files are included: the caller names its own, and `*.log` in a global ignore file must
-    not leave out an audit.
-    """
+    """Ignored files too: `*.log` in a global ignore file must not leave out an audit."""
     refuse_if_under_way(repo, "commit")
     refuse_if_detached(repo, "commit")
     before = head(repo)
@@ -70,7 +66,6 @@ def commit(
 
 
 def is_on_record(repo: Repo, paths: Sequence[str]) -> bool:
-    """Whether HEAD has these files as they are."""
     known = _known(repo, paths)
     if any(not _has(known.tracked, path) for path in paths):
         return False
@@ -98,7 +93,6 @@ def message_of(repo: Repo, name: str) -> str:
 
 
 def has_lines(message: str, lines: Sequence[str]) -> bool:
-    """Whether each is a whole line of the message."""
     return set(lines) <= set(message.split("\n"))
 
 
@@ -109,8 +103,7 @@ def find(
     most: int = 200,
     paths: Sequence[str] = (),
 ) -> str | None:
-    """The newest commit at or before HEAD, and after `since`, whose message has these lines. With
-    `paths`, only commits that touch them count."""
+    """The newest commit after `since`, of those that touch `paths`, with these lines."""
     if not head(repo):
         return None
     bound = [f"^{since}"] if since and resolve(repo, since) else []
@@ -135,7 +128,6 @@ def lines_of(repo: Repo, beginning: str, paths: Sequence[str]) -> frozenset[str]
 
 
 def touching(repo: Repo, paths: Sequence[str], most: int) -> tuple[str, ...]:
-    """The newest commits at or before HEAD that changed one of these paths, the newest first."""
     if not head(repo):
         return ()
     args = ["rev-list", f"--max-count={most}", "HEAD", "--", *command.literal(paths)]
@@ -143,8 +135,7 @@ def touching(repo: Repo, paths: Sequence[str], most: int) -> tuple[str, ...]:
 
 
 def names(repo: Repo, commit: str) -> tuple[str, ...]:
-    """The files that a commit has in the folder of `repo`, relative to it; none when there is no
-    such commit."""
+    """The files that a commit has in the folder of `repo`; none when there is no such commit."""
     check(commit)
     said = command.read(repo.path, ["ls-tree", "-r", "-z", "--name-only", commit], ok=(0, 128))
     if said.status and resolve(repo, commit):
@@ -161,8 +152,7 @@ def paths_of(repo: Repo, name: str) -> tuple[str, ...]:
 
 
 def _known(repo: Repo, paths: Sequence[str]) -> _Known:
-    """The files that these paths stand for; a path that neither the index nor the work tree has
-    stands for none."""
+    """A path that neither the index nor the work tree has stands for no file."""
     if not paths:
         return _Known((), ())
     args = ["ls-files", "-z", "-v", "--cached", "--others", "--", *command.literal(paths)]
@@ -174,8 +164,7 @@ def _known(repo: Repo, paths: Sequence[str]) -> _Known:
 
 
 def _look_at(repo: Repo, hidden: Sequence[str]) -> None:
-    """Somebody has told git to take these files for unchanged; what the engine commits, it
-    compares."""
+    """What the engine commits, it compares, even where git was told to take it for unchanged."""
     if hidden:
         flags = ["--no-assume-unchanged", "--no-skip-worktree"]
         given = _lines(_from_root(repo, hidden))
@@ -206,8 +195,7 @@ def _forget(repo: Repo, new: Sequence[str]) -> None:
 
 
 def lags(repo: Repo, paths: Sequence[str]) -> bool:
-    """Whether the index differs from HEAD, as when git was killed after it made the commit and
-    before it wrote the index. The next commit would undo this one."""
+    """As when git was killed after it made the commit: the next one would undo it."""
     args = ["diff-index", "--cached", "--quiet", "HEAD", "--", *command.literal(paths)]
     said = command.read(repo.path, args, ok=(0, 1, 128))
     if said.status == 128 and head(repo):
@@ -261,13 +249,11 @@ def _lines(names: Sequence[str]) -> bytes:
 
 
 def _from_root(repo: Repo, names: Sequence[str]) -> list[str]:
-    """Whatever changes something is done at the root, where git does not search for the repository:
-    an agent may have put one of its own into the run since somebody looked."""
+    """At the root git searches for no repository: an agent may have put one into the run."""
     return [repo.from_root(name) for name in names]
 
 
 def _stopped(repo: Repo, output: command.Output) -> Halt:
-    """Why there is no commit. Of a hook's reason we only know its words."""
     refuse_if_locked(repo)
     if not (identity(repo) and identity(repo, "COMMITTER")):
         return _no_identity()
@@ -288,7 +274,6 @@ def _no_identity() -> Halt:
 
 
 def content(repo: Repo, commit: str, path: str) -> bytes | None:
-    """A file's bytes in a commit, as stored; None when the commit or the file is not there."""
     check(commit)
     name = f"{commit}:{repo.from_root(path)}"
     said = command.read(repo.path, ["cat-file", "blob", name], ok=(0, 128))
@@ -296,7 +281,6 @@ def content(repo: Repo, commit: str, path: str) -> bytes | None:
 
 
 def contents(repo: Repo, commit: str, paths: Sequence[str]) -> dict[str, bytes]:
-    """The same of several files at once; a file that is not there is left out."""
     check(commit)
     for path in paths:
         command.check_path(path)
@@ -313,8 +297,7 @@ def contents(repo: Repo, commit: str, paths: Sequence[str]) -> dict[str, bytes]:
 
 
 def to_restore(repo: Repo, path: str) -> str:
-    """A shell command that restores a lost file: from HEAD, from the index, or from before the
-    commit that removed it; '' when git never had it."""
+    """From HEAD, the index, or before the commit that removed it; '' when git never had it."""
     if head(repo) and content(repo, "HEAD", path) is not None:
         return _checkout(repo, path, "HEAD ")
     if tracked(repo, [path]):

@@ -1,11 +1,7 @@
-"""The diff that reviewers read.
-
-git is pointed at a directory of ours, with a config of ours and no refs or hooks. It has an index
-of the artifact's files; objects and work tree are the repository's. So nothing that the repository,
-the user or the system has configured can run or change a byte: it is never read. Switching settings
-off one by one is not enough, since git has no way to unset a diff driver's pattern, and a work-tree
-diff runs clean filters even with `--no-ext-diff`.
-"""
+"""The diff that reviewers read. git works in a directory of ours, with our config and our index;
+only objects and work tree are the repository's. So nothing that anybody has configured can run or
+change a byte: it is never read. Switching settings off is not enough: git cannot unset a diff
+driver's pattern, and a work-tree diff runs clean filters even with `--no-ext-diff`."""
 
 from __future__ import annotations
 
@@ -70,8 +66,7 @@ def emit(
     paths: Sequence[str],
     entries: Sequence[Tracked] = (),
 ) -> DiffResult:
-    """Write to `file` in the run how the work tree at `paths` differs from `ref`. `entries` are
-    those of `must_be_tracked`, if it was called before."""
+    """`entries` are those of `must_be_tracked`, if it was called before."""
     entries = entries or must_be_tracked(repo, paths)
     _check_kinds(repo, entries)
     rest = ["--", *command.literal(paths)]
@@ -79,7 +74,7 @@ def emit(
 
 
 def text(repo: Repo, ref: Ref, paths: Sequence[str]) -> bytes:
-    """The same, to be shown: nothing is written into the run, which may be read-only."""
+    """Nothing is written into the run, which may be read-only."""
     from tempfile import TemporaryDirectory
 
     with TemporaryDirectory(prefix="qrspi-") as place:
@@ -89,7 +84,6 @@ def text(repo: Repo, ref: Ref, paths: Sequence[str]) -> bytes:
 
 
 def must_be_tracked(repo: Repo, paths: Sequence[str]) -> tuple[Tracked, ...]:
-    """The entries of the index for these paths; refused when one has none."""
     entries = tracked(repo, paths)
     missing = untracked_in(entries, repo, paths)
     if missing:
@@ -101,8 +95,7 @@ def must_be_tracked(repo: Repo, paths: Sequence[str]) -> tuple[Tracked, ...]:
 def emit_branch(
     repo: Repo, run: str, file: str, ref: Ref, tip: str, without: str = ""
 ) -> DiffResult:
-    """Write to `file` in the run how the commit `tip` differs from `ref`, except for one folder,
-    which is named from the root."""
+    """How the commit `tip` differs from `ref`, except for a folder that is named from the root."""
     check(tip)
     command.check_path(without or ".")
     paths = [":(top)", f":(top,exclude,literal){without}"] if without else []
@@ -110,8 +103,7 @@ def emit_branch(
 
 
 def unseen(repo: Repo, change: Pair, seen: Sequence[Pair]) -> tuple[str, ...]:
-    """The files in which one commit differs from another by a line that no diff of the other pairs
-    has."""
+    """The files that differ by a line which no diff of the other pairs has."""
     return changed_lines.unseen(_lines(repo, change), (_lines(repo, one) for one in seen))
 
 
@@ -192,7 +184,6 @@ def _environment(repo: Repo, place: str) -> dict[str, str]:
 
 @contextmanager
 def _directory(run: str, path: str) -> Iterator[int]:
-    """A directory of the run, made when it is not there, and never reached through a symlink."""
     with ExitStack() as stack:
         try:
             root = stack.enter_context(opened(run))
@@ -226,8 +217,7 @@ def _whole(directory: int, name: str, file: str) -> Iterator[int]:
 
 @contextmanager
 def _scratch(repo: Repo, run: str, entries: Sequence[Tracked]) -> Iterator[str]:
-    """The directory that git uses as the repository's own. One from a killed command is
-    replaced."""
+    """What git uses as the repository's own directory. One from a killed command is replaced."""
     from shutil import rmtree
 
     place = os.path.join(run, SCRATCH, _GIT)
@@ -268,12 +258,9 @@ class _Seen(NamedTuple):
 
 
 def write_index(path: str, repo: Repo, entries: Sequence[Tracked]) -> None:
-    """Write an index, version 2, that says what the work tree really holds.
-
-    It is not a copy of the repository's, which may say `assume-unchanged`, be split or sparse, and
-    only knows bytes as the filters left them. It has the names, sizes and times of the files, so
-    git does not hash them again, except those that are newer than the index.
-    """
+    """Not a copy of the repository's index, which may say `assume-unchanged`, be split or sparse,
+    and only knows bytes as the filters left them. With the files' sizes and times git does not hash
+    them again, except those that are newer than the index."""
     begin = time.time_ns() - _SECOND
     _put(path, _index(repo, entries))
     # A file that changes from now on is newer than the index, so git does not trust the index.

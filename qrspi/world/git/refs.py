@@ -31,7 +31,6 @@ class Ref(NamedTuple):
 
 
 def resolve(repo: Repo, name: str) -> str | None:
-    """The commit that a name leads to; None when it leads to none."""
     check(name)
     args = ["rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}"]
     return _line(command.read(repo.path, args, ok=(0, 1)).out)
@@ -65,7 +64,6 @@ def base_branch(repo: Repo, configured: str | None) -> Ref | None:
 
 
 def default_branch(repo: Repo) -> str:
-    """The usual base branch, by the name it has here; '' when there is none."""
     name = _usual(_branches(repo, None))
     return name.removeprefix("refs/heads/").removeprefix("refs/remotes/origin/")
 
@@ -144,8 +142,7 @@ class _Branches(NamedTuple):
 
 
 def _branches(repo: Repo, configured: str | None) -> _Branches:
-    """Everything that `base` asks about, in one process; local branches take precedence over
-    tags."""
+    """Asked in one process; local branches take precedence over tags."""
     patterns = ["refs/heads", _ORIGIN_HEAD]
     if configured:
         patterns.append(f"refs/remotes/{configured}")

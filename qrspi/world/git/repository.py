@@ -1,8 +1,5 @@
-"""Which repository a directory is in, and what is going on there.
-
-Most answers come from a look at the files, because `status` asks and cannot wait for git. git is
-asked only about what the files do not show plainly.
-"""
+"""Which repository a directory is in, and what is going on there. `status` cannot wait for git,
+which is asked only about what the files do not show plainly."""
 
 from __future__ import annotations
 
@@ -49,7 +46,6 @@ class Repo(NamedTuple):
 
 
 def find(path: str) -> Repo | None:
-    """The repository whose work tree `path` is in; a bare one has none."""
     start = os.path.realpath(path)
     seen = _look(start)
     repo = _ask(start) if seen == "unsure" else seen
@@ -63,7 +59,6 @@ def in_git(path: str) -> bool:
 
 
 def under_way(repo: Repo) -> str | None:
-    """The merge, rebase, cherry-pick, revert or bisect that is not finished."""
     found = (what for name, what in _UNDER_WAY if os.path.lexists(f"{repo.git_dir}/{name}"))
     return next(found, None)
 
@@ -228,7 +223,6 @@ def _content(path: str) -> bytes | None:
 
 
 def refuse_if_under_way(repo: Repo, verb: str) -> None:
-    """Not during an unfinished operation, and not beside another git."""
     what = under_way(repo)
     if what:
         raise Halt(

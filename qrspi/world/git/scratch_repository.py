@@ -30,7 +30,6 @@ class History(NamedTuple):
 
 @contextmanager
 def repository(files: Mapping[str, bytes], *, keep: bool) -> Iterator[str]:
-    """A folder with these files committed on the base branch."""
     with reporting_errors("the folder for the demonstration"):
         folder = os.path.realpath(tempfile.mkdtemp(prefix="qrspi-demo-"))
     try:
@@ -54,8 +53,7 @@ def _begin(folder: str, files: Mapping[str, bytes]) -> None:
 
 @contextmanager
 def _environment(folder: str) -> Iterator[None]:
-    """No setting of the machine or its user affects the commits made inside, and nothing that
-    happens there is remembered as allowed."""
+    """No setting of the machine or its user counts inside, and nothing is remembered as allowed."""
     name, email = PERSON
     wanted = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1", "PYTHON": sys.executable}
     wanted["QRSPI_TRUST"] = folder
@@ -83,7 +81,6 @@ def drop(folder: str, files: Mapping[str, bytes]) -> None:
 
 
 def commit(folder: str, message: str) -> str:
-    """Everything there is, as somebody who works in this folder would commit it."""
     _git(folder, "add", "--all")
     _git(folder, "commit", "--quiet", f"--message={message}")
     return _git(folder, "rev-parse", "HEAD").strip()

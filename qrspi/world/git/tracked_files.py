@@ -25,8 +25,7 @@ class Tracked(NamedTuple):
 
 
 class Listing:
-    """The entries below one folder. git never writes into its index but replaces it, so while the
-    kernel says the same of that file, they are the same."""
+    """Good while the kernel says the same of the index: git only ever replaces it."""
 
     def __init__(self, repo: Repo) -> None:
         self._folder = os.fsencode(f"{repo.from_root('.')}/".removeprefix("./"))
@@ -72,8 +71,7 @@ _listings: dict[str, Listing] = {}  # by git directory
 
 
 def list_once(repo: Repo) -> Listing:
-    """List what is below `repo.path`. Until the index changes, `tracked` answers from that list;
-    whoever asked for it lets it go."""
+    """Until the index changes, `tracked` answers from it; whoever asked for it lets it go."""
     kept = _listings.get(repo.git_dir)
     if kept is None or not kept.is_current:
         kept = _listings[repo.git_dir] = Listing(repo)
@@ -81,12 +79,10 @@ def list_once(repo: Repo) -> Listing:
 
 
 def let_go() -> None:
-    """From now on git is asked again."""
     _listings.clear()
 
 
 def tracked(repo: Repo, paths: Sequence[str]) -> tuple[Tracked, ...]:
-    """What the index has at these files and below these directories."""
     pathspecs = command.literal(paths)
     kept = _listings.get(repo.git_dir)
     listed = kept.find([repo.from_root(path) for path in paths]) if kept else None
@@ -98,7 +94,6 @@ def untracked(repo: Repo, paths: Sequence[str]) -> tuple[str, ...]:
 
 
 def untracked_in(entries: Sequence[Tracked], repo: Repo, paths: Sequence[str]) -> tuple[str, ...]:
-    """The paths without an entry."""
     known = {name for entry in entries for name in _itself_and_parents(entry.name)}
     return tuple(path for path in paths if repo.from_root(path) not in known)
 

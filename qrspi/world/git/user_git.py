@@ -1,8 +1,5 @@
-"""git as the user would have run it, started by GitPython: for what changes a repository.
-
-Only `command` calls it. What only looks is started without it: GitPython takes 120 ms to import,
-and cannot take variables out of the environment.
-"""
+"""git as the user would have run it, started by GitPython. Only `command` calls it, for changes:
+the import takes 120 ms, and it cannot take variables out of the environment."""
 
 from __future__ import annotations
 

@@ -18,8 +18,7 @@ class Worktree(NamedTuple):
 
 
 def asked(repo: Repo) -> command.Output:
-    """With NULs, since a path may contain line ends. git 2.35 and older cannot do that, and exit
-    with 129."""
+    """With NULs, since a path may contain line ends; git 2.35 and older exit with 129."""
     args = ["worktree", "list", "--porcelain"]
     output = command.read(repo.path, [*args, "-z"], ok=(0, 128, 129))
     if output.status == 129:
@@ -45,7 +44,6 @@ def _worktree(block: str) -> Worktree:
 
 
 def is_linked(repo: Repo, path: str) -> bool:
-    """Whoever works there can make `.git` lead to a repository with hooks and history of their
-    own."""
+    """Whoever works there can make `.git` lead to a repository of their own, with hooks."""
     folder = os.path.realpath(f"{repo.common_dir}/worktrees")
     return (git_dir_of(path) or "").startswith(f"{folder}/")

@@ -28,7 +28,6 @@ def remove(repo: Repo, tree: Repo) -> None:
 
 
 def remove_empty_folders(repo: Repo, folder: str) -> None:
-    """The folders of the run's work trees, if they are empty."""
     top = f"{repo.root}/{FOLDER}"
     for path, _, _ in os.walk(f"{top}/{folder}", topdown=False):
         if not os.listdir(path):

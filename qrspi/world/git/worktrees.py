@@ -1,5 +1,4 @@
-"""Branches, work trees and merges for tasks, made with git's own commands, so that the user's hooks
-run."""
+"""Branches, work trees and merges for tasks, by git's own commands: the user's hooks run."""
 
 from __future__ import annotations
 
@@ -40,7 +39,6 @@ class Conflict(NamedTuple):
 
 
 def tip(repo: Repo, name: str) -> str | None:
-    """The commit of a local branch; None when there is no such branch."""
     check(name)
     return resolve(repo, f"refs/heads/{name}")
 
@@ -83,8 +81,7 @@ def worktrees(repo: Repo) -> tuple[Worktree, ...]:
 
 
 def _drop_unreadable(repo: Repo) -> bool:
-    """When git is killed while it writes its notes about a work tree, every later `git worktree`
-    fails on them. Ours are recognised by their place; True when there were some."""
+    """git fails for ever on notes that it was killed in writing. True when there were some."""
     from shutil import rmtree
 
     ours = os.fsencode(os.path.realpath(f"{repo.root}/{FOLDER}") + "/")
@@ -122,8 +119,6 @@ def _known(repo: Repo, path: str) -> Worktree | None:
 
 
 def condition(repo: Repo, path: str, branch: str) -> Condition:
-    """What a directory for `branch` is: ours and complete, left incomplete by a kill, or not
-    ours."""
     known = _known(repo, path)
     if known is None:
         if not os.path.lexists(path) or _is_empty(path):
@@ -158,8 +153,7 @@ def add_detached(repo: Repo, path: str, commit: str) -> None:
 
 @contextmanager
 def throwaway(repo: Repo, path: str, commit: str) -> Iterator[Repo]:
-    """A work tree without a branch, removed afterwards. The remains of a killed command's are
-    removed first."""
+    """Removed afterwards, as are the remains of a killed command's."""
     if _known(repo, path):
         remove_worktree(repo, path)
     elif _claims(repo, path):
@@ -176,8 +170,7 @@ def throwaway(repo: Repo, path: str, commit: str) -> Iterator[Repo]:
 
 
 def clear(repo: Repo, path: str) -> None:
-    """Make room where a killed git left something. An incomplete work tree is removed; where
-    somebody may have worked, everything is put aside under another name."""
+    """An incomplete work tree is removed; what somebody may have worked at is put aside."""
     known = _known(repo, path)
     unfinished = known is not None and known.locked == "initializing"
     if unfinished or not os.path.lexists(path) or _is_empty(path):
@@ -206,8 +199,7 @@ def _forget(repo: Repo, path: str) -> None:
 
 
 def _claims(repo: Repo, path: str) -> bool:
-    """Whether a directory says that it is a work tree of this repository, although the repository
-    does not know it: git writes that file first and deletes it last."""
+    """git writes that file first and deletes it last: it may be there alone after a kill."""
     link = f"{path}/.git"
     if os.path.islink(link) or not os.path.isfile(link):
         return False
@@ -218,8 +210,7 @@ def _claims(repo: Repo, path: str) -> bool:
 
 
 def _relinked(repo: Repo, path: str, branch: str) -> bool:
-    """A work tree that has only lost its link to the repository, and may contain somebody's
-    work."""
+    """For one that has only lost its link to the repository, and may contain somebody's work."""
     known = _known(repo, path)
     if known is None or known.locked == "initializing" or not os.path.isdir(path):
         return False
@@ -230,8 +221,7 @@ def _relinked(repo: Repo, path: str, branch: str) -> bool:
 
 
 def remove_worktree(repo: Repo, path: str) -> None:
-    """Remove a work tree with its content. Twice --force, because git locks a work tree while it
-    makes it."""
+    """Twice --force, because git locks a work tree while it makes it."""
     remove = ["worktree", "remove", "--force", "--force", "--", path]
     output = command.write(repo.root, remove)
     if output.status and os.path.lexists(path) and not _is_empty(path):
@@ -260,8 +250,7 @@ def merge(repo: Repo, tips: Sequence[str], message: str) -> Merged | UpToDate | 
 
 
 def dirty(repo: Repo) -> tuple[str, ...]:
-    """Tracked files that differ from HEAD, relative to the root, without any filter. A file that a
-    filter would call unchanged is included if its time stamp changed."""
+    """Without any filter, so a file may count of which only the time stamp changed."""
     return tuple(line[3:] for line in _differing(repo))
 
 
@@ -271,14 +260,12 @@ def uncommitted(repo: Repo) -> tuple[str, ...]:
 
 
 def new_files(repo: Repo) -> tuple[str, ...]:
-    """Those of them that git does not know yet."""
     lines = _differing(repo, untracked="all")
     return tuple(line[3:] for line in lines if line.startswith("??"))
 
 
 def move(repo: Repo, commit: str) -> None:
-    """Move the checked-out branch to another commit. --keep, not --hard: if somebody has changed a
-    file meanwhile, git refuses."""
+    """--keep, not --hard: if somebody has changed a file meanwhile, git refuses."""
     check(commit)
     _must(repo, "reset", "--quiet", "--keep", commit)
 
@@ -297,8 +284,7 @@ def _differing(repo: Repo, untracked: str = "no") -> tuple[str, ...]:
 
 
 def exclude_folder(repo: Repo) -> bool:
-    """List the folder of work trees in the repository's own ignore file; False if it is already
-    there."""
+    """In the repository's own ignore file; False if it is already there."""
     return exclude(repo, f"{FOLDER}/")
 
 
@@ -373,8 +359,7 @@ def _link(path: str) -> Refusal:
 
 
 def foreign(path: str, branch: str = "", repo: Repo | None = None) -> Refusal:
-    """The way out keeps every file: a work tree of ours returns to its branch, and anything else is
-    moved away."""
+    """The way out keeps every file: ours returns to its branch, anything else is moved away."""
     whose = f"of branch {branch}" if branch else "of ours"
     known = _known(repo, path) if repo and branch and tip(repo, branch) else None
     way_out = f"mv {quoted(path)} {quoted(f'{path}.old')}"

@@ -21,7 +21,6 @@ def home() -> str:
 
 
 def text(place: str, file: str) -> str | None:
-    """None when there is no such file. A file that we cannot edit as text is refused."""
     if _below_a_link(place, file):
         raise Refusal(_unfit(file, "it is a link or lies below one, and nothing is written there"))
     data = DiskTree(place).read(file, _LIMIT)
@@ -50,8 +49,7 @@ def _unfit(file: str, why: str) -> Problem:
 
 
 def must_be_writable(place: str, file: str) -> None:
-    """Refuses a file that nobody may write, which was made so on purpose, although its folder would
-    let us replace it."""
+    """Somebody made it so on purpose, although its folder would let us replace it."""
     with suppress(FileNotFoundError):
         if not os.lstat(f"{place}/{file}").st_mode & _ANYBODY_WRITES:
             raise Halt(_unfit(file, "nobody may write it"))
@@ -90,7 +88,6 @@ def _mode(directory: int, name: str) -> int | None:
 
 
 def skill() -> str:
-    """The text that tells an agent how to carry on a run, as it is shipped."""
     import qrspi
 
     package = os.path.dirname(os.path.abspath(qrspi.__file__))

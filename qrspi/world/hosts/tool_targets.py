@@ -27,7 +27,6 @@ _MOST = 200  # files that one wildcard stands for
 
 
 def in_runs(writes: Iterable[Write]) -> tuple[Write, ...]:
-    """Those at or below a folder of runs, with links followed and wildcards expanded."""
     found = (
         real for write in writes for real in _spelled(write) if run_file(real.path) is not None
     )
@@ -95,8 +94,7 @@ def _after(by: Text | Replaced | Copied, before: bytes | None) -> bytes | None:
 
 
 def _content(path: str) -> bytes:
-    """Opening a FIFO would wait for a writer that never comes, and reading a terminal for a
-    person."""
+    """Opening a FIFO would wait for a writer that never comes, reading a terminal for a person."""
     try:
         with open(path, "rb", opener=_not_waiting) as file:
             regular = stat.S_ISREG(os.fstat(file.fileno()).st_mode)

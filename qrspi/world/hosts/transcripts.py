@@ -10,7 +10,6 @@ _MOST = 64 * 1024 * 1024  # bytes; only the end of a longer one is read
 
 
 def lines(path: str) -> Iterator[bytes]:
-    """Nothing when there is no such file."""
     try:
         with open(path, "rb", opener=_opened) as file:
             size = os.fstat(file.fileno()).st_size

@@ -23,8 +23,7 @@ def detect(environment: Mapping[str, str]) -> str:
 
 
 def identity() -> str:
-    """What distinguishes this machine: containers of one image share their id, but not their
-    name."""
+    """Containers of one image share their id, but not their name."""
     try:
         with open("/etc/machine-id", encoding="ascii") as file:
             number = file.read(64).strip()
@@ -34,8 +33,6 @@ def identity() -> str:
 
 
 class Availability(NamedTuple):
-    """Whether a second vendor could review, and what shows that."""
-
     host: str
     available: bool
     why: str
@@ -62,7 +59,6 @@ def second_vendor(config: Config, environment: Mapping[str, str]) -> Availabilit
 
 
 def mismatch(found: Availability, config: Config) -> str | None:
-    """The line that says so when config.md disagrees with this machine."""
     asked = config.second_reviewer is True
     if asked == found.available:
         return None

@@ -16,8 +16,7 @@ Wait = Callable[[float], bool]  # seconds; True as soon as a key was typed that 
 
 @contextmanager
 def until_one_of(keys: bytes) -> Iterator[Wait | None]:
-    """A way to wait that reacts to these keys, without Enter and without showing them. None where
-    nobody can type. The terminal is restored afterwards."""
+    """Without Enter and without showing the keys. None where nobody can type."""
     if sys.stdin is None or sys.stdin.closed or not sys.stdin.isatty():
         yield None
         return

@@ -1,8 +1,5 @@
-"""Which user of this machine is at the other end of a connection over loopback.
-
-Linux lists the owner of every socket. Somebody who learned a secret address from a list of
-processes, or a cookie that a browser sent to another port, still comes from their own account.
-"""
+"""Which user of this machine is at the other end of a connection over loopback. Whoever learned a
+secret address from a list of processes, or a cookie, still comes from their own account."""
 
 from __future__ import annotations
 
@@ -27,8 +24,7 @@ class Socket(NamedTuple):
 
 
 def is_another(host: str, port: int, own_port: int) -> bool:
-    """Whether the connection from there is known to be of somebody else. Not where the system does
-    not tell: then our own socket is not in the list either."""
+    """Not where the system does not tell: then our own socket is not in the list either."""
     return judged(_sockets(), (host, port), own_port, os.geteuid())
 
 
@@ -45,8 +41,7 @@ def judged(sockets: Iterable[Socket], peer: tuple[str, int], own_port: int, user
 
 
 def _may(one: Socket, user: int) -> bool:
-    """What root forwards is the user's own doing. A socket that its process has closed is listed
-    as root's as well, but is not established any more."""
+    """What root forwards is the user's own doing. A socket that was closed is root's, too."""
     return one.state == _ESTABLISHED if one.user == 0 else one.user == user
 
 

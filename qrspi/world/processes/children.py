@@ -45,7 +45,6 @@ class Children:
         timeout: float,
         limit: int,
     ) -> Spoken:
-        """Start a program, give it its input, and listen until it ends or must end."""
         process = self._start(argv, directory, environment)
         if process is None:
             return Spoken("interrupted")
@@ -242,7 +241,6 @@ class ExitWatch:
             os.close(self.fd)
 
     def wait(self, seconds: float) -> bool:
-        """Whether it has ended by then."""
         if self.fd >= 0:
             waiting = select.poll()
             waiting.register(self.fd, select.POLLIN)
@@ -304,14 +302,11 @@ if groups:
 
 
 class OrphanKiller:
-    """A tiny process that outlives us by a moment: when we are killed, it ends our children.
-
-    Nothing of ours runs after a kill -9, and a signal at the parent's death (PR_SET_PDEATHSIG)
-    would reach an agent but none of the programs that the agent has started. This process holds the
-    other end of a pipe. When the pipe closes without a word, it ends every process group it was
-    told of, and the groups of all processes that carry our mark in the environment: programs that
-    were started at the moment we were killed, or that began a session of their own.
-    """
+    """A tiny process that ends our children when we are killed. A signal at the parent's death
+    (PR_SET_PDEATHSIG) would reach an agent but none of the programs that it has started. When its
+    pipe closes without a word, it ends every process group it was told of, and those of all
+    processes with our mark in the environment: started when we were killed, or in a session of
+    their own."""
 
     def __init__(self, grace: float) -> None:
         self.mark = os.urandom(16).hex()

@@ -77,8 +77,7 @@ def _status(process: subprocess.Popen[bytes]) -> int:
 
 
 class _Heard:
-    """Reads a pipe to its end beside the process; of a long output it keeps the beginning and the
-    end."""
+    """Reads a pipe to its end beside the process; of a long output it keeps beginning and end."""
 
     def __init__(self, stream: IO[bytes] | None, limit: int) -> None:
         assert stream is not None

@@ -1,10 +1,6 @@
-"""Reading many things with all cores: each child is a fork, reads its share, and sends back what it
-found, as JSON: a record that a child found is a list.
-
-Only a process without threads forks: a lock that another thread holds would be held in the child
-for ever. A child that is killed, or fails, has found nothing, and its share is read here, where an
-error is told as any other.
-"""
+"""Reading many things with all cores: each child is a fork that sends what it found as JSON, where
+a record is a list. Only a process without threads forks: a lock that another thread holds would be
+held in the child for ever. The share of a child that fails is read here."""
 
 from __future__ import annotations
 
@@ -29,8 +25,7 @@ class _Child(NamedTuple):
 
 
 def each(work: Callable[[Thing], Any], things: Sequence[Thing], told: Iterable[Thing]) -> list[Any]:
-    """In the order of the things. `told` gives all of them once more, and is asked for the next
-    whenever this process goes on, so it can count them."""
+    """`told` gives all of them once more, one whenever this process goes on: it may count."""
     count = min(_cores(), len(things) // FEWEST, MOST)
     if count < 2:
         return [work(thing) for thing in told]
@@ -71,7 +66,6 @@ def _send(pipe: int, work: Callable[[Thing], Any], things: Sequence[Thing]) -> N
 
 
 def _found_by(child: _Child) -> list[Any] | None:
-    """None when the child did not get to its end."""
     with open(child.pipe, closefd=False) as file:
         sent = file.read()
     try:

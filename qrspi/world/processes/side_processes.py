@@ -1,5 +1,4 @@
-"""Programs that run beside the daemon, a few at a time. The daemon never waits for one, and none
-outlives it."""
+"""Programs beside the daemon, a few at a time: it never waits for one, and none outlives it."""
 
 from __future__ import annotations
 
@@ -61,7 +60,6 @@ class SideProcesses:
             worker.start()
 
     def ended(self) -> list[Ended]:
-        """What has ended since the last call."""
         found: list[Ended] = []
         with suppress(queue.Empty):
             while True:

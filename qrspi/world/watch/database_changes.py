@@ -1,9 +1,5 @@
-"""Whether the databases of runs were written to, from what the kernel says about their files.
-
-Events do not tell: a program that keeps a database open never closes the file that it writes to,
-and a program that only reads it closes a file that it could have written to. So size and time of
-the last write are asked for instead, and reading wakes nobody.
-"""
+"""Whether the databases of runs were written to. Events do not tell: a writer may never close its
+file, and a reader closes one that it could have written to. Size and time of the last write do."""
 
 from __future__ import annotations
 
@@ -26,7 +22,6 @@ class DatabaseChanges:
         self._seen.pop(name, None)
 
     def since(self) -> frozenset[str]:
-        """The runs whose databases were written to since they were looked at, each once."""
         found = [name for name, (run, before) in self._seen.items() if _written(run) != before]
         for name in found:
             self.forget(name)

@@ -9,13 +9,11 @@ Marks = Mapping[str, tuple[int, int, int]]  # by path below the folder
 
 
 def marks(folder: str) -> Marks:
-    """What distinguishes a changed file from an unchanged one. Hidden folders are left out: what
-    the engine keeps there changes with every look."""
+    """Without hidden folders: what the engine keeps there changes with every look."""
     return dict(_below(folder, ""))
 
 
 def changed(before: Marks, after: Marks) -> set[str]:
-    """Files that came, went, or were written."""
     return {path for path in before.keys() | after.keys() if before.get(path) != after.get(path)}
 
 

@@ -1,7 +1,4 @@
-"""Of which runs git has something else than it had at the last question.
-
-Two processes for all runs of a folder: HEAD has one tree for each run, and the index is listed.
-"""
+"""Of which runs git has something else than at the last question, by two processes for all runs."""
 
 from __future__ import annotations
 
@@ -24,8 +21,7 @@ class RunsInGit:
         self._seen = None
 
     def let_go(self) -> None:
-        """Keep only what `changed` compares: the index may be large, and is listed when it is
-        needed."""
+        """The index may be large, and is listed when it is needed."""
         let_go()
 
     def changed(self) -> frozenset[str] | None:
@@ -50,7 +46,6 @@ def _seen(folder: str) -> dict[str, InGit] | None:
 
 
 def _trees(repo: Repo) -> dict[str, str]:
-    """What HEAD has in this folder, by name; nothing before the first commit."""
     said = command.read(repo.path, ["ls-tree", "-z", "HEAD"], ok=(0, 128))
     if said.status and "Not a valid object name HEAD" not in said.err:
         raise command.failure("ls-tree", said)

@@ -1,9 +1,5 @@
-"""What the kernel said about the files that the last look at each run depended on.
-
-While it says the same, another look would find the same. So a sweep over a thousand waiting runs
-only asks the kernel about their files. As in the cache of `status`, nothing is remembered about
-files that changed a moment ago.
-"""
+"""What the kernel said about the files that the last look at each run depended on. While it says
+the same, another look would find the same. Files that changed a moment ago are not remembered."""
 
 from __future__ import annotations
 
@@ -25,8 +21,6 @@ Sighting = tuple[tuple[str, Kernel], ...]
 
 
 class RecordingWorkspace(Workspace):
-    """A run that notes which of its files and folders were asked for."""
-
     def __init__(self, path: str) -> None:
         super().__init__(path)
         self.began = time.time_ns()
@@ -42,8 +36,7 @@ class RecordingWorkspace(Workspace):
 
 
 class Around(NamedTuple):
-    """What all runs of a root depend on. `git` matters only to runs that failed, since they may go
-    on now."""
+    """`git` matters only to runs that failed, since they may go on now."""
 
     repository: tuple[tuple[str, bool], ...]
     roles: Sighting | None

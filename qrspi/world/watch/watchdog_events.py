@@ -1,5 +1,4 @@
-"""The one door to watchdog: threads that are told of changes, and an inbox for the thread that
-looks."""
+"""The one door to watchdog: threads that are told of changes, and an inbox for who looks."""
 
 from __future__ import annotations
 
@@ -69,8 +68,7 @@ class Inbox:
             self._queue.put(notice)
 
     def take(self, patience: float) -> set[Notice]:
-        """All notices, after waiting for the first. Files are looked at after this, so a notice
-        that was dropped because it was already here is no loss."""
+        """Files are looked at after this, so a notice that was dropped as known is no loss."""
         taken: set[Notice] = set()
         with suppress(queue.Empty):
             taken.add(self._queue.get(timeout=patience))
@@ -82,8 +80,6 @@ class Inbox:
 
 
 class WatchdogEvents:
-    """Listens to one folder and to the repository around it, until it is closed."""
-
     def __init__(self, folder: str, inbox: Inbox, own: frozenset[str] = frozenset()) -> None:
         self._folder = folder
         self._places = git_places(folder)
@@ -106,8 +102,7 @@ class WatchdogEvents:
         self._observer.schedule(who, place, recursive=deep, event_filter=_WANTED)
 
     def good(self) -> bool:
-        """Whether a change would be noticed. Deleting the folder ends the thread that listens to
-        it; a folder in its place has another number."""
+        """Deleting the folder ends the thread that listens; one in its place has another number."""
         threads = (self._observer, *self._observer.emitters)
         if not all(thread.is_alive() for thread in threads):
             return False
@@ -119,7 +114,6 @@ class WatchdogEvents:
         return (now.st_dev, now.st_ino) == (mine.st_dev, mine.st_ino)
 
     def well_placed(self) -> bool:
-        """Whether the repository is where it was."""
         return self._places == git_places(self._folder)
 
 
@@ -132,8 +126,7 @@ def _observer() -> BaseObserver:
 
 
 class _Below(FileSystemEventHandler):
-    """Whatever happens below a folder, named by its direct child. Of the files that a run keeps for
-    itself, only those in `own` count."""
+    """Of the files that a run keeps for itself, only those in `own` count."""
 
     def __init__(self, folder: str, inbox: Inbox, own: frozenset[str]) -> None:
         self._skip = len(folder.rstrip("/")) + 1
@@ -155,8 +148,7 @@ class _Below(FileSystemEventHandler):
 
 
 def _is_passing(name: str) -> bool:
-    """Files that come and go and mean nothing; those beside a database come even when it is only
-    read."""
+    """Files beside a database come and go even when it is only read."""
     return name in BESIDE or is_dropping(name)
 
 
@@ -172,8 +164,6 @@ def _is_unfinished(event: FileSystemEvent) -> bool:
 
 
 class _OfGit(FileSystemEventHandler):
-    """A commit, a checkout, a branch, an `add`."""
-
     def __init__(self, inbox: Inbox) -> None:
         self._inbox = inbox
 
@@ -192,8 +182,7 @@ def _paths(event: FileSystemEvent) -> list[str]:
 
 
 def git_places(folder: str) -> tuple[tuple[str, bool], ...]:
-    """The directories of a repository's HEAD, index and refs, and whether what is below them
-    counts. One that git will not read is not watched; code that needs it reports why."""
+    """With whether what is below counts. One that git will not read is not watched."""
     try:
         repo = repository.find(folder)
     except Refusal:

@@ -1,9 +1,6 @@
-"""What changed below a folder, as a hint: the caller looks at the files.
-
-Events get lost. The kernel drops them when its queue is full, a folder that was deleted and made
-again is silent, some file systems report nothing. So the caller is asked to look at everything at
-the start, after each such loss, and at every sweep; where there are no events, only at sweeps.
-"""
+"""What changed below a folder, as a hint: the caller looks at the files. Events get lost: the
+kernel drops them, a folder that was made again is silent, some file systems report nothing. So
+everything is looked at in the beginning, after each such loss, and at every sweep."""
 
 from __future__ import annotations
 
@@ -73,8 +70,6 @@ class Change(NamedTuple):
 
 
 class Watcher:
-    """Changes below a folder, named by its direct children."""
-
     def __init__(
         self,
         folder: str,
@@ -96,7 +91,6 @@ class Watcher:
 
     @property
     def manner(self) -> str:
-        """How it notices changes, in words."""
         if self.polls:
             return f"looking every {self._period:g} s ({self.why_polls})"
         return f"listening for changes, looking at everything every {self._sweep:g} s"

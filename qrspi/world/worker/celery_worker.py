@@ -1,9 +1,5 @@
-"""The worker as Celery runs it: what it consumes, what it refuses before anybody reads it, and how
-it ends.
-
-Celery decodes a message, logs what it does not know word for word, and hands arguments to all that
-listen to its events. So every message is judged here first, and what goes on has one form.
-"""
+"""The worker as Celery runs it. Celery logs what it does not know word for word, and hands
+arguments to all that listen to its events; so every message is judged here first."""
 
 from __future__ import annotations
 
@@ -135,8 +131,6 @@ def _queue(vendor: str, exchange: Exchange) -> Queue:
 
 def _consumer(setup: Setup) -> type[Consumer]:
     class JobConsumer(Consumer):
-        """Judges every message before Celery does, and hands out no more than can be worked on."""
-
         class Blueprint(Consumer.Blueprint):
             # Nothing here is delayed, and nobody gossips.
             default_steps = [  # noqa: RUF012
@@ -209,8 +203,7 @@ def _envelope(message: Any) -> Envelope:
 
 
 def _end_by_signals(worker: Any, setup: Setup) -> None:
-    """Asked once, it takes no new job and finishes what it is at. Asked again, it hands that
-    back."""
+    """Asked once, it finishes what it is at; asked again, it hands that back."""
     from celery.worker import state
 
     asked = threading.Event()

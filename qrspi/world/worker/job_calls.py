@@ -1,5 +1,4 @@
-"""A job in a worker's hands: say that it starts, look whether it is still wanted and not yet paid
-for, make the call as worker.toml has it, keep the answer, give it back."""
+"""A job in a worker's hands: look whether it is wanted, make the call, give the answer back."""
 
 from __future__ import annotations
 
@@ -30,8 +29,6 @@ _REMEMBERED = 16  # outcomes of calls, for a job that comes a second time
 
 
 class JobCalls:
-    """What the threads of one worker share."""
-
     def __init__(
         self,
         name: str,
@@ -70,8 +67,7 @@ class JobCalls:
 
     @contextmanager
     def _alone(self, job: str) -> Iterator[None]:
-        """Waits while this worker already works on the job: its connection was lost, and the broker
-        handed the job out again."""
+        """After a lost connection the broker may hand out a job again that this worker is at."""
         with self._guard:
             self._guard.wait_for(lambda: job not in self._running)
             self._running.add(job)

@@ -16,8 +16,7 @@ from qrspi.world.fleet.connection import BrokerLost, Line
 
 
 class ResultLine:
-    """A broker that is away is waited for, until the worker itself is told to end: what was paid
-    for is worth the wait."""
+    """A broker that is away is waited for, until the worker ends: what was paid for is worth it."""
 
     def __init__(self, where: BrokerAddress, stop: threading.Event) -> None:
         self._where = where

@@ -21,7 +21,6 @@ Ready = Callable[[str, tuple[str, ...]], None]
 
 
 def serve(concurrency: int, ready: Ready, log: Callable[[str], None]) -> int:
-    """Until a signal ends it."""
     allowed = _settings(os.environ)
     longest = max(one.timeout for one in allowed.vendors.values())
     where = connection.address(os.environ, longest)

@@ -1,8 +1,5 @@
-"""Answers that a worker has paid for, each in a file named by its job, kept for a week.
-
-A job that is handed out again after a lost connection finds its answer here. No lock guards them:
-a file is whole or not there, and a second writer writes an answer too.
-"""
+"""Answers that a worker has paid for, each in a file named by its job, kept for a week. No lock
+guards them: a file is whole or not there, and a second writer writes an answer too."""
 
 from __future__ import annotations
 
