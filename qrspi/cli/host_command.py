@@ -17,6 +17,7 @@ from qrspi.core.model import Problem
 from qrspi.handlers import hosts as host_settings
 from qrspi.handlers.hosts import Place
 from qrspi.render import hosts
+from qrspi.world.files import own_files
 from qrspi.world.hosts import install_record
 
 Body = Callable[..., None]
@@ -35,7 +36,7 @@ def options(body: Body) -> Body:
 
 def place(session: Session, user: bool) -> Place:
     if user:
-        return Place("user", str(Path.home()), install_record.of_user(os.environ))
+        return Place("user", str(Path.home()), own_files.settings_folder(os.environ))
     project = session.use_new_root().project
     return Place("project", project, install_record.of_project(project))
 

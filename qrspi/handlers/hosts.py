@@ -13,6 +13,7 @@ from qrspi.core.installing import install_plan
 from qrspi.core.installing.host_parts import HOSTS, HostName, Level, Part, parts
 from qrspi.core.installing.install_plan import Plan
 from qrspi.core.named_tuple import NamedTuple
+from qrspi.world.files import own_files
 from qrspi.world.hosts import host_files, install_record
 
 
@@ -70,7 +71,7 @@ class Standing(NamedTuple):
 
 
 def places(project: str | None, environment: Mapping[str, str]) -> tuple[Place, ...]:
-    user = Place("user", host_files.home(), install_record.of_user(environment))
+    user = Place("user", host_files.home(), own_files.settings_folder(environment))
     if project is None or project == user.root:
         return (user,)
     return Place("project", project, install_record.of_project(project)), user

@@ -33,8 +33,16 @@ class BrokerAddress(NamedTuple):
     @property
     def shown(self) -> str:
         """For people: without user and password."""
+        return f"{self.scheme}://{self.place}"
+
+    @property
+    def scheme(self) -> str:
+        return "amqps" if self.tls else "amqp"
+
+    @property
+    def place(self) -> str:
         host = f"[{self.host}]" if ":" in self.host else self.host
-        return f"{'amqps' if self.tls else 'amqp'}://{host}:{self.port}"
+        return f"{host}:{self.port}"
 
 
 def read(url: str, longest: float = LONGEST_CALL) -> BrokerAddress | Problem:

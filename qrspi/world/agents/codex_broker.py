@@ -32,7 +32,7 @@ def send(request: Request, wire: DispatchContext) -> Answer:
     awaited = command_line.run(
         request._replace(prompt=b""),
         wire,
-        [program(wire), *await_arguments(job, request.result_file)],
+        [_program(wire), "await", job, "--output-file", request.result_file],
         TIMEOUT,
     )
     if awaited.problem:
@@ -40,32 +40,25 @@ def send(request: Request, wire: DispatchContext) -> Answer:
     return _result(request, awaited.seconds)
 
 
-def program(wire: DispatchContext) -> str:
+def _program(wire: DispatchContext) -> str:
     return wire.environment.get(hosts.BROKER) or hosts.USUAL_BROKER
-
-
-def await_arguments(job: str, result_file: str) -> list[str]:
-    return ["await", job, "--output-file", result_file]
 
 
 def _launch(request: Request, wire: DispatchContext) -> str | Answer:
     provider = request.means.provider
     assert provider is not None
-    argv = [program(wire), "launch", "--model", request.model]
+    argv = [_program(wire), "launch", "--model", request.model]
     argv += ["--base-url", provider.base_url, "--api-key-env", provider.api_key_env]
     launched = command_line.run(request, wire, argv, LAUNCH_TIMEOUT)
     if launched.problem:
         return launched._replace(data=b"")
     if not _ID.fullmatch(launched.data):
-        return Answer(problem=_no_id(argv[0]))
+        text = f"{argv[0]} launch did not print a job's id: "
+        text += "expected one line of letters, digits, . _ -"
+        return Answer(problem=Problem("transport-bad-response", text))
     job = launched.data.decode().strip()
     request.launched(job, "")
     return job
-
-
-def _no_id(name: str) -> Problem:
-    text = f"{name} launch did not print a job's id: expected one line of letters, digits, . _ -"
-    return Problem("transport-bad-response", text)
 
 
 def _result(request: Request, seconds: float) -> Answer:

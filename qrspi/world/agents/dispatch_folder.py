@@ -74,7 +74,10 @@ class DispatchFolder:
         return None
 
     def reply(self, place: str) -> bytes | None:
-        data = DiskTree(self.path).read(f"{place}.reply", LIMIT + 1)
+        return self._content(f"{place}.reply")
+
+    def _content(self, path: str) -> bytes | None:
+        data = DiskTree(self.path).read(path, LIMIT + 1)
         return None if isinstance(data, Fault) else data
 
     def answer(self, place: str, record: Record) -> bytes | None:
@@ -86,12 +89,10 @@ class DispatchFolder:
         self._put(f"{place}{ASKED}", prompt)
 
     def asked(self, place: str) -> bytes:
-        data = DiskTree(self.path).read(f"{place}{ASKED}", LIMIT + 1)
-        return b"" if isinstance(data, Fault) else data
+        return self._content(f"{place}{ASKED}") or b""
 
     def prompt(self, place: str) -> bytes:
-        data = DiskTree(self.path).read(f"{place}.md", LIMIT + 1)
-        return b"" if isinstance(data, Fault) else data
+        return self._content(f"{place}.md") or b""
 
     def capture(self, place: str, data: bytes, reply: Kind | None = None, worker: str = "") -> str:
         """Its hash goes on record first: without that, nobody knows who wrote a reply."""
@@ -105,7 +106,8 @@ class DispatchFolder:
 
     def prompts(self, texts: Iterable[tuple[str, bytes]]) -> None:
         """Each is written as it comes, and not synced: a prompt can be rendered again."""
-        for folder, those in groupby(texts if self._open else (), _folder_of):
+        due = texts if self._open else ()
+        for folder, those in groupby(due, lambda text: text[0].rpartition("/")[0]):
             with self._below(f"{folder}/", folder, make=True) as directory:
                 for place, text in those:
                     _write_prompt(directory, f"{place.rpartition('/')[2]}.md", text)
@@ -156,10 +158,6 @@ def _folders(tree: DiskTree, folder: str) -> Iterator[str]:
             yield from _folders(tree, f"{folder}/{entry.name}")
 
 
-def _folder_of(text: tuple[str, bytes]) -> str:
-    return text[0].rpartition("/")[0]
-
-
 def _by_folder(places: Iterable[str]) -> Iterator[tuple[str, list[str]]]:
     found: dict[str, list[str]] = {}
     for place in places:
@@ -205,12 +203,12 @@ def _lines(run: str, folder: str) -> Iterator[Record | Problem]:
         if isinstance(line, Problem):
             yield line
         else:
-            yield dispatch_record.read(line.record) or _no_record(path, line.line)
+            yield dispatch_record.read(line.record) or _no_record(path, f"line {line.line}")
 
 
-def _no_record(path: str, line: int) -> Problem:
-    text = f"{path} line {line} is no record of a dispatch: it does not count, the other lines do"
-    return Problem("bad-record", text, path, f"line {line}", expected="a record of a dispatch")
+def _no_record(path: str, line: str) -> Problem:
+    text = f"{path} {line} is no record of a dispatch: it does not count, the other lines do"
+    return Problem("bad-record", text, path, line, expected="a record of a dispatch")
 
 
 @contextmanager

@@ -26,15 +26,11 @@ class _Ended(NamedTuple):
 _Results = SimpleQueue[_Done[R] | _Ended]
 
 
-def run(items: Iterable[T], work: Callable[[T], R], jobs: int) -> Generator[list[R], None, None]:
-    """An item is taken only when a thread is free: `items` may end by what is known by then."""
-    return _run(items, work, jobs, glance=None)
-
-
-def _run(
-    items: Iterable[T], work: Callable[[T], R], jobs: int, glance: float | None
+def run(
+    items: Iterable[T], work: Callable[[T], R], jobs: int, glance: float | None = None
 ) -> Generator[list[R], None, None]:
-    """With a `glance`, a list comes at least this often, even an empty one."""
+    """An item is taken only when a thread is free: `items` may end by what is known by then. With a
+    `glance`, a list comes at least this often, even an empty one."""
     source: _Source[T] = _Source(items)
     results: _Results[R] = SimpleQueue()
     threads = [
@@ -104,7 +100,7 @@ def run_elsewhere(
     items: Iterable[T], work: Callable[[T], R], jobs: int
 ) -> Generator[list[R], None, None]:
     """A worker's job has a thread here too, which waits for its answer."""
-    return _run(items, work, jobs, glance=0.25)
+    return run(items, work, jobs, glance=0.25)
 
 
 EXECUTORS = {"local": run, "celery": run_elsewhere}  # where dispatches are carried out

@@ -16,9 +16,13 @@ _OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
 
 def settings_folder(environment: Mapping[str, str]) -> str:
-    """A relative XDG_CONFIG_HOME is ignored, as its specification says."""
-    said = environment.get("XDG_CONFIG_HOME", "")
-    home = said if said.startswith("/") else os.path.expanduser("~/.config")
+    return folder(environment, "XDG_CONFIG_HOME", "~/.config")
+
+
+def folder(environment: Mapping[str, str], variable: str, otherwise: str) -> str:
+    """A relative path in the variable is ignored, as the specification of XDG says."""
+    said = environment.get(variable, "")
+    home = said if said.startswith("/") else os.path.expanduser(otherwise)
     return f"{home.rstrip('/')}/qrspi"
 
 

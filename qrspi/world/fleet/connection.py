@@ -178,7 +178,7 @@ def connect(where: BrokerAddress, heartbeat: float = HEARTBEAT) -> Line:
 
 def _connection(where: BrokerAddress, heartbeat: float) -> Connection:
     found: Connection = library().Connection(
-        host=f"{_bracketed(where.host)}:{where.port}",
+        host=where.place,
         userid=where.user,
         password=where.password,
         login_method="PLAIN",
@@ -200,21 +200,13 @@ def _reached(where: BrokerAddress, connection: Connection) -> Line | Halt:
         channel = connection.channel()
         channel.auto_decode = False  # a body is bytes, whatever its sender calls it
         channel.confirm_select()
-        _declare_exchanges(channel)
+        for name, kind in ((queues.JOBS_EXCHANGE, "direct"), (queues.DEAD_EXCHANGE, "headers")):
+            channel.exchange_declare(name, kind, durable=True, auto_delete=False)
     except amqp.exceptions.AMQPError as error:
         return Halt(_refused(where, error))
     except OSError as error:
         return Halt(_unreachable(where, error))
     return Line(connection, channel)
-
-
-def _declare_exchanges(channel: Channel) -> None:
-    for name, kind in ((queues.JOBS_EXCHANGE, "direct"), (queues.DEAD_EXCHANGE, "headers")):
-        channel.exchange_declare(name, kind, durable=True, auto_delete=False)
-
-
-def _bracketed(host: str) -> str:
-    return f"[{host}]" if ":" in host else host
 
 
 def tls(where: BrokerAddress) -> dict[str, object] | bool:
@@ -224,11 +216,8 @@ def tls(where: BrokerAddress) -> dict[str, object] | bool:
     _check_authority(where)
     believed = {"cafile": where.authority or None, "check_hostname": True}
     # Wrapped without a greeting: the library greets after that, and only then within a time limit.
-    return {
-        "context": believed,
-        "server_hostname": where.host,
-        "do_handshake_on_connect": False,
-    }
+    named = {"context": believed, "server_hostname": where.host}
+    return {**named, "do_handshake_on_connect": False}
 
 
 def _check_authority(where: BrokerAddress) -> None:

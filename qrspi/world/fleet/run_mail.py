@@ -10,6 +10,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from queue import SimpleQueue
 
 from qrspi.core.errors import Halt
@@ -185,7 +186,8 @@ class RunMail:
 
     def _heard(self, message: Any) -> None:
         word = _word(message)
-        kept = _Kept(self._kept, message.channel, message.delivery_tag)
+        # Only the listening thread may speak on its channel, so the others leave it a note.
+        kept = partial(self._kept.append, (message.channel, message.delivery_tag))
         if word is None:
             kept()
             return
@@ -217,7 +219,10 @@ class RunMail:
         try:
             self._in = self._again(self._in)
         except BrokerLost:
-            self._tell_all(Gone(_lost(self._where)))
+            text = f"the broker {self._where.shown} was lost while its answer was awaited"
+            text += "; it is not lost there"
+            hint = "run the same command again"
+            self._tell_all(Gone(Problem("broker-lost", text, hint=hint)))
             return False
         return True
 
@@ -252,26 +257,11 @@ def _word(message: Any) -> Word | None:
     return result_message.read(message.body, message.headers or {})
 
 
-class _Kept:
-    """Tells the listening thread, which alone may speak on its channel."""
-
-    def __init__(self, kept: deque[tuple[Any, int]], channel: Any, tag: int) -> None:
-        self._kept, self._channel, self._tag = kept, channel, tag
-
-    def __call__(self) -> None:
-        self._kept.append((self._channel, self._tag))
-
-
 def _unserved(vendor: str) -> str:
     return (
         f"no worker serves {vendor}: jobs wait in the broker for 24 hours; start one with "
         f"`qrspi worker` on a machine whose worker.toml allows {vendor}"
     )
-
-
-def _lost(where: BrokerAddress) -> Problem:
-    text = f"the broker {where.shown} was lost while its answer was awaited; it is not lost there"
-    return Problem("broker-lost", text, hint="run the same command again")
 
 
 _INTERRUPTED = Problem("transport-interrupted", "the command ended while a worker was at it")

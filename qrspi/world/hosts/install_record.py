@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from contextlib import suppress
 
 from qrspi.core.installing import install_plan
@@ -17,12 +16,6 @@ NAME = "install.json"
 
 def of_project(project: str) -> str:
     return f"{project}/docs/qrspi/.qrspi"
-
-
-def of_user(environment: Mapping[str, str]) -> str:
-    said = environment.get("XDG_CONFIG_HOME", "")
-    home = said if said.startswith("/") else os.path.expanduser("~/.config")
-    return f"{home.rstrip('/')}/qrspi"
 
 
 def read(folder: str) -> Record:

@@ -27,8 +27,8 @@ Ending = Literal["exited", "timeout", "too-much", "interrupted"]
 
 
 class Children:
-    def __init__(self, grace: float = GRACE) -> None:
-        self.grace = grace
+    def __init__(self) -> None:
+        self.grace = GRACE
         self._groups: set[int] = set()
         self._changed = threading.Condition()
         self._killer: OrphanKiller | None = None

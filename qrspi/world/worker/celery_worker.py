@@ -118,10 +118,8 @@ def _app(setup: Setup) -> Any:
 def _url(where: BrokerAddress) -> str:
     from urllib.parse import quote
 
-    host = f"[{where.host}]" if ":" in where.host else where.host
     who = f"{quote(where.user, safe='')}:{quote(where.password, safe='')}"
-    scheme = "amqps" if where.tls else "amqp"
-    return f"{scheme}://{who}@{host}:{where.port}/{quote(where.vhost, safe='')}"
+    return f"{where.scheme}://{who}@{where.place}/{quote(where.vhost, safe='')}"
 
 
 def _queue(vendor: str, exchange: Exchange) -> Queue:

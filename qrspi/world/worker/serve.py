@@ -30,7 +30,9 @@ def serve(concurrency: int, ready: Ready, log: Callable[[str], None]) -> int:
     name = f"{os.uname().nodename}-{os.getpid()}"
     stored = StoredResults(_results_folder(os.environ))
     stored.forget_old()
-    with DispatchContext(key_names=_keys(allowed)) as wire:
+    providers = (one.means.provider for one in allowed.vendors.values())
+    keys = tuple(provider.api_key_env for provider in providers if provider)
+    with DispatchContext(key_names=keys) as wire:
         line = ResultLine(where, wire.stop)
         line.declare(tuple(allowed.vendors))
         calls = JobCalls(name, allowed, wire, line, stored, log)
@@ -46,11 +48,6 @@ def serve(concurrency: int, ready: Ready, log: Callable[[str], None]) -> int:
         return celery_worker.run(setup)
 
 
-def _keys(allowed: WorkerFile) -> tuple[str, ...]:
-    providers = (one.means.provider for one in allowed.vendors.values())
-    return tuple(provider.api_key_env for provider in providers if provider)
-
-
 def _celery() -> None:
     # Celery warns of root in a dozen lines; the command says it in one.
     warnings.filterwarnings("ignore", module="celery")
@@ -62,13 +59,9 @@ def _celery() -> None:
         raise Halt(Problem("not-installed", text, hint=hint)) from None
 
 
-def _path(environment: Mapping[str, str]) -> str:
-    return f"{own_files.settings_folder(environment)}/{FILE}"
-
-
 def _settings(environment: Mapping[str, str]) -> WorkerFile:
     """Absent or bad: there is nothing that a worker may do, so it does not start."""
-    file = _path(environment)
+    file = f"{own_files.settings_folder(environment)}/{FILE}"
     document = accepted(own_files.toml(file, "bad-worker-file"))
     if document is None:
         raise Refusal(_absent(file))
@@ -87,6 +80,4 @@ def _absent(file: str) -> Problem:
 
 
 def _results_folder(environment: Mapping[str, str]) -> str:
-    said = environment.get("XDG_STATE_HOME", "")
-    home = said if said.startswith("/") else os.path.expanduser("~/.local/state")
-    return f"{home.rstrip('/')}/qrspi/worker"
+    return f"{own_files.folder(environment, 'XDG_STATE_HOME', '~/.local/state')}/worker"
