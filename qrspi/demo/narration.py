@@ -123,9 +123,8 @@ def _assembled(tree: Tree, done: Mapping[str, Any]) -> Iterator[str]:
     if kept:
         yield f"keeps {listed([item.finding.name for item in kept])}"
     yield from (f"drops {_named(item)}" for item in triaged if item.verdict == "drop")
-    yield from (
-        f"stops for a person: {_named(item)}" for item in triaged if item.verdict == "pause"
-    )
+    paused = (item for item in triaged if item.verdict == "pause")
+    yield from (f"stops for a person: {_named(item)}" for item in paused)
 
 
 def _named(item: Triaged) -> str:

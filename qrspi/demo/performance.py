@@ -9,7 +9,7 @@ from qrspi.core.artifacts import task_file
 from qrspi.core.gates.checkpoints import checkpoint_board
 from qrspi.core.gates.checkpoints.checkpoint_board import Board
 from qrspi.core.gates.quality import quality_records
-from qrspi.core.model import Problem, Triaged
+from qrspi.core.model import Problem
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.records import approvals
 from qrspi.core.rounds.manifest import Manifest
@@ -100,8 +100,10 @@ def _checked(here: Stage, found: Tally) -> Tally:
 def _tally(stage: Stage) -> Tally:
     tree = stage.tree
     rounds = list(_manifests(tree, "reviews"))
-    triaged = [item for one in rounds for item in _triaged(tree, one)]
-    cascades = _lines(tree, "cascade-audit.log")
+    loops = [narration.loop(tree, {"step": one.step, "round": one.round}) for one in rounds]
+    triaged = [item for loop in loops for item in loop.triaged]
+    audit = tree.read("cascade-audit.log")
+    cascades = 0 if isinstance(audit, Fault) else audit.count(b"\n")
     records = approvals.read(tree.read(approvals.FILE))
     assert not isinstance(records, Problem)
     people = sum(record.event == "approve" for record in records)
@@ -140,12 +142,3 @@ def _manifests(tree: Tree, folder: str) -> Iterator[Manifest]:
             yield narration.manifest(tree, f"{path}/.dispatch-manifest.json")
         elif entry.kind == "dir":
             yield from _manifests(tree, path)
-
-
-def _triaged(tree: Tree, one: Manifest) -> tuple[Triaged, ...]:
-    return narration.loop(tree, {"step": one.step, "round": one.round}).triaged
-
-
-def _lines(tree: Tree, path: str) -> int:
-    data = tree.read(path)
-    return 0 if isinstance(data, Fault) else data.count(b"\n")

@@ -46,14 +46,11 @@ class Stage(NamedTuple):
     def type(self, *words: str, shown: str = "") -> Generator[Beat, None, Answer]:
         """A command and what the engine did in it. A command that did nothing is not told."""
         answer = call(self.repository, *words)
-        told = [
-            beat
-            for done in answer.get("performed", ())
-            for beat in narration.engine(self.tree, done)
-        ]
-        if told or words[0] != "next":
+        performed = answer.get("performed", ())
+        beats = [beat for done in performed for beat in narration.engine(self.tree, done)]
+        if beats or words[0] != "next":
             yield Beat("command", shown or typed(words))
-        yield from told
+        yield from beats
         return answer
 
 
@@ -65,10 +62,8 @@ def begin(story: Story, repository: str) -> Generator[Beat, None, Stage]:
     yield Beat("engine", f"{made}, and commits them on {answer['branch']}")
     here = Stage(story, Script(story), repository, f"{repository}/{answer['path']}")
     if story.opening:
-        yield Beat(
-            "person",
-            "wants task texts judged, the plan audited, and work looked at before it is done",
-        )
+        wish = "wants task texts judged, the plan audited, and work looked at before it is done"
+        yield Beat("person", wish)
         for key, value in story.opening.items():
             yield from here.type("config", "set", key, value)
     return here

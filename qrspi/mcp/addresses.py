@@ -29,8 +29,9 @@ def touched(run: str, path: str) -> Iterator[str]:
     yield of_run(run)
     yield of_file(run, path)
     for folder, number in _rounds(path):
-        for step in _reviewed_in(folder):
-            yield f"{of_run(run)}/{quote(step)}/rounds/{number}"
+        for step in (*_KEYS, folder.removeprefix("reviews/tasks/")):
+            if (about := subject(step)) and about.reviews == folder:
+                yield f"{of_run(run)}/{quote(step)}/rounds/{number}"
 
 
 def _rounds(path: str) -> Iterator[tuple[str, int]]:
@@ -39,8 +40,3 @@ def _rounds(path: str) -> Iterator[tuple[str, int]]:
     for at, part in enumerate(parts):
         if number := round_number(part) or round_beside(part):
             yield "/".join(parts[:at]), number
-
-
-def _reviewed_in(folder: str) -> tuple[str, ...]:
-    keys = (*_KEYS, folder.removeprefix("reviews/tasks/"))
-    return tuple(key for key in keys if (about := subject(key)) and about.reviews == folder)

@@ -70,11 +70,16 @@ OFFER = {offer.name: offer for offer in OFFERS}
 
 
 def tool(offer: Offer, commands: Commands) -> Tool:
+    reads = offer.right == "read"
     made = Tool.from_function(
         offer.make,
         title=offer.title,
         description=" ".join((inspect.getdoc(offer.make) or "").split()),
-        annotations=_annotations(offer),
+        annotations=ToolAnnotations(
+            read_only_hint=reads,
+            destructive_hint=None if reads else offer.undoes,
+            open_world_hint=False,
+        ),
         structured_output=False,
     )
     made.fn_metadata.output_schema = _schema(offer.schema)
@@ -87,15 +92,6 @@ def tool(offer: Offer, commands: Commands) -> Tool:
     return made.model_copy(update={"fn": body})
 
 
-def _annotations(offer: Offer) -> ToolAnnotations:
-    reads = offer.right == "read"
-    return ToolAnnotations(
-        read_only_hint=reads,
-        destructive_hint=None if reads else offer.undoes,
-        open_world_hint=False,
-    )
-
-
 def _plain(parameters: dict[str, Any]) -> dict[str, Any]:
     """Without the titles that are made from the names, since a model pays for every word."""
     properties = {
@@ -103,12 +99,8 @@ def _plain(parameters: dict[str, Any]) -> dict[str, Any]:
         for name, about in parameters["properties"].items()
     }
     required = {"required": parameters["required"]} if "required" in parameters else {}
-    return {
-        "type": "object",
-        "properties": properties,
-        **required,
-        "additionalProperties": False,
-    }
+    known = {"type": "object", "properties": properties}
+    return {**known, **required, "additionalProperties": False}
 
 
 @cache

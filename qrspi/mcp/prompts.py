@@ -37,12 +37,11 @@ class WaitingPrompts:
 
     def _text(self, run: str, role: str, name: str) -> str:
         try:
-            text: str = self._chosen(run, role, name)
+            text = self._chosen(run, role, name)
         except Unanswered as unanswered:
             document = unanswered.answer.document
             text = f"{document['code']}: {document['message']}"
-        encoded: str = encodable(text)
-        return encoded
+        return str(encodable(text))
 
     def _named(self, run: str) -> tuple[str, ...]:
         """`prompt` takes a word that is no run for an agent."""
@@ -56,9 +55,7 @@ class WaitingPrompts:
         if len(names) == 1:
             return str(self._commands.ask("prompt", "--", found["run"], names[0])["prompt"])
         if names:
-            return (
-                f"{len(names)} wait: {', '.join(names)}. Give each to a fresh agent: the tool "
-                "read_prompt has its text."
-            )
+            wait = f"{len(names)} wait: {', '.join(names)}."
+            return f"{wait} Give each to a fresh agent: the tool read_prompt has its text."
         following = self._commands.ask("status", "--", found["run"])["runs"][0]["next"]
         return f"Nobody is waited for here. What the run needs: {following['summary']}"

@@ -36,13 +36,21 @@ def server(commands: Commands, rights: frozenset[Right], *, verbose: bool) -> MC
     offers = [offer for offer in offered_tools.OFFERS if offer.right in rights]
     tools = {offer.name: offered_tools.tool(offer, commands) for offer in offers}
     resources = RunResources(commands)
+
+    async def list_resources(
+        ctx: ServerRequestContext[Any, Any], call_next: CallNext
+    ) -> HandlerResult:
+        if ctx.method != "resources/list":
+            return await call_next(ctx)
+        return await anyio.to_thread.run_sync(resources.listed)
+
     made = MCPServer(
         "qrspi",
         title="qrspi: plans that agents write and review",
         instructions=INSTRUCTIONS,
         version=__version__,
         tools=list(tools.values()),
-        middleware=[_CheckedCalls(tools), _ListedResources(resources)],
+        middleware=[_CheckedCalls(tools), list_resources],
         subscriptions=RunChanges(commands.session),
         log_level="INFO" if verbose else "CRITICAL",
     )
@@ -73,24 +81,13 @@ class _CheckedCalls:
             return tool_answers.refusal(offered_tools.not_offered(name))
         expected = tool.parameters["properties"]
         if unknown := arguments.keys() - expected.keys():
-            return tool_answers.unknown_arguments(name, unknown, expected)
+            return tool_answers.misuse(name, f"it takes no {', '.join(sorted(unknown))}", expected)
         try:
             tool.fn_metadata.validate_arguments(arguments)
         except ValidationError as error:
-            return tool_answers.wrong_arguments(name, error, expected)
+            wrong = (f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors())
+            return tool_answers.misuse(name, "; ".join(wrong), expected)
         return None
-
-
-class _ListedResources:
-    def __init__(self, resources: RunResources) -> None:
-        self._resources = resources
-
-    async def __call__(
-        self, ctx: ServerRequestContext[Any, Any], call_next: CallNext
-    ) -> HandlerResult:
-        if ctx.method != "resources/list":
-            return await call_next(ctx)
-        return await anyio.to_thread.run_sync(self._resources.listed)
 
 
 def serve(commands: Commands, rights: frozenset[Right], *, verbose: bool) -> None:

@@ -6,13 +6,13 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from mcp.types import CallToolResult, TextContent
-from pydantic import ValidationError
 
 from qrspi.cli.in_process import Answer
 from qrspi.core.model import Problem
 from qrspi.render import problems
 
 ERROR = "qrspi/error/v1"
+_LONGEST = 1000  # a line may repeat what it was given, and a model pays for every word
 
 
 def result(answer: Answer) -> CallToolResult:
@@ -29,14 +29,8 @@ def refusal(problem: Problem, more: Iterable[Problem] = ()) -> CallToolResult:
 
 def _refused(lines: Iterable[str]) -> CallToolResult:
     """No structured content: a client would check it against the schema of the good answer."""
-    return CallToolResult(content=[_text("\n".join(map(_cut, lines)))], is_error=True)
-
-
-_LONGEST = 1000  # a line may repeat what it was given, and a model pays for every word
-
-
-def _cut(line: str) -> str:
-    return line if len(line) <= _LONGEST else f"{line[:_LONGEST]}…"
+    cut = (line if len(line) <= _LONGEST else f"{line[:_LONGEST]}…" for line in lines)
+    return CallToolResult(content=[_text("\n".join(cut))], is_error=True)
 
 
 def _text(text: str) -> TextContent:
@@ -64,17 +58,7 @@ def encodable(value: Any) -> Any:
     return value
 
 
-def wrong_arguments(tool: str, error: ValidationError, expected: Iterable[str]) -> CallToolResult:
-    found = (f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors())
-    return refusal(_misuse(tool, "; ".join(found), expected))
-
-
-def unknown_arguments(tool: str, names: Iterable[str], expected: Iterable[str]) -> CallToolResult:
-    listed = ", ".join(sorted(names))
-    return refusal(_misuse(tool, f"it takes no {listed}", expected))
-
-
-def _misuse(tool: str, what: str, expected: Iterable[str]) -> Problem:
+def misuse(tool: str, what: str, expected: Iterable[str]) -> CallToolResult:
     takes = ", ".join(expected) or "nothing"
     text = f"{tool} cannot be called like this: {what}"
-    return Problem("usage", text, expected=takes, hint=f"call {tool} with: {takes}")
+    return refusal(Problem("usage", text, expected=takes, hint=f"call {tool} with: {takes}"))

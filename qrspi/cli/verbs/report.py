@@ -8,7 +8,7 @@ from qrspi.cli import arguments
 from qrspi.cli.app import verb
 from qrspi.cli.session import Session
 from qrspi.render.terminal import one_line
-from qrspi.world.files import named_file
+from qrspi.world.files import atomic_write
 from qrspi.world.runs.locate import RunDir
 
 
@@ -27,7 +27,7 @@ def command(session: Session, run: str | None, html: str | None, md: str | None)
     text = _html(session, found) if html else _markdown(session, found)
     file = html or md
     if file:
-        named_file.write(file, text.encode())
+        atomic_write.write_named(file, text.encode())
     document = {
         "schema": "qrspi/report/v1",
         "run": found.name,

@@ -12,8 +12,7 @@ from qrspi.core.agents.trial_case import Case
 from qrspi.core.errors import Halt
 from qrspi.core.model import Problem
 from qrspi.core.tree import Fault
-from qrspi.world.files import named_file
-from qrspi.world.files.atomic_write import reporting_errors
+from qrspi.world.files.atomic_write import reporting_errors, write_named
 from qrspi.world.files.run_tree import DiskTree
 
 _CASE = "case.json"
@@ -50,7 +49,7 @@ def write(folder: str, files: Mapping[str, bytes]) -> None:
         target = f"{folder}/{path}"
         with reporting_errors(target):
             os.makedirs(os.path.dirname(target), exist_ok=True)
-        named_file.write(target, data)
+        write_named(target, data)
 
 
 @contextmanager
@@ -69,12 +68,11 @@ def is_there(folder: str) -> bool:
 def answer(folder: str, name: str) -> str | Problem | None:
     data = DiskTree(folder).read(f"{name}.md", LIMIT)
     if isinstance(data, Fault):
-        return None if data.kind == "absent" else _unreadable(f"{folder}/{name}.md", data)
+        if data.kind == "absent":
+            return None
+        path = f"{folder}/{name}.md"
+        raise Halt(Problem("unreadable", f"{path} cannot be read: {data.reason}", path))
     try:
         return data.decode()
     except UnicodeDecodeError:
         return Problem("reply-not-text", "found bytes that are not UTF-8, expected UTF-8 text")
-
-
-def _unreadable(path: str, fault: Fault) -> Problem:
-    raise Halt(Problem("unreadable", f"{path} cannot be read: {fault.reason}", file=path))

@@ -15,10 +15,9 @@ from qrspi.core.errors import Halt, Refusal
 from qrspi.core.model import Problem
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.tree import entries
-from qrspi.world.files.run_tree import DiskTree, closing, step_into
+from qrspi.world.files.run_tree import DiskTree, closing, opened, step_into
 
 _NEW = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-_BLOCK = 1024 * 1024
 _LARGEST = 256 * 1024 * 1024  # of what is replaced: none of our files comes near it
 # No hard links on FAT, some network and some FUSE file systems.
 _NO_LINKS = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK)
@@ -42,26 +41,15 @@ def reporting_errors(path: str, absent_is_fine: bool = False) -> Iterator[None]:
         message = f"cannot write {path}: {error.strerror}"
         raise Halt(Problem("cannot-write", message, file=path)) from None
     except ValueError:
-        raise Refusal(_outside(path)) from None
+        text = f"{path!r} names no file inside the run: nothing is written elsewhere"
+        expected = "a path below the run, without `..`"
+        raise Refusal(Problem("outside-the-run", text, path, expected=expected)) from None
 
 
 def _symlink(path: str) -> Problem:
-    return Problem(
-        "symlink",
-        f"{path} is a symlink or lies below one: the engine never writes through a symlink",
-        file=path,
-        found="a symlink",
-        expected="a file in the run's own directory",
-    )
-
-
-def _outside(path: str) -> Problem:
-    return Problem(
-        "outside-the-run",
-        f"{path!r} names no file inside the run: nothing is written elsewhere",
-        file=path,
-        expected="a path below the run, without `..`",
-    )
+    text = f"{path} is a symlink or lies below one: the engine never writes through a symlink"
+    expected = "a file in the run's own directory"
+    return Problem("symlink", text, path, found="a symlink", expected=expected)
 
 
 @contextmanager
@@ -197,31 +185,31 @@ class Present(NamedTuple):
     mode: int
 
 
+def write_named(path: str, data: bytes) -> None:
+    """For a file that a person named, anywhere."""
+    folder, name = os.path.split(os.path.abspath(path))
+    with reporting_errors(path), opened(folder) as directory:
+        replace(directory, name, data)
+
+
 def present(directory: int, name: str) -> Present | None:
     try:
         fd = open_regular(directory, name)
     except FileNotFoundError:
         return None
-    with closing(fd):
+    with os.fdopen(fd, "rb", buffering=0) as file:
         found = os.fstat(fd)
         if found.st_size > _LARGEST:
             raise OSError(errno.EFBIG, f"what is there is of {found.st_size} bytes", name)
-        return Present(_digest(fd), stat.S_IMODE(found.st_mode))
+        from hashlib import file_digest
+
+        return Present(file_digest(file, "sha256").hexdigest(), stat.S_IMODE(found.st_mode))
 
 
 def sha256(data: bytes) -> str:
     from hashlib import sha256 as new_digest  # loads OpenSSL, which no reader of a log needs
 
     return new_digest(data).hexdigest()
-
-
-def _digest(fd: int) -> str:
-    from hashlib import sha256 as new_digest
-
-    digest = new_digest()
-    while data := os.read(fd, _BLOCK):
-        digest.update(data)
-    return digest.hexdigest()
 
 
 def sweep(directory: int, depth: int = _DEEPEST) -> None:

@@ -54,7 +54,13 @@ def append(
         _add(fd, size - len(torn), lines, sync)
     if not size:
         atomic_write.sync(directory)
-    return (_kept_aside(file, aside),) if aside else ()
+    if not aside:
+        return ()
+    text = (
+        f"{file}: its last line was cut off by a command that was killed; the piece is kept in "
+        f"{aside}, the lines before it are whole"
+    )
+    return (Problem("torn-line", text, file, found=aside),)
 
 
 def settle(directory: int, name: str) -> None:
@@ -229,16 +235,6 @@ def _wrong(line: bytes, number: int, file: str) -> Iterator[Problem]:
             file=file,
             expected="a JSON object",
         )
-
-
-def _kept_aside(file: str, aside: str) -> Problem:
-    return Problem(
-        "torn-line",
-        f"{file}: its last line was cut off by a command that was killed; the piece is kept in "
-        f"{aside}, the lines before it are whole",
-        file=file,
-        found=aside,
-    )
 
 
 def move_aside(run: str, file: str) -> str:

@@ -15,17 +15,13 @@ class Ground(NamedTuple):
     root: str | None  # the nearest directory with a `.git` that may be one
 
 
-def looks_bare(path: str) -> bool:
-    """HEAD alone is enough: objects and refs may lie elsewhere, as `commondir` says."""
-    return os.path.lexists(f"{path}/HEAD")
-
-
 def above(directory: str) -> Ground:
     start = at = os.path.realpath(directory)
     while not _has_git(at):
         if at == "/":
             return Ground(start, None)
-        if looks_bare(at):
+        # HEAD alone looks bare: objects and refs may lie elsewhere, as `commondir` says.
+        if os.path.lexists(f"{at}/HEAD"):
             start = os.path.dirname(at)
         at = os.path.dirname(at)
     return Ground(start, at)

@@ -153,13 +153,8 @@ def version() -> str:
 def failure(verb: str, output: Output) -> Halt:
     if "dubious ownership" in output.err:
         return not_owner(output.err.partition("repository at '")[2].partition("'")[0])
-    return Halt(
-        Problem(
-            "git-failed",
-            f"git {verb} exited {output.status}: {output.words}",
-            found=output.err[-LONGEST_WORDS:],
-        )
-    )
+    text = f"git {verb} exited {output.status}: {output.words}"
+    return Halt(Problem("git-failed", text, found=output.err[-LONGEST_WORDS:]))
 
 
 def literal(paths: Sequence[str]) -> list[str]:
@@ -177,29 +172,21 @@ def exactly(names: Sequence[str]) -> list[str]:
 def check_path(path: str) -> None:
     odd = path.startswith(("-", "/")) or "\0" in path or ".." in path.split("/")
     if odd or not path:
-        raise Refusal(
-            Problem(
-                "bad-path",
-                f"path {path!r} is not handed to git: expected a path below the directory, "
-                "without '..', that does not begin with '-' or '/'",
-                file=path,
-                found=path,
-                expected="a path below the directory",
-            )
+        expected = "a path below the directory"
+        text = (
+            f"path {path!r} is not handed to git: expected {expected}, without '..', that does not "
+            "begin with '-' or '/'"
         )
+        raise Refusal(Problem("bad-path", text, path, found=path, expected=expected))
 
 
 def not_owner(place: str) -> Halt:
     way_out = f"git config --global --add safe.directory {quoted(place)}"
-    return Halt(
-        Problem(
-            "not-owner",
-            f"{place} belongs to another user, and git reads no repository of somebody else: if "
-            f"you trust it, run `{way_out}`",
-            file=place,
-            hint=way_out,
-        )
+    text = (
+        f"{place} belongs to another user, and git reads no repository of somebody else: if you "
+        f"trust it, run `{way_out}`"
     )
+    return Halt(Problem("not-owner", text, place, hint=way_out))
 
 
 def _start(
@@ -239,9 +226,8 @@ def _named(directory: str, args: Sequence[str]) -> list[str]:
 def _cannot_run(error: OSError) -> Halt:
     missing = isinstance(error, FileNotFoundError)
     why = "it is not on the PATH" if missing else os.strerror(error.errno or 0)
-    return Halt(
-        Problem("git-missing", f"git cannot be run: {why}", hint="install git 2.31 or newer")
-    )
+    text = f"git cannot be run: {why}"
+    return Halt(Problem("git-missing", text, hint="install git 2.31 or newer"))
 
 
 def _environment(said: Mapping[str, str], dropped: Sequence[str]) -> dict[str, str]:

@@ -158,23 +158,19 @@ def _known(repo: Repo, paths: Sequence[str]) -> _Known:
     args = ["ls-files", "-z", "-v", "--cached", "--others", "--", *command.literal(paths)]
     lines = os.fsdecode(command.read(repo.path, args).out).split("\0")
     tracked = {line[2:]: line[0] for line in lines if line and not line.startswith("? ")}
-    new = (line[2:] for line in lines if line.startswith("? "))
+    others = (line[2:] for line in lines if line.startswith("? "))
+    # No editor's left-over, and no other repository, which git lists with a slash.
+    new = (name for name in others if not (name[-1] == "/" or is_dropping(name.rpartition("/")[2])))
     hidden = (name for name, tag in tracked.items() if tag in HIDDEN)
-    return _Known(tuple(tracked), tuple(filter(_is_content, new)), tuple(hidden))
+    return _Known(tuple(tracked), tuple(new), tuple(hidden))
 
 
 def _look_at(repo: Repo, hidden: Sequence[str]) -> None:
     """What the engine commits, it compares, even where git was told to take it for unchanged."""
     if hidden:
-        flags = ["--no-assume-unchanged", "--no-skip-worktree"]
         given = _lines(_from_root(repo, hidden))
-        for flag in flags:  # git heeds one of them at a time
+        for flag in ("--no-assume-unchanged", "--no-skip-worktree"):  # git heeds one at a time
             command.write(repo.root, ["update-index", flag, "-z", "--stdin"], given=given)
-
-
-def _is_content(name: str) -> bool:
-    """No editor's left-over, and no other repository, which git lists with a slash."""
-    return not name.endswith("/") and not is_dropping(name.rpartition("/")[2])
 
 
 def _add(repo: Repo, new: Sequence[str]) -> None:
@@ -263,14 +259,12 @@ def _stopped(repo: Repo, output: command.Output) -> Halt:
 
 
 def _no_identity() -> Halt:
-    return Halt(
-        Problem(
-            "no-identity",
-            "git does not know who you are: run `git config --global user.name NAME` and "
-            "`git config --global user.email EMAIL`, then the same command again",
-            hint="git config --global user.name NAME",
-        )
+    name = "git config --global user.name NAME"
+    text = (
+        f"git does not know who you are: run `{name}` and "
+        "`git config --global user.email EMAIL`, then the same command again"
     )
+    return Halt(Problem("no-identity", text, hint=name))
 
 
 def content(repo: Repo, commit: str, path: str) -> bytes | None:

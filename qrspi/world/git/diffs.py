@@ -321,14 +321,8 @@ def _check_kinds(repo: Repo, entries: Sequence[Tracked]) -> None:
         except (FileNotFoundError, NotADirectoryError):
             continue
         if not (stat.S_ISREG(mode) or stat.S_ISLNK(mode) or stat.S_ISDIR(mode)):
-            raise Halt(
-                Problem(
-                    "not-a-file",
-                    f"{entry.name} is a pipe, a socket or a device: expected a regular file",
-                    file=entry.name,
-                    expected="a regular file",
-                )
-            )
+            text = f"{entry.name} is a pipe, a socket or a device: expected a regular file"
+            raise Halt(Problem("not-a-file", text, entry.name, expected="a regular file"))
 
 
 def _adding(repo: Repo, paths: Sequence[str]) -> str:
@@ -342,14 +336,9 @@ def _adding(repo: Repo, paths: Sequence[str]) -> str:
 
 
 def _untracked(path: str, hint: str = "") -> Problem:
-    return Problem(
-        "untracked-artifact",
-        f"artifact {path} is untracked — commit before reviewer dispatch",
-        file=path,
-        found="untracked",
-        expected="tracked by git",
-        hint=hint,
-    )
+    text = f"artifact {path} is untracked — commit before reviewer dispatch"
+    expected = "tracked by git"
+    return Problem("untracked-artifact", text, path, "", "untracked", expected, hint)
 
 
 def _system(verb: Literal["mkdir", "rm"], error: OSError, file: str) -> Halt:

@@ -122,17 +122,10 @@ def check(name: str, field: str = "") -> None:
     """Refuse a name that git could take for an option, before git sees it."""
     if name.startswith("-") or not name.isprintable() or not name.strip():
         where = f"config.md: {field} is" if field else "the ref"
-        raise Refusal(
-            Problem(
-                "bad-ref",
-                f"{where} {name!r}: expected the name of a branch or commit, which never begins "
-                "with '-'",
-                file="config.md" if field else "",
-                field=field,
-                found=name,
-                expected="the name of a branch or commit",
-            )
-        )
+        expected = "the name of a branch or commit"
+        text = f"{where} {name!r}: expected {expected}, which never begins with '-'"
+        file = "config.md" if field else ""
+        raise Refusal(Problem("bad-ref", text, file, field, name, expected))
 
 
 class _Branches(NamedTuple):
@@ -180,16 +173,10 @@ def _usual(branches: _Branches) -> str:
 
 def _no_base(what: str, found: str = "") -> Refusal:
     way_out = "set base_branch in config.md to a branch of this repository"
+    expected, hint = "a branch of this repository", "git branch --all"
+    text = f"{what}; {way_out}"
     return Refusal(
-        Problem(
-            "no-base-branch",
-            f"{what}; {way_out}",
-            file="config.md",
-            field="base_branch",
-            found=found,
-            expected="a branch of this repository",
-            hint="git branch --all",
-        )
+        Problem("no-base-branch", text, "config.md", "base_branch", found, expected, hint)
     )
 
 

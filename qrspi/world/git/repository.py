@@ -150,9 +150,7 @@ def _leads_out(git_dir: str, root: str) -> Halt:
     expected = "the folder that .git is in"
     text = f"{git_dir}/config: core.worktree leads to {root}; expected {expected}"
     hint = f"git config --file {quoted(f'{git_dir}/config')} --unset core.worktree"
-    return Halt(
-        Problem("root-leads-out", text, git_dir, "core.worktree", root, expected, hint=hint)
-    )
+    return Halt(Problem("root-leads-out", text, git_dir, "core.worktree", root, expected, hint))
 
 
 def _refuse_planted(repo: Repo) -> None:
@@ -174,16 +172,8 @@ def _planted(root: str) -> Halt:
         f"{place} makes a part of the project a repository of its own, where an agent may have put "
         f"it: nothing is read there or committed; move it away with `{way_out}`"
     )
-    return Halt(
-        Problem(
-            "nested-repository",
-            text,
-            file=place,
-            found="a repository",
-            expected="a folder of the project's repository, or a submodule",
-            hint=way_out,
-        )
-    )
+    expected = "a folder of the project's repository, or a submodule"
+    return Halt(Problem("nested-repository", text, place, "", "a repository", expected, way_out))
 
 
 def belongs_to(repo: Repo, other: Repo | None) -> bool:
@@ -223,45 +213,29 @@ def _content(path: str) -> bytes | None:
 
 
 def refuse_if_under_way(repo: Repo, verb: str) -> None:
-    what = under_way(repo)
-    if what:
-        raise Halt(
-            Problem(
-                "git-under-way",
-                f"a {what} is under way in {repo.root}: finish or abort it, then {verb} again",
-                file=repo.root,
-                found=what,
-                hint="git status",
-            )
-        )
+    if what := under_way(repo):
+        text = f"a {what} is under way in {repo.root}: finish or abort it, then {verb} again"
+        raise Halt(Problem("git-under-way", text, repo.root, found=what, hint="git status"))
     refuse_if_locked(repo)
 
 
 def refuse_if_detached(repo: Repo, verb: str) -> None:
     """A commit on no branch is lost with the next switch."""
     if branch(repo) is None:
-        raise Refusal(
-            Problem(
-                "detached-head",
-                f"HEAD of {repo.root} is on no branch, where a commit is soon lost: go to one, "
-                f"or make one with `git switch -c NAME`, then {verb} again",
-                file=repo.root,
-                found="a detached HEAD",
-                expected="a branch",
-                hint="git switch -c NAME",
-            )
+        way_out = "git switch -c NAME"
+        text = (
+            f"HEAD of {repo.root} is on no branch, where a commit is soon lost: go to one, or make "
+            f"one with `{way_out}`, then {verb} again"
         )
+        found = "a detached HEAD"
+        raise Refusal(Problem("detached-head", text, repo.root, "", found, "a branch", way_out))
 
 
 def refuse_if_locked(repo: Repo) -> None:
     lock = f"{repo.git_dir}/index.lock"
     if os.path.lexists(lock):
-        raise Halt(
-            Problem(
-                "index-locked",
-                f"{lock} exists: another git is at work in this repository, or one was killed; "
-                "when none is running, remove that file and run the same command again",
-                file=lock,
-                hint=f"rm {lock}",
-            )
+        text = (
+            f"{lock} exists: another git is at work in this repository, or one was killed; when "
+            "none is running, remove that file and run the same command again"
         )
+        raise Halt(Problem("index-locked", text, lock, hint=f"rm {lock}"))

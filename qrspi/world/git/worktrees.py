@@ -57,7 +57,11 @@ def place(repo: Repo, *parts: str) -> str:
     for part in (FOLDER, *parts):
         path = f"{path}/{part}"
         if os.path.islink(path):
-            raise _link(path)
+            text = (
+                f"{path} is a symbolic link: work trees are only made in real directories below it"
+            )
+            expected = "a directory or nothing"
+            raise Refusal(Problem("link", text, path, found="a link", expected=expected))
     return path
 
 
@@ -284,11 +288,11 @@ def _differing(repo: Repo, untracked: str = "no") -> tuple[str, ...]:
 
 
 def exclude_folder(repo: Repo) -> bool:
-    """In the repository's own ignore file; False if it is already there."""
     return exclude(repo, f"{FOLDER}/")
 
 
 def exclude(repo: Repo, pattern: str) -> bool:
+    """In the repository's own ignore file; False if it is already there."""
     path = f"{repo.common_dir}/info/exclude"
     line = os.fsencode(pattern)
     flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
@@ -367,14 +371,7 @@ def foreign(path: str, branch: str = "", repo: Repo | None = None) -> Refusal:
     if known:
         way_out = f"git -C {quoted(path)} switch {quoted(branch)}"
         advice = f"it is on {known.branch or 'no branch'}, so go back there with `{way_out}`"
-    return Refusal(
-        Problem(
-            "foreign-worktree",
-            f"{path} is there and is no work tree {whose}: {advice}, then run the same command "
-            "again",
-            file=path,
-            found="something else",
-            expected=f"nothing, or the work tree of {branch}" if branch else "nothing",
-            hint=way_out,
-        )
-    )
+    text = f"{path} is there and is no work tree {whose}: {advice}, then run the same command again"
+    expected = f"nothing, or the work tree of {branch}" if branch else "nothing"
+    found = "something else"
+    return Refusal(Problem("foreign-worktree", text, path, "", found, expected, way_out))

@@ -144,12 +144,8 @@ class _Below(FileSystemEventHandler):
     def _counts(self, parts: list[str]) -> bool:
         if lock.OWN in parts[:2] and parts[-1] not in self._own:
             return False
-        return not _is_passing(parts[-1])
-
-
-def _is_passing(name: str) -> bool:
-    """Files beside a database come and go even when it is only read."""
-    return name in BESIDE or is_dropping(name)
+        # Files beside a database come and go even when it is only read.
+        return not (parts[-1] in BESIDE or is_dropping(parts[-1]))
 
 
 def _is_unfinished(event: FileSystemEvent) -> bool:
