@@ -140,6 +140,9 @@ class TreeOver:
     def tail(self, path: str, size: int) -> bytes | Fault:
         return self._tree.tail(path, size)
 
+    def rows(self, path: str, *queries: str) -> tuple[Rows, ...] | Fault:
+        return self._tree.rows(path, *queries)
+
     def knows(self, path: str) -> bool:
         return self._tree.knows(path)
 

@@ -12,7 +12,7 @@ from qrspi.core.config.fields import Faults, Fields, is_string, items, number, s
 from qrspi.core.config.model_tiers import model, unknown_keys
 from qrspi.core.config.problems import invalid, lacking, listed, setting, unknown_key, unshown
 from qrspi.core.filenames import TAG
-from qrspi.core.hints import TYPE_CHECKING, Literal, TypeVar, cast
+from qrspi.core.hints import TYPE_CHECKING, Literal, TypeVar, cast, get_args
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import STEP, subject
 from qrspi.core.yaml.nodes import Node, Scalar
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 Quality = Literal["off", "cache-only", "live", "live-cache-aware"]
 
-QUALITY = ("off", "cache-only", "live", "live-cache-aware")
+QUALITY: tuple[Quality, ...] = get_args(Quality)
 SWITCH = ("off", "on")
 GATES = {"quality": QUALITY, "audit": SWITCH, "checkpoints": SWITCH}
 DENSITY_FLOOR = 0.05

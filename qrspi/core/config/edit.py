@@ -69,7 +69,11 @@ def _as_typed(problem: Problem, key: str, value: str) -> Problem:
     if problem.field == key and f"Remove {quoted(key)} from {FILE} by hand" in problem.options:
         near = nearest(part, re.findall(r"\w+", problem.expected.rpartition(" only ")[2]))
         return problem._replace(options=_instead(f"{block}.{near}" if near else "", value))
-    return problem._replace(hint=_hint(problem, key))
+    if key == "pipeline":
+        hint = "route, pipeline and question_budget change together: qrspi route set NAME"
+        return problem._replace(hint=hint)
+    whole = f"a block is set as a whole: qrspi config set {block} '{{…}}'"
+    return problem._replace(hint=whole if block and problem.field != key else "")
 
 
 def _instead(near: str, value: str) -> tuple[str, ...]:
@@ -77,15 +81,6 @@ def _instead(near: str, value: str) -> tuple[str, ...]:
         return (ABORT,)
     words = shell_words.command("qrspi", "config", "set", near, value)
     return (f"Set {near} instead: {words}", ABORT)
-
-
-def _hint(problem: Problem, key: str) -> str:
-    if key == "pipeline":
-        return "route, pipeline and question_budget change together: qrspi route set NAME"
-    block = key.rpartition(".")[0]
-    if block and problem.field != key:
-        return f"a block is set as a whole: qrspi config set {block} '{{…}}'"
-    return ""
 
 
 def _refusal(key: str, value: str, config: Config, plan_approved: bool) -> Problem | None:
@@ -106,22 +101,18 @@ def _refusal(key: str, value: str, config: Config, plan_approved: bool) -> Probl
 def _unknown_key(key: str, near: str, value: str) -> Problem:
     message = f"{FILE} has no field {quoted(key)}"
     message += f"; the nearest is {near}" if near else f"; expected one of {', '.join(KNOWN)}"
-    options = _instead(near, value)
-    return Problem(
-        "field-unknown", message, file=FILE, field=key, found=key, expected=near, options=options
-    )
+    problem = Problem("field-unknown", message, FILE, key, key, near)
+    return problem._replace(options=_instead(near, value))
 
 
 def route_locked() -> Problem:
-    return Problem(
-        "route-locked",
-        f"{FILE}: the route is fixed once plan.md is approved; "
-        "to change it, go back to plan first: qrspi rewind --to plan",
-        FILE,
-        "route",
-        hint="qrspi rewind --to plan",
-        options=("Go back to plan, then change the route: qrspi rewind --to plan", ABORT),
+    back = "qrspi rewind --to plan"
+    text = (
+        f"{FILE}: the route is fixed once plan.md is approved; to change it, go back to plan "
+        f"first: {back}"
     )
+    ways = (f"Go back to plan, then change the route: {back}", ABORT)
+    return Problem("route-locked", text, FILE, "route", hint=back, options=ways)
 
 
 def _source(key: str, value: str) -> str:
@@ -133,18 +124,12 @@ def _source(key: str, value: str) -> str:
 
 def with_budget(data: bytes, pipeline: str) -> bytes | Problem:
     """question_budget as the pipeline requires it: present on quick, absent on full."""
-    match pipeline:
-        case "full":
-            return writer.remove_field(data, "question_budget", FILE)
-        case "quick" if _lacks_budget(data):
-            return writer.set_field(data, "question_budget", str(BUDGET_DEFAULT), FILE)
-        case _:
-            return data
-
-
-def _lacks_budget(data: bytes) -> bool:
-    problems = read(data).problems
-    return any(p.field == "question_budget" and p.code == "field-missing" for p in problems)
+    if pipeline == "full":
+        return writer.remove_field(data, "question_budget", FILE)
+    faults = {(problem.field, problem.code) for problem in read(data).problems}
+    if pipeline == "quick" and ("question_budget", "field-missing") in faults:
+        return writer.set_field(data, "question_budget", str(BUDGET_DEFAULT), FILE)
+    return data
 
 
 def _introduced(before: Config, after: Config, key: str) -> tuple[Problem, ...]:
@@ -181,17 +166,11 @@ def backfill(data: bytes, field: str, value: str) -> bytes | Problem:
     return writer.set_field(data, field, value, FILE)
 
 
-_VISUAL_STEPS = ("goals", "design", "phasing", "plan")
-
-
 def backfills_of(handler: str, about: Subject, config: Config) -> tuple[tuple[str, str], ...]:
     """The fields that `round assemble`, `round scope` or `round prepare` is the first to need."""
-    needed = {
-        "assemble": {"verifier_enabled"},
-        "scope": {"scope_tagger_enabled"},
-        "prepare": {"scope_tagger_enabled"},
-    }[handler]
-    if handler == "prepare" and (about.is_task or about.key in _VISUAL_STEPS):
+    needed = {"verifier_enabled" if handler == "assemble" else "scope_tagger_enabled"}
+    visual = ("goals", "design", "phasing", "plan")
+    if handler == "prepare" and (about.is_task or about.key in visual):
         needed.add("visual_fidelity_required")
     return tuple(pair for pair in backfills(config) if pair[0] in needed)
 
@@ -201,15 +180,10 @@ def backfill_warning(field: str) -> str:
     return f"{field} missing from {FILE} — backfilling default '{value}' for this run"
 
 
-def write_back_failed(field: str, detail: str = "") -> Problem:
-    return Problem(
-        "backfill-failed",
-        f"failed to write {field} to {FILE} — resolve before continuing",
-        FILE,
-        field,
-        hint=detail,
-        options=("Resolve what kept it from being written, then run the command again", ABORT),
-    )
+def write_back_failed(field: str, detail: str) -> Problem:
+    text = f"failed to write {field} to {FILE} — resolve before continuing"
+    way = "Resolve what kept it from being written, then run the command again"
+    return Problem("backfill-failed", text, FILE, field, hint=detail, options=(way, ABORT))
 
 
 # The route
@@ -223,16 +197,12 @@ def set_route(
     config: Config, statuses: Mapping[str, Status], name: str, data: bytes
 ) -> bytes | Problem:
     if name not in ROUTES:
-        return _unknown_route(name)
+        names = listed(tuple(ROUTES))
+        text = f"there is no route {quoted(name)}; expected {names}"
+        return Problem("unknown-route", text, field="route", found=name, expected=names)
     if is_unusable(config):
         return config.problems[0]
     return _route_refusal(config, statuses, name) or _with_route(data, name)
-
-
-def _unknown_route(name: str) -> Problem:
-    names = tuple(ROUTES)
-    message = f"there is no route {quoted(name)}; expected {listed(names)}"
-    return Problem("unknown-route", message, field="route", found=name, expected=listed(names))
 
 
 def _route_refusal(config: Config, statuses: Mapping[str, Status], name: str) -> Problem | None:
@@ -249,17 +219,14 @@ def _would_lose(steps: tuple[str, ...], name: str) -> Problem:
     artifacts = listed(tuple(STEP[step].artifact for step in steps), "and")
     verb = "is" if len(steps) == 1 else "are"
     back = f"qrspi rewind --to {min(steps, key=ORDER.__getitem__)}"
-    return Problem(
-        "route-would-lose",
+    text = (
         f"{FILE}: {artifacts} {verb} approved and no part of the {name} route; "
-        f"to change to it, go back first: {back}",
-        FILE,
-        "route",
-        found=", ".join(steps),
-        expected=f"no approved step outside the {name} route",
-        hint=back,
-        options=("Keep the route as it is", f"Go back, then change the route: {back}", ABORT),
+        f"to change to it, go back first: {back}"
     )
+    expected = f"no approved step outside the {name} route"
+    ways = ("Keep the route as it is", f"Go back, then change the route: {back}", ABORT)
+    found = ", ".join(steps)
+    return Problem("route-would-lose", text, FILE, "route", found, expected, back, ways)
 
 
 def _with_route(data: bytes, name: str) -> bytes | Problem:
@@ -271,10 +238,8 @@ def _with_route(data: bytes, name: str) -> bytes | Problem:
         changed = with_budget(changed, pipeline)
     if isinstance(changed, Problem):
         return changed
-    return next((bad for bad in read(changed).problems if bad.field in _ROUTE_FIELDS), changed)
-
-
-_ROUTE_FIELDS = ("route", "pipeline", "question_budget")
+    fields = ("route", "pipeline", "question_budget")
+    return next((bad for bad in read(changed).problems if bad.field in fields), changed)
 
 
 # A new run
@@ -291,14 +256,14 @@ def initial(
 ) -> bytes:
     """`route` is the name of a template: quick, full or full-ux. Without `recorded`, artifacts
     that were approved before the run had records stay approved."""
-    pipeline = "quick" if route == "quick" else "full"
+    quick = route == "quick"
     lines = [
         "---",
         f"created: {created}",
         "# quick or full; only quick has a question_budget, the most research questions at once",
-        f"pipeline: {pipeline}",
+        f"pipeline: {'quick' if quick else 'full'}",
         "# whether a second model reviews too",
-        f"second_reviewer: {_flag(second_reviewer)}",
+        f"second_reviewer: {str(second_reviewer).lower()}",
         "# the steps of this run, in order; change it with: qrspi route set",
         "route:",
         *(f"  - {step}" for step in ROUTES[route]),
@@ -307,10 +272,10 @@ def initial(
         "# narrow later rounds to what is still in question",
         "scope_tagger_enabled: true",
         *(_RECORDED if recorded else ()),
-        *(_CASCADE if pipeline == "quick" else ()),
+        *(_CASCADE if quick else ()),
         "# hold screens against their wireframes",
-        f"visual_fidelity_required: {_flag(visual_fidelity_required)}",
-        *([f"question_budget: {BUDGET_DEFAULT}"] if pipeline == "quick" else []),
+        f"visual_fidelity_required: {str(visual_fidelity_required).lower()}",
+        *([f"question_budget: {BUDGET_DEFAULT}"] if quick else []),
         *(_tests(test_command) if test_command else ()),
         "# the model for each tier; a tier that is none is never used",
         "model_routing:",
@@ -334,7 +299,3 @@ _CASCADE = (
 def _tests(command: str) -> tuple[str, ...]:
     said = "# what runs the tests at the end; none when nothing does"
     return (said, "gates:", f"  test_command: {writer.quote(command)}")
-
-
-def _flag(value: bool) -> str:
-    return "true" if value else "false"

@@ -68,16 +68,14 @@ def _change(
 
 def _not_in_place(path: Path) -> Problem:
     field = ".".join(path)
-    return Problem(
-        "not-editable",
+    text = (
         f"{FILE}: {quoted(field)} cannot be changed here without touching what stands around it; "
-        "expected it on a line of its own",
-        FILE,
-        field,
-        expected="the field on a line of its own",
-        hint=f"edit {FILE} by hand, then run: qrspi config validate",
-        options=(f"Edit {FILE} by hand, then check it: qrspi config validate", ABORT),
+        "expected it on a line of its own"
     )
+    expected = "the field on a line of its own"
+    hint = f"edit {FILE} by hand, then run: qrspi config validate"
+    ways = (f"Edit {FILE} by hand, then check it: qrspi config validate", ABORT)
+    return Problem("not-editable", text, FILE, field, "", expected, hint, ways)
 
 
 def _with(fields: Mapped, path: Path, value: Node) -> Mapped:

@@ -285,18 +285,16 @@ def _budget_fault(raw: str) -> str:
 
 
 def _forbidden_budget(node: Node) -> Problem:
-    found = written(node)
-    return Problem(
-        "field-forbidden",
-        f"{FILE}: question_budget {says(found)}, but pipeline is full, where no such limit "
-        "applies; expected no question_budget",
-        file=FILE,
-        field="question_budget",
-        found=found[:FOUND_LIMIT],
-        expected="no question_budget when pipeline is full",
-        options=(
-            f"Remove the question_budget line from {FILE} by hand",
-            "Take the quick route, which has the limit: qrspi route set quick",
-            ABORT,
-        ),
+    found, field = written(node), "question_budget"
+    text = (
+        f"{FILE}: {field} {says(found)}, but pipeline is full, where no such limit applies; "
+        f"expected no {field}"
     )
+    ways = (
+        f"Remove the {field} line from {FILE} by hand",
+        "Take the quick route, which has the limit: qrspi route set quick",
+        ABORT,
+    )
+    expected = f"no {field} when pipeline is full"
+    found = found[:FOUND_LIMIT]
+    return Problem("field-forbidden", text, FILE, field, found, expected, options=ways)

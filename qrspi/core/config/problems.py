@@ -53,15 +53,8 @@ def unknown_key(field: str, key: str, known: tuple[str, ...]) -> Problem:
 
 def _invalid(message: str, field: str, found: str, expected: str, *ways: str) -> Problem:
     options = (*(ways or by_hand(field)), ABORT)
-    return Problem(
-        "field-invalid",
-        message,
-        file=FILE,
-        field=field,
-        found=found[:FOUND_LIMIT],
-        expected=expected,
-        options=options,
-    )
+    found = found[:FOUND_LIMIT]
+    return Problem("field-invalid", message, FILE, field, found, expected, options=options)
 
 
 def by_hand(field: str) -> tuple[str, ...]:
@@ -135,9 +128,9 @@ def command_of(way: str) -> str:
     return found[1] if found and not patterns.search(r"\b[A-Z]{2,}\b|…", found[1]) else ""
 
 
-def unreadable(reason: str, *ways: str) -> Problem:
-    repair = ways or (f"Repair {FILE} by hand, then check it: qrspi config validate",)
-    return Problem("config-unreadable", reason, FILE, options=(*repair, ABORT))
+def unreadable(reason: str) -> Problem:
+    way = f"Repair {FILE} by hand, then check it: qrspi config validate"
+    return Problem("config-unreadable", reason, FILE, options=(way, ABORT))
 
 
 def not_found() -> Problem:
@@ -166,14 +159,15 @@ def other_version(node: Node) -> Problem:
 
 def renamed(node: Node) -> Problem:
     found = written(node)
+    expected = "second_reviewer: true or second_reviewer: false"
     return Problem(
         "field-renamed",
         f"{FILE}: codex_reviews was renamed to second_reviewer and is never read; "
-        f"found {quoted(found)}, expected second_reviewer: true or second_reviewer: false instead",
+        f"found {quoted(found)}, expected {expected} instead",
         file=FILE,
         field="codex_reviews",
         found=found[:FOUND_LIMIT],
-        expected="second_reviewer: true or second_reviewer: false",
+        expected=expected,
         options=(
             "Rename it, or drop it where second_reviewer is set: qrspi config migrate",
             f"Remove the codex_reviews line from {FILE} by hand and set second_reviewer",

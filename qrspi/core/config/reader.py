@@ -255,7 +255,7 @@ def unknown_field(name: str) -> Problem:
     near = nearest(name)
     message = f"{FILE}: {quoted(name)} is not a known field and is ignored"
     message += f"; the nearest known field is {near}" if near else ""
-    return Problem("field-unknown", message, file=FILE, field=name, found=name, expected=near)
+    return Problem("field-unknown", message, FILE, name, name, near)
 
 
 def nearest(name: str, names: Sequence[str] = ()) -> str:
@@ -382,14 +382,10 @@ class Report(NamedTuple):
 
 
 def validate(config: Config) -> Report:
-    absent = (
-        Problem(
-            "field-missing",
-            f"{FILE}: {field} is missing; {value} will be written when it is first needed",
-            FILE,
-            field,
-            expected="true or false",
-        )
-        for field, value in backfills(config)
-    )
-    return Report(config.problems, (*config.warnings, *absent))
+    absent = tuple(_to_backfill(field, value) for field, value in backfills(config))
+    return Report(config.problems, config.warnings + absent)
+
+
+def _to_backfill(field: str, value: str) -> Problem:
+    text = f"{FILE}: {field} is missing; {value} will be written when it is first needed"
+    return Problem("field-missing", text, FILE, field, expected="true or false")

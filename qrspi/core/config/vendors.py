@@ -12,15 +12,15 @@ from qrspi.core.config.blocks import mapping, one_of
 from qrspi.core.config.fields import Faults, Fields, is_string, items, number
 from qrspi.core.config.model_tiers import unknown_keys
 from qrspi.core.config.problems import FILE, invalid, lacking, listed, quoted, unshown
-from qrspi.core.hints import Literal, cast
+from qrspi.core.hints import Literal, cast, get_args
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.yaml.nodes import Node, Scalar
 
 Transport = Literal["openai-chat-completions", "codex-broker"]
 Reply = Literal["text", "claude-json", "codex-jsonl"]
 
-TRANSPORTS = ("openai-chat-completions", "codex-broker")
-REPLIES = ("text", "claude-json", "codex-jsonl")
+TRANSPORTS: tuple[Transport, ...] = get_args(Transport)
+REPLIES: tuple[Reply, ...] = get_args(Reply)
 ADDRESS = "an address that starts with https://, or with http:// for this machine itself"
 TIMEOUT = 600.0
 TIMEOUT_LIMIT = 86400
@@ -175,11 +175,8 @@ def _command(node: Node, field: str, faults: Faults) -> Command:
         return Command(())
     unknown_keys(block, field, Command._fields, faults)
     reply = one_of(block, f"{field}.reply", REPLIES, faults) if "reply" in block else "text"
-    return Command(
-        _argv(block, f"{field}.argv", faults),
-        cast(Reply, reply),
-        _timeout(block, f"{field}.timeout", faults),
-    )
+    argv = _argv(block, f"{field}.argv", faults)
+    return Command(argv, cast(Reply, reply), _timeout(block, f"{field}.timeout", faults))
 
 
 def _argv(block: dict[str, Node], field: str, faults: Faults) -> tuple[str, ...]:

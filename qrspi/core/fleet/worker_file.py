@@ -16,7 +16,6 @@ from qrspi.core.config.vendors import (
     TIMEOUT,
     Command,
     Provider,
-    Reply,
     is_private,
     looks_like_key,
 )
@@ -101,7 +100,7 @@ def _command(block: Mapping[str, object], vendor: str, limit: float) -> Allowed:
     timeout = _seconds(block, f"{field}.timeout", TIMEOUT)
     if timeout + MARGIN > limit:
         raise _Fault(f"{field}.timeout", f"{timeout:g}", _within(limit))
-    command = Command(argv, cast(Reply, reply), timeout)
+    command = Command(argv, reply, timeout)
     means = Means("command", command.reply, command=command, vendor=vendor)
     return Allowed(means, _models(block, field), timeout)
 

@@ -60,9 +60,6 @@ class Overlay(TreeOver):
         there = {entry.name for entry in found}
         return (*found, *(Entry(name, "file") for name in self._files if name not in there))
 
-    def rows(self, path: str, *queries: str) -> tuple[tuple[tuple[object, ...], ...], ...] | Fault:
-        return self._tree.rows(path, *queries)
-
 
 def make(tree: Tree, given: Given, hashes: Mapping[str, str]) -> ImportPlan | Problem:
     """`hashes` has the sha256 of every file that `foreign_rounds.look` lists."""

@@ -10,11 +10,11 @@ from qrspi.core.pipeline import STEP, subject_of
 from qrspi.core.proof.round_proof import RoundProof
 from qrspi.core.proof.vanished import Gap
 from qrspi.core.records import approvals
-from qrspi.core.records.approvals import NewestRecord, Record
+from qrspi.core.records.approvals import Record
 from qrspi.core.records.import_record import ImportRecord
 from qrspi.core.rounds import round_list
 from qrspi.core.steps.facts import artifact_status
-from qrspi.core.tree import Fault, Tree
+from qrspi.core.tree import Tree, content
 
 
 class Standing(NamedTuple):
@@ -53,7 +53,7 @@ def _gap(step: str, because: str, missing: str = "record of its approval", numbe
     return Gap(step, number, missing, because, STEP[step].artifact)
 
 
-def _recorded(tree: Tree, step: str, known: NewestRecord) -> Iterator[Gap]:
+def _recorded(tree: Tree, step: str, known: Record) -> Iterator[Gap]:
     artifact = STEP[step].artifact
     if not approvals.is_text(tree, step, known.body_hash):
         by = known.person or "somebody"
@@ -64,13 +64,10 @@ def _recorded(tree: Tree, step: str, known: NewestRecord) -> Iterator[Gap]:
     if known.round > round_list.highest(tree, subject_of(step)):
         why = f"it was approved after round {known.round}, which is gone"
         yield _gap(step, why, f"round {known.round}", known.round)
-    if known.surface == approvals.CASCADE:
-        yield from _by_itself(tree, step, known)
-
-
-def _by_itself(tree: Tree, step: str, known: NewestRecord) -> Iterator[Gap]:
-    data = tree.read(approvals.CASCADES, approvals.LIMIT)
-    named = f'"artifact": "{step}"'.encode()
-    if isinstance(data, Fault) or not any(named in line for line in data.split(b"\n")):
+    if known.surface == approvals.CASCADE and not _is_logged(tree, step):
         why = f"the engine approved {step} by itself, and its log does not say so"
         yield _gap(step, why, f"line in {approvals.CASCADES}", known.round)
+
+
+def _is_logged(tree: Tree, step: str) -> bool:
+    return f'"artifact": "{step}"'.encode() in content(tree, approvals.CASCADES, approvals.LIMIT)

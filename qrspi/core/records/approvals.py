@@ -87,21 +87,6 @@ class Record(NamedTuple):
         return next((mark for mark in self.resets if mark.step == step), None)
 
 
-class NewestRecord(NamedTuple):
-    """A step's newest record, as far as it is about that step."""
-
-    event: str
-    body_hash: str
-    round: int
-    when: str = ""
-    who: str = ""
-    person: str = ""  # as sentences name them
-    feedback: str = ""
-    named: str = ""
-    surface: str = ""
-    made: tuple[Made, ...] = ()
-
-
 def render(record: Record) -> bytes:
     import json
 
@@ -218,7 +203,7 @@ def _unreadable(fault: Fault, file: str, what: str) -> Problem | None:
 def _bad_line(bad: BadLine) -> Problem:
     where, expected = f"line {bad.number}", "a record of a decision"
     text = f"{FILE} {where} is {bad.found}, expected {expected}: correct it or restore the file"
-    return Problem("bad-record", text, file=FILE, field=where, found=bad.found, expected=expected)
+    return Problem("bad-record", text, FILE, where, bad.found, expected)
 
 
 def _plain(line: bytes) -> Record | None:
@@ -315,25 +300,15 @@ def _mark(item: Any) -> Mark | str:
     return Mark(*(fields[key] for key in Mark._fields))
 
 
-def newest(records: Iterable[Record], step: str) -> NewestRecord | None:
+def newest(records: Iterable[Record], step: str) -> Record | None:
+    """The last one that is about the step, as if it were about nothing else."""
     for record in newest_first(records, naming(step)):
         if mark := record.mark(step):
-            return NewestRecord(
-                event=record.event,
-                body_hash=mark.body_hash,
-                round=mark.round,
-                when=record.when,
-                who=record.who,
-                person=record.person,
-                feedback=record.feedback,
-                named=record.named,
-                surface=record.surface,
-                made=record.made,
-            )
+            return record._replace(step=step, body_hash=mark.body_hash, round=mark.round)
     return None
 
 
-def last_approval(records: Iterable[Record], step: str) -> NewestRecord | None:
+def last_approval(records: Iterable[Record], step: str) -> Record | None:
     record = newest(records, step)
     return record if record and record.event == "approve" else None
 
@@ -368,5 +343,5 @@ def is_text(tree: Tree, step: str, body_hash: str) -> bool:
     return step_text.is_unchanged(tree, subject_of(step), body_hash)
 
 
-def only_body_is_known(tree: Tree, step: str, known: NewestRecord) -> bool:
+def only_body_is_known(tree: Tree, step: str, known: Record) -> bool:
     return step_text.only_body_is_known(tree, subject_of(step), known.body_hash)

@@ -95,13 +95,8 @@ def read(record: Mapping[str, Any], number: int) -> Line | Problem:
 
 def _foreign(number: int, key: str) -> Problem:
     where = f"line {number}" if number > 0 else f"line {-number} from the end"
-    return Problem(
-        "foreign-line",
-        f"{FILE} {where} has no '{key}': it is no line of the trail, the other lines are",
-        file=FILE,
-        field=key,
-        expected="a line that qrspi wrote",
-    )
+    text = f"{FILE} {where} has no '{key}': it is no line of the trail, the other lines are"
+    return Problem("foreign-line", text, FILE, key, expected="a line that qrspi wrote")
 
 
 def _touched(item: Mapping[str, Any]) -> Touched:
@@ -131,7 +126,12 @@ def named(data: bytes, start: str) -> Iterator[str]:
 
 def since(tree: Tree, path: str) -> bytes:
     """The trail from the last line on that wrote `path`; from the start when none did."""
-    return _from_last(tree, f'"path": "{path}"'.encode())
+    text, data = f'"path": "{path}"'.encode(), b""
+    for size in (NEAR, LIMIT):  # nearly always the last bytes are enough, however long it is
+        data = _last(tree, size)
+        if (at := data.rfind(text)) >= 0:
+            return data[data.rfind(b"\n", 0, at) + 1 :]
+    return data
 
 
 def may_come_anew(data: bytes, path: str) -> bool:
@@ -147,17 +147,6 @@ def about(data: bytes, below: str) -> tuple[Line, ...]:
     return tuple(_parsed(found))
 
 
-def _from_last(tree: Tree, text: bytes) -> bytes:
-    """The trail from the last line on that contains the text, all of it when none does. Nearly
-    always the last bytes are enough, however long the trail is."""
-    data = b""
-    for size in (NEAR, LIMIT):
-        data = _last(tree, size)
-        if (at := data.rfind(text)) >= 0:
-            return data[data.rfind(b"\n", 0, at) + 1 :]
-    return data
-
-
 def wrote(tree: Tree, path: str, hashes: Iterable[str]) -> bool:
     """Whether a line says that the engine opened a round, or wrote a file, with one of these
     hashes. They are looked for before anything is parsed, and first at the end, which keeps
@@ -168,7 +157,11 @@ def wrote(tree: Tree, path: str, hashes: Iterable[str]) -> bool:
 
 def _wrote(data: bytes, path: str, wanted: tuple[str, ...]) -> bool:
     lines = (line for one in wanted for line in _parsed(_lines_with(data, one.encode())))
-    return any(line.opened in wanted or _has(line, path, wanted) for line in lines)
+    return any(
+        line.opened in wanted
+        or any(touched.path == path and touched.after in wanted for touched in line.files)
+        for line in lines
+    )
 
 
 def _last(tree: Tree, size: int) -> bytes:
@@ -176,10 +169,6 @@ def _last(tree: Tree, size: int) -> bytes:
     if isinstance(data, Fault):
         return b""
     return data if len(data) < size else data[data.find(b"\n") + 1 :]
-
-
-def _has(line: Line, path: str, hashes: tuple[str, ...]) -> bool:
-    return any(touched.path == path and touched.after in hashes for touched in line.files)
 
 
 def _lines_with(data: bytes, text: bytes) -> Iterator[bytes]:

@@ -88,11 +88,8 @@ def step_of(path: str) -> str:
 
 
 def render(comment: Comment) -> bytes:
-    return _line({"event": "comment", **_said(comment)})
-
-
-def _said(comment: Comment) -> dict[str, Any]:
-    return {key: value for key, value in comment._asdict().items() if value != ""}
+    said = {key: value for key, value in comment._asdict().items() if value != ""}
+    return _line({"event": "comment", **said})
 
 
 def render_resolved(id: str, who: str, when: str) -> bytes:

@@ -17,7 +17,7 @@ from qrspi.core.model import Problem
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import STEP
 from qrspi.core.records import approvals
-from qrspi.core.records.approvals import NewestRecord, Record, newest_first, told_of
+from qrspi.core.records.approvals import Record, newest_first, told_of
 from qrspi.core.tree import Tree
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ UNRECORDED = "no decision is on record"
 
 class Claim(NamedTuple):
     step: str
-    known: NewestRecord | None
+    known: Record | None
     only_body: bool = False  # the record is of its body, and says nothing of the rest
 
 
@@ -96,15 +96,8 @@ def problem(run: str, found: Claim) -> Problem:
         what = "its body alone, as far as the record says" if found.only_body else "another text"
         why = f"{found.known.person or 'somebody'} approved {what}"
         why += f" on {found.known.when[:10]}" if found.known.when else ""
-    return Problem(
-        "claims-approval",
-        f"{artifact} says approved, but {why}: it counts as a draft; `{command}` makes it one",
-        file=artifact,
-        field="status",
-        found="approved",
-        expected="draft",
-        hint=command,
-    )
+    text = f"{artifact} says approved, but {why}: it counts as a draft; `{command}` makes it one"
+    return Problem("claims-approval", text, artifact, "status", "approved", "draft", command)
 
 
 def unrecorded(run: str, steps: Iterable[str]) -> tuple[Problem, ...]:

@@ -29,10 +29,8 @@ def opening(step: str, number: int, words: bytes, answers: Answers | None = None
     they look like."""
     lines = ["asks_again:\n"] if answers else []
     lines += [f"  {name}: {known}\n" for name, known in (answers or {}).items()]
-    head = (
-        f"---\nstep: {step}\nround: {number}\nrejected_artifact: {STEP[step].artifact}\n"
-        f"{''.join(lines)}---\n"
-    )
+    about = f"step: {step}\nround: {number}\nrejected_artifact: {STEP[step].artifact}\n"
+    head = f"---\n{about}{''.join(lines)}---\n"
     line_end = b"" if words.endswith(b"\n") else b"\n"
     return head.encode() + _WORDS + b"\n" + words + line_end + _PREVIOUS + b"\n"
 

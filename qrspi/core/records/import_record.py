@@ -46,14 +46,13 @@ def of_run(tree: Tree) -> ImportRecord:
 def _read(data: bytes) -> ImportRecord:
     fields = frontmatter.fields(data)
     when, by, source, before, after = (frontmatter.text(fields, key) or "" for key in _TEXTS)
-    rounds = _rounds(fields.get("rounds"))
     return ImportRecord(
         imported=when,
         by=by,
         source=source,
         config_before=before,
         config_after=after,
-        rounds=rounds,
+        rounds=_rounds(fields),
         open=_open(fields),
     )
 
@@ -61,7 +60,8 @@ def _read(data: bytes) -> ImportRecord:
 _TEXTS = ("imported", "by", "from", "config_before", "config_after")
 
 
-def _rounds(node: Node | None) -> dict[str, tuple[int, ...]]:
+def _rounds(fields: Mapping[str, Node]) -> dict[str, tuple[int, ...]]:
+    node = fields.get("rounds")
     listed = node if isinstance(node, dict) else {}
     return {folder: _numbers(numbers) for folder, numbers in listed.items()}
 
@@ -83,13 +83,10 @@ def _open(fields: Mapping[str, Node]) -> dict[str, Choice]:
 def head(record: ImportRecord) -> str:
     said = (record.imported, record.by, record.source, record.config_before, record.config_after)
     lines = [f"{key}: {writer.quote(value)}" for key, value in zip(_TEXTS, said, strict=True)]
-    lines += _block("rounds", {key: f"[{_listed(one)}]" for key, one in record.rounds.items()})
+    rounds = {folder: ", ".join(map(str, one)) for folder, one in record.rounds.items()}
+    lines += _block("rounds", {folder: f"[{numbers}]" for folder, numbers in rounds.items()})
     lines += _block("open", record.open)
     return "\n".join(("---", *lines, "---", ""))
-
-
-def _listed(numbers: tuple[int, ...]) -> str:
-    return ", ".join(map(str, numbers))
 
 
 def _block(key: str, values: Mapping[str, str]) -> list[str]:

@@ -19,18 +19,13 @@ def changed_by_hand(
     change."""
     before, _, steps = record.route.partition(": ")
     changes = list(_changes(before, tuple(steps.split()), pipeline, route))
-    text = f"config.md: {' and '.join(changes) or 'the order of the route is another'}"
+    what = " and ".join(changes) or "the order of the route is another"
     back, confirm = _ways(pipeline, route, run) if free else ("", "")
     ways = f"put it back{back}{f', or run `{confirm}` to put it on record' if confirm else ''}"
-    return Problem(
-        "route-changed",
-        f"{text}, and no command did that since {_when(record)}: {ways}",
-        file="config.md",
-        field="route",
-        found=route_text(pipeline, route),
-        expected=record.route,
-        hint=confirm or command("qrspi", "route", "show", run),
-    )
+    text = f"config.md: {what}, and no command did that since {_when(record)}: {ways}"
+    hint = confirm or command("qrspi", "route", "show", run)
+    found = route_text(pipeline, route)
+    return Problem("route-changed", text, "config.md", "route", found, record.route, hint)
 
 
 def _ways(pipeline: str, route: tuple[str, ...], run: str) -> tuple[str, str]:

@@ -12,29 +12,25 @@ def companions(tree: Tree, step: str) -> tuple[str, ...]:
     """Run-relative paths of the files that travel with a step's artifact, sorted."""
     found: list[str] = []
     for pattern in STEP[step].companions:
-        folder, _, name = pattern.rpartition("/")
-        first, _, last = name.partition("*")
-        for entry in entries(tree, folder):
-            if entry.kind == "file" and _fits(entry.name, first, last, name):
-                found.append(f"{folder}/{entry.name}" if folder else entry.name)
+        folder = pattern.rpartition("/")[0]
+        names = (entry.name for entry in entries(tree, folder) if entry.kind == "file")
+        beside = (f"{folder}/{name}" if folder else name for name in names)
+        found += (path for path in beside if _fits(path, pattern))
     return tuple(sorted(found))
 
 
-def _fits(name: str, first: str, last: str, pattern: str) -> bool:
-    if "*" not in pattern:
-        return name == pattern
-    long_enough = len(name) >= len(first) + len(last)
-    return long_enough and name.startswith(first) and name.endswith(last) and not is_dropping(name)
+def _fits(path: str, pattern: str) -> bool:
+    """A `*` stands for any part of a name, and never for a folder."""
+    first, star, last = pattern.partition("*")
+    if not star:
+        return path == pattern
+    fits = path.startswith(first) and path[len(first) :].endswith(last)
+    same_folder = path.rpartition("/")[0] == pattern.rpartition("/")[0]
+    return fits and same_folder and not is_dropping(path.rpartition("/")[2])
 
 
 def is_companion(step: str, path: str) -> bool:
-    folder, _, name = path.rpartition("/")
-    for pattern in STEP[step].companions:
-        place, _, shape = pattern.rpartition("/")
-        first, _, last = shape.partition("*")
-        if place == folder and _fits(name, first, last, shape):
-            return True
-    return False
+    return any(_fits(path, pattern) for pattern in STEP[step].companions)
 
 
 def paths(tree: Tree, step: str) -> tuple[str, ...]:

@@ -13,7 +13,6 @@ from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.text import branch_names
 from qrspi.core.tree import Fault, Tree
 from qrspi.core.yaml import frontmatter
-from qrspi.core.yaml.frontmatter import Front
 from qrspi.core.yaml.nodes import Node
 from qrspi.core.yaml.writer import quote
 
@@ -198,9 +197,8 @@ def _report(tree: Tree, file: str) -> Report | Problem | None:
     status = page.one_of("status", REPORTS)
     commit = page.commit("commit") if status != "BLOCKED" else page.optional("commit")
     time, seen = page.optional("time"), page.optional("seen")
-    return page.fault or Report(
-        status, commit, time, page.body, seen if seen in TEST_STATES else ""
-    )
+    known = seen if seen in TEST_STATES else ""
+    return page.fault or Report(status, commit, time, page.body, known)
 
 
 def outcome(tree: Tree, key: str) -> Outcome | Problem | None:
@@ -218,13 +216,8 @@ def reopened(tree: Tree, key: str) -> Reopened | Problem | None:
         return page
     named = (line.removeprefix("- ") for line in page.body.splitlines() if line.startswith("- "))
     findings = tuple(path for path in named if _is_review(path))
-    found = Reopened(
-        page.optional("commit"),
-        frontmatter.number(page.fields, "round"),
-        findings,
-        page.optional("time"),
-    )
-    return page.fault or found
+    number = frontmatter.number(page.fields, "round")
+    return Reopened(page.optional("commit"), number, findings, page.optional("time"))
 
 
 def _is_review(path: str) -> bool:
@@ -276,9 +269,7 @@ class _Page:
     def _blame(self, key: str, found: str, expected: str) -> None:
         text = f"{self.file}: {key} is {found}; expected {expected}"
         hint = "restore the file from git, or remove it and give the command again"
-        problem = Problem(
-            "bad-record", text, file=self.file, field=key, found=found, expected=expected, hint=hint
-        )
+        problem = Problem("bad-record", text, self.file, key, found, expected, hint)
         self.fault = self.fault or problem
 
 
@@ -292,5 +283,5 @@ def _page(tree: Tree, file: str) -> _Page | Problem | None:
     front = frontmatter.read(data, file)
     if isinstance(front, Problem):
         return front
-    fields = front.fields if isinstance(front, Front) else {}
+    fields = front.fields if front else {}
     return _Page(file, fields, frontmatter.body(data, file).decode(errors="replace").strip())

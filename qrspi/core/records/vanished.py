@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from functools import partial
 
 from qrspi.core.filenames import MANIFEST
 from qrspi.core.model import Problem
@@ -79,7 +78,8 @@ def from_round(tree: Tree, folder: str) -> tuple[Problem, ...]:
     """The same for one round, by reading only the lines since it was opened."""
     verified = f"{folder}{_VERIFIED}"
     gone, anew = _by_trail(tree, folder, verified)
-    again = (_made_anew(verified),) if anew else ()
+    text = f"{verified} was gone, and what it is made from now is not what it was made from then"
+    again = (Problem("vanished", text, verified, expected=_ANSWERS),) if anew else ()
     return (*map(_gone, gone), *_answers(tree, verified), *again)
 
 
@@ -100,11 +100,6 @@ def _by_trail(tree: Tree, folder: str, verified: str) -> tuple[list[str], bool]:
 
 def _name(path: str) -> str:
     return path.rpartition("/")[2]
-
-
-def _made_anew(verified: str) -> Problem:
-    text = f"{verified} was gone, and what it is made from now is not what it was made from then"
-    return Problem("vanished", text, verified, expected=_ANSWERS)
 
 
 def in_the_way(gone: tuple[Problem, ...], folder: str) -> Problem | None:
@@ -141,15 +136,10 @@ def _answers(tree: Tree, verified: str) -> tuple[Problem, ...]:
     stems = (found.decode(errors="replace") for found in re.findall(_NAMED, data))
     gone = [f"{stem}.yml" if stem.endswith(".score") else f"{stem}.md" for stem in stems]
     return tuple(
-        _unkept(f"{folder}/{name}", verified)
+        _gone(f"{folder}/{name}", f"{verified} was made from it", _ANSWERS)
         for name in gone
         if not any(one == name or one.startswith(f"{name}.rejected-") for one in names)
     )
-
-
-def _unkept(path: str, verified: str) -> Problem:
-    text = f"{path} is gone: {verified} was made from it, and {_NOBODY}"
-    return Problem("vanished", text, path, found="absent", expected=_ANSWERS)
 
 
 def _trail(tree: Tree) -> tuple[Problem, ...]:
@@ -158,7 +148,7 @@ def _trail(tree: Tree) -> tuple[Problem, ...]:
     names = {entry.name for entry in entries(tree, ".qrspi")}
     if not (names - {".gitignore", "lock", "agents"}) or "audit.jsonl" in names:
         return ()
-    if not any(map(partial(_has_manifest, tree), _reviewed(tree))):
+    if not any(_has_manifest(tree, folder) for folder in _reviewed(tree)):
         return ()
     text = f"{audit_trail.FILE} is gone: nothing tells any more what qrspi did in this run"
     return (Problem("vanished", text, audit_trail.FILE, found="absent", expected="the trail"),)
@@ -169,6 +159,6 @@ def _has_manifest(tree: Tree, folder: str) -> bool:
     return any(exists(tree, f"{folder}/{name}/{MANIFEST}") for name in rounds)
 
 
-def _gone(path: str) -> Problem:
-    text = f"{path} is gone: {_WROTE}, and {_NOBODY}"
-    return Problem("vanished", text, path, found="absent", expected=_FILES)
+def _gone(path: str, why: str = _WROTE, expected: str = _FILES) -> Problem:
+    text = f"{path} is gone: {why}, and {_NOBODY}"
+    return Problem("vanished", text, path, found="absent", expected=expected)

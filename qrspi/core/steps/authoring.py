@@ -7,7 +7,7 @@ from qrspi.core.hints import TYPE_CHECKING
 from qrspi.core.model import Ask, Next
 from qrspi.core.pipeline import STEP, subject_of, upstream
 from qrspi.core.records import approvals, feedback, step_text
-from qrspi.core.records.approvals import NewestRecord
+from qrspi.core.records.approvals import Record
 from qrspi.core.rounds import round_list
 from qrspi.core.steps.facts import Facts
 from qrspi.core.tree import Fault, Tree
@@ -132,7 +132,7 @@ def returned(facts: Facts) -> str:
     return f"{artifact} was {word}{_signed(entry)}{read}. "
 
 
-def _signed(entry: NewestRecord) -> str:
+def _signed(entry: Record) -> str:
     by = f" by {entry.person}" if entry.person else ""
     return f"{by} on {entry.when[:10]}" if entry.when else by
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from qrspi.core.filenames import RoundPaths, loop_choice
 from qrspi.core.pipeline import CODE_STEPS, STEP, subject_of
 from qrspi.core.records import approvals, feedback, step_text
-from qrspi.core.records.approvals import NewestRecord
+from qrspi.core.records.approvals import Record
 from qrspi.core.rounds import round_list
 from qrspi.core.rounds.loop import Loop
 from qrspi.core.steps.after_round import UNASKED
@@ -47,7 +47,7 @@ def _changed(facts: Facts, loop: Loop) -> str:
     return f"{BEGIN} {loop.subject.artifact} {how}; nobody has decided about it before."
 
 
-def _since_decided(facts: Facts, seen: NewestRecord) -> str:
+def _since_decided(facts: Facts, seen: Record) -> str:
     artifact = STEP[facts.step].artifact
     by, on = seen.person or "somebody", f" on {seen.when[:10]}" if seen.when else ""
     since = f"since {by} {_DID[seen.event]}{on}"
@@ -59,7 +59,7 @@ def _since_decided(facts: Facts, seen: NewestRecord) -> str:
     return f"{BEGIN} {_changed_files(facts, seen)} changed {since}{f': {where}' if where else ''}."
 
 
-def _changed_files(facts: Facts, seen: NewestRecord) -> str:
+def _changed_files(facts: Facts, seen: Record) -> str:
     """The artifact, or the files of research, where the record knows each of them."""
     if facts.step != "research" or not seen.made:
         return f"{STEP[facts.step].artifact} has"

@@ -7,7 +7,7 @@ from qrspi.core.model import Problem, counted
 from qrspi.core.records import comments
 from qrspi.core.records.comments import Comment
 from qrspi.core.text import citations
-from qrspi.core.tree import BODY_LIMIT, Entry, Fault, Rows, Tree, TreeOver
+from qrspi.core.tree import BODY_LIMIT, Entry, Fault, Tree, TreeOver
 from qrspi.handlers.changes import change_set
 from qrspi.handlers.changes.change_set import ChangeSet, Edit
 from qrspi.handlers.jobs.job import Job
@@ -96,9 +96,6 @@ class _With(TreeOver):
 
     def entries(self, path: str) -> tuple[Entry, ...] | Fault:
         return self._tree.entries(path)
-
-    def rows(self, path: str, *queries: str) -> tuple[Rows, ...] | Fault:
-        return self._tree.rows(path, *queries)
 
 
 def _change(job: Job, handler: str, comment: Comment, what: str, line: bytes) -> ChangeSet:
