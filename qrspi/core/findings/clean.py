@@ -36,14 +36,13 @@ def render(tag: str, number: int) -> bytes:
 LINES, CHARACTERS = 5, 300
 
 
-def remark(found: Clean) -> str:
+def remark(sentinel: Clean) -> str:
     """What a sentinel says besides "nothing found"; '' when that is little or nothing."""
-    text = frontmatter.body(found.data).decode("utf-8", "replace").strip()
+    text = frontmatter.body(sentinel.data).decode("utf-8", "replace").strip()
     return text if len(text.splitlines()) > LINES or len(text) > CHARACTERS else ""
 
 
 def read(submission: Submission, name: CleanName) -> Clean | None:
-    """None, with a violation noted, when nothing in the file can be read as clean."""
     page = submission.page
     front = frontmatter.read(submission.data, page.file)
     if isinstance(front, Problem):
@@ -54,12 +53,8 @@ def read(submission: Submission, name: CleanName) -> Clean | None:
         text = f"not the usual name of a clean sentinel; expected {usual}; it is read as clean"
         page.slip("bad_sentinel", text, found=submission.name, expected=usual)
     elif front is None:
-        page.violation(
-            "malformed_yaml",
-            "no frontmatter; expected reviewer, round and findings: 0 between two lines of ---",
-            found="no frontmatter",
-            expected="reviewer, round and findings: 0 between two lines of ---",
-        )
+        expected = "reviewer, round and findings: 0 between two lines of ---"
+        page.instead("malformed_yaml", "no frontmatter", expected)
         return None
     if front and not _is_clean(submission, front, name.tag):
         return None
@@ -73,16 +68,16 @@ def _is_clean(submission: Submission, front: Front, tag: str) -> bool:
     if submission.data[front.body :].strip():
         text = "a clean sentinel with text below its frontmatter; it is read as clean"
         page.slip("bad_sentinel", text, found="text", expected="frontmatter only")
-    words = _other_words(front.fields, page)
+    saying = _saying_clean(front.fields, page)
     if "findings" not in front.fields:
-        return _says_clean(front.fields, words, page)
+        return _says_clean(front.fields, saying, page)
     if not is_number(text_of(front.fields, "findings"), 0):
         page.wrong("bad_sentinel", "findings", written(front.fields, "findings"), "0")
         return False
     return True
 
 
-def _other_words(fields: Mapping[str, Node], page: Page) -> list[str]:
+def _saying_clean(fields: Mapping[str, Node], page: Page) -> list[str]:
     """The fields that say clean in other words."""
     saying = [key for key, words in _OTHER_WORDS.items() if text_of(fields, key) in words]
     for key in saying:

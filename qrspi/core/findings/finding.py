@@ -47,7 +47,7 @@ class _Sheet(NamedTuple):
 
 
 def read(submission: Submission, name: FindingName) -> Finding | None:
-    """None, with the reasons noted as violations, when a field of the finding is not there."""
+    """None, with violations noted, when a field is not there."""
     sheet = _sheet(submission, name.tag)
     if sheet is None:
         return None
@@ -79,8 +79,7 @@ def read(submission: Submission, name: FindingName) -> Finding | None:
 def effective_type(
     change_type: ChangeType, referenced_files: tuple[str, ...], message: str
 ) -> ChangeType:
-    """A finding that touches a person's own feedback is about intent, whatever the reviewer
-    says."""
+    """A finding about a person's own feedback is about intent, whatever the reviewer says."""
     touches = any(map(citations.cites_feedback, referenced_files))
     return "intent" if touches or citations.mentions_feedback(message) else change_type
 
@@ -92,12 +91,8 @@ def _sheet(submission: Submission, tag: str) -> _Sheet | None:
         case Front():
             return _Sheet(front.fields, _body(submission, front), tag, submission.place, page)
         case None:
-            page.violation(
-                "malformed_yaml",
-                "no frontmatter; expected YAML between two lines that are --- alone",
-                found="no frontmatter",
-                expected="YAML between two lines that are --- alone",
-            )
+            expected = "YAML between two lines that are --- alone"
+            page.instead("malformed_yaml", "no frontmatter", expected)
             return None
     return _loose_sheet(submission, tag, front)
 
@@ -132,24 +127,19 @@ def _combined(text: str, page: Page) -> None:
     )
 
 
-_SECOND_ID = r"(?:finding_id|finding|id)[ \t]*:"
-
-
 def _look_for_more_findings(sheet: _Sheet) -> None:
     text = f"\n{sheet.body}"
     if "\nfinding" not in text and "\nid" not in text:
         return
     in_block = False
     for line in _unfenced(sheet.body.split("\n")):
-        if re.match(_SECOND_ID, line) and (in_block or line.startswith("finding_id")):
+        is_id = re.match(r"(?:finding_id|finding|id)[ \t]*:", line)
+        if is_id and (in_block or line.startswith("finding_id")):
             _combined(f"the body has a second '{shown(line)}'", sheet.page)
             return
         # A block continues as long as its lines look like fields; prose after a rule does not.
-        in_block = line.rstrip() == "---" or (in_block and _looks_like_a_field(line))
-
-
-def _looks_like_a_field(line: str) -> bool:
-    return ":" in line or line.lstrip().startswith("- ")
+        is_field = ":" in line or line.lstrip().startswith("- ")
+        in_block = line.rstrip() == "---" or (in_block and is_field)
 
 
 _FENCE = r" {0,3}(`{3,}(?=[^`]*$)|~{3,})"
@@ -172,14 +162,13 @@ def _unfenced(lines: list[str]) -> Iterator[str]:
     yield from hidden
 
 
-_ID = r"R([0-9]+)-F[0-9]+"
 _SHORT_ID = r"(?:[rR][0-9]{1,9}-)?F([0-9]{1,9})"
 
 
 def _finding_id(sheet: _Sheet) -> str | None:
     key = proper_key(sheet.fields, _ID_NAMES, sheet.page)
     found = written(sheet.fields, key) if key else ""
-    if match := re.fullmatch(_ID, found):
+    if match := re.fullmatch(r"R([0-9]+)-F[0-9]+", found):
         _compare_round(match, sheet)
         return found
     form = f"R<round>-F<number>, such as R{sheet.place.number}-F01"
@@ -215,12 +204,12 @@ _WEIGHTS: dict[str, Severity] = {
 
 
 def _severity(sheet: _Sheet) -> Severity | None:
-    said = (text_of(sheet.fields, "severity") or "").lower()
-    if not sheet.place.elsewhere or said not in _WEIGHTS:
+    weight = (text_of(sheet.fields, "severity") or "").lower()
+    if not sheet.place.elsewhere or weight not in _WEIGHTS:
         return _one_of(sheet, "severity", SEVERITIES)
-    read_as = _WEIGHTS[said]
-    text = f"severity is '{said}'; read as {read_as}"
-    sheet.page.slip("bad_enum", text, field="severity", found=said, expected=listed(SEVERITIES))
+    read_as = _WEIGHTS[weight]
+    text = f"severity is '{weight}'; read as {read_as}"
+    sheet.page.slip("bad_enum", text, field="severity", found=weight, expected=listed(SEVERITIES))
     return read_as
 
 
@@ -299,7 +288,6 @@ def _check_audit_fields(sheet: _Sheet) -> None:
 
 
 def _stands_in(field: str, fields: Mapping[str, Node]) -> bool:
-    """Whether it is read in place of a missing field."""
     return any(
         field in names and field == next(name for name in names if name in fields)
         for names in (_ID_NAMES, REVIEWER_NAMES)
@@ -310,12 +298,7 @@ def _check_artifact(sheet: _Sheet) -> None:
     subject = sheet.place.subject
     artifact = text_of(sheet.fields, "artifact")
     if "artifact" not in sheet.fields or artifact == "":
-        sheet.page.slip(
-            "missing_field",
-            f"artifact is missing; read as {subject.key}, from the directory's name",
-            field="artifact",
-            expected=subject.key,
-        )
+        sheet.page.read_from("the directory's name", "artifact", subject.key)
     elif artifact not in (subject.key, subject.step):
         found = shown(written(sheet.fields, "artifact"))
         sheet.page.warning(
@@ -353,7 +336,6 @@ def _look_for_ranges(referenced: tuple[str, ...], message: str, sheet: _Sheet) -
 
 
 def _is_about_all(bare: list[str], cited: list[citations.Citation | None], place: Place) -> bool:
-    """Whether only the artifact as a whole is cited."""
     artifact = place.subject.artifact
     return len(bare) == len(cited) and all(
         path == artifact or path.endswith(f"/{artifact}") for path in bare

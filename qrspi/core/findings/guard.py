@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from qrspi.core import reviewers
 from qrspi.core.filenames import (
@@ -17,7 +17,7 @@ from qrspi.core.filenames import (
 from qrspi.core.findings.round_files import Judgement, RoundFiles, tag_of
 from qrspi.core.findings.submission import FAILED, HINTS, Notes, Place, in_order, shown
 from qrspi.core.hints import TYPE_CHECKING
-from qrspi.core.model import SCORED_TYPES, Code, Finding, Problem, Round, Sidecar
+from qrspi.core.model import SCORED_TYPES, Code, Problem, Round
 from qrspi.core.pipeline import Subject
 from qrspi.core.pipeline import subject as subject_named
 from qrspi.core.tree import ROUND_FILES_LIMIT, Entry, Fault, Tree
@@ -36,17 +36,16 @@ def read_round(
     *,
     elsewhere: bool = False,
 ) -> Round:
-    """A missing output, a missing score or a failed score is no violation. It keeps the round from
-    being assembled, and shows that the round still waits for it. Files of a round that was made
-    `elsewhere` may have other names."""
+    """A missing output or score is no violation: the round still waits for it, and is not
+    assembled. Files of a round that was made `elsewhere` may have other names."""
     reviewed = _reviewed(subject, manifest)
-    expected = _expected(tree, reviewed, config, manifest)
+    expected = manifest.expected_tags if manifest else due(tree, reviewed, config, manifest)
     paths = RoundPaths(subject.reviews, number)
     notes = Notes(strict=config.guard == "strict")
     listed = _listed(tree, paths, notes, elsewhere=elsewhere)
     if listed is None:
         violations = in_order(notes.violations)
-        unread = Round(
+        return Round(
             number=number,
             findings=(),
             sidecars={},
@@ -54,8 +53,8 @@ def read_round(
             expected_tags=expected,
             violations=violations,
             directory=paths.directory,
+            blocking=violations,
         )
-        return unread._replace(blocking=violations)
     files = RoundFiles(tree, paths, Place(reviewed, number, elsewhere), notes)
     files.take_all(listed)
     _compare(files, reviewers.routed_tags(reviewed, config) | frozenset(expected))
@@ -70,16 +69,9 @@ def read_round(
 
 
 def _reviewed(subject: Subject, manifest: Manifest | None) -> Subject:
-    """Two subjects share one directory of reviews; the manifest says which one this round is
-    about."""
+    """Of two subjects that share a directory of reviews, the one that the manifest names."""
     other = subject_named(manifest.step) if manifest else None
     return other if other and other.reviews == subject.reviews else subject
-
-
-def _expected(
-    tree: Tree, subject: Subject, config: Config, manifest: Manifest | None
-) -> tuple[str, ...]:
-    return manifest.expected_tags if manifest else due(tree, subject, config, manifest)
 
 
 def due(tree: Tree, subject: Subject, config: Config, manifest: Manifest | None) -> tuple[str, ...]:
@@ -95,7 +87,6 @@ def due(tree: Tree, subject: Subject, config: Config, manifest: Manifest | None)
 def _listed(
     tree: Tree, paths: RoundPaths, notes: Notes, *, elsewhere: bool
 ) -> list[tuple[Entry, RoundFile]] | None:
-    """None, with a violation noted, when the round must not be read."""
     page = notes.about(paths.directory)
     entries = tree.entries(paths.directory)
     if isinstance(entries, Fault):
@@ -129,6 +120,7 @@ def _round(
 ) -> Round:
     findings = sorted(files.findings, key=lambda one: (one.tag, one.number, one.file))
     scored = {one.stem: files.sidecars.get(one.stem) for one in findings}
+    to_score = (one.stem for one in findings if one.effective_type in SCORED_TYPES)
     heard = {*files.finding_files.values(), *files.clean_files.values(), *judgement.excused}
     heard |= reviewers.optional_tags(files.place.subject)  # sent or not, these are never missing
     awaited = dict.fromkeys((*expected, *sorted(judgement.doubted)))
@@ -141,16 +133,12 @@ def _round(
         violations=in_order(notes.violations),
         warnings=tuple(notes.warnings),
         silent_tags=tuple(tag for tag in awaited if tag not in heard),
-        unscored=tuple(one.stem for one in findings if _needs_score(one, files.scoring)),
+        unscored=tuple(stem for stem in to_score if stem not in files.scoring),
         unfinished=tuple(files.unfinished),
         directory=files.directory,
         bypasses=judgement.bypasses,
         splits=files.splits,
     )
-
-
-def _needs_score(finding: Finding, scoring: Mapping[str, list[str]]) -> bool:
-    return finding.effective_type in SCORED_TYPES and finding.stem not in scoring
 
 
 def _compare(files: RoundFiles, routed: frozenset[str]) -> None:
@@ -216,7 +204,6 @@ def _note_strangers(files: RoundFiles, routed: frozenset[str]) -> None:
 
 
 def _blocking(round: Round, verifier_enabled: bool) -> tuple[Problem, ...]:
-    """Everything that keeps the round from being assembled, what is missing included."""
     problems = [*round.violations, *(_missing_output(round, tag) for tag in round.silent_tags)]
     if verifier_enabled:
         problems += _without_score(round)
@@ -235,40 +222,21 @@ def _without_score(round: Round) -> Iterator[Problem]:
     for finding in round.findings:
         sidecar = round.sidecars.get(finding.stem)
         if finding.stem in unscored:
-            yield _missing_sidecar(round, finding)
+            text = f"Sidecar missing for finding {finding.name}"
+            file, expected = f"{round.directory}/{finding.file}", sidecar_file(finding.stem)
+            yield _lacking("missing_sidecar", text, file, finding.name, expected)
         elif sidecar and sidecar.score is None:
-            yield _verify_failed(round, finding, sidecar)
+            text = f"Verifier returned {FAILED} for finding {finding.name}"
+            file, expected = f"{round.directory}/{sidecar.file}", "a whole number from 0 to 100"
+            problem = _lacking("verify_failed", text, file, FAILED, expected)
+            yield problem._replace(field="score")
 
 
 def _missing_output(round: Round, tag: str) -> Problem:
-    return Problem(
-        "missing_output",
-        f"Reviewer {tag} produced no output",
-        file=round.directory,
-        found=tag,
-        expected=f"{finding_file(tag, 1)} or {clean_file(tag)}",
-        hint=HINTS["missing_output"],
-    )
+    text = f"Reviewer {tag} produced no output"
+    expected = f"{finding_file(tag, 1)} or {clean_file(tag)}"
+    return _lacking("missing_output", text, round.directory, tag, expected)
 
 
-def _missing_sidecar(round: Round, finding: Finding) -> Problem:
-    return Problem(
-        "missing_sidecar",
-        f"Sidecar missing for finding {finding.name}",
-        file=f"{round.directory}/{finding.file}",
-        found=finding.name,
-        expected=sidecar_file(finding.stem),
-        hint=HINTS["missing_sidecar"],
-    )
-
-
-def _verify_failed(round: Round, finding: Finding, sidecar: Sidecar) -> Problem:
-    return Problem(
-        "verify_failed",
-        f"Verifier returned {FAILED} for finding {finding.name}",
-        file=f"{round.directory}/{sidecar.file}",
-        field="score",
-        found=FAILED,
-        expected="a whole number from 0 to 100",
-        hint=HINTS["verify_failed"],
-    )
+def _lacking(code: Code, text: str, file: str, found: str, expected: str) -> Problem:
+    return Problem(code, text, file, found=found, expected=expected, hint=HINTS[code])

@@ -11,7 +11,7 @@ from qrspi.core.findings.round_files import RoundFiles
 
 
 def note(files: RoundFiles, expected: tuple[str, ...]) -> None:
-    """Files that are no reviews, and whose names resemble no expected one, are ignored."""
+    """A file that is no review, and whose name resembles no expected one, is ignored."""
     for name in files.unknown:
         meant = nearest(name, _expected(name, expected, files.finding_files))
         if meant or name.endswith(".md"):
@@ -27,18 +27,17 @@ def _expected(name: str, tags: Iterable[str], stems: Iterable[str]) -> Iterator[
 
 
 def nearest(word: str, known: Iterable[str], likeness: float = 0.75) -> str:
-    """The name that was probably meant: first of all one with two letters swapped; '' when none is
-    near."""
+    """The name that was probably meant, at best one with two letters swapped."""
     by_lower = {one.lower(): one for one in known}
     swapped = [one for one in by_lower if sorted(one) == sorted(word.lower())]
-    found = swapped or get_close_matches(word.lower(), by_lower, 1, likeness)
-    return by_lower[found[0]] if found else ""
+    near = swapped or get_close_matches(word.lower(), by_lower, 1, likeness)
+    return by_lower[near[0]] if near else ""
 
 
 def begun(word: str, known: Iterable[str]) -> str:
     """The name that begins with these words; '' when several do."""
-    found = [one for one in known if one.startswith(f"{word}-")]
-    return found[0] if len(found) == 1 else ""
+    names = [one for one in known if one.startswith(f"{word}-")]
+    return names[0] if len(names) == 1 else ""
 
 
 def meant(word: str, known: Iterable[str]) -> str:

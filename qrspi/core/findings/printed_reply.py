@@ -1,5 +1,5 @@
-"""What a reviewer printed becomes the files that it could not write itself. It is either a reply in
-the required form, or findings in any other text, such as a chat or one file with many of them."""
+"""What a reviewer printed becomes the files that it could not write itself: a reply in the required
+form, or findings in any other text, such as a chat or one file with many of them."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from qrspi.core.findings.submission import finished
 from qrspi.core.model import Problem, counted
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.tree import ROUND_FILES_LIMIT, Entry
+from qrspi.core.yaml import frontmatter
 
 REPLY_LIMIT = 8 * 1024 * 1024
 BOUNDARY = "<<<FINDING-BOUNDARY>>>"
 NOTHING = "NO_FINDINGS"
-_BOM = b"\xef\xbb\xbf"
 _BOUNDARY_LINE = re.compile(rb"^%b(?:\r?\n|\r?\Z)" % BOUNDARY.encode(), re.MULTILINE)
 _NOTHING = re.compile(rb"%b(?:\r?\n)?" % NOTHING.encode())
 _BLANK_LINES = re.compile(rb"(?:[ \t\r]*\n)*")
@@ -33,7 +33,7 @@ class Split(NamedTuple):
 def split(reply: bytes, tag: str, number: int) -> Split | Problem:
     if len(reply) > REPLY_LIMIT:
         return refused(tag, f"{len(reply)} bytes", f"at most {REPLY_LIMIT} bytes")
-    reply = reply.removeprefix(_BOM)
+    reply = reply.removeprefix(frontmatter.BOM)
     if _NOTHING.fullmatch(reply):
         return Split(((clean_file(tag), sentinels.render(tag, number)),), clean=True)
     before, *segments = _BOUNDARY_LINE.split(reply)
@@ -46,11 +46,11 @@ def split(reply: bytes, tag: str, number: int) -> Split | Problem:
     return Split(tuple(files), warnings=_discarded(before, tag))
 
 
-def joined(found: Split) -> bytes:
+def joined(parts: Split) -> bytes:
     """A reply that splits into the same files."""
-    if found.clean:
+    if parts.clean:
         return f"{NOTHING}\n".encode()
-    return b"".join(f"{BOUNDARY}\n".encode() + data for _, data in found.files)
+    return b"".join(f"{BOUNDARY}\n".encode() + data for _, data in parts.files)
 
 
 def refused(tag: str, found: str, expected: str) -> Problem:
@@ -72,8 +72,8 @@ def _discarded(before: bytes, tag: str) -> tuple[Problem, ...]:
 
 
 def files_of(entries: Iterable[Entry], tag: str) -> tuple[str, ...]:
-    """One reviewer's files in a round directory, with scores but without the engine's own records.
-    They are removed after a split that was cut short, and must not exist before one."""
+    """One reviewer's files, scores included. They are removed after a split that was cut short, and
+    must not exist before one."""
     named = ((entry.name, parse_round_file(entry.name)) for entry in entries)
     return tuple(
         name for name, file in named if tag_of(file) == tag and not isinstance(file, EngineName)
@@ -81,7 +81,6 @@ def files_of(entries: Iterable[Entry], tag: str) -> tuple[str, ...]:
 
 
 def refusal(entries: Iterable[Entry], tag: str, directory: str) -> Problem | None:
-    """Why nothing can be split into this directory."""
     present = files_of(entries, tag)
     if not present:
         return None
@@ -177,6 +176,6 @@ def _lines_discarded(
     count = sum(1 for line in outside if line.strip() and not _FENCE.fullmatch(line))
     if not count:
         return ()
-    found = f"{count} line{'s' if count > 1 else ''}"
+    found = counted(count, "line")
     text = f"the text of {tag} has {found} outside its findings; only the kept original has them"
     return (Problem("text_discarded", text, found=found, expected="nothing but findings"),)

@@ -1,5 +1,5 @@
-"""Answers that a person had made again. They are kept under another name, with the reasons, which
-the agent is told when it is sent again."""
+"""Answers that a person had made again: kept under another name, with the reasons, which the agent
+is told when it is sent again."""
 
 from __future__ import annotations
 
@@ -67,19 +67,16 @@ def told(tree: Tree, paths: RoundPaths, agent: str) -> tuple[str, ...]:
     numbers = (n.number for n in names if isinstance(n, EngineName) and n.kind == "reasons")
     for number in sorted(numbers, reverse=True):
         data = content(tree, f"{paths.directory}/{reasons_file(number)}")
-        if found := _about(data, agent):
-            return found
+        lines = map(_line, data.splitlines())
+        about = tuple(string(line, "message") for line in lines if string(line, "agent") == agent)
+        if about:
+            return about
     return ()
-
-
-def _about(data: bytes, agent: str) -> tuple[str, ...]:
-    lines = map(_line, data.splitlines())
-    return tuple(string(line, "message") for line in lines if string(line, "agent") == agent)
 
 
 def _line(text: bytes) -> Mapping[str, object]:
     try:
-        found = json.loads(text)
+        document = json.loads(text)
     except (ValueError, RecursionError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return document if isinstance(document, dict) else {}

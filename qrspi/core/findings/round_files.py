@@ -45,8 +45,6 @@ Handed = Finding | Clean | Sidecar | None
 
 
 class EngineFile(NamedTuple):
-    """A file that only the engine writes."""
-
     name: str
     kind: EngineName
     data: bytes
@@ -62,7 +60,7 @@ class Judgement(NamedTuple):
 
 
 class RoundFiles:
-    """What was found, file by file. A file that vanished after it was listed counts as absent."""
+    """A file that vanished after it was listed counts as absent."""
 
     def __init__(self, tree: Tree, paths: RoundPaths, place: Place, notes: Notes) -> None:
         self._tree = tree
@@ -99,7 +97,9 @@ class RoundFiles:
                 if is_safe(entry.name):
                     self.unknown.append(entry.name)
                 else:
-                    _note_unsafe(entry.name, page)
+                    text = "the name has characters other than letters, digits and . _ -"
+                    name = shown(entry.name)
+                    page.violation("bad_name", text, found=name, expected="[A-Za-z0-9._-]")
             case SplitMarker() | Rejected() | Dropping():
                 pass
             case _:
@@ -109,8 +109,7 @@ class RoundFiles:
         return self._notes.about(f"{self.directory}/{name}")
 
     def tags(self) -> Iterator[tuple[str, str]]:
-        """File names with the tags they stand for. A score is listed only when its
-        finding is missing."""
+        """File names with their tags. A score is listed only when its finding is missing."""
         yield from ((f"{stem}.md", tag) for stem, tag in self.finding_files.items())
         yield from self.clean_files.items()
         yield from ((file.name, file.kind.tag) for file in self.engine_files)
@@ -171,12 +170,12 @@ class RoundFiles:
 
 
 def parse(submission: Submission, name: Submitted) -> Handed:
-    """None, with the reasons noted, when the file is not what its name says. Nearly all files have
-    the exact shape; the first one without it imports the careful readers."""
+    """Nearly all files have the exact shape; the first one without it imports the careful
+    readers."""
     match name:
         case FindingName():
-            if found := exact_shape.finding(submission, name):
-                return found
+            if exact := exact_shape.finding(submission, name):
+                return exact
             from qrspi.core.findings import finding
 
             return finding.read(submission, name)
@@ -190,11 +189,6 @@ def parse(submission: Submission, name: Submitted) -> Handed:
             return sentinels.read(submission, name)
         case _:
             assert_never(name)
-
-
-def _note_unsafe(name: str, page: Page) -> None:
-    text = "the name has characters other than letters, digits and . _ -"
-    page.violation("bad_name", text, found=shown(name), expected="[A-Za-z0-9._-]")
 
 
 _KINDS = {
@@ -212,9 +206,7 @@ def note_fault(page: Page, fault: Fault) -> None:
             text = f"{kind}; expected a regular file; it is not opened"
             page.violation("not_a_file", text, found=kind, expected="a regular file")
         case "too-large":
-            limit = f"at most {FINDING_LIMIT:,} bytes"
-            kind = fault.found
-            page.violation("too_large", f"{kind}; expected {limit}", found=kind, expected=limit)
+            page.instead("too_large", fault.found, f"at most {FINDING_LIMIT:,} bytes")
         case "unreadable" | "absent":
             kind = shown(fault.detail) or fault.kind
             text = f"cannot be read ({kind}); expected a readable file"
@@ -232,8 +224,7 @@ class Examined(NamedTuple):
 def examine(
     name: Submitted, file: str, data: bytes, place: Place, *, strict: bool = False
 ) -> Examined:
-    """One file by itself, read as the round `place` would read it. `file` is its path, for
-    messages."""
+    """One file by itself, read as the round `place` would read it."""
     notes = Notes(strict=strict)
     page = notes.about(file)
     record: Handed = None

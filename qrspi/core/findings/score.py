@@ -14,7 +14,6 @@ from qrspi.core.yaml.frontmatter import text as text_of
 from qrspi.core.yaml.nodes import Node
 
 _EXPECTED = f"a whole number from 0 to 100, or {FAILED}"
-_SCORE = re.compile(r"[0-9]{1,3}")
 _SCORE_NAMES = ("score", "verifier_score")
 
 
@@ -24,7 +23,6 @@ class _Content(NamedTuple):
 
 
 def read(submission: Submission, name: SidecarName) -> Sidecar | None:
-    """None, with a violation noted, when there is no score in it."""
     page = submission.page
     if name.extension == "verifier.md":
         _slip(page, "bad_name", f"a sidecar named .{name.extension}", sidecar_file(name.stem))
@@ -109,7 +107,7 @@ def _score(content: _Content, page: Page) -> str | None:
     if names[0] != "score":
         _slip(page, "missing_field", f"score is called '{names[0]}'", "score", "score")
     found = written(content.fields, names[0])
-    if found == FAILED or (_SCORE.fullmatch(found) and int(found) <= 100):
+    if found == FAILED or (re.fullmatch(r"[0-9]{1,3}", found) and int(found) <= 100):
         return found
     page.wrong("score_unparseable", "score", found, _EXPECTED)
     return None

@@ -1,5 +1,4 @@
-"""A file that a reviewer or verifier handed in: what all of them have in common, and the notes
-about them."""
+"""A file that a reviewer or verifier handed in, and the notes about it."""
 
 from __future__ import annotations
 
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
 
 _AGAIN = "correct it in the file, or send the reviewer again"
 _VERIFY_AGAIN = "send the verifier again"
-_TAKE_AWAY = "move the file out of the round directory"
 
 # In the order in which violations are reported.
 HINTS: dict[Code, str] = {
@@ -40,7 +38,7 @@ HINTS: dict[Code, str] = {
     "bad_name": "rename the file, or move it out of the round directory",
     "not_a_file": "put a regular file in its place",
     "unreadable": "make the file readable",
-    "foreign_engine_file": _TAKE_AWAY,
+    "foreign_engine_file": "move the file out of the round directory",
     "not_dispatched": "have it made again with `qrspi resolve retry`",
     "missing_sidecar": _VERIFY_AGAIN,
     "verify_failed": _VERIFY_AGAIN,
@@ -70,19 +68,16 @@ def shown(text: str) -> str:
 
 
 class Notes:
-    """The notes about a round's files. Violations block, warnings do not. The run's config decides
-    which of the two a slip is that leaves the meaning clear."""
+    """Violations block a round, warnings do not. A slip leaves the meaning clear; config.md decides
+    which of the two it is."""
 
     def __init__(self, *, strict: bool = False) -> None:
-        self._strict = strict
         self.violations: list[Problem] = []
         self.warnings: list[Problem] = []
+        self.slips = self.violations if strict else self.warnings
 
     def about(self, file: str) -> Page:
         return Page(self, file)
-
-    def slips(self) -> list[Problem]:
-        return self.violations if self._strict else self.warnings
 
 
 class Page:
@@ -100,7 +95,7 @@ class Page:
     def slip(
         self, code: Code, text: str, *, field: str = "", found: str = "", expected: str = ""
     ) -> None:
-        self._notes.slips().append(self._problem(code, text, field, found, expected))
+        self._notes.slips.append(self._problem(code, text, field, found, expected))
 
     def warning(
         self, code: Code, text: str, *, field: str = "", found: str = "", expected: str = ""
@@ -111,6 +106,13 @@ class Page:
         what = found if found == STRUCTURE else f"'{shown(found)}'"
         text = f"{field} is {what}; expected {expected}"
         self.violation(code, text, field=field, found=shown(found), expected=expected)
+
+    def instead(self, code: Code, found: str, expected: str) -> None:
+        self.violation(code, f"{found}; expected {expected}", found=found, expected=expected)
+
+    def read_from(self, source: str, field: str, value: str) -> None:
+        text = f"{field} is missing; read as {value}, from {source}"
+        self.slip("missing_field", text, field=field, expected=value)
 
     def missing(self, field: str, expected: str) -> None:
         text = f"{field} is missing; expected {expected}"
@@ -127,7 +129,6 @@ class Page:
             self.slip("malformed_yaml", text, field=key, expected="a quoted string")
 
     def _problem(self, code: Code, text: str, field: str, found: str, expected: str) -> Problem:
-        hint = HINTS.get(code, "")
         return Problem(
             code,
             f"{self.file}: {text}",
@@ -135,7 +136,7 @@ class Page:
             field=field,
             found=found,
             expected=expected,
-            hint=hint,
+            hint=HINTS.get(code, ""),
         )
 
 
@@ -156,7 +157,6 @@ class Submission(NamedTuple):
 
 
 def receive(name: str, data: bytes, place: Place, page: Page) -> Submission | None:
-    """None, with a violation noted, when the bytes are no text."""
     whole = finished(data)
     try:
         text = whole.decode()
@@ -197,7 +197,7 @@ def _look_for_boundaries(text: str, page: Page) -> None:
 
 
 def proper_key(fields: Mapping[str, Node], names: tuple[str, ...], page: Page) -> str | None:
-    """The first of these names that the file uses. The first in the list is the proper one."""
+    """The first of these names that the file uses; the first in the list is the proper one."""
     if names[0] in fields:
         return names[0]
     used = next((name for name in names if name in fields), None)
@@ -221,12 +221,7 @@ def check_reviewer(fields: Mapping[str, Node], tag: str, page: Page) -> None:
     if reviewer == tag:
         return
     if not key or reviewer == "":
-        page.slip(
-            "missing_field",
-            f"reviewer is missing; read as {tag}, from the file's name",
-            field="reviewer",
-            expected=tag,
-        )
+        page.read_from("the file's name", "reviewer", tag)
     elif reviewer == tag.rpartition("-")[2] != tag:
         page.slip(
             "reviewer_mismatch",
@@ -240,17 +235,12 @@ def check_reviewer(fields: Mapping[str, Node], tag: str, page: Page) -> None:
 
 
 def check_round(fields: Mapping[str, Node], number: int, page: Page) -> None:
-    said = text_of(fields, "round")
-    if said == str(number):
+    text = text_of(fields, "round")
+    if text == str(number):
         return
-    if "round" not in fields or said == "":
-        page.slip(
-            "missing_field",
-            f"round is missing; read as {number}, from the directory's name",
-            field="round",
-            expected=str(number),
-        )
-    elif not is_number(said, number):
+    if "round" not in fields or text == "":
+        page.read_from("the directory's name", "round", str(number))
+    elif not is_number(text, number):
         page.wrong("round_mismatch", "round", written(fields, "round"), str(number))
 
 
@@ -261,6 +251,5 @@ def is_number(text: str | None, number: int) -> bool:
 
 
 def written(fields: Mapping[str, Node], key: str) -> str:
-    """A field's value, for people."""
     text = text_of(fields, key)
     return STRUCTURE if text is None else text

@@ -77,12 +77,10 @@ class Tally(NamedTuple):
 
 def tally(round: Round, triaged: Iterable[Triaged]) -> Tally:
     dropped = sum(one.verdict == "drop" for one in triaged)
-    sidecars = [
-        round.sidecars[finding.stem] for finding in round.findings if finding.stem in round.sidecars
-    ]
-    failed = sum(sidecar.score is None for sidecar in sidecars)
+    scores = [one for finding in round.findings if (one := round.sidecars.get(finding.stem))]
+    failed = sum(sidecar.score is None for sidecar in scores)
     return Tally(
-        scored=len(sidecars) - failed,
+        scored=len(scores) - failed,
         kept=len(round.findings) - dropped,
         dropped=dropped,
         failed=failed,

@@ -1,6 +1,5 @@
 """The visual reviewer: when it is expected, why it is not sent, and whether a file that excuses it
-can be believed. Only the engine writes such excuses. Anybody else who writes one wants to keep the
-reviewer out."""
+can be believed. Whoever else but the engine writes an excuse wants to keep the reviewer out."""
 
 from __future__ import annotations
 
@@ -9,7 +8,7 @@ from collections.abc import Mapping
 from qrspi.core import reviewers
 from qrspi.core.findings.round_files import EngineFile, Judgement
 from qrspi.core.findings.submission import listed, shown
-from qrspi.core.hints import TYPE_CHECKING, Literal
+from qrspi.core.hints import TYPE_CHECKING, Literal, get_args
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.tree import Tree
 from qrspi.core.yaml import frontmatter
@@ -26,17 +25,11 @@ SkipReason = Literal[
     "empty_wireframe_paths",
     "empty_screenshot_paths",
 ]
-SKIP_REASONS: tuple[SkipReason, ...] = (
-    "visual_fidelity_required_false",
-    "missing_visual_fidelity_check",
-    "empty_wireframe_paths",
-    "empty_screenshot_paths",
-)
+SKIP_REASONS: tuple[str, ...] = get_args(SkipReason)
 ENCODINGS = ("literal", "base64")
 
 
 def is_expected(tree: Tree, subject: Subject, config: Config) -> bool:
-    """Whether the task asks for the visual reviewer and the run lets it."""
     if not subject.is_task or config.visual_fidelity_required is not True:
         return False
     fields = frontmatter.fields(tree.head(subject.artifact))
@@ -53,14 +46,12 @@ def skip_sentinel(reason: SkipReason, *, path_filtered: bool) -> bytes:
 
 
 def fault_in_skip(data: bytes, *, beside_filtered: bool) -> str | None:
-    """What is wrong with a skip sentinel, as a sentence; None when it can be believed."""
+    """A sentence; None when the sentinel can be believed."""
     fields = frontmatter.fields(data)
     reason = frontmatter.text(fields, "skip_reason")
     if reason not in SKIP_REASONS:
-        known = ", ".join(SKIP_REASONS)
-        return (
-            f"Sentinel file contains {_value(fields, 'skip_reason')}. Recognized values: {known}."
-        )
+        value, known = _value(fields, "skip_reason"), ", ".join(SKIP_REASONS)
+        return f"Sentinel file contains {value}. Recognized values: {known}."
     node = fields.get("path_filtered")
     filtered = isinstance(node, Scalar) and node.raw == "true"
     if beside_filtered and not filtered:
@@ -69,7 +60,6 @@ def fault_in_skip(data: bytes, *, beside_filtered: bool) -> str | None:
 
 
 def fault_in_filtered(data: bytes) -> str | None:
-    """The same for a record of filtered paths."""
     fields = frontmatter.fields(data)
     if frontmatter.text(fields, "path_encoding") in ENCODINGS:
         return None
@@ -92,21 +82,12 @@ class Bypass(NamedTuple):
     data: bytes
     fault: str
 
-    @property
-    def digest(self) -> str:
-        return digest(self.data)
-
 
 def digest(data: bytes) -> str:
     # Imported here: hardly any round has an engine's file, and OpenSSL is slow to load.
     from qrspi.core.digest import sha256
 
     return sha256(data).hexdigest()
-
-
-def is_recorded(bypass: Bypass, records: list[bytes]) -> bool:
-    """One record for each content, so the same file is not reported twice."""
-    return any(bypass.digest.encode() in record for record in records)
 
 
 def record(bypass: Bypass, round_number: int, attempt: int) -> tuple[str, bytes]:
@@ -119,7 +100,7 @@ def record(bypass: Bypass, round_number: int, attempt: int) -> tuple[str, bytes]
         f"referenced_files: [{bypass.file}]",
         f"round: {round_number}",
         f"reviewer: {bypass.tag}",
-        f"sentinel_sha256: {bypass.digest}",
+        f"sentinel_sha256: {digest(bypass.data)}",
         "---",
         bypass.fault,
         "",
@@ -154,7 +135,6 @@ def skip_reason(required: bool, check: VisualCheck | None, sifted: Sifted) -> Sk
 
 
 def engine_files(why: SkipReason | None, sifted: Sifted) -> Mapping[str, bytes]:
-    """The engine's own files of the round, by name."""
     tag = reviewers.visual_tag()
     filtered = bool(sifted.dropped)
     files = {}
@@ -168,7 +148,6 @@ def engine_files(why: SkipReason | None, sifted: Sifted) -> Mapping[str, bytes]:
 def path_record(dropped: tuple[Dropped, ...]) -> bytes:
     """Every dropped path with its reason. If one path could close the markers, all are written as
     base64, since the record has one encoding."""
-    # Only this function needs them.
     import base64
 
     from qrspi.core.text import untrusted_markers
@@ -199,7 +178,6 @@ def judge(
 
 
 def _is_own(file: EngineFile, recorded: Mapping[str, str] | None) -> bool:
-    """Whether the engine wrote it, as far as the round shows."""
     if recorded is None:
         text = "only the engine writes this file, and the round has no manifest to say that it did"
         file.page.warning("foreign_engine_file", text, found=file.name)
@@ -242,6 +220,11 @@ def _records(
         for file in files
         if file.name in faults
     )
-    fresh = [bypass for bypass in bypasses if not is_recorded(bypass, written)]
+    # One record for each content, so the same file is not reported twice.
+    fresh = [
+        bypass
+        for bypass in bypasses
+        if not any(digest(bypass.data).encode() in record for record in written)
+    ]
     first = max(attempts, default=0) + 1
     return tuple(record(one, round_number, at) for at, one in enumerate(fresh, first))
