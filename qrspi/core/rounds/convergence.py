@@ -40,10 +40,8 @@ def decide(
     in_git: bool,
 ) -> Decision:
     """The ref of round `number` + 1; `previous` and `current` are rounds number-1 and number.
-
     `head_parent` is what HEAD~1 resolves to, `previous_anchor` the commit recorded for the previous
-    round. Each is None when it cannot be read.
-    """
+    round; each is None when it cannot be read."""
     if not tagger_enabled or step == "test":
         verdict = _Verdict("CNV-01")
     else:
@@ -133,7 +131,6 @@ REASONS = {
 
 
 def flag_persists(number: int) -> str:
-    """What is said when a used flag cannot be deleted; the round goes on."""
     return (
         f"Round {number:02d}: backward-loop flag delete failed — flag persists;"
         " manual remove may be required"
@@ -141,16 +138,12 @@ def flag_persists(number: int) -> str:
 
 
 def tags(data: bytes) -> tuple[str, ...]:
-    """The tag lines of a scope set, each once, in the order they stand."""
     return scope_set.tag_lines(data.decode(errors="replace"))
-
-
-_SHA = re.compile(rb"([0-9a-f]{40})\s*")
 
 
 def anchor(content: bytes | Fault) -> str | None:
     """The commit that `round-NN-commit.txt` names; None when it cannot be read as one."""
-    match = None if isinstance(content, Fault) else _SHA.fullmatch(content)
+    match = None if isinstance(content, Fault) else re.fullmatch(rb"([0-9a-f]{40})\s*", content)
     return match[1].decode() if match else None
 
 
@@ -170,9 +163,8 @@ def base_of(subject: Subject, records: Iterable[Record]) -> int:
 def choose_reviewers(
     tree: Tree, subject: Subject, config: Config, tags: tuple[str, ...], number: int, base: int
 ) -> Chosen:
-    """Choose among the reviewers that the matrix and config.md name. Rounds up to `base` were about
-    another text. The additional reviewer changes from round to round, so that in time everybody
-    looks again."""
+    """`tags` are those that the matrix and config.md name; rounds up to `base` were about another
+    text. The additional reviewer changes from round to round, so in time everybody looks again."""
     if config.later_rounds != "raisers" or number - base < FIRST_OF_RAISERS:
         return Chosen(tags)
     raised = raisers(tree, subject, number, base)

@@ -23,7 +23,6 @@ _OPENING = re.compile(r"^(```+|~~~+)[ \t]*(?:ya?ml)?[ \t]*\n", re.MULTILINE)
 
 
 def nothing_applied(number: int, skipped: Mapping[str, Record | None]) -> bytes:
-    """For a round whose findings were all skipped, each with its record."""
     lines = [_skipped(name, record) for name, record in skipped.items()][:_LISTED]
     if more := len(skipped) - len(lines):
         lines.append(f"- and {more} more")
@@ -55,7 +54,7 @@ def problems(data: bytes, file: str, number: int) -> tuple[Problem, ...]:
 
 
 def said_of(data: bytes, name: str) -> str:
-    """What the line about a finding says; '' when there is none. A line may name several."""
+    """What the line about a finding says; a line may name several."""
     for line in data.decode(errors="replace").splitlines():
         names, colon, words = line.removeprefix("- ").partition(": ")
         if line.startswith("- ") and colon and name in (one.strip() for one in names.split(",")):
@@ -78,7 +77,7 @@ def _too_long(lines: list[str], where: str, file: str) -> Iterator[Problem]:
 
 
 def _fenced(text: str) -> tuple[int, str] | None:
-    """The first fenced block, and how many lines of the text come before its content."""
+    """How many lines come before the content of the first fenced block, and the content."""
     opening = _OPENING.search(text)
     closing = opening and re.compile(rf"^{opening[1]}[ \t]*$", re.MULTILINE).search(
         text, opening.end()

@@ -45,11 +45,11 @@ def escape_is_written(tree: Tree, loop: Loop) -> bool:
 
 
 def outlook(tree: Tree, loop: Loop, config: Config, base: int) -> Outlook:
-    return _outlook(_trace(tree, loop.subject, config, base))
+    return _outlook(_trace(tree, loop, config, base))
 
 
-def _trace(tree: Tree, subject: Subject, config: Config, base: int) -> Trace:
-    return lineage.trace(chronicle(tree, subject, config, base), subject.step)
+def _trace(tree: Tree, loop: Loop, config: Config, base: int) -> Trace:
+    return lineage.trace(chronicle(tree, loop.subject, config, base), loop.subject.step)
 
 
 def _outlook(trace: Trace) -> Outlook:
@@ -64,8 +64,7 @@ LONGEST = 100
 def chronicle(
     tree: Tree, subject: Subject, config: Config, base: int, upto: int = round_list.HIGHEST
 ) -> tuple[RoundFindings, ...]:
-    """The findings of each round after `base`, and what became of them; only the last rounds of
-    very many."""
+    """The findings of each round after `base`; only the last rounds of very many."""
     tree = Snapshot(tree)  # the folder of a long loop is listed many times
     artifact = tree.read(subject.artifact)
     numbers = round_list.latest(tree, subject, upto, LONGEST)
@@ -83,7 +82,6 @@ def records(
     pause: Pause | None,
     artifact: bytes | Fault,
 ) -> tuple[Record, ...]:
-    """The findings of one round, each with its section, its verdict and what a person decided."""
     tagged = scope_set.tag_each([item.finding for item in triaged], subject, run, artifact)
     decisions = pause.decisions if pause else {}
     return tuple(
@@ -113,25 +111,27 @@ def fates(tree: Tree, loop: Loop, config: Config, base: int) -> tuple[str, ...]:
 
 
 def _fate(tree: Tree, loop: Loop, number: int, record: Record) -> str:
-    words = " ".join(record.message.split())
-    said = words if len(words) <= _LINE else f"{words[:_LINE]}…"
+    message = _shortened(" ".join(record.message.split()))
     done = "" if record.settled else _done(tree, loop, number, record.name)
-    return f"{record.name} ({record.section}): {record.fate}{done}: {said}"
+    return f"{record.name} ({record.section}): {record.fate}{done}: {message}"
+
+
+def _shortened(words: str) -> str:
+    return words if len(words) <= _LINE else f"{words[:_LINE]}…"
 
 
 def _done(tree: Tree, loop: Loop, number: int, name: str) -> str:
     """What the fixer says of it. Not every reviewer can open the file."""
-    told = RoundPaths(loop.subject.reviews, number).dispositions
-    data = tree.read(told)
+    file = RoundPaths(loop.subject.reviews, number).dispositions
+    data = tree.read(file)
     if isinstance(data, Fault):
         return ""
     words = dispositions.said_of(data, name)
-    shown = words if len(words) <= _LINE else f"{words[:_LINE]}…"
-    return f' (its fixer: "{shown}")' if words else f", see {told}"
+    return f' (its fixer: "{_shortened(words)}")' if words else f", see {file}"
 
 
 def escape_report(tree: Tree, loop: Loop, config: Config, base: int, reason: str) -> bytes:
-    trace = _trace(tree, loop.subject, config, base)
+    trace = _trace(tree, loop, config, base)
     still_open = unresolved(loop, trace)
     found = _outlook(trace)
     step = loop.subject.key
@@ -157,11 +157,8 @@ def unresolved(loop: Loop, trace: Trace) -> tuple[Open, ...]:
 
 def _own(course: Lineage, number: int, finding: Finding) -> Record:
     """The finding itself among the sightings of its defect."""
-    return next(
-        seen.record
-        for seen in course.sightings
-        if seen.round == number and seen.record.name == finding.name
-    )
+    at_round = (seen.record for seen in course.sightings if seen.round == number)
+    return next(record for record in at_round if record.name == finding.name)
 
 
 def _section(item: Open) -> str:
@@ -189,8 +186,8 @@ class Shown(NamedTuple):
 def config_of(tree: Tree, loop: Loop, config: Config) -> Config:
     """A closed round is judged by the setting it was assembled under, not by today's."""
     data = tree.read(loop.paths.verified) if loop.stage == "closed" else Fault("absent")
-    said = None if isinstance(data, Fault) else verified_file.recorded_verifier(data)
-    return config._replace(verifier_enabled=said == "true") if said else config
+    recorded = None if isinstance(data, Fault) else verified_file.recorded_verifier(data)
+    return config._replace(verifier_enabled=recorded == "true") if recorded else config
 
 
 def shown(tree: Tree, loop: Loop, config: Config) -> tuple[Shown, ...]:
@@ -222,6 +219,6 @@ def _shown(loop: Loop, item: Triaged, course: Lineage) -> Shown:
 
 def _resolved(tree: Tree, loop: Loop, config: Config, course: Lineage) -> Shown:
     last = course.sightings[-1]
-    then = loops.at(tree, loop.subject, config, last.round)
-    item = next(one for one in then.triaged if one.finding.name == last.record.name)
-    return _shown(then, item, course)
+    earlier = loops.at(tree, loop.subject, config, last.round)
+    item = next(one for one in earlier.triaged if one.finding.name == last.record.name)
+    return _shown(earlier, item, course)

@@ -7,6 +7,7 @@ enough words. Lines move and reviewers rephrase, so neither is compared exactly.
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 
@@ -27,8 +28,6 @@ RECENT = 3  # rounds that the outlook is judged by
 
 
 class Record(NamedTuple):
-    """One finding of one round, and what became of it."""
-
     tag: str
     finding_id: str
     section: str  # its scope tag: a heading, a path, or <full>
@@ -63,12 +62,12 @@ class Sighting(NamedTuple):
 
 
 class Lineage(NamedTuple):
-    """The course of one defect; `sightings` go from the first round to the last."""
+    """The course of one defect."""
 
     state: State
     because: str
     fingerprint: str
-    sightings: tuple[Sighting, ...]
+    sightings: tuple[Sighting, ...]  # from the first round to the last
     earlier: Sighting | None = None  # what it came back after, when it was re-raised
 
 
@@ -90,25 +89,20 @@ class Trace(NamedTuple):
 
 def trace(rounds: Sequence[RoundFindings], step: str = "") -> Trace:
     """The rounds of one loop, oldest first."""
-    register = _Register()
-    for round in rounds:
-        register.take(round)
     if not rounds:
         return Trace((), (), None, "no round yet")
+    register = _Register(rounds)
     numbers = [round.number for round in rounds]
     findings = tuple(_lineage(defect, numbers, step) for defect in register.latest)
     gone = (defect for defect in register.defects if defect.last_seen < numbers[-1])
-    resolved = tuple(_resolved(defect, step) for defect in gone if not defect.settled)
+    resolved = tuple(_lineage(defect, numbers, step) for defect in gone if not defect.settled)
     return Trace(findings, resolved, *_outlook(register.defects, numbers))
 
 
 def returns(rounds: Sequence[RoundFindings]) -> int:
     """How many findings came back after somebody settled them, or after a round without them."""
-    register = _Register()
-    for round in rounds:
-        register.take(round)
     order = {round.number: at for at, round in enumerate(rounds)}
-    return sum(_returned(defect, order) for defect in register.defects)
+    return sum(_returned(defect, order) for defect in _Register(rounds).defects)
 
 
 def _returned(defect: _Defect, order: Mapping[int, int]) -> int:
@@ -122,7 +116,7 @@ def _returned(defect: _Defect, order: Mapping[int, int]) -> int:
 
 
 def fingerprint(step: str, section: str, message: str) -> str:
-    """The same value for the same words about the same section, wherever its lines are."""
+    """The same value for the same words about the same section."""
     text = "\0".join((step, section, *sorted(words_of(message))))
     return sha256(text.encode(errors="replace")).hexdigest()[:16]
 
@@ -180,14 +174,16 @@ class _Match(NamedTuple):
 class _Register:
     """Every defect so far, found by the sections and by a few words of its sightings."""
 
-    def __init__(self) -> None:
+    def __init__(self, rounds: Iterable[RoundFindings]) -> None:
         self.defects: list[_Defect] = []
-        self.latest: list[_Defect] = []  # the defect of each record of the last round taken
+        self.latest: list[_Defect] = []  # the defect of each record of the last round
         self._fresh: dict[str, list[_Defect]] = {}  # opened in the last round, by section
-        self._in_section: dict[str, dict[int, _Defect]] = {}
-        self._with_word: dict[str, dict[int, _Defect]] = {}
+        self._in_section: defaultdict[str, dict[int, _Defect]] = defaultdict(dict)
+        self._with_word: defaultdict[str, dict[int, _Defect]] = defaultdict(dict)
+        for round in rounds:
+            self._take(round)
 
-    def take(self, round: RoundFindings) -> None:
+    def _take(self, round: RoundFindings) -> None:
         words = [words_of(record.message) for record in round.records]
         known = self._recognised(round, words)
         self.latest, self._fresh = [], {}
@@ -245,28 +241,22 @@ class _Register:
         return self.defects[-1]
 
     def _file(self, defect: _Defect, section: str, words: frozenset[str]) -> None:
-        self._in_section.setdefault(section, {})[defect.order] = defect
+        self._in_section[section][defect.order] = defect
         for word in sketch(words):
-            self._with_word.setdefault(word, {})[defect.order] = defect
+            self._with_word[word][defect.order] = defect
 
 
 def _lineage(defect: _Defect, numbers: Sequence[int], step: str) -> Lineage:
     state, because, earlier = _state(defect, numbers)
-    return Lineage(state, because, _print_of(defect, step), tuple(defect.sightings), earlier)
-
-
-def _resolved(defect: _Defect, step: str) -> Lineage:
-    because = f"last seen in round {defect.last_seen}"
-    return Lineage("resolved", because, _print_of(defect, step), tuple(defect.sightings))
-
-
-def _print_of(defect: _Defect, step: str) -> str:
     first = defect.sightings[0].record
-    return fingerprint(step, first.section, first.message)
+    known_by = fingerprint(step, first.section, first.message)
+    return Lineage(state, because, known_by, tuple(defect.sightings), earlier)
 
 
 def _state(defect: _Defect, numbers: Sequence[int]) -> tuple[State, str, Sighting | None]:
     now = numbers[-1]
+    if defect.last_seen < now:
+        return "resolved", f"last seen in round {defect.last_seen}", None
     before = [seen for seen in defect.sightings if seen.round < now]
     if not before:
         return "new", f"first raised in round {now}", None
@@ -281,7 +271,6 @@ def _state(defect: _Defect, numbers: Sequence[int]) -> tuple[State, str, Sightin
 
 
 def _outlook(defects: Sequence[_Defect], numbers: Sequence[int]) -> tuple[Outlook | None, str]:
-    """Whether the loop comes to an end, judged by what became of each defect."""
     if len(numbers) < 2:
         return None, "a single round has nothing to be compared with"
     if not any(defect.is_open(numbers[-1]) for defect in defects):

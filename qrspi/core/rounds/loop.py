@@ -97,7 +97,7 @@ class Loop(NamedTuple):
 
     @property
     def is_outdated(self) -> bool:
-        """Whether the text changed after the round was opened; code steps compare commits."""
+        """Code steps compare commits instead of texts."""
         written = not self.subject.is_task and self.subject.step not in CODE_STEPS
         return written and self.manifest is not None and not self.fresh
 
@@ -124,7 +124,7 @@ SKIPPABLE: tuple[Code, ...] = (
 def evaluate(
     tree: Tree, subject: Subject, config: Config, base: int = 0, records: Sequence[Record] = ()
 ) -> Loop:
-    """The stage of the subject's newest round. Rounds up to `base` belong to an earlier loop."""
+    """Rounds up to `base` belong to an earlier loop."""
     outline = _outline(tree, subject)
     if number := round_list.newest(tree, subject):
         return _newest(tree, outline, config, number, base, records)
@@ -139,7 +139,7 @@ def at(
     base: int = 0,
     records: Sequence[Record] = (),
 ) -> Loop:
-    """One round of the subject, the newest or not. A round that a later one follows is closed."""
+    """A round that a later one follows is closed."""
     outline, newest = _outline(tree, subject), round_list.newest(tree, subject)
     if number < newest:
         return _followed(tree, outline, config, number, records)
@@ -172,7 +172,6 @@ def _followed(
 
 
 def _decided(loop: Loop, records: Sequence[Record]) -> Loop:
-    """Only what somebody decided, or seems to have decided, is looked up."""
     if not (loop.skipped or loop.pause or loop.imported):
         return loop
     return loop._replace(decided=decisions.of_round(records, loop.subject.key, loop.round))
@@ -186,8 +185,7 @@ def _outline(tree: Tree, subject: Subject) -> Loop:
 def _read(
     tree: Tree, outline: Loop, config: Config, number: int, records: Sequence[Record] | None
 ) -> Loop:
-    """Everything that the round's files say, before a stage is named. Without records nobody asks
-    who opened it: a round that others followed is history."""
+    """Without records nobody asks who opened the round: one that others followed is history."""
     paths = RoundPaths(outline.subject.reviews, number)
     loop = _with_manifest(tree, outline._replace(round=number, paths=paths), config, records)
     if loop.problem:
@@ -208,8 +206,12 @@ def _with_manifest(
     path = loop.paths.manifest
     data = tree.read(path, manifests.LIMIT)
     manifest = manifests.read(data, path)
-    if not isinstance(manifest, Manifest) and _is_imported(tree, loop.paths):
-        return loop._replace(imported=True)
+    if not isinstance(manifest, Manifest):
+        # Every round of the engine's own has a manifest.
+        from qrspi.core.records import import_record
+
+        if import_record.lists(tree, loop.paths):
+            return loop._replace(imported=True)
     if isinstance(manifest, Problem):
         if manifests.is_other(manifest):
             return loop._replace(warnings=(*loop.warnings, manifest))
@@ -254,13 +256,6 @@ def _with_findings(tree: Tree, loop: Loop, config: Config, *, current: bool) -> 
     )
 
 
-def _is_imported(tree: Tree, paths: RoundPaths) -> bool:
-    # Every round of the engine's own has a manifest.
-    from qrspi.core.records import import_record
-
-    return import_record.lists(tree, paths)
-
-
 def _with_stage(tree: Tree, loop: Loop, config: Config, base: int) -> Loop:
     if loop.imported and not loop.taken_over:
         from qrspi.core.rounds import provenance
@@ -272,7 +267,8 @@ def _with_stage(tree: Tree, loop: Loop, config: Config, base: int) -> Loop:
     if loop.problem:
         return loop._replace(stage="guarded", because=(loop.problem.message,))
     loop = _review_stage(tree, loop, config)
-    if exists(tree, loop.paths.flag) or _left_by_loop_back(loop):
+    went_back = loop.pause is not None and "loop-back" in loop.pause.decisions.values()
+    if went_back or exists(tree, loop.paths.flag):
         return loop._replace(stage="abandoned", because=("a loop back left this round",))
     loop = _fix_stage(loop, disposed) if loop.stage == "none" else loop
     if loop.round <= base and loop.stage != "closed":
@@ -295,10 +291,6 @@ def _with_word_on_changes(loop: Loop) -> Loop:
     return loop._replace(warnings=(*loop.warnings, Problem("text-changed", text, artifact)))
 
 
-def _left_by_loop_back(loop: Loop) -> bool:
-    return loop.pause is not None and "loop-back" in loop.pause.decisions.values()
-
-
 def _review_stage(tree: Tree, loop: Loop, config: Config) -> Loop:
     """The stages up to `scored`; `none` when everything is assembled."""
     read = loop.files
@@ -312,7 +304,10 @@ def _review_stage(tree: Tree, loop: Loop, config: Config) -> Loop:
     if read.unscored and config.verifies and not loop.skipped:
         count = counted(len(read.unscored), "finding")
         return loop._replace(stage="verifying", because=(f"{count} without a score so far",))
-    loop = loop._replace(verified=_verified(loop, read, config))
+    from qrspi.core.rounds import verified_file
+
+    verifies = "true" if config.verifies else "false"
+    loop = loop._replace(verified=verified_file.assemble(read, loop.triaged, verifies))
     if loop.failures and not loop.skipped:
         return loop._replace(stage="failed", because=(loop.failures[0].message,))
     if unwritten := _unwritten(tree, loop, config):
@@ -337,7 +332,6 @@ def keeps_scope_set(subject: Subject, config: Config) -> bool:
 
 
 def _bad_scope_set(tree: Tree, loop: Loop, config: Config) -> Problem | None:
-    """Why the round's scope set cannot be used; None when it can or when there is none."""
     if not keeps_scope_set(loop.subject, config) or loop.imported:
         return None
     data = tree.read(loop.paths.scope_set)
@@ -349,27 +343,17 @@ def _bad_scope_set(tree: Tree, loop: Loop, config: Config) -> Problem | None:
     return scope_set.malformed(loop.paths, scopes) if isinstance(scopes, Problem) else None
 
 
-def _verified(loop: Loop, read: Round, config: Config) -> bytes:
-    from qrspi.core.rounds import verified_file
-
-    enabled = "true" if config.verifies else "false"
-    return verified_file.assemble(read, loop.triaged, enabled)
-
-
 def _unwritten(tree: Tree, loop: Loop, config: Config) -> str:
     """What the engine has still to write for this round; '' when nothing."""
-    if not _is_written(loop, tree.read(loop.paths.verified)):
+    verified = tree.read(loop.paths.verified)
+    # Files of a round from elsewhere stay as they are.
+    if verified != loop.verified and not (loop.imported and isinstance(verified, bytes)):
         return "the verified file is missing or stale"
     if keeps_scope_set(loop.subject, config) and _lacks_scope_set(tree, loop):
         return "the scope set is missing or stale"
     if pauses.waiting(loop.triaged) and loop.pause is None:
         return "findings wait for a person and the pause file is not written"
     return ""
-
-
-def _is_written(loop: Loop, verified: bytes | Fault) -> bool:
-    """Files of a round from elsewhere stay as they are."""
-    return verified == loop.verified or (loop.imported and isinstance(verified, bytes))
 
 
 def _lacks_scope_set(tree: Tree, loop: Loop) -> bool:
@@ -384,9 +368,9 @@ def _lacks_scope_set(tree: Tree, loop: Loop) -> bool:
 
 def _fix_stage(loop: Loop, disposed: bool) -> Loop:
     if loop.kept == 0:
-        word = f"{loop.paths.skipped} is there" if loop.skipped else "no finding was kept"
+        why = f"{loop.paths.skipped} is there" if loop.skipped else "no finding was kept"
         clean = not (loop.skipped or loop.imported)
-        return loop._replace(stage="closed", clean=clean, because=(word,))
+        return loop._replace(stage="closed", clean=clean, because=(why,))
     if loop.pause and loop.pause.undecided:
         names = ", ".join(loop.pause.undecided)
         return loop._replace(stage="paused", because=(f"undecided: {names}",))

@@ -1,8 +1,8 @@
 """The dispatch manifest of a round: who was sent to review what, by which decision; and whether the
-engine wrote it, as far as that is on record.
+engine wrote it.
 
-Anybody who can write a file can write a manifest. It is the engine's own if the trail has it, or a
-commit of the engine signs it. A person may accept any other, which is put on record too.
+Anybody can write a manifest. It is the engine's own if the trail has it, or a commit of the engine
+signs it. A person may accept any other, which is put on record too.
 """
 
 from __future__ import annotations
@@ -38,6 +38,10 @@ class Dispatch(NamedTuple):
     job_id: str = ""
     await_cmd: str = ""
     split_cmd: str = ""
+
+
+_SPEC = ("host", "vendor", "model", "prompt_file")
+_WAITING = ("job_id", "await_cmd", "split_cmd")
 
 
 class RefChoice(NamedTuple):
@@ -107,36 +111,19 @@ def _rendered_choice(choice: RefChoice) -> dict[str, Any]:
 
 
 def _rendered_dispatch(item: Dispatch) -> dict[str, Any]:
-    spec = {
-        "subagent_type": item.agent,
-        "host": item.host,
-        "vendor": item.vendor,
-        "model": item.model,
-        "prompt_file": item.prompt_file,
+    fields: dict[str, Any] = item._asdict()
+    spec = {key: fields.pop(key) for key in _SPEC}
+    waiting = {key: fields.pop(key) for key in _WAITING}
+    return {
+        **fields,
+        "dispatch_spec": {"subagent_type": item.agent, **spec},
+        **(waiting if item.mode == "background" else {}),
     }
-    rendered: dict[str, Any] = {
-        "tag": item.tag,
-        "agent": item.agent,
-        "mode": item.mode,
-        "status": item.status,
-        "dispatch_spec": spec,
-    }
-    if item.mode == "background":
-        rendered |= {
-            "job_id": item.job_id,
-            "await_cmd": item.await_cmd,
-            "split_cmd": item.split_cmd,
-        }
-    return rendered
 
 
 def read(content: bytes | Fault, file: str = "") -> Manifest | Problem | None:
-    """None when there is no manifest. A Problem when it cannot be read, or its JSON has another
-    shape."""
     if isinstance(content, Fault):
-        if content.kind == "absent":
-            return None
-        return _bad(file, content.reason)
+        return None if content.kind == "absent" else _bad(file, content.reason)
     import json  # 2 ms of a cold start, which a run without rounds need not pay
 
     try:
@@ -158,7 +145,7 @@ def _bad(file: str, found: str) -> Problem:
 
 
 def is_other(problem: Problem) -> bool:
-    """Whether it can be read but belongs to another tool: it counts as none, with a warning."""
+    """Whether it belongs to another tool, and counts as none."""
     return problem.code == "manifest-shape"
 
 
@@ -182,19 +169,19 @@ def _checked(document: Any, file: str) -> Manifest | Problem:
         expected_tags=tuple(tags),
         choice=_read_choice(nested(document, "decision")),
         dispatches=tuple(map(_read_dispatch, items(document, "dispatches", dict))),
-        engine_files=_texts(document.get("engine_files")),
+        engine_files={
+            name: sha256
+            for name, sha256 in nested(document, "engine_files").items()
+            if isinstance(sha256, str)
+        },
         anyway=document.get("anyway") is True,
         commit=string(document, "commit"),
         chosen=string(document, "chosen"),
-        unseen=_read_unseen(items(document, "unseen", dict)),
-    )
-
-
-def _read_unseen(found: tuple[Object, ...]) -> tuple[Unseen, ...]:
-    return tuple(
-        Unseen(string(item, "path"), size, string(item, "sha256"))
-        for item in found
-        if type(size := item.get("size")) is int
+        unseen=tuple(
+            Unseen(string(item, "path"), size, string(item, "sha256"))
+            for item in items(document, "unseen", dict)
+            if type(size := item.get("size")) is int
+        ),
     )
 
 
@@ -212,26 +199,10 @@ def _read_choice(value: Object) -> RefChoice:
 
 
 def _read_dispatch(item: Object) -> Dispatch:
-    spec = _texts(item.get("dispatch_spec"))
+    spec = nested(item, "dispatch_spec")
     return Dispatch(
-        tag=string(item, "tag"),
-        agent=string(item, "agent"),
-        mode=string(item, "mode"),
-        status=string(item, "status"),
-        host=spec.get("host", ""),
-        vendor=spec.get("vendor", ""),
-        model=spec.get("model", ""),
-        prompt_file=spec.get("prompt_file", ""),
-        job_id=string(item, "job_id"),
-        await_cmd=string(item, "await_cmd"),
-        split_cmd=string(item, "split_cmd"),
+        **{key: string(spec if key in _SPEC else item, key) for key in Dispatch._fields}
     )
-
-
-def _texts(value: Any) -> dict[str, str]:
-    if not isinstance(value, dict):
-        return {}
-    return {key: item for key, item in value.items() if isinstance(item, str)}
 
 
 # tampered: it also leaves out somebody whom the matrix and config.md name.
@@ -244,22 +215,29 @@ def opening(
     tree: Tree, path: str, data: bytes, manifest: Manifest, records: Iterable[Record]
 ) -> Opening:
     """This does not ask who must review; `unproven` does, for a round that nothing proves."""
-    hashes = _hashes(data, manifest)
+    # Trails and commits of older engines have the hash of the file as it is.
+    hashes = (digest(manifest), _sha256(data))
     adopted = (one for one in newest_first(records, told_of(ADOPT)) if one.event == ADOPT)
     if any(one.file == path and one.file_hash in hashes for one in adopted):
         return "adopted"
     if audit_trail.wrote(tree, path, hashes):
         return "opened"
-    if any(tree.signed(f"{SIGNATURE} {found}") for found in hashes):
-        return "opened"
-    return "unproven"
+    signed = any(tree.signed(f"{SIGNATURE} {sha256}") for sha256 in hashes)
+    return "opened" if signed else "unproven"
 
 
 def unproven(tree: Tree, loop: Loop, config: Config, records: Sequence[Record]) -> Loop:
-    """A round that nothing proves: all reviewers that the matrix, config.md and earlier rounds name
-    are expected, whatever its manifest says."""
+    """All reviewers that the matrix, config.md and earlier rounds name are expected, whatever the
+    manifest says."""
+    # Imported here: nearly every round is proven.
+    from qrspi.core.findings import guard
+    from qrspi.core.rounds import convergence
+
     assert loop.manifest is not None
-    tags = _due(tree, loop, config, loop.manifest, records)
+    due = guard.due(tree, loop.subject, config, loop.manifest)
+    base = convergence.base_of(loop.subject, records)
+    chosen = convergence.choose_reviewers(tree, loop.subject, config, due, loop.round, base)
+    tags = chosen.tags
     less = not set(tags) <= set(loop.manifest.expected_tags)
     return loop._replace(
         opening="tampered" if less else "unproven",
@@ -267,27 +245,13 @@ def unproven(tree: Tree, loop: Loop, config: Config, records: Sequence[Record]) 
     )
 
 
-def _due(
-    tree: Tree, loop: Loop, config: Config, manifest: Manifest, records: Sequence[Record]
-) -> tuple[str, ...]:
-    # Imported here: nearly every round is proven.
-    from qrspi.core.findings import guard
-    from qrspi.core.rounds import convergence
-
-    tags = guard.due(tree, loop.subject, config, manifest)
-    base = convergence.base_of(loop.subject, records)
-    return convergence.choose_reviewers(tree, loop.subject, config, tags, loop.round, base).tags
-
-
 def doubt(loop: Loop) -> str:
-    """Said of an open round, and of one that would look clean."""
     if loop.opening == "tampered":
         return f"{loop.paths.manifest} is not as qrspi wrote it, and leaves reviewers out"
     return f"{loop.paths.manifest} is on no record of qrspi, so nobody knows who was sent"
 
 
 def signature(tree: Tree, paths: RoundPaths) -> tuple[str, ...]:
-    """The line by which a commit of the engine says that this manifest is its own."""
     data = tree.read(paths.manifest)
     return () if isinstance(data, Fault) else (f"{SIGNATURE} {_sha256(data)}",)
 
@@ -295,12 +259,6 @@ def signature(tree: Tree, paths: RoundPaths) -> tuple[str, ...]:
 def signed_line(manifest: Manifest) -> str:
     """The same for a round whose agents may still be sent."""
     return f"{SIGNATURE} {digest(manifest)}"
-
-
-def _hashes(data: bytes, manifest: Manifest) -> tuple[str, str]:
-    """The constant part, and the file as it is: trails and commits of older engines have the
-    latter."""
-    return digest(manifest), _sha256(data)
 
 
 def digest(manifest: Manifest) -> str:

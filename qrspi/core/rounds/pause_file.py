@@ -29,7 +29,6 @@ def waiting(triaged: Iterable[Triaged]) -> tuple[Triaged, ...]:
 
 
 def render(step: str, number: int, triaged: Iterable[Triaged]) -> bytes:
-    """The file as it is first written, before anything is shown."""
     items = tuple(triaged)
     held = waiting(items)
     applied = sum(item.verdict == "keep" for item in items)
@@ -68,8 +67,8 @@ def read(content: bytes | Fault, file: str) -> Pause | Problem | None:
     if isinstance(front, Problem):
         return front
     decisions = front.fields.get("decisions") if front else None
-    if front and decisions is None and (said := _resolution(front.fields)):
-        return Pause({}, said)
+    if front and decisions is None and (resolution := _resolution(front.fields)):
+        return Pause({}, resolution)
     if isinstance(decisions, Scalar) and not decisions.text:
         return Pause({})
     if not isinstance(decisions, dict):
@@ -79,8 +78,8 @@ def read(content: bytes | Fault, file: str) -> Pause | Problem | None:
 
 def _resolution(fields: Mapping[str, Node]) -> Choice | None:
     """Other tools decide about a whole round: `status: resolved`, `resolution: skip`."""
-    said = frontmatter.text(fields, "resolution")
-    return next((one for one in get_args(Choice) if one == said), None)
+    resolution = frontmatter.text(fields, "resolution")
+    return next((one for one in get_args(Choice) if one == resolution), None)
 
 
 def _checked(decisions: Mapping[str, object], file: str) -> Pause | Problem:
@@ -107,19 +106,17 @@ def _bad(file: str, found: str, field: str = "decisions") -> Problem:
 
 
 def of_round(pause: Pause, triaged: Iterable[Triaged]) -> Pause:
-    """The decisions that matter now. A finding that came after the file was written waits like the
-    others; one that is gone waits no longer."""
-    said = pause.all_of_them
-    now: dict[str, Choice] = {item.finding.name: said for item in waiting(triaged)}
+    """A finding that came after the file was written waits like the others; one that is gone waits
+    no longer."""
+    names = (item.finding.name for item in waiting(triaged))
     made = {name: choice for name, choice in pause.decisions.items() if choice != "pending"}
-    return Pause(now | made)
+    return Pause({**dict.fromkeys(names, pause.all_of_them), **made})
 
 
 def decide(
     data: bytes, choices: Mapping[str, Choice], file: str, triaged: Iterable[Triaged] = ()
 ) -> bytes | Problem:
-    """The file with these decisions; every other byte stays. Findings in `triaged` that the file
-    does not list yet are added."""
+    """Every other byte stays. Findings in `triaged` that the file does not list yet are added."""
     pause = read(data, file)
     if not isinstance(pause, Pause):
         return pause or _bad(file, "nothing")
@@ -134,7 +131,11 @@ def decide(
     changed = data[: front.start] + block + data[front.end :] + added
     listed: dict[str, Choice] = {item.finding.name: "pending" for item in late}
     meant = Pause({**pause.decisions, **listed, **choices})
-    return changed if read(changed, file) == meant else _not_editable(file)
+    if read(changed, file) == meant:
+        return changed
+    message = f"{file}: the decisions cannot be changed and the rest be kept as it is written"
+    hint = "write one `<tag>.<id>: pending` a line below `decisions:`"
+    return Problem("not-editable", f"{message}; {hint}", file, "decisions", hint=hint)
 
 
 def _replaced(block: bytes, name: str, old: Choice, new: Choice) -> bytes:
@@ -147,21 +148,14 @@ def _replaced(block: bytes, name: str, old: Choice, new: Choice) -> bytes:
     return b"\n".join(lines)
 
 
-def _not_editable(file: str) -> Problem:
-    message = f"{file}: the decisions cannot be changed and the rest be kept as it is written"
-    hint = "write one `<tag>.<id>: pending` a line below `decisions:`"
-    return Problem("not-editable", f"{message}; {hint}", file, "decisions", hint=hint)
-
-
 def upstream(route: tuple[str, ...], step: str) -> tuple[str, ...]:
-    """The steps before `step`. A finding about questions can only go back to goals, one about
-    research to goals or questions, and so on down the route."""
+    """The steps that a finding about `step` can go back to."""
     return route[: route.index(step)] if step in route else route
 
 
 def targets(finding: Finding, steps: tuple[str, ...], run: str) -> tuple[str, ...]:
-    """The steps whose text the finding cites, the earliest first. A single one is the target; among
-    several a person chooses."""
+    """The steps whose text the finding cites, the earliest first; among several a person
+    chooses."""
     cited = {_owner(entry, steps, run) for entry in finding.referenced_files}
     return tuple(step for step in steps if step in cited)
 
@@ -174,11 +168,10 @@ def _owner(entry: str, steps: tuple[str, ...], run: str) -> str | None:
     path = _inside_run(citation.path, run) if citation else None
     if path is None:
         return None
-    return next((step for step in steps if _belongs(path, step)), None)
-
-
-def _belongs(path: str, step: str) -> bool:
-    return path == STEP[step].artifact or step_text.is_companion(step, path)
+    for step in steps:
+        if path == STEP[step].artifact or step_text.is_companion(step, path):
+            return step
+    return None
 
 
 def _inside_run(path: str, run: str) -> str | None:

@@ -3,12 +3,10 @@ round was made elsewhere."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from qrspi.core.digest import sha256
 from qrspi.core.findings.submission import HINTS, in_order
 from qrspi.core.hints import TYPE_CHECKING
-from qrspi.core.model import Problem, Round
+from qrspi.core.model import Clean, Finding, Problem, Round, Sidecar
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.records import audit_trail, evidence, import_record
 from qrspi.core.records.evidence import Evidence
@@ -25,24 +23,19 @@ def taken_in(tree: Tree, loop: Loop) -> Loop:
     missing = tuple(one for one in loop.files.blocking if one.code != "missing_output")
     read = loop.files._replace(unfinished=(), silent_tags=(), blocking=missing)
     choice = import_record.of_run(tree).open.get(loop.paths.directory, "")
-    loop = loop._replace(imported=True, choice=choice)
-    silent = loop.files.silent_tags if loop.files and loop.taken_over else ()
-    return loop._replace(files=read, warnings=(*loop.warnings, *_silent(loop, silent)))
-
-
-def _silent(loop: Loop, tags: tuple[str, ...]) -> tuple[Problem, ...]:
-    if not tags:
-        return ()
-    folder = loop.paths.directory
+    silent, folder = loop.files.silent_tags, loop.paths.directory
+    loop = loop._replace(imported=True, choice=choice, files=read)
+    if not (silent and loop.taken_over):
+        return loop
     text = (
-        f"{folder} was made elsewhere and has nothing of {', '.join(tags)}: nobody is sent for "
+        f"{folder} was made elsewhere and has nothing of {', '.join(silent)}: nobody is sent for "
         "it, it is never clean, and a round of everybody follows"
     )
-    return (Problem("made-elsewhere", text, file=folder),)
+    warning = Problem("made-elsewhere", text, file=folder)
+    return loop._replace(warnings=(*loop.warnings, warning))
 
 
 def with_stage(tree: Tree, loop: Loop) -> Loop:
-    """For a round that is not taken over."""
     if closer := closed_by(tree, loop):
         return loop._replace(stage="closed", because=(f"closed by {closer}",))
     why = f"{loop.paths.directory} was made elsewhere, and nothing says that it is closed"
@@ -50,7 +43,7 @@ def with_stage(tree: Tree, loop: Loop) -> Loop:
 
 
 def closed_by(tree: Tree, loop: Loop) -> str:
-    """What ends it (the first of several reasons); '' when it is open."""
+    """The first reason, if there are several; '' when it is open."""
     if exists(tree, loop.paths.dispositions):
         return "a dispositions file"
     if exists(tree, loop.paths.anchor):
@@ -62,7 +55,6 @@ def closed_by(tree: Tree, loop: Loop) -> str:
 
 
 def sentence(loop: Loop) -> str:
-    """How the reviews of a step stand when this is its newest round."""
     how = loop.because[0] if loop.because else "open"
     known = loop.decided.findings or loop.decided.menu
     recorded = "" if known else "; no decision is on record"
@@ -78,13 +70,10 @@ class CameBy(NamedTuple):
 def answers(tree: Tree, read: Round) -> tuple[CameBy, ...]:
     """Findings, clean sentinels and scores, by name."""
     known = evidence.origins(audit_trail.lines(tree))
-    return tuple(_came(tree, f"{read.directory}/{name}", known) for name in sorted(_names(read)))
-
-
-def _names(read: Round) -> Iterator[str]:
-    yield from (one.file for one in read.findings)
-    yield from (one.file for one in read.cleans)
-    yield from (one.file for one in read.sidecars.values())
+    handed: tuple[Finding | Clean | Sidecar, ...]
+    handed = (*read.findings, *read.cleans, *read.sidecars.values())
+    names = sorted(one.file for one in handed)
+    return tuple(_came(tree, f"{read.directory}/{name}", known) for name in names)
 
 
 def _came(tree: Tree, path: str, known: evidence.Origins) -> CameBy:
@@ -95,8 +84,7 @@ def _came(tree: Tree, path: str, known: evidence.Origins) -> CameBy:
 
 
 def only_dispatched(tree: Tree, read: Round) -> Round:
-    """For a run in which only such answers count: any other is a violation. Its writer cannot
-    correct it; `retry` has it made again."""
+    """Any other answer is a violation. Its writer cannot correct it; `retry` has it made again."""
     wrong = tuple(_refused(one) for one in answers(tree, read) if one.evidence != "dispatched")
     return read._replace(
         violations=in_order((*read.violations, *wrong)),

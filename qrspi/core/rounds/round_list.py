@@ -42,21 +42,22 @@ def highest(tree: Tree, subject: Subject) -> int:
     """The highest round in the directory, whoever opened it; 0 when there is none. A round whose
     folder is gone but whose records are left counts too, so that no number is used twice."""
     beside = (round_beside(entry.name) or 0 for entry in entries(tree, subject.reviews))
-    waited = (paused_round(entry.name, "pause|escape") for entry in entries(tree, "reviews"))
-    asked = (one[1] for one in waited if one and one[0] == subject.key)
+    stopped = (paused_round(entry.name, "pause|escape") for entry in entries(tree, "reviews"))
+    asked = (one[1] for one in stopped if one and one[0] == subject.key)
     return max(next(_descending(tree, subject), 0), *beside, *asked, 0)
 
 
 def _own(tree: Tree, subject: Subject, upto: int = HIGHEST) -> Iterator[int]:
     numbers = _descending(tree, subject, upto)
-    if subject.reviews != SHARED:
-        return numbers
     return (number for number in numbers if not is_of_another(tree, subject, number))
 
 
 def is_of_another(tree: Tree, subject: Subject, number: int) -> bool:
     """The manifests tell two subjects in a shared directory apart."""
-    return subject.reviews == SHARED and _owner(tree, subject, number) != subject.key
+    if subject.reviews != SHARED:
+        return False
+    manifest = _manifest(tree, subject, number)
+    return (manifest.step if manifest else "integrate") != subject.key
 
 
 def _descending(tree: Tree, subject: Subject, upto: int = HIGHEST) -> Iterator[int]:
@@ -69,18 +70,15 @@ def _holds(tree: Tree, subject: Subject, number: int) -> bool:
     return isinstance(held, Fault) or any(not is_dropping(entry.name) for entry in held)
 
 
-def _owner(tree: Tree, subject: Subject, number: int) -> str:
+def _manifest(tree: Tree, subject: Subject, number: int) -> Manifest | None:
     path = RoundPaths(subject.reviews, number).manifest
-    found = manifests.read(tree.read(path, manifests.LIMIT), path)
-    return found.step if isinstance(found, Manifest) else "integrate"
+    manifest = manifests.read(tree.read(path, manifests.LIMIT), path)
+    return manifest if isinstance(manifest, Manifest) else None
 
 
 def manifest_before(tree: Tree, subject: Subject, number: int) -> Manifest | None:
-    """The manifest of the subject's last round before this one."""
     earlier = next((one for one in _own(tree, subject) if one < number), 0)
-    path = RoundPaths(subject.reviews, earlier).manifest
-    found = manifests.read(tree.read(path, manifests.LIMIT), path) if earlier else None
-    return found if isinstance(found, Manifest) else None
+    return _manifest(tree, subject, earlier) if earlier else None
 
 
 def odd_names(tree: Tree, subject: Subject) -> tuple[Problem, ...]:

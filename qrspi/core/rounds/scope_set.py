@@ -33,14 +33,10 @@ class ScopeSet(NamedTuple):
 
 
 class _Fallback(NamedTuple):
-    """Why a finding is about the whole artifact."""
-
-    reason: str
+    reason: str  # why a finding is about the whole artifact
 
 
 class _Place(NamedTuple):
-    """Where cited paths are resolved."""
-
     root: str
     run: str
 
@@ -70,7 +66,6 @@ def derive(
     project_prefix: str | None = None,
     root: str = "",
 ) -> ScopeSet:
-    """The scope set of the kept findings."""
     kept = [one.finding for one in triaged if one.verdict != "drop"]
     tagged = tag_each(kept, subject, run, artifact, project_prefix, root)
     tags = tuple(dict.fromkeys(one.tag for one in tagged))
@@ -94,9 +89,7 @@ def tag_each(
 
     sections = artifact if isinstance(artifact, Fault) else headings.read(artifact)
     name = subject.artifact
-    return tuple(
-        _tagged(finding, _section_tag(finding, place, name, sections)) for finding in findings
-    )
+    return tuple(_tagged(one, _section_tag(one, place, name, sections)) for one in findings)
 
 
 def _tagged(finding: Finding, tag: str | _Fallback) -> Tagged:
@@ -164,7 +157,6 @@ def _usable(tag: str, kind: str, shape: str) -> str | _Fallback:
 
 
 def _shown(text: str) -> str:
-    """What an agent wrote, on one line and shortened."""
     return json.dumps(text if len(text) <= 200 else f"{text[:200]}…", ensure_ascii=False)
 
 
@@ -189,18 +181,15 @@ def _is_tag(line: str) -> bool:
     return line == FULL or bool(re.fullmatch(_HEADING, line) or re.fullmatch(_PATH, line))
 
 
-def is_comment(line: str) -> bool:
-    return line.startswith("# ") or line == "#"
-
-
 def tag_lines(text: str) -> tuple[str, ...]:
-    """The lines that are tags, right or wrong, each once."""
+    """The lines that are tags, right or wrong, each once, in the order they stand."""
     lines = (line.rstrip() for line in text.split("\n"))
-    return tuple(dict.fromkeys(line for line in lines if line and not is_comment(line)))
+    tags = (line for line in lines if line not in ("", "#") and not line.startswith("# "))
+    return tuple(dict.fromkeys(tags))
 
 
 def read(data: bytes) -> ScopeSet | Problem:
-    """A scope set, whoever wrote it. The Problem's message is the reason in the menu."""
+    """The Problem's message is the reason in the menu."""
     try:
         text = data.decode()
     except UnicodeDecodeError as error:
@@ -214,23 +203,17 @@ def read(data: bytes) -> ScopeSet | Problem:
     comments = [line.rstrip() for line in text.split("\n") if line.startswith("# ")]
     totals = (match for line in comments if (match := re.fullmatch(_TOTAL, line)))
     total = next((int(match[1]) for match in totals), None)
-    warnings = tuple(
-        line[len(_WARNING) :].strip() for line in comments if line.startswith(_WARNING)
-    )
+    warned = (line for line in comments if line.startswith(_WARNING))
+    warnings = tuple(line.removeprefix(_WARNING).strip() for line in warned)
     return ScopeSet(tags, warnings, total, normalised=finished(data) != data)
 
 
 def _malformed(reason: str, found: str) -> Problem:
-    return Problem(
-        "bad_scope_set",
-        reason,
-        found=found,
-        expected="a path, a heading such as ## Approach, or <full>",
-    )
+    expected = "a path, a heading such as ## Approach, or <full>"
+    return Problem("bad_scope_set", reason, found=found, expected=expected)
 
 
 def load(content: bytes | Fault) -> ScopeSet | Problem | None:
-    """None when there is none: absent and unreadable are not the same."""
     if not isinstance(content, Fault):
         return read(content)
     if content.kind == "absent":
@@ -240,9 +223,8 @@ def load(content: bytes | Fault) -> ScopeSet | Problem | None:
 
 def malformed(paths: RoundPaths, problem: Problem) -> Problem:
     """The same in the words of the failure menu."""
-    return problem._replace(
-        message=malformed_line(paths.number, problem.message), file=paths.scope_set
-    )
+    line = malformed_line(paths.number, problem.message)
+    return problem._replace(message=line, file=paths.scope_set)
 
 
 def malformed_line(number: int, reason: str) -> str:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from qrspi.core.findings.triage import Tally, tally
-from qrspi.core.model import Clean, Finding, Round, Sidecar, Triaged
+from qrspi.core.model import Finding, Round, Sidecar, Triaged
 
 
 def assemble(round: Round, triaged: Sequence[Triaged], verifier_enabled: str) -> bytes:
@@ -14,8 +14,8 @@ def assemble(round: Round, triaged: Sequence[Triaged], verifier_enabled: str) ->
     parts = [_header(tally(round, triaged), verifier_enabled)]
     for finding in sorted(round.findings, key=_place):
         parts += _finding(finding, round.sidecars.get(finding.stem))
-    for clean in sorted(round.cleans, key=_clean_place):
-        parts += _clean(clean)
+    for clean in sorted(round.cleans, key=lambda clean: (clean.tag, clean.file)):
+        parts += (_boundary("CLEAN", clean.file.removesuffix(".md")), clean.data)
     return b"".join(parts)
 
 
@@ -23,19 +23,9 @@ def _place(finding: Finding) -> tuple[str, int, str]:
     return finding.tag, finding.number, finding.file
 
 
-def _clean_place(clean: Clean) -> tuple[str, str]:
-    return clean.tag, clean.file
-
-
 def _header(counts: Tally, verifier_enabled: str) -> bytes:
-    lines = [
-        "---",
-        f"verifier_enabled: {verifier_enabled}",
-        *(f"{name}: {count}" for name, count in zip(Tally._fields, counts, strict=True)),
-        "---",
-        "\n",
-    ]
-    return "\n".join(lines).encode()
+    numbers = "".join(f"{name}: {count}\n" for name, count in counts._asdict().items())
+    return f"---\nverifier_enabled: {verifier_enabled}\n{numbers}---\n\n".encode()
 
 
 def _boundary(kind: str, name: str) -> bytes:
@@ -53,17 +43,9 @@ def _finding(finding: Finding, sidecar: Sidecar | None) -> Iterator[bytes]:
         yield sidecar.data
 
 
-def _clean(clean: Clean) -> Iterator[bytes]:
-    yield _boundary("CLEAN", clean.file.removesuffix(".md"))
-    yield clean.data
-
-
-_RECORDED = rb"---\nverifier_enabled: ([^\n]*)\n"
-
-
 def recorded_verifier(data: bytes) -> str | None:
     """The `verifier_enabled` that a verified file was assembled under."""
-    match = re.match(_RECORDED, data)
+    match = re.match(rb"---\nverifier_enabled: ([^\n]*)\n", data)
     return match[1].decode(errors="replace") if match else None
 
 
