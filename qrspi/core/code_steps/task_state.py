@@ -359,8 +359,6 @@ def _fixing(facts: Facts, task: TaskState, loop: Loop, commit: str) -> TaskState
     following = review_action.unprepared(facts, loop) or next_actions.about_round(
         facts,
         loop,
-        "apply-fixes",
-        "agent",
         "implement",
         f"Send an implementer for {task.key} again, in {task.start.worktree}: "
         f"{counted(len(loop.to_apply), 'finding')} of round {loop.round} to settle; `qrspi prompt "

@@ -47,7 +47,9 @@ def review_status(loop: Loop) -> tuple[str, bool]:
     """The sentence that goes with every approval, and whether it says clean."""
     number = loop.round
     if loop.imported and loop.stage == "closed":
-        return _from_elsewhere(loop), False
+        from qrspi.core.rounds import provenance
+
+        return provenance.sentence(loop), False
     unproven = loop.manifest is None and (loop.clean or loop.kept == 0)
     if not number or loop.stage != "closed" or unproven:
         return "Not reviewed", False
@@ -70,12 +72,6 @@ def review_status(loop: Loop) -> tuple[str, bool]:
     return f"{found} which were fixed but not re-verified", False
 
 
-def _from_elsewhere(loop: Loop) -> str:
-    from qrspi.core.rounds import provenance
-
-    return provenance.sentence(loop)
-
-
 def _without_findings(loop: Loop) -> str:
     """A round without kept findings that is not clean: somebody went on without it."""
     if loop.skipped and "skip" in loop.decided.menu:
@@ -90,16 +86,13 @@ def standing(facts: Facts, loop: Loop) -> tuple[str, bool]:
     before it decides, unless that one was clean."""
     entry = approvals.newest(facts.records, facts.step)
     if entry and entry.event == "rewind" and loop.round <= facts.base:
-        return _before_rewind(loop), False
+        review, clean = review_status(loop)
+        again = f"{review}, before the rewind; not reviewed since"
+        return again if clean else "Not reviewed", False
     if is_open(loop) and (before := _before(facts, loop)):
         review, clean = review_status(before)
         return (review, False) if not clean else ("Not reviewed", False)
     return review_status(loop)
-
-
-def _before_rewind(loop: Loop) -> str:
-    review, clean = review_status(loop)
-    return f"{review}, before the rewind; not reviewed since" if clean else "Not reviewed"
 
 
 def is_open(loop: Loop) -> bool:
@@ -117,7 +110,6 @@ def _before(facts: Facts, loop: Loop) -> Loop | None:
 
 
 def after_closed(facts: Facts, loop: Loop) -> Gate:
-    """The decision at the end of a closed round."""
     tree, base = facts.tree, facts.base
     review, clean = review_status(loop)
     if loop.round <= base and not loop.fresh:
@@ -140,9 +132,7 @@ def after_closed(facts: Facts, loop: Loop) -> Gate:
         return Gate("approve", review)
     if _goes_no_further(facts, loop, choice):
         return Gate("ask-again", review)
-    from qrspi.core.records import import_record
-
-    since = max(base, choice.caps_from, import_record.last(tree, loop.subject.reviews))
+    since = max(base, choice.caps_from, _last_imported(facts, loop))
     cap = round_list.cap(tree, loop.subject, since)
     return Gate("cap", review, cap=cap) if cap else Gate("prepare", review)
 
@@ -180,15 +170,15 @@ def cascades(facts: Facts, loop: Loop) -> bool:
         and _all_sent_and_answered(loop, config)
         and not any(warning.code == "unknown_file" for warning in read.warnings)
         and not remarks(loop)
-        and not _has_imported(facts, loop)
+        and not _last_imported(facts, loop)
         and not loop.manifest.unseen
     )
 
 
-def _has_imported(facts: Facts, loop: Loop) -> bool:
+def _last_imported(facts: Facts, loop: Loop) -> int:
     from qrspi.core.records import import_record
 
-    return import_record.last(facts.tree, loop.subject.reviews) > 0
+    return import_record.last(facts.tree, loop.subject.reviews)
 
 
 _SHOWN = 300
@@ -204,11 +194,10 @@ def remarks(loop: Loop) -> tuple[str, ...]:
     """Long remarks of reviewers that found nothing; a person reads them before anything passes."""
     from qrspi.core.findings import clean
 
-    said = ((one, clean.remark(one)) for one in (loop.files.cleans if loop.files else ()))
     return tuple(
         f'{loop.paths.directory}/{one.file} says besides: "{_quoted(text)}"'
-        for one, text in said
-        if text
+        for one in (loop.files.cleans if loop.files else ())
+        if (text := clean.remark(one))
     )
 
 
@@ -241,12 +230,9 @@ def _all_sent_and_answered(loop: Loop, config: Config) -> bool:
     list counts only for what it leaves out."""
     from qrspi.core import reviewers
 
-    assert loop.files is not None and loop.manifest is not None
-    wrote = {finding.tag for finding in loop.files.findings}
-    wrote |= {clean.tag for clean in loop.files.cleans}
-    return wrote & set(loop.manifest.expected_tags) >= set(
-        reviewers.expected_tags(loop.subject, config)
-    )
+    assert loop.manifest is not None
+    heard = set(loop.answered) & set(loop.manifest.expected_tags)
+    return heard >= set(reviewers.expected_tags(loop.subject, config))
 
 
 def _early_enough(facts: Facts, loop: Loop) -> bool:

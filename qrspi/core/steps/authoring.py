@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from qrspi.core.filenames import feedback_file
 from qrspi.core.hints import TYPE_CHECKING
-from qrspi.core.model import Ask, Next
+from qrspi.core.model import Ask, Next, counted
 from qrspi.core.pipeline import STEP, subject_of, upstream
 from qrspi.core.records import approvals, feedback, step_text
 from qrspi.core.records.approvals import Record
@@ -92,7 +92,6 @@ def needed(facts: Facts) -> tuple[str, ...]:
 
 
 def is_returned(facts: Facts) -> bool:
-    """Whether the text was returned to draft and is still the same."""
     entry = approvals.newest(facts.records, facts.step)
     if entry is None or entry.event not in ("rewind", "phase"):
         return False
@@ -100,7 +99,6 @@ def is_returned(facts: Facts) -> bool:
 
 
 def _outdated(facts: Facts) -> tuple[str, ...]:
-    """Answers to other questions than are asked now, or a summary of other answers."""
     if not any(one.made for one in approvals.newest_first(facts.records, approvals.MADE)):
         return ()
     from qrspi.core.steps import research_sources
@@ -112,16 +110,15 @@ def _outdated(facts: Facts) -> tuple[str, ...]:
 
 
 def _is_empty_draft(goals: bytes) -> bool:
-    text = frontmatter.text_of(goals)
-    drafts = (EMPTY_GOALS, _WITH_CRITERIA)
-    return text in (*(frontmatter.text_of(draft.encode()) for draft in drafts), _HEADINGS)
+    drafts = (EMPTY_GOALS.encode(), _WITH_CRITERIA.encode(), _HEADINGS)
+    return frontmatter.text_of(goals) in map(frontmatter.text_of, drafts)
 
 
 _RETURNS = {"reject": "rejected", "rewind": "returned to draft", "unapprove": "taken back"}
 
 
 def returned(facts: Facts) -> str:
-    """Who sent the text back and when, said before what is asked for now; '' when nobody did."""
+    """Who sent the text back and when, said before what is asked for now."""
     entry = approvals.newest(facts.records, facts.step)
     word = _RETURNS.get(entry.event) if entry else ""
     if entry is None or not word:
@@ -138,8 +135,8 @@ def _signed(entry: Record) -> str:
 
 
 def _to_write(facts: Facts) -> str:
-    """What is asked of the author, after what became of an earlier text. Git is asked for that only
-    where a text was reviewed or decided about."""
+    """What became of an earlier text is asked of git only where one was reviewed or decided
+    about."""
     artifact, entry = STEP[facts.step].artifact, approvals.newest(facts.records, facts.step)
     if facts.statuses.get(facts.step) != "missing":
         return f"{returned(facts)}Write {artifact}"
@@ -157,7 +154,6 @@ def _to_write(facts: Facts) -> str:
 
 
 def newest_feedback(tree: Tree, step: str) -> str:
-    """The path of the step's newest feedback; '' when there is none."""
     number = feedback.newest(tree, step)
     return feedback_file(step, number) if number else ""
 
@@ -184,10 +180,8 @@ def asked(facts: Facts, why: tuple[str, ...]) -> Next:
             return _answers(facts, why, found)
         why += found.inquiry.not_dispatched
     inputs = [*upstream(facts.step, facts.route, facts.names)]
-    if "feedback" in facts.names and (path := newest_feedback(facts.tree, facts.step)):
-        inputs.append(path)
     if "feedback" in facts.names:
-        inputs += _comments(facts)
+        inputs += filter(None, (newest_feedback(facts.tree, facts.step), *_comments(facts)))
     return Next(
         action="author",
         who="human" if facts.step == "goals" else "agent",
@@ -203,17 +197,17 @@ def asked(facts: Facts, why: tuple[str, ...]) -> Next:
     )
 
 
-def _why_open(found: Asked) -> tuple[str, ...]:
-    names = [question.name for question in found.inquiry.open]
-    returned = ", ".join(name for name in names if name in found.sent_back)
-    before = ", ".join(name for name in names if name in found.changed)
-    new = len([name for name in names if name not in found.sent_back | found.changed])
-    said = (
+def _why_open(asked: Asked) -> tuple[str, ...]:
+    names = [question.name for question in asked.inquiry.open]
+    returned = ", ".join(name for name in names if name in asked.sent_back)
+    before = ", ".join(name for name in names if name in asked.changed)
+    new = len([name for name in names if name not in asked.sent_back | asked.changed])
+    reasons = (
         f"{new} question{'s have' if new > 1 else ' has'} no answer yet" if new else "",
         f"the feedback names {returned}, and the answer is still what it was" if returned else "",
         f"another question was asked when {before} was answered" if before else "",
     )
-    return tuple(filter(None, said))
+    return tuple(filter(None, reasons))
 
 
 def _comments(facts: Facts) -> tuple[str, ...]:
@@ -226,27 +220,25 @@ def _comments(facts: Facts) -> tuple[str, ...]:
 
 def _answers(facts: Facts, why: tuple[str, ...], asked: Asked) -> Next:
     """One author for each question. The summary is written when all have answered."""
-    found = asked.inquiry
-    files = tuple(question.file for question in found.open)
+    questions = asked.inquiry.open
+    files = tuple(question.file for question in questions)
     sent_back = newest_feedback(facts.tree, facts.step) if "feedback" in facts.names else ""
-    first = found.open[0].name
-    count = f"{len(files)} question{'s' if len(files) > 1 else ''}"
-    where, told = (f"each in a file of its own ({', '.join(files)})", "the first")
+    first = questions[0].name
+    count = counted(len(files), "question")
+    where, who = (f"each in a file of its own ({', '.join(files)})", "the first")
     if len(files) == 1:
-        where, told = f"in {files[0]}", "an agent"
+        where, who = f"in {files[0]}", "an agent"
     return Next(
         action="author",
         who="agent",
         summary=f"{returned(facts)}Answer {count} of questions.md, {where}, then run "
-        f"`qrspi next {facts.run}`. `qrspi prompt {facts.run} {first}` prints what to tell {told}; "
+        f"`qrspi next {facts.run}`. `qrspi prompt {facts.run} {first}` prints what to tell {who}; "
         f"{_KEPT}.",
-        because=(*why, *_why_open(asked), *found.not_dispatched),
+        because=(*why, *_why_open(asked), *asked.inquiry.not_dispatched),
         step=facts.step,
         missing=files,
-        inputs=("questions.md", *((sent_back,) if sent_back else ())),
-        asks=tuple(
-            Ask("research-question", facts.step, target=question.name) for question in found.open
-        ),
+        inputs=tuple(filter(None, ("questions.md", sent_back))),
+        asks=tuple(Ask("research-question", facts.step, target=one.name) for one in questions),
         command=f"qrspi next {facts.run}",
         kind="author",
     )

@@ -1,9 +1,8 @@
 """Steps that a quick run approves by itself: their log, and what a killed command left of one.
 
-The log is cascade-audit.log, one object a line. An entry is written before anything is approved. It
-also identifies the entry of a command that was killed half way: by the hash of the round's
-manifest, since a new phase numbers its rounds from 01 again, and by the number of the step's
-records, since clocks do not give the order.
+The log is cascade-audit.log, one object a line. An entry is written before anything is approved.
+What a killed command left is known by the hash of the round's manifest, since a new phase numbers
+its rounds from 01 again, and by the number of the step's records, since clocks give no order.
 """
 
 from __future__ import annotations
@@ -43,19 +42,16 @@ class CascadeEntry(NamedTuple):
 
 
 def entry(facts: Facts, loop: Loop) -> CascadeEntry:
-    """The entry about a clean round, from what was just read of it. The time is added when it is
-    written."""
+    """The time is added when it is written."""
     assert loop.files is not None
-    wrote = {finding.tag for finding in loop.files.findings}
-    wrote |= {clean.tag for clean in loop.files.cleans}
     expected = reviewers.expected_tags(loop.subject, facts.config)
     return CascadeEntry(
         artifact=loop.subject.key,
         trigger_round=loop.round,
         rationale="initial-clean" if loop.round - facts.base == 1 else "first-fix-clean",
-        reviewer_tags=tuple(dict.fromkeys((*expected, *sorted(wrote)))),
+        reviewer_tags=tuple(dict.fromkeys((*expected, *loop.answered))),
         sentinel_files=tuple(f"{loop.paths.directory}/{one.file}" for one in loop.files.cleans),
-        manifest=_manifest_hash(facts, loop),
+        manifest=sha256(content(facts.tree, loop.paths.manifest)).hexdigest(),
         records=_records(facts),
     )
 
@@ -75,15 +71,12 @@ def render(entry: CascadeEntry) -> dict[str, Any]:
 
 
 def sentinel(entry: CascadeEntry, tag: str) -> bytes:
-    text = (
-        f"---\nartifact: {entry.artifact}\nround: {entry.trigger_round}\nreviewer: {tag}\n"
-        "kept: 0\n---\n"
-    )
-    return text.encode()
+    about = f"artifact: {entry.artifact}\nround: {entry.trigger_round}\nreviewer: {tag}\n"
+    return f"---\n{about}kept: 0\n---\n".encode()
 
 
 def read(content: bytes | Fault) -> tuple[CascadeEntry, ...] | Problem:
-    """All well-formed entries in order. A torn or foreign line says nothing."""
+    """A torn or foreign line says nothing."""
     if isinstance(content, Fault):
         return approvals.no_cascades(content) or ()
     return tuple(entry for line in content.split(b"\n") if (entry := _line(line)))
@@ -167,10 +160,6 @@ def is_open(facts: Facts, found: CascadeEntry, wanted: CascadeEntry) -> bool:
 def _records(facts: Facts) -> int:
     found = approvals.newest_first(facts.records, approvals.naming(facts.step))
     return sum(record.mark(facts.step) is not None for record in found)
-
-
-def _manifest_hash(facts: Facts, loop: Loop) -> str:
-    return sha256(content(facts.tree, loop.paths.manifest)).hexdigest()
 
 
 def by_cascade(facts: Facts) -> tuple[str, ...]:

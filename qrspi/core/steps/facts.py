@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
 
 class Facts(NamedTuple):
-    """What is read before the current step is looked at."""
-
     tree: Tree
     config: Config
     route: tuple[str, ...]
@@ -46,8 +44,6 @@ class Facts(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """The current step's next action, and the loop it was derived from."""
-
     next: Next
     loop: Loop | None = None
     checkpoints: tuple[CheckpointRow, ...] = ()
@@ -57,8 +53,7 @@ class Answer(NamedTuple):
 def gather(
     tree: Tree, config: Config, route: tuple[str, ...], *, ask_git: bool = True
 ) -> tuple[Facts, tuple[Problem, ...]]:
-    """The statuses of all artifacts of the route, with warnings. Without `ask_git`, a removed
-    record of decisions is not noticed."""
+    """Without `ask_git`, a removed record of decisions is not noticed."""
     names = frozenset(entry.name for entry in entries(tree, ""))
     statuses: dict[str, Status] = {}
     warnings: list[Problem] = []
@@ -71,7 +66,6 @@ def gather(
     if decided == () and ask_git and _is_lost(tree, names, statuses):
         decided = approvals.lost(tree.place)
     unread, records = (decided, ()) if isinstance(decided, Problem) else (None, decided)
-    phase = _phase(tree) if "phases" in names else 1
     facts = Facts(
         tree=tree,
         config=config,
@@ -80,7 +74,7 @@ def gather(
         tasks=tasks,
         records=records,
         names=names,
-        phase=phase,
+        phase=_phase(tree) if "phases" in names else 1,
         unread=unread,
     )
     return believed(facts), tuple(warnings)
@@ -169,7 +163,6 @@ def approved_tests(facts: Facts) -> StateOfTests | None:
 
 
 def stale_approvals(facts: Facts) -> tuple[Problem, ...]:
-    """Approved artifacts of steps that come after the current one."""
     if facts.step not in facts.route:
         return ()
     later = facts.route[facts.route.index(facts.step) + 1 :]
@@ -195,7 +188,6 @@ def changed_since(facts: Facts) -> tuple[Problem, ...]:
 
 
 def is_edited(facts: Facts, step: str) -> bool:
-    """Whether the text differs from the one that was approved."""
     known = approvals.last_approval(facts.records, step)
     return known is not None and not approvals.is_text(facts.tree, step, known.body_hash)
 
@@ -221,13 +213,12 @@ def _upstream_changed(facts: Facts, approved: list[str]) -> list[Problem]:
     problems = []
     for at, step in enumerate(approved):
         before = {up: _hash_before(facts.records, step, up) for up in approved[:at]}
-        changed = [
-            up
+        names = ", ".join(
+            STEP[up].artifact
             for up, known in before.items()
             if known is not None and not approvals.is_text(facts.tree, up, known)
-        ]
-        if changed:
-            names = ", ".join(STEP[up].artifact for up in changed)
+        )
+        if names:
             text = f"{STEP[step].artifact} was approved before {names} changed"
             problems.append(Problem("upstream-changed", text, file=STEP[step].artifact))
     return problems
@@ -245,7 +236,6 @@ def _hash_before(records: Sequence[Record], step: str, up: str) -> str | None:
 
 
 def unmet(facts: Facts, step: str) -> tuple[str, ...]:
-    """The artifacts that must be approved before `step` is worked on, and are not."""
     missing = [
         STEP[need].artifact
         for need in prerequisites(step, facts.route)
@@ -259,8 +249,7 @@ def unmet(facts: Facts, step: str) -> tuple[str, ...]:
 
 
 def status_of(facts: Facts, step: str) -> Status:
-    known = facts.statuses.get(step)
-    if known:
+    if known := facts.statuses.get(step):
         return known
     statuses: dict[str, Status] = {step: artifact_status(facts.tree, step, facts.names)[0]}
     return believed(facts._replace(statuses=statuses)).statuses[step]
@@ -275,7 +264,6 @@ def approval_of(facts: Facts, step: str) -> Approval | None:
 
 
 def rerouted(facts: Facts) -> tuple[Problem, ...]:
-    """A route that differs from that of the newest decision."""
     pipeline, record = facts.config.pipeline or "", approvals.newest_on_a_route(facts.records)
     if record is None or record.route == approvals.route_text(pipeline, facts.route):
         return ()
@@ -284,14 +272,11 @@ def rerouted(facts: Facts) -> tuple[Problem, ...]:
 
     left = [step for step in STEP if step not in facts.route]
     settled = any(artifact_status(facts.tree, step)[0] == "approved" for step in (*left, "plan"))
-    change = route_record.changed_by_hand(
-        record, pipeline, facts.route, facts.run, free=not settled
-    )
-    return (change,)
+    free = not settled
+    return (route_record.changed_by_hand(record, pipeline, facts.route, facts.run, free=free),)
 
 
 def unproven(facts: Facts) -> tuple[Problem, ...]:
-    """Texts that say approved, and whose approval is not on record."""
     if facts.config.approvals == "recorded":
         return tuple(decisions.problem(facts.run, claim) for claim in facts.claims.values())
     unrecorded = [step for step in facts.route if approval_of(facts, step) == "unrecorded"]

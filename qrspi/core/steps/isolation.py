@@ -21,7 +21,6 @@ _SUMMARY = STEP["research"].artifact
 
 
 def breaches(tree: Tree, subject: Subject) -> tuple[Problem, ...]:
-    """What keeps the step's reviewers from being sent, place by place."""
     match subject.key:
         case "questions":
             return tuple(_in_questions(tree))

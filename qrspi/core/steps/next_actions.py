@@ -3,6 +3,8 @@ must correct something first."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from qrspi.core.model import Action, Ask, Next, NextKind, Option, Problem, Who
 from qrspi.core.rounds.loop import Loop
 from qrspi.core.steps.facts import Facts
@@ -34,11 +36,26 @@ def by_engine(
     )
 
 
+# What an agent or a person does about a loop's newest round.
+_OF_ROUND: Mapping[NextKind, tuple[Action, Who]] = {
+    "review": ("review", "agent"),
+    "verify": ("verify", "agent"),
+    "fix": ("apply-fixes", "agent"),
+    "fix-files": ("review", "agent"),
+    "implement": ("apply-fixes", "agent"),
+    "approve": ("approve", "human"),
+    "pause": ("decide", "human"),
+    "failure": ("decide", "human"),
+    "loop": ("decide", "human"),
+    "cap": ("decide", "human"),
+    "imported-round": ("decide", "human"),
+    "precondition": ("blocked", "human"),
+}
+
+
 def about_round(
     facts: Facts,
     loop: Loop,
-    action: Action,
-    who: Who,
     kind: NextKind,
     summary: str,
     *,
@@ -49,7 +66,7 @@ def about_round(
     options: tuple[Option, ...] = (),
     command: str = "",
 ) -> Next:
-    """What an agent or a person does about a loop's newest round."""
+    action, who = _OF_ROUND[kind]
     return Next(
         action=action,
         who=who,
@@ -73,8 +90,7 @@ def blocked_by(
     loop: Loop | None = None,
     asks: tuple[Ask, ...] = (),
 ) -> Next:
-    """Files that a person corrects before anything goes on, or has corrected by the agents in
-    `asks`."""
+    """Files that a person corrects, or has corrected by the agents in `asks`."""
     more = f" (+{len(problems) - 1} more)" if len(problems) > 1 else ""
     return Next(
         action="blocked",

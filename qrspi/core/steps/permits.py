@@ -125,7 +125,6 @@ _WAITS: dict[Action, str] = {
 
 
 def now(following: Next) -> str:
-    """Where the run stands, in a few words."""
     step = following.step or "the run"
     it = f"{step} round {following.round}" if following.round else step
     return _WAITS[following.action].format(it=it, step=step)
@@ -139,7 +138,6 @@ def _not_waiting(loop: Loop, name: str) -> str:
 
 
 def loop_back(facts: Facts, loop: Loop, name: str, to: str | None) -> str | Problem:
-    """The step that a loop back for this finding goes to, or why it cannot be named."""
     steps = upstream(facts.route, loop.subject.step)
     item = next(item for item in loop.triaged if item.finding.name == name)
     if item.verdict == "propose":

@@ -3,7 +3,7 @@ what reviewers kept, and what the engine decided by itself."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 from qrspi.core.filenames import RoundPaths, loop_choice
 from qrspi.core.pipeline import CODE_STEPS, STEP, subject_of
@@ -28,7 +28,6 @@ _DID = {
 
 
 def lines(facts: Facts, loop: Loop) -> tuple[str, ...]:
-    """At most two points."""
     return tuple(filter(None, (_changed(facts, loop), _weighed(facts, loop))))
 
 
@@ -66,21 +65,22 @@ def _changed_files(facts: Facts, seen: Record) -> str:
     from qrspi.core.steps import research_sources
 
     files = research_sources.changed(facts.tree, seen.made)
-    more = len(files) - MOST_SECTIONS
-    named = (*files[:MOST_SECTIONS], *([f"{more} more"] if more > 0 else []))
-    return f"{_listed(named)} {'has' if len(files) == 1 else 'have'}"
+    return f"{_listed(_first(files))} {'has' if len(files) == 1 else 'have'}"
+
+
+def _first(names: Sequence[str]) -> list[str]:
+    more = len(names) - MOST_SECTIONS
+    return [*names[:MOST_SECTIONS], *([f"{more} more"] if more > 0 else [])]
 
 
 def _sections(facts: Facts, artifact: str, path: str) -> str:
-    """The names of sections that have changed since the text was rejected."""
     current = facts.tree.read(artifact)
     previous = feedback.previous(facts.tree.read(path)) if path else Fault("absent")
     if isinstance(current, Fault) or isinstance(previous, Fault):
         return ""
     before, after = _by_title(previous), _by_title(current)
     names = [title for title in after | before if after.get(title) != before.get(title)]
-    more = len(names) - MOST_SECTIONS
-    return ", ".join((*names[:MOST_SECTIONS], *([f"{more} more"] if more > 0 else [])))
+    return ", ".join(_first(names))
 
 
 def _by_title(data: bytes) -> dict[str, bytes]:
@@ -120,12 +120,12 @@ def _by_engine(facts: Facts, loop: Loop, dropped: int) -> str:
         if facts.statuses[step] == "approved"
         and approvals.approval(facts.records, step) == "engine"
     ]
-    said = (
+    did = (
         f"{dropped} dropped" if dropped else "",
         "reviewed again without asking" if looped else "",
         f"{_listed(approved)} approved" if approved else "",
     )
-    return ", ".join(filter(None, said))
+    return ", ".join(filter(None, did))
 
 
 def _rounds(numbers: list[int]) -> str:
@@ -133,6 +133,6 @@ def _rounds(numbers: list[int]) -> str:
     return f"round {first}" if first == last else f"rounds {first} to {last}"
 
 
-def _listed(names: Iterable[str]) -> str:
+def _listed(names: Sequence[str]) -> str:
     *others, last = names
     return f"{', '.join(others)} and {last}" if others else last

@@ -49,12 +49,10 @@ def finished_phase(tree: Tree) -> int:
 
 
 def answer(facts: Facts) -> Next | None:
-    """What follows from the choice; None while there is none."""
     return under_way(facts) or _edit(facts)
 
 
 def under_way(facts: Facts) -> Next | None:
-    """The rest of a move that has begun."""
     chosen = course(facts)
     if chosen.major:
         return _finish(facts, "replan-major", f"Go back to {chosen.major.step}")

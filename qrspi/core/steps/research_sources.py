@@ -21,19 +21,16 @@ SUMMARY = STEP["research"].artifact
 
 def made(tree: Tree) -> tuple[Made, ...]:
     """The answers and the summary as they are now, those that are there."""
-    return tuple(one for one in (*_answers(tree), _summary(tree)) if one.file_hash)
+    return tuple(one for one in _all_made(tree) if one.file_hash)
 
 
-def _answers(tree: Tree) -> Iterator[Made]:
+def _all_made(tree: Tree) -> Iterator[Made]:
     for one in questions.parse(content(tree, questions.ARTIFACT))[0]:
         asked = frontmatter.body_hash((" ".join(one.text.split()).encode(),))
         yield Made(one.file, step_text.file_hash(tree, one.file), asked)
-
-
-def _summary(tree: Tree) -> Made:
     files = step_text.companions(tree, "research")
     hashes = (f"{path} {step_text.file_hash(tree, path)}".encode() for path in files)
-    return Made(SUMMARY, step_text.file_hash(tree, SUMMARY), frontmatter.body_hash(hashes))
+    yield Made(SUMMARY, step_text.file_hash(tree, SUMMARY), frontmatter.body_hash(hashes))
 
 
 def outdated(tree: Tree, records: Iterable[Record]) -> frozenset[str]:

@@ -3,16 +3,7 @@
 from __future__ import annotations
 
 from qrspi.core.hints import assert_never
-from qrspi.core.model import (
-    Ask,
-    AskKind,
-    Next,
-    NextKind,
-    Option,
-    Problem,
-    Round,
-    counted,
-)
+from qrspi.core.model import Ask, AskKind, Next, NextKind, Option, Problem, Round, counted
 from qrspi.core.records import approvals
 from qrspi.core.rounds.loop import SKIPPABLE, Loop
 from qrspi.core.steps import after_round, authoring
@@ -45,10 +36,11 @@ def from_loop(facts: Facts, loop: Loop) -> Next:
         case "none" | "abandoned":
             return prepare_next(facts, loop, loop.because)
         case "closed":
-            gate = after_round.after_closed(facts, loop)
-            return _after(facts, loop, gate)
+            return _after(facts, loop, after_round.after_closed(facts, loop))
         case _ if loop.imported and not loop.taken_over:
-            return _left_open(facts, loop)
+            from qrspi.core.steps import stopped_rounds
+
+            return stopped_rounds.left_open(facts, loop)
         case _ if blocked := unprepared(facts, loop):
             return blocked
         case "reviewing" if loop.is_renewable:
@@ -65,9 +57,8 @@ def from_loop(facts: Facts, loop: Loop) -> Next:
             return _verify(facts, loop)
         case "scored":
             kind: NextKind = "assemble-task" if loop.subject.is_task else ""
-            return by_engine(
-                facts, "assemble", kind, _of_round("Collect the findings of", loop), loop=loop
-            )
+            what = _of_round("Collect the findings of", loop)
+            return by_engine(facts, "assemble", kind, what, loop=loop)
         case "paused":
             from qrspi.core.steps import stopped_rounds
 
@@ -92,8 +83,7 @@ def prepare_next(facts: Facts, loop: Loop, because: tuple[str, ...], kind: NextK
     if loop.subject.key == "plan":
         from qrspi.core.artifacts import plan_tasks
 
-        faults = plan_tasks.without_file(facts.tree) or plan_tasks.without_need(facts.tree)
-        if faults:
+        if faults := plan_tasks.without_file(facts.tree) or plan_tasks.without_need(facts.tree):
             return blocked_by(facts, "plan-tasks", faults, loop, author_of(loop))
     if loop.subject.key in ("questions", "research"):
         from qrspi.core.steps import isolation
@@ -146,12 +136,6 @@ def unprepared(facts: Facts, loop: Loop) -> Next | None:
     return stopped_rounds.unprepared(facts, loop)
 
 
-def _left_open(facts: Facts, loop: Loop) -> Next:
-    from qrspi.core.steps import stopped_rounds
-
-    return stopped_rounds.left_open(facts, loop)
-
-
 def _asks(loop: Loop, kind: AskKind, targets: tuple[str, ...]) -> tuple[Ask, ...]:
     return tuple(Ask(kind, loop.subject.key, loop.round, target) for target in targets)
 
@@ -164,8 +148,6 @@ def _review(facts: Facts, loop: Loop) -> Next:
     return about_round(
         facts,
         loop,
-        "review",
-        "agent",
         "review",
         f"Send {count} of {loop.subject.key} round {loop.round} ({', '.join(missing)}); "
         f"{_hands_in(facts, loop, missing)}. {_ways(facts, asks)}",
@@ -185,7 +167,7 @@ def _hands_in(facts: Facts, loop: Loop, tags: tuple[str, ...]) -> str:
 
 
 def _ways(facts: Facts, asks: tuple[Ask, ...]) -> str:
-    """How agents are sent: by the engine, or by a host that gives them their prompts."""
+    """By the engine, or by a host that gives them their prompts."""
     agents, first = ("the agent", "it") if len(asks) == 1 else ("them all", "the first")
     reached = facts.config.commands or facts.config.providers
     need = "config.md has a command or provider, or your settings have workers"
@@ -204,8 +186,6 @@ def _verify(facts: Facts, loop: Loop) -> Next:
     return about_round(
         facts,
         loop,
-        "verify",
-        "agent",
         "verify",
         f"Score {counted(len(missing), 'finding')} of {loop.subject.key} round {loop.round}: "
         f"{each} needs a .score.yml beside it in {loop.paths.directory}. {_ways(facts, asks)}",
@@ -229,9 +209,7 @@ def _failure(facts: Facts, loop: Loop) -> Next:
     skippable = bool(loop.failures) and all(item.code in SKIPPABLE for item in loop.failures)
     options = FAILURE_OPTIONS if skippable else FAILURE_OPTIONS[1:]
     command = f"qrspi resolve {facts.run} retry"
-    return about_round(
-        facts, loop, "decide", "human", "failure", line, options=options, command=command
-    )
+    return about_round(facts, loop, "failure", line, options=options, command=command)
 
 
 def _fix_files(facts: Facts, loop: Loop, read: Round) -> Next:
@@ -241,8 +219,6 @@ def _fix_files(facts: Facts, loop: Loop, read: Round) -> Next:
     return about_round(
         facts,
         loop,
-        "review",
-        "agent",
         "fix-files",
         f"{faults} in what was written for {loop.subject.key} round {loop.round}: whoever wrote "
         f"it corrects it{others}. To have it made again: `qrspi resolve {facts.run} retry`.",
@@ -264,8 +240,6 @@ def _fix(facts: Facts, loop: Loop) -> Next:
     return about_round(
         facts,
         loop,
-        "apply-fixes",
-        "agent",
         "fix",
         f"Apply {counted(len(loop.to_apply), 'finding')} to {loop.subject.artifact} and say what "
         f"was done in {loop.paths.dispositions}. {_ways(facts, asks)}",
@@ -315,8 +289,6 @@ def _approve(facts: Facts, loop: Loop, gate: Gate) -> Next:
         facts,
         loop,
         "approve",
-        "human",
-        "approve",
         f"{_taken_back(facts)}{gate.review}.{remarked}{first} {'Read' if settled else 'Or read'} "
         f"{loop.subject.artifact}, then `{command}` or `qrspi reject {facts.run} "
         f"{loop.subject.key} -m TEXT`.",
@@ -331,8 +303,6 @@ def _ask(facts: Facts, loop: Loop, gate: Gate) -> Next:
     return about_round(
         facts,
         loop,
-        "decide",
-        "human",
         "loop",
         f"{gate.review}. 1) Present for review 2) Loop until clean (recommended): "
         f"`qrspi resolve {facts.run} loop`.",

@@ -33,8 +33,6 @@ def ask_at_cap(facts: Facts, loop: Loop, gate: Gate) -> Next:
     return about_round(
         facts,
         loop,
-        "decide",
-        "human",
         "cap",
         f"The review loop of {loop.subject.key} stops here: {gate.cap.reason}; it is "
         f"{outlook.word}. {ways}.",
@@ -46,12 +44,10 @@ def ask_at_cap(facts: Facts, loop: Loop, gate: Gate) -> Next:
 
 def _write_escape(facts: Facts, loop: Loop, cap: Cap) -> Next:
     """Unresolved findings are written down before anybody is asked."""
-    what = (
-        f"The review loop of {loop.subject.key} stops here: {cap.reason}. Write down what is "
-        "unresolved"
-    )
-    answer = by_engine(facts, "decide", "escape", what, (cap.reason,), loop=loop)
-    return answer._replace(options=CAP_OPTIONS)
+    stops = f"The review loop of {loop.subject.key} stops here: {cap.reason}"
+    what = f"{stops}. Write down what is unresolved"
+    following = by_engine(facts, "decide", "escape", what, (cap.reason,), loop=loop)
+    return following._replace(options=CAP_OPTIONS)
 
 
 IMPORTED_OPTIONS = (
@@ -73,8 +69,6 @@ def left_open(facts: Facts, loop: Loop) -> Next:
     return about_round(
         facts,
         loop,
-        "decide",
-        "human",
         "imported-round",
         f"Round {loop.round} of {loop.subject.key} was made elsewhere and is not closed: "
         f"{answers(resolve, (usual.key, other.key))}.",
@@ -87,16 +81,14 @@ def unprepared(facts: Facts, loop: Loop) -> Next:
     if loop.manifest is not None:
         return _unproven(facts, loop)
     folder, take = loop.paths.directory, f"qrspi import {RUNS}/{facts.run}"
-    said = f"{folder} holds files but was never prepared"
+    fault = f"{folder} holds files but was never prepared"
     why = f"{folder} has no manifest, so nobody knows who was sent"
     if loop.problem and loop.problem.file == loop.paths.manifest:
-        said = f"{loop.problem.message}; {loop.problem.hint}"
+        fault = f"{loop.problem.message}; {loop.problem.hint}"
         why = f"{loop.problem.file} cannot be read, so nobody knows who was sent"
     ways = f"`{take}` takes it in as made elsewhere, `{_adopt(facts, loop)}` as a round of this run"
-    summary = f"precondition-violation: {said}. {ways}."
-    return about_round(
-        facts, loop, "blocked", "human", "precondition", summary, because=(why,), command=take
-    )
+    summary = f"precondition-violation: {fault}. {ways}."
+    return about_round(facts, loop, "precondition", summary, because=(why,), command=take)
 
 
 def _adopt(facts: Facts, loop: Loop) -> str:
@@ -112,9 +104,7 @@ def _unproven(facts: Facts, loop: Loop) -> Next:
         ways = f"Take the round up with `{command}`."
     summary = f"Round {loop.round} of {loop.subject.key} is {loop.opening}: {why}. {ways}"
     because = (f"round {loop.round} is {loop.opening}: {why}",)
-    return about_round(
-        facts, loop, "blocked", "human", "precondition", summary, because=because, command=command
-    )
+    return about_round(facts, loop, "precondition", summary, because=because, command=command)
 
 
 def ask_about_findings(facts: Facts, loop: Loop) -> Next:
@@ -126,8 +116,6 @@ def ask_about_findings(facts: Facts, loop: Loop) -> Next:
     following = about_round(
         facts,
         loop,
-        "decide",
-        "human",
         "pause",
         f"{counted(len(names), 'finding')} of {loop.subject.key} round {loop.round} for you to "
         f"decide: {answers(decide, ('apply', 'skip'))}{back}.",
