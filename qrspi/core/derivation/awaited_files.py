@@ -45,14 +45,14 @@ def awaited(following: Next) -> tuple[AwaitedFile, ...]:
     asked = [one for ask in (*following.asks, *following.beside) for one in _answers(ask)]
     match following.kind:
         case "fix-files":
-            found = [*map(_to_correct, following.inputs), *asked]
+            files = [*map(_to_correct, following.inputs), *asked]
         case "pause":
             pause = filenames.pause_file(following.step, following.round)
-            found = [AwaitedFile(pause, "decisions")]
+            files = [AwaitedFile(pause, "decisions")]
         case _:
             named = (name for name in following.missing if name.endswith(".md"))
-            found = asked or [AwaitedFile(name, _kind(name)) for name in named]
-    return tuple(dict.fromkeys(found))
+            files = asked or [AwaitedFile(name, _kind(name)) for name in named]
+    return tuple(dict.fromkeys(files))
 
 
 def _to_correct(file: str) -> AwaitedFile:

@@ -1,6 +1,5 @@
 """A run explained: one page that tells a newcomer how it stands, and the reasons, from the route
-down to the one next action. To fit, whole parts are left out, the least important first. The same
-files always give the same page."""
+down to the one next action. To fit, whole parts are left out, the least important first."""
 
 from __future__ import annotations
 
@@ -8,7 +7,7 @@ from collections.abc import Iterator
 
 from qrspi.core.derivation.derive import Survey
 from qrspi.core.filenames import prompt_file
-from qrspi.core.model import RunState, Triaged
+from qrspi.core.model import Next, RunState, Triaged
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import MARKER, STEP, prerequisites
 from qrspi.core.records.approvals import Record
@@ -27,7 +26,10 @@ class Page(NamedTuple):
 
     @property
     def text(self) -> str:
-        return _text(self.parts, self.left_out)
+        sections = ["\n".join((f"## {part.title}", "", *part.lines)) for part in self.parts]
+        if self.left_out:
+            sections.append(f"(left out to fit: {', '.join(self.left_out)})")
+        return "\n\n".join(sections) + "\n"
 
 
 def page(survey: Survey, most: int) -> Page:
@@ -41,34 +43,26 @@ def page(survey: Survey, most: int) -> Page:
     return Page(parts[:1], tuple(part.title for part in parts[1:]))
 
 
-def _text(parts: tuple[Part, ...], left_out: tuple[str, ...]) -> str:
-    sections = ["\n".join((f"## {part.title}", "", *part.lines)) for part in parts]
-    if left_out:
-        sections.append(f"(left out to fit: {', '.join(left_out)})")
-    return "\n\n".join(sections) + "\n"
-
-
 def _parts(survey: Survey) -> tuple[Part, ...]:
     state, facts = survey.state, survey.facts
     found = (
-        Part(f"{state.run}: what is next", _now(state)),
+        Part(f"{state.run}: what is next", _now(state.next)),
         Part("Open findings", _findings(survey)),
         Part("Open comments", _comments(survey)),
         Part("Files to read", _files(state)),
         Part("Where each step stands", _steps(state)),
-        Part("Decisions so far", _decisions(survey)),
+        Part("Decisions so far", tuple(map(_record, reversed(facts.records if facts else ())))),
         Part("Gates", tuple(f"- {line}" for line in (_gates(facts) if facts else ()))),
         Part("Warnings", tuple(f"- {item.message}" for item in (*state.errors, *state.warnings))),
     )
     return tuple(part for part in found if part.lines)
 
 
-def _now(state: RunState) -> tuple[str, ...]:
-    answer = state.next
-    lines = [answer.summary, *(f"- {line}" for line in answer.care)]
-    lines += [f"- because {reason}" for reason in answer.because]
-    lines += [f"- `{option.key}`: {option.label}" for option in answer.options]
-    return (*lines, f"- run `{answer.command}`") if answer.command else tuple(lines)
+def _now(following: Next) -> tuple[str, ...]:
+    lines = [following.summary, *(f"- {line}" for line in following.care)]
+    lines += [f"- because {reason}" for reason in following.because]
+    lines += [f"- `{option.key}`: {option.label}" for option in following.options]
+    return (*lines, f"- run `{following.command}`") if following.command else tuple(lines)
 
 
 def _findings(survey: Survey) -> tuple[str, ...]:
@@ -85,8 +79,8 @@ def _findings(survey: Survey) -> tuple[str, ...]:
 
 def _finding(item: Triaged) -> str:
     finding = item.finding
-    first = finding.message.strip().partition("\n")[0]
-    return f"- {finding.name} ({finding.severity}, {finding.effective_type}): {first}"
+    kind = f"{finding.severity}, {finding.effective_type}"
+    return f"- {finding.name} ({kind}): {_first(finding.message)}"
 
 
 def _comments(survey: Survey) -> tuple[str, ...]:
@@ -116,11 +110,6 @@ def _steps(state: RunState) -> tuple[str, ...]:
     )
 
 
-def _decisions(survey: Survey) -> tuple[str, ...]:
-    records = survey.facts.records if survey.facts else ()
-    return tuple(_record(record) for record in reversed(records))
-
-
 def _gates(facts: Facts) -> tuple[str, ...]:
     """What the gates on plans and tasks have said, where one is on."""
     if facts.config.gates is None or not facts.tasks:
@@ -137,21 +126,21 @@ def _record(record: Record) -> str:
     option = " ".join(record.option.split())
     if record.event in _ANSWERS:
         return f"- {_ANSWERS[record.event]}: {option}, said{by}{on}"
-    said = f" {option}" if option else ""
-    return f"- {artifact}: {record.event}{said}{by}{on}"
+    chosen = f" {option}" if option else ""
+    return f"- {artifact}: {record.event}{chosen}{by}{on}"
 
 
 # Records of a setting, which are about no text.
 _ANSWERS = {"test-command": "what runs the tests", "onto": "the branch for tasks"}
 
 
-def reasons(found: Survey) -> tuple[str, ...]:
+def reasons(survey: Survey) -> tuple[str, ...]:
     """A line each, in the order in which they were decided."""
-    if found.facts is None:
-        return found.state.next.because
-    loop = _loop(found.loop) if found.loop else ()
-    lines = [*_step(found.facts), *loop, *_gates(found.facts)]
-    return tuple(dict.fromkeys((*lines, *found.state.next.because)))
+    facts, loop, because = survey.facts, survey.loop, survey.state.next.because
+    if facts is None:
+        return because
+    lines = (*_step(facts), *(_loop(loop) if loop else ()), *_gates(facts), *because)
+    return tuple(dict.fromkeys(lines))
 
 
 def _step(facts: Facts) -> Iterator[str]:

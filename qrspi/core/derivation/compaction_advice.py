@@ -21,14 +21,14 @@ _REASONS = {
 }
 
 
-def checkpoint(answer: Next) -> Compaction | None:
-    if answer.who == "human":
+def checkpoint(following: Next) -> Compaction | None:
+    if following.who == "human":
         return Compaction("piggyback")
-    reason = _REASONS.get(answer.action)
-    if answer.who != "agent" or reason is None:
+    reason = _REASONS.get(following.action)
+    if following.who != "agent" or reason is None:
         return None
-    kind = "pre-handoff" if answer.action == "author" else "pre-fanout"
-    subject = f"Recommend /compact ({kind}) — {answer.step}"
+    kind = "pre-handoff" if following.action == "author" else "pre-fanout"
+    subject = f"Recommend /compact ({kind}) — {following.step}"
     return Compaction(kind, subject, f"{kind}: {reason}. User decides whether to /compact.")
 
 

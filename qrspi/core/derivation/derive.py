@@ -79,9 +79,7 @@ def survey(
     broken = _broken(facts, doubts)
     warnings = tuple(item for item in doubts if item not in broken)
     warnings += configs.warnings_for(config, step or "") + stale_approvals(facts) + extra
-    if facts.claims:
-        warnings += unproven(facts)
-    warnings += rerouted(facts)
+    warnings += (unproven(facts) if facts.claims else ()) + rerouted(facts)
     if thorough:
         warnings += tuple(one for one in _thorough(facts) if one not in warnings)
     state = RunState(
@@ -123,7 +121,6 @@ def _unusable(tree: Tree, path: str, config: Config) -> RunState:
 
 
 def _broken(facts: Facts, doubts: tuple[Problem, ...]) -> tuple[Problem, ...]:
-    """Why an artifact has no status."""
     steps = (step for step, status in facts.statuses.items() if status == "invalid")
     invalid = {STEP[step].artifact for step in steps}
     return tuple(item for item in doubts if item.file in invalid)
@@ -143,8 +140,12 @@ def _named(tree: Tree, problems: tuple[Problem, ...]) -> tuple[Problem, ...]:
 def _answer(facts: Facts, errors: tuple[Problem, ...]) -> tuple[Answer, tuple[Problem, ...]]:
     if not facts.step:
         return Answer(_done(facts)), ()
-    if MARKER in facts.names and (then := _replanning(facts)):
-        return Answer(then), ()
+    if MARKER in facts.names:
+        # Until a finished phase is put away, its records are being moved.
+        from qrspi.core.steps import replanning
+
+        if following := replanning.answer(facts):
+            return Answer(following), ()
     if errors:
         from qrspi.core.derivation import unusable_config
 
@@ -158,7 +159,7 @@ def _answer(facts: Facts, errors: tuple[Problem, ...]) -> tuple[Answer, tuple[Pr
 
 
 def _of_step(facts: Facts) -> tuple[Answer, tuple[Problem, ...]]:
-    """A step is authored, reviewed and approved. Steps that produce code have their own rules."""
+    """A step is authored, reviewed and approved; steps that produce code have their own rules."""
     if facts.step in CODE_STEPS:
         from qrspi.core.code_steps import implement
 
@@ -206,25 +207,13 @@ def _at_gate(facts: Facts, answer: Answer) -> Answer:
     return answer._replace(next=answer.next._replace(care=care))
 
 
-def _replanning(facts: Facts) -> Next | None:
-    """A phase that is being put away comes first: until that is done, its records are being
-    moved."""
-    from qrspi.core.steps import replanning
-
-    return replanning.answer(facts)
-
-
 def _done(facts: Facts) -> Next:
     # Imported here: only a run that is complete pays for it.
     from qrspi.core.code_steps import shipping
 
     because = (f"every artifact of the route is approved ({counted(len(facts.route), 'step')})",)
-    return Next(
-        action="done",
-        who="nobody",
-        summary=f"The run is complete{_although(facts)}{shipping.to_send(facts)}",
-        because=because,
-    )
+    summary = f"The run is complete{_although(facts)}{shipping.to_send(facts)}"
+    return Next("done", "nobody", summary, because)
 
 
 def _although(facts: Facts) -> str:
@@ -238,30 +227,36 @@ def _although(facts: Facts) -> str:
 
 
 def _undecidable(facts: Facts, problem: Problem) -> Next:
+    summary = f"{problem.message}, then run `qrspi status {facts.run}`."
+    because, missing = (problem.message,), (problem.file,)
+    return _blocked(facts, "records", summary, because, missing, problem.hint)
+
+
+def _blocked(
+    facts: Facts,
+    kind: NextKind,
+    summary: str,
+    because: tuple[str, ...],
+    missing: tuple[str, ...],
+    command: str,
+) -> Next:
     return Next(
         action="blocked",
         who="human",
-        summary=f"{problem.message}, then run `qrspi status {facts.run}`.",
-        because=(problem.message,),
+        summary=summary,
+        because=because,
         step=facts.step,
-        missing=(problem.file,),
-        command=problem.hint,
-        kind="records",
+        missing=missing,
+        command=command,
+        kind=kind,
     )
 
 
 def _blocked_by_need(facts: Facts, missing: tuple[str, ...]) -> Next:
-    listed = ", ".join(missing)
-    return Next(
-        action="blocked",
-        who="human",
-        summary=f"{facts.step} cannot start: approve {listed} first.",
-        because=tuple(f"{facts.step} needs {name}, which is not approved" for name in missing),
-        step=facts.step,
-        missing=missing,
-        command=f"qrspi explain {facts.run}",
-        kind="prerequisite",
-    )
+    summary = f"{facts.step} cannot start: approve {', '.join(missing)} first."
+    because = tuple(f"{facts.step} needs {name}, which is not approved" for name in missing)
+    command = f"qrspi explain {facts.run}"
+    return _blocked(facts, "prerequisite", summary, because, missing, command)
 
 
 def _invalid(facts: Facts) -> Next:
@@ -269,16 +264,8 @@ def _invalid(facts: Facts) -> Next:
     problem = artifact_status(facts.tree, facts.step)[1]
     why = problem.message if problem else f"{artifact} cannot be read"
     remedy = (problem.hint if problem else "") or "correct it"
-    return Next(
-        action="blocked",
-        who="human",
-        summary=f"{why}: {remedy}, then run `qrspi next {facts.run}`.",
-        because=(why,),
-        step=facts.step,
-        missing=(artifact,),
-        command=f"qrspi validate {facts.run}",
-        kind="invalid",
-    )
+    summary = f"{why}: {remedy}, then run `qrspi next {facts.run}`."
+    return _blocked(facts, "invalid", summary, (why,), (artifact,), f"qrspi validate {facts.run}")
 
 
 def _replan(facts: Facts) -> Next:

@@ -12,20 +12,17 @@ def ask(tree: Tree, errors: tuple[Problem, ...]) -> Next:
     first, take = errors[0], f"qrspi import {RUNS}/{tree.name}"
     elsewhere = _made_elsewhere(tree, errors)
     ways = (f"Take the run in, which was made elsewhere: {take}",) if elsewhere else ()
+    way = f"`{take}` takes the run in" if elsewhere else _how(first, tree)
     answers = filter(None, map(config_problems.command_of, (*ways, *first.options)))
     return Next(
         action="blocked",
         who="human",
-        summary=_with_way(first, f"`{take}` takes the run in" if elsewhere else _how(first, tree)),
+        summary=f"{first.message.rstrip('.')}. {way}." if way else first.message,
         because=tuple(error.message for error in errors),
         options=tuple(Option(str(at), text) for at, text in enumerate((*ways, *first.options), 1)),
         command=next(answers, "") or f"qrspi config validate {tree.name}",
         kind="config",
     )
-
-
-def _with_way(first: Problem, way: str) -> str:
-    return f"{first.message.rstrip('.')}. {way}." if way else first.message
 
 
 def _how(first: Problem, tree: Tree) -> str:

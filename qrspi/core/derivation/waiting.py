@@ -36,8 +36,8 @@ def items(states: Iterable[RunState]) -> tuple[Item, ...]:
 
 
 def _waiting(state: RunState) -> Iterator[Item]:
-    """One item for each run; at a pause, one for each undecided finding; and one for each task that
-    cannot go on until somebody has reviewed it."""
+    """One item for each run, or for each undecided finding; and one for each task that cannot go on
+    until somebody has reviewed it."""
     if state.closed:
         return
     yield from _asked_for(state)
@@ -56,22 +56,15 @@ def _waiting(state: RunState) -> Iterator[Item]:
 
 
 def _asked_for(state: RunState) -> Iterator[Item]:
-    answer = state.next
-    if answer.who != "human":
+    asked = state.next
+    if asked.who != "human":
         return
-    kind = _KINDS.get(answer.kind, "menu")
-    item = Item(
-        run=state.run,
-        kind=kind,
-        step=answer.step,
-        round=answer.round,
-        summary=answer.summary,
-        command=answer.command,
-    )
+    kind = _KINDS.get(asked.kind, "menu")
+    item = Item(state.run, kind, asked.step, asked.round, asked.summary, asked.command)
     if kind != "pause":
         yield item
         return
-    for name in answer.missing:
+    for name in asked.missing:
         text = f"{name}: apply it, skip it, or go back to what it is really about"
         decide = f"qrspi decide {state.run} {name} apply"
         yield item._replace(summary=text, command=decide, finding=name)
