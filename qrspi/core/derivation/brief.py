@@ -111,7 +111,6 @@ def _steps(state: RunState) -> tuple[str, ...]:
 
 
 def _gates(facts: Facts) -> tuple[str, ...]:
-    """What the gates on plans and tasks have said, where one is on."""
     if facts.config.gates is None or not facts.tasks:
         return ()
     from qrspi.core.gates import gates_brief

@@ -155,7 +155,7 @@ def _answer(facts: Facts, errors: tuple[Problem, ...]) -> tuple[Answer, tuple[Pr
     if facts.step == "replan":
         return Answer(_replan(facts)), ()
     answer, warnings = _of_step(facts)
-    return _at_gate(facts, answer), warnings
+    return _with_care(facts, answer), warnings
 
 
 def _of_step(facts: Facts) -> tuple[Answer, tuple[Problem, ...]]:
@@ -197,8 +197,7 @@ def _at_plan(facts: Facts, following: Next) -> Next:
 GATES: tuple[NextKind, ...] = ("approve", "loop-again", "cap", "batch", "test")
 
 
-def _at_gate(facts: Facts, answer: Answer) -> Answer:
-    """Adds what the person who decides should read with care."""
+def _with_care(facts: Facts, answer: Answer) -> Answer:
     if answer.next.kind not in GATES or answer.loop is None:
         return answer
     from qrspi.core.steps import read_with_care

@@ -103,7 +103,6 @@ def happened(awaited: Awaited, before: RunState, now: RunState) -> bool:
 
 
 def in_vain(awaited: Awaited, now: RunState) -> bool:
-    """Nobody will be needed any more."""
     return awaited != "change" and (now.closed or now.next.who == "nobody")
 
 

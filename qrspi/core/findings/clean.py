@@ -88,7 +88,6 @@ def _saying_clean(fields: Mapping[str, Node], page: Page) -> list[str]:
 
 
 def _says_clean(fields: Mapping[str, Node], saying: list[str], page: Page) -> bool:
-    """Whether a sentinel without `findings` can still count as one."""
     against = [key for key in _OTHER_WORDS if key in fields and key not in saying]
     for key in against:
         page.wrong("bad_sentinel", key, written(fields, key), listed(_OTHER_WORDS[key]))

@@ -1,8 +1,7 @@
 """Findings and scores in exactly the shape that reviewers are told to write, read at a glance.
 
-Nearly every file has this shape, and a round may have a thousand files. Where these patterns match,
-the careful readers would give the same record and note nothing. For anything else, even fields in
-another order, this gives None and leaves the file to them.
+A round may have a thousand files, and nearly all match. The careful readers would make the same
+record of them and note nothing; whatever else there is, even fields in another order, is theirs.
 """
 
 from __future__ import annotations
@@ -16,7 +15,6 @@ from qrspi.core.model import Finding, Sidecar
 if TYPE_CHECKING:
     from qrspi.core.findings.submission import Submission
 
-_HEAD_LIMIT = 4096
 _CITED = r"[A-Za-z0-9_./][A-Za-z0-9_./-]*:L?[0-9]{1,9}(?:-L?[0-9]{1,9})?"
 _MODEL = r"(?:actual_model: ([A-Za-z0-9][A-Za-z0-9._/-]*)\n)?"
 _FINDING = (
@@ -32,7 +30,7 @@ _SIDECAR = rf"score: ([0-9]{{1,3}}|VERIFY_FAILED)\nreason: ([A-Za-z][^\n:#]*)\n{
 def finding(submission: Submission, name: FindingName) -> Finding | None:
     text = submission.text
     match = re.match(_FINDING, text)
-    if not match or match.end() > _HEAD_LIMIT:
+    if not match or match.end() > 4096:
         return None
     fields: tuple[Any, ...] = match.groups()
     finding_id, of_round, severity, kind, cited, artifact, number, reviewer, model = fields

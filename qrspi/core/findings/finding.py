@@ -47,7 +47,6 @@ class _Sheet(NamedTuple):
 
 
 def read(submission: Submission, name: FindingName) -> Finding | None:
-    """None, with violations noted, when a field is not there."""
     sheet = _sheet(submission, name.tag)
     if sheet is None:
         return None
@@ -279,8 +278,6 @@ def _check_audit_fields(sheet: _Sheet) -> None:
     check_reviewer(sheet.fields, sheet.tag, sheet.page)
     check_round(sheet.fields, sheet.place.number, sheet.page)
     _check_artifact(sheet)
-    if sheet.fields.keys() <= _KNOWN:
-        return
     for field in sheet.fields:
         if field not in _KNOWN and not _stands_in(field, sheet.fields):
             text = f"unknown field '{shown(field)}'; it is left alone"

@@ -4,16 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from qrspi.core import reviewers
-from qrspi.core.filenames import (
-    Dropping,
-    RoundFile,
-    RoundPaths,
-    clean_file,
-    finding_file,
-    parse_round_file,
-    sidecar_file,
-)
+from qrspi.core import filenames, reviewers
+from qrspi.core.filenames import RoundFile, RoundPaths, parse_round_file
 from qrspi.core.findings.round_files import Judgement, RoundFiles, tag_of
 from qrspi.core.findings.submission import FAILED, HINTS, Notes, Place, in_order, shown
 from qrspi.core.hints import TYPE_CHECKING
@@ -97,7 +89,7 @@ def _listed(
         page.violation(code, f"cannot be listed ({found})", found=found, expected="a directory")
         return None
     named = [(entry, parse_round_file(entry.name, elsewhere=elsewhere)) for entry in entries]
-    files = [pair for pair in named if not isinstance(pair[1], Dropping)]
+    files = [pair for pair in named if not isinstance(pair[1], filenames.Dropping)]
     if len(files) <= ROUND_FILES_LIMIT:
         return files
     limit = f"at most {ROUND_FILES_LIMIT}"
@@ -142,7 +134,6 @@ def _round(
 
 
 def _compare(files: RoundFiles, routed: frozenset[str]) -> None:
-    """Faults that show only when the files are compared."""
     _note_repeated_ids(files)
     _note_doubtful_scores(files)
     _note_contradictions(files)
@@ -223,7 +214,8 @@ def _without_score(round: Round) -> Iterator[Problem]:
         sidecar = round.sidecars.get(finding.stem)
         if finding.stem in unscored:
             text = f"Sidecar missing for finding {finding.name}"
-            file, expected = f"{round.directory}/{finding.file}", sidecar_file(finding.stem)
+            file = f"{round.directory}/{finding.file}"
+            expected = filenames.sidecar_file(finding.stem)
             yield _lacking("missing_sidecar", text, file, finding.name, expected)
         elif sidecar and sidecar.score is None:
             text = f"Verifier returned {FAILED} for finding {finding.name}"
@@ -234,7 +226,7 @@ def _without_score(round: Round) -> Iterator[Problem]:
 
 def _missing_output(round: Round, tag: str) -> Problem:
     text = f"Reviewer {tag} produced no output"
-    expected = f"{finding_file(tag, 1)} or {clean_file(tag)}"
+    expected = f"{filenames.finding_file(tag, 1)} or {filenames.clean_file(tag)}"
     return _lacking("missing_output", text, round.directory, tag, expected)
 
 

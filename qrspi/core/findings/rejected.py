@@ -6,14 +6,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 
-from qrspi.core.filenames import (
-    EngineName,
-    RoundPaths,
-    SidecarName,
-    parse_round_file,
-    reasons_file,
-    rejected_file,
-)
+from qrspi.core import filenames
+from qrspi.core.filenames import RoundPaths, parse_round_file, reasons_file
 from qrspi.core.findings import guard
 from qrspi.core.model import Problem, Round
 from qrspi.core.records.json_fields import string
@@ -23,7 +17,6 @@ _ABSENT = ("missing_output", "missing_sidecar")
 
 
 def reasons(read: Round) -> bytes:
-    """One line for each fault of the round, with the agent that made it."""
     faults = (item for item in read.blocking if item.code not in _ABSENT)
     lines = ({"agent": _agent(item), "message": item.message} for item in faults)
     return "".join(f"{json.dumps(line)}\n" for line in lines).encode()
@@ -32,7 +25,7 @@ def reasons(read: Round) -> bytes:
 def _agent(problem: Problem) -> str:
     """A reviewer's tag; for a verifier, the finding that it scores."""
     name = parse_round_file(problem.file.rpartition("/")[2])
-    return name.stem if isinstance(name, SidecarName) else guard.blamed(problem)
+    return name.stem if isinstance(name, filenames.SidecarName) else guard.blamed(problem)
 
 
 def copies(
@@ -52,7 +45,7 @@ def copies(
 def _numbered(
     paths: RoundPaths, kept: Mapping[str, bytes], why: bytes, number: int
 ) -> list[tuple[str, bytes]]:
-    named = [(rejected_file(path, number), data) for path, data in kept.items()]
+    named = [(filenames.rejected_file(path, number), data) for path, data in kept.items()]
     return [*named, *([(f"{paths.directory}/{reasons_file(number)}", why)] if why else ())]
 
 
@@ -64,7 +57,8 @@ def _differs(tree: Tree, path: str, data: bytes) -> bool:
 def told(tree: Tree, paths: RoundPaths, agent: str) -> tuple[str, ...]:
     """Why the last answer of this agent in this round was not taken."""
     names = (parse_round_file(entry.name) for entry in entries(tree, paths.directory))
-    numbers = (n.number for n in names if isinstance(n, EngineName) and n.kind == "reasons")
+    own = (name for name in names if isinstance(name, filenames.EngineName))
+    numbers = (name.number for name in own if name.kind == "reasons")
     for number in sorted(numbers, reverse=True):
         data = content(tree, f"{paths.directory}/{reasons_file(number)}")
         lines = map(_line, data.splitlines())

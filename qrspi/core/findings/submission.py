@@ -61,7 +61,7 @@ _SHOWN = 80
 
 
 def shown(text: str) -> str:
-    """What somebody wrote, on one line, not too long, and without what could steer a terminal."""
+    """On one line, not too long, and without what could steer a terminal."""
     line = " ".join(text[: 4 * _SHOWN].split())
     line = line if line.isprintable() else repr(line)[1:-1]
     return f"{line[:_SHOWN]}…" if len(line) > _SHOWN else line
@@ -81,8 +81,6 @@ class Notes:
 
 
 class Page:
-    """The notes about one file."""
-
     def __init__(self, notes: Notes, file: str) -> None:
         self._notes = notes
         self.file = file

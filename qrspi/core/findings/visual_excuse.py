@@ -74,15 +74,6 @@ def _value(fields: Mapping[str, Node], key: str) -> str:
     return f"missing {key}: value"
 
 
-class Bypass(NamedTuple):
-    """A file that would have kept the reviewer out if the engine had believed it."""
-
-    tag: str
-    file: str  # run-relative
-    data: bytes
-    fault: str
-
-
 def digest(data: bytes) -> str:
     # Imported here: hardly any round has an engine's file, and OpenSSL is slow to load.
     from qrspi.core.digest import sha256
@@ -90,34 +81,32 @@ def digest(data: bytes) -> str:
     return sha256(data).hexdigest()
 
 
-def record(bypass: Bypass, round_number: int, attempt: int) -> tuple[str, bytes]:
-    """The name and the bytes of a bypass record, shaped like a finding."""
+def _record(file: EngineFile, fault: str, round_number: int, attempt: int) -> tuple[str, bytes]:
+    """The name and the bytes of a record, shaped like a finding, of a file that would have kept the
+    reviewer out if the engine had believed it."""
+    tag = file.kind.tag
     lines = (
         "---",
         f"finding_id: R{round_number}-bypass-{attempt:02d}",
         "severity: high",
         "change_type: correctness",
-        f"referenced_files: [{bypass.file}]",
+        f"referenced_files: [{file.page.file}]",
         f"round: {round_number}",
-        f"reviewer: {bypass.tag}",
-        f"sentinel_sha256: {digest(bypass.data)}",
+        f"reviewer: {tag}",
+        f"sentinel_sha256: {digest(file.data)}",
         "---",
-        bypass.fault,
+        fault,
         "",
     )
-    return f"{bypass.tag}.bypass-attempt-{attempt:02d}.md", "\n".join(lines).encode()
+    return f"{tag}.bypass-attempt-{attempt:02d}.md", "\n".join(lines).encode()
 
 
 class Dropped(NamedTuple):
-    """A path that a task names and that no reviewer is shown."""
-
     path: str
     reason: str
 
 
 class Sifted(NamedTuple):
-    """The paths of a task that are left after each was looked for."""
-
     wireframes: tuple[str, ...] = ()
     screenshots: tuple[str, ...] = ()
     dropped: tuple[Dropped, ...] = ()
@@ -194,7 +183,6 @@ def _is_own(file: EngineFile, recorded: Mapping[str, str] | None) -> bool:
 
 
 def _faults(files: list[EngineFile]) -> dict[str, str]:
-    """Why an excuse cannot be believed, by file name."""
     tag = reviewers.visual_tag()
     by_name = {file.name: file for file in files}
     skip = by_name.get(f"{tag}.skipped.md")
@@ -215,16 +203,12 @@ def _records(
 ) -> tuple[tuple[str, bytes], ...]:
     attempts = [file.kind.number for file in files if file.kind.kind == "bypass-attempt"]
     written = [file.data for file in own if file.kind.kind == "bypass-attempt"]
-    bypasses = (
-        Bypass(file.kind.tag, file.page.file, file.data, faults[file.name])
-        for file in files
-        if file.name in faults
-    )
+    refused = (file for file in files if file.name in faults)
     # One record for each content, so the same file is not reported twice.
-    fresh = [
-        bypass
-        for bypass in bypasses
-        if not any(digest(bypass.data).encode() in record for record in written)
-    ]
-    first = max(attempts, default=0) + 1
-    return tuple(record(one, round_number, at) for at, one in enumerate(fresh, first))
+    fresh = [file for file in refused if not any(_hash(file) in record for record in written)]
+    numbered = enumerate(fresh, max(attempts, default=0) + 1)
+    return tuple(_record(one, faults[one.name], round_number, at) for at, one in numbered)
+
+
+def _hash(file: EngineFile) -> bytes:
+    return digest(file.data).encode()

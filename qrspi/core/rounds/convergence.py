@@ -100,7 +100,6 @@ _EARLY = (
 
 
 def _absent(number: int, previous: ScopeSetFile, current: ScopeSetFile) -> tuple[str, ...]:
-    """One line when a set is missing, whichever rule decides; an unreadable set is named too."""
     bad = tuple(
         scope_set.malformed_line(at, file.message)
         for at, file in ((number - 1, previous), (number, current))

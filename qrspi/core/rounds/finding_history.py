@@ -27,15 +27,11 @@ from qrspi.core.yaml import writer
 
 
 class Outlook(NamedTuple):
-    """`word` is converging, stagnant or oscillating."""
-
-    word: str
+    word: str  # converging, stagnant or oscillating
     because: str
 
 
 class Open(NamedTuple):
-    """A finding that nobody has settled."""
-
     finding: Finding
     lineage: Lineage
 

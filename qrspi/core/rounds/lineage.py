@@ -1,7 +1,7 @@
 """Findings across rounds: which are new, which stay, which were settled and come back.
 
 Two findings are the same defect when they are about the same section and their messages share
-enough words. Lines move and reviewers rephrase, so neither is compared exactly.
+enough words: lines move and reviewers rephrase.
 """
 
 from __future__ import annotations
@@ -62,8 +62,6 @@ class Sighting(NamedTuple):
 
 
 class Lineage(NamedTuple):
-    """The course of one defect."""
-
     state: State
     because: str
     fingerprint: str
@@ -116,7 +114,6 @@ def _returned(defect: _Defect, order: Mapping[int, int]) -> int:
 
 
 def fingerprint(step: str, section: str, message: str) -> str:
-    """The same value for the same words about the same section."""
     text = "\0".join((step, section, *sorted(words_of(message))))
     return sha256(text.encode(errors="replace")).hexdigest()[:16]
 

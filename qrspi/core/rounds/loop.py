@@ -1,8 +1,6 @@
-"""Where a review loop stands: its newest round, read in the order of a finding's journey.
-
-`evaluate` takes the round through manifest, guard, triage and pause file, and then names its
-stage: `closed` is tested first, then the stages from top to bottom; the first that holds wins.
-"""
+"""Where a review loop stands: its newest round, taken through manifest, guard, triage and pause
+file to its stage. `closed` is tested first, then the stages in their order; the first that holds
+wins."""
 
 from collections.abc import Iterable, Iterator, Sequence
 

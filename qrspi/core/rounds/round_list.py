@@ -3,15 +3,8 @@
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
-from qrspi.core.filenames import (
-    RoundPaths,
-    is_dropping,
-    looks_like_round,
-    pause_file,
-    paused_round,
-    round_beside,
-    rounds_in,
-)
+from qrspi.core import filenames
+from qrspi.core.filenames import RoundPaths, rounds_in
 from qrspi.core.model import Problem
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import Subject
@@ -41,8 +34,9 @@ def latest(tree: Tree, subject: Subject, upto: int, most: int) -> tuple[int, ...
 def highest(tree: Tree, subject: Subject) -> int:
     """The highest round in the directory, whoever opened it; 0 when there is none. A round whose
     folder is gone but whose records are left counts too, so that no number is used twice."""
-    beside = (round_beside(entry.name) or 0 for entry in entries(tree, subject.reviews))
-    stopped = (paused_round(entry.name, "pause|escape") for entry in entries(tree, "reviews"))
+    beside = (filenames.round_beside(entry.name) or 0 for entry in entries(tree, subject.reviews))
+    files = (entry.name for entry in entries(tree, "reviews"))
+    stopped = (filenames.paused_round(name, "pause|escape") for name in files)
     asked = (one[1] for one in stopped if one and one[0] == subject.key)
     return max(next(_descending(tree, subject), 0), *beside, *asked, 0)
 
@@ -67,7 +61,7 @@ def _descending(tree: Tree, subject: Subject, upto: int = HIGHEST) -> Iterator[i
 
 def _holds(tree: Tree, subject: Subject, number: int) -> bool:
     held = tree.entries(RoundPaths(subject.reviews, number).directory)
-    return isinstance(held, Fault) or any(not is_dropping(entry.name) for entry in held)
+    return isinstance(held, Fault) or any(not filenames.is_dropping(entry.name) for entry in held)
 
 
 def _manifest(tree: Tree, subject: Subject, number: int) -> Manifest | None:
@@ -92,7 +86,7 @@ def odd_names(tree: Tree, subject: Subject) -> tuple[Problem, ...]:
             file=f"{subject.reviews}/{entry.name}",
         )
         for entry in listed
-        if looks_like_round(entry.name) and entry.name not in good
+        if filenames.looks_like_round(entry.name) and entry.name not in good
     ]
     return (*odd, *_gaps(subject, numbers))
 
@@ -121,9 +115,9 @@ class Cap(NamedTuple):
 
 
 def cap(tree: Tree, subject: Subject, base: int) -> Cap | None:
-    """Which limit the rounds after `base` have reached, if any."""
     numbers = (number for number in rounds(tree, subject) if number > base)
-    return reached([exists(tree, pause_file(subject.key, number)) for number in numbers])
+    files = (filenames.pause_file(subject.key, number) for number in numbers)
+    return reached([exists(tree, file) for file in files])
 
 
 def reached(pauses: Sequence[bool]) -> Cap | None:

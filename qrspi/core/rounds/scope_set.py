@@ -237,7 +237,6 @@ def is_stale(scope_set: ScopeSet, kept: int) -> bool:
 
 
 def fallback_line(number: int, scope_set: ScopeSet) -> str | None:
-    """One line for people when a finding could not be placed; None when all could."""
     if FULL not in scope_set.tags:
         return None
     count = len(scope_set.warnings) or 1

@@ -202,7 +202,6 @@ def remarks(loop: Loop) -> tuple[str, ...]:
 
 
 def to_know(facts: Facts, loop: Loop) -> tuple[str, ...]:
-    """What a person is told before they approve."""
     return (*remarks(loop), *unseen(loop), *_went_back(facts, loop))
 
 

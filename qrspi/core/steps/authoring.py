@@ -211,7 +211,6 @@ def _why_open(asked: Asked) -> tuple[str, ...]:
 
 
 def _comments(facts: Facts) -> tuple[str, ...]:
-    """The page with people's comments on the text, while some of them are open."""
     from qrspi.core.records import comments
 
     open_ = comments.open_about(facts.tree, facts.step)

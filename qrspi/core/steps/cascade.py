@@ -32,13 +32,13 @@ SURFACE = approvals.CASCADE
 
 class CascadeEntry(NamedTuple):
     artifact: str  # the step's name
+    timestamp: str
     trigger_round: int
     rationale: str
     reviewer_tags: tuple[str, ...]
-    sentinel_files: tuple[str, ...] = ()  # run-relative
-    manifest: str = ""  # sha256
-    records: int | None = None  # of the step, in approvals.jsonl, when it was written
-    timestamp: str = ""
+    sentinel_files: tuple[str, ...]  # run-relative
+    manifest: str  # sha256
+    records: int | None  # of the step, in approvals.jsonl, when it was written
 
 
 def entry(facts: Facts, loop: Loop) -> CascadeEntry:
@@ -47,6 +47,7 @@ def entry(facts: Facts, loop: Loop) -> CascadeEntry:
     expected = reviewers.expected_tags(loop.subject, facts.config)
     return CascadeEntry(
         artifact=loop.subject.key,
+        timestamp="",
         trigger_round=loop.round,
         rationale="initial-clean" if loop.round - facts.base == 1 else "first-fix-clean",
         reviewer_tags=tuple(dict.fromkeys((*expected, *loop.answered))),
@@ -57,17 +58,7 @@ def entry(facts: Facts, loop: Loop) -> CascadeEntry:
 
 
 def render(entry: CascadeEntry) -> dict[str, Any]:
-    return {
-        "event": EVENT,
-        "artifact": entry.artifact,
-        "timestamp": entry.timestamp,
-        "trigger_round": entry.trigger_round,
-        "rationale": entry.rationale,
-        "reviewer_tags": list(entry.reviewer_tags),
-        "sentinel_files": list(entry.sentinel_files),
-        "manifest": entry.manifest,
-        "records": entry.records,
-    }
+    return {"event": EVENT, **entry._asdict()}
 
 
 def sentinel(entry: CascadeEntry, tag: str) -> bytes:
@@ -109,7 +100,9 @@ def tells_of(found: CascadeEntry, wanted: CascadeEntry) -> bool:
     """Whether an entry is about the same approval, whatever its time. Other engines record no
     manifest; this engine writes no entry that names other reviewers."""
     return (
-        found[:3] == wanted[:3]
+        found.artifact == wanted.artifact
+        and found.trigger_round == wanted.trigger_round
+        and found.rationale == wanted.rationale
         and set(found.reviewer_tags) == set(wanted.reviewer_tags)
         and found.manifest in ("", wanted.manifest)
     )

@@ -166,14 +166,10 @@ def stale_approvals(facts: Facts) -> tuple[Problem, ...]:
     if facts.step not in facts.route:
         return ()
     later = facts.route[facts.route.index(facts.step) + 1 :]
+    stale = [STEP[step].artifact for step in later if facts.statuses[step] == "approved"]
+    before = f"but {STEP[facts.step].artifact} before it is not"
     return tuple(
-        Problem(
-            "stale-approval",
-            f"{STEP[step].artifact} is approved, but {STEP[facts.step].artifact} before it is not",
-            file=STEP[step].artifact,
-        )
-        for step in later
-        if facts.statuses[step] == "approved"
+        Problem("stale-approval", f"{file} is approved, {before}", file=file) for file in stale
     )
 
 
@@ -236,11 +232,8 @@ def _hash_before(records: Sequence[Record], step: str, up: str) -> str | None:
 
 
 def unmet(facts: Facts, step: str) -> tuple[str, ...]:
-    missing = [
-        STEP[need].artifact
-        for need in prerequisites(step, facts.route)
-        if status_of(facts, need) != "approved"
-    ]
+    needs = prerequisites(step, facts.route)
+    missing = [STEP[need].artifact for need in needs if status_of(facts, need) != "approved"]
     if step == "replan" and MARKER not in facts.names:
         missing.append(MARKER)
     if needs_tasks(step):

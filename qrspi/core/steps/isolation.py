@@ -84,7 +84,6 @@ def _shared(text: str, wanted: dict[str, str]) -> tuple[str, str] | None:
 
 
 def _runs(words: list[str]) -> dict[str, None]:
-    """In the order of the text, each once."""
     return dict.fromkeys(" ".join(words[at : at + RUN]) for at in range(len(words) - RUN + 1))
 
 

@@ -92,14 +92,8 @@ def decide(following: Next, loop: Loop | None, name: str) -> Problem | None:
         return None
     why = f"it is decided already: {choice}" if choice else _not_waiting(loop, name)
     listed = ", ".join(loop.pause.undecided)
-    return Problem(
-        "not-to-decide",
-        f"{name}: {why}; undecided: {listed}",
-        field="FINDING",
-        found=name,
-        expected=listed,
-        hint=following.command,
-    )
+    text, hint = f"{name}: {why}; undecided: {listed}", following.command
+    return Problem("not-to-decide", text, field="FINDING", found=name, expected=listed, hint=hint)
 
 
 def nothing_to_decide(following: Next, name: str = "", what: str = "finding") -> Problem:
@@ -182,7 +176,6 @@ def approved(facts: Facts) -> tuple[str, ...]:
 
 
 def reset_by_rewind(facts: Facts, target: str) -> tuple[str, ...]:
-    """The target and every later step that a rewind takes back, in the order of the route."""
     after = facts.route[facts.route.index(target) :]
     return tuple(step for step in after if facts.statuses[step] in ("approved", "replan-draft"))
 

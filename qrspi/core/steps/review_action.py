@@ -72,8 +72,6 @@ def from_loop(facts: Facts, loop: Loop) -> Next:
 
 
 def prepare_next(facts: Facts, loop: Loop, because: tuple[str, ...], kind: NextKind = "") -> Next:
-    """A new round. In a run that requires wireframes, no reviewers are sent to a text that names
-    none."""
     number = loop.highest + 1
     if facts.config.visual_fidelity_required:
         from qrspi.core.artifacts import wireframes
@@ -197,7 +195,6 @@ def _verify(facts: Facts, loop: Loop) -> Next:
 
 
 def diagnostic(failures: tuple[Problem, ...]) -> str:
-    """The one line of the failure menu."""
     if not failures:
         return ""
     more = f" (+{len(failures) - 1} more)" if len(failures) > 1 else ""
@@ -300,25 +297,15 @@ def _approve(facts: Facts, loop: Loop, gate: Gate) -> Next:
 
 
 def _ask(facts: Facts, loop: Loop, gate: Gate) -> Next:
-    return about_round(
-        facts,
-        loop,
-        "loop",
-        f"{gate.review}. 1) Present for review 2) Loop until clean (recommended): "
-        f"`qrspi resolve {facts.run} loop`.",
-        because=(gate.review, "nobody has said yet how this loop goes on"),
-        options=LOOP_OPTIONS,
-        command=f"qrspi resolve {facts.run} loop",
-    )
+    command = f"qrspi resolve {facts.run} loop"
+    ways = f"1) Present for review 2) Loop until clean (recommended): `{command}`"
+    because = (gate.review, "nobody has said yet how this loop goes on")
+    asked = about_round(facts, loop, "loop", f"{gate.review}. {ways}.", because=because)
+    return asked._replace(options=LOOP_OPTIONS, command=command)
 
 
 def _ask_again(facts: Facts, loop: Loop, gate: Gate) -> Next:
     """The second round of a quick run: the engine takes no default here."""
     why = "a quick run corrects by itself once, and the next round kept findings too"
-    asked = _ask(facts, loop, gate)
-    return asked._replace(
-        summary=f"{gate.review}; {why}. 1) Present for review 2) Loop until clean (recommended): "
-        f"`{asked.command}`.",
-        because=(gate.review, why),
-        kind="loop-again",
-    )
+    asked = _ask(facts, loop, gate._replace(review=f"{gate.review}; {why}"))
+    return asked._replace(because=(gate.review, why), kind="loop-again")
