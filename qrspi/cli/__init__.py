@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 
 
 def main(argv: list[str] | None = None) -> None:
-    """Parses, calls, renders, exits."""
     if argv is None:
         # A command makes some ten thousand objects, most of them modules, and keeps them. Searching
         # them for garbage every seven hundred was a twentieth of its time.

@@ -55,8 +55,6 @@ Body = Callable[..., None]
 
 
 def verb(name: str) -> Callable[[Body], click.Command]:
-    """Declares a verb; its function gets the session first."""
-
     def declared(body: Body) -> click.Command:
         return click.command(name, cls=Verb)(click.pass_obj(body))
 
@@ -64,21 +62,15 @@ def verb(name: str) -> Callable[[Body], click.Command]:
 
 
 class Verb(click.Command):
-    """A command that takes the global options too."""
-
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         kwargs["params"] = [*kwargs.get("params", []), *_shared(hidden=True)]
         super().__init__(*args, **kwargs)
 
 
 class VerbGroup(click.Group):
-    """A command with action words of its own (`round prepare`)."""
-
     command_class = Verb
 
     def action(self, name: str, **attributes: Any) -> Callable[[Body], click.Command]:
-        """Declares an action word; its function gets the session first."""
-
         def declared(body: Body) -> click.Command:
             return self.command(name, **attributes)(click.pass_obj(body))
 
@@ -98,8 +90,6 @@ class VerbGroup(click.Group):
 
 
 class Verbs(click.Group):
-    """The table as a click group."""
-
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(VERBS)
 

@@ -41,7 +41,6 @@ message_file = click.option(
 
 
 def words(metavar: str) -> Declaration:
-    """Positional words that the verb tells apart itself."""
     return click.argument("words", nargs=-1, metavar=metavar)
 
 

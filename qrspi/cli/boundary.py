@@ -16,7 +16,6 @@ T = TypeVar("T")
 
 
 def guarded(session: Session, body: Callable[[], object]) -> int:
-    """Runs a command; any failure in it becomes an exit status."""
     _never_fail_to_encode()
     try:
         return _outcome(session, body)

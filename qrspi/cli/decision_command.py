@@ -71,7 +71,6 @@ class DecisionCommand:
         return Made(change, done)
 
     def carry_out(self, handler: Callable[[Job], Performed]) -> Performed:
-        """Something mechanical, with the run locked."""
         with self.workspace.locked(self.options.lock_timeout, f"qrspi {self.verb}"):
             return carry_out(handler, self.look())
 
@@ -88,7 +87,6 @@ class DecisionCommand:
             raise Refusal(Problem("confirmation-needed", text, field="--yes", hint=hint))
 
     def confirm_rewind(self, change: ChangeSet, command: str) -> None:
-        """What would be reset is listed before the question."""
         artifact, resets = STEP[change.step].artifact, change.concerns
         what = f"rewind to {artifact} would return {', '.join(resets)} to draft"
         self.must_be_asked(what, command)
@@ -98,7 +96,6 @@ class DecisionCommand:
     def answer(
         self, made: Made, head: str | Iterable[str], below: Iterable[str] = (), **more: Any
     ) -> None:
-        """What was decided, the files it changed, and what the run waits for now."""
         self._answer(made, head, below, derive(self.workspace, self.path), more)
 
     def answer_rewind(self, made: Made, **more: Any) -> None:

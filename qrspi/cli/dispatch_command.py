@@ -51,8 +51,6 @@ _OPTIONS = (
 
 
 class Asked(NamedTuple):
-    """The options as click gives them."""
-
     executor: Executor | None
     jobs: int | None
     max_usd: float | None
@@ -75,7 +73,6 @@ class Asked(NamedTuple):
 
 
 def default_executor(project: str) -> Executor:
-    """As the user's own settings say."""
     # Imported here: only who sends needs them.
     from qrspi.core.fleet import user_settings
     from qrspi.world.files import own_files

@@ -35,8 +35,6 @@ class Unanswered(Exception):
 
 
 class KeptSession(Session):
-    """A command's session whose answer is kept."""
-
     def __init__(self, like: Session, surface: str, handed: bytes) -> None:
         super().__init__()
         self.surface, self.handed = surface, handed
@@ -63,8 +61,6 @@ class KeptSession(Session):
 
 
 class Commands:
-    """Commands for a surface, on the runs of the session that started it."""
-
     def __init__(self, session: Session, surface: str) -> None:
         self.session = session
         self.surface = surface
@@ -79,14 +75,12 @@ class Commands:
         return KeptSession(self.session, self.surface, handed)
 
     def ask(self, *words: str) -> dict[str, Any]:
-        """The document of a command that only reads."""
         answer = self.run(*words)
         if answer.status:
             raise Unanswered(answer)
         return answer.document
 
     def lines(self, *words: str) -> list[dict[str, Any]]:
-        """The same for a command that prints one document a line."""
         answer = self.run(*words)
         if answer.status:
             raise Unanswered(answer)

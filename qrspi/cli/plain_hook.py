@@ -19,7 +19,6 @@ _USE = f"`qrspi hook EVENT --host HOST` (EVENT: {', '.join(EVENTS)}; HOST: {', '
 
 
 def reply(words: Sequence[str]) -> None:
-    """The answer to the words after `hook`, and to what comes on stdin."""
     try:
         said = _answer(words)
     except Exception as error:

@@ -100,7 +100,6 @@ def a_step(word: str | None, usage: str) -> str | None:
 
 
 def a_subject(word: str | None, usage: str) -> Subject:
-    """The subject that a STEP names."""
     if found := subject(word) if word else None:
         return found
     known = f"{', '.join(step.name for step in STEPS)}, implement-gate, task-NN"
@@ -116,8 +115,6 @@ def _meant(word: str | None) -> str:
 
 
 class Place(NamedTuple):
-    """The run and the subject that `[RUN] STEP` names."""
-
     run: str
     workspace: Workspace
     subject: Subject
@@ -184,7 +181,6 @@ def reason_of(message: str | None, file: BinaryIO | None, usage: str) -> bytes:
 
 
 def misuse(text: str, *, hint: str, field: str = "", found: str = "", expected: str = "") -> Misuse:
-    """The command cannot be called like this."""
     return Misuse(
         Problem("usage", text, file="", field=field, found=found, expected=expected, hint=hint)
     )

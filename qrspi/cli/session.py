@@ -54,8 +54,6 @@ TEST_COMMAND = "Which command runs the tests? (none: there is none; empty: ask m
 
 
 class Session:
-    """The global options, and the one way out for results."""
-
     surface = "cli"  # the surface at which decisions are made
     handed: bytes | None = None  # replaces standard input
 
@@ -135,7 +133,6 @@ class Session:
         return self._one(locate.resolve(self.root, names[self.choose("Which run?", names)]))
 
     def runs(self) -> tuple[RunDir, ...]:
-        """Every run of the project."""
         found = locate.list_runs(self.root)
         if isinstance(found, Fault):
             raise Halt(locate.no_listing(self.root, found))
@@ -263,7 +260,6 @@ class Session:
             raise NoStdout(Problem("cannot-write", f"cannot write: {error.strerror}")) from None
 
     def write_raw(self, data: bytes) -> None:
-        """Exactly as they are."""
         try:
             sys.stdout.flush()
             sys.stdout.buffer.write(data)
@@ -272,7 +268,6 @@ class Session:
             raise Enough from None
 
     def tell(self, lines: Iterable[str]) -> None:
-        """What a person has to read before they answer a question."""
         for text in lines:
             say(text)
 

@@ -83,7 +83,6 @@ def sent_document(run: str, sent: FanOut | None) -> dict[str, Any]:
 
 
 def ending_document(stopped: Problem | None, held: tuple[str, ...]) -> dict[str, Any]:
-    """Why a command that sends did not go on."""
     return {"stopped": violation(stopped) if stopped else None, "held": list(held)}
 
 

@@ -28,7 +28,6 @@ def _problem(problem: Problem) -> dict[str, Any]:
 
 
 def validation_lines(report: Report, path: str) -> list[str]:
-    """Each problem with its numbered ways out."""
     lines = [line for problem in report.problems for line in (*problems.lines(problem), "")]
     lines += problems.marked("warning", report.warnings)
     count = len(report.problems)
@@ -78,8 +77,6 @@ def _rows(name: str, value: Any) -> Iterator[tuple[str, str]]:
 
 
 class Edited(Protocol):
-    """A file before and after."""
-
     @property
     def before(self) -> bytes: ...
     @property
@@ -94,7 +91,6 @@ def edit_document(edit: Edited, dry_run: bool) -> dict[str, Any]:
 def edit_lines(
     edit: Edited, dry_run: bool, file: str = "config.md", why: str = "there is nothing to change"
 ) -> list[str]:
-    """Which lines of a file changed, or why none did."""
     changed = _changed(edit)
     if not changed:
         return [f"{one_line(file)} stays as it is: {why}."]
@@ -103,7 +99,6 @@ def edit_lines(
 
 
 def _changed(edit: Edited) -> list[str]:
-    """The lines that were removed and added, marked - and +."""
     old, new = (data.decode("utf-8", "replace").splitlines() for data in (edit.before, edit.after))
     from difflib import ndiff  # nothing is compared where a config is shown
 

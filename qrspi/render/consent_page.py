@@ -23,7 +23,6 @@ def document(named: Named, allowed: bool) -> dict[str, Any]:
 
 
 def lines(named: Iterable[Named], known: frozenset[Named] = frozenset()) -> list[str]:
-    """Two lines for each; what is allowed already says so."""
     return [line for one in named for line in _lines(one, one in known)]
 
 
@@ -42,7 +41,6 @@ def entry_document(entry: Entry) -> dict[str, Any]:
 
 
 def entry_lines(entries: Iterable[Entry]) -> list[str]:
-    """By project, as they are sorted."""
     lines: list[str] = []
     for project, those in groupby(entries, lambda one: one.project):
         lines.append(one_line(project))

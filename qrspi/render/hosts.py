@@ -53,7 +53,6 @@ def _lines(text: str | None) -> list[str]:
 
 
 def summary(plan: Plan, *, done: bool) -> list[str]:
-    """One line for each file."""
     would = "" if done else "would be "
     told = {kind: f"{would}{kind}" for kind in ("created", "changed", "removed")}
     return [f"  {change.file}: {told.get(kind(change), 'as it was')}" for change in plan.changes]

@@ -67,7 +67,6 @@ def decision_document(
 
 
 def decision_lines(change: ChangeSet, done: Done | None, *, in_git: bool) -> list[str]:
-    """The files that changed; after --dry-run each change that would be made."""
     if done:
         return _touched(change) + ([f"  committed as {done.commit[:12]}"] if done.commit else [])
     rows = [(edit.kind, edit.path, edit.what) for edit in change.edits]
@@ -87,7 +86,6 @@ def _touched(change: ChangeSet) -> list[str]:
 
 
 def went_on_document(outcome: Outcome, trouble: Problem | None) -> dict[str, Any]:
-    """How far the run went on by itself after a decision."""
     return {
         "performed": [performed(done) for done in outcome.performed],
         "warnings": problems.warnings([trouble] if trouble else []),

@@ -83,8 +83,6 @@ def _row(tally: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _remarks(outcomes: Iterable[Outcome]) -> Iterator[str]:
-    """What a person looks at next: faults that were missed, things wrongly reported, and answers
-    that cannot be read."""
     told = [line for one in outcomes for line in _remark(one)]
     if told:
         yield ""

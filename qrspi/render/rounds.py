@@ -282,7 +282,6 @@ CAME: dict[Evidence, str] = {
 
 
 def evidence_lines(answers: tuple[CameBy, ...]) -> list[str]:
-    """How the answers came into the round; those that nothing proves are named."""
     if not answers:
         return []
     counts = Counter(one.evidence for one in answers)
@@ -304,7 +303,6 @@ def _row(shown: Shown, unscored: frozenset[str]) -> tuple[str, ...]:
 
 
 def _below(shown: Shown, width: int, unscored: frozenset[str]) -> list[str]:
-    """What it says, why it got its verdict, and what became of it before."""
     waits = shown.item.finding.name in unscored
     why = "it has no score yet" if waits else one_line(shown.item.because)
     lines = [fitted(f"  {_first_line(shown)}", width), f"  {why}"]
@@ -316,7 +314,6 @@ def _first_line(shown: Shown) -> str:
 
 
 def dropped_lines(found: tuple[Shown, ...], number: int) -> list[str]:
-    """Each with the score, the threshold and what the verifier said."""
     if not found:
         return [f"No finding of round {number} was dropped."]
     lines: list[str] = []

@@ -21,8 +21,6 @@ _STYLES = {"pending": "dim", "in_progress": "bold", "completed": "green"}
 
 
 class Look(NamedTuple):
-    """How pages are drawn."""
-
     width: int = 80
     paint: Paint = plain
     explain: bool = False
@@ -98,7 +96,6 @@ def next_document(following: Next) -> dict[str, Any]:
 
 
 def run_page(state: RunState, look: Look = PLAIN) -> list[str]:
-    """One run: its steps, what is odd, and the next action in one sentence."""
     kind = f"{state.pipeline or 'no usable'} pipeline, phase {state.phase}"
     title = look.paint(one_line(state.run), "bold")
     lines = [f"{title}  ({kind}{', closed' if state.closed else ''})", ""]
@@ -116,7 +113,6 @@ def notes(state: RunState, paint: Paint = plain) -> list[str]:
 
 
 def _tests(state: RunState) -> list[str]:
-    """How the tests stand, unless the next action says it."""
     tests = state.tests
     if tests is None or tests.sentence in state.next.summary:
         return []

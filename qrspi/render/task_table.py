@@ -58,7 +58,6 @@ def lines(found: Iterable[TaskState], width: int) -> list[str]:
 
 
 def seen_lines(found: Iterable[TaskState]) -> list[str]:
-    """What was seen of tests that were written before the code."""
     told = ((task.key, implementers.first_tests(task)) for task in found if task.terminal)
     return [
         f"{key}: the tests before its code {implementers.SEEN_BEFORE[seen]}"

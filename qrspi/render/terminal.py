@@ -36,7 +36,6 @@ def one_line(text: str) -> str:
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]], width: int = 80) -> list[str]:
-    """Columns as wide as their cells; each line is cut to fit."""
     cells = [[one_line(cell) for cell in row] for row in (head, *rows)]
     sizes = [max(cells_of(row[at]) for row in cells) for at in range(len(head))]
     return [table_row(row, sizes, width) for row in cells]
@@ -107,7 +106,6 @@ _CODES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "
 
 
 def painter(on: bool) -> Paint:
-    """A function of a text and a style; without colours the text stays as it is."""
     return _painted if on else plain
 
 

@@ -62,7 +62,6 @@ class Report(NamedTuple):
 
     @property
     def doubts(self) -> list[str]:
-        """What is missing, and what nobody can prove."""
         gaps = (
             f"{_where(one)}{one['missing']}: {one['because']}" for one in self.proof.get("gaps", ())
         )

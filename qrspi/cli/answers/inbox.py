@@ -19,8 +19,6 @@ class Request(NamedTuple):
 
 
 class Inbox(NamedTuple):
-    """The items, and the runs they were found in."""
-
     runs: tuple[RunState, ...]
     items: tuple[Item, ...]
 

@@ -64,7 +64,6 @@ def _above(foot: str, page: list[str], rows: int) -> list[str]:
 
 
 def _changes(session: Session, request: Request, left: Wait) -> Iterator[Standing]:
-    """What there is to see now, and then each time that it has changed."""
     seen: dict[str, Any] | None = None
     gone = False
     while not gone:

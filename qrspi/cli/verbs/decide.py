@@ -34,8 +34,6 @@ class Words(NamedTuple):
 
 
 class Group(NamedTuple):
-    """What becomes of the findings that were named, or of all of some kinds."""
-
     choice: Literal["apply", "skip"]
     verdicts: tuple[Verdict, ...] = ()
 
@@ -111,7 +109,6 @@ def command(
 
 
 def _one_way(asked: Words, everything: str | None, proposed: str | None) -> Words:
-    """Findings with a choice, or --all, or --proposed."""
     ways = [bool(asked.findings and asked.choice), bool(everything), bool(proposed)]
     stray = bool(asked.findings or asked.choice) and not ways[0]
     if sum(ways) == 1 and not stray:

@@ -55,8 +55,6 @@ def command(session: Session, quick: bool, gates: bool, keep: bool, pause: bool)
 
 
 class _Page:
-    """The narration, as it goes on."""
-
     def __init__(self, session: Session, pause: bool) -> None:
         self.beats: list[Beat] = []
         self._session = session

@@ -241,8 +241,6 @@ def _ground(session: Session, found: Ground | None, start: Start, *, ask: bool) 
 
 
 class Begun(NamedTuple):
-    """What was made, or would be."""
-
     place: Place
     start: Start
     ground: Ground | None = None  # None outside git, and with --no-commit

@@ -47,8 +47,6 @@ def command() -> None:
 
 
 class Told(NamedTuple):
-    """What is said of each task in the end."""
-
     found: dict[str, Judgement]
     unwritten: Mapping[str, Problem]
 
@@ -185,7 +183,6 @@ def _kept(
     *,
     dry_run: bool,
 ) -> Told:
-    """Verdicts that needed nobody, written and committed."""
     listed = {one.task: one for one in found}
     if dry_run:
         return Told(listed, {})
@@ -219,7 +216,6 @@ def _reviewed(
 
 
 def _after(job: Job, wanted: Wanted, came: Reviewed, is_draft: bool = False) -> Judgement:
-    """What is said of a task that was to be reviewed."""
     key = wanted.spec.key
     if key in came.judgements:
         return came.judgements[key]

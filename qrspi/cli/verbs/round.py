@@ -26,7 +26,6 @@ def command() -> None:
 
 
 def _round(body: Callable[..., Any]) -> Callable[..., Any]:
-    """What every part takes."""
     number = arguments.round_number("Not the newest, but this.")
     return arguments.words("[RUN] STEP")(number(body))
 

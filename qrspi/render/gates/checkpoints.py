@@ -63,8 +63,6 @@ def init_lines(added: Added, *, dry_run: bool) -> list[str]:
 
 
 class Standing(NamedTuple):
-    """What `checkpoint list` shows."""
-
     run: str
     board: Board
     rows: tuple[CheckpointRow, ...]

@@ -88,7 +88,6 @@ def _following(plan: ImportPlan, done: Imported | None) -> Next:
 
 
 def question_lines(questions: Sequence[Question], command: str) -> list[str]:
-    """What has to be answered, and how."""
     lines = ["To be answered first:"]
     for one in questions:
         lines.append(f"  {one_line(one.ask)}")

@@ -54,7 +54,6 @@ def _gap(run: str, gap: Gap) -> dict[str, Any]:
 
 
 def lines(proofs: Sequence[RunProof], folder: str) -> list[str]:
-    """Each run by itself, the sum at the end."""
     found: list[str] = []
     for proof in proofs:
         found += [*_run_lines(proof), ""]
@@ -113,7 +112,6 @@ def _sum(proofs: Sequence[RunProof]) -> str:
 
 
 def github(proofs: Sequence[RunProof], folder: str) -> list[str]:
-    """Workflow commands: one annotation for each gap, a notice for what is unproven."""
     found = []
     for proof in proofs:
         for gap in proof.gaps:

@@ -63,7 +63,6 @@ def lines(runs: Sequence[str], found: Statistics, *, draws: bool, width: int) ->
 
 
 def _closeness(every: Tally, draws: bool) -> Iterator[str]:
-    """How far below the threshold dropped findings fell."""
     if not every.distances:
         yield "No score dropped a finding."
         return

@@ -54,14 +54,12 @@ def text_asked(run: Document) -> str:
 
 
 def why(run: Document) -> list[str]:
-    """Why it stands where it stands. What was said already is not said again."""
     because = [one for one in run["next"]["because"] if one not in run["next"]["summary"]]
     waits = (one for one in run["next"]["waits_for"] if not any(one in said for said in because))
     return [*because, *(f"waits for `{one}`" for one in waits)]
 
 
 def errors(run: Document) -> list[Document]:
-    """What is wrong with it, where the next action does not say so."""
     return [one for one in run["errors"] if one["message"] not in run["next"]["summary"]]
 
 
@@ -163,8 +161,6 @@ def _needed(option: Document, run: Document) -> Iterator[Input]:
 
 
 class Held(NamedTuple):
-    """A finding that waits for a decision, and what can become of it."""
-
     finding: Document
     forms: tuple[Form, ...]
 

@@ -30,8 +30,6 @@ class Waiting(NamedTuple):
 
 
 class Given(NamedTuple):
-    """An answer of a batch, and what became of it."""
-
     name: str
     answer: Answer
 

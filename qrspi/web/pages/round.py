@@ -28,8 +28,6 @@ _DIFF_LIMIT = 2 * 1024 * 1024
 
 
 class Sent(NamedTuple):
-    """A reviewer, and how its answers came here."""
-
     tag: str
     model: str
     says: str

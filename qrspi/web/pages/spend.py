@@ -37,8 +37,6 @@ class Bar(NamedTuple):
 
 
 class Meter(NamedTuple):
-    """How far a budget is used up."""
-
     label: str
     spent: float
     limit: float

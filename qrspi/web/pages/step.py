@@ -22,15 +22,11 @@ Comment = dict[str, Any]
 
 
 class Passage(NamedTuple):
-    """A block of a text, and what people said about its lines."""
-
     block: Block
     comments: tuple[Comment, ...] = ()
 
 
 class Shelf(NamedTuple):
-    """One file of a step."""
-
     path: str
     prefix: str  # of the addresses of its lines
     front: str = ""
@@ -45,7 +41,6 @@ class Shelf(NamedTuple):
 
     @property
     def says(self) -> str:
-        """Why it is not shown."""
         if self.fault is None:
             return ""
         if self.fault.kind == "absent":

@@ -47,7 +47,6 @@ def _awaited(one: dict[str, Any]) -> Awaited:
 
 
 def workers(lines: list[dict[str, Any]], step: str, number: int) -> dict[str, str]:
-    """Who answered on another machine in a round, by the name of the agent, as the trail has it."""
     return {
         answer["agent"]: answer["worker"]
         for line in lines

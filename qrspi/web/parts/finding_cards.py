@@ -8,8 +8,6 @@ from qrspi.core.named_tuple import NamedTuple
 
 
 class Card(NamedTuple):
-    """A finding and what became of it."""
-
     finding: dict[str, Any]
 
     @property

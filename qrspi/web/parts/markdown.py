@@ -34,8 +34,6 @@ _LOWER = 2  # ranks: a page has its title, and a heading for each text
 
 
 class Block(NamedTuple):
-    """A paragraph, a list, a heading …, and where it stands in the file."""
-
     first: int
     last: int
     html: str
@@ -185,7 +183,6 @@ def _point(token: Token, place: Place) -> None:
 
 
 def _is_inside(target: str) -> bool:
-    """Whether a link is a plain relative path."""
     try:
         found = urlsplit(target)
     except ValueError:

@@ -24,7 +24,6 @@ class Address(NamedTuple):
 
     @property
     def words(self) -> tuple[str, ...]:
-        """The command that prints the twin."""
         match self.kind:
             case "board":
                 return ("status", "--all")
@@ -91,7 +90,6 @@ def _file(run: str, path: str) -> Address | None:
 
 
 def write(path: str) -> tuple[str, str] | None:
-    """The run and the verb of an address that changes something."""
     match path.split("/")[1:]:
         case ["runs", run, verb] if _is_name(run) and verb in WRITES:
             return run, verb

@@ -37,8 +37,6 @@ class Door(NamedTuple):
 
 
 class Visit(NamedTuple):
-    """What a request says of itself."""
-
     method: str
     headers: Mapping[str, str]  # names in lower case
     cookies: Mapping[str, str]
@@ -62,7 +60,6 @@ def host(door: Door, visit: Visit) -> No | None:
 
 
 def exchanges(door: Door, visit: Visit) -> bool:
-    """Whether the address carries the token."""
     return visit.method == "GET" and _is_same(visit.token, door.token)
 
 

@@ -42,8 +42,6 @@ _MOST_FIELDS = 2000
 
 
 class Site(NamedTuple):
-    """What every request needs."""
-
     commands: Commands
     door: Door
     live: Live
@@ -272,7 +270,6 @@ def _is_outdated(answer: Answer) -> bool:
 
 
 def _difference(site: Site, run: str, fields: dict[str, str]) -> tuple[Table, ...]:
-    """What has changed between the text that was on the screen and the one that is there."""
     before = site.texts.known(fields.get("hash", ""))
     if before is None:
         return ()
