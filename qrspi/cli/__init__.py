@@ -26,7 +26,7 @@ def main(argv: list[str] | None = None) -> None:
     session = Session()
     # A usage error is found before --json is parsed, and must be answered as JSON too.
     session.json = "--json" in words
-    status = guarded(session, lambda: _run(session, words))
+    status = guarded(session, lambda: call(session, words))
     if argv is None:
         gc.freeze()  # the process ends here: a last search for garbage is a tenth of a `status`
     sys.exit(status)
@@ -40,7 +40,7 @@ def _hook(words: list[str]) -> NoReturn:
     sys.exit(0)
 
 
-def _run(session: Session, words: list[str]) -> object:
+def call(session: Session, words: list[str]) -> object:
     from qrspi.cli import plain_forms
 
     status = plain_forms.answer(session, words)

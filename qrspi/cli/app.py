@@ -89,6 +89,17 @@ class VerbGroup(click.Group):
         return super().resolve_command(ctx, args)
 
 
+class DefaultingGroup(VerbGroup):
+    """Its first action needs no word: `spend RUN` is `spend show RUN`."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        words = [word for word in args if not word.startswith("-")]
+        known = any(word in self.commands for word in words[:2])
+        if not known and not {"--help", "-h"} & set(args):
+            args = [next(iter(self.commands)), *args]
+        return super().parse_args(ctx, args)
+
+
 class Verbs(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(VERBS)
@@ -146,6 +157,12 @@ def _rows(section: str) -> list[tuple[str, str]]:
     return [(name, verb.help) for name, verb in VERBS.items() if verb.section == section]
 
 
+def _version(context: click.Context, _: click.Parameter, value: bool) -> None:
+    if value:
+        click.echo(f"qrspi {__version__}")
+        context.exit()
+
+
 application = Verbs(
     "qrspi",
     params=[
@@ -156,14 +173,9 @@ application = Verbs(
             is_eager=True,
             expose_value=False,
             help="Print the version.",
-            callback=lambda context, _, value: _version(context) if value else None,
+            callback=_version,
         ),
     ],
     help="Runs of plans that agents write and review: where each stands, and what is next.",
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-
-
-def _version(context: click.Context) -> None:
-    click.echo(f"qrspi {__version__}")
-    context.exit()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 
 from qrspi import engine
 from qrspi.cli.session import Session
@@ -70,8 +70,11 @@ class DecisionCommand:
         self.session.note(*done.performed.notes)
         return Made(change, done)
 
+    def locked(self) -> AbstractContextManager[Workspace]:
+        return self.workspace.locked(self.options.lock_timeout, f"qrspi {self.verb}")
+
     def carry_out(self, handler: Callable[[Job], Performed]) -> Performed:
-        with self.workspace.locked(self.options.lock_timeout, f"qrspi {self.verb}"):
+        with self.locked():
             return carry_out(handler, self.look())
 
     def confirm(self, question: str, otherwise: str) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress
 
     from qrspi.engine_with_agents import Driven
+    from qrspi.handlers.agents.fan_out import Dispatcher
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -99,25 +101,37 @@ def options(command: F) -> F:
 
 def refuse_without_dispatch(asked: Asked) -> None:
     if asked.any:
-        text = (
-            "--executor, --jobs, --max-…, --tier-override and --replies only matter with --dispatch"
-        )
+        names = "--executor, --jobs, --max-…, --tier-override and --replies"
+        text = f"{names} only matter with --dispatch"
         raise Misuse(Problem("usage", text, hint="qrspi next [RUN] --dispatch"))
+
+
+@contextmanager
+def opened(
+    session: Session,
+    workspace: Workspace,
+    options: Options,
+    asked: Asked,
+    only: tuple[str, ...] = (),
+) -> Iterator[Dispatcher]:
+    """A dispatcher whose progress the person sees."""
+    # Imported here: a plain `next` starts no programs and opens no connections.
+    from qrspi.handlers.agents import fan_out
+
+    sending = asked.sending(session.root.project, only)
+    with (
+        ProgressTeller(session) as progress,
+        fan_out.opened(workspace, options, sending, progress) as dispatcher,
+    ):
+        yield dispatcher
 
 
 def drive(
     session: Session, workspace: Workspace, options: Options, asked: Asked, path: str
 ) -> Driven:
-    # Imported here: a plain `next` starts no programs and opens no connections.
     from qrspi import engine_with_agents
-    from qrspi.handlers.agents import fan_out
 
-    with (
-        ProgressTeller(session) as progress,
-        fan_out.opened(
-            workspace, options, asked.sending(session.root.project), progress
-        ) as dispatcher,
-    ):
+    with opened(session, workspace, options, asked) as dispatcher:
         return engine_with_agents.drive(workspace, options, dispatcher, path)
 
 

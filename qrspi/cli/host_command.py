@@ -63,11 +63,9 @@ class HostCommand:
     def _ask(self, plan: Plan) -> None:
         words = f"qrspi {self.verb} {self.host}{' --user' if self.place.level == 'user' else ''}"
         if not self.session.interactive:
-            text = f"{self.verb} changes files of {self.host}: without a terminal to ask at, that "
-            problem = Problem(
-                "confirmation-needed", f"{text}needs --yes", hint=f"{words} --dry-run"
-            )
-            raise Refusal(problem)
+            text = f"{self.verb} changes files of {self.host}"
+            text += ": without a terminal to ask at, that needs --yes"
+            raise Refusal(Problem("confirmation-needed", text, hint=f"{words} --dry-run"))
         self.session.tell(hosts.differences(plan))
         if not self.session.confirm("Write this? (y/n)"):
             raise Refusal(Problem("declined", "you said no, nothing was changed"))
@@ -79,8 +77,5 @@ class HostCommand:
             return [f"{self.host}: {said} in {where}; nothing was changed."]
         verb = f"{'Would ' if dry_run else ''}{self.verb}"
         head = f"{verb.capitalize()}{'' if dry_run else 'ed'}: {self.host}, in {where}."
-        return [head, *hosts.summary(plan, done=not dry_run), *_after(then)]
-
-
-def _after(then: str) -> list[str]:
-    return ["", f"Nothing was trusted for you. {then}"] if then else []
+        below = ["", f"Nothing was trusted for you. {then}"] if then else []
+        return [head, *hosts.summary(plan, done=not dry_run), *below]

@@ -6,8 +6,7 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-from qrspi.cli import plain_forms
-from qrspi.cli.app import application
+from qrspi.cli import call
 from qrspi.cli.boundary import guarded
 from qrspi.cli.session import Session
 from qrspi.core.named_tuple import NamedTuple
@@ -68,27 +67,20 @@ class Commands:
     def run(self, *words: str, handed: bytes = b"") -> Answer:
         """`handed` is what the command gets as its standard input."""
         session = self.session_for(handed)
-        status = guarded(session, lambda: _call(session, words))
+        status = guarded(session, lambda: call(session, list(words)))
         return Answer(status, "".join(session.written), tuple(session.lines), tuple(session.notes))
 
     def session_for(self, handed: bytes = b"") -> KeptSession:
         return KeptSession(self.session, self.surface, handed)
 
     def ask(self, *words: str) -> dict[str, Any]:
-        answer = self.run(*words)
-        if answer.status:
-            raise Unanswered(answer)
-        return answer.document
+        return self._answered(words).document
 
     def lines(self, *words: str) -> list[dict[str, Any]]:
+        return [json.loads(line) for line in self._answered(words).text.splitlines()]
+
+    def _answered(self, words: tuple[str, ...]) -> Answer:
         answer = self.run(*words)
         if answer.status:
             raise Unanswered(answer)
-        return [json.loads(line) for line in answer.text.splitlines()]
-
-
-def _call(session: KeptSession, words: tuple[str, ...]) -> object:
-    status = plain_forms.answer(session, words)
-    if status is not None:
-        return status
-    return application.main(list(words), "qrspi", standalone_mode=False, obj=session)
+        return answer

@@ -21,14 +21,14 @@ _EVERYWHERE = {"--json": "json", "--no-color": "plain", "-q": "quiet", "--quiet"
 
 
 class Form(NamedTuple):
-    """The options of a command that are read here, each with its field of the request."""
+    """The options of a command that are read here, each with its argument of `show`."""
 
     flags: Mapping[str, str] = {}
     numbers: Mapping[str, tuple[str, int]] = {}  # with the smallest value that is accepted
     words: int = 1  # the command itself interprets several
-    word: str = "run"  # the field of a single one
+    word: str = "run"  # the argument that a single one is
     fewest: int = 0  # of these words
-    apart: frozenset[str] = frozenset()  # fields that cannot go together
+    apart: frozenset[str] = frozenset()  # arguments that cannot go together
 
 
 _LINES = ("lines", 0)
@@ -81,7 +81,7 @@ def answer(session: Session, words: Sequence[str]) -> int | None:
     for name, value in settings.items():
         setattr(session, name, value)
     verb = import_module(f"qrspi.cli.answers.{read.verb.replace(' ', '_')}")
-    return verb.show(session, verb.Request(**read.request)) or 0
+    return verb.show(session, **read.request) or 0
 
 
 def _read(words: Sequence[str], settings: dict[str, Any]) -> _Read | None:

@@ -8,13 +8,16 @@ from collections.abc import Iterable, Sequence
 
 from qrspi.core.derivation.compaction_advice import Compaction, line
 from qrspi.core.errors import Halt, Misuse
-from qrspi.core.hints import Any, TextIO
+from qrspi.core.hints import TYPE_CHECKING, Any, TextIO
 from qrspi.core.model import Problem
 from qrspi.core.tree import Fault
 from qrspi.render.terminal import folded, one_line
 from qrspi.world.machine import hosts
 from qrspi.world.runs import locate, project_root
 from qrspi.world.runs.locate import Root, RunDir
+
+if TYPE_CHECKING:
+    from qrspi.handlers.jobs.job import Options
 
 _SENTENCES = ("command", "hint", "summary", "label", "message")
 UNBOUNDED = 10_000  # columns, where there is no terminal: nothing is cut for a pipe
@@ -132,6 +135,11 @@ class Session:
         names = found.options
         return self._one(locate.resolve(self.root, names[self.choose("Which run?", names)]))
 
+    def options(self, dry_run: bool, *, anyway: bool = False) -> Options:
+        from qrspi.handlers.jobs.job import Options  # what only reads asks for none
+
+        return Options(self.surface, anyway=anyway, lock_timeout=self.lock_timeout, dry_run=dry_run)
+
     def runs(self) -> tuple[RunDir, ...]:
         found = locate.list_runs(self.root)
         if isinstance(found, Fault):
@@ -219,7 +227,10 @@ class Session:
         return ["", line(advice)]
 
     def show(self, lines: Iterable[str]) -> None:
-        self.write("\n".join(self._fitting(map(self.reachable, lines))) + "\n")
+        lines = map(self.reachable, lines)
+        if _is_terminal(sys.stdout):
+            lines = folded(lines, self.width)
+        self.write("\n".join(lines) + "\n")
 
     def reachable(self, line: str) -> str:
         """A printed command repeats the --root that the user gave."""
@@ -239,11 +250,6 @@ class Session:
             return [self._with_root(item, key) for item in value]
         said = isinstance(value, str) and key in _SENTENCES
         return self.reachable(value) if said else value
-
-    def _fitting(self, lines: Iterable[str]) -> Iterable[str]:
-        if not _is_terminal(sys.stdout):
-            return lines
-        return folded(lines, self.width)
 
     def emit(self, document: dict[str, Any]) -> None:
         # Imported here: it costs a cold start 2 ms, and people do not need it.

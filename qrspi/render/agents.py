@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from qrspi.handlers.agents.fan_out import FanOut
     from qrspi.handlers.agents.ledger import Spending
 
-_AWAITED = ("AGENT", "ROLE", "MODEL", "WIRE", "STATE")
-_NARROW = ("AGENT", "MODEL", "WIRE", "STATE")  # an agent's name says nearly all of its role
 _ANY = 10**6  # columns: a table as wide as it is
 _SPENT = ("STEP", "ROUND", "ROLE", "MODEL", "CALLS", "TOKENS IN", "TOKENS OUT", "USD", "SECONDS")
 # How agents can be sent, to be pasted into config.md. A vendor is what a row of model_routing says.
@@ -55,9 +53,10 @@ def awaited_lines(run: str, awaited: tuple[Waiting, ...], width: int) -> list[st
     if not awaited:
         return [_nobody(run)]
     rows = [(one.name, one.role, _model(one), one.transport, _state(one)) for one in awaited]
-    drawn = table(_AWAITED, rows, _ANY)
-    if max(map(cells_of, drawn)) > width:
-        drawn = table(_NARROW, [(name, *others) for name, _, *others in rows], width)
+    drawn = table(("AGENT", "ROLE", "MODEL", "WIRE", "STATE"), rows, _ANY)
+    if max(map(cells_of, drawn)) > width:  # an agent's name says nearly all of its role
+        narrow = [(name, *others) for name, _, *others in rows]
+        drawn = table(("AGENT", "MODEL", "WIRE", "STATE"), narrow, width)
     troubles = [f"{one.name}: {one_line(one.problem)}" for one in awaited if one.problem]
     return [*drawn, *([""] if troubles else []), *troubles]
 

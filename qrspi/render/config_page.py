@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from qrspi.core.config.reader import KNOWN, Config, Report
 from qrspi.core.hints import Any, Protocol
-from qrspi.core.model import Problem, counted
+from qrspi.core.model import counted
 from qrspi.render import problems
 from qrspi.render.terminal import one_line, table
 
@@ -17,14 +17,12 @@ def validation(report: Report) -> dict[str, Any]:
     return {
         "schema": "qrspi/config-validate/v1",
         "ok": report.ok,
-        "problems": [_problem(problem) for problem in report.problems],
+        "problems": [
+            problems.fields(problem, "code", "field", "found", "expected", "message", "options")
+            for problem in report.problems
+        ],
         "warnings": problems.warnings(report.warnings),
     }
-
-
-def _problem(problem: Problem) -> dict[str, Any]:
-    names = ("code", "field", "found", "expected", "message")
-    return problems.fields(problem, *names) | {"options": list(problem.options)}
 
 
 def validation_lines(report: Report, path: str) -> list[str]:

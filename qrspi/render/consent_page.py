@@ -36,18 +36,11 @@ def _lines(named: Named, known: bool) -> list[str]:
     ]
 
 
-def entry_document(entry: Entry) -> dict[str, Any]:
-    return {**entry._asdict(), "variables": list(entry.variables)}
-
-
 def entry_lines(entries: Iterable[Entry]) -> list[str]:
     lines: list[str] = []
-    for project, those in groupby(entries, lambda one: one.project):
+    for project, those in groupby(entries, lambda entry: entry.project):
         lines.append(one_line(project))
-        lines += [f"  {_entry(one)}" for one in those]
+        for entry in those:
+            deed = DEED[entry.kind]
+            lines.append(one_line(f"  {deed} {entry.text} (by {entry.by}, {entry.time})"))
     return lines or ["Nothing is allowed yet."]
-
-
-def _entry(entry: Entry) -> str:
-    deed = DEED[entry.kind]
-    return one_line(f"{deed} {entry.text} (by {entry.by}, {entry.time})")

@@ -111,8 +111,7 @@ def systemd(argv: Sequence[str], root: str) -> str:
 
 
 def _systemd_word(word: str) -> str:
-    escaped = word.replace("\\", "\\\\").replace('"', '\\"').replace("$", "$$")
-    escaped = _specifiers(escaped)
+    escaped = _specifiers(word.replace("\\", "\\\\").replace('"', '\\"').replace("$", "$$"))
     return f'"{escaped}"' if not word or set(word) & set(" \t'\";") else escaped
 
 

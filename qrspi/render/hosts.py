@@ -41,15 +41,12 @@ def differences(plan: Plan) -> list[str]:
 def _diff(change: FileChange) -> Iterator[str]:
     if not change.is_change:
         return
-    old, new = (_lines(text) for text in (change.before, change.after))
+    old = (change.before or "").splitlines(keepends=True)
+    new = (change.after or "").splitlines(keepends=True)
     before = change.file if change.before is not None else "/dev/null"
     after = change.file if change.after is not None else "/dev/null"
     for line in unified_diff(old, new, before, after, n=1):
         yield line if line.endswith("\n") else f"{line}\n"
-
-
-def _lines(text: str | None) -> list[str]:
-    return (text or "").splitlines(keepends=True)
 
 
 def summary(plan: Plan, *, done: bool) -> list[str]:

@@ -54,7 +54,9 @@ def _proposed(items: Iterable[Held], command: str) -> list[str]:
 
 def _paused(item: Held, command: str, *, can_go_back: bool) -> list[str]:
     words = f"{command} {one_line(item.name)}"
-    back = (f"3) Loop back to: {_targets(item)}", f"`{words} loop-back{_to(item)}`")
+    targets = " or ".join(STEP[step].artifact for step in item.targets) or "STEP"
+    to = "" if len(item.targets) == 1 else " --to STEP"
+    back = (f"3) Loop back to: {targets}", f"`{words} loop-back{to}`")
     ways = (
         ("1) Apply anyway", f"`{words} apply`"),
         ("2) Skip finding", f"`{words} skip`"),
@@ -68,16 +70,7 @@ def _finding(item: Held) -> list[str]:
     cites = f" · cites {one_line(', '.join(item.cites))}" if item.cites else ""
     head = f"{one_line(item.name)} · {item.severity} · {item.change_type}{cites}"
     text = visible(item.message).strip().splitlines()
-    more = (
-        [f"    … {counted(len(text) - MOST_LINES, 'more line')}"] if len(text) > MOST_LINES else []
-    )
-    return [head, *(f"    {line}".rstrip() for line in text[:MOST_LINES]), *more]
-
-
-def _targets(item: Held) -> str:
-    return " or ".join(STEP[step].artifact for step in item.targets) or "STEP"
-
-
-def _to(item: Held) -> str:
-    """Needed unless there is exactly one target."""
-    return "" if len(item.targets) == 1 else " --to STEP"
+    lines = [head, *(f"    {line}".rstrip() for line in text[:MOST_LINES])]
+    if len(text) > MOST_LINES:
+        lines.append(f"    … {counted(len(text) - MOST_LINES, 'more line')}")
+    return lines

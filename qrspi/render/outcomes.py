@@ -32,13 +32,11 @@ def performed(done: Performed) -> dict[str, Any]:
 
 
 def lines(outcome: Outcome, dry_run: bool = False) -> list[str]:
-    done = [line for one in outcome.performed for line in _did(one, dry_run)]
-    return [*done, *run_page.notes(outcome.state), *run_page.next_lines(outcome.state.next)]
-
-
-def _did(done: Performed, dry_run: bool) -> list[str]:
     verb = "would do" if dry_run else "done"
-    return [f"{verb}: {title(done)}", *(f"  {one_line(name)}" for name in done.files)]
+    lines: list[str] = []
+    for done in outcome.performed:
+        lines += [f"{verb}: {title(done)}", *(f"  {one_line(name)}" for name in done.files)]
+    return [*lines, *run_page.notes(outcome.state), *run_page.next_lines(outcome.state.next)]
 
 
 def title(done: Performed) -> str:
@@ -96,13 +94,11 @@ def went_on_document(outcome: Outcome, trouble: Problem | None) -> dict[str, Any
 _OF_NOTE = ("merge", "ci", "run-tests")
 
 
-def _went(done: Performed) -> list[str]:
-    notes = done.notes if done.handler in _OF_NOTE else ()
-    return [f"done: {title(done)}", *(f"  {one_line(note)}" for note in notes)]
-
-
 def went_on_lines(outcome: Outcome, trouble: Problem | None) -> list[str]:
-    lines = [line for done in outcome.performed for line in _went(done)]
+    lines: list[str] = []
+    for done in outcome.performed:
+        notes = done.notes if done.handler in _OF_NOTE else ()
+        lines += [f"done: {title(done)}", *(f"  {one_line(note)}" for note in notes)]
     if trouble:
         lines.append(f"warning: the decision stands, but next stopped: {one_line(trouble.message)}")
     return lines

@@ -18,8 +18,7 @@ def fields(problem: Problem, *names: str) -> dict[str, Any]:
 
 def violation(problem: Problem) -> dict[str, Any]:
     """Every key, always, as programs that read many of them expect."""
-    names = ("code", "file", "field", "found", "expected", "hint", "message")
-    return fields(problem, *names)
+    return fields(problem, "code", "file", "field", "found", "expected", "hint", "message")
 
 
 def violations(problems: Iterable[Problem]) -> list[dict[str, Any]]:

@@ -53,14 +53,7 @@ def _blank() -> dict[str, Any]:
 
 def _outcome(one: Outcome) -> dict[str, Any]:
     elsewhere = [{"cited": list(at.cited), "message": at.message} for at in one.elsewhere]
-    return {
-        **one._asdict(),
-        "found": list(one.found),
-        "missed": list(one.missed),
-        "false": list(one.false),
-        "elsewhere": elsewhere,
-        "problem": one.problem or None,
-    }
+    return {**one._asdict(), "elsewhere": elsewhere, "problem": one.problem or None}
 
 
 def lines(result: Result, folder: str, width: int) -> list[str]:
@@ -68,7 +61,8 @@ def lines(result: Result, folder: str, width: int) -> list[str]:
         first = result.outcomes[0].name
         return [f"{one_line(folder)} has no answer yet; expected files such as {first}.md."]
     rows = [_row(one._asdict()) for one in result.tallies]
-    return [*table(_HEAD, rows, width), *_remarks(result.outcomes)]
+    remarks = [line for outcome in result.outcomes for line in _remark(outcome)]
+    return [*table(_HEAD, rows, width), *([""] if remarks else []), *remarks]
 
 
 def _row(tally: Mapping[str, Any]) -> tuple[str, ...]:
@@ -80,13 +74,6 @@ def _row(tally: Mapping[str, Any]) -> tuple[str, ...]:
         f"{tally['false']} of {tally['harmless']}",
         str(tally["elsewhere"]),
     )
-
-
-def _remarks(outcomes: Iterable[Outcome]) -> Iterator[str]:
-    told = [line for one in outcomes for line in _remark(one)]
-    if told:
-        yield ""
-        yield from told
 
 
 def _remark(one: Outcome) -> Iterator[str]:

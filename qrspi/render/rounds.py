@@ -287,10 +287,10 @@ def evidence_lines(answers: tuple[CameBy, ...]) -> list[str]:
     counts = Counter(one.evidence for one in answers)
     said = ", ".join(f"{counts[key]} {word}" for key, word in CAME.items() if counts[key])
     names = [one.file.rpartition("/")[2] for one in answers if one.evidence == "found"]
-    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
-    which = (
-        f" ({', '.join(map(one_line, names[:3]))}{more})" if 0 < len(names) < len(answers) else ""
-    )
+    which = ""
+    if 0 < len(names) < len(answers):
+        more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+        which = f" ({', '.join(map(one_line, names[:3]))}{more})"
     return ["", f"Of {counted(len(answers), 'answer')}: {said}{which}."]
 
 

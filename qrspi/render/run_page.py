@@ -42,7 +42,9 @@ def run_document(state: RunState) -> dict[str, Any]:
         "steps": [_step_document(step) for step in state.steps],
         "next": next_document(state.next),
         "warnings": problems.warnings(state.warnings),
-        "errors": [_error(item) for item in state.errors],
+        "errors": [
+            {**problems.violation(item), "options": list(item.options)} for item in state.errors
+        ],
         "tests": tests_document(state.tests),
     }
 
@@ -53,13 +55,8 @@ def tests_document(tests: StateOfTests | None) -> dict[str, Any] | None:
     return {"state": tests.state, "summary": tests.sentence, "failures": list(tests.failures)}
 
 
-def _error(problem: Problem) -> dict[str, Any]:
-    return {**problems.violation(problem), "options": list(problem.options)}
-
-
 def _step_document(step: StepState) -> dict[str, Any]:
-    document: dict[str, Any] = step._asdict()
-    return {key: value for key, value in document.items() if value is not None}
+    return {key: value for key, value in step._asdict().items() if value is not None}
 
 
 def _awaited(one: AwaitedFile) -> dict[str, Any]:
@@ -108,15 +105,10 @@ def run_page(state: RunState, look: Look = PLAIN) -> list[str]:
 def notes(state: RunState, paint: Paint = plain) -> list[str]:
     """What is wrong or odd, except what the next action says anyway."""
     wrong = tuple(item for item in state.errors if not state.next.summary.startswith(item.message))
-    shown = [*_noted("error:", "red", wrong, paint), *warnings(state, paint), *_tests(state)]
+    shown = [*_noted("error:", "red", wrong, paint), *warnings(state, paint)]
+    if state.tests and state.tests.sentence not in state.next.summary:
+        shown.append(tests_line(state.tests))
     return [*shown, ""] if shown else []
-
-
-def _tests(state: RunState) -> list[str]:
-    tests = state.tests
-    if tests is None or tests.sentence in state.next.summary:
-        return []
-    return [tests_line(tests)]
 
 
 def tests_line(tests: StateOfTests) -> str:
@@ -200,7 +192,8 @@ def board(states: Iterable[RunState], look: Look = PLAIN) -> list[str]:
         lines = []
     for state in listed:
         lines += ["", look.paint(one_line(state.run), "bold")]
-        lines += [f"  {_standing(state)}"] if narrow else []
+        if narrow:
+            lines.append(f"  {_step(state)}: {state.next.action} ({_waits_for(state)})")
         lines += [f"  {line}" for line in notes(state, look.paint) if line]
         lines.append(f"  {look.paint('Next:', 'cyan')} {one_line(state.next.summary)}")
     return lines[1:] if narrow else lines
@@ -209,10 +202,6 @@ def board(states: Iterable[RunState], look: Look = PLAIN) -> list[str]:
 def _row(state: RunState) -> tuple[str, ...]:
     number = str(state.next.round) if state.next.round else "-"
     return (state.run, _step(state), number, state.next.action, _waits_for(state))
-
-
-def _standing(state: RunState) -> str:
-    return f"{_step(state)}: {state.next.action} ({_waits_for(state)})"
 
 
 def _step(state: RunState) -> str:

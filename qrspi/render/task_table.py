@@ -58,12 +58,11 @@ def lines(found: Iterable[TaskState], width: int) -> list[str]:
 
 
 def seen_lines(found: Iterable[TaskState]) -> list[str]:
-    told = ((task.key, implementers.first_tests(task)) for task in found if task.terminal)
-    return [
-        f"{key}: the tests before its code {implementers.SEEN_BEFORE[seen]}"
-        for key, seen in told
-        if seen
-    ]
+    lines: list[str] = []
+    for task in found:
+        if task.terminal and (seen := implementers.first_tests(task)):
+            lines.append(f"{task.key}: the tests before its code {implementers.SEEN_BEFORE[seen]}")
+    return lines
 
 
 def started(one: Started) -> dict[str, Any]:

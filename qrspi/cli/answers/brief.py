@@ -5,22 +5,16 @@ from __future__ import annotations
 from qrspi.cli.session import Session
 from qrspi.core.derivation import brief
 from qrspi.core.derivation.derive import survey
-from qrspi.core.named_tuple import NamedTuple
 from qrspi.render.terminal import visible
 from qrspi.world.runs.committed_tree import CommittedTree
 
 CHARS = 4000
 
 
-class Request(NamedTuple):
-    run: str | None = None
-    chars: int = CHARS
-
-
-def show(session: Session, request: Request) -> None:
-    found = session.run(request.run)
+def show(session: Session, run: str | None = None, chars: int = CHARS) -> None:
+    found = session.run(run)
     looked = survey(CommittedTree(found.path), session.run_path(found), thorough=True)
-    page = brief.page(looked, request.chars)
+    page = brief.page(looked, chars)
     document = {
         "schema": "qrspi/brief/v1",
         "run": found.name,

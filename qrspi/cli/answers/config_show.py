@@ -5,15 +5,10 @@ from __future__ import annotations
 from qrspi.cli.session import Session
 from qrspi.core.config import problems as config_problems
 from qrspi.core.config import reader as configs
-from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.tree import CONFIG_LIMIT
 from qrspi.render import config_page, problems
 from qrspi.world.files.run_tree import DiskTree
 from qrspi.world.runs.locate import RunDir
-
-
-class Request(NamedTuple):
-    run: str | None = None
 
 
 def read(run: RunDir) -> configs.Config:
@@ -23,8 +18,8 @@ def read(run: RunDir) -> configs.Config:
     return config._replace(problems=tuple(named))
 
 
-def show(session: Session, request: Request) -> None:
-    found = session.run(request.run)
+def show(session: Session, run: str | None = None) -> None:
+    found = session.run(run)
     config = read(found)
     document = {
         "schema": "qrspi/config-show/v1",

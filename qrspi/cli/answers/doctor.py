@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from qrspi.cli.session import Session
 from qrspi.core.hints import Literal
-from qrspi.core.named_tuple import NamedTuple
 from qrspi.handlers import hosts
 from qrspi.handlers.runs import doctor
 from qrspi.handlers.runs.doctor import Sign
@@ -14,11 +13,7 @@ _STYLES = {"ok": "green", "note": "yellow", "problem": "red"}
 KEPT_FROM_GOING_ON = 3  # the exit status
 
 
-class Request(NamedTuple):
-    pass
-
-
-def show(session: Session, request: Request) -> int:
+def show(session: Session) -> int:
     root = session.root_if_any
     signs = doctor.examine(root)
     for said in hosts.look(root.project if root else None):

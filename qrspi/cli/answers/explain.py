@@ -5,19 +5,14 @@ from __future__ import annotations
 from qrspi.cli.session import Session
 from qrspi.core.derivation.brief import reasons
 from qrspi.core.derivation.derive import Survey, survey
-from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.recording_tree import RecordingTree, Seen
 from qrspi.render import run_page
 from qrspi.render.terminal import one_line, table
 from qrspi.world.runs.committed_tree import CommittedTree
 
 
-class Request(NamedTuple):
-    run: str | None = None
-
-
-def show(session: Session, request: Request) -> None:
-    place = session.run(request.run)
+def show(session: Session, run: str | None = None) -> None:
+    place = session.run(run)
     tree = RecordingTree(CommittedTree(place.path))
     found = survey(tree, session.run_path(place), thorough=True)
     session.answer(_document(found, tree.seen), _lines(found, tree.seen, session.width))
@@ -25,17 +20,7 @@ def show(session: Session, request: Request) -> None:
 
 def _document(found: Survey, seen: tuple[Seen, ...]) -> dict[str, object]:
     shown = run_page.run_document(found.state)
-    kept = (
-        "run",
-        "path",
-        "current_step",
-        "complete",
-        "closed",
-        "next",
-        "warnings",
-        "errors",
-        "tests",
-    )
+    kept = "run path current_step complete closed next warnings errors tests".split()
     return {
         "schema": "qrspi/explain/v1",
         **{key: shown[key] for key in kept},

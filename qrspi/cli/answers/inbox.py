@@ -14,10 +14,6 @@ from qrspi.render.terminal import one_line
 from qrspi.world.runs import locate
 
 
-class Request(NamedTuple):
-    commands: bool = False
-
-
 class Inbox(NamedTuple):
     runs: tuple[RunState, ...]
     items: tuple[Item, ...]
@@ -28,13 +24,10 @@ def look(session: Session) -> Inbox:
     return Inbox(runs, waiting.items(runs))
 
 
-def show(session: Session, request: Request) -> None:
-    found = look(session).items
-    said = [document(item) for item in found]
-    session.answer(
-        {"schema": "qrspi/inbox/v1", "items": said},
-        [one_line(item.command) for item in found] if request.commands else _lines(found),
-    )
+def show(session: Session, commands: bool = False) -> None:
+    items = look(session).items
+    lines = [one_line(item.command) for item in items] if commands else _lines(items)
+    session.answer({"schema": "qrspi/inbox/v1", "items": list(map(document, items))}, lines)
 
 
 def counts(session: Session, names: Iterable[str] | None = None) -> dict[str, int]:

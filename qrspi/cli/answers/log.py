@@ -7,9 +7,8 @@ import sys
 from qrspi.core.errors import Halt
 from qrspi.core.hints import TYPE_CHECKING
 from qrspi.core.model import Problem
-from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.records import audit_trail
-from qrspi.core.records.audit_trail import FILE, Line
+from qrspi.core.records.audit_trail import FILE
 from qrspi.render.history import audit_lines as rendered
 from qrspi.render.terminal import one_line
 from qrspi.world.files import json_log
@@ -24,53 +23,46 @@ if TYPE_CHECKING:
 USUAL = 20  # lines
 
 
-class Request(NamedTuple):
-    run: str | None = None
-    follows: bool = False
-    lines: int = USUAL
-    everything: bool = False
-    files: bool = False
-
-
-def show(session: Session, request: Request) -> None:
+def show(
+    session: Session,
+    run: str | None = None,
+    follows: bool = False,
+    lines: int = USUAL,
+    everything: bool = False,
+    files: bool = False,
+) -> None:
     """Written line by line as they come: a trail may have no end."""
-    run = session.run(request.run)
+    place = session.run(run)
+    tree = DiskTree(place.path)
+    entries = _followed(tree, everything, lines) if follows else _known(tree, everything, lines)
     printed = False
-    for item in map(_line, _entries(DiskTree(run.path), request)):
+    for entry in entries:
+        item = audit_trail.read(entry.record, entry.line) if isinstance(entry, Entry) else entry
         if isinstance(item, Problem) and item.code == "unreadable":
             raise Halt(item)
         if session.json:
-            session.emit(rendered.document(run.name, item))
+            session.emit(rendered.document(place.name, item))
         elif isinstance(item, Problem):
             session.note(f"warning: {item.message}")
         else:
             head = [] if printed else [rendered.head(session.width)]
-            lines = rendered.lines(item, session.width, files=request.files)
-            session.write("\n".join([*head, *lines]) + "\n")
+            shown = rendered.lines(item, session.width, files=files)
+            session.write("\n".join([*head, *shown]) + "\n")
             printed = True
     if not (printed or session.json):
-        session.write(f"Nothing is on record of {one_line(run.name)} yet.\n")
+        session.write(f"Nothing is on record of {one_line(place.name)} yet.\n")
 
 
-def _line(entry: Entry | Problem) -> Line | Problem:
-    return audit_trail.read(entry.record, entry.line) if isinstance(entry, Entry) else entry
-
-
-def _entries(tree: DiskTree, request: Request) -> Iterable[Entry | Problem]:
-    if request.follows:
-        return _followed(tree, request.everything, request.lines)
-    if request.everything:
-        return json_log.read(tree, FILE)
-    return json_log.tail(tree, FILE, request.lines)
+def _known(tree: DiskTree, everything: bool, count: int) -> Iterable[Entry | Problem]:
+    return json_log.read(tree, FILE) if everything else json_log.tail(tree, FILE, count)
 
 
 def _followed(tree: DiskTree, everything: bool, count: int) -> Iterable[Entry | Problem]:
     from qrspi.world.files import log_follow
 
-    first = (
-        log_follow.News((), log_follow.Place())
-        if everything
-        else log_follow.last(tree, FILE, count)
-    )
-    yield from first.items
-    yield from log_follow.following(tree, FILE, first.place, sys.stdout.fileno())
+    place = log_follow.Place()
+    if not everything:
+        last = log_follow.last(tree, FILE, count)
+        yield from last.items
+        place = last.place
+    yield from log_follow.following(tree, FILE, place, sys.stdout.fileno())

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from qrspi import engine
 from qrspi.cli.session import Session
+from qrspi.core.hints import Any
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.engine import Outcome
 from qrspi.handlers.jobs.job import Options, question
@@ -27,7 +28,12 @@ class Request(NamedTuple):
     by: str = ""
 
 
-def show(
+def show(session: Session, **asked: Any) -> int:
+    """Asked as the fields of `Request`."""
+    return advance(session, Request(**asked))
+
+
+def advance(
     session: Session, request: Request, besides: Callable[[Outcome], list[str]] = lambda _: []
 ) -> int:
     """The exit status. `besides`: more lines, about how the run stands then."""

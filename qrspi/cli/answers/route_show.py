@@ -7,7 +7,6 @@ from qrspi.core.config import problems as config_problems
 from qrspi.core.config import reader as configs
 from qrspi.core.config.edit import template_of
 from qrspi.core.errors import Refusal
-from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import STEP
 from qrspi.core.steps.facts import artifact_status
 from qrspi.core.tree import CONFIG_LIMIT
@@ -15,12 +14,8 @@ from qrspi.render.terminal import table
 from qrspi.world.files.run_tree import DiskTree
 
 
-class Request(NamedTuple):
-    run: str | None = None
-
-
-def show(session: Session, request: Request) -> None:
-    found = session.run(request.run)
+def show(session: Session, run: str | None = None) -> None:
+    found = session.run(run)
     tree = DiskTree(found.path)
     config = configs.read(tree.read("config.md", CONFIG_LIMIT))
     if config.route is None:

@@ -5,19 +5,14 @@ from __future__ import annotations
 from qrspi.cli.session import Session
 from qrspi.core.errors import Misuse
 from qrspi.core.model import Problem
-from qrspi.core.named_tuple import NamedTuple
 from qrspi.world.files import shipped_schemas
 
 
-class Request(NamedTuple):
-    name: str | None = None
-
-
-def show(session: Session, request: Request) -> None:
-    if request.name is None:
+def show(session: Session, name: str | None = None) -> None:
+    if name is None:
         _list(session)
     else:
-        session.write(shipped_schemas.text(_known(request.name)))
+        session.write(shipped_schemas.text(_known(name)))
 
 
 def _list(session: Session) -> None:

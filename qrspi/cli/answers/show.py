@@ -6,7 +6,6 @@ from qrspi.cli import run_words
 from qrspi.cli.session import Session
 from qrspi.core.derivation.derive import survey
 from qrspi.core.hints import Any
-from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import Subject
 from qrspi.core.records import comments
 from qrspi.handlers.rounds import round_findings
@@ -19,20 +18,19 @@ from qrspi.world.runs.workspace import Workspace
 USAGE = "qrspi show [RUN] [STEP] [--round N]"
 
 
-class Request(NamedTuple):
-    words: tuple[str, ...] = ()
-    number: int | None = None
-    dropped: bool = False
-    since_approval: bool = False
-
-
-def show(session: Session, request: Request) -> None:
-    at = run_words.current_place(session, request.words, USAGE)
-    if request.since_approval:
+def show(
+    session: Session,
+    words: tuple[str, ...] = (),
+    number: int | None = None,
+    dropped: bool = False,
+    since_approval: bool = False,
+) -> None:
+    at = run_words.current_place(session, words, USAGE)
+    if since_approval:
         _edited(session, at.workspace, at.subject)
         return
-    found = round_findings.findings(at.workspace, at.subject, request.number)
-    if request.dropped:
+    found = round_findings.findings(at.workspace, at.subject, number)
+    if dropped:
         only = (one for one in found.shown if one.item.verdict == "drop")
         found = found._replace(shown=tuple(only))
     document: dict[str, Any] = {
@@ -43,7 +41,7 @@ def show(session: Session, request: Request) -> None:
         "findings": [rounds.finding_document(one) for one in found.shown],
         "answers": [one._asdict() for one in found.answers],
     }
-    lines = _lines(session, at.subject, found, request.dropped)
+    lines = _lines(session, at.subject, found, dropped)
     if tests := survey(at.workspace).state.tests if at.subject.key == "test" else None:
         document["tests"] = run_page.tests_document(tests)
         lines = [run_page.tests_line(tests), "", *lines]

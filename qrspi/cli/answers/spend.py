@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 from qrspi.cli.session import Session
-from qrspi.core.named_tuple import NamedTuple
 from qrspi.handlers.agents import ledger
 from qrspi.render import agents, problems
 from qrspi.world.files.run_tree import DiskTree
 
 
-class Request(NamedTuple):
-    run: str | None = None
-
-
-def show(session: Session, request: Request) -> None:
-    found = session.run(request.run)
+def show(session: Session, run: str | None = None) -> None:
+    found = session.run(run)
     tree = DiskTree(found.path)
     known = ledger.known_or_halt(tree)
     session.note(*problems.marked("warning", known.problems))

@@ -48,7 +48,9 @@ class Standing(NamedTuple):
     gates: tuple[tuple[str, ...], ...] = ()  # of each run what its gates say, where why is asked
 
 
-def show(session: Session, request: Request) -> None:
+def show(session: Session, **asked: Any) -> None:
+    """Asked as the fields of `Request`."""
+    request = Request(**asked)
     with _uncollected():
         tell(session, request, look(session, request))
 

@@ -8,18 +8,13 @@ from qrspi.cli.session import Session
 from qrspi.core.code_steps import batch, implementers, task_state
 from qrspi.core.derivation.derive import survey
 from qrspi.core.errors import refused
-from qrspi.core.named_tuple import NamedTuple
 from qrspi.render import problems
 from qrspi.render import task_table as pages
 from qrspi.world.files.run_tree import DiskTree
 
 
-class Request(NamedTuple):
-    run: str | None = None
-
-
-def show(session: Session, request: Request) -> None:
-    found = session.run(request.run)
+def show(session: Session, run: str | None = None) -> None:
+    found = session.run(run)
     tree = DiskTree(found.path)
     seen = survey(tree)
     if (facts := seen.facts) is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from qrspi.cli import arguments
-from qrspi.cli.app import Verb
+from qrspi.cli.app import verb
 from qrspi.cli.decision_command import DecisionCommand
 from qrspi.cli.session import Session
 from qrspi.core.gates.audit import audit_report
@@ -16,12 +16,11 @@ from qrspi.render.gates import verdicts as rendered
 NOT_GOOD = 3  # with --exit-code
 
 
-@click.command("audit", cls=Verb)
+@verb("audit")
 @arguments.run
 @click.option("--explain", is_flag=True, help="How each point came and went.")
 @click.option("--exit-code", is_flag=True, help="Exit 3 when the plan is rejected.")
 @arguments.dry_run("the verdict", "write no report")
-@click.pass_obj
 def command(
     session: Session, run: str | None, explain: bool, exit_code: bool, dry_run: bool
 ) -> None:

@@ -23,4 +23,4 @@ from qrspi.cli.session import Session
 def command(session: Session, run: str | None, chars: int) -> None:
     """One deterministic page for a cold agent or person: where the run stands, open findings,
     decisions so far, what to do next and with which files."""
-    brief.show(session, brief.Request(run, chars))
+    brief.show(session, run, chars)

@@ -58,7 +58,7 @@ def init(session: Session, run: str | None, dry_run: bool) -> None:
     if dry_run:
         added = checkpoint_rows.missing(workspace, task_file.read_keys(workspace))
     else:
-        with workspace.locked(options.lock_timeout, f"qrspi {decision.verb}"):
+        with decision.locked():
             keys = task_file.read_keys(workspace)
             added = checkpoint_rows.add(workspace, keys, options.lock_timeout)
             if added.made or added.tasks:
@@ -123,7 +123,7 @@ def review(
     if dry_run:
         done = checkpoint_review.rehearse(decision.workspace, task, said)
     else:
-        with decision.workspace.locked(decision.options.lock_timeout, f"qrspi {decision.verb}"):
+        with decision.locked():
             done = checkpoint_review.review(decision.workspace, decision.options, task, said)
             if done.ruling.completes:
                 knowledge = checkpoint_knowledge.process(decision.workspace, decision.options)
@@ -176,8 +176,7 @@ def lint(session: Session, run: str | None, seen: bool, dry_run: bool) -> int:
     decision = DecisionCommand(session, "checkpoint lint", run)
     checkpoint_rows.board(decision.workspace)
     marks = seen and not dry_run
-    held = decision.workspace.locked(decision.options.lock_timeout, f"qrspi {decision.verb}")
-    with held if marks else nullcontext():
+    with decision.locked() if marks else nullcontext():
         faults = _faults(decision)
         if marks and faults:
             _mark(decision, faults)
@@ -196,9 +195,8 @@ def _faults(decision: DecisionCommand) -> tuple[LintFault, ...]:
 
 
 def _mark(decision: DecisionCommand, faults: Sequence[LintFault]) -> None:
-    with orchestration_db.changing(
-        decision.workspace.path, decision.options.lock_timeout
-    ) as change:
+    place, timeout = decision.workspace.path, decision.options.lock_timeout
+    with orchestration_db.changing(place, timeout) as change:
         change.run(SET_SEEN, faults[-1].id)
     notes = (f"{len(faults)} changes of state without a heartbeat are marked as seen",)
     done = Performed("checkpoint-lint", "", 0, (FILE,), notes)

@@ -8,7 +8,6 @@ from qrspi.cli import arguments
 from qrspi.cli.app import verb
 from qrspi.cli.session import Session
 from qrspi.core.pipeline import CLOSED
-from qrspi.handlers.jobs.job import Options
 from qrspi.handlers.runs import close_run
 from qrspi.render.terminal import one_line
 from qrspi.world.runs.workspace import Workspace
@@ -23,8 +22,7 @@ def command(session: Session, run: str | None, reason: str, dry_run: bool) -> No
     if not reason.strip():
         raise click.BadParameter("the reason is empty: say why in a few words.")
     found = session.run(run)
-    options = Options(session.surface, lock_timeout=session.lock_timeout, dry_run=dry_run)
-    when = close_run.close(Workspace(found.path), reason, options)
+    when = close_run.close(Workspace(found.path), reason, session.options(dry_run))
     document = {
         "schema": "qrspi/close/v1",
         "run": found.name,

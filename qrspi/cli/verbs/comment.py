@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from qrspi.cli import arguments, run_words
-from qrspi.cli.app import VerbGroup
+from qrspi.cli.app import DefaultingGroup
 from qrspi.cli.decision_command import DecisionCommand
 from qrspi.cli.session import Session
 from qrspi.core.errors import refused
@@ -17,18 +17,7 @@ from qrspi.render.history import comments as pages
 from qrspi.world.files.run_tree import DiskTree
 
 
-class _Comment(VerbGroup):
-    """`comment FILE:LINES` is `comment add FILE:LINES`."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        words = [word for word in args if not word.startswith("-")]
-        known = any(word in self.commands for word in words[:2])
-        if not known and not {"--help", "-h"} & set(args):
-            args = ["add", *args]
-        return super().parse_args(ctx, args)
-
-
-@click.group("comment", cls=_Comment)
+@click.group("comment", cls=DefaultingGroup)
 def command() -> None:
     """Comments on lines of an artifact, which move with their text.
 

@@ -30,7 +30,7 @@ def command() -> None:
 @arguments.run
 def show(session: Session, run: str | None) -> None:
     """Every field with its value."""
-    config_show.show(session, config_show.Request(run))
+    config_show.show(session, run)
 
 
 @command.action("validate")

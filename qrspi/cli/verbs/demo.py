@@ -121,10 +121,9 @@ def _document(told: Story, beats: list[Beat], ending: Ending) -> dict[str, objec
         "pipeline": told.pipeline,
         "slug": told.slug,
         "folder": ending.folder,
-        "beats": [_beat(beat) for beat in beats],
+        "beats": [
+            {**beat._asdict(), "step": beat.step or None, "round": beat.round or None}
+            for beat in beats
+        ],
         "summary": {**ending.tally._asdict(), "seconds": ending.seconds},
     }
-
-
-def _beat(beat: Beat) -> dict[str, object]:
-    return {**beat._asdict(), "step": beat.step or None, "round": beat.round or None}

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import click
 
-from qrspi.cli import arguments
+from qrspi.cli import arguments, dispatch_command
 from qrspi.cli.app import VerbGroup
-from qrspi.cli.dispatch_command import Asked, ProgressTeller, default_executor, failed, options
+from qrspi.cli.dispatch_command import Asked
 from qrspi.cli.session import Session
-from qrspi.handlers.agents import awaited_agents, fan_out, ledger
+from qrspi.handlers.agents import awaited_agents, ledger
 from qrspi.handlers.agents.awaited_agents import Waiting
 from qrspi.handlers.agents.dispatch_options import AS_CONFIGURED
 from qrspi.handlers.jobs.job import Options
@@ -30,7 +30,8 @@ def command() -> None:
 def list_(session: Session, run: str | None) -> None:
     """The agents that the run waits for: model, transport, and how far each is."""
     found = session.run(run)
-    how = AS_CONFIGURED._replace(executor=default_executor(session.root.project))
+    executor = dispatch_command.default_executor(session.root.project)
+    how = AS_CONFIGURED._replace(executor=executor)
     _list(session, found, awaited_agents.line(Workspace(found.path), how))
 
 
@@ -39,7 +40,7 @@ def list_(session: Session, run: str | None) -> None:
 @click.option("--only", multiple=True, metavar="NAME", help="Only this one; may be repeated.")
 @arguments.no_commit
 @arguments.dry_run("who would be sent", "send nobody")
-@options
+@dispatch_command.options
 def run_(
     session: Session,
     run: str | None,
@@ -53,30 +54,25 @@ def run_(
     An agent that has answered is not asked again. `qrspi next --dispatch` goes on from there.
     """
     found = session.run(run)
+    workspace = Workspace(found.path)
     if dry_run:
-        line = awaited_agents.line(Workspace(found.path), asked.how(session.root.project))
+        line = awaited_agents.line(workspace, asked.how(session.root.project))
         _list(session, found, tuple(one for one in line if not only or one.name in only))
         return
-    workspace = Workspace(found.path)
     settings = Options("cli", no_commit, lock_timeout=session.lock_timeout)
-    with (
-        ProgressTeller(session) as progress,
-        fan_out.opened(
-            workspace, settings, asked.sending(session.root.project, only), progress
-        ) as dispatcher,
-    ):
+    with dispatch_command.opened(session, workspace, settings, asked, only) as dispatcher:
         sent = dispatcher.fan_out()
     failures = sent.failures if sent else ()
     if not (session.json and failures):
         session.answer(agents.sent_document(found.name, sent), agents.sent_lines(found.name, sent))
     if failures:
-        raise failed(session, failures)
+        raise dispatch_command.failed(session, failures)
 
 
 def _list(session: Session, run: RunDir, awaited: tuple[Waiting, ...]) -> None:
-    broken = awaited_agents.broken_logs(Workspace(run.path), awaited)
-    session.note(*problems.marked("warning", broken))
     tree = Workspace(run.path)
+    broken = awaited_agents.broken_logs(tree, awaited)
+    session.note(*problems.marked("warning", broken))
     session.note(*agents.unanswered_lines(ledger.unanswered(tree, ledger.read(tree))))
     lines = agents.awaited_lines(run.name, awaited, session.width)
     session.answer(agents.awaited_document(run.name, awaited), lines)

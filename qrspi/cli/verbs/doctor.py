@@ -15,5 +15,5 @@ def command(session: Session) -> None:
 
     Exit status 3 when something keeps a run from going on.
     """
-    if status := doctor.show(session, doctor.Request()):
+    if status := doctor.show(session):
         raise click.exceptions.Exit(status)

@@ -12,4 +12,4 @@ from qrspi.cli.session import Session
 @arguments.run
 def command(session: Session, run: str | None) -> None:
     """Why a run stands where it stands: each reason, and each file that was looked at for it."""
-    explain.show(session, explain.Request(run))
+    explain.show(session, run)

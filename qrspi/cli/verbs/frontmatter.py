@@ -22,7 +22,7 @@ def command() -> None:
 @click.argument("key")
 def get(session: Session, file: str, key: str) -> None:
     """The value of a field."""
-    frontmatter_get.show(session, frontmatter_get.Request((file, key)))
+    frontmatter_get.show(session, (file, key))
 
 
 @command.action("set")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 
 import click
@@ -46,7 +45,7 @@ def command(
     plan = import_run.plan(source, answers)
     open_ = _to_ask(plan, yes=yes)
     if open_ and session.interactive and not dry_run:
-        answers |= _asked(session, open_)
+        answers |= {question.key: _answer(session, question) for question in open_}
         plan = import_run.plan(source, answers)
         open_ = _to_ask(plan, yes=yes)
     if open_ and not dry_run:
@@ -88,10 +87,6 @@ def _setting(text: str) -> tuple[str, str]:
 def _to_ask(plan: ImportPlan, *, yes: bool) -> tuple[Question, ...]:
     """With --yes only what nobody can know."""
     return tuple(one for one in plan.questions if not (yes and one.recommended))
-
-
-def _asked(session: Session, questions: tuple[Question, ...]) -> Mapping[str, str]:
-    return {one.key: _answer(session, one) for one in questions}
 
 
 def _answer(session: Session, question: Question) -> str:

@@ -16,4 +16,4 @@ def command(session: Session, commands: bool) -> None:
 
     `qrspi inbox --commands > answers.sh` gives a file to edit: answer all of it in one go.
     """
-    inbox.show(session, inbox.Request(commands))
+    inbox.show(session, commands)

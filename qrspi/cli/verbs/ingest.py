@@ -11,7 +11,6 @@ from qrspi.cli.app import verb
 from qrspi.cli.session import Session
 from qrspi.core.findings.printed_reply import REPLY_LIMIT
 from qrspi.core.rounds import round_list
-from qrspi.handlers.jobs.job import Options
 from qrspi.handlers.rounds import printed_reply
 from qrspi.handlers.rounds.printed_reply import Source
 from qrspi.render import rounds
@@ -41,8 +40,7 @@ def command(
     at = run_words.current_place(session, words, USAGE, dry_run)
     number = number or round_list.newest(at.workspace, at.subject)
     source = Source(at.subject, number, tag, file.read(REPLY_LIMIT + 1))
-    options = Options(session.surface, lock_timeout=session.lock_timeout, dry_run=dry_run)
-    found = printed_reply.ingest(at.workspace, source, options)
+    found = printed_reply.ingest(at.workspace, source, session.options(dry_run))
     session.note(*found.done.notes)
     lines = rounds.taken_lines(source, found, dry_run)
     session.answer(rounds.taken("ingest", at.run, source, found), lines)

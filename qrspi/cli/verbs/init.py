@@ -99,7 +99,7 @@ def command(
         route=route,
         second_reviewer=_second(session, second_reviewer),
         visual_fidelity=visual_fidelity,
-        request=_request(slug),
+        request=slug.strip() if slug and run_slugs.is_free_text(slug) else "",
         reviews=tuple((field, value) for field, value in chosen if value),
         test_command=_tests(session, test_command),
         onto=_onto(place, onto),
@@ -123,10 +123,6 @@ def _slug(word: str) -> str:
     return word
 
 
-def _request(word: str | None) -> str:
-    return word.strip() if word and run_slugs.is_free_text(word) else ""
-
-
 def _date(said: str | None) -> str:
     if said is None:
         return clock.today()
@@ -146,10 +142,8 @@ def _route(session: Session, pipeline: str | None, ux: bool) -> str:
         raise click.UsageError("the quick pipeline has no ux step: leave out --ux or take full")
     if ux:
         return "full-ux"
-    return pipeline or _asked_pipeline(session)
-
-
-def _asked_pipeline(session: Session) -> str:
+    if pipeline:
+        return pipeline
     if not session.interactive:
         raise click.UsageError("the pipeline is not said: add --pipeline quick or --pipeline full")
     ways = (
@@ -262,7 +256,8 @@ def _make(session: Session, place: Place, start: Start, ground: Ground | None) -
         start_run.create(place.root, place.name, start)
     else:
         start_run.adopt(place.path, start, session.lock_timeout)
-    session.note(*consent.allow_config(_project(place), start.config()))
+    project = place.path.rpartition("/")[0].removesuffix(f"/{RUNS}") or "/"  # as a job names it
+    session.note(*consent.allow_config(project, start.config()))
     tree = DiskTree(place.path)
     commit = start_run.commit_start(ground, tree) if ground else None
     return Begun(place, start, ground, _reachable(place, derive(tree, place.shown).next), commit)
@@ -277,11 +272,6 @@ def _reachable(place: Place, following: Next) -> Next:
         summary=following.summary.replace("`qrspi ", f"`{way} "),
         command=re.sub("^qrspi", lambda _: way, following.command),
     )
-
-
-def _project(place: Place) -> str:
-    """As a job of the run names it."""
-    return place.path.rpartition("/")[0].removesuffix(f"/{RUNS}") or "/"
 
 
 def _tell_of_namesakes(session: Session, root: Root, name: str) -> None:
@@ -333,18 +323,13 @@ def _lines(begun: Begun) -> list[str]:
 
 
 def _on_branch(begun: Begun, ground: Ground) -> list[str]:
-    branch = one_line(ground.new or ground.here)
-    lines = [_on_commit(begun, ground, branch)]
+    made = f", a new branch from {one_line(ground.here)} (--here stays)" if ground.new else ""
+    commit = f"committed as {begun.commit[:12]}" if begun.commit else "nothing new to commit"
+    if begun.next is None:
+        commit = "to be committed"
+    lines = [f"  {commit} on {one_line(ground.new or ground.here)}{made}"]
     if ground.base:
         base = one_line(ground.base)
         why = "no branch is main, master or trunk"
         lines += [f"  reviewers compare with {base} (base_branch in config.md): {why}"]
     return lines
-
-
-def _on_commit(begun: Begun, ground: Ground, branch: str) -> str:
-    made = f", a new branch from {one_line(ground.here)} (--here stays)" if ground.new else ""
-    if begun.next is None:
-        return f"  to be committed on {branch}{made}"
-    commit = f"committed as {begun.commit[:12]}" if begun.commit else "nothing new to commit"
-    return f"  {commit} on {branch}{made}"

@@ -12,8 +12,6 @@ from qrspi.cli.session import Session
 from qrspi.core.errors import Halt
 from qrspi.core.model import Problem
 
-_BY_HAND = "Speaks MCP on stdin and stdout, for a host that starts it. Ctrl-D ends it."
-
 
 @verb("mcp")
 @click.option("--write", is_flag=True, help="Tools that change runs, too.")
@@ -24,17 +22,13 @@ def command(session: Session, write: bool, allow_approve: bool) -> None:
 
     Without options its tools only read.
     """
-    _must_be_installed()
+    if find_spec("mcp") is None:
+        text = "the MCP server needs mcp, which is not installed"
+        raise Halt(Problem("not-installed", text, hint="pip install 'qrspi[mcp]'"))
     from qrspi.cli.in_process import Commands
     from qrspi.mcp import offered_tools, server
 
     if sys.stdin is not None and sys.stdin.isatty():
-        session.note(_BY_HAND)
+        session.note("Speaks MCP on stdin and stdout, for a host that starts it. Ctrl-D ends it.")
     rights = offered_tools.rights(write=write, approve=allow_approve)
     server.serve(Commands(session, "mcp"), rights, verbose=session.verbose)
-
-
-def _must_be_installed() -> None:
-    if find_spec("mcp") is None:
-        text = "the MCP server needs mcp, which is not installed"
-        raise Halt(Problem("not-installed", text, hint="pip install 'qrspi[mcp]'"))

@@ -57,7 +57,7 @@ def command(
         status = _dispatched(session, request, asked)
     else:
         dispatch_command.refuse_without_dispatch(asked)
-        status = next_answer.show(session, request)
+        status = next_answer.advance(session, request)
     if status:
         raise click.exceptions.Exit(status)
 
@@ -74,8 +74,9 @@ def _name_branch(session: Session, request: Request, name: str) -> None:
 def _dispatched(session: Session, request: Request, asked: Asked) -> int:
     workspace, path = next_answer.place(session, session.run(request.run, "next"))
     if request.dry_run:
-        told = next_answer.show
-        return told(session, request, lambda found: _would_send(session, workspace, found, asked))
+        return next_answer.advance(
+            session, request, lambda found: _would_send(session, workspace, found, asked)
+        )
     options = next_answer.options_of(session, request)
     return next_answer.status(request, _driven(session, workspace, options, asked, path))
 

@@ -12,9 +12,9 @@ from qrspi.cli import arguments, dispatch_command, run_words
 from qrspi.cli.answers.status import counting
 from qrspi.cli.app import VerbGroup
 from qrspi.cli.decision_command import DecisionCommand
-from qrspi.cli.dispatch_command import Asked, ProgressTeller
+from qrspi.cli.dispatch_command import Asked
 from qrspi.cli.session import Session
-from qrspi.core.errors import Halt, Misuse, Refusal
+from qrspi.core.errors import Halt, Refusal
 from qrspi.core.filenames import prompt_file
 from qrspi.core.gates.quality import quality_gate, task_spec, verdict_line
 from qrspi.core.gates.quality.judgement import Judgement, Mode, unreviewed
@@ -74,9 +74,10 @@ def check(
     """Judge one task: rubric, earlier verdict, reviewer. With -, a draft from stdin."""
     usage = "qrspi quality check [RUN] TASK|-"
     is_draft = words[-1:] == ("-",)
-    run, key = (
-        (_only_run(words, usage), DRAFT) if is_draft else run_words.run_and_task(words, usage)
-    )
+    if is_draft:
+        run, key = _only_run(words, usage), DRAFT
+    else:
+        run, key = run_words.run_and_task(words, usage)
     decision = DecisionCommand(session, "quality check", run)
     job = decision.look()
     how = verdicts.mode(job, mode)
@@ -102,14 +103,14 @@ def check(
 
 def _only_run(words: Sequence[str], usage: str) -> str | None:
     if len(words) > 2:
-        raise Misuse(Problem("usage", f"too many words; expected {usage}", hint=usage))
+        raise run_words.misuse(f"too many words; expected {usage}", hint=usage)
     return words[0] if len(words) == 2 else None
 
 
 def _refuse_prior(verdict: str | None, axes: str | None) -> None:
     if verdict is not None or axes is not None:
         text = "--prior-verdict and --prior-axes are for a draft on stdin; a task has its own"
-        raise Misuse(Problem("usage", text, hint="qrspi quality check [RUN] -"))
+        raise run_words.misuse(text, hint="qrspi quality check [RUN] -")
 
 
 def _draft(
@@ -117,7 +118,7 @@ def _draft(
 ) -> Spec:
     if reply is not None and reply is sys.stdin.buffer:
         text = "the draft is read from stdin, so --reply needs a file"
-        raise Misuse(Problem("usage", text, field="--reply", found="-", expected="a file"))
+        raise run_words.misuse(text, hint="", field="--reply", found="-", expected="a file")
     data = sys.stdin.buffer.read(quality_gate.SPEC_LIMIT + 1)
     if len(data) > quality_gate.SPEC_LIMIT:
         text = f"the draft on stdin has more than {quality_gate.SPEC_LIMIT} bytes"
@@ -135,16 +136,15 @@ def _prior(spec: Spec, verdict: str | None, axes: str | None) -> str:
         if axis not in AXES:
             expected = ", ".join(AXES)
             text = f"--prior-axes has {axis!r}, expected some of {expected}"
-            raise Misuse(
-                Problem("usage", text, file="", field="--prior-axes", found=axis, expected=expected)
-            )
+            named = {"field": "--prior-axes", "found": axis, "expected": expected}
+            raise run_words.misuse(text, hint="", **named)
     if verdict is None:
         before = Line("NEEDS_REFINEMENT", "0" * 8, "1970-01-01T00:00:00Z", listed)
         return verdict_line.render(before) if listed else spec.line
     line = verdict_line.read(verdict)
     if line is None:
         text = f"--prior-verdict is {verdict[:80]!r}, expected a line as verdict_string has it"
-        raise Misuse(Problem("usage", text, "", "--prior-verdict", verdict))
+        raise run_words.misuse(text, hint="", field="--prior-verdict", found=verdict)
     return verdict_line.render(line._replace(failing=listed or line.failing))
 
 
@@ -200,19 +200,9 @@ def _would_ask(job: Job, wanted: Wanted) -> Judgement:
 def _reviewed(
     decision: DecisionCommand, wanted: Sequence[Wanted], asked: Asked, drafts: Sequence[str] = ()
 ) -> Reviewed:
-    # Imported here: a verdict that is known needs no programs and no connections.
-    from qrspi.handlers.agents import fan_out
-
-    with (
-        ProgressTeller(decision.session) as progress,
-        fan_out.opened(
-            decision.workspace,
-            decision.options,
-            asked.sending(decision.session.root.project),
-            progress,
-        ) as sender,
-    ):
-        return quality_reviews.review(sender, wanted, drafts)
+    session, workspace = decision.session, decision.workspace
+    with dispatch_command.opened(session, workspace, decision.options, asked) as dispatcher:
+        return quality_reviews.review(dispatcher, wanted, drafts)
 
 
 def _after(job: Job, wanted: Wanted, came: Reviewed, is_draft: bool = False) -> Judgement:
@@ -271,13 +261,11 @@ def batch(
         "dry_run": dry_run,
         "tasks": [rendered.judgement_document(one, told.unwritten.get(one.task)) for one in found],
     }
-    lines = [line for one in found for line in _lines(one, told)]
+    lines: list[str] = []
+    for one in found:
+        lines += rendered.judgement_lines(one, told.unwritten.get(one.task))
     session.answer(document, lines)
     _leave(exit_code, found)
-
-
-def _lines(one: Judgement, told: Told) -> list[str]:
-    return rendered.judgement_lines(one, told.unwritten.get(one.task))
 
 
 def _all_judged(

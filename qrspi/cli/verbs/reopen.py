@@ -7,7 +7,6 @@ from qrspi.cli.app import verb
 from qrspi.cli.session import Session
 from qrspi.core.derivation.derive import derive
 from qrspi.core.pipeline import CLOSED
-from qrspi.handlers.jobs.job import Options
 from qrspi.handlers.runs import close_run
 from qrspi.render import run_page
 from qrspi.render.terminal import one_line
@@ -21,8 +20,7 @@ from qrspi.world.runs.workspace import Workspace
 def command(session: Session, run: str | None, dry_run: bool) -> None:
     """Take a closed run up again where it was left: closed.md is removed."""
     found = session.run(run)
-    options = Options(session.surface, lock_timeout=session.lock_timeout, dry_run=dry_run)
-    close_run.reopen(Workspace(found.path), options)
+    close_run.reopen(Workspace(found.path), session.options(dry_run))
     state = derive(DiskTree(found.path), session.run_path(found))
     document = {
         "schema": "qrspi/reopen/v1",
@@ -32,9 +30,5 @@ def command(session: Session, run: str | None, dry_run: bool) -> None:
         "next": run_page.next_document(state.next),
     }
     verb = "Would reopen" if dry_run else "Reopened"
-    lines = [
-        f"{verb} {one_line(found.name)}: {CLOSED} removed",
-        "",
-        *run_page.next_lines(state.next),
-    ]
-    session.answer(document, lines)
+    head = f"{verb} {one_line(found.name)}: {CLOSED} removed"
+    session.answer(document, [head, "", *run_page.next_lines(state.next)])

@@ -24,7 +24,7 @@ def command(session: Session, run: str | None, html: str | None, md: str | None)
     if html and md:
         raise click.UsageError("--html and --md cannot go together")
     found = session.run(run)
-    text = _html(session, found) if html else _markdown(session, found)
+    text = _text(session, found, html=bool(html))
     file = html or md
     if file:
         atomic_write.write_named(file, text.encode())
@@ -39,20 +39,16 @@ def command(session: Session, run: str | None, html: str | None, md: str | None)
     session.answer(document, lines)
 
 
-def _markdown(session: Session, found: RunDir) -> str:
+def _text(session: Session, found: RunDir, *, html: bool) -> str:
+    from qrspi.web import libraries, report
+
+    if html:
+        libraries.must_be_there()
     from qrspi.cli.in_process import Commands
-    from qrspi.web import report
-
-    return report.markdown(report.gather(Commands(session, "web"), found.name, found.path))
-
-
-def _html(session: Session, found: RunDir) -> str:
-    from qrspi.web import libraries
-
-    libraries.must_be_there()
-    from qrspi.cli.in_process import Commands
-    from qrspi.web import html as pages
-    from qrspi.web import report
 
     gathered = report.gather(Commands(session, "web"), found.name, found.path)
+    if not html:
+        return report.markdown(gathered)
+    from qrspi.web import html as pages
+
     return pages.report(gathered)

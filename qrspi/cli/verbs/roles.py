@@ -37,7 +37,10 @@ def list_(session: Session, run: str | None) -> None:
     places = _places(session, run)
     found = [_found(role_files.look_at(name, *places)) for name in role_files.names(*places)]
     document = {"schema": "qrspi/roles-list/v1", "roles": [_document(role) for role in found]}
-    rows = [(role.name, role.tier or "-", _model(role), _origin(role, places)) for role in found]
+    rows: list[tuple[str, ...]] = []
+    for role in found:
+        model = f"{role.model.vendor}/{role.model.model}" if role.model else "-"
+        rows.append((role.name, role.tier or "-", model, _origin(role, places)))
     session.answer(document, table(("ROLE", "TIER", "MODEL", "FROM"), rows, session.width))
 
 
@@ -174,10 +177,6 @@ def _document(role: Role) -> dict[str, object]:
         "file": role.file,
         "shipped": role_files.is_shipped(role),
     }
-
-
-def _model(role: Role) -> str:
-    return f"{role.model.vendor}/{role.model.model}" if role.model else "-"
 
 
 def _origin(role: Role, places: tuple[str, str]) -> str:

@@ -10,7 +10,6 @@ import click
 from qrspi.cli import arguments, run_words
 from qrspi.cli.app import VerbGroup
 from qrspi.cli.session import Session
-from qrspi.handlers.jobs.job import Options
 from qrspi.handlers.rounds import round_commands
 from qrspi.render import rounds
 
@@ -30,12 +29,6 @@ def _round(body: Callable[..., Any]) -> Callable[..., Any]:
     return arguments.words("[RUN] STEP")(number(body))
 
 
-def _options(session: Session, dry_run: bool, anyway: bool = False) -> Options:
-    return Options(
-        session.surface, anyway=anyway, lock_timeout=session.lock_timeout, dry_run=dry_run
-    )
-
-
 @command.action("prepare")
 @_round
 @arguments.dry_run()
@@ -46,7 +39,7 @@ def prepare(
 ) -> None:
     """Open the next round: choose the ref, write the diff, name who is expected."""
     at = run_words.place(session, words, "qrspi round prepare [RUN] STEP", dry_run)
-    options = _options(session, dry_run, anyway)
+    options = session.options(dry_run, anyway=anyway)
     act = round_commands.adopt_round if adopt else round_commands.open_round
     found = act(at.workspace, at.subject, number, options)
     session.note(*found.done.notes)
@@ -71,7 +64,7 @@ def check(session: Session, words: Words, number: int | None) -> None:
 def assemble(session: Session, words: Words, number: int | None, dry_run: bool) -> None:
     """Keep or drop each finding by its score, and write the verified file."""
     at = run_words.place(session, words, "qrspi round assemble [RUN] STEP", dry_run)
-    found = round_commands.assemble(at.workspace, at.subject, number, _options(session, dry_run))
+    found = round_commands.assemble(at.workspace, at.subject, number, session.options(dry_run))
     session.note(*found.done.notes)
     step = at.subject.key
     lines = rounds.assembled_lines(step, found, dry_run)
@@ -84,7 +77,7 @@ def assemble(session: Session, words: Words, number: int | None, dry_run: bool) 
 def scope(session: Session, words: Words, number: int | None, dry_run: bool) -> None:
     """Write which parts of the text the kept findings are about."""
     at = run_words.place(session, words, "qrspi round scope [RUN] STEP", dry_run)
-    found = round_commands.scope(at.workspace, at.subject, number, _options(session, dry_run))
+    found = round_commands.scope(at.workspace, at.subject, number, session.options(dry_run))
     session.note(*found.done.notes)
     step = at.subject.key
     session.answer(rounds.scoped(at.run, step, found), rounds.scoped_lines(step, found, dry_run))
@@ -107,7 +100,7 @@ def converge(session: Session, words: Words, number: int | None) -> None:
 def commit(session: Session, words: Words, number: int | None, dry_run: bool, adopt: bool) -> None:
     """Put a finished round on record: one commit of its files, and the anchor that names it."""
     at = run_words.place(session, words, "qrspi round commit [RUN] STEP", dry_run)
-    options = _options(session, dry_run)
+    options = session.options(dry_run)
     found = round_commands.commit(at.workspace, at.subject, number, options, adopt)
     session.note(*found.done.notes)
     step, lines = at.subject.key, rounds.recorded_lines(at.subject.key, found, dry_run)

@@ -27,7 +27,7 @@ def command() -> None:
 @arguments.run
 def show(session: Session, run: str | None) -> None:
     """The steps in order, with the state of each artifact."""
-    route_show.show(session, route_show.Request(run))
+    route_show.show(session, run)
 
 
 @command.action("set")
@@ -41,8 +41,7 @@ def set_(session: Session, words: tuple[str, ...], dry_run: bool) -> None:
     run, name = run_words.run_and_known(words, tuple(ROUTES), USAGE)
     if name is None:
         said = f"{run!r} is no route" if run else "a route is needed"
-        hint = USAGE
-        raise run_words.misuse(f"{said}; expected quick, full or full-ux", hint=hint)
+        raise run_words.misuse(f"{said}; expected quick, full or full-ux", hint=USAGE)
     found = session.run(run)
     workspace, change = run_words.workspace(found.path, dry_run), change_config.routing(name)
     edit = change_config.perform(

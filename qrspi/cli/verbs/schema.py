@@ -13,4 +13,4 @@ from qrspi.cli.session import Session
 @click.argument("name", required=False)
 def command(session: Session, name: str | None) -> None:
     """List the schemas, or print the one named NAME."""
-    schema.show(session, schema.Request(name))
+    schema.show(session, name)

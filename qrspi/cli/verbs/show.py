@@ -26,4 +26,4 @@ def command(
 
     Without STEP the run's current step is shown, without --round its newest round.
     """
-    show.show(session, show.Request(words, number, dropped, since_approval))
+    show.show(session, words, number, dropped, since_approval)

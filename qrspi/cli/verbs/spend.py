@@ -6,7 +6,7 @@ import click
 
 from qrspi.cli import arguments, run_words
 from qrspi.cli.answers import spend as spend_answer
-from qrspi.cli.app import VerbGroup
+from qrspi.cli.app import DefaultingGroup
 from qrspi.cli.session import Session
 from qrspi.core.agents import spend
 from qrspi.core.agents.spend import LedgerEntry
@@ -15,17 +15,7 @@ from qrspi.render import agents, problems
 from qrspi.world.machine import clock
 
 
-class _Spend(VerbGroup):
-    """`spend RUN` is `spend show RUN`."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        words = [word for word in args if not word.startswith("-")]
-        if not any(word in self.commands for word in words[:2]) and "--help" not in args:
-            args = ["show", *args]
-        return super().parse_args(ctx, args)
-
-
-@click.group("spend", cls=_Spend)
+@click.group("spend", cls=DefaultingGroup)
 def command() -> None:
     """Calls, tokens, cost and time of a run's agents, per step, round, role and model.
 
@@ -37,7 +27,7 @@ def command() -> None:
 @arguments.run
 def show(session: Session, run: str | None) -> None:
     """The ledger in groups, then the sum, then what budgets in config.md leave."""
-    spend_answer.show(session, spend_answer.Request(run))
+    spend_answer.show(session, run)
 
 
 @command.action("add")

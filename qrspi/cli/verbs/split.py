@@ -10,7 +10,6 @@ from qrspi.cli import arguments, run_words
 from qrspi.cli.app import verb
 from qrspi.cli.session import Session
 from qrspi.core.findings.printed_reply import REPLY_LIMIT
-from qrspi.handlers.jobs.job import Options
 from qrspi.handlers.rounds import printed_reply
 from qrspi.handlers.rounds.printed_reply import Source
 from qrspi.render import rounds
@@ -33,8 +32,7 @@ def command(
     """
     at = run_words.place(session, words, USAGE, dry_run)
     source = Source(at.subject, number, tag, file.read(REPLY_LIMIT + 1))
-    options = Options(session.surface, lock_timeout=session.lock_timeout, dry_run=dry_run)
-    found = printed_reply.split(at.workspace, source, options)
+    found = printed_reply.split(at.workspace, source, session.options(dry_run))
     session.note(*found.done.notes)
     lines = rounds.taken_lines(source, found, dry_run)
     session.answer(rounds.taken("split", at.run, source, found), lines)

@@ -30,7 +30,7 @@ def command(
     """
     request = status.Request(run, everything, explain, checklist)
     if not watch:
-        status.show(session, request)
+        status.show(session, **request._asdict())
         return
     from qrspi.cli.answers import status_watch
 

@@ -13,7 +13,6 @@ from qrspi.cli.session import Session
 from qrspi.core.derivation.derive import derive
 from qrspi.handlers.agents import handed_in
 from qrspi.handlers.agents.handed_in import LIMIT, HandedIn
-from qrspi.handlers.jobs.job import Options
 from qrspi.render import run_page
 from qrspi.render.terminal import one_line
 
@@ -40,9 +39,8 @@ def artifact(
     FILE is - for standard input. Whatever status it has, it becomes a draft.
     """
     at = run_words.place(session, words, "qrspi submit artifact FILE [RUN] STEP", dry_run)
-    done = handed_in.artifact(
-        at.workspace, at.subject.key, name, file.read(LIMIT + 1), _options(session, dry_run)
-    )
+    options, data = session.options(dry_run), file.read(LIMIT + 1)
+    done = handed_in.artifact(at.workspace, at.subject.key, name, data, options)
     head = f"{done.step}: the text of {done.name}"
     _answer(session, at, "artifact", head, done, dry_run, name=done.name)
 
@@ -66,14 +64,10 @@ def score(
     FILE is - for standard input.
     """
     at = run_words.place(session, words, "qrspi submit score FILE [RUN] STEP --round N", dry_run)
-    options, data = _options(session, dry_run), file.read(LIMIT + 1)
+    options, data = session.options(dry_run), file.read(LIMIT + 1)
     done = handed_in.score(at.workspace, at.subject, number, finding, data, options)
     head = f"{done.step}: the score of {finding}"
     _answer(session, at, "score", head, done, dry_run, finding=finding)
-
-
-def _options(session: Session, dry_run: bool) -> Options:
-    return Options(session.surface, lock_timeout=session.lock_timeout, dry_run=dry_run)
 
 
 def _answer(

@@ -10,10 +10,9 @@ import click
 from qrspi.cli import arguments, run_words
 from qrspi.cli.answers import task_list
 from qrspi.cli.app import VerbGroup
-from qrspi.cli.decision_command import DecisionCommand, Plan
+from qrspi.cli.decision_command import DecisionCommand, Made
 from qrspi.cli.session import Session
 from qrspi.core.records.task_records import ReportStatus
-from qrspi.handlers.changes.change_set import ChangeSet
 from qrspi.handlers.jobs.job import Job, Performed
 from qrspi.handlers.tasks import clean as task_clean
 from qrspi.handlers.tasks import commands, reports
@@ -41,7 +40,7 @@ def command() -> None:
 @arguments.run
 def list_(session: Session, run: str | None) -> None:
     """Every task of the phase by wave, and every repair: where it stands and what it waits for."""
-    task_list.show(session, task_list.Request(run))
+    task_list.show(session, run)
 
 
 @command.action("start")
@@ -110,12 +109,9 @@ def report(
     )
     said = file.read(REPORT_LIMIT).decode("utf-8", "replace") if file else message
     decision = DecisionCommand(session, "task report", run)
-
-    def plan(job: Job) -> ChangeSet:
-        told = reports.report_tests if tests else reports.report
-        return told(job, key, status, commit, said)
-
-    _record(decision, plan, dry_run, "the tests of " if tests else "", task=key, status=status)
+    report_on = reports.report_tests if tests else reports.report
+    made = decision.decide(lambda job: report_on(job, key, status, commit, said), dry_run=dry_run)
+    _answer(decision, made, key, status, tests=tests)
 
 
 @command.action("accept")
@@ -133,11 +129,8 @@ def accept(
         return
     run, key = run_words.run_and_task(words, "qrspi task accept [RUN] TASK --reason TEXT")
     decision = DecisionCommand(session, "task accept", run)
-
-    def plan(job: Job) -> ChangeSet:
-        return reports.accept(job, key, reason, who)
-
-    _record(decision, plan, dry_run, task=key, status="accepted-with-issues")
+    made = decision.decide(lambda job: reports.accept(job, key, reason, who), dry_run=dry_run)
+    _answer(decision, made, key, "accepted-with-issues")
 
 
 def _accept_imported(
@@ -147,10 +140,7 @@ def _accept_imported(
         usage = "qrspi task accept [RUN] --imported --reason TEXT"
         raise run_words.misuse("--imported stands in place of TASK", field="TASK", hint=usage)
     decision = DecisionCommand(session, "task accept", words[0] if words else None)
-    made = decision.decide(
-        lambda job: reports.accept_imported(job, reason, who),
-        dry_run=dry_run,
-    )
+    made = decision.decide(lambda job: reports.accept_imported(job, reason, who), dry_run=dry_run)
     verb, keys = "Recorded" if made.done else "Would record", ", ".join(made.change.concerns)
     status = "accepted-with-issues"
     decision.answer(made, f"{verb}: {keys} done elsewhere, {status}", task=keys, status=status)
@@ -165,20 +155,16 @@ def skip(session: Session, words: tuple[str, ...], reason: str, who: str, dry_ru
     """Leave a task out. It is not merged."""
     run, key = run_words.run_and_task(words, "qrspi task skip [RUN] TASK --reason TEXT")
     decision = DecisionCommand(session, "task skip", run)
-
-    def plan(job: Job) -> ChangeSet:
-        return reports.skip(job, key, reason, who)
-
-    _record(decision, plan, dry_run, task=key, status="skipped-by-user")
+    made = decision.decide(lambda job: reports.skip(job, key, reason, who), dry_run=dry_run)
+    _answer(decision, made, key, "skipped-by-user")
 
 
-def _record(
-    decision: DecisionCommand, plan: Plan, dry_run: bool, tests: str = "", **about: str
+def _answer(
+    decision: DecisionCommand, made: Made, key: str, status: str, *, tests: bool = False
 ) -> None:
-    made = decision.decide(plan, dry_run=dry_run)
     verb = "Recorded" if made.done else "Would record"
-    what = f"{tests}{about['task']} {'are' if tests else 'is'} {about['status']}"
-    decision.answer(made, f"{verb}: {what}", **about)
+    what = f"the tests of {key} are" if tests else f"{key} is"
+    decision.answer(made, f"{verb}: {what} {status}", task=key, status=status)
 
 
 @command.action("baseline")

@@ -9,8 +9,6 @@ from qrspi.cli.app import VerbGroup
 from qrspi.cli.decision_command import DecisionCommand
 from qrspi.cli.session import Session
 from qrspi.core.model import TestState
-from qrspi.handlers.changes.change_set import ChangeSet
-from qrspi.handlers.jobs.job import Job
 from qrspi.handlers.tasks import commands
 
 USAGE = "qrspi test report [RUN] --passed|--failed -m TEXT"
@@ -40,10 +38,8 @@ def report(
         raise run_words.misuse(f"{missing} is needed: {USAGE}", field=missing, hint=USAGE)
     state: TestState = "passed" if passed else "failed"
     decision = DecisionCommand(session, "test report", run)
-
-    def plan(job: Job) -> ChangeSet:
-        return commands.report_by_hand(job, state, words, who)
-
-    made = decision.decide(plan, dry_run=dry_run)
+    made = decision.decide(
+        lambda job: commands.report_by_hand(job, state, words, who), dry_run=dry_run
+    )
     verb = "Recorded" if made.done else "Would record"
     decision.answer(made, f"{verb}: the tests {state}", state=state)

@@ -31,10 +31,9 @@ def command(
     """
     if list_:
         entries = allowed_things.entries(allowed_things.folder(os.environ))
-        document = {"schema": "qrspi/trust-list/v1"}
-        shown = [consent_page.entry_document(one) for one in entries]
-        lines = consent_page.entry_lines(entries)
-        session.answer({**document, "allowed": shown}, lines)
+        allowed = [entry._asdict() for entry in entries]
+        document = {"schema": "qrspi/trust-list/v1", "allowed": allowed}
+        session.answer(document, consent_page.entry_lines(entries))
     elif forget:
         _forget(session, run)
     else:
@@ -49,7 +48,7 @@ def _forget(session: Session, project: str | None) -> None:
     document = {
         "schema": "qrspi/trust-forget/v1",
         "project": where,
-        "forgotten": [consent_page.entry_document(one) for one in gone],
+        "forgotten": [entry._asdict() for entry in gone],
     }
     were = "1 thing was" if len(gone) == 1 else f"{len(gone)} things were"
     session.answer(document, [one_line(f"{were} allowed in {where}; nothing is any more.")])

@@ -33,11 +33,8 @@ def command(session: Session, port: int, host: str, no_open: bool, read_only: bo
 
     def told(url: str) -> None:
         session.answer({"schema": "qrspi/ui/v1", "url": url}, [url])
-        if not no_open and not session.json and _has_browser():
+        has_display = sys.platform == "darwin" or any(map(os.environ.get, _DISPLAYS))
+        if has_display and not no_open and not session.json:
             click.launch(url)
 
     serve.serve(Commands(session, "web"), made, read_only, told)
-
-
-def _has_browser() -> bool:
-    return sys.platform == "darwin" or any(map(os.environ.get, _DISPLAYS))

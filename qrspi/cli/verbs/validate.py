@@ -29,9 +29,8 @@ def command(session: Session, paths: tuple[str, ...]) -> None:
 
 def _checked(session: Session, path: str) -> list[Checked]:
     found = validate_files.check(path)
-    if [(item.kind, item.problems[0].code) for item in found if item.problems] == [
-        ("other", "absent")
-    ]:
+    bad = [(item.kind, item.problems[0].code) for item in found if item.problems]
+    if bad == [("other", "absent")]:
         run = _run(session, path)
         found = validate_files.check(run) if run else found
     if not found:

@@ -12,7 +12,6 @@ from qrspi.core.gates.checkpoints.checkpoint_ruling import (
     SITUATION,
     STRATEGY,
     Answers,
-    Ruling,
 )
 from qrspi.core.gates.checkpoints.checkpoint_scale import MEANING, Summary
 from qrspi.core.gates.checkpoints.checkpoint_tables import FILE
@@ -172,15 +171,12 @@ def review_lines(done: Reviewed, knowledge: Outcome | None, *, dry_run: bool) ->
         *(f"deviation: {one}" for one in ruling.asked.request.deviations),
         *(f"flag: {one}" for one in ruling.flags),
     ]
-    lines += _left(done.waiting, ruling)
+    others = [task for task in done.waiting if task != ruling.task]
+    if others:
+        lines.append(f"Next in line: {', '.join(others)}.")
     if knowledge and (knowledge.done or knowledge.because):
         lines += knowledge_lines(knowledge, dry_run=dry_run)
     return [*lines, *checklist_lines("situation")]
-
-
-def _left(waiting: Sequence[str], ruling: Ruling) -> list[str]:
-    others = [task for task in waiting if task != ruling.task]
-    return [f"Next in line: {', '.join(others)}."] if others else []
 
 
 def summary_document(run: str, phase: int, found: Summary) -> dict[str, Any]:
@@ -235,35 +231,21 @@ def lint_document(run: str, faults: Sequence[LintFault], *, seen: bool) -> dict[
 
 
 def lint_lines(faults: Iterable[LintFault], *, seen: bool) -> list[str]:
-    lines = [
-        f"{one_line(one.task)}: {one.old} to {one.new} at {one_line(one.at)}, {_beat(one)}"
-        for one in faults
-    ]
+    lines: list[str] = []
+    for fault in faults:
+        beat = (
+            f"heartbeat {one_line(fault.heartbeat)}" if fault.heartbeat else "without a heartbeat"
+        )
+        change = f"{fault.old} to {fault.new} at {one_line(fault.at)}"
+        lines.append(f"{one_line(fault.task)}: {change}, {beat}")
     if not lines:
         return ["Every change of state came with its heartbeat."]
     return [*lines, "Marked as seen."] if seen else lines
 
 
-def _beat(fault: LintFault) -> str:
-    return f"heartbeat {one_line(fault.heartbeat)}" if fault.heartbeat else "without a heartbeat"
-
-
 def knowledge_part(found: Outcome) -> dict[str, Any]:
-    done = [
-        {
-            "proposal": one.proposal,
-            "overlap": one.overlap.kind,
-            "action": one.action,
-            "entry": one.entry,
-        }
-        for one in found.done
-    ]
-    return {
-        "done": done,
-        "deferred": found.deferred,
-        "because": list(found.because),
-        "left": list(found.left),
-    }
+    done = [{**one._asdict(), "overlap": one.overlap.kind} for one in found.done]
+    return {**found._asdict(), "done": done}
 
 
 def knowledge_document(run: str, found: Outcome, *, dry_run: bool) -> dict[str, Any]:

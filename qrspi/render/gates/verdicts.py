@@ -34,7 +34,8 @@ def judgement_document(found: Judgement, unwritten: Problem | None = None) -> di
 
 def judgement_lines(found: Judgement, unwritten: Problem | None = None) -> list[str]:
     lines = [f"{found.task}: {found.verdict} ({found.because})"]
-    lines += [f"  {axis.replace('_', ' '):<15} {mark}" for axis, mark in _axes(found)]
+    for axis, mark in (found.per_axis or {}).items():
+        lines.append(f"  {axis.replace('_', ' '):<15} {mark}")
     lines += [f"  gap: {gap}" for gap in found.gaps]
     lines += [f"  fix: {fix}" for fix in found.fixes]
     lines += [f"  warning: {text}" for text in found.warnings]
@@ -43,10 +44,6 @@ def judgement_lines(found: Judgement, unwritten: Problem | None = None) -> list[
     if unwritten:
         lines.append(f"  not written: {unwritten.message}; the next call tries again")
     return [one_line(line) for line in lines]
-
-
-def _axes(found: Judgement) -> list[tuple[str, str]]:
-    return list(found.per_axis.items()) if found.per_axis else []
 
 
 def debt_document(one: Standing) -> dict[str, Any]:

@@ -26,7 +26,7 @@ def document(run: str, item: Line | Problem) -> dict[str, Any]:
 
 
 def head(width: int) -> str:
-    return _row(tuple(name for name, _ in _COLUMNS), width)
+    return table_row([name for name, _ in _COLUMNS], _SIZES, width)
 
 
 def lines(line: Line, width: int, *, files: bool = False) -> list[str]:
@@ -36,7 +36,7 @@ def lines(line: Line, width: int, *, files: bool = False) -> list[str]:
     begun = tuple(map(one_line, cells))
     if not files:
         return _with_files(begun, line.files, width)
-    row = _row((*begun, str(len(line.files))), width)
+    row = table_row((*begun, str(len(line.files))), _SIZES, width)
     said = (() if line.outcome in ("done", "") else (line.outcome,)) + line.notes
     return [row, *map(_file, line.files), *(f"  {one_line(text)}" for text in said)]
 
@@ -44,11 +44,12 @@ def lines(line: Line, width: int, *, files: bool = False) -> list[str]:
 def _with_files(begun: tuple[str, ...], files: tuple[Touched, ...], width: int) -> list[str]:
     """Files stand below a row that has no room for them: cut off, they would say nothing."""
     files = tuple({item.path: item for item in files}.values())  # one may be written twice
-    row = _row((*begun, ", ".join(one_line(item.path) for item in files) or "-"), _ANY)
+    listed = ", ".join(one_line(item.path) for item in files)
+    row = table_row((*begun, listed or "-"), _SIZES, _ANY)
     if cells_of(row) <= width:
         return [row]
     below = folded((f"    {_listed(files)}",), width) if files else ()
-    return [_row((*begun, ""), width), *below]
+    return [table_row((*begun, ""), _SIZES, width), *below]
 
 
 def _listed(files: tuple[Touched, ...]) -> str:
@@ -69,10 +70,6 @@ def _event(line: Line) -> str:
     word = line.outcome.partition(":")[0]
     event = deeds.word(line.event)
     return event if word in ("done", "") else f"{event} ({word})"
-
-
-def _row(cells: tuple[str, ...], width: int) -> str:
-    return table_row(cells, _SIZES, width)
 
 
 def _file(touched: Touched) -> str:

@@ -10,27 +10,19 @@ from qrspi.render.terminal import one_line
 
 
 def document(run: str, found: Iterable[Placed]) -> dict[str, Any]:
-    return {
-        "schema": "qrspi/comment-list/v1",
-        "run": run,
-        "comments": [comment_document(one) for one in found],
-    }
+    comments = [comment_document(one) for one in found]
+    return {"schema": "qrspi/comment-list/v1", "run": run, "comments": comments}
 
 
 def comment_document(one: Placed) -> dict[str, Any]:
-    said = one.comment
+    comment = one.comment
     return {
-        "id": said.id,
-        "file": said.file,
+        **comment._asdict(),
         "start": one.start,
         "end": one.end,
         "place": one.place,
-        "lines": said.lines,
-        "message": said.message,
-        "who": said.who,
-        "when": said.when,
-        "resolved": said.resolved or None,
-        "resolved_by": said.resolved_by or None,
+        "resolved": comment.resolved or None,
+        "resolved_by": comment.resolved_by or None,
     }
 
 

@@ -23,7 +23,7 @@ def document(proofs: Sequence[RunProof]) -> dict[str, Any]:
         "gaps": gaps,
         "checked": sum(proof.checked for proof in proofs),
         "unproven": [
-            {"run": proof.run, "step": one.step, "round": one.round or None, "because": one.because}
+            {"run": proof.run, **one._asdict(), "round": one.round or None}
             for proof in proofs
             for one in proof.unproven
         ],
@@ -43,14 +43,8 @@ def document(proofs: Sequence[RunProof]) -> dict[str, Any]:
 
 
 def _gap(run: str, gap: Gap) -> dict[str, Any]:
-    return {
-        "run": run,
-        "step": gap.step or None,
-        "round": gap.round or None,
-        "missing": gap.missing,
-        "because": gap.because,
-        "file": gap.file,
-    }
+    fields = gap._asdict()
+    return {"run": run, **fields, "step": gap.step or None, "round": gap.round or None}
 
 
 def lines(proofs: Sequence[RunProof], folder: str) -> list[str]:

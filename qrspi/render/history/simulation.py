@@ -29,15 +29,7 @@ def _loop(loop: ReplayedLoop) -> dict[str, Any]:
         "differs": loop.differs,
         "because": loop.because or None,
         "rounds": [
-            {
-                "round": one.round,
-                "kept": one.kept,
-                "then": one.then,
-                "would_keep": one.would_keep,
-                "would_then": one.would_then,
-                "reached": one.reached,
-                "changed": [change._asdict() for change in one.changed],
-            }
+            {**one._asdict(), "changed": [change._asdict() for change in one.changed]}
             for one in loop.rounds
         ],
     }
@@ -54,11 +46,8 @@ def lines(run: str, settings: Settings, loops: Sequence[ReplayedLoop]) -> list[s
 def _settings(settings: Settings) -> str:
     scores = ", ".join(f"{kind} {score}" for kind, score in settings.thresholds.items())
     words = [f"thresholds {scores}", f"a cap of {counted(settings.cap, 'round')}"]
-    words += (
-        []
-        if settings.verifier is None
-        else [f"the verifier {'on' if settings.verifier else 'off'}"]
-    )
+    if settings.verifier is not None:
+        words.append(f"the verifier {'on' if settings.verifier else 'off'}")
     return ", ".join(words)
 
 

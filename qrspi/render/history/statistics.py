@@ -21,10 +21,7 @@ def document(runs: Sequence[str], found: Statistics) -> dict[str, Any]:
         "rounds": found.rounds,
         "findings": _tally(found.all),
         "by": {key: [_tally(one) for one in tallies] for key, tallies in groups.items()},
-        "to_clean": [
-            {"run": one.run, "step": one.step, "rounds": one.rounds, "clean": one.clean or None}
-            for one in found.to_clean
-        ],
+        "to_clean": [{**one._asdict(), "clean": one.clean or None} for one in found.to_clean],
         "re_raised": {"count": found.re_raised, "share": round(found.share, 4)},
         "cost": {
             "usd": round(found.spent.usd, 6),
@@ -57,8 +54,10 @@ def lines(runs: Sequence[str], found: Statistics, *, draws: bool, width: int) ->
     if not every.found:
         return [head, *loops]
     groups = {"TYPE": found.by_type, "REVIEWER": found.by_reviewer, "MODEL": found.by_model}
-    tables = [_table(title, tallies, width) for title, tallies in groups.items()]
-    below = [line for rows in tables for line in ("", *rows)]
+    columns = ("FOUND", "KEPT", "DROPPED", f"BY {NEAR} OR LESS", "NEAREST")
+    below: list[str] = []
+    for title, tallies in groups.items():
+        below += ["", *table((title, *columns), [_row(one) for one in tallies], width)]
     return [head, "", *_closeness(every, draws), *below, *loops, "", *_sums(found)]
 
 
@@ -72,11 +71,6 @@ def _closeness(every: Tally, draws: bool) -> Iterator[str]:
         label = f"{low}-{high}" if high < 100 else f"over {low - 1}"
         bar = "█" * -(-count * _BAR // most) if draws and count else ""
         yield f"  {label:>7}  {count:4}  {bar}".rstrip()
-
-
-def _table(title: str, tallies: Sequence[Tally], width: int) -> list[str]:
-    head = (title, "FOUND", "KEPT", "DROPPED", f"BY {NEAR} OR LESS", "NEAREST")
-    return table(head, [_row(one) for one in tallies], width)
 
 
 def _row(one: Tally) -> tuple[str, ...]:
