@@ -57,7 +57,7 @@ _KIND = re.compile(r"(?:\*\*)?\[([A-Za-z][A-Za-z0-9-]{0,30})\](?:\*\*)?[:.]?[ \t
 
 
 def parse(data: bytes) -> tuple[tuple[Question, ...], tuple[Problem, ...]]:
-    lines = [line.text for line in shown(lines_of(frontmatter.body(data, ARTIFACT)))]
+    lines = [line.text for line in shown(lines_of(frontmatter.body(data)))]
     in_headings = any(_HEADING.match(line) for line in lines)
     questions = tuple(map(_question, _items(lines, in_headings)))
     asked = tuple(question for question, _ in questions if question.text)

@@ -284,4 +284,4 @@ def _page(tree: Tree, file: str) -> _Page | Problem | None:
     if isinstance(front, Problem):
         return front
     fields = front.fields if front else {}
-    return _Page(file, fields, frontmatter.body(data, file).decode(errors="replace").strip())
+    return _Page(file, fields, frontmatter.body(data).decode(errors="replace").strip())

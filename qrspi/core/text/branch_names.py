@@ -28,8 +28,7 @@ def unsafe(name: str) -> str:
 
 
 def nested(names: Collection[str]) -> Iterator[tuple[str, str]]:
-    """Pairs that cannot exist together: git keeps `a/b` in a folder `a`, so `a` cannot be a
-    file."""
+    """Pairs that cannot exist together: git keeps `a/b` in a folder `a`, which cannot be a file."""
     known = set(names)
     for name in sorted(known):
         parts = name.split("/")

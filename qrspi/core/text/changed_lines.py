@@ -1,8 +1,5 @@
-"""The lines that a git diff changes, and which of them no other diff has.
-
-For diffs without context: they show whether somebody who was given one diff has seen every line of
-the other.
-"""
+"""The lines that a git diff without context changes, and which of them no other diff has: whether
+somebody who was given one diff has seen every line of the other."""
 
 from __future__ import annotations
 

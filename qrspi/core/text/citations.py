@@ -24,10 +24,7 @@ _UNPRINTED = r"[\x00-\x1f\x7f\x85\u2028\u2029]"
 
 
 def parse(entry: str) -> Citation | None:
-    """None when the entry is no citation: empty, with a line break, or with a bad range.
-
-    A path that leads out of the project is still a citation. The code that opens files checks it.
-    """
+    """A path that leads out of the project is still a citation: who opens the file checks it."""
     entry = entry.strip()
     if not entry or len(entry) > _ENTRY_LIMIT:
         return None
@@ -72,10 +69,7 @@ _MARKER = r"<<<UNTRUSTED-([A-Z-]{1,40})-(START|END) id=([A-Za-z0-9._/-]+)(?: enc
 
 
 def without_quotes(text: str) -> str:
-    """The text without everything between a pair of untrusted markers.
-
-    A start without its end encloses nothing.
-    """
+    """The text without what stands between untrusted markers. A start alone encloses nothing."""
     markers = list(re.finditer(_MARKER, text))
     last_end = {(mark[1], mark[3]): mark.start() for mark in markers if mark[2] == "END"}
     kept, at, opened = [], 0, None
@@ -87,9 +81,6 @@ def without_quotes(text: str) -> str:
         elif mark[2] == "END" and source == opened:
             at, opened = mark.end(), None
     return " ".join((*kept, text[at:]))
-
-
-DENSITY_FLOOR = 0.05
 
 
 class Density(NamedTuple):

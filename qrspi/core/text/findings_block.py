@@ -1,9 +1,5 @@
-"""The block of findings that a quality review leaves in a task's Context section.
-
-It is the engine's own text in a file that people write. Adding, replacing and removing it leaves
-every other byte as it was. A torn block ends at the first line that is not its own, so that nothing
-after it is lost.
-"""
+"""The block of findings that a quality review leaves in a task's Context section. Every byte
+outside it stays as it was. A torn block ends at the first line that is not its own."""
 
 from __future__ import annotations
 
@@ -16,9 +12,7 @@ from qrspi.core.text.headings import Span
 
 LIMIT = 1500  # characters, markers included
 _MARK = b"--- Quality Review Findings "
-_BEGIN = re.compile(
-    rb"--- Quality Review Findings hash=([0-9a-f]{8}) @([0-9TZ:.+-]{1,40}) ---[ \t\r]*"
-)
+_BEGIN = re.compile(_MARK + rb"hash=([0-9a-f]{8}) @([0-9TZ:.+-]{1,40}) ---[ \t\r]*")
 _END = "--- End Quality Review Findings ---"
 _GAPS, _FIXES = "Gaps:", "Suggested fixes:"
 _OWN = re.compile(rb"(?:Gaps:|Suggested fixes:|- .*)\r?")
@@ -33,8 +27,7 @@ class Block(NamedTuple):
 
 
 def render(block: Block) -> str:
-    """Its lines. What does not fit is left out: the last fixes, then the last gaps, then the end of
-    the only gap."""
+    """What does not fit is left out: the last fixes, the last gaps, the end of the only gap."""
     gaps, fixes = _lines(block.gaps), _lines(block.fixes)
     while len(_text(block, gaps, fixes)) > LIMIT:
         if fixes:
@@ -60,7 +53,6 @@ def _text(block: Block, gaps: Sequence[str], fixes: Sequence[str]) -> str:
 
 
 def read(data: bytes) -> Block | None:
-    """The first block of the Context section."""
     if _MARK not in data:
         return None
     lines = data.split(b"\n")
@@ -83,15 +75,11 @@ def _block(lines: Sequence[bytes]) -> Block:
 
 
 def texts(data: bytes) -> tuple[str, ...]:
-    """Every block of the Context section, as `render` gives it."""
     if _MARK not in data:
         return ()
     lines = data.split(b"\n")
-    return tuple(_plain(lines[place.start : place.stop]) for place in _places(data, lines))
-
-
-def _plain(lines: Iterable[bytes]) -> str:
-    return "\n".join(line.decode(errors="backslashreplace").removesuffix("\r") for line in lines)
+    shown = [line.decode(errors="backslashreplace").removesuffix("\r") for line in lines]
+    return tuple("\n".join(shown[place.start : place.stop]) for place in _places(data, lines))
 
 
 def without(data: bytes) -> bytes:
@@ -117,12 +105,10 @@ def put(data: bytes, text: str) -> bytes:
 
 
 def section(data: bytes) -> Span | None:
-    """The Context section; only this section contains blocks."""
     return headings.read(data).named("context")
 
 
 def _behind_text(lines: Sequence[bytes], context: Span) -> int:
-    """After the last line of the section that is not empty."""
     at = context.end
     while at > context.start and not lines[at - 1].strip():
         at -= 1
@@ -130,7 +116,6 @@ def _behind_text(lines: Sequence[bytes], context: Span) -> int:
 
 
 def _places(data: bytes, lines: Sequence[bytes]) -> Iterator[range]:
-    """Where blocks stand, as indices of lines."""
     context = section(data)
     if context is None:
         return

@@ -1,14 +1,13 @@
-"""The H2 sections of a Markdown artifact: where each begins and ends.
+"""The H2 sections of a Markdown artifact, by a line scanner that follows CommonMark's blocks.
 
-A line scanner that follows CommonMark's block structure and stops there. markdown-it-py
-would give the same answer (the tests compare them), but its import alone costs four cold
-starts and it takes two seconds for a megabyte.
-"""
+markdown-it-py would give the same answer (the tests compare them), but its import alone costs four
+cold starts and it takes two seconds for a megabyte."""
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from functools import partial
 from itertools import dropwhile
 
 from qrspi.core.hints import Literal
@@ -76,12 +75,10 @@ _BLOCK_TAGS = (
 _ATTRIBUTE = (
     r"""[ \t]+[A-Za-z_:][A-Za-z0-9_.:-]*+(?:[ \t]*=[ \t]*(?:[^ \t"'=<>`]++|'[^']*'|"[^"]*"))?"""
 )
+_RAW_TAGS = "script|pre|style|textarea"
 _UNTIL_BLANK = r"(?!)"
 _HTML = (
-    (
-        r"(?i)<(?:script|pre|style|textarea)(?=[ \t>]|$)",
-        r"(?i)</(?:script|pre|style|textarea)>",
-    ),
+    (rf"(?i)<(?:{_RAW_TAGS})(?=[ \t>]|$)", rf"(?i)</(?:{_RAW_TAGS})>"),
     ("<!--", "-->"),
     (r"<\?", r"\?>"),
     ("<![A-Za-z]", ">"),
@@ -126,8 +123,7 @@ class _Scanner:
             self._block(rest, depth, line)
 
     def _continued(self, rest: str) -> tuple[str, int]:
-        """What is left of the line inside the containers that it continues, and how many those
-        are."""
+        """What is left of the line inside the containers that it continues, and their number."""
         for depth, needed in enumerate(self.containers):
             inner = _quoted(rest) if needed == _QUOTE else self._in_item(rest, depth, needed)
             if inner is None:
@@ -156,7 +152,7 @@ class _Scanner:
         if self.leaf != "text" or _indent(rest) > 3:
             return False
         mark = re.match(_SETEXT, rest.lstrip(" "))
-        text = list(dropwhile(_is_definition, self.paragraph)) if mark else []
+        text = list(dropwhile(partial(re.match, _DEFINITION), self.paragraph)) if mark else []
         if not mark or not text:
             return False
         if not self.containers and mark[1].startswith("-"):
@@ -251,12 +247,8 @@ def _is_rule(text: str) -> bool:
     return mark in ("*", "-", "_") and not text.strip(mark + " \t") and text.count(mark) > 2
 
 
-def _is_definition(line: str) -> bool:
-    return re.match(_DEFINITION, line) is not None
-
-
 def _html_start(text: str, in_paragraph: bool) -> str | None:
-    """The pattern of what ends it."""
+    """The pattern that ends it."""
     if not text.startswith("<"):
         return None
     for start, end in _HTML:

@@ -1,9 +1,5 @@
-"""A diff in which a reviewer sees every byte.
-
-git is told to treat everything as text, whatever attributes say. What readers cannot see in it is
-spelt out here: NUL bytes, very long lines, and files that are no text at all, for which only name,
-size and hash are shown.
-"""
+"""A diff in which a reviewer sees every byte. git shows everything as text, whatever attributes
+say; NUL bytes and very long lines are spelt out here, and of binary files size and hash shown."""
 
 from __future__ import annotations
 
@@ -75,10 +71,8 @@ def _is_binary(body: bytes) -> bool:
 
 
 def _listed(head: bytes, path: str, data: bytes | None) -> Plain:
-    if data is None:
-        found = Unseen(path, 0, "")
-        words = "it is deleted"
-    else:
+    found, words = Unseen(path, 0, ""), "it is deleted"
+    if data is not None:
         found = Unseen(path, len(data), sha256(data).hexdigest())
         words = f"{found.size} bytes, sha256 {found.sha256}"
     return Plain(head + b"qrspi: binary, not shown: " + words.encode() + b"\n", (found,))

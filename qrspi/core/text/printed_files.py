@@ -1,8 +1,5 @@
 """Several files in one printed reply: the artifact, then others, each after a line that names it.
-
-An author or fixer that can only print still has to hand over a plan with its tasks, or an artifact
-with its dispositions. Without such a line the whole reply is the artifact.
-"""
+Without such a line the whole reply is the artifact."""
 
 from __future__ import annotations
 
@@ -30,18 +27,14 @@ def files(reply: str, artifact: str, allowed: Iterable[str]) -> tuple[Printed, .
     if before.strip() or not pairs or pairs[0][0].strip() != artifact:
         pairs.insert(0, (artifact, before))  # else it has a line of its own, too
     printed = tuple(Printed(path.strip(), f"{text.strip()}\n") for path, text in pairs)
-    return _fault(printed, _pattern(allowed)) or printed
+    names = (re.escape(pattern).replace(r"\*", "[A-Za-z0-9._-]+") for pattern in allowed)
+    return _fault(printed, re.compile("|".join(names))) or printed
 
 
 def unfenced(reply: str, start: str = "---") -> str:
     """Models often put a fence around everything, even when told not to."""
     fenced = _FENCED.fullmatch(reply.strip())
     return fenced[1] if fenced and fenced[1].startswith(start) else reply
-
-
-def _pattern(allowed: Iterable[str]) -> re.Pattern[str]:
-    names = (re.escape(pattern).replace(r"\*", "[A-Za-z0-9._-]+") for pattern in allowed)
-    return re.compile("|".join(names))
 
 
 def _fault(printed: tuple[Printed, ...], allowed: re.Pattern[str]) -> Problem | None:
@@ -61,9 +54,5 @@ def _fault(printed: tuple[Printed, ...], allowed: re.Pattern[str]) -> Problem | 
 
 
 def _bad(found: str, expected: str) -> Problem:
-    return Problem(
-        "reply-malformed",
-        f"reply: found {found}, expected {expected}",
-        found=found,
-        expected=expected,
-    )
+    message = f"reply: found {found}, expected {expected}"
+    return Problem("reply-malformed", message, found=found, expected=expected)

@@ -37,7 +37,6 @@ def known(environment: Mapping[str, str], names: Iterable[str] = ()) -> tuple[st
 
 
 def without(data: bytes, values: Iterable[str]) -> bytes:
-    """The same bytes without these values."""
     for value in values:
         data = data.replace(value.encode("utf-8", "surrogateescape"), GONE.encode())
     return data

@@ -40,8 +40,7 @@ def from_text(text: str) -> str | None:
 
 
 def _words(text: str) -> list[str]:
-    # A single word may consist of several, as in userAuth; in a sentence it is a name, as in
-    # GitHub.
+    # A single word may consist of several, as userAuth does; in a sentence it is a name: GitHub.
     apart = text if is_free_text(text) else re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", text)
     plain = unicodedata.normalize("NFKD", apart.casefold()).encode("ascii", "ignore").decode()
     # e-mail is one word.
@@ -60,7 +59,6 @@ def _joined(words: list[str]) -> str:
 
 
 def problem(slug: str) -> Problem | None:
-    """What is wrong with a slug that somebody chose."""
     if len(slug) <= LONGEST and re.fullmatch(SLUG, slug):
         return None
     long = f"{len(slug)} characters, at most {LONGEST}: " if len(slug) > LONGEST else ""
@@ -76,7 +74,6 @@ def problem(slug: str) -> Problem | None:
 
 
 def nameless(text: str) -> Problem:
-    """The problem of a text without two words that could name a run."""
     return Problem(
         "bad-slug",
         f"no slug can be made from {text[:LONGEST]!r}: expected two words of a to z or 0 to 9 "

@@ -1,7 +1,4 @@
-"""Words of printed commands, quoted so that a shell reads them as they are.
-
-Like `shlex.quote`, which a plain `status` would have to import.
-"""
+"""Words of printed commands, quoted like `shlex.quote`, which `status` would have to import."""
 
 from __future__ import annotations
 
@@ -24,6 +21,5 @@ _OURS = r"(?:(?<=`)|(?<=: )|(?<![^ ])(?<=  )|^)qrspi (?=[a-z])"
 
 
 def at_root(text: str, root: str) -> str:
-    """The commands in a text, for somebody who stands elsewhere and has to say where the runs
-    are."""
+    """Its commands, for somebody who stands elsewhere and has to say where the runs are."""
     return re.sub(_OURS, lambda _: f"{command('qrspi', '--root', root)} ", text)

@@ -25,7 +25,7 @@ _START = rb"<<<(UNTRUSTED-[A-Z]+(?:-[A-Z]+)*)-START id=([A-Za-z0-9._/-]+)( encod
 def wrap(data: bytes, name: str, family: Family = "UNTRUSTED-ARTIFACT") -> bytes:
     """The bytes between markers on lines of their own; `unwrap` gives them back exactly."""
     encoded = _must_encode(data)
-    content = _encoded(data) if encoded else data
+    content = binascii.b2a_base64(data, newline=False) if encoded else data
     start, end = _markers(marker_id(name, content), family, encoded)
     return b"".join((start.encode(), b"\n", content, b"\n", end.encode(), b"\n"))
 
@@ -34,15 +34,9 @@ def marker_id(name: str, content: bytes) -> str:
     """The name with a hash of what stands between the markers. A text cannot contain its own hash,
     so nothing in it can be its end. The same text always has the same id."""
     if not re.fullmatch(_ID, name):
-        raise Misuse(
-            Problem(
-                "bad-id",
-                f"id: found {name!r}, expected only letters, digits and any of . _ / -",
-                field="id",
-                found=name,
-                expected="letters, digits and any of . _ / -",
-            )
-        )
+        expected = "letters, digits and any of . _ / -"
+        message = f"id: found {name!r}, expected only {expected}"
+        raise Misuse(Problem("bad-id", message, field="id", found=name, expected=expected))
     return f"{name}-{sha256(content).hexdigest()[:_HASH_LENGTH]}"
 
 
@@ -55,7 +49,7 @@ def _must_encode(data: bytes) -> bool:
 def wrap_inline(text: str, name: str, family: Family) -> str:
     """The same within one line, where even a line break could escape."""
     encoded = has_marker(text) or len(text.splitlines()) > 1 or text.endswith(_LINE_ENDS)
-    content = _encoded(text.encode()).decode() if encoded else text
+    content = binascii.b2a_base64(text.encode(), newline=False).decode() if encoded else text
     start, end = _markers(marker_id(name, content.encode()), family, encoded)
     return f"{start}{content}{end}"
 
@@ -82,14 +76,11 @@ def unwrap(data: bytes) -> bytes | Problem:
         return _malformed("no matching end marker on the last line", end.decode())
     content = rest[: -len(end) - 1]
     found = _decoded(content) if start[3] else _literal(content)
-    if isinstance(found, Problem) or _is_own(start[2].decode(), content):
+    id = start[2].decode()
+    name = id[: -_HASH_LENGTH - 1]
+    if isinstance(found, Problem) or (name and id == marker_id(name, content)):
         return found
     return _malformed("an id that is not of this text", "a name, a hyphen and the text's hash")
-
-
-def _is_own(id: str, content: bytes) -> bool:
-    name = id[: -_HASH_LENGTH - 1]
-    return bool(name) and id == marker_id(name, content)
 
 
 def source_id(name: str) -> str:
@@ -150,18 +141,13 @@ def _markers(id: str, family: Family, encoded: bool) -> tuple[str, str]:
     return f"<<<{family}-START id={id}{encoding}>>>", f"<<<{family}-END id={id}>>>"
 
 
-def _encoded(data: bytes) -> bytes:
-    return binascii.b2a_base64(data, newline=False)
-
-
 def _decoded(content: bytes) -> bytes | Problem:
     try:
         decoded = binascii.a2b_base64(content, strict_mode=True)
     except binascii.Error:
         return _malformed("content that is not base64", "padded base64 in one line")
-    # The decoder tolerates stray low bits and inner padding, so two texts could mean the same
-    # bytes.
-    if _encoded(decoded) != content:
+    # The decoder tolerates stray low bits and inner padding: two texts could mean the same bytes.
+    if binascii.b2a_base64(decoded, newline=False) != content:
         return _malformed("content that is not base64", "padded base64 in one line")
     return decoded
 
@@ -175,9 +161,5 @@ def _literal(content: bytes) -> bytes | Problem:
 
 
 def _malformed(found: str, expected: str) -> Problem:
-    return Problem(
-        "malformed-wrapper",
-        f"not a wrapped text: found {found}, expected {expected}",
-        found=found,
-        expected=expected,
-    )
+    message = f"not a wrapped text: found {found}, expected {expected}"
+    return Problem("malformed-wrapper", message, found=found, expected=expected)

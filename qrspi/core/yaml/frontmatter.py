@@ -68,7 +68,6 @@ def _behind_marker(data: bytes, start: int) -> int | None:
 
 
 def read(data: bytes, file: str = "") -> Front | Problem | None:
-    """None when the file has no frontmatter at all."""
     block = _block(data)
     if block is None:
         return None
@@ -97,7 +96,6 @@ def filled(fields: Mapping[str, Node], key: str) -> str:
 
 
 def text(fields: Mapping[str, Node], key: str) -> str | None:
-    """The scalar's content; None when it is absent or not a scalar."""
     node = fields.get(key)
     return node.text if isinstance(node, Scalar) else None
 
@@ -124,7 +122,6 @@ _USUAL = 4096  # bytes; a larger block is read once, since ruamel.yaml may take 
 
 @lru_cache(maxsize=256)  # most artifacts of most runs say `status: approved` and nothing else
 def _plain_status(source: bytes) -> Status | None:
-    """The status that this block has beyond doubt."""
     text = reader.decode(source)
     fields = reader.parse(text, first_line=2) if isinstance(text, str) else text
     node = None if isinstance(fields, Problem) else fields.get("status")
@@ -192,7 +189,7 @@ def _look_alike(found: str) -> str:
     return f" with the character U+{ord(odd):04X}" if odd else ""
 
 
-def body(data: bytes, file: str = "") -> bytes:
+def body(data: bytes) -> bytes:
     """The file without its frontmatter, whether that can be read or not."""
     block = _block(data)
     return data[block.body :] if isinstance(block, _Block) else data.removeprefix(BOM)

@@ -84,12 +84,11 @@ class _Loader(YAML):
         self.Scanner = _Scanner
 
     def official_plug_ins(self) -> list[str]:
-        """None: ruamel.yaml would search the disk for them each time."""
-        return []
+        return []  # ruamel.yaml would search the disk for them each time
 
 
 def read(text: str, *, begun: bool = False) -> Document:
-    """The one mapping in the text, or a Defect. `begun`: a `---` stands before the text."""
+    """`begun`: a `---` stands before the text."""
     _refuse_unread(text)
     try:
         return _Reader(text, _Loader().parse(text)).document(begun)
@@ -112,7 +111,6 @@ _CUT_OFF = (
 
 
 def _refuse_unread(text: str) -> None:
-    """What is refused before ruamel.yaml sees it."""
     if len(text) > FRONTMATTER_LIMIT or len(text.encode(errors="replace")) > FRONTMATTER_LIMIT:
         raise Defect(f"larger than {FRONTMATTER_LIMIT // 1024} KiB", 1, 1)
     if match := _REFUSED.search(text):

@@ -39,8 +39,7 @@ def _entries(text: str) -> Iterator[_Entry]:
 
 
 def block(data: bytes) -> str | None:
-    """The text of a frontmatter block, whether or not it is YAML; None when there is no complete
-    one."""
+    """The text of a complete frontmatter block, whether or not it is YAML."""
     head = data[: len(data) - len(frontmatter.body(data))]
     _, newline, inner = head.partition(b"\n")
     end = inner.rfind(b"---")
@@ -48,7 +47,7 @@ def block(data: bytes) -> str | None:
 
 
 def keys(text: str) -> list[str]:
-    """The top-level keys of a text that is meant to be YAML, in order and with repetitions."""
+    """In order and with repetitions."""
     return [entry.key for entry in _entries(text) if entry.key]
 
 

@@ -6,19 +6,15 @@ from qrspi.core.named_tuple import NamedTuple
 
 
 class Scalar(NamedTuple):
-    """`raw` is the source as written, quotes included; the position is 1-based in the text.
-
-    An empty value of a mapping stands where its key stands.
-    """
+    """The position is 1-based. An empty value of a mapping stands where its key stands."""
 
     text: str
-    raw: str
+    raw: str  # as written, quotes included
     line: int
     column: int
 
     @property
     def plain(self) -> bool:
-        """Written without quotes and not as a block."""
         return self.raw[:1] not in ('"', "'", "|", ">")
 
 
@@ -64,8 +60,7 @@ _DECIMAL = r"[-+]?(?:\.[0-9]+|[0-9]+\.[0-9]*)(?:[eE][-+]?[0-9]{1,2})?"
 
 
 def json_value(node: Node) -> Any:
-    """The value of the node by YAML 1.2's core schema. Numbers that JSON cannot hold exactly stay
-    texts."""
+    """By YAML 1.2's core schema. Numbers that JSON cannot hold exactly stay texts."""
     if isinstance(node, dict):
         return {key: json_value(item) for key, item in node.items()}
     if not isinstance(node, Scalar):

@@ -14,11 +14,8 @@ from qrspi.core.yaml.nodes import Document, Node, Scalar, place
 
 
 def parse(text: str, file: str = "", *, first_line: int = 1) -> dict[str, Node] | Problem:
-    """Exactly one mapping; a text of nothing but comments is an empty one.
-
-    `first_line` is where the text starts in the file, for messages; past line 1 the document has
-    already begun.
-    """
+    """A text of nothing but comments is an empty mapping. `first_line` is where the text starts in
+    the file, for messages; past line 1 the document has already begun."""
     if first_line == 1:
         text = text.removeprefix("\ufeff")
     fields = read_flat(text)
@@ -59,9 +56,10 @@ _HINTS = {
     "mapping values are not allowed here": "put quotes around a value that contains ': '",
     "could not find expected ':'": "write the line as 'key: value'",
     "found character '\\t' that cannot start any token": "indent with spaces, not with tabs",
-    "found character '`' that cannot start any token": "put quotes around the value",
-    "found character '@' that cannot start any token": "put quotes around the value",
-    "found character '%' that cannot start any token": "put quotes around the value",
+    **dict.fromkeys(
+        (f"found character '{odd}' that cannot start any token" for odd in "`@%"),
+        "put quotes around the value",
+    ),
     "expected the node content, but found '<stream end>'": "close what was opened with [ or {",
     "sequence entries are not allowed here": "begin the list on a line of its own",
 }
@@ -95,7 +93,8 @@ class _Unsure(Exception):
 def read_flat(text: str) -> dict[str, Node] | None:
     """YAML as in nearly all frontmatter: one field a line, one-line scalars, lists of scalars,
     mappings by indentation. None for anything that is not certainly that."""
-    if len(text) > _SIZE_LIMIT and _may_be_too_much(text):
+    marks = sum(map(text.count, "\n,:[{-")) if len(text) > _SIZE_LIMIT else 0
+    if len(text) > _LONG_LIMIT or marks > _MARKS_LIMIT:
         return None
     lines = text.split("\r\n" if "\r" in text else "\n")
     if not "".join(lines).isprintable():  # a tab, a lone line end, anything invisible
@@ -192,7 +191,6 @@ class _Block:
             items.append(_one_line(line, line[indent + 2 :].strip(" "), self._next, indent + 2))
 
     def _plain_items(self, indent: int, items: list[Node]) -> None:
-        """A run of `- plain value`."""
         lines, dash = self._lines, " " * indent + "- "
         for number in range(self._next, len(lines)):
             line = lines[number]
@@ -202,10 +200,6 @@ class _Block:
                 return
             items.append(_scalar(Scalar, (value, value, number + 1, indent + 3)))
         self._next = len(lines)
-
-
-def _may_be_too_much(text: str) -> bool:
-    return len(text) > _LONG_LIMIT or sum(map(text.count, "\n,:[{-")) > _MARKS_LIMIT
 
 
 @lru_cache(maxsize=256)
@@ -218,8 +212,7 @@ def _is_key(key: str) -> bool:
 
 
 def _is_odd(value: str) -> bool:
-    """Whether it needs a closer look: quotes, brackets, a comment, white space around it, or
-    nothing."""
+    """Whether it needs a closer look."""
     return (
         not value or value[0] in _NOT_PLAIN or value[-1] in " :" or " #" in value or ": " in value
     )

@@ -1,8 +1,5 @@
-"""YAML as text: quote a value, set or remove one field and keep every other byte.
-
-Each change is read back and compared with what was meant. A change that would touch something else
-is refused.
-"""
+"""YAML as text: quote a value, set or remove one field and keep every other byte. Each change is
+read back, and refused if it would touch anything else."""
 
 from __future__ import annotations
 
@@ -46,7 +43,7 @@ def _escaped(char: str) -> str:
 
 def parse_value(source: str) -> Node | None:
     """The one value that this is when it follows a key, on one line."""
-    if source[:1] in ("", "|", ">") or not _is_line(source):
+    if source[:1] in ("", "|", ">") or "\n" in source or "\r" in source:
         return None
     document = _locate(f"x: {source}\n", "x")
     if isinstance(document, Problem) or len(document.fields) != 1:
@@ -54,19 +51,6 @@ def parse_value(source: str) -> Node | None:
     entry = document.entries["x"]
     whole = (entry.value, entry.end) == (len("x: "), len("x: ") + len(source))
     return document.fields["x"] if whole else None
-
-
-def _is_line(text: str) -> bool:
-    return "\n" not in text and "\r" not in text
-
-
-def written(node: Node) -> object:
-    """The node without positions: two that are written alike are equal."""
-    if isinstance(node, Scalar):
-        return node.text, node.raw
-    if isinstance(node, dict):
-        return [(key, written(value)) for key, value in node.items()]
-    return [written(item) for item in node]
 
 
 def set_field(data: bytes, key: str, value: str, file: str = "") -> bytes | Problem:
@@ -187,7 +171,7 @@ def _put(text: str, key: str, value: str, newline: str) -> str | None:
     entry = document.entries.get(key)
     if entry is None:
         return f"{text}{' ' * document.column}{quote(key)}: {value}{newline}"
-    if _is_below(text, entry):
+    if "\n" in text[entry.colon : entry.value]:  # the value starts on a later line
         return f"{text[: entry.colon]} {value}{_value_cut_out(text, entry)}"
     gap = text[entry.colon : entry.value] or " "
     rest = _header_comment(text, entry) + text[entry.end :]
@@ -200,11 +184,6 @@ def _remove(text: str, key: str) -> str | None:
         return None
     entry = document.entries[key]
     return text[: _line_start(text, entry.start)] + text[_line_end(text, entry.end) :]
-
-
-def _is_below(text: str, entry: Entry) -> bool:
-    """The value starts on a later line than its key."""
-    return "\n" in text[entry.colon : entry.value]
 
 
 def _value_cut_out(text: str, entry: Entry) -> str:

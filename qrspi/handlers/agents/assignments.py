@@ -12,6 +12,7 @@ from qrspi.core.agents.model_choice import Route
 from qrspi.core.agents.roles import Role
 from qrspi.core.agents.transports import Means
 from qrspi.core.config import problems as config_problems
+from qrspi.core.config.blocks import DENSITY_FLOOR
 from qrspi.core.config.model_tiers import Model
 from qrspi.core.digest import sha256
 from qrspi.core.filenames import dispatch_folder
@@ -20,7 +21,6 @@ from qrspi.core.model import TESTS, Ask, Problem
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import subject_of
 from qrspi.core.records import step_text
-from qrspi.core.text import citations
 from qrspi.core.tree import Fault
 from qrspi.handlers.agents.dispatch_options import AS_CONFIGURED, How
 from qrspi.handlers.jobs.job import Job
@@ -292,7 +292,7 @@ def _with_second_try(cast: _Cast, order: Assignment) -> Assignment:
     if not writes or order.step != "research" or not order.means.prints:
         return order
     validators = cast.job.facts.config.validators
-    floor = validators.citation_density_floor if validators else citations.DENSITY_FLOOR
+    floor = validators.citation_density_floor if validators else DENSITY_FLOOR
     return order._replace(floor=floor, again=_again(cast, order))
 
 
