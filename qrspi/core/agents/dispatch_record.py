@@ -63,7 +63,6 @@ def job_id(run: str, step: str, round: int, name: str, prompt: bytes) -> str:
 
 
 def render(record: Record) -> bytes:
-    """A line of the folder's log."""
     return (json.dumps({**record._asdict(), "files": dict(record.files)}) + "\n").encode()
 
 

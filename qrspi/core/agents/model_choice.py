@@ -33,7 +33,8 @@ def resolve(
         return tier
     if second:
         return _second(config, tier)
-    if match := trusted_by(role, config.trusted_path or ()):
+    entries = config.trusted_path or ()
+    if match := next((entry for entry in entries if _means(entry, role)), None):
         return _trusted(role, tier, match)
     return _looked_up(config, tier, role)
 
@@ -59,12 +60,8 @@ def own_file(role: Role) -> str:
     return f"mkdir -p .qrspi/agents && qrspi roles show --shipped {role.name} > {own}"
 
 
-def trusted_by(role: Role, entries: tuple[str, ...]) -> str | None:
-    """The entry of trusted_path that means this role: its name, its family, or its file."""
-    return next((entry for entry in entries if _means(entry, role)), None)
-
-
 def _means(entry: str, role: Role) -> bool:
+    """An entry of trusted_path is the name of a role, its family, or its file."""
     if entry == role.name or (entry in ("reviewer", "author") and kind_of(role.name) == entry):
         return True
     path = entry.removeprefix("./")
@@ -86,14 +83,11 @@ def _tier(role: Role, config: Config, override: str | None) -> _Tier | Problem:
         return _Tier(role.tier, f"the role {role.name}")
     if config.default_tier:
         return _Tier(config.default_tier, "default_tier in config.md")
-    return _Tier(FALLBACK, "the last resort", (_no_tier(role),))
-
-
-def _no_tier(role: Role) -> str:
-    return (
+    warning = (
         f"the role {role.name} ({role.file}) has no tier and config.md has no default_tier: "
         f"using tier {FALLBACK}"
     )
+    return _Tier(FALLBACK, "the last resort", (warning,))
 
 
 def _second(config: Config, tier: _Tier) -> Route | Problem:

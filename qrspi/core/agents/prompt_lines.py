@@ -36,7 +36,6 @@ def optional_path(name: str, path: str) -> Iterator[str]:
 
 
 def paths(name: str, paths: Iterable[str]) -> Iterator[str]:
-    """The name on a line, then one path per line."""
     listed = [path_line("", path).removeprefix(": ") for path in paths]
     if listed:
         yield f"{name}:"

@@ -140,18 +140,12 @@ def upstream_paths(made_from: Iterable[str], run_dir: str) -> tuple[str, ...]:
 
 def reviewer_prompt(given: Reviewer, parts: Parts) -> str:
     lines = [
-        prompt_lines.line("step", given.step),
-        prompt_lines.line("round", given.round),
+        *_fields(given, "step round"),
         prompt_lines.line("reviewer_tag", given.tag),
-        *prompt_lines.optional_path("round_subdir", given.round_subdir),
-        *prompt_lines.optional_path("artifact_path", given.artifact_path),
-        *prompt_lines.optional_path("worktree", given.worktree),
-        *prompt_lines.optional_path("diff_file_path", given.diff_file_path),
-        *prompt_lines.optional_path("since_diff_path", given.since_diff_path),
+        *_fields(given, "round_subdir artifact_path worktree diff_file_path since_diff_path"),
         *_scope_hint(given),
         prompt_lines.model(given.actual_model),
-        *prompt_lines.paths("worktree_paths", given.worktree_paths),
-        *prompt_lines.paths("upstream_paths", given.upstream_paths),
+        *_fields(given, "worktree_paths upstream_paths"),
     ]
     named = (
         ("rejected", _rejected(given.rejected)),
@@ -204,17 +198,10 @@ def _rejected(reasons: tuple[str, ...]) -> tuple[Source, ...]:
 
 def verifier_prompt(given: Verifier, parts: Parts) -> str:
     lines = [
-        prompt_lines.line("step", given.step),
-        prompt_lines.line("finding", given.finding),
-        *prompt_lines.optional_path("finding_file_path", given.finding_file_path),
-        *prompt_lines.optional_path("sidecar_path", given.sidecar_path),
-        *prompt_lines.optional_path("artifact_path", given.artifact_path),
-        *prompt_lines.optional_path("worktree", given.worktree),
-        *prompt_lines.optional_path("diff_file_path", given.diff_file_path),
+        *_fields(given, "step finding finding_file_path sidecar_path"),
+        *_fields(given, "artifact_path worktree diff_file_path"),
         prompt_lines.line("verified_by", given.actual_model or prompt_lines.UNKNOWN_MODEL),
-        *prompt_lines.paths("companion_paths", given.companion_paths),
-        *prompt_lines.paths("worktree_paths", given.worktree_paths),
-        *prompt_lines.paths("upstream_paths", given.upstream_paths),
+        *_fields(given, "companion_paths worktree_paths upstream_paths"),
     ]
     role = roles.compose(given.role, parts, prints=given.prints)
     orders = (
@@ -229,7 +216,8 @@ def verifier_prompt(given: Verifier, parts: Parts) -> str:
 
 
 def author_prompt(given: Author, parts: Parts) -> str:
-    question = _question(given.question) if given.question else ()
+    asked = given.question
+    question = (Source(asked.name, asked.text.encode()),) if asked else ()
     lines = _facts_alone(given) if given.step == "research" else _author(given)
     role = roles.compose(given.role, parts, prints=given.prints, section=given.step)
     named = (
@@ -250,35 +238,21 @@ def _facts_alone(given: Author) -> list[str]:
 
 def _author(given: Author) -> list[str]:
     return [
-        prompt_lines.line("step", given.step),
-        *prompt_lines.optional_path("run_dir", given.run_dir),
-        *prompt_lines.optional_path("artifact_path", given.artifact_path),
+        *_fields(given, "step run_dir artifact_path"),
         *prompt_lines.optional("pipeline", given.pipeline),
         prompt_lines.line("phase", given.phase),
         *prompt_lines.optional("question_budget", given.question_budget),
         prompt_lines.line("visual_fidelity_required", str(given.visual_fidelity_required).lower()),
         prompt_lines.model(given.actual_model),
-        *prompt_lines.paths("feedback_paths", given.feedback_paths),
-        *prompt_lines.paths("upstream_paths", given.upstream_paths),
+        *_fields(given, "feedback_paths upstream_paths"),
     ]
-
-
-def _question(question: Question) -> tuple[Source, ...]:
-    return (Source(question.name, question.text.encode()),)
 
 
 def fixer_prompt(given: Fixer, parts: Parts) -> str:
     lines = [
-        prompt_lines.line("step", given.step),
-        prompt_lines.line("round", given.round),
-        *prompt_lines.optional_path("run_dir", given.run_dir),
-        *prompt_lines.optional_path("artifact_path", given.artifact_path),
-        *prompt_lines.optional_path("verified_path", given.verified_path),
-        *prompt_lines.optional_path("dispositions_path", given.dispositions_path),
+        *_fields(given, "step round run_dir artifact_path verified_path dispositions_path"),
         prompt_lines.model(given.actual_model),
-        *prompt_lines.paths("finding_file_paths", given.finding_file_paths),
-        *prompt_lines.paths("companion_paths", given.companion_paths),
-        *prompt_lines.paths("upstream_paths", given.upstream_paths),
+        *_fields(given, "finding_file_paths companion_paths upstream_paths"),
     ]
     role = roles.compose(given.role, parts, prints=given.prints, section=given.step)
     orders = (
@@ -302,8 +276,7 @@ def implementer_prompt(given: Implementer, parts: Parts) -> str:
         *prompt_lines.optional_command("report_command", given.report_command),
         *prompt_lines.optional_path("orchestration_db", given.orchestration_db),
         prompt_lines.model(given.actual_model),
-        *prompt_lines.paths("finding_file_paths", given.finding_file_paths),
-        *prompt_lines.paths("upstream_paths", given.upstream_paths),
+        *_fields(given, "finding_file_paths upstream_paths"),
     ]
     role = roles.compose(given.role, parts, prints=False, section=given.criteria_of)
     tested = (prompt_orders.tested(given.tests_seen),) if given.tests_commit else ()
@@ -359,6 +332,18 @@ _LISTS = frozenset(
 )
 
 Given = TypeVar("Given", bound=NamedTuple)
+
+
+def _fields(given: NamedTuple, names: str) -> Iterator[str]:
+    """Parameters called like fields. Paths that there are none of are left out."""
+    for name in names.split():
+        value = getattr(given, name)
+        if name in _LISTS:
+            yield from prompt_lines.paths(name, value)
+        elif name in _PATHS:
+            yield from prompt_lines.optional_path(name, value)
+        else:
+            yield prompt_lines.line(name, value)
 
 
 def prepared(no_paths: bool, given: Given) -> Given:

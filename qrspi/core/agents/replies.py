@@ -64,10 +64,6 @@ def _encodable(text: str) -> str:
     return text.encode(errors="replace").decode()
 
 
-def _plain(text: str) -> Reply | Problem:
-    return Reply(text)
-
-
 # claude -p --output-format json: one object, an array of events (with --verbose), or one
 # event per line (stream-json). The last event of type `result` is the answer.
 
@@ -100,10 +96,8 @@ def _claude_fault(result: Object) -> Problem | None:
     if subtype != "success":
         return _failed("reply-failed", f"subtype {_shown(subtype)}", "success")
     if result.get("is_error") is not False:
-        said = _shown(result.get("result"))
-        return _failed(
-            "reply-failed", f"is_error {_shown(result.get('is_error'))}: {said}", "false"
-        )
+        found = f"is_error {_shown(result.get('is_error'))}: {_shown(result.get('result'))}"
+        return _failed("reply-failed", found, "false")
     if result.get("stop_reason") in ("max_tokens", "model_context_window_exceeded"):
         found = f"stop_reason {_shown(result['stop_reason'])}"
         return _failed("reply-cut-off", found, "an answer that was finished")
@@ -150,17 +144,13 @@ def _codex(text: str) -> Reply | Problem:
 
 
 def _codex_text(events: list[Object]) -> str:
-    items = (nested(event, "item") for event in events if event.get("type") == "item.completed")
-    return next(reversed([string(item, "text") for item in items if _is_message(item)]), "")
-
-
-def _is_message(item: Object) -> bool:
-    return item.get("type") == "agent_message"
+    items = [nested(event, "item") for event in events if event.get("type") == "item.completed"]
+    message = _last(items, "agent_message")
+    return string(message, "text") if message else ""
 
 
 def _codex_usage(events: list[Object]) -> Usage:
-    # Here input_tokens include those from the cache, and the last turn's figures include earlier
-    # ones.
+    # Here input_tokens include those from the cache, and the last turn includes earlier ones.
     counts = nested(_last(events, "turn.completed") or {}, "usage")
     return Usage(_count(counts, "input_tokens"), _count(counts, "output_tokens"))
 
@@ -178,16 +168,13 @@ def _chat(text: str) -> Reply | Problem:
     if not isinstance(body, dict):
         return _failed("reply-not-json", "text that is not a JSON object", "a chat completion")
     if body.get("error"):
-        return _failed("reply-failed", f"error {_shown(_error(body))}", "a chat completion")
+        error = nested(body, "error").get("message") or body["error"]
+        return _failed("reply-failed", f"error {_shown(error)}", "a chat completion")
     choice = _first_choice(body)
     if fault := _chat_fault(choice.get("finish_reason")):
         return fault
     content = string(nested(choice, "message"), "content")
     return Reply(content, _chat_usage(body), string(body, "model"))
-
-
-def _error(body: Object) -> object:
-    return nested(body, "error").get("message") or body["error"]
 
 
 def _first_choice(body: Object) -> Object:
@@ -213,18 +200,14 @@ def _chat_cost(text: str) -> Usage:
     return _chat_usage(body) if isinstance(body, dict) else Usage()
 
 
-def _no_cost(text: str) -> Usage:
-    return Usage()
-
-
 _READERS: dict[Kind, Callable[[str], Reply | Problem]] = {
-    "text": _plain,
+    "text": Reply,
     "claude-json": _claude,
     "codex-jsonl": _codex,
     "openai-chat-completions": _chat,
 }
 _COSTS: dict[Kind, Callable[[str], Usage]] = {
-    "text": _no_cost,
+    "text": lambda _: Usage(),
     "claude-json": _claude_cost,
     "codex-jsonl": _codex_cost,
     "openai-chat-completions": _chat_cost,
@@ -285,6 +268,5 @@ def _shown(value: object) -> str:
 
 
 def _failed(code: Code, found: str, expected: str) -> Problem:
-    return Problem(
-        code, f"reply: found {found}, expected {expected}", found=found, expected=expected
-    )
+    message = f"reply: found {found}, expected {expected}"
+    return Problem(code, message, found=found, expected=expected)

@@ -61,7 +61,6 @@ def kind_of(name: str) -> str:
 
 
 def is_name(name: str) -> bool:
-    """Whether it is a possible name of a role, whose file is `<name>.md`."""
     return re.fullmatch(TAG, name) is not None and kind_of(name) in _PARTS
 
 
@@ -93,19 +92,11 @@ def parse(data: bytes, name: str, file: str) -> Role | Problem:
         text = data[front.body :].decode().strip()
     except UnicodeDecodeError:
         return _bad(file, "text", "bytes that are not UTF-8", "UTF-8")
-    return _checked(front.fields, text, name, file)
-
-
-def _checked(fields: Mapping[str, Node], text: str, name: str, file: str) -> Role | Problem:
+    fields = front.fields
     if fault := _fault(fields, text, name):
         return _bad(file, *fault)
-    return Role(
-        name=name,
-        tier=frontmatter.text(fields, "tier"),
-        model=_model(fields.get("model")),
-        text=text,
-        file=file,
-    )
+    tier, model = frontmatter.text(fields, "tier"), _model(fields.get("model"))
+    return Role(name=name, tier=tier, model=model, text=text, file=file)
 
 
 def _fault(fields: Mapping[str, Node], text: str, name: str) -> tuple[str, str, str] | None:
@@ -131,19 +122,12 @@ def _shown(node: Node) -> str:
 
 
 def _bad(file: str, field: str, found: str, expected: str) -> Problem:
-    return Problem(
-        "invalid-role",
-        f"{file}: {field}: found {found}, expected {expected}",
-        file=file,
-        field=field,
-        found=found,
-        expected=expected,
-    )
+    message = f"{file}: {field}: found {found}, expected {expected}"
+    return Problem("invalid-role", message, file, field, found, expected)
 
 
 def compose(role: Role, shared: Mapping[str, str], *, prints: bool, section: str = "") -> str:
-    """Contract, role, hand-in. How to hand in comes last, so that it wins where the role's text
-    says something else."""
+    """How to hand in comes last, so that it wins where the role's text says something else."""
     researches = role.name.startswith("author-research")
     parts = _RESEARCH if researches else _PARTS[kind_of(role.name)]
     last = parts.prints if prints else parts.writes

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import reduce
 
 from qrspi.core.config.blocks import Limits
 from qrspi.core.hints import Any
@@ -59,7 +60,7 @@ def render(entry: LedgerEntry) -> dict[str, object]:
 
 
 def entry(record: Mapping[str, Any], line: int = 0) -> LedgerEntry | Problem:
-    """A line of the ledger. A line with a field of the wrong type is not counted."""
+    """A line with a field of the wrong type is not counted."""
     values: dict[str, Any] = {key: record.get(key, "") for key in _TEXTS}
     values |= {key: record.get(key) or 0 for key in _COUNTS}
     values |= {"usd": record.get("usd"), "seconds": record.get("seconds") or 0.0}
@@ -83,20 +84,12 @@ def _fits(key: str, value: object) -> bool:
 
 
 def _bad(line: int, field: str) -> Problem:
-    return Problem(
-        "bad-entry",
-        f"{FILE}: line {line} has no proper '{field}' and is not counted",
-        file=FILE,
-        field=field,
-        expected="an entry as spend add writes it",
-    )
+    message = f"{FILE}: line {line} has no proper '{field}' and is not counted"
+    return Problem("bad-entry", message, FILE, field, expected="an entry as spend add writes it")
 
 
 def total(entries: Iterable[LedgerEntry]) -> Totals:
-    summed = Totals()
-    for one in entries:
-        summed = add(summed, one)
-    return summed
+    return reduce(add, entries, Totals())
 
 
 def add(totals: Totals, one: LedgerEntry) -> Totals:
@@ -111,8 +104,8 @@ def add(totals: Totals, one: LedgerEntry) -> Totals:
 
 
 def grouped(entries: Iterable[LedgerEntry]) -> tuple[tuple[Group, Totals], ...]:
-    """Per step, round, role and model. Steps stand in the order in which they first appear. Agents
-    that were sent together end in any order, so they are listed by name."""
+    """Steps stand in the order in which they first appear. Agents that were sent together end in
+    any order, so they are listed by name."""
     found: dict[Group, Totals] = {}
     for one in entries:
         key = Group(one.step, one.round, one.role, one.model)
@@ -129,7 +122,6 @@ class Bound(NamedTuple):
 
 
 def reached(bound: Bound, spent: Totals) -> Problem | None:
-    """Why the next call is not made; None while all limits allow another call."""
     limits: tuple[tuple[Code, float | None, float], ...] = (
         ("budget-calls", bound.limits.calls, spent.calls),
         ("budget-tokens", bound.limits.tokens, spent.tokens),

@@ -28,8 +28,6 @@ TRACES: dict[Transport, str] = {
 
 
 class Means(NamedTuple):
-    """How a vendor is reached, and in which form it answers."""
-
     transport: Transport
     reply: Kind = "text"
     provider: Provider | None = None
@@ -55,19 +53,15 @@ SCRIPTED = Means("scripted")
 
 
 def by_fleet(vendor: str) -> Means:
-    """A worker elsewhere makes the call. It knows the program or address, and says in which form
-    the answer comes."""
+    """A worker elsewhere knows the program or address, and the form of the answer."""
     return Means("celery", vendor=vendor)
 
 
 def means(vendor: str, config: Config) -> Means:
     if provider := (config.providers or {}).get(vendor):
-        kind: Kind = (
-            "openai-chat-completions"
-            if provider.transport_type == "openai-chat-completions"
-            else "text"
-        )
-        return Means(provider.transport_type, kind, provider=provider, vendor=vendor)
+        transport = provider.transport_type
+        kind: Kind = transport if transport == "openai-chat-completions" else "text"
+        return Means(transport, kind, provider=provider, vendor=vendor)
     if command := (config.commands or {}).get(vendor):
         return Means("command", command.reply, command=command, vendor=vendor)
     return HOST

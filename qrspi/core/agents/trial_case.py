@@ -1,6 +1,5 @@
-"""A case of the trial: texts for one reviewer, and the faults that were planted in them, each with
-its place. Also what agents are asked: a reviewer about a case, a verifier about each claim. The
-cases themselves lie in data/trial."""
+"""A case of the trial in data/trial: texts for one reviewer, and the faults that were planted in
+them. A reviewer is asked about a case, a verifier about each claim."""
 
 from __future__ import annotations
 
@@ -18,8 +17,8 @@ from qrspi.core.model import ChangeType, Severity
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.text.citations import Citation
 
-# How many lines a citation may be off, in the order in which that is tried: a reviewer may cite the
-# heading above a place, or the line below it.
+# How many lines a citation may be off: a reviewer may cite the heading above a place, or the line
+# below it.
 NEARNESS = (0, 1)
 
 
@@ -84,9 +83,7 @@ def read(name: str, text: bytes, files: Mapping[str, bytes]) -> Case:
     assert roles.is_name(table["role"]), name
     return Case(
         name=name,
-        role=table["role"],
-        step=table["step"],
-        artifact=table["artifact"],
+        **{key: table[key] for key in ("role", "step", "artifact")},
         body=tuple(table["body"]),
         upstream=tuple(table["upstream"]),
         planted=tuple(_planted(item, files) for item in table["items"]),
@@ -96,15 +93,11 @@ def read(name: str, text: bytes, files: Mapping[str, bytes]) -> Case:
 
 def _planted(item: Mapping[str, Any], files: Mapping[str, bytes]) -> Planted:
     return Planted(
-        id=item["id"],
         is_fault=item["fault"],
         places=tuple(_place(files, *place) for place in item["at"]),
         says=tuple(item.get("says", ())),
         but_not=tuple(item.get("but_not", ())),
-        severity=item["severity"],
-        change_type=item["change_type"],
-        claim=item["claim"],
-        why=item["why"],
+        **{key: item[key] for key in ("id", "severity", "change_type", "claim", "why")},
     )
 
 
@@ -123,14 +116,10 @@ def _place(
 
 
 def _only(lines: list[str], path: str, words: str) -> int:
-    found = list(_lines_with(lines, words))
+    found = [at for at, line in enumerate(lines, 1) if words in line]
     if len(found) != 1:
         raise ValueError(f"{path}: {words!r} is in {len(found)} lines, expected one")
     return found[0]
-
-
-def _lines_with(lines: list[str], words: str) -> Iterator[int]:
-    yield from (at for at, line in enumerate(lines, 1) if words in line)
 
 
 def _missing(path: str, words: str) -> Any:
@@ -142,8 +131,6 @@ ROUND = 1
 
 
 class Question(NamedTuple):
-    """One prompt, and the agent it is for."""
-
     name: str  # of its file and of the answer's: quality-plan, verify-3f9a2c
     role: Role
     case: Case
@@ -166,14 +153,13 @@ def questions(
 
 
 def claim_name(case: Case, claim: Planted) -> str:
-    """A name, and by it an order, that says nothing of the claim: neither which text it is about
-    nor whether it is true."""
+    """Neither the name nor the order by it says which text it is about, or whether it is true."""
     return f"verify-{sha256(f'{case.name} {claim.id}'.encode()).hexdigest()[:6]}"
 
 
 def told(asked: Question, rules: str, parts: Parts, place: str, model: str = "") -> str:
-    """The prompt. `place` is the absolute folder of the case's files. `rules` is the text of the
-    reviewer's role, by which a verifier judges."""
+    """The prompt. `place` is the absolute folder of the case's files; a verifier judges by `rules`,
+    the text of the reviewer's role."""
     if asked.claim:
         return prompts.verifier_prompt(_verifier(asked, asked.claim, rules, place, model), parts)
     return prompts.reviewer_prompt(_reviewer(asked, place, model), parts)
@@ -229,8 +215,8 @@ def material(asked: Question) -> dict[str, bytes]:
 
 
 def finding(case: Case, claim: Planted) -> bytes:
-    """A claim in the form of a finding's file. True and false claims look alike: all have one
-    severity, since harmless things were given the lower ones."""
+    """True and false claims look alike: all have one severity, since harmless things were given the
+    lower ones."""
     cited = ", ".join(dict.fromkeys(_cited(place) for place in claim.places[:2]))
     return f"""\
 ---

@@ -1,5 +1,4 @@
-"""What came of a trial: which faults were found, which were missed, and what was wrongly
-reported."""
+"""What came of a trial: the faults that were found and missed, and what was wrongly reported."""
 
 from __future__ import annotations
 
@@ -27,8 +26,7 @@ class Elsewhere(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """The outcome of one question. An agent that did not answer has neither found nor missed
-    anything."""
+    """An agent that did not answer has neither found nor missed anything."""
 
     name: str
     role: str
@@ -45,7 +43,13 @@ def outcome(asked: Question, answer: str | Problem | None) -> Outcome:
     blank = Outcome(asked.name, asked.role.name, asked.case.name, "absent")
     if answer is None:
         return blank
-    read = answer if isinstance(answer, Problem) else _read(asked, answer)
+    read: Outcome | Problem
+    if isinstance(answer, Problem):
+        read = answer
+    elif asked.claim:
+        read = _scored(asked.case, asked.claim, answer)
+    else:
+        read = _reviewed(asked.case, answer)
     if isinstance(read, Problem):
         missed = tuple(one.id for one in _asked_about(asked) if one.is_fault)
         return blank._replace(state="unusable", missed=missed, problem=read.message)
@@ -54,10 +58,6 @@ def outcome(asked: Question, answer: str | Problem | None) -> Outcome:
 
 def _asked_about(asked: Question) -> tuple[Planted, ...]:
     return (asked.claim,) if asked.claim else asked.case.planted
-
-
-def _read(asked: Question, text: str) -> Outcome | Problem:
-    return _scored(asked.case, asked.claim, text) if asked.claim else _reviewed(asked.case, text)
 
 
 def _reviewed(case: Case, text: str) -> Outcome | Problem:
@@ -131,8 +131,7 @@ def _scored(case: Case, claim: Planted, text: str) -> Outcome | Problem:
 
 
 def _is_kept(claim: Planted, sidecar: Sidecar) -> bool:
-    """As in a round. Where a person decides whatever the score is, the threshold of correctness is
-    used."""
+    """As in a round. Where a person decides in any case, the threshold of correctness is used."""
     bar = THRESHOLDS.get(claim.change_type, THRESHOLDS["correctness"])
     return sidecar.score is None or sidecar.score >= bar
 
@@ -143,8 +142,6 @@ def _unusable(file: str, violations: tuple[Problem, ...]) -> Problem:
 
 
 class Tally(NamedTuple):
-    """A role's outcomes, counted."""
-
     role: str
     asked: int
     answered: int
