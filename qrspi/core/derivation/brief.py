@@ -45,7 +45,7 @@ def page(survey: Survey, most: int) -> Page:
 
 def _parts(survey: Survey) -> tuple[Part, ...]:
     state, facts = survey.state, survey.facts
-    found = (
+    shown = (
         Part(f"{state.run}: what is next", _now(state.next)),
         Part("Open findings", _findings(survey)),
         Part("Open comments", _comments(survey)),
@@ -55,7 +55,7 @@ def _parts(survey: Survey) -> tuple[Part, ...]:
         Part("Gates", tuple(f"- {line}" for line in (_gates(facts) if facts else ()))),
         Part("Warnings", tuple(f"- {item.message}" for item in (*state.errors, *state.warnings))),
     )
-    return tuple(part for part in found if part.lines)
+    return tuple(part for part in shown if part.lines)
 
 
 def _now(following: Next) -> tuple[str, ...]:
@@ -89,8 +89,8 @@ def _comments(survey: Survey) -> tuple[str, ...]:
         return ()
     from qrspi.core.records import comments
 
-    found = (one for step in facts.route for one in comments.open_about(facts.tree, step))
-    return tuple(f"- {one.comment.id} {one.cited}: {_first(one.comment.message)}" for one in found)
+    open_ = (one for step in facts.route for one in comments.open_about(facts.tree, step))
+    return tuple(f"- {one.comment.id} {one.cited}: {_first(one.comment.message)}" for one in open_)
 
 
 def _first(text: str) -> str:

@@ -226,9 +226,9 @@ def _although(facts: Facts) -> str:
 
 
 def _undecidable(facts: Facts, problem: Problem) -> Next:
-    summary = f"{problem.message}, then run `qrspi status {facts.run}`."
-    because, missing = (problem.message,), (problem.file,)
-    return _blocked(facts, "records", summary, because, missing, problem.hint)
+    why = problem.message
+    summary = f"{why}, then run `qrspi status {facts.run}`."
+    return _blocked(facts, "records", summary, (why,), (problem.file,), problem.hint)
 
 
 def _blocked(
@@ -287,10 +287,8 @@ def _replan(facts: Facts) -> Next:
 def _steps(facts: Facts, answer: Answer) -> tuple[StepState, ...]:
     listing = entries(facts.tree, "reviews") if "reviews" in facts.names else ()
     reviewed = frozenset(entry.name for entry in listing)
-    states = [_step_state(facts, step, reviewed, answer) for step in facts.route]
-    if facts.step == "replan":
-        states.append(_step_state(facts, "replan", reviewed, answer))
-    return tuple(states)
+    steps = (*facts.route, "replan") if facts.step == "replan" else facts.route
+    return tuple(_step_state(facts, step, reviewed, answer) for step in steps)
 
 
 def _step_state(facts: Facts, step: str, reviewed: frozenset[str], answer: Answer) -> StepState:
@@ -300,8 +298,7 @@ def _step_state(facts: Facts, step: str, reviewed: frozenset[str], answer: Answe
     stage: Stage = "closed" if rounds else "none"
     progress: Progress = "completed" if status == "approved" else "pending"
     if step == facts.step:
-        progress, loop = "in_progress", answer.loop
-        stage = loop.stage if loop else stage
+        progress, stage = "in_progress", answer.loop.stage if answer.loop else stage
     state = StepState(
         step=step,
         artifact=about.artifact,

@@ -19,7 +19,7 @@ from qrspi.core.findings.submission import (
     shown,
     written,
 )
-from qrspi.core.model import CHANGE_TYPES, SEVERITIES, ChangeType, Finding, Problem, Severity
+from qrspi.core.model import CHANGE_TYPES, SEVERITIES, ChangeType, Code, Finding, Problem, Severity
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.text import citations
 from qrspi.core.yaml import frontmatter, lenient_reader
@@ -235,24 +235,16 @@ def _referenced_files(sheet: _Sheet) -> tuple[str, ...] | None:
     if node is None or (isinstance(node, Scalar) and node.raw in _NOTHING):
         sheet.page.missing("referenced_files", "a list of paths, such as [design.md:L12-L20]")
         return None
+    code: Code = "malformed_yaml"
     if isinstance(node, Scalar):
-        sheet.page.slip(
-            "malformed_yaml",
-            "referenced_files is one string; read as a list of one",
-            field="referenced_files",
-            found=shown(node.text),
-            expected="a list",
-        )
+        text, found = "referenced_files is one string; read as a list of one", shown(node.text)
+        sheet.page.slip(code, text, field="referenced_files", found=found, expected="a list")
         return (node.text,)
     texts = tuple(item.text for item in node if isinstance(item, Scalar))
     if isinstance(node, dict) or len(texts) < len(node):
-        sheet.page.violation(
-            "malformed_yaml",
-            "referenced_files has an entry that is not a string; quote what has ': ' in it",
-            field="referenced_files",
-            found="an entry that is not a string",
-            expected="a list of strings",
-        )
+        found, expected = "an entry that is not a string", "a list of strings"
+        text = f"referenced_files has {found}; quote what has ': ' in it"
+        sheet.page.violation(code, text, field="referenced_files", found=found, expected=expected)
         return None
     return texts
 
@@ -261,13 +253,9 @@ def _message(sheet: _Sheet) -> str | None:
     body = sheet.body.strip()
     in_front = (text_of(sheet.fields, "message") or "").strip()
     if in_front:
-        sheet.page.slip(
-            "missing_field",
-            "the message is in the frontmatter; it is read from there as well",
-            field="message",
-            found="a field of the frontmatter",
-            expected="the text below the frontmatter",
-        )
+        text = "the message is in the frontmatter; it is read from there as well"
+        found, expected = "a field of the frontmatter", "the text below the frontmatter"
+        sheet.page.slip("missing_field", text, field="message", found=found, expected=expected)
     message = "\n\n".join(filter(None, (in_front, body)))
     if not message:
         sheet.page.missing("message", "text below the frontmatter")
@@ -312,24 +300,17 @@ _WHOLE = r"(?i)\b(?:whole|entire|entirety|overall|throughout)\b"
 
 def _look_for_ranges(referenced: tuple[str, ...], message: str, sheet: _Sheet) -> None:
     cited = [citations.parse(entry) for entry in referenced]
-    for entry, citation in zip(referenced, cited, strict=True):
+    field = "referenced_files"
+    for entry, citation in zip(map(shown, referenced), cited, strict=True):
         if citation and citation.prose:
-            sheet.page.slip(
-                "malformed_yaml",
-                f"referenced_files has '{shown(entry)}'; read as {_usual(citation)}",
-                field="referenced_files",
-                found=shown(entry),
-                expected=_usual(citation),
-            )
+            usual = _usual(citation)
+            text = f"referenced_files has '{entry}'; read as {usual}"
+            sheet.page.slip("malformed_yaml", text, field=field, found=entry, expected=usual)
     bare = [citation.path for citation in cited if citation and citation.start is None]
     if bare and not (_is_about_all(bare, cited, sheet.place) and re.search(_WHOLE, message)):
-        sheet.page.warning(
-            "no_line_range",
-            f"referenced_files cites '{shown(bare[0])}' without a line range",
-            field="referenced_files",
-            found=shown(bare[0]),
-            expected=f"{shown(bare[0])}:L12-L20",
-        )
+        path = shown(bare[0])
+        text, usual = f"referenced_files cites '{path}' without a line range", f"{path}:L12-L20"
+        sheet.page.warning("no_line_range", text, field=field, found=path, expected=usual)
 
 
 def _is_about_all(bare: list[str], cited: list[citations.Citation | None], place: Place) -> bool:

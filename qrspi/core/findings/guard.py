@@ -159,12 +159,9 @@ def _note_doubtful_scores(files: RoundFiles) -> None:
     for stem, names in files.scoring.items():
         if len(names) > 1:
             both = " and ".join(names)
-            files.page(names[0]).violation(
-                "ambiguous_sidecar",
-                f"one finding has the sidecars {both}; expected one",
-                found=both,
-                expected="one sidecar for each finding",
-            )
+            text = f"one finding has the sidecars {both}; expected one"
+            expected = "one sidecar for each finding"
+            files.page(names[0]).violation("ambiguous_sidecar", text, found=both, expected=expected)
         if stem not in files.finding_files:
             text = f"there is no finding {stem}.md; the score is left alone"
             files.page(names[0]).warning("orphan_sidecar", text, expected=f"{stem}.md")

@@ -54,13 +54,8 @@ def joined(parts: Split) -> bytes:
 
 
 def refused(tag: str, found: str, expected: str) -> Problem:
-    return Problem(
-        "unsplittable",
-        f"the reply of {tag} has {found}; expected {expected}",
-        found=found,
-        expected=expected,
-        hint="send the reviewer again",
-    )
+    text, hint = f"the reply of {tag} has {found}; expected {expected}", "send the reviewer again"
+    return Problem("unsplittable", text, found=found, expected=expected, hint=hint)
 
 
 def _discarded(before: bytes, tag: str) -> tuple[Problem, ...]:
@@ -155,13 +150,11 @@ def _end_of_head(lines: Sequence[str], start: int) -> int | None:
 
 
 def _end(lines: Sequence[str], block: _Block, limit: int) -> int:
-    inside = range(block.start, limit) if block.fence else ()
-    return next((at for at in inside if _closes(lines[at], block.fence)), limit)
-
-
-def _closes(line: str, fence: str) -> bool:
-    text = line.strip()
-    return text.startswith(fence) and not text.strip(fence[0])
+    for at in range(block.start, limit) if block.fence else ():
+        text = lines[at].strip()
+        if text.startswith(block.fence) and not text.strip(block.fence[0]):
+            return at
+    return limit
 
 
 def _text(lines: Sequence[str], block: _Block) -> bytes:

@@ -87,13 +87,8 @@ def _refuse(submission: Submission, problem: Problem) -> None:
 
 
 def _repeated(page: Page, times: int) -> None:
-    page.violation(
-        "score_unparseable",
-        f"score is given {times} times; expected once",
-        field="score",
-        found=f"{times} scores",
-        expected="one score",
-    )
+    text, found = f"score is given {times} times; expected once", f"{times} scores"
+    page.violation("score_unparseable", text, field="score", found=found, expected="one score")
 
 
 def _score(content: _Content, page: Page) -> str | None:

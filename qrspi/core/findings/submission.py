@@ -185,12 +185,9 @@ def _look_for_boundaries(text: str, page: Page) -> None:
     # splitlines knows more line ends than the newline, and so may readers of the assembled file.
     for number, line in enumerate(text.splitlines(), 1):
         if match := re.match(_BOUNDARY, line.lstrip()):
-            page.violation(
-                "forged_boundary",
-                f"line {number} begins with '{match[0]}', which only the engine writes",
-                found=match[0],
-                expected="no line that begins like a boundary of the assembled file",
-            )
+            text = f"line {number} begins with '{match[0]}', which only the engine writes"
+            expected = "no line that begins like a boundary of the assembled file"
+            page.violation("forged_boundary", text, found=match[0], expected=expected)
             return
 
 
@@ -198,15 +195,10 @@ def proper_key(fields: Mapping[str, Node], names: tuple[str, ...], page: Page) -
     """The first of these names that the file uses; the first in the list is the proper one."""
     if names[0] in fields:
         return names[0]
-    used = next((name for name in names if name in fields), None)
+    proper, used = names[0], next((name for name in names if name in fields), None)
     if used:
-        page.slip(
-            "missing_field",
-            f"{names[0]} is missing; '{used}' is read in its place",
-            field=names[0],
-            found=used,
-            expected=names[0],
-        )
+        text = f"{proper} is missing; '{used}' is read in its place"
+        page.slip("missing_field", text, field=proper, found=used, expected=proper)
     return used
 
 
@@ -221,13 +213,8 @@ def check_reviewer(fields: Mapping[str, Node], tag: str, page: Page) -> None:
     if not key or reviewer == "":
         page.read_from("the file's name", "reviewer", tag)
     elif reviewer == tag.rpartition("-")[2] != tag:
-        page.slip(
-            "reviewer_mismatch",
-            f"reviewer is '{reviewer}', the vendor alone; read as {tag}",
-            field="reviewer",
-            found=reviewer,
-            expected=tag,
-        )
+        text = f"reviewer is '{reviewer}', the vendor alone; read as {tag}"
+        page.slip("reviewer_mismatch", text, field="reviewer", found=reviewer, expected=tag)
     else:
         page.wrong("reviewer_mismatch", "reviewer", written(fields, key), tag)
 

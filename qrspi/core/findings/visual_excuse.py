@@ -173,12 +173,9 @@ def _is_own(file: EngineFile, recorded: Mapping[str, str] | None) -> bool:
         return True
     if recorded.get(file.name) == digest(file.data):
         return True
-    file.page.violation(
-        "foreign_engine_file",
-        "only the engine writes this file, and the round's manifest does not record it like this",
-        found=file.name,
-        expected="a file that the round's manifest records",
-    )
+    text = "only the engine writes this file, and the round's manifest does not record it like this"
+    expected = "a file that the round's manifest records"
+    file.page.violation("foreign_engine_file", text, found=file.name, expected=expected)
     return False
 
 

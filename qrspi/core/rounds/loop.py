@@ -137,21 +137,26 @@ def at(
     base: int = 0,
     records: Sequence[Record] = (),
 ) -> Loop:
-    """A round that a later one follows is closed."""
-    outline, newest = _outline(tree, subject), round_list.newest(tree, subject)
-    if number < newest:
-        return _followed(tree, outline, config, number, records)
-    return _newest(tree, outline, config, number, base, records)
+    return next(each(tree, subject, config, (number,), base, records))
 
 
-def each(tree: Tree, subject: Subject, config: Config, numbers: Iterable[int]) -> Iterator[Loop]:
-    """Several rounds, as `at` gives them, with one look at which rounds exist."""
+def each(
+    tree: Tree,
+    subject: Subject,
+    config: Config,
+    numbers: Iterable[int],
+    base: int = 0,
+    records: Sequence[Record] = (),
+) -> Iterator[Loop]:
+    """Several rounds, with one look at which exist. One that a later one follows is closed."""
     outline, newest = _outline(tree, subject), round_list.newest(tree, subject)
     for number in numbers:
-        if number < newest:
-            yield _followed(tree, outline, config, number, ())
-        else:
-            yield _newest(tree, outline, config, number, 0, ())
+        if number >= newest:
+            yield _newest(tree, outline, config, number, base, records)
+            continue
+        loop = _decided(_read(tree, outline, config, number, None), records)
+        later = "closed by a later round" if loop.imported else "a later round follows"
+        yield loop._replace(stage="closed", because=(later,))
 
 
 def _newest(
@@ -159,14 +164,6 @@ def _newest(
 ) -> Loop:
     loop = _decided(_read(tree, outline, config, number, records), records)
     return _with_stage(tree, loop, config, base)
-
-
-def _followed(
-    tree: Tree, outline: Loop, config: Config, number: int, records: Sequence[Record]
-) -> Loop:
-    loop = _decided(_read(tree, outline, config, number, None), records)
-    later = "closed by a later round" if loop.imported else "a later round follows"
-    return loop._replace(stage="closed", because=(later,))
 
 
 def _decided(loop: Loop, records: Sequence[Record]) -> Loop:

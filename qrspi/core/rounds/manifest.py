@@ -134,14 +134,9 @@ def read(content: bytes | Fault, file: str = "") -> Manifest | Problem | None:
 
 
 def _bad(file: str, found: str) -> Problem:
-    return Problem(
-        "unreadable",
-        f"{file}: the round's manifest is {found}, expected the JSON that preparing wrote",
-        file=file,
-        found=found,
-        expected="a dispatch manifest",
-        hint="restore it from git",
-    )
+    text = f"{file}: the round's manifest is {found}, expected the JSON that preparing wrote"
+    expected, hint = "a dispatch manifest", "restore it from git"
+    return Problem("unreadable", text, file=file, found=found, expected=expected, hint=hint)
 
 
 def is_other(problem: Problem) -> bool:

@@ -94,14 +94,10 @@ def _checked(decisions: Mapping[str, object], file: str) -> Pause | Problem:
 
 def _bad(file: str, found: str, field: str = "decisions") -> Problem:
     expected = ", ".join(CHOICES)
+    text = f"{file}: {field} is {found}, expected {expected}"
+    hint = "correct the line by hand; each finding has exactly one decision"
     return Problem(
-        "bad-pause-file",
-        f"{file}: {field} is {found}, expected {expected}",
-        file=file,
-        field=field,
-        found=found,
-        expected=expected,
-        hint="correct the line by hand; each finding has exactly one decision",
+        "bad-pause-file", text, file=file, field=field, found=found, expected=expected, hint=hint
     )
 
 

@@ -68,7 +68,6 @@ class CameBy(NamedTuple):
 
 
 def answers(tree: Tree, read: Round) -> tuple[CameBy, ...]:
-    """Findings, clean sentinels and scores, by name."""
     known = evidence.origins(audit_trail.lines(tree))
     handed: tuple[Finding | Clean | Sidecar, ...]
     handed = (*read.findings, *read.cleans, *read.sidecars.values())

@@ -5,13 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from qrspi.core.findings.triage import Tally, tally
+from qrspi.core.findings.triage import tally
 from qrspi.core.model import Finding, Round, Sidecar, Triaged
 
 
 def assemble(round: Round, triaged: Sequence[Triaged], verifier_enabled: str) -> bytes:
     """`verifier_enabled` is the value as it is written in config.md."""
-    parts = [_header(tally(round, triaged), verifier_enabled)]
+    counts = tally(round, triaged)._asdict()
+    numbers = "".join(f"{name}: {count}\n" for name, count in counts.items())
+    parts = [f"---\nverifier_enabled: {verifier_enabled}\n{numbers}---\n\n".encode()]
     for finding in sorted(round.findings, key=_place):
         parts += _finding(finding, round.sidecars.get(finding.stem))
     for clean in sorted(round.cleans, key=lambda clean: (clean.tag, clean.file)):
@@ -21,11 +23,6 @@ def assemble(round: Round, triaged: Sequence[Triaged], verifier_enabled: str) ->
 
 def _place(finding: Finding) -> tuple[str, int, str]:
     return finding.tag, finding.number, finding.file
-
-
-def _header(counts: Tally, verifier_enabled: str) -> bytes:
-    numbers = "".join(f"{name}: {count}\n" for name, count in counts._asdict().items())
-    return f"---\nverifier_enabled: {verifier_enabled}\n{numbers}---\n\n".encode()
 
 
 def _boundary(kind: str, name: str) -> bytes:

@@ -189,20 +189,15 @@ def is_edited(facts: Facts, step: str) -> bool:
 
 
 def _edited(facts: Facts, step: str) -> Problem:
-    command = f"qrspi unapprove {facts.run} {step}"
-    show = f"`qrspi show {facts.run} {step} --since-approval` shows how, "
+    artifact, command = STEP[step].artifact, f"qrspi unapprove {facts.run} {step}"
     in_commits = facts.tree.in_git and facts.config.commit != "off"
+    show = f"`qrspi show {facts.run} {step} --since-approval` shows how, " if in_commits else ""
     known = approvals.last_approval(facts.records, step)
     what = "changed after it was approved"
     if known and approvals.only_body_is_known(facts.tree, step, known):
         what = "may have changed after it was approved, as the record is of its body alone"
-    return Problem(
-        "edited-after-approval",
-        f"{STEP[step].artifact} {what}; {show if in_commits else ''}"
-        f"`{command}` makes it a draft again",
-        file=STEP[step].artifact,
-        hint=command,
-    )
+    text = f"{artifact} {what}; {show}`{command}` makes it a draft again"
+    return Problem("edited-after-approval", text, file=artifact, hint=command)
 
 
 def _upstream_changed(facts: Facts, approved: list[str]) -> list[Problem]:

@@ -103,7 +103,12 @@ def _in_summary(tree: Tree) -> Iterator[Problem]:
     for number, words in quoted:
         parts = (" ".join(_words(part)) for part in _GAP.split(words))
         if not all(f" {part} " in said for part in parts if part):
-            yield _unsaid(number, words)
+            text = (
+                f'{_SUMMARY}:{number}: no answer in research/ has the words "{words}"; quote an '
+                "answer word for word"
+            )
+            expected = "words of an answer"
+            yield Problem("quote-unfounded", text, _SUMMARY, found=words, expected=expected)
 
 
 def _quotations(text: str) -> Iterator[tuple[int, str]]:
@@ -113,14 +118,6 @@ def _quotations(text: str) -> Iterator[tuple[int, str]]:
             (block[1],) if block else (match[1] or match[2] for match in _MARKS.finditer(line))
         )
         yield from ((number, words) for words in found if len(_words(words)) >= _QUOTED)
-
-
-def _unsaid(number: int, words: str) -> Problem:
-    text = (
-        f'{_SUMMARY}:{number}: no answer in research/ has the words "{words}"; quote an answer '
-        "word for word"
-    )
-    return Problem("quote-unfounded", text, _SUMMARY, found=words, expected="words of an answer")
 
 
 def _text(tree: Tree, path: str) -> str:

@@ -257,17 +257,12 @@ def _not_there(facts: Facts, following: Next, step: str) -> Problem | None:
 
 
 def _needs_others(facts: Facts, step: str) -> Problem | None:
-    missing = unmet(facts, step)
+    missing = ", ".join(unmet(facts, step))
     if not missing:
         return None
-    listed = ", ".join(missing)
-    return Problem(
-        "unmet-prerequisite",
-        f"{step} cannot be approved: approve {listed} first",
-        file=STEP[step].artifact,
-        expected=listed,
-        hint=f"qrspi status {facts.run}",
-    )
+    file, hint = STEP[step].artifact, f"qrspi status {facts.run}"
+    text = f"{step} cannot be approved: approve {missing} first"
+    return Problem("unmet-prerequisite", text, file=file, expected=missing, hint=hint)
 
 
 def _at_work(facts: Facts, following: Next, step: str) -> Problem | None:

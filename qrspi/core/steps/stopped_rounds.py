@@ -98,10 +98,9 @@ def _adopt(facts: Facts, loop: Loop) -> str:
 def _unproven(facts: Facts, loop: Loop) -> Next:
     """Only a person's decision makes it a round."""
     command, why = _adopt(facts, loop), loop.because[0]
+    ways = f"Take the round up with `{command}`."
     if loop.opening == "tampered":
         ways = f"Restore it, or expect everybody again with `{command}`."
-    else:
-        ways = f"Take the round up with `{command}`."
     summary = f"Round {loop.round} of {loop.subject.key} is {loop.opening}: {why}. {ways}"
     because = (f"round {loop.round} is {loop.opening}: {why}",)
     return about_round(facts, loop, "precondition", summary, because=because, command=command)
