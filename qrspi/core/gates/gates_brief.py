@@ -18,7 +18,6 @@ from qrspi.core.tree import CONFIG_LIMIT, Tree
 
 
 def lines(tree: Tree, gates: Gates, tasks: Iterable[str]) -> tuple[str, ...]:
-    """Nothing of gates that are off."""
     found = [*_audit(tree)] if gates.audit else []
     found += [*_quality(tree, tuple(tasks))] if gates.quality != "off" else []
     found += [*_checkpoints(tree)] if gates.checkpoints else []
@@ -37,15 +36,9 @@ def _audit(tree: Tree) -> Iterator[str]:
     if not isinstance(report, Report):
         yield "the plan is not audited"
         return
-    about = "" if report.inputs == audit_report.inputs_sha256(tree) else ", in an earlier text"
-    yield f"{_AUDITED[report.verdict]}{about}"
-
-
-_AUDITED = {
-    "approved": "the audit approves the plan",
-    "concerns": "the audit has concerns about the plan",
-    "rejected": "the audit rejects the plan",
-}
+    verb = {"approved": "approves", "concerns": "has concerns about", "rejected": "rejects"}
+    text = "" if report.inputs == audit_report.inputs_sha256(tree) else ", in an earlier text"
+    yield f"the audit {verb[report.verdict]} the plan{text}"
 
 
 def _quality(tree: Tree, tasks: tuple[str, ...]) -> Iterator[str]:

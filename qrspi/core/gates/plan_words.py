@@ -133,12 +133,11 @@ _VERBS = frozenset(
 
 
 def is_checkable(criterion: str) -> bool:
-    """Whether it names something observable: a command, a path, a number with its unit, an event,
-    an address, a piece of code."""
-    patterns = (_URL, _QUOTED, _TOKEN, _FILE, _FOLDERS, _UNIT, _COMMAND)
-    return any(pattern.search(criterion) for pattern in patterns) or not _OBSERVED.isdisjoint(
-        words(criterion)
-    )
+    """Whether it names something observable: an artifact, a number with its unit, a command, an
+    event."""
+    if names_artifact(criterion) or _UNIT.search(criterion) or _COMMAND.search(criterion):
+        return True
+    return not _OBSERVED.isdisjoint(words(criterion))
 
 
 def names_artifact(text: str) -> bool:
@@ -172,9 +171,7 @@ def paths(text: str) -> Iterator[str]:
 
 
 def _is_path(word: str) -> bool:
-    if "://" in word:
-        return False
-    return is_absolute(word) or "/" in word or word == ".."
+    return "://" not in word and (is_absolute(word) or "/" in word or word == "..")
 
 
 _ROOTS = frozenset(

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Literal
 
 from qrspi.core.artifacts import task_file
@@ -64,7 +64,12 @@ def _review(
     number: int, tasks: list[Task], found: Coverage, odd: tuple[str, ...], text: str
 ) -> Review:
     count = len(tasks)
-    unsaid = dict(_unsaid(text))
+    # What a plan should mention and this one does not costs no points.
+    unsaid = {
+        subject: f"neither plan.md nor the tasks say a word about {subject}"
+        for subject, words in _SUBJECTS.items()
+        if not re.search(words, text, re.IGNORECASE)
+    }
     dimensions: tuple[Dimension, ...] = (
         feasibility(found, (*odd, *_without_targets(tasks))),
         risk(count, _of(unsaid, "breaking changes", "side effects", "rollback")),
@@ -88,13 +93,6 @@ _SUBJECTS = {
 }
 
 
-def _unsaid(text: str) -> Iterator[tuple[str, str]]:
-    """What a plan should mention and this one does not. It costs no points."""
-    for subject, words in _SUBJECTS.items():
-        if not re.search(words, text, re.IGNORECASE):
-            yield subject, f"neither plan.md nor the tasks say a word about {subject}"
-
-
 def _without_targets(tasks: list[Task]) -> tuple[str, ...]:
     silent = [task.key for task in tasks if not task.target_files]
     return (f"no target files are named by {', '.join(silent)}",) if silent else ()
@@ -116,12 +114,12 @@ def _coverage(
 ) -> Coverage:
     exact = frozenset(all_targets)
     uncovered = tuple(file for file in context if not _is_covered(file, exact))
-    strange = tuple(path for path in own if not _is_known(code, path))
+    strange = tuple(path for path in own if plan_words.inside(path) is None or not code.near(path))
     return Coverage(context, uncovered, strange, len(own))
 
 
 def _is_covered(file: str, targets: frozenset[str]) -> bool:
-    """Whether it is a target itself, or lies in a folder that is one."""
+    """A target itself, or in a folder that is one."""
     parts = file.split("/")
     return any("/".join(parts[:count]) in targets for count in range(1, len(parts) + 1))
 
@@ -137,7 +135,7 @@ class Code:
         folder, _, name = path.rpartition("/")
         return name in self._in(folder)
 
-    def has_near(self, path: str) -> bool:
+    def near(self, path: str) -> bool:
         """The path itself, or a file beside it."""
         return self.has(path) or "file" in self._in(path.rpartition("/")[0]).values()
 
@@ -145,10 +143,6 @@ class Code:
         if folder not in self._kinds:
             self._kinds[folder] = {entry.name: entry.kind for entry in entries(self._tree, folder)}
         return self._kinds[folder]
-
-
-def _is_known(code: Code, path: str) -> bool:
-    return plan_words.inside(path) is not None and code.has_near(path)
 
 
 def _context(tree: Tree, code: Code) -> Context:
@@ -170,7 +164,6 @@ def _context(tree: Tree, code: Code) -> Context:
 
 
 def _relevant(data: bytes | Fault) -> tuple[str, ...] | str:
-    """The files of a context file, or why it cannot be read."""
     expected = 'expected {"relevant_files": ["path", …]}'
     if isinstance(data, Fault):
         return f"it cannot be read ({data.reason})"
@@ -229,9 +222,7 @@ class Dimension(NamedTuple):
 
 
 class Review(NamedTuple):
-    """One phase of a plan."""
-
-    id: str
+    id: str  # of a phase
     dimensions: tuple[Dimension, ...]
     tasks: int
     raises: tuple[str, ...] = ()  # what would give more points
@@ -265,8 +256,6 @@ def overall(reviews: Iterable[Review]) -> Verdict:
 
 
 class Coverage(NamedTuple):
-    """What is known of the code that the plan is about."""
-
     context: tuple[str, ...]  # files that matter, as research or a context file says
     uncovered: tuple[str, ...]  # those of them that no task targets
     strange: tuple[str, ...]  # targets that neither exist nor lie beside something that does

@@ -1,5 +1,4 @@
-"""The report of a plan's audit, reviews/plan/audit-report.json: what it covers, and what it means
-for the plan's approval."""
+"""The report of a plan's audit, and what it means for the plan's approval."""
 
 from __future__ import annotations
 
@@ -9,7 +8,7 @@ from typing import Any, cast
 from qrspi.core.config.reader import Config
 from qrspi.core.gates.audit import audit
 from qrspi.core.gates.audit.audit import Audited, Dimension, Review, Verdict
-from qrspi.core.model import Next, Problem
+from qrspi.core.model import Code, Next, Problem
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import subject_of
 from qrspi.core.records import step_text
@@ -23,8 +22,7 @@ Document = dict[str, Any]
 
 
 def inputs_sha256(tree: Tree) -> str:
-    """Hashes plan.md and the tasks with their names, without what the engine itself writes
-    there."""
+    """Of plan.md and the tasks with their names, without what the engine itself writes there."""
     return step_text.body_hash(tree, subject_of("plan")).removeprefix(step_text.VERSION)
 
 
@@ -75,7 +73,6 @@ class Report(NamedTuple):
 
 
 def read(tree: Tree) -> Report | Problem | None:
-    """None when there is none."""
     data = tree.read(FILE, LIMIT)
     if isinstance(data, Fault):
         return None if data.kind == "absent" else _bad(f"unreadable ({data.reason})")
@@ -102,7 +99,6 @@ _SHOWN = 20
 
 
 def lines(review: Document) -> list[str]:
-    """A review in words: its score, and what it found."""
     said = [f"audit of {review.get('id')}: {review.get('verdict')} ({review.get('total_score')})"]
     for name in audit.WEIGHTS:
         part = review.get(name)
@@ -115,7 +111,6 @@ def lines(review: Document) -> list[str]:
 
 
 def load(data: bytes | Fault) -> Document | None:
-    """A report as it was written; None when the file is not a report."""
     if isinstance(data, Fault):
         return None
     try:
@@ -186,6 +181,11 @@ def _rejected(run: str, number: int, found: Report) -> Next:
     )
 
 
+def _of_verdict(code: Code, text: str, found: str, expected: str, hint: str) -> Problem:
+    verdict = "overall_verdict"
+    return Problem(code, text, FILE, verdict, found=found, expected=expected, hint=hint)
+
+
 def objection(
     run: str, computed: Verdict, inputs: str, found: Report | Problem | None
 ) -> Problem | None:
@@ -196,27 +196,11 @@ def objection(
         text = f"plan.md cannot be approved before it is audited: {why}"
         return Problem("not-audited", text, FILE, "inputs_sha256", hint=hint)
     if found.verdict != computed:
-        text = (
-            f"{FILE} says {found.verdict}, but counted now the plan is {computed}: audit it again"
-        )
-        return Problem(
-            "not-audited",
-            text,
-            file=FILE,
-            field="overall_verdict",
-            found=found.verdict,
-            expected=computed,
-            hint=hint,
-        )
+        counted = f"counted now the plan is {computed}"
+        text = f"{FILE} says {found.verdict}, but {counted}: audit it again"
+        return _of_verdict("not-audited", text, found.verdict, computed, hint)
     if computed == "rejected":
         text = f"the audit rejects the plan: {found.lines[0] if found.lines else 'its score'}"
-        return Problem(
-            "audit-rejected",
-            text,
-            file=FILE,
-            field="overall_verdict",
-            found=computed,
-            expected="approved or concerns",
-            hint=f"{hint} --explain",
-        )
+        expected = "approved or concerns"
+        return _of_verdict("audit-rejected", text, computed, expected, f"{hint} --explain")
     return None

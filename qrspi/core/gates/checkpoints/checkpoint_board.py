@@ -1,7 +1,5 @@
 """What orchestration.db says: which task is in which state, who asks for review, and how often.
-
-Agents wrote all of it about themselves. A row that names no task is ignored.
-"""
+Agents wrote all of it about themselves."""
 
 from __future__ import annotations
 
@@ -71,7 +69,6 @@ class Board(NamedTuple):
 
     @property
     def pending(self) -> tuple[str, ...]:
-        """Everyone who waits for somebody else."""
         stuck = sorted(row.task for row in self.rows.values() if row.state == "error")
         return (*self.waiting, *stuck)
 
@@ -112,7 +109,6 @@ def read(tree: Tree) -> Board | Problem | None:
 
 
 def unusable(fault: Fault) -> Problem:
-    """One line for every way in which the database cannot be used."""
     kind = {"directory": "folder", "symlink": "link"}.get(fault.detail, fault.detail)
     what = f"is a {kind}" if fault.kind == "not-a-file" else fault.detail
     expected = "the database that checkpoint init makes"
@@ -130,20 +126,9 @@ def board(
     messages: Iterable[tuple[Any, ...]],
     reviews: Iterable[tuple[Any, ...]],
 ) -> Board:
-    known = {str(task): Row(str(task), state, beat) for task, state, beat in rows if _is_task(task)}
-    past = tuple(
-        Review(
-            id=id,
-            task=task,
-            request=request,
-            number=number,
-            cycle=cycle,
-            score=score,
-            verdict=verdict,
-            anyway=bool(anyway),
-        )
-        for id, task, request, number, cycle, score, verdict, anyway in reviews
-    )
+    # A row that names no task is ignored.
+    known = {row.task: row for row in map(Row._make, rows) if _is_task(row.task)}
+    past = tuple(Review._make((*columns, bool(anyway))) for *columns, anyway in reviews)
     said = [Message(*message) for message in messages]
     warned: dict[str, tuple[str, ...]] = {}
     for one in said:
@@ -248,10 +233,10 @@ def place(asked: Asked | None) -> str:
 
 
 def stale(rows: Iterable[CheckpointRow], now: int) -> tuple[Problem, ...]:
-    """Tasks without a heartbeat for too long."""
-    silent = (row for row in rows if is_beating(row))
     return tuple(
-        _silent(row, now) for row in silent if row.heartbeat is None or now - row.heartbeat > STALE
+        _silent(row, now)
+        for row in rows
+        if is_beating(row) and (row.heartbeat is None or now - row.heartbeat > STALE)
     )
 
 

@@ -22,11 +22,15 @@ def before(facts: Facts, answer: Answer) -> tuple[Answer, tuple[Problem, ...]]:
     if missing or found is None:
         return Answer(_rows(facts, missing), answer.loop), ()
     rows = tuple(
-        row for row in checkpoint_board.told(facts.run, found, facts.tree) if _is_open(facts, row)
+        row
+        for row in checkpoint_board.told(facts.run, found, facts.tree)
+        # Nobody will answer the request of a task that a person has ended.
+        if not row.kind or task_records.outcome(facts.tree, row.task) is None
     )
     then = _waiting(facts.run, found, rows, answer.next) if answer.next.who == "agent" else None
     told = answer._replace(next=then or _with_states(answer.next, rows), checkpoints=rows)
-    return told, tuple(_also(row) for row in rows if row.kind and row.command != told.next.command)
+    others = (row for row in rows if row.kind and row.command != told.next.command)
+    return told, tuple(map(_also_waits, others))
 
 
 def _with_states(sent: Next, rows: tuple[CheckpointRow, ...]) -> Next:
@@ -45,14 +49,8 @@ def _with_states(sent: Next, rows: tuple[CheckpointRow, ...]) -> Next:
 _MEANS = {"review_failed": ": whoever is at it mends what the review names, and asks again"}
 
 
-def _also(row: CheckpointRow) -> Problem:
-    """The other tasks that wait, apart from the next one."""
+def _also_waits(row: CheckpointRow) -> Problem:
     return Problem("checkpoint-waits", f"{row.summary}: `{row.command}`", FILE, row.task, row.state)
-
-
-def _is_open(facts: Facts, row: CheckpointRow) -> bool:
-    """Not where a person has ended the task: nobody will answer its request."""
-    return not row.kind or task_records.outcome(facts.tree, row.task) is None
 
 
 def _rows(facts: Facts, keys: tuple[str, ...]) -> Next:

@@ -51,7 +51,6 @@ def overlap(proposal: bytes, entries: Mapping[str, bytes]) -> Overlap:
 
 
 def merged(entry: bytes, proposal: bytes) -> bytes:
-    """The entry with the proposal's text after it."""
     return entry.rstrip() + b"\n\n" + frontmatter.body(proposal).strip() + b"\n"
 
 

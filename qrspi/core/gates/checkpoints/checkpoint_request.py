@@ -43,7 +43,6 @@ class Request(NamedTuple):
 
     @property
     def complete(self) -> bool:
-        """Whether this is the task's last checkpoint."""
         return self.checkpoint is not None and self.checkpoint == self.of
 
 
@@ -69,7 +68,7 @@ def read(text: str) -> Request:
 
 
 def _fields(text: str) -> dict[str, str]:
-    """Each field with the lines below it. The first mention of a field counts."""
+    """Each field with the lines below it. Its first mention counts."""
     found: dict[str, list[str]] = {}
     lines: list[str] = []
     for line in text.splitlines():

@@ -1,5 +1,4 @@
-"""The verdict about a review request, by its score, with the reviewer's words; and the three
-checklists that a reviewer is shown, with the answers."""
+"""The verdict about a review request, and the checklists that a reviewer is shown and answers."""
 
 from __future__ import annotations
 
@@ -12,7 +11,7 @@ from qrspi.core.gates.checkpoints.checkpoint_board import CAP, Asked, Board
 from qrspi.core.gates.checkpoints.checkpoint_request import Request
 from qrspi.core.gates.checkpoints.checkpoint_scale import READ_FIRST, Verdict
 from qrspi.core.gates.checkpoints.checkpoint_tables import FILE
-from qrspi.core.model import Problem
+from qrspi.core.model import Code, Problem
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.tree import Fault
 from qrspi.core.yaml import frontmatter
@@ -22,8 +21,6 @@ _PERCENT = re.compile(r"([0-9]{1,3}(?:\.[0-9]{1,3})?)[ \t]*%?")
 
 
 class Reviewer(NamedTuple):
-    """What the reviewer gave with the command."""
-
     read: bool = False
     score: int | None = None
     message: str = ""
@@ -77,9 +74,7 @@ def choose(found: Board, task: str | None, run: str) -> str | Problem:
     listed = ", ".join(found.rows) or "none"
     text = f"{task} has no row in {FILE}; there is {listed}"
     hint = f"qrspi checkpoint init {run}"
-    return Problem(
-        "unknown-task", text, file=FILE, field="TASK", found=task, expected=listed, hint=hint
-    )
+    return _refused("unknown-task", text, "TASK", task, listed, hint)
 
 
 def judge(
@@ -94,27 +89,11 @@ def judge(
     if state != "needs_review":
         text = f"{task} is {state} and does not ask for review: expected needs_review"
         hint = f"qrspi checkpoint list {run} {task}"
-        return Problem(
-            "not-waiting",
-            text,
-            file=FILE,
-            field="state",
-            found=state,
-            expected="needs_review",
-            hint=hint,
-        )
+        return _refused("not-waiting", text, "state", state, "needs_review", hint)
     if found.is_answered(asked):
         hint = checkpoint_board.review_command(run, found, task)
         text = f"{task}: its last request is answered already, and there is no new one"
-        return Problem(
-            "already-answered",
-            text,
-            file=FILE,
-            field="TASK",
-            found=task,
-            expected="a new review_request",
-            hint=hint,
-        )
+        return _refused("already-answered", text, "TASK", task, "a new review_request", hint)
     return _scored(found, asked, said, estimate, run)
 
 
@@ -122,15 +101,7 @@ def _escalation(found: Board, asked: Asked, run: str) -> Escalation:
     command = checkpoint_board.review_command(run, found, asked.task)
     why = checkpoint_board.over_cap(asked)
     text = f"{asked.task} {why}: it is escalated to a person, and its state is error"
-    problem = Problem(
-        "review-cap",
-        text,
-        file=FILE,
-        field="TASK",
-        found=asked.task,
-        expected=f"at most {CAP}",
-        hint=command,
-    )
+    problem = _refused("review-cap", text, "TASK", asked.task, f"at most {CAP}", command)
     message = f"ESCALATED: {asked.task} {why}. A person decides: {command}"
     told = any(
         one.task == asked.task and one.verdict == "escalated" and one.number == asked.number
@@ -153,18 +124,18 @@ def _scored(
     if score is None:
         text = f"{asked.task}: its request reports no smoothness, so say how smooth it was: --score"
         hint = f"{command} --read --score N -m TEXT"
-        return Problem(
-            "score-needed", text, file=FILE, field="--score", found="", expected="0 to 9", hint=hint
-        )
+        return _refused("score-needed", text, "--score", "", "0 to 9", hint)
     if checkpoint_board.must_be_read(asked.request, score) and not (said.read or said.anyway):
         return _unread(asked, score, _with(command, said, "--read"))
     if score > READ_FIRST and score != own and not said.message.strip():
         text = f"{asked.task}: a score of {score} sends it back, so say what must change: -m TEXT"
         hint = _with(command, said, "-m TEXT")
-        return Problem(
-            "feedback-needed", text, file=FILE, field="-m", found="", expected="a text", hint=hint
-        )
+        return _refused("feedback-needed", text, "-m", "", "a text", hint)
     return _ruled(found, asked, said, score, estimate)
+
+
+def _refused(code: Code, text: str, field: str, found: str, expected: str, hint: str) -> Problem:
+    return Problem(code, text, FILE, field, found=found, expected=expected, hint=hint)
 
 
 def _with(command: str, said: Reviewer, more: str) -> str:
@@ -177,15 +148,8 @@ def _unread(asked: Asked, score: int, hint: str) -> Problem:
     why = f"a smoothness of {score}" if score == READ_FIRST else "a self-correction"
     proposal = asked.request.fields.get("Proposal", "its proposal")
     text = f"{asked.task} reports {why}: read {proposal} first, then confirm with --read"
-    return Problem(
-        "unread-proposal",
-        text,
-        file=FILE,
-        field="--read",
-        found=str(score),
-        expected="a proposal read",
-        hint=hint,
-    )
+    expected = "a proposal read"
+    return _refused("unread-proposal", text, "--read", str(score), expected, hint)
 
 
 def _ruled(
@@ -312,13 +276,15 @@ def read_answers(data: bytes, file: str) -> Answers | Problem:
 
 
 def _put(answers: list[Any] | None, given: Any) -> str:
-    """What is wrong with the answers to one list; nothing when they were put in."""
+    """What is wrong with the answers to one list; '' when they were put in."""
     if answers is None:
         return "no such checklist"
-    numbered = enumerate(given, 1) if isinstance(given, list) else _pairs(given)
-    if numbered is None:
+    if isinstance(given, list):
+        given = {str(number): answer for number, answer in enumerate(given, 1)}
+    if not isinstance(given, dict):
         return "neither a list nor an object"
-    for number, answer in numbered:
+    for key, answer in given.items():
+        number = int(key) if key.isascii() and key.isdigit() and len(key) < 4 else 0
         if not 1 <= number <= len(answers):
             return f"no question {number}"
         if isinstance(answer, dict | list):
@@ -327,18 +293,6 @@ def _put(answers: list[Any] | None, given: Any) -> str:
     return ""
 
 
-def _pairs(given: Any) -> list[tuple[int, Any]] | None:
-    if not isinstance(given, dict):
-        return None
-    return [(_number(key), answer) for key, answer in given.items()]
-
-
-def _number(key: str) -> int:
-    return int(key) if key.isascii() and key.isdigit() and len(key) < 4 else 0
-
-
 def _wrong(file: str, found: str) -> Problem:
     text = f"{file} holds no answers to the checklists ({found}): expected {_EXPECTED}"
-    return Problem(
-        "answers-invalid", text, file=file, field="--answers", found=found, expected=_EXPECTED
-    )
+    return Problem("answers-invalid", text, file, "--answers", found, _EXPECTED)

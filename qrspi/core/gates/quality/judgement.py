@@ -1,9 +1,7 @@
 """From a task's text to a verdict: skip tags, rubric, cache, reviewer, suppression, in this order.
 
-Nothing here sends or writes. `before_reviewer` gives the verdict, or says that a reviewer is
-needed; `by_reviewer` makes a verdict from an answer; `written` is the task file with the verdict in
-it.
-"""
+`before_reviewer` gives the verdict, or says that a reviewer is needed; `by_reviewer` makes one from
+an answer; `written` is the task file with it."""
 
 from __future__ import annotations
 
@@ -63,15 +61,12 @@ def unreviewed(spec: Spec, because: str, gaps: tuple[str, ...] = ()) -> Judgemen
 
 
 def unreadable(key: str, problem: Problem) -> Judgement:
-    """A file that cannot be read has no text to judge."""
-    gaps = (problem.message,)
-    return Judgement(key, "UNREVIEWED", "none", "", gaps=gaps, because=problem.message)
+    why = problem.message
+    return Judgement(key, "UNREVIEWED", "none", "", gaps=(why,), because=why)
 
 
 class NeedsReviewer(NamedTuple):
-    """A reviewer is needed. The rubric's warnings go with its verdict."""
-
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()  # of the rubric; they go with the reviewer's verdict
 
 
 def before_reviewer(spec: Spec, mode: Mode, code: Tree, now: str) -> Judgement | NeedsReviewer:
@@ -191,24 +186,16 @@ def by_reviewer(
 
 def _malformed(spec: Spec, why: str, warnings: tuple[str, ...]) -> Judgement:
     gap = f"the reviewer's answer cannot be used: {why}"
-    return Judgement(
-        spec.key,
-        "NEEDS_REFINEMENT",
-        "reviewer",
-        spec.hash,
-        gaps=(gap,),
-        warnings=warnings,
-        because=gap,
-    )
+    found = Judgement(spec.key, "NEEDS_REFINEMENT", "reviewer", spec.hash, warnings=warnings)
+    return found._replace(gaps=(gap,), because=gap)
 
 
 def with_line(found: Judgement, text: str) -> Judgement:
-    """The same verdict as this line says it."""
     return found._replace(line=verdict_line.read(text), verdict_string=text)
 
 
 def written(data: bytes, judgement: Judgement, file: str) -> bytes | Problem:
-    """The task file with this verdict; every byte but the field and the block stays."""
+    """Every byte of the task file but the field and the block stays."""
     value = writer.sentence(judgement.verdict_string)
     changed = writer.set_field(data, FIELD, value, file)
     if isinstance(changed, Problem) or judgement.line is None:
@@ -217,6 +204,5 @@ def written(data: bytes, judgement: Judgement, file: str) -> bytes | Problem:
 
 
 def cleared(data: bytes, file: str) -> bytes | Problem:
-    """The task file without any verdict."""
     changed = writer.remove_field(data, FIELD, file)
     return changed if isinstance(changed, Problem) else findings_block.without(changed)

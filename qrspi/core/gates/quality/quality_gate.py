@@ -40,7 +40,6 @@ class Standing(NamedTuple):
 
     @property
     def needs_reviewer(self) -> bool:
-        """Nobody has judged the present text."""
         return self.has_text and not self.passes and self.debt in ("absent", "stale")
 
 
@@ -63,7 +62,7 @@ def read_spec(tree: Tree, key: str) -> Spec | Problem:
 
 
 class QualityGate:
-    """The gate of one run. Its records are read once for all tasks."""
+    """Reads the records of a run once for all tasks."""
 
     def __init__(self, tree: Tree) -> None:
         self._tree = tree
@@ -114,7 +113,7 @@ _SHOWN = 3  # tasks that are named one by one
 
 
 def before_approval(tree: Tree, keys: Iterable[str], answer: Next) -> Next:
-    """The gate of the plan, with the missing verdicts. They do not block it."""
+    """Missing verdicts are told at the gate of the plan, and do not block it."""
     owed = debts(tree, keys)
     if not owed:
         return answer
@@ -127,7 +126,7 @@ def before_approval(tree: Tree, keys: Iterable[str], answer: Next) -> Next:
 
 
 def asked(key: str) -> Ask:
-    """The reviewer of one task. Its dispatches are kept apart from those of rounds."""
+    """Dispatches of these reviewers are kept apart from those of rounds."""
     return Ask("quality", STEP, target=key)
 
 
@@ -136,12 +135,11 @@ def waiting_tasks(tree: Tree, keys: Iterable[str]) -> tuple[str, ...]:
     there = {entry.name for entry in entries(tree, dispatch_folder(asked("")))}
     found = [key for key in keys if f"{key}.md" in there]
     gate = QualityGate(tree)
-    owed = (key for key in found if gate.standing(key).debt and not _is_started(tree, key))
-    return tuple(owed)
+    owed = (key for key in found if gate.standing(key).debt)
+    return tuple(key for key in owed if isinstance(tree.head(task_records.start_file(key)), Fault))
 
 
 def waiting(tree: Tree, keys: Iterable[str]) -> tuple[Problem, ...]:
-    """Prompts for quality reviewers that nobody has answered yet."""
     owed = waiting_tasks(tree, keys)
     if not owed:
         return ()
@@ -152,7 +150,3 @@ def waiting(tree: Tree, keys: Iterable[str]) -> tuple[Problem, ...]:
         f"prints it, `qrspi quality check {run} {first} --reply FILE` takes the answer in"
     )
     return (Problem("prompt-waits", text, prompt_file(asked(first))),)
-
-
-def _is_started(tree: Tree, key: str) -> bool:
-    return not isinstance(tree.head(task_records.start_file(key)), Fault)

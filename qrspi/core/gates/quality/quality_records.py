@@ -1,9 +1,7 @@
 """The record of quality verdicts: reviews/plan/quality.jsonl, one object a line.
 
-Anybody can write a line into a task file. At a gate it counts only when this record has it too,
-with its source: the rubric, an agent that the engine sent, or an answer that was handed in. The
-record also has what a person decided about a task: to go on anyway, or to clear a verdict.
-"""
+Anybody can write a verdict into a task file: at a gate it counts only when this record has it too.
+The record also has what a person decided: to go on anyway, or to clear a verdict."""
 
 from __future__ import annotations
 
@@ -40,7 +38,6 @@ class QualityRecords(NamedTuple):
         return self.by_task.get(task, ())
 
     def has(self, task: str, line: str) -> bool:
-        """Whether this task was given this line, and it was not cleared since."""
         return any(one.event == "verdict" and one.line == line for one in self._since_clear(task))
 
     def let_through(self, task: str, hash: str) -> bool:
@@ -48,7 +45,6 @@ class QualityRecords(NamedTuple):
         return any(one.event == "proceed" and one.hash == hash for one in self.of(task))
 
     def last(self, task: str) -> QualityRecord | None:
-        """The newest verdict, unless it was cleared."""
         verdicts = [one for one in self._since_clear(task) if one.event == "verdict"]
         return verdicts[-1] if verdicts else None
 

@@ -35,9 +35,7 @@ class ReviewerReply(NamedTuple):
 
 
 class Malformed(NamedTuple):
-    """An answer that decides nothing, and why."""
-
-    why: str
+    why: str  # the answer decides nothing
 
 
 def read(text: str) -> ReviewerReply | Malformed:
@@ -57,10 +55,8 @@ def read(text: str) -> ReviewerReply | Malformed:
     if verdict == "PASS":
         return ReviewerReply("PASS", marks)
     fixes = tuple(_bullets(parts.get("suggested concrete fixes", [])))
-    return ReviewerReply(verdict, marks, gaps or remarks or (_NO_GAP,), fixes)
-
-
-_NO_GAP = "the reviewer names no gap"
+    gaps = gaps or remarks or ("the reviewer names no gap",)
+    return ReviewerReply(verdict, marks, gaps, fixes)
 
 
 def _decided(marks: Mapping[str, Mark]) -> Verdict:
@@ -86,8 +82,8 @@ _TITLES = ("per-axis findings", "specific gaps", "suggested concrete fixes")
 
 
 def _parts(text: str) -> dict[str, list[str]]:
-    """Lines by the heading above them. Headings that nobody asked for are ignored. Each verdict has
-    its own line in the part of that name."""
+    """Lines by the heading above them, where somebody asked for it. Each verdict has a line in the
+    part of that name."""
     found: dict[str, list[str]] = {"verdict": []}
     part: list[str] = []
     for line in map(_printable, text.splitlines()):
@@ -114,7 +110,6 @@ def _verdicts(parts: Mapping[str, list[str]]) -> list[str]:
 
 
 def _axes(lines: list[str]) -> tuple[dict[str, Mark] | Malformed, tuple[str, ...]]:
-    """The mark of each axis, and what was said about those that failed."""
     marks: dict[str, Mark] = {}
     remarks: list[str] = []
     for line in lines:

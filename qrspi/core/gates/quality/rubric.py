@@ -1,7 +1,5 @@
-"""The first look at a task's text: rules that need no judgement, in one table.
-
-An error rejects the task before a reviewer is asked. A warning is only shown.
-"""
+"""The first look at a task's text: rules that need no judgement, in one table. An error rejects
+the task before a reviewer is asked."""
 
 from __future__ import annotations
 
@@ -48,15 +46,12 @@ def _checkable(spec: Spec, code: Tree) -> Iterator[Said]:
 def _no_echo(spec: Spec, code: Tree) -> Iterator[Said]:
     title = set(plan_words.words(spec.title))
     listed = [words for text in _criteria(spec) if (words := plan_words.words(text))]
-    echoes = [words for words in listed if _share(words, title) >= ECHO]
+    repeated = [sum(word in title for word in words) / len(words) for words in listed]
+    echoes = [share for share in repeated if share >= ECHO]
     if listed and len(echoes) == len(listed):
         yield "error", "every criterion only repeats the title"
     elif echoes and 2 * len(echoes) >= len(listed):
         yield "warning", f"{len(echoes)} of {len(listed)} criteria only repeat the title"
-
-
-def _share(words: list[str], title: set[str]) -> float:
-    return sum(word in title for word in words) / len(words)
 
 
 def _grounded(spec: Spec, code: Tree) -> Iterator[Said]:
@@ -67,35 +62,18 @@ def _grounded(spec: Spec, code: Tree) -> Iterator[Said]:
         if "[inferred]" not in text.casefold() and not plan_words.meaningful(text) & ground
     ]
     if loose:
-        yield (
-            "warning",
-            (
-                f"neither the description nor the context speaks of {_quoted(loose)}; mark "
-                "what you concluded with [INFERRED]"
-            ),
-        )
+        text = f"neither the description nor the context speaks of {_quoted(loose)}"
+        yield "warning", f"{text}; mark what you concluded with [INFERRED]"
 
 
 def _criteria(spec: Spec) -> list[str]:
     return plan_words.criteria(spec.criteria)
 
 
-def _criteria_finished(spec: Spec, code: Tree) -> Iterator[Said]:
-    yield from _unfinished(spec.criteria, "the acceptance criteria")
-
-
-def _plan_finished(spec: Spec, code: Tree) -> Iterator[Said]:
-    yield from _unfinished(spec.plan, "the execution plan")
-
-
-def _unfinished(text: str, where: str) -> Iterator[Said]:
+def _unfinished(text: str, still: str) -> Iterator[Said]:
     found = [mark.upper() for mark in _PLACEHOLDERS if mark in text.casefold()]
     if found:
-        yield "error", f"{where} still {_have(where)} {', '.join(found)}"
-
-
-def _have(where: str) -> str:
-    return "have" if where.endswith("criteria") else "has"
+        yield "error", f"{still} {', '.join(found)}"
 
 
 def _counted(spec: Spec, code: Tree) -> Iterator[Said]:
@@ -134,22 +112,15 @@ def _in_place(spec: Spec, code: Tree) -> Iterator[Said]:
         if plan_words.is_absolute(path):
             yield "error", f"the execution plan names the absolute path {path[:_QUOTE]}"
         elif not path.startswith("/") and plan_words.inside(path) is None:
-            yield (
-                "error",
-                f"the path {path[:_QUOTE]} in the execution plan leads out of the project",
-            )
+            text = f"the path {path[:_QUOTE]} in the execution plan leads out of the project"
+            yield "error", text
 
 
 def _working_directory(spec: Spec, code: Tree) -> Iterator[Said]:
     said = spec.working_directory
     if not said:
-        yield (
-            "error",
-            (
-                "no working_directory in the frontmatter, which an agent needs: "
-                "`working_directory: .` is the project itself"
-            ),
-        )
+        text = "no working_directory in the frontmatter, which an agent needs"
+        yield "error", f"{text}: `working_directory: .` is the project itself"
         return
     path = plan_words.inside(said)
     if path is None:
@@ -168,18 +139,18 @@ RULES: dict[str, Check] = {
     "R-AC1": _checkable,
     "R-AC2": _no_echo,
     "R-AC3": _grounded,
-    "R-AC4": _criteria_finished,
+    "R-AC4": lambda spec, _: _unfinished(spec.criteria, "the acceptance criteria still have"),
     "R-EP1": _counted,
     "R-EP2": _said_in_full,
     "R-EP3": _concrete,
     "R-EP4": _in_place,
-    "R-EP5": _plan_finished,
+    "R-EP5": lambda spec, _: _unfinished(spec.plan, "the execution plan still has"),
 }
 FINISHED = ("R-AC4", "R-EP5")  # all that is required of a task that needs no review
 
 
 def remarks(spec: Spec, code: Tree, rules: Iterable[str] = tuple(RULES)) -> tuple[Remark, ...]:
-    """What is wrong with the text; `code` is the project that its paths belong to."""
+    """`code` is the project that the paths of the text belong to."""
     return tuple(
         Remark(rule, level, text) for rule in rules for level, text in RULES[rule](spec, code)
     )

@@ -34,7 +34,7 @@ class Spec(NamedTuple):
 
     @property
     def hash(self) -> str:
-        """The hash of everything that a verdict is about, and of nothing else in the file."""
+        """Of everything that a verdict is about, and of nothing else in the file."""
         text = "|".join((self.title, self.description, self.criteria, self.plan))
         return sha256(text.encode("utf-8", "replace")).hexdigest()[:8]
 
@@ -57,8 +57,7 @@ def read(content: bytes | Fault, key: str) -> Spec | Problem:
     if isinstance(task, Problem):
         return task
     assert isinstance(content, bytes)
-    front = frontmatter.read(content)
-    fields = front.fields if isinstance(front, frontmatter.Front) else {}
+    fields = frontmatter.fields(content)
     text = _Text(content, fields)
     return Spec(
         key=key,
@@ -76,8 +75,6 @@ def read(content: bytes | Fault, key: str) -> Spec | Problem:
 
 
 class _Text:
-    """The sections of a task file. A missing section may stand in the frontmatter."""
-
     def __init__(self, data: bytes, fields: Mapping[str, Node]) -> None:
         plain = findings_block.without(data)
         self._sections: Sections = headings.read(plain)
@@ -85,6 +82,7 @@ class _Text:
         self._fields = fields
 
     def part(self, name: str, *, numbered: bool = False) -> str:
+        """A section, or the field of the frontmatter that stands for it."""
         span = self._sections.named(name)
         if span is None:
             return _clean(_listed(self._fields.get(name.replace(" ", "_")), numbered))

@@ -1,9 +1,7 @@
-"""The line in a task's frontmatter that remembers a verdict about its text.
+"""The line in a task's frontmatter that remembers a verdict about its text; one that cannot be
+read counts as none.
 
-    NEEDS_REFINEMENT hash=1a2b3c4d @2026-05-17T09:30:00Z v1 axes=goal,boundary
-
-A line that cannot be read, or that a newer version wrote, counts as none: the task is judged again.
-"""
+    NEEDS_REFINEMENT hash=1a2b3c4d @2026-05-17T09:30:00Z v1 axes=goal,boundary"""
 
 from __future__ import annotations
 
@@ -31,7 +29,7 @@ class Line(NamedTuple):
     suppressed_until: str = ""
 
     def says(self, other: Line) -> bool:
-        """Whether it is the same verdict about the same text, whatever its time."""
+        """The same verdict about the same text, whatever its time."""
         mine = self.verdict, self.hash, self.failing
         return mine == (other.verdict, other.hash, other.failing)
 
@@ -72,8 +70,7 @@ def is_suppressed(line: Line, now: str) -> bool:
 
 
 def suppression(before: Line | None, after: Line) -> str:
-    """Until when a verdict is frozen, because it fails for the second time in a row on the same
-    axis."""
+    """Until when a verdict is frozen that fails for the second time in a row on the same axis."""
     if before is None or "PASS" in (before.verdict, after.verdict):
         return ""
     again = before.failing_axes & after.failing_axes
