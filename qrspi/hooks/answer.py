@@ -1,8 +1,5 @@
-"""What a hook answers: nothing, or a document in the shape of the host that asks.
-
-It is asked before every edit of a session, so nothing of a run is imported or read until a call
-names one of its files.
-"""
+"""What a hook answers: nothing, or a document in the shape of the host that asks. Hosts ask before
+every edit, so nothing of a run is imported or read until a call names one of its files."""
 
 from __future__ import annotations
 
@@ -22,7 +19,9 @@ def answer(event: str, host: Any, payload: bytes) -> dict[str, Any] | None:
 
     document = json.loads(payload or b"{}")
     if b"\\ud" in payload.lower():
-        document = json.loads(_encodable(json.dumps(document, ensure_ascii=False)))
+        # Half a character, which no file can contain: hosts write another in its place.
+        text = json.dumps(document, ensure_ascii=False).encode("utf-16", "surrogatepass")
+        document = json.loads(text.decode("utf-16", "replace"))
     if not isinstance(document, dict):
         raise ValueError("expected a JSON object on stdin")
     if event == "pre-tool":
@@ -35,11 +34,6 @@ def answer(event: str, host: Any, payload: bytes) -> dict[str, Any] | None:
     from qrspi.hooks import session
 
     return session.stop(document, project) if event == "stop" else session.start(project, host)
-
-
-def _encodable(text: str) -> str:
-    """Half a character, which no file can contain: hosts write another in its place."""
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def _project(cwd: object) -> str | None:

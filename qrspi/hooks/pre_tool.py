@@ -35,33 +35,22 @@ _TOO_MUCH = (
 
 
 def _writes(call: ToolCall) -> tuple[Write, ...]:
-    """What may be a file of a run, by its name."""
     if not call.command:
         return tuple(write for write in call.writes if run_file(_real(write.path)))
     named = "qrspi" in call.command or "docs/qrspi" in os.path.realpath(call.cwd)
-    if not named or _is_ours(call.command):
+    # Agents give a qrspi command by itself all the time: nothing else is written by it.
+    is_ours = call.command.startswith("qrspi ") and not set(call.command) & set(">|;&\n`$(")
+    if not named or is_ours:
         return ()
     from qrspi.core.hosts import shell_writes
+    from qrspi.world.runs import project_search
 
-    found = shell_writes.writes(call.command, call.cwd, _known(), _top(call.cwd))
+    known = {name: os.environ[name] for name in ("HOME", "TMPDIR") if name in os.environ}
+    top = project_search.top(call.cwd) or call.cwd
+    found = shell_writes.writes(call.command, call.cwd, known, top)
     return tuple(write for write in found if "qrspi" in _real(write.path))
 
 
 def _real(path: str) -> str:
     """No file has a NUL in its name: such a path must not hide the others of its command."""
     return os.path.realpath(path.replace("\0", ""))
-
-
-def _is_ours(command: str) -> bool:
-    """A qrspi command by itself, as agents give it all the time: nothing else is written."""
-    return command.startswith("qrspi ") and not set(command) & set(">|;&\n`$(")
-
-
-def _known() -> dict[str, str]:
-    return {name: os.environ[name] for name in ("HOME", "TMPDIR") if name in os.environ}
-
-
-def _top(cwd: str) -> str:
-    from qrspi.world.runs import project_search
-
-    return project_search.top(cwd) or cwd

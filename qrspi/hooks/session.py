@@ -34,9 +34,7 @@ def stop(payload: Mapping[str, Any], project: str) -> dict[str, Any] | None:
 
 
 def _lines(project: str) -> list[str]:
-    states = [
-        state for state in map(_state, _runs(project)) if not (state.complete or state.closed)
-    ]
+    states = [state for state in map(_state, _runs(project)) if not _is_over(state)]
     if not states:
         return []
     many = f"{len(states)} runs are" if len(states) > 1 else "One run is"

@@ -1,8 +1,5 @@
-"""Which runs a conversation is about, from the transcript that a host keeps of it.
-
-Messages and tool calls count; what tools and hooks answered does not. Otherwise a list of runs that
-our own hook printed would make every conversation one about all of them.
-"""
+"""Which runs a conversation is about, from the transcript that a host keeps of it. Messages and
+tool calls count, but no answers of tools and hooks: our own hook prints a list of all runs."""
 
 from __future__ import annotations
 
@@ -41,7 +38,6 @@ def _document(line: bytes) -> Mapping[str, Any]:
 
 
 def _said(entry: Mapping[str, Any]) -> Iterator[str]:
-    """What a person or the model said, in one line of a transcript."""
     match entry:
         case {"type": "user" | "assistant", "message": {"content": content}}:  # Claude Code
             if not entry.get("isMeta"):

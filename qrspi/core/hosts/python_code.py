@@ -29,7 +29,6 @@ def written(tree: ast.Module, work: Work) -> tuple[str, ...]:
 
 
 def _assigned(tree: ast.Module) -> _Values:
-    """What each name may stand for."""
     found: _Values = {}
     for node in ast.walk(tree):
         match node:
@@ -114,11 +113,8 @@ def _paths(node: ast.expr, values: _Values, work: Work, depth: int = 0) -> list[
         case ast.Constant(value=str(text)):
             return [text]
         case ast.Name(id=name):
-            return [
-                path
-                for one in values.get(name, ())
-                for path in _paths(one, values, work, depth + 1)
-            ]
+            each = values.get(name, [])
+            return [path for one in each for path in _paths(one, values, work, depth + 1)]
         case ast.List(elts=each) | ast.Tuple(elts=each):
             return [path for one in each for path in _paths(one, values, work, depth + 1)]
         case ast.BinOp(left=left, op=ast.Div(), right=right):
@@ -132,12 +128,9 @@ def _paths(node: ast.expr, values: _Values, work: Work, depth: int = 0) -> list[
         case ast.Call(func=ast.Name(id="Path") | ast.Attribute(attr="Path" | "join"), args=each):
             return parts("/", *each)
         case ast.Call(func=ast.Attribute(value=one, attr="glob" | "joinpath"), args=[two]):
-            return parts("", two) if _is_module(one) else parts("/", one, two)
+            is_module = isinstance(one, ast.Name) and one.id == "glob"
+            return parts("", two) if is_module else parts("/", one, two)
         case ast.Call(func=ast.Attribute(value=one, attr="rglob"), args=[two]):
             return parts("/**/", one, two)
         case _:
             return []
-
-
-def _is_module(node: ast.expr) -> bool:
-    return isinstance(node, ast.Name) and node.id == "glob"

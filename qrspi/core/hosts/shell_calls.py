@@ -30,7 +30,9 @@ class Scope:
 
     def expanded(self, word: str) -> tuple[str, ...]:
         """What a word may stand for; nothing when that cannot be known."""
-        found = [f"{self.variables.get('HOME', ('~',))[0]}{word[1:]}" if _is_home(word) else word]
+        if word == "~" or word.startswith("~/"):
+            word = f"{self.variables.get('HOME', ('~',))[0]}{word[1:]}"
+        found = [word]
         while any(VARIABLE in one for one in found):
             found = [two for one in found for two in self._with_values(one)][:_MOST]
             self.work.spend(sum(map(len, found)))
@@ -57,8 +59,6 @@ class Scope:
 
 
 class Call(NamedTuple):
-    """One command, with its words expanded."""
-
     name: str
     words: tuple[str, ...]
     command: Command
@@ -132,10 +132,6 @@ def printed_by(call: Call) -> Source:
     before = f"{call.piped.words}\n" if isinstance(call.piped, Unseen) else ""
     call.scope.work.spend(len(before))
     return Unseen(before + call.said)
-
-
-def _is_home(word: str) -> bool:
-    return word == "~" or word.startswith("~/")
 
 
 def _braces(word: str, work: Work) -> list[str]:

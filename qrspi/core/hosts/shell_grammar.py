@@ -1,9 +1,7 @@
 """A shell command as a list of simple commands: enough of the grammar to see what is written.
 
-It reads quotes, escapes, here-documents, redirections and groups. Nothing is run or expanded here:
-a variable stays in its word as `VARIABLE name END`, and the output of a command in `$(…)` is
-`UNKNOWN`. These are characters of the private use area, which no command contains.
-"""
+Nothing is run or expanded here: a variable stays in its word as `VARIABLE name END`, and the output
+of a command in `$(…)` is `UNKNOWN`, characters of the private use area that no command contains."""
 
 from __future__ import annotations
 
@@ -43,8 +41,7 @@ class _Scanner:
         self.awaited: list[tuple[list[Redirect], int, str, bool]] = []  # here-documents to come
 
     def commands(self) -> Iterator[Command]:
-        """The commands of a line come when the line is over, since only then its here-documents are
-        read."""
+        """Those of a line come when it is over, since only then its here-documents are read."""
         joint = ""
         line: list[tuple[list[str], list[Redirect], str]] = []
         while self.at < len(self.text):
@@ -120,10 +117,7 @@ class _Scanner:
         for redirects, at, delimiter, tabs in self.awaited:
             lines: list[str] = []
             while self.at < len(self.text):
-                end = self.text.find("\n", self.at)
-                end = len(self.text) if end < 0 else end
-                line = self.text[self.at : end]
-                self.at = end + 1
+                line = self._until("\n")
                 line = line.lstrip("\t") if tabs else line
                 if line == delimiter:
                     break
@@ -154,21 +148,22 @@ class _Scanner:
                 parts.append(char)
                 self.at += 1
         self.work.spend(1 + self.at - start)
-        if self.at == start:
-            self._never_stand_still()
-            return None
-        return "".join(parts)
+        if self.at > start:
+            return "".join(parts)
+        if not self._at_operator() and self.text[self.at] not in "<>":
+            self.at += 1  # else the scanner would stand still
+        return None
 
-    def _never_stand_still(self) -> None:
-        if self.at < len(self.text) and not self._at_operator() and self.text[self.at] not in "<>":
-            self.at += 1
+    def _until(self, mark: str) -> str:
+        """What follows, and goes behind the mark that ends it."""
+        start, end = self.at, self.text.find(mark, self.at)
+        end = len(self.text) if end < 0 else end
+        self.at = end + len(mark)
+        return self.text[start:end]
 
     def _single(self) -> str:
-        end = self.text.find("'", self.at + 1)
-        end = len(self.text) if end < 0 else end
-        found = self.text[self.at + 1 : end]
-        self.at = end + 1
-        return found
+        self.at += 1
+        return self._until("'")
 
     def _double(self) -> str:
         parts: list[str] = []
@@ -188,23 +183,18 @@ class _Scanner:
     def _dollar(self) -> str:
         """`$name`, `${name}`, `$(command)`, a command in back-ticks, `$'…'`."""
         text, at = self.text, self.at
+        self.at += 1
         if text[at] == "`":
-            end = text.find("`", at + 1)
-            end = len(text) if end < 0 else end
-            self.inner.append(text[at + 1 : end])
-            self.at = end + 1
+            self.inner.append(self._until("`"))
             return UNKNOWN
         following = text[at + 1 : at + 2]
-        self.at += 1
         if following == "(":
             return self._in_parentheses()
         if following == "'":
             return self._single()
         if following == "{":
-            end = text.find("}", at)
-            end = len(text) if end < 0 else end
-            self.at = end + 1
-            return _variable(text[at + 2 : end])
+            self.at += 1
+            return _variable(self._until("}"))
         while self.at < len(text) and (text[self.at].isalnum() or text[self.at] == "_"):
             self.at += 1
         name = text[at + 1 : self.at]

@@ -1,12 +1,11 @@
-"""The programs that write files, and which of their words name those files.
-
-A program that is not in the table counts as one that only reads.
-"""
+"""The programs that write files, and which of their words name those files. A program that is not
+in the table counts as one that only reads."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from itertools import takewhile
 
 from qrspi.core.hosts.shell_calls import Call, Scope, printed_by, said
 from qrspi.core.hosts.written_files import Committed, Copied, Gone, Text, Unseen, Write, absolute
@@ -236,7 +235,7 @@ def _writes_of_diff(text: str, cwd: str) -> Iterator[Write]:
 def _find(call: Call) -> Iterator[Write]:
     """`find DIR… -name PATTERN -delete`, or with a command that it starts for each."""
     words = list(call.words)
-    roots = [word for word in words[: _first_test(words)] if word]
+    roots = [word for word in takewhile(lambda word: not word.startswith("-"), words) if word]
     pattern = _value(words, "-name", "-iname") or "*"
     found = [f"{root}/**/{pattern}" for root in roots]
     if "-delete" in words:
@@ -248,13 +247,8 @@ def _find(call: Call) -> Iterator[Write]:
             named = [two for one in inner for two in (found if one == "{}" else [one])]
             if named and named[0] in WRITERS:
                 told = call.command._replace(words=tuple(named))
-                yield from WRITERS[named[0]](
-                    Call(named[0], tuple(named[1:]), told, call.scope, None)
-                )
-
-
-def _first_test(words: Sequence[str]) -> int:
-    return next((at for at, word in enumerate(words) if word.startswith("-")), len(words))
+                started = Call(named[0], told.words[1:], told, call.scope, None)
+                yield from WRITERS[named[0]](started)
 
 
 def _cd(call: Call) -> Iterator[Write]:
@@ -263,32 +257,19 @@ def _cd(call: Call) -> Iterator[Write]:
 
 
 WRITERS: dict[str, Callable[[Call], Iterator[Write]]] = {
-    "cd": _cd,
-    "pushd": _cd,
     "tee": _tee,
-    "sed": _sed,
-    "gsed": _sed,
-    "awk": _awk,
-    "gawk": _awk,
-    "cp": _copy,
-    "mv": _copy,
-    "install": _copy,
-    "rsync": _copy,
     "ln": _link,
-    "rm": _remove,
-    "unlink": _remove,
-    "shred": _remove,
-    "truncate": _named_files,
-    "touch": _named_files,
     "dd": _dd,
-    "sort": _output_option,
-    "curl": _output_option,
-    "wget": _output_option,
     "git": _git,
     "find": _find,
-    "patch": _patch,
-    "apply_patch": _patch,
-    "applypatch": _patch,
     "perl": _perl,
+    **dict.fromkeys(("cd", "pushd"), _cd),
+    **dict.fromkeys(("sed", "gsed"), _sed),
+    **dict.fromkeys(("awk", "gawk"), _awk),
+    **dict.fromkeys(("cp", "mv", "install", "rsync"), _copy),
+    **dict.fromkeys(("rm", "unlink", "shred"), _remove),
+    **dict.fromkeys(("truncate", "touch"), _named_files),
+    **dict.fromkeys(("sort", "curl", "wget"), _output_option),
+    **dict.fromkeys(("patch", "apply_patch", "applypatch"), _patch),
     **dict.fromkeys(("python", "python3", "python2", "node", "ruby", "deno", "bun"), _code),
 }

@@ -1,7 +1,5 @@
-"""The files that a shell command would write, as far as its words show.
-
-This prevents accidents. An agent that wants to hide a write can do so.
-"""
+"""The files that a shell command would write, as far as its words show. This prevents accidents:
+an agent that wants to hide a write can do so."""
 
 from __future__ import annotations
 
@@ -28,7 +26,10 @@ def _all(text: str, scope: Scope) -> Iterator[Write]:
     piped: Source | None = None
     for command in commands(text, scope.work):
         if not command.words and command.joint in ("(", ")"):
-            _change_shell(command.joint, scope)
+            if command.joint == "(":
+                scope.outside.append(scope.cwd)
+            elif scope.outside:
+                scope.cwd = scope.outside.pop()
             continue
         call = call_of(command, scope, piped if command.joint in ("|", "|&") else None)
         printed = printed_by(call) if call else None
@@ -42,13 +43,6 @@ def _all(text: str, scope: Scope) -> Iterator[Write]:
         elif call and call.name in WRITERS:
             yield from WRITERS[call.name](call)
         piped = printed
-
-
-def _change_shell(parenthesis: str, scope: Scope) -> None:
-    if parenthesis == "(":
-        scope.outside.append(scope.cwd)
-    elif scope.outside:
-        scope.cwd = scope.outside.pop()
 
 
 def _shell(call: Call) -> Iterator[Write]:

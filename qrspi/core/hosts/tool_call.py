@@ -14,11 +14,9 @@ from qrspi.core.named_tuple import NamedTuple
 
 
 class ToolCall(NamedTuple):
-    """`command` is a shell command; `writes` are those of a tool that names its file itself."""
-
     cwd: str
-    command: str = ""
-    writes: tuple[Write, ...] = ()
+    command: str = ""  # of a shell
+    writes: tuple[Write, ...] = ()  # of a tool that names its file itself
 
 
 _PATHS = ("file_path", "path", "notebook_path", "filename")

@@ -35,10 +35,6 @@ class Change(NamedTuple):
     is_folder: bool = False
     restored: bool = False  # restored from git
 
-    @property
-    def makes_text(self) -> bool:
-        return bool(self.words) or self.after is not None
-
 
 # `status: approved` in any syntax that sets a field, and a replacement of draft by approved
 _SETS = re.compile(r"status\W{0,12}approved")
@@ -49,11 +45,10 @@ _RECORDS = (FILE, CASCADES, MARKER, CLOSED)
 
 
 def refusal(change: Change, facts: Facts | None) -> str | None:
-    """The reason against it. Without facts the run cannot be read; then only the engine's files
-    and `status: approved` are protected."""
-    return (
-        _not_theirs(change) or _approval(change) or (_too_early(change, facts) if facts else None)
-    )
+    """Without facts the run cannot be read; then only the engine's files and `status: approved` are
+    protected."""
+    early = _too_early(change, facts) if facts else None
+    return _not_theirs(change) or _approval(change) or early
 
 
 def _not_theirs(change: Change) -> str | None:
@@ -62,7 +57,8 @@ def _not_theirs(change: Change) -> str | None:
     if run == ".qrspi":
         return f"docs/qrspi/.qrspi/{name} belongs to the engine: only qrspi commands write it."
     if change.is_folder:
-        if change.words or not holds_engine_files(name):
+        has_records = name.partition("/")[0] in ("", ".qrspi", "reviews", "phases")
+        if change.words or not has_records:
             return None
         shown = f"{run}/{name}" if name else run
         aside = f"`{command('qrspi', 'close', run, '--reason', 'TEXT')}` sets a run aside"
@@ -76,7 +72,8 @@ def _approval(change: Change) -> str | None:
     name = change.file.name
     if not name.endswith(".md") or name.startswith("reviews/") or not _sets_approved(change):
         return None
-    words = ("qrspi", "approve", change.file.run, *_step_word(name))
+    step = step_of(name)
+    words = ("qrspi", "approve", change.file.run, *([step] if step else []))
     return (
         f"{name}: `status: approved` is set by an approval and not by hand. When its review is "
         f"done, a person runs `{command(*words)}`; until then "
@@ -100,7 +97,8 @@ def _is_approved(data: bytes, name: str) -> bool:
 
 def _too_early(change: Change, facts: Facts) -> str | None:
     step = step_of(change.file.name)
-    if step is None or step not in facts.route or not change.makes_text:
+    makes_text = change.words or change.after is not None
+    if step is None or step not in facts.route or not makes_text:
         return None
     earlier = facts.route[: facts.route.index(step)]
     first = next((one for one in earlier if status_of(facts, one) != "approved"), None)
@@ -114,16 +112,10 @@ def _too_early(change: Change, facts: Facts) -> str | None:
 
 
 def step_of(name: str) -> str | None:
-    """The step that a file belongs to, as its artifact or as a companion."""
     for step, about in STEP.items():
         if name == about.artifact or step_text.is_companion(step, name):
             return step
     return None
-
-
-def _step_word(name: str) -> tuple[str, ...]:
-    step = step_of(name)
-    return (step,) if step else ()
 
 
 def is_engine_owned(path: str) -> bool:
@@ -142,8 +134,3 @@ def is_engine_owned(path: str) -> bool:
     if round_number(folder.rpartition("/")[2]):
         return isinstance(parse_round_file(name), EngineName | Rejected | SplitMarker)
     return is_own_review(name)
-
-
-def holds_engine_files(path: str) -> bool:
-    """Whether such files lie in this folder of the run."""
-    return path.partition("/")[0] in ("", ".qrspi", "reviews", "phases")

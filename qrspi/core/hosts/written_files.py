@@ -11,8 +11,6 @@ class Text(NamedTuple):
 
 
 class Replaced(NamedTuple):
-    """One piece of the file is replaced by another."""
-
     old: str
     new: str
     everywhere: bool = False
@@ -23,15 +21,11 @@ class Copied(NamedTuple):
 
 
 class Committed(NamedTuple):
-    """The version that git has under this name; '' means its index."""
-
-    commit: str
+    commit: str  # '' means git's index
 
 
 class Unseen(NamedTuple):
-    """A program makes the text; these are the words of its command line."""
-
-    words: str
+    words: str  # the command line of the program that makes the text
 
 
 class Gone(NamedTuple):

@@ -6,17 +6,8 @@ import json
 import re
 
 from qrspi.core.hints import assert_never
-from qrspi.core.installing import json_text
-from qrspi.core.installing.host_parts import (
-    BEGIN,
-    END,
-    Content,
-    Json,
-    Lines,
-    Toml,
-    Whole,
-    is_ours,
-)
+from qrspi.core.installing import host_parts, json_text
+from qrspi.core.installing.host_parts import BEGIN, END, Content, Json, Lines, Toml, Whole
 from qrspi.core.named_tuple import NamedTuple
 
 
@@ -28,9 +19,7 @@ class Edited(NamedTuple):
 
 
 class Unfit(NamedTuple):
-    """Why a file is left as it is."""
-
-    why: str
+    why: str  # the file is left as it is
 
 
 def with_part(text: str | None, content: Content) -> Edited | Unfit:
@@ -116,14 +105,13 @@ def _appended(text: str, piece: str) -> Edited:
 
 
 def without_part(text: str, content: Content, inserted: tuple[str, ...]) -> str:
-    """The text as it was before. What others have changed since stays, as far as our part can be
-    recognised."""
+    """What others have changed since stays, as far as our part can be recognised."""
     exact = _taken_out(text, inserted)
     return _found_and_taken_out(text, content) if exact is None else exact
 
 
 def is_blank(text: str, content: Content) -> bool:
-    """Whether a file that we made contains nothing that somebody would miss."""
+    """Whether nobody would miss what a file that we made contains."""
     if isinstance(content, Json) and not no_json(text or "{}"):
         return bool(json.loads(text or "{}") in ({}, json.loads(content.skeleton)))
     return not text.strip()
@@ -143,7 +131,7 @@ def _found_and_taken_out(text: str, content: Content) -> str:
         case Whole():
             return "" if _is_stamped(text) else text
         case Json():
-            return text if no_json(text) else json_text.removed(text, is_ours)
+            return text if no_json(text) else json_text.removed(text, host_parts.is_ours)
         case Toml(table, _):
             name = re.escape(table)
             block = rf"(?:\r?\n)?^\[{name}(?:\.[^\]]*)?\][^\n]*\n?(?:(?!\s*\[)[^\n]*\n?)*"
@@ -156,5 +144,5 @@ def _found_and_taken_out(text: str, content: Content) -> str:
 
 
 def holds_part(text: str, content: Content) -> bool:
-    """Whether it contains some version of our part."""
+    """Some version of it."""
     return _found_and_taken_out(text, content) != text

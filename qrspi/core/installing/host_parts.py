@@ -1,9 +1,5 @@
 """What is installed where for each host: its hooks, the MCP server, the skill, a few lines for
-agents.
-
-Paths are below the project, or below the user's home. Two hosts may share a file; both then need
-the same content.
-"""
+agents. Two hosts may share a file; both then need the same content."""
 
 from __future__ import annotations
 
@@ -66,27 +62,29 @@ def command(event: str, host: HostName) -> str:
     return f"! command -v qrspi >/dev/null 2>&1 || {HOOK}{event} --host {host} || :"
 
 
+# Hooks, server, folder of the skill, lines for agents: below the project, or below the user's home.
+_FILES: dict[tuple[HostName, Level], tuple[str, str, str, str]] = {
+    ("claude-code", "project"): (".claude/settings.json", ".mcp.json", ".claude", "CLAUDE.md"),
+    ("claude-code", "user"): (
+        ".claude/settings.json",
+        ".claude.json",
+        ".claude",
+        ".claude/CLAUDE.md",
+    ),
+    ("codex", "project"): (".codex/hooks.json", ".codex/config.toml", ".agents", "AGENTS.md"),
+    ("codex", "user"): (".codex/hooks.json", ".codex/config.toml", ".agents", ".codex/AGENTS.md"),
+    ("copilot", "project"): (".github/hooks/qrspi.json", ".mcp.json", ".github", "AGENTS.md"),
+    ("copilot", "user"): (
+        ".copilot/hooks/qrspi.json",
+        ".copilot/mcp-config.json",
+        ".copilot",
+        ".copilot/copilot-instructions.md",
+    ),
+}
+
+
 def parts(host: HostName, level: Level, skill: str) -> tuple[Part, ...]:
-    match host, level:
-        case "claude-code", "project":
-            files = (".claude/settings.json", ".mcp.json", ".claude", "CLAUDE.md")
-        case "claude-code", "user":
-            files = (".claude/settings.json", ".claude.json", ".claude", ".claude/CLAUDE.md")
-        case "codex", "project":
-            files = (".codex/hooks.json", ".codex/config.toml", ".agents", "AGENTS.md")
-        case "codex", "user":
-            files = (".codex/hooks.json", ".codex/config.toml", ".agents", ".codex/AGENTS.md")
-        case "copilot", "project":
-            files = (".github/hooks/qrspi.json", ".mcp.json", ".github", "AGENTS.md")
-        case _:
-            copilot = ".copilot"
-            files = (
-                f"{copilot}/hooks/qrspi.json",
-                f"{copilot}/mcp-config.json",
-                copilot,
-                f"{copilot}/copilot-instructions.md",
-            )
-    hooks, server, folder, lines = files
+    hooks, server, folder, lines = _FILES[host, level]
     return (
         Part(hooks, _hooks(host)),
         Part(server, _server(server)),
@@ -135,7 +133,7 @@ def _server(file: str) -> Content:
 
 
 def is_ours(path: tuple[str, ...], value: Any) -> bool:
-    """A value that some version of qrspi has put into a JSON file."""
+    """Put into a JSON file by some version of qrspi."""
     if path == ("mcpServers", "qrspi"):
         return True
     said = value.get("command", value.get("bash")) if isinstance(value, dict) else None

@@ -51,7 +51,8 @@ def install(
         bare = _bare(before, part.content, known)
         edited = file_edit.with_part(bare, part.content)
         if isinstance(edited, Unfit):
-            return _unfit(part.file, edited)
+            text = f"{part.file} is left as it is, and so is everything else: {edited.why}"
+            return Problem("unfit-file", text, file=part.file, found=edited.why)
         hosts = tuple(sorted({*known.hosts, host}))
         kept[part.file] = Put(hosts, edited.inserted, made=bare is None)
         changes.append(FileChange(part.file, before, edited.text))
@@ -64,11 +65,6 @@ def _bare(text: str | None, content: Content, known: Put) -> str | None:
         return text
     bare = file_edit.without_part(text, content, known.inserted)
     return None if known.made and file_edit.is_blank(bare, content) else bare
-
-
-def _unfit(file: str, unfit: Unfit) -> Problem:
-    text = f"{file} is left as it is, and so is everything else: {unfit.why}"
-    return Problem("unfit-file", text, file=file, found=unfit.why)
 
 
 def uninstall(host: HostName, parts: tuple[Part, ...], record: Record, texts: Texts) -> Plan:
@@ -122,6 +118,5 @@ def read_record(data: bytes) -> Record:
 
 def record_text(record: Record) -> bytes:
     files = {file: put._asdict() for file, put in sorted(record.items())}
-    return (
-        json.dumps({"schema": "qrspi/install-record/v1", "files": files}, indent=1).encode() + b"\n"
-    )
+    document = {"schema": "qrspi/install-record/v1", "files": files}
+    return json.dumps(document, indent=1).encode() + b"\n"
