@@ -18,7 +18,7 @@ from qrspi.core.derivation.derive import derive
 from qrspi.core.model import Problem
 from qrspi.core.pipeline import ROUTES
 from qrspi.core.records import approvals
-from qrspi.core.rounds import convergence
+from qrspi.core.rounds import scope_set
 from qrspi.core.tree import MemoryTree
 from qrspi.demo import narration, performance, stage, story
 from qrspi.demo.story import Script
@@ -164,7 +164,8 @@ def test_findings_kept_dropped_and_paused_are_on_record(full: Demo) -> None:
 @pytest.mark.rule("PPL-05")
 def test_two_equal_scope_sets_narrow_the_third_round(full: Demo) -> None:
     reviews = full.run / "reviews" / "design"
-    sets = [convergence.tags((reviews / f"round-0{n}-scope-set.txt").read_bytes()) for n in (1, 2)]
+    files = [reviews / f"round-0{n}-scope-set.txt" for n in (1, 2)]
+    sets = [scope_set.tag_lines(file.read_bytes()) for file in files]
     assert sets == [("## Approach",), ("## Approach",)]
     manifest = json.loads((reviews / "round-03" / ".dispatch-manifest.json").read_text("utf-8"))
     decision = manifest["decision"]

@@ -178,8 +178,7 @@ def _of_step(facts: Facts) -> tuple[Answer, tuple[Problem, ...]]:
 
 
 def _at_plan(facts: Facts, following: Next) -> Next:
-    """A plan is audited before it is approved. The person who approves it is told which of its
-    tasks are not ready to be handed over."""
+    """A plan is audited before it is approved, and its person told which tasks are not ready."""
     gates = facts.config.gates
     if facts.step != "plan" or gates is None:
         return following
@@ -312,8 +311,7 @@ def _step_state(facts: Facts, step: str, reviewed: frozenset[str], answer: Answe
 
 
 def _with_counts(facts: Facts, state: StepState, loop: Loop | None) -> StepState:
-    """Who has answered, then what is to be scored, then what is kept; each as soon as it is
-    known. While a file is faulty, nobody knows what will be kept."""
+    """Each as soon as it is known; while a file is faulty, nobody knows what will be kept."""
     if loop is None or loop.files is None:
         return state
     is_faulty = loop.stage == "guarded"

@@ -192,7 +192,11 @@ def _note_strangers(files: RoundFiles, routed: frozenset[str]) -> None:
 
 
 def _blocking(round: Round, verifier_enabled: bool) -> tuple[Problem, ...]:
-    problems = [*round.violations, *(_missing_output(round, tag) for tag in round.silent_tags)]
+    problems = [*round.violations]
+    for tag in round.silent_tags:
+        text = f"Reviewer {tag} produced no output"
+        expected = f"{filenames.finding_file(tag, 1)} or {filenames.clean_file(tag)}"
+        problems.append(_lacking("missing_output", text, round.directory, tag, expected))
     if verifier_enabled:
         problems += _without_score(round)
     return in_order(problems)
@@ -219,12 +223,6 @@ def _without_score(round: Round) -> Iterator[Problem]:
             file, expected = f"{round.directory}/{sidecar.file}", "a whole number from 0 to 100"
             problem = _lacking("verify_failed", text, file, FAILED, expected)
             yield problem._replace(field="score")
-
-
-def _missing_output(round: Round, tag: str) -> Problem:
-    text = f"Reviewer {tag} produced no output"
-    expected = f"{filenames.finding_file(tag, 1)} or {filenames.clean_file(tag)}"
-    return _lacking("missing_output", text, round.directory, tag, expected)
 
 
 def _lacking(code: Code, text: str, file: str, found: str, expected: str) -> Problem:

@@ -200,12 +200,8 @@ def _records(
 ) -> tuple[tuple[str, bytes], ...]:
     attempts = [file.kind.number for file in files if file.kind.kind == "bypass-attempt"]
     written = [file.data for file in own if file.kind.kind == "bypass-attempt"]
-    refused = (file for file in files if file.name in faults)
+    hashes = {file: digest(file.data).encode() for file in files if file.name in faults}
     # One record for each content, so the same file is not reported twice.
-    fresh = [file for file in refused if not any(_hash(file) in record for record in written)]
+    fresh = [file for file, known in hashes.items() if not any(known in one for one in written)]
     numbered = enumerate(fresh, max(attempts, default=0) + 1)
     return tuple(_record(one, faults[one.name], round_number, at) for at, one in numbered)
-
-
-def _hash(file: EngineFile) -> bytes:
-    return digest(file.data).encode()

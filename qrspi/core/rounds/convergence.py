@@ -136,10 +136,6 @@ def flag_persists(number: int) -> str:
     )
 
 
-def tags(data: bytes) -> tuple[str, ...]:
-    return scope_set.tag_lines(data.decode(errors="replace"))
-
-
 def anchor(content: bytes | Fault) -> str | None:
     """The commit that `round-NN-commit.txt` names; None when it cannot be read as one."""
     match = None if isinstance(content, Fault) else re.fullmatch(rb"([0-9a-f]{40})\s*", content)

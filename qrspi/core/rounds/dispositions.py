@@ -113,8 +113,9 @@ def _observation(item: Node, field: str, file: str, number: int) -> Iterator[Pro
         if not _text(item.get(key)):
             yield _problem(file, "missing or not text", "one line of text", f"{field}.{key}")
     for key in _NUMBERS:
-        if not _is_score(_text(item.get(key))):
-            found = f"'{shown(_text(item.get(key)))}'"
+        score = _text(item.get(key))
+        if not re.fullmatch(r"[0-9]{1,3}", score) or int(score) > 100:
+            found = f"'{shown(score)}'"
             yield _problem(file, found, "a whole number from 0 to 100", f"{field}.{key}")
     yield from _paths(item.get("finding_paths"), f"{field}.finding_paths", file, number)
 
@@ -126,10 +127,6 @@ def _items(node: Node | None) -> tuple[Node, ...] | None:
 
 def _text(node: Node | None) -> str:
     return node.text if isinstance(node, Scalar) else ""
-
-
-def _is_score(text: str) -> bool:
-    return text.isascii() and text.isdigit() and len(text) <= 3 and int(text) <= 100
 
 
 def _paths(node: Node | None, field: str, file: str, number: int) -> Iterator[Problem]:

@@ -99,9 +99,8 @@ _LINES = 300  # the newest findings, of a loop that has no end
 
 def fates(tree: Tree, loop: Loop, config: Config, base: int) -> tuple[str, ...]:
     """One line for each finding of the loop's earlier rounds: its words, and what became of it."""
-    earlier = [
-        one for one in chronicle(tree, loop.subject, config, base) if one.number < loop.round
-    ]
+    rounds = chronicle(tree, loop.subject, config, base)
+    earlier = (one for one in rounds if one.number < loop.round)
     lines = [_fate(tree, loop, one.number, record) for one in earlier for record in one.records]
     return tuple(lines[-_LINES:])
 
@@ -190,10 +189,8 @@ def shown(tree: Tree, loop: Loop, config: Config) -> tuple[Shown, ...]:
     """The findings of this round, then those of earlier rounds that it no longer has."""
     rounds = chronicle(tree, loop.subject, config, 0, loop.round)
     trace = lineage.trace(rounds, loop.subject.step)
-    here = [
-        _shown(loop, item, course)
-        for item, course in zip(loop.triaged, trace.findings, strict=True)
-    ]
+    pairs = zip(loop.triaged, trace.findings, strict=True)
+    here = [_shown(loop, item, course) for item, course in pairs]
     finished = loop.files is not None and not loop.files.silent_tags
     gone = [_resolved(tree, loop, config, course) for course in trace.resolved if finished]
     return (*here, *gone)

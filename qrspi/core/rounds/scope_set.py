@@ -181,9 +181,9 @@ def _is_tag(line: str) -> bool:
     return line == FULL or bool(re.fullmatch(_HEADING, line) or re.fullmatch(_PATH, line))
 
 
-def tag_lines(text: str) -> tuple[str, ...]:
+def tag_lines(data: bytes) -> tuple[str, ...]:
     """The lines that are tags, right or wrong, each once, in the order they stand."""
-    lines = (line.rstrip() for line in text.split("\n"))
+    lines = (line.rstrip() for line in data.decode(errors="replace").split("\n"))
     tags = (line for line in lines if line not in ("", "#") and not line.startswith("# "))
     return tuple(dict.fromkeys(tags))
 
@@ -194,7 +194,7 @@ def read(data: bytes) -> ScopeSet | Problem:
         text = data.decode()
     except UnicodeDecodeError as error:
         return _malformed(f"byte {error.start + 1} is not UTF-8", "")
-    tags = tag_lines(text)
+    tags = tag_lines(data)
     for tag in tags:
         if not _is_tag(tag):
             shown = json.dumps(tag[:200], ensure_ascii=False)[1:-1]

@@ -102,9 +102,8 @@ def _weighed(facts: Facts, loop: Loop) -> str:
     rounds = [one for one in round_list.rounds(facts.tree, loop.subject) if one > facts.base]
     heads = [facts.tree.head(RoundPaths(loop.subject.reviews, one).verified) for one in rounds]
     counts = [frontmatter.fields(head) for head in heads]
-    kept, dropped = (
-        sum(frontmatter.number(one, key) for one in counts) for key in ("kept", "dropped")
-    )
+    kept = sum(frontmatter.number(one, "kept") for one in counts)
+    dropped = sum(frontmatter.number(one, "dropped") for one in counts)
     engine = _by_engine(facts, loop, dropped)
     found = f"Findings: {kept} kept in {_rounds(rounds)}." if rounds else ""
     return " ".join(filter(None, (found, f"By the engine: {engine}." if engine else "")))

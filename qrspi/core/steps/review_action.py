@@ -141,8 +141,7 @@ def _asks(loop: Loop, kind: AskKind, targets: tuple[str, ...]) -> tuple[Ask, ...
 def _review(facts: Facts, loop: Loop) -> Next:
     assert loop.files is not None
     missing = loop.files.silent_tags
-    asks = _asks(loop, "review", missing)
-    count = counted(len(missing), "reviewer")
+    asks, count = _asks(loop, "review", missing), counted(len(missing), "reviewer")
     return about_round(
         facts,
         loop,

@@ -333,7 +333,7 @@ def ref_choice(
 ) -> RefChoice:
     closed = decision.round - 1
     current, previous = (
-        convergence.tags(content(tree, RoundPaths(subject.reviews, number).scope_set))
+        scope_set.tag_lines(content(tree, RoundPaths(subject.reviews, number).scope_set))
         for number in (closed, closed - 1)
     )
     return RefChoice(

@@ -232,7 +232,7 @@ def test_rules_are_tried_in_order() -> None:
     ],
 )
 def test_tag_lines_are_what_is_no_comment(text: str, found: tuple[str, ...]) -> None:
-    assert convergence.tags(text.encode()) == found
+    assert scope_set.tag_lines(text.encode()) == found
 
 
 @pytest.mark.parametrize(
