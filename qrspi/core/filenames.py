@@ -254,13 +254,13 @@ def split_marker(tag: str) -> str:
 
 
 def is_dropping(name: str) -> bool:
-    return (
-        name.endswith(("~", ".tmp", ".bak", ".orig"))
-        or name in ("4913", ".DS_Store")
-        or name.startswith(".#")
-        or (name[:1] == "#" == name[-1:] and len(name) > 1)
-        or (name[:1] == "." and name[1:-1].endswith(".sw") and "a" <= name[-1] <= "z")
-    )
+    if name.endswith(("~", ".tmp", ".bak", ".orig")) or name in ("4913", ".DS_Store"):
+        return True
+    if name[:1] == "#":
+        return name[-1:] == "#" and len(name) > 1
+    if name[:1] != ".":
+        return False
+    return name.startswith(".#") or (name[1:-1].endswith(".sw") and "a" <= name[-1] <= "z")
 
 
 def is_safe(name: str) -> bool:

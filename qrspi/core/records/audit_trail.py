@@ -147,12 +147,13 @@ def about(data: bytes, below: str) -> tuple[Line, ...]:
     return tuple(_parsed(found))
 
 
-def wrote(tree: Tree, path: str, hashes: Iterable[str]) -> bool:
+def wrote(tree: Tree, path: str, hashes: Iterable[str], *, lately: bool = False) -> bool:
     """Whether a line says that the engine opened a round, or wrote a file, with one of these
     hashes. They are looked for before anything is parsed, and first at the end, which keeps
     `status` quick."""
     wanted = tuple(hashes)
-    return any(_wrote(_last(tree, size), path, wanted) for size in (NEAR, LIMIT))
+    sizes = (NEAR,) if lately else (NEAR, LIMIT)
+    return any(_wrote(_last(tree, size), path, wanted) for size in sizes)
 
 
 def _wrote(data: bytes, path: str, wanted: tuple[str, ...]) -> bool:

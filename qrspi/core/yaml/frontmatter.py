@@ -195,14 +195,16 @@ def body(data: bytes) -> bytes:
     return data[block.body :] if isinstance(block, _Block) else data.removeprefix(BOM)
 
 
-def without(data: bytes, keys: Collection[str]) -> bytes:
-    """The frontmatter's text without the lines of these fields. A comment after a value stays, and
-    so does a value of several lines: only what the engine writes itself is left out."""
+def without(data: bytes, keys: tuple[str, ...]) -> bytes:
+    """The frontmatter's text without the lines of these fields, a NUL, and the body. A comment
+    after a value stays, and so does a value of several lines: only what the engine writes itself
+    is left out."""
     block = _block(data)
     if not isinstance(block, _Block):
-        return b""
-    find = _left_out if block.end - block.start <= _USUAL else _left_out.__wrapped__
-    return find(data[block.start : block.end], tuple(keys))
+        return b"\0" + data.removeprefix(BOM)
+    start, end, body = block
+    find = _left_out if end - start <= _USUAL else _left_out.__wrapped__
+    return b"%b\0%b" % (find(data[start:end], keys), data[body:])
 
 
 @lru_cache(maxsize=256)  # for the same reason
@@ -237,9 +239,13 @@ def text_of(data: bytes) -> bytes:
 
 def body_hash(bodies: Iterable[bytes]) -> str:
     """SHA-256 of the bodies, without white space at line ends."""
+    return hash_as_is(map(_without_line_ends, bodies))
+
+
+def hash_as_is(bodies: Iterable[bytes]) -> str:
     from qrspi.core.digest import sha256
 
-    return sha256(b"\0".join(map(_without_line_ends, bodies))).hexdigest()
+    return sha256(b"\0".join(bodies)).hexdigest()
 
 
 def _without_line_ends(text: bytes) -> bytes:

@@ -152,6 +152,8 @@ class DiskTree:
             raise ValueError(f"no name of a file: {path!r}")
         if not parent:
             return os.open(f"{self.path}/{name}", FILE_FLAGS)
+        if self._glance and self._held and self._held[-1].path == parent:
+            return os.open(name, FILE_FLAGS, dir_fd=self._held[-1].fd)
         try:
             return os.open(name, FILE_FLAGS, dir_fd=self._held_directory(parent))
         finally:

@@ -91,3 +91,13 @@ def test_no_text_is_nobodys_text() -> None:
     tree = MemoryTree({"tasks/task-01.md": TASK})
     assert step_text.body_hash(tree, subject_of("plan")) == ""
     assert not step_text.is_unchanged(tree, subject_of("plan"), hashed())
+
+
+@pytest.mark.rule("SEC-16")
+@pytest.mark.parametrize("plan", [PLAN, PLAN + b"More \t\r\n", PLAN.replace(b"\n", b"\r\n")])
+def test_a_text_is_unchanged_when_its_hash_is(plan: bytes) -> None:
+    tree = MemoryTree({"plan.md": plan, "tasks/task-01.md": TASK})
+    known = hashed(plan)
+    assert step_text.is_unchanged(tree, subject_of("plan"), known)
+    other = MemoryTree({"plan.md": plan + b"x", "tasks/task-01.md": TASK})
+    assert not step_text.is_unchanged(other, subject_of("plan"), known)
