@@ -16,6 +16,15 @@ MACHINE = [
 ]
 
 
+def no_repository(project: Path) -> list[str]:
+    return [
+        "note    git: this project is in no git repository: nothing is committed, and tasks need "
+        "one",
+        f"        git init {project}",
+    ]
+
+
+@pytest.mark.rule("LIV-28")
 def test_a_healthy_project(project: Path, qrspi: Call) -> None:
     runs.on_disk(project, {"config.md": runs.config("quick")})
     result = qrspi("doctor")
@@ -23,6 +32,7 @@ def test_a_healthy_project(project: Path, qrspi: Call) -> None:
         0,
         [
             *MACHINE,
+            *no_repository(project),
             "ok      daemon: none is watching",
             "ok      2026-05-17-user-auth: nothing is odd",
         ],
@@ -55,6 +65,7 @@ def test_everything_odd_is_listed(project: Path, qrspi: Call) -> None:
     assert (result.code, result.out.splitlines()[2:]) == (
         0,
         [
+            *no_repository(project),
             f"note    leftover: {folder}/.2026-05-17-x.qrspi-0123456789abcdef.tmp is left of a "
             "command that was killed; the next run that is started removes it",
             "note    runs: ideas is no run: it has neither config.md nor goals.md",
@@ -104,7 +115,7 @@ def test_a_record_of_decisions_that_cannot_be_read_is_one_problem(
     files = {"config.md": runs.config("quick"), "approvals.jsonl": b"<<<<<<< HEAD\n{}\n"}
     runs.on_disk(project, files)
     result = qrspi("doctor")
-    assert (result.code, result.out.splitlines()[3:]) == (
+    assert (result.code, result.out.splitlines()[5:]) == (
         3,
         [
             "problem 2026-05-17-user-auth: approvals.jsonl line 1 is text that is not JSON, "
@@ -142,7 +153,7 @@ def test_an_artifact_that_cannot_be_read_is_a_problem_and_a_doubtful_one_a_note(
     broken = {"goals.md": b"---\nstatus: draft\nstatus: approved\n---\n", "questions.md": b"Why?\n"}
     run = runs.on_disk(project, {"config.md": runs.config("quick"), **broken})
     result = qrspi("doctor")
-    assert (result.code, result.out.splitlines()[3:]) == (
+    assert (result.code, result.out.splitlines()[5:]) == (
         3,
         [
             f"problem {run.name}: goals.md:3:1: repeated key 'status'",

@@ -12,6 +12,7 @@ from tests import runs, scenes
 from tests.cli.conftest import Call
 from tests.cli.terminal import Terminal
 
+NO_GIT = "  in no git repository: nothing is committed, and tasks need one\n"
 ALONE = "No second model reviews (codex is not on the PATH): --second-reviewer turns it on.\n"
 TESTS = "Which command runs the tests? (none: there is none; empty: ask me later): "
 
@@ -38,6 +39,7 @@ def test_a_run_is_a_folder_with_a_config_and_a_draft_of_goals(project: Path, qrs
 Made docs/qrspi/2026-05-17-user-auth (quick pipeline, 6 steps):
   config.md
   goals.md
+  in no git repository: nothing is committed, and tasks need one
 
 Clean questions, research and plan are approved without you; `cascade: off` in \
 config.md asks you each time.
@@ -48,7 +50,7 @@ Next: Write goals.md, then run `qrspi next 2026-05-17-user-auth`. \
         ALONE,
     )
     made = listing(project / "docs/qrspi/2026-05-17-user-auth")
-    assert sorted(made) == ["config.md", "goals.md"]
+    assert sorted(name for name in made if name[0] != ".") == ["config.md", "goals.md"]
     assert validate(read(made["config.md"])) == ((), ())
     assert made["goals.md"].startswith(b"---\nstatus: draft\n---\n")
 
@@ -74,7 +76,7 @@ def test_a_dry_run_says_what_would_be_made(project: Path, qrspi: Call, words: li
     name = {"user-auth": "user-auth", "Sign people in": "sign-people"}[words[0]]
     made = f"Would make docs/qrspi/2026-05-17-{name} (full pipeline, 11 steps):\n"
     kept = "" if words == ["user-auth"] else "  request.md\n"
-    assert result == (0, f"{made}  config.md\n  goals.md\n{kept}", "")
+    assert result == (0, f"{made}  config.md\n  goals.md\n{kept}{NO_GIT}", "")
     assert listing(project) == {}
 
 
@@ -328,6 +330,7 @@ def test_adopting_writes_a_config_beside_the_artifacts(project: Path, qrspi: Cal
         """\
 Added to docs/qrspi/brought-along (quick pipeline, 6 steps):
   config.md
+  in no git repository: nothing is committed, and tasks need one
 
 Clean questions, research and plan are approved without you; `cascade: off` in \
 config.md asks you each time.

@@ -16,6 +16,7 @@ from qrspi.core.records import audit_trail
 from qrspi.core.records.audit_trail import Line, Touched
 from qrspi.render.history import audit_lines
 from qrspi.world.files import json_log
+from qrspi.world.machine import git_person
 from tests import runs
 from tests.cli.conftest import COMMAND, NOW, Call
 
@@ -169,6 +170,13 @@ def test_what_was_slipped_into_the_trail_is_shown_and_not_obeyed(run: Path, qrsp
     assert qrspi("log").out.splitlines()[1] == (
         f"{NOW}  a\\nb            \\x1b[2J         \\u202e       1      \\x07\\udcff"
     )
+
+
+@pytest.mark.rule("LIV-27")
+def test_a_run_begins_with_who_started_it(project: Path, qrspi: Call) -> None:
+    qrspi("init", "user-auth", "--pipeline", "quick")
+    (entry,) = qrspi("log").out.splitlines()[1:]
+    assert entry.split()[1:] == [git_person.user(), *"init - - config.md, goals.md".split()]
 
 
 def test_nothing_yet(run: Path, qrspi: Call) -> None:

@@ -23,7 +23,7 @@ from qrspi.handlers.runs import consent, start_run
 from qrspi.handlers.runs.start_run import Ground, Start
 from qrspi.render import run_page
 from qrspi.render.terminal import one_line
-from qrspi.world.files.run_tree import DiskTree
+from qrspi.world.files.run_tree import DiskTree, inside_git
 from qrspi.world.git import repository
 from qrspi.world.machine import clock, hosts
 from qrspi.world.runs import locate
@@ -316,7 +316,10 @@ def _lines(begun: Begun) -> list[str]:
     kind = f"{start.pipeline} pipeline, {counted(len(start.steps), 'step')}"
     lines = [f"{done if begun.next else would} {one_line(place.shown)} ({kind}):"]
     lines += [f"  {name}" for name in begun.files]
-    lines += _on_branch(begun, begun.ground) if begun.ground else []
+    if begun.ground:
+        lines += _on_branch(begun, begun.ground)
+    elif not inside_git(_around(place)):
+        lines.append("  in no git repository: nothing is committed, and tasks need one")
     if start.pipeline == "quick":
         lines += ["", f"{_BY_ITSELF.capitalize()}; `cascade: off` in config.md asks you each time."]
     return [*lines, "", *run_page.next_lines(begun.next)] if begun.next else lines

@@ -54,7 +54,8 @@ def examine(root: Root | None) -> list[Sign]:
             *_identity(os.getcwd()),
             Sign("note", "runs", message, "qrspi init SLUG --pipeline quick"),
         ]
-    return [*signs, *_identity(root.runs_dir), *_folder(root), *_runs(root), *_work_trees(root)]
+    signs += [*_no_repository(root), *_identity(root.runs_dir)]
+    return [*signs, *_folder(root), *_runs(root), *_work_trees(root)]
 
 
 def _git(needed: bool) -> Sign:
@@ -62,6 +63,12 @@ def _git(needed: bool) -> Sign:
         return Sign("ok", "git", f"git version {command.version()}")
     except Halt as halt:
         return Sign("problem" if needed else "note", "git", halt.problem.message)
+
+
+def _no_repository(root: Root) -> Iterator[Sign]:
+    if not inside_git(root.runs_dir):
+        message = "this project is in no git repository: nothing is committed, and tasks need one"
+        yield Sign("note", "git", message, shell_words.command("git", "init", root.project))
 
 
 def _identity(folder: str) -> Iterator[Sign]:

@@ -19,13 +19,15 @@ from qrspi.handlers.changes import change_set, code_repository
 from qrspi.handlers.jobs import carry_out
 from qrspi.handlers.jobs.job import Options, Performed
 from qrspi.handlers.runs import change_config
+from qrspi.world.files import atomic_write
 from qrspi.world.files.run_tree import DiskTree
 from qrspi.world.git import branches, commits, refs, repository, worktrees
 from qrspi.world.git.commits import Committed
 from qrspi.world.git.repository import Repo
+from qrspi.world.machine import git_person
 from qrspi.world.runs import create_run
 from qrspi.world.runs.locate import Root, RunDir
-from qrspi.world.runs.workspace import Workspace
+from qrspi.world.runs.workspace import Change, Workspace
 
 CONFIG, GOALS = "config.md", "goals.md"
 
@@ -67,7 +69,15 @@ class Start(NamedTuple):
 
 
 def create(root: Root, name: str, start: Start) -> RunDir:
-    return create_run.create_run(root, name, files(start, root.project))
+    made = files(start, root.project)
+    run = create_run.create_run(root, name, made)
+    workspace = Workspace(run.path)
+    with workspace.locked():
+        hashes = {path: atomic_write.sha256(data) for path, data in made.items()}
+        workspace.changes += [Change(path, None, after) for path, after in hashes.items()]
+        done = Performed("init", "", files=tuple(made))
+        carry_out.record(workspace, "cli", done, who=git_person.at(run.path))
+    return run
 
 
 def files(start: Start, place: str) -> dict[str, bytes]:
