@@ -33,8 +33,7 @@ def due(workspace: Workspace, surveyed: Survey, options: Options) -> tuple[Due, 
 def tick(
     workspace: Workspace, options: Options, path: str = "", known: Survey | None = None
 ) -> tuple[Performed | None, Survey]:
-    """One mechanical step on a locked run, if there is one to do. `known` is what was derived
-    before, if nothing has changed since."""
+    """One mechanical step on a locked run, if there is one. `known` is still true of it."""
     surveyed = known or _surveyed(workspace, Snapshot(workspace), options, path)
     if action := due(workspace, surveyed, options):
         turn, job = action
@@ -86,8 +85,7 @@ def _advance_locked(
 
 
 def _told(workspace: Workspace, surveyed: Survey, options: Options) -> RunState:
-    """Agents without a prompt are named here, unless this command sends agents, which then names
-    them itself."""
+    """Agents without a prompt are named, unless this command sends agents and so names them."""
     state = _left_to_you(surveyed, options)
     if state.checkpoints:
         from qrspi.world.runs import silent_tasks
@@ -119,8 +117,7 @@ def _left_to_you(surveyed: Survey, options: Options) -> RunState:
 
 
 def go_on(workspace: Workspace, options: Options, path: str = "") -> tuple[Outcome, Problem | None]:
-    """What `next` would do after an approval, which nearly always leaves something to do. The
-    approval stands, whatever happens here."""
+    """What `next` would do after an approval, which stands whatever happens here."""
     try:
         return _advance_locked(workspace, options, path), None
     except Refusal as refusal:
@@ -146,13 +143,10 @@ def rehearse(workspace: Workspace, options: Options, path: str = "") -> Outcome:
 
 
 def _rehearsed(turn: Due, job: Job) -> Performed:
-    if turn.rehearsal == "named":
-        following = job.next
-        notes = _would_run(job)
-        return Performed(
-            following.kind or following.action, following.step, following.round, notes=notes
-        )
-    return carry_out(turn.handle, job)
+    if turn.rehearsal != "named":
+        return carry_out(turn.handle, job)
+    handler = job.next.kind or job.next.action
+    return Performed(handler, job.next.step, job.next.round, notes=_would_run(job))
 
 
 def _would_run(job: Job) -> tuple[str, ...]:
@@ -163,8 +157,7 @@ def _would_run(job: Job) -> tuple[str, ...]:
 
 
 def _must_end(performed: list[Performed]) -> None:
-    """An action that was done is not derived again, unless somebody changes the run meanwhile, as
-    an editor does that saves at every key."""
+    """An action that was done is derived again only if somebody changes the run meanwhile."""
     if len(performed) > MOST:
         last = performed[-1]
         raise RuntimeError(f"{last.handler} of {last.step} round {last.round}, again and again")

@@ -37,8 +37,8 @@ def _quality(
     dispatcher: Dispatcher, workspace: Workspace, options: Options, outcome: Outcome
 ) -> FanOut | None:
     """At the quality gate, have the texts reviewed that nobody has judged."""
-    answer = outcome.state.next
-    if answer.kind != "quality" or not answer.asks:
+    following = outcome.state.next
+    if following.kind != "quality" or not following.asks:
         return None
     from qrspi.handlers.agents import quality_reviews
 

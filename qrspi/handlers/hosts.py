@@ -39,8 +39,7 @@ def planned_removal(host: HostName, place: Place) -> Plan:
 
 
 def carry_out(plan: Plan, place: Place, *, removing: bool) -> None:
-    """The record exists as long as it is needed: from before the first file it is about until after
-    the last file it undoes."""
+    """The record is there before the first file it is about, until after the last it undoes."""
     changed = [change for change in plan.changes if change.is_change]
     for change in changed:
         host_files.must_be_writable(place.root, change.file)
@@ -115,7 +114,6 @@ def _state(part: Part, place: Place) -> bool | None:
 
 
 def _documents(found: tuple[Place, ...], files: tuple[str, ...]) -> Iterator[tuple[str, Any]]:
-    """Settings that can be read, with the names that messages use."""
     for place in found:
         for file in files:
             try:
@@ -138,17 +136,18 @@ def _switched_off(
 ) -> Iterator[Standing]:
     for host in dict(there):
         for file, settings in _documents(found, _SETTINGS[host]):
-            features = settings.get("features")
-            if settings.get("disableAllHooks") is True:
-                yield Standing(
-                    False, f"{host}: hooks are switched off by disableAllHooks in {file}"
-                )
-            if isinstance(features, dict) and features.get("hooks") is False:
-                yield Standing(False, f"{host}: hooks are switched off by features.hooks in {file}")
-            off = settings.get("disabledMcpjsonServers")
-            if isinstance(off, list) and "qrspi" in off:
-                text = f"{host}: the MCP server is switched off by disabledMcpjsonServers in {file}"
-                yield Standing(False, text)
+            for what in _off(settings):
+                yield Standing(False, f"{host}: {what} in {file}")
+
+
+def _off(settings: dict[str, Any]) -> Iterator[str]:
+    features, servers = settings.get("features"), settings.get("disabledMcpjsonServers")
+    if settings.get("disableAllHooks") is True:
+        yield "hooks are switched off by disableAllHooks"
+    if isinstance(features, dict) and features.get("hooks") is False:
+        yield "hooks are switched off by features.hooks"
+    if isinstance(servers, list) and "qrspi" in servers:
+        yield "the MCP server is switched off by disabledMcpjsonServers"
 
 
 def _twice(there: list[tuple[HostName, Place]], found: tuple[Place, ...]) -> Iterator[Standing]:

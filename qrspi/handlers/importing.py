@@ -95,9 +95,9 @@ def _must_be_free(source: Source) -> None:
 
 def plan(source: Source, answers: Mapping[str, str]) -> ImportPlan:
     tree = _NamedTree(source)
-    given = Given(
-        clock.now_utc(), git_person.at(source.root.project), _from(source), source.copied, answers
-    )
+    origin = source.folder if source.copied else f"docs/qrspi/{source.name}"
+    person = git_person.at(source.root.project)
+    given = Given(clock.now_utc(), person, origin, source.copied, answers)
     found = import_plan.make(tree, given, _hashes(tree))
     if isinstance(found, Problem):
         raise Refusal(_to_mend(source, found))
@@ -120,10 +120,6 @@ class _NamedTree(CommittedTree):
     @property
     def name(self) -> str:
         return self._run
-
-
-def _from(source: Source) -> str:
-    return source.folder if source.copied else f"docs/qrspi/{source.name}"
 
 
 def _hashes(tree: DiskTree) -> dict[str, str]:

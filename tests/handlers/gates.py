@@ -46,8 +46,7 @@ def left(gate: Gate) -> Left:
 
 
 def cut_off(start: Gate, build: Build) -> Iterator[tuple[int, Gate, Left]]:
-    """A gate for each write after which the command was killed, with what it leaves when nobody
-    disturbs it. The last one lacks nothing but the commit."""
+    """A gate for each write after which a kill came, and what it leaves if nobody disturbs it."""
     whole = start.copy("whole")
     count = len(whole.make(build)[0].edits)
     expected = left(whole)

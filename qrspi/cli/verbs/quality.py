@@ -23,7 +23,7 @@ from qrspi.core.gates.quality.verdict_line import AXES, Line
 from qrspi.core.model import Problem
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.handlers.agents import quality_reviews
-from qrspi.handlers.agents.quality_reviews import Reviewed
+from qrspi.handlers.agents.quality_reviews import VerdictIntake
 from qrspi.handlers.gates import quality as verdicts
 from qrspi.handlers.gates.quality import QualityCheck, Reached, Wanted
 from qrspi.handlers.jobs.job import Job
@@ -199,13 +199,13 @@ def _would_ask(job: Job, wanted: Wanted) -> Judgement:
 
 def _reviewed(
     decision: DecisionCommand, wanted: Sequence[Wanted], asked: Asked, drafts: Sequence[str] = ()
-) -> Reviewed:
+) -> VerdictIntake:
     session, workspace = decision.session, decision.workspace
     with dispatch_command.opened(session, workspace, decision.options, asked) as dispatcher:
         return quality_reviews.review(dispatcher, wanted, drafts)
 
 
-def _after(job: Job, wanted: Wanted, came: Reviewed, is_draft: bool = False) -> Judgement:
+def _after(job: Job, wanted: Wanted, came: VerdictIntake, is_draft: bool = False) -> Judgement:
     key = wanted.spec.key
     if key in came.judgements:
         return came.judgements[key]

@@ -50,8 +50,7 @@ class Score(NamedTuple):
 
 
 def score(job: Job, stem: str, text: str, model: str = "") -> Score | Problem:
-    """`model` is the one that was asked. We know its name more surely than the model itself
-    does."""
+    """`model` was asked: we know its name more surely than the model itself does."""
     found = checked_score(job, stem, text, model)
     if isinstance(found, Score):
         return found
@@ -142,7 +141,6 @@ def _as_drafts(tree: Tree, files: tuple[Printed, ...]) -> tuple[Printed, ...] | 
 
 
 def _given_fields(tree: Tree, path: str) -> dict[str, str]:
-    """What a draft's frontmatter says, whatever was printed."""
     before = frontmatter.fields(tree.read(path))
     replans = frontmatter.text(before, "status") == "replan-draft"
     kept = {key: frontmatter.text(before, key) for key in _KEPT}
@@ -194,8 +192,7 @@ def _left_behind(job: Job, draft: Draft) -> tuple[str, ...]:
 
 
 def commit_whole(job: Job, draft: Draft) -> None:
-    """Reviewers are only sent to text that git has. Answers to single questions are committed with
-    the summary."""
+    """Reviewers see only text that git has. Answers to questions come with the summary."""
     step = job.facts.step
     if draft.artifact == STEP[step].artifact:
         commit_files(job, step_text.paths(job.workspace, step), f"draft {step}")

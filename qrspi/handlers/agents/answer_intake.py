@@ -1,5 +1,4 @@
-"""Take answers in as they come: files, manifest, ledger and audit under one hold of the run's
-lock."""
+"""Take answers in as they come, all that they change under one hold of the run's lock."""
 
 from __future__ import annotations
 
@@ -12,7 +11,7 @@ from qrspi.core.agents.spend import LedgerEntry
 from qrspi.core.errors import Halt, Refusal
 from qrspi.core.filenames import research_file
 from qrspi.core.hints import assert_never
-from qrspi.core.model import TESTS, Ask, AskKind, Problem
+from qrspi.core.model import TESTS, Problem
 from qrspi.core.pipeline import STEP
 from qrspi.core.records.audit_trail import Answer
 from qrspi.core.rounds import manifest as manifests
@@ -20,7 +19,7 @@ from qrspi.core.rounds.manifest import Dispatch
 from qrspi.handlers.agents import answer_files, ledger
 from qrspi.handlers.agents.answer_files import Draft, Score, Taken
 from qrspi.handlers.agents.assignments import Assignment
-from qrspi.handlers.agents.obtain_answer import Obtained
+from qrspi.handlers.agents.obtain_answer import DRAFTING, Obtained
 from qrspi.handlers.changes.change_set import look
 from qrspi.handlers.jobs import carry_out
 from qrspi.handlers.jobs.job import Job, Options, Performed
@@ -31,8 +30,8 @@ Outcome = Taken | Problem | None  # None: nobody waits for this answer any more
 
 
 class AnswerIntake:
-    """What has come from one fan-out so far. If config.md is broken meanwhile, the command ends,
-    and the answers stay in the dispatch folder until it is corrected."""
+    """What has come from one fan-out. If config.md breaks meanwhile, answers stay in their
+    folder."""
 
     def __init__(
         self,
@@ -53,8 +52,7 @@ class AnswerIntake:
 
     @property
     def used(self) -> int:
-        """How many answers were useful. An author that can write files writes its own and then says
-        so: the run goes on from that file."""
+        """An author that writes its own file only says so, and the run goes on from the file."""
         taken = sum(isinstance(outcome, Taken) for outcome in self._outcomes.values())
         return taken + self._by_hand
 
@@ -72,8 +70,7 @@ class AnswerIntake:
         )
 
     def put_back(self, orders: Iterable[Assignment], begun: Mapping[str, Record]) -> None:
-        """Agents that were not sent, because a budget is reached or the command was interrupted, or
-        that no worker had begun."""
+        """Agents that were not sent, or that no worker had begun."""
         listed = list(orders)
         with self._locked():
             job = look(self._workspace, self._options)
@@ -121,13 +118,13 @@ class AnswerIntake:
             case "verify":
                 return scores[got.order.place]
             case "author" | "research-question":
-                draft = answer_files.drafted(job.workspace, job.facts.step, _artifact(ask), text)
+                whole = STEP[ask.subject].artifact
+                path = whole if ask.kind == "author" else research_file(ask.target)
+                draft = answer_files.drafted(job.workspace, job.facts.step, path, text)
             case "fix":
                 draft = answer_files.fixed(job.workspace, job, text)
-            case "implement":
-                return _reported(job, got.order)
-            case "quality":
-                raise ValueError("verdicts are taken in by quality_reviews")
+            case "implement" | "quality":
+                raise ValueError(f"{ask.kind} is taken in elsewhere")
             case _:
                 assert_never(ask.kind)
         return draft if isinstance(draft, Problem) else self._put(job, got, draft)
@@ -144,8 +141,7 @@ class AnswerIntake:
         return taken
 
     def _keep(self, got: Obtained, state: State, problem: Problem | None = None) -> None:
-        """The next agent that is asked is told what was wrong with the answer. A text that somebody
-        else changed meanwhile is no fault of the answer."""
+        """A text that somebody else changed meanwhile is no fault of the answer."""
         why = problem.message if problem else ""
         told = why if problem and problem.code != "changed-meanwhile" else ""
         record = got.record._replace(state=state, problem=why, files={}, rejected=told)
@@ -160,7 +156,7 @@ class AnswerIntake:
             if isinstance(outcome, Taken):
                 files += outcome.files
                 notes += outcome.notes
-            elif outcome is None and got.order.ask.kind in _WITH_HANDS:
+            elif outcome is None and got.order.ask.kind in DRAFTING:
                 self._by_hand += 1
                 notes.append(f"{got.order.name}: its file is there; what it printed is kept beside")
             elif outcome is None:
@@ -191,20 +187,16 @@ class AnswerIntake:
         return fresh
 
 
-_WITH_HANDS: tuple[AskKind, ...] = ("author", "research-question", "fix")
-
-
 def _answers(pairs: Iterable[tuple[Obtained, Outcome]]) -> Iterator[Answer]:
     for got, outcome in pairs:
         if isinstance(outcome, Taken) and outcome.files and isinstance(got.reply, Reply):
-            record = got.record
-            by = record.worker
-            yield Answer(got.order.name, record.answer, outcome.files, record.job_id, by)
+            known = got.record
+            name, files = got.order.name, outcome.files
+            yield Answer(name, known.answer, files, known.job_id, known.worker)
 
 
 def _write_scores(job: Job, batch: Sequence[Obtained]) -> dict[str, Outcome]:
-    """All scores of a batch at once, by place, so that a fan-out of hundreds does not wait for
-    hundreds of syncs. A score that a host has written meanwhile stays."""
+    """All scores of a batch at once, since each write is a sync. A score of a host stays."""
     scores = {
         got.order.place: answer_files.score(
             job,
@@ -255,16 +247,12 @@ def performed(job: Job, files: tuple[str, ...], notes: tuple[str, ...]) -> Perfo
     return Performed(f"dispatch-{job.next.action}", job.next.step, job.next.round, files, notes)
 
 
-def _artifact(ask: Ask) -> str:
-    return STEP[ask.subject].artifact if ask.kind == "author" else research_file(ask.target)
-
-
 def _status(outcome: Taken | Problem) -> str:
     return outcome.status if isinstance(outcome, Taken) else "failed"
 
 
 def mark(job: Job, changes: Mapping[str, Mapping[str, str]]) -> None:
-    """Record in the round's manifest how its dispatches stand. An author has no round yet."""
+    """An author has no round yet."""
     loop = job.loop
     if loop is None or loop.manifest is None or not changes or loop.round != job.next.round:
         return

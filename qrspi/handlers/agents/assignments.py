@@ -68,7 +68,6 @@ class Assignment(NamedTuple):
 
     @property
     def place(self) -> str:
-        """Run-relative: the path of everything about this dispatch, without its extension."""
         return f"{self.folder}/{self.name}"
 
     @property
@@ -276,14 +275,9 @@ def _made(cast: _Cast, ask: Ask, role: Role, route: Route | Problem) -> Assignme
 
 
 def texts_now(job: Job) -> dict[str, str]:
-    files = {
-        path: job.workspace.read(path) for path in step_text.paths(job.workspace, job.facts.step)
-    }
-    return {
-        path: sha256(data).hexdigest()
-        for path, data in files.items()
-        if not isinstance(data, Fault)
-    }
+    paths = step_text.paths(job.workspace, job.facts.step)
+    read = ((path, job.workspace.read(path)) for path in paths)
+    return {path: sha256(data).hexdigest() for path, data in read if not isinstance(data, Fault)}
 
 
 def _with_second_try(cast: _Cast, order: Assignment) -> Assignment:

@@ -1,5 +1,4 @@
-"""Dispatches that workers have: how workers are reached, their messages about jobs that nobody
-waits for, how far the jobs are, and which can be taken back."""
+"""Dispatches that workers have: the way there, messages that came late, what can be taken back."""
 
 from __future__ import annotations
 
@@ -25,8 +24,7 @@ if TYPE_CHECKING:
 
 
 def mail(box: DispatchFolder, how: How) -> AbstractContextManager[RunMail | None]:
-    """The connection to workers; None with another executor. Messages that came while nobody
-    listened are taken in before anything is sent."""
+    """None with another executor. What came while nobody listened is taken in first."""
     if how.executor != "celery" or how.scripts:
         return nullcontext()
     # Imported here: only who has workers elsewhere speaks to a broker.
@@ -40,8 +38,7 @@ def mail(box: DispatchFolder, how: How) -> AbstractContextManager[RunMail | None
 
 
 def take_late(box: DispatchFolder, word: Word) -> None:
-    """An answer goes into the dispatch folder, as if it had come in time. A second answer to the
-    same job, or one to a job that was taken back, is dropped."""
+    """As if it had come in time. A second answer, or one to a job taken back, is dropped."""
     found = box.awaited(word.job)
     if found is None:
         return
@@ -79,8 +76,7 @@ _SHOWN = 5  # names on a line
 
 
 class Progress:
-    """Threads note steps, and the command's own thread tells them: one line for all that came
-    together."""
+    """Threads note steps; the command's own thread tells them, in one line for each kind."""
 
     def __init__(self) -> None:
         self._steps: SimpleQueue[Step] = SimpleQueue()
@@ -104,8 +100,7 @@ class Progress:
 def taken_back(
     mail: RunMail | None, box: DispatchFolder, sent: Iterable[Assignment]
 ) -> dict[str, bool]:
-    """By place, for those without an answer: whether a worker has begun. No worker begins with the
-    others after this."""
+    """By place, whether a worker has begun. No worker begins with the others after this."""
     known = {order.place: box.record(order.place) for order in sent}
     jobs = {
         at: one

@@ -1,5 +1,4 @@
-"""The agents that a run waits for: their prompts as files, so that a host finds them ready, and how
-far each agent is."""
+"""The agents that a run waits for: their prompts as files, and how far each agent is."""
 
 from __future__ import annotations
 
@@ -99,8 +98,7 @@ def _with_way_out(workspace: Workspace, problem: Problem) -> Problem:
 
 
 def prompted(workspace: Workspace) -> tuple[Waiting, ...]:
-    """All agents with a prompt, including those that may draft what the run expects from a
-    person."""
+    """Also agents that may draft what the run expects from a person."""
     job = _job(workspace)
     return _line(job, AS_CONFIGURED) if job else ()
 

@@ -32,8 +32,7 @@ def task_place(job: Job, key: str) -> tuple[TaskState, str]:
 
 
 def shown(job: Job, folder: str) -> tuple[Source, ...]:
-    """The files of the round's diff: in full as far as there is room, the others by name. An agent
-    with a file system opens those; an agent without one knows what it did not see."""
+    """The files of the round's diff: in full as far as there is room, the others by name."""
     diff = job.workspace.read(job.round_loop.paths.diff, DIFF_LIMIT)
     names = () if isinstance(diff, Fault) or not folder else files_in(diff)
     tree = DiskTree(folder)
@@ -51,8 +50,7 @@ def shown(job: Job, folder: str) -> tuple[Source, ...]:
 
 
 def files_in(diff: bytes) -> tuple[str, ...]:
-    """The files in a diff that exist afterwards, relative to the repository's root. Names that git
-    puts in quotes are left out."""
+    """The files that exist afterwards, from the root; not those that git puts in quotes."""
     names: list[str] = []
     heading = False
     for line in diff.split(b"\n"):
@@ -103,8 +101,7 @@ def _outcomes(job: Job, key: str) -> Iterator[str]:
 
 
 def evidence_paths(job: Job) -> tuple[str, ...]:
-    """For the step test: what the tests printed, the page about it, and what maps criteria to
-    tests."""
+    """What the tests printed, the page about it, and what maps criteria to tests."""
     from qrspi.core.code_steps import test_results
 
     number = test_results.highest(job.workspace)
@@ -123,8 +120,7 @@ def _acceptance(job: Job) -> tuple[str, ...]:
 
 
 def evidence(job: Job) -> tuple[Source, ...]:
-    """The same, with the diff, for an agent that opens no files. Only the end of a long file is
-    shown."""
+    """The same, with the diff, for an agent that opens no files; of a long file, its end."""
     named = (*evidence_paths(job), job.round_loop.paths.diff)
     read = ((path, job.workspace.read(path, EVIDENCE_LIMIT)) for path in named)
     return tuple(

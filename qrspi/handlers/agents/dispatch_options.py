@@ -41,5 +41,4 @@ class Listener(Protocol):
     def ended(self, name: str, problem: Problem | None) -> None: ...
 
     def cut_off(self, run: str, calls: int, going_on: int) -> None:
-        """How many calls were under way when the command was interrupted and ended with it, and how
-        many continue elsewhere."""
+        """How many calls ended with an interrupted command, and how many continue elsewhere."""

@@ -16,8 +16,8 @@ from qrspi.core.agents.model_choice import Route
 from qrspi.core.agents.transports import TRACES
 from qrspi.core.config import problems as config_problems
 from qrspi.core.config import reader as configs
-from qrspi.core.derivation.derive import Survey, survey
-from qrspi.core.errors import Halt, Refusal, refused
+from qrspi.core.derivation.derive import survey
+from qrspi.core.errors import Halt, Refusal
 from qrspi.core.gates.quality.task_spec import Spec
 from qrspi.core.hints import Protocol
 from qrspi.core.model import Ask, Next, Problem
@@ -77,8 +77,6 @@ class Intake(Protocol):
 
 
 class Errand(NamedTuple):
-    """Agents that somebody wants in addition to those that the run waits for."""
-
     step: str  # which budget and which folder it belongs to
     asks: tuple[Ask, ...]
     intake: Callable[[Workspace, Options, DispatchFolder, frozenset[tuple[str, int]]], Intake]
@@ -133,15 +131,14 @@ class Dispatcher(NamedTuple):
     noted: set[str]  # what is said only once, however many fan-outs there are
 
     def finish(self) -> None:
-        """What a killed command had begun to write."""
         with self.workspace.locked(self.options.lock_timeout, self.options.command):
-            if job := self._job(survey(self.workspace)):
+            if job := self._job():
                 unused_answers.finish(job, self.box)
 
     def fan_out(self) -> FanOut | None:
         """Send everybody the run waits for; None when it waits for no agent that can be sent."""
         with self.workspace.locked(self.options.lock_timeout, self.options.command):
-            job = self._job(survey(self.workspace))
+            job = self._job()
             if job is None or job.next.who != "agent" or not job.next.asks:
                 return None
             chosen = self._chosen(job)
@@ -174,20 +171,18 @@ class Dispatcher(NamedTuple):
         return intake
 
     def _errand_job(self, errand: Errand) -> Job:
-        surveyed = survey(self.workspace)
-        if surveyed.facts is None:
-            raise refused(*surveyed.state.errors)
+        job = Job.of(self.workspace, survey(self.workspace), self.options)
         asking = Next("decide", "agent", "", (), step=errand.step, asks=errand.asks)
-        return Job(self.workspace, surveyed.facts, None, asking, self.options)
+        return job._replace(next=asking, loop=None)
 
-    def _job(self, surveyed: Survey) -> Job | None:
+    def _job(self) -> Job | None:
+        surveyed = survey(self.workspace)
         if surveyed.facts is None or surveyed.state.closed:
             return None
         return Job.of(self.workspace, surveyed, self.options)
 
     def _chosen(self, job: Job, drafts: Mapping[str, Spec] | None = None) -> Assignments:
-        """Whom to send. If one agent cannot be sent, everything stops before anything is paid
-        for."""
+        """If one agent cannot be sent, everything stops before anything is paid for."""
         chosen = assignments(job, self.sending.how, drafts)
         if self.sending.only:
             chosen = _only(job, chosen, self.sending.only)
@@ -242,7 +237,6 @@ class Dispatcher(NamedTuple):
         return AnswerIntake(self.workspace, self.options, self.box, known.calls)
 
     def _begun(self, job: Job, ours: list[Assignment], context: FanOutContext) -> Ledger:
-        """What was spent before this."""
         known = unused_answers.settle(job, self.box)
         self.budget.count(job.next.step, known.entries)
         begin_all((order for order in ours if not is_stored(order, context)), context)
@@ -287,8 +281,7 @@ class Dispatcher(NamedTuple):
         context: FanOutContext,
         intake: Intake,
     ) -> None:
-        """A call under way may cost money even if its answer is lost, so it goes on the ledger. A
-        job at a broker is not lost: it counts when its answer is taken in."""
+        """A call under way may cost money, so it goes on the ledger; a broker's job is not lost."""
         sent = [order for order in waiting if order.place not in unsent]
         going_on = at_workers.taken_back(self.wire.mail, self.box, sent)
         back = [order for order in sent if order.place in going_on and not going_on[order.place]]

@@ -1,5 +1,4 @@
-"""An agent's answer that somebody hands to the engine. It is judged like an answer that the engine
-asked for: refused with every reason, or written."""
+"""An agent's answer that somebody hands in: judged like one that the engine asked for."""
 
 from __future__ import annotations
 

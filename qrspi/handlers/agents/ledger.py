@@ -29,7 +29,6 @@ class Ledger(NamedTuple):
 
     @property
     def calls(self) -> frozenset[tuple[str, int]]:
-        """Which calls are on it: a job, and the number of the attempt."""
         return frozenset((one.job, one.attempt) for one in self.entries if one.job)
 
 
@@ -99,8 +98,7 @@ class Spending(NamedTuple):
 
 
 def unanswered(tree: DiskTree, known: Ledger) -> int:
-    """Calls that were sent, without an answer and without an entry: they are under way, or their
-    command was killed."""
+    """Calls without an answer and without an entry: under way, or their command was killed."""
     sent = dispatch_folder.unanswered(tree.path)
     return sum((one.job_id, one.attempt) not in known.calls for one in sent)
 
@@ -120,8 +118,7 @@ def spending(tree: DiskTree, known: Ledger) -> Spending:
 
 
 class RunBudget:
-    """Asked before each call. Calls under way count at once. Their cost is known when they end, so
-    the other limits can be exceeded by what is under way."""
+    """Calls under way count at once; their cost is known later, and may exceed the other limits."""
 
     def __init__(self, config: Config, command: Limits) -> None:
         self._config = config
@@ -138,7 +135,6 @@ class RunBudget:
         self._totals = [self._totals[0], spend.total(listed), spend.total(of_step)]
 
     def admit(self) -> Problem | None:
-        """Count a call as under way, or say why it cannot be made."""
         with self._guard:
             for bound, totals in zip(self._bounds, self._totals, strict=True):
                 counted = totals._replace(calls=totals.calls + self._under_way)
@@ -148,7 +144,6 @@ class RunBudget:
             return None
 
     def take_back(self) -> None:
-        """The call was not made."""
         with self._guard:
             self._under_way -= 1
 
@@ -161,6 +156,5 @@ class RunBudget:
 
     @property
     def blind(self) -> bool:
-        """Whether money is limited although the cost of some call is unknown."""
         limited = any(bound.limits.usd is not None for bound in self._bounds)
         return limited and any(totals.unpriced for totals in self._totals)

@@ -22,14 +22,11 @@ from qrspi.world.agents.dispatch_context import DispatchContext
 from qrspi.world.agents.dispatch_folder import DispatchFolder
 from qrspi.world.agents.request import UNMADE, Answer, Request
 from qrspi.world.consent import permits
-from qrspi.world.consent.permits import Permit
 
 DRAFTING: tuple[AskKind, ...] = ("author", "research-question", "fix")
 
 
 class FanOutContext(NamedTuple):
-    """What threads of a fan-out need to send, shared by all of them."""
-
     run: str
     mailbox: DispatchFolder
     wire: DispatchContext
@@ -60,8 +57,7 @@ def obtain(order: Assignment, context: FanOutContext) -> Obtained:
 
 
 def _asked_again(first: Obtained, sparse: str, context: FanOutContext) -> Obtained:
-    """Ask the trusted model once more for research with too few sources. Until it has answered, the
-    first answer stays where it is and is not paid for again."""
+    """Until the trusted model has answered, the first answer stays, and is not paid for again."""
     again = first.order.again
     if again is None or isinstance(again, Problem):
         return first._replace(reply=_no_second_try(first.order, sparse, again, context.run))
@@ -185,8 +181,7 @@ _READING = threading.RLock()
 
 
 def _captured(order: Assignment, answer: Answer, context: FanOutContext) -> tuple[Answer, str]:
-    """On disk, with its hash, before anybody reads it. Half an answer must never pass for a whole
-    one."""
+    """On disk, with its hash, before anybody reads it: half an answer never passes for one."""
     answer = answer._replace(data=redaction.without(answer.data, context.wire.keys))
     if answer.problem is not None:
         return answer, ""
@@ -259,7 +254,7 @@ def _begun(order: Assignment, context: FanOutContext) -> Record:
 
 
 def _request(order: Assignment, record: Record, context: FanOutContext) -> Request:
-    box, place = context.mailbox, order.place
+    box, place, named = context.mailbox, order.place, order.means.named
 
     def launched(job: str, ticket: str) -> None:
         box.keep(place, record._replace(broker_job=job, ticket=ticket))
@@ -278,10 +273,10 @@ def _request(order: Assignment, record: Record, context: FanOutContext) -> Reque
         means=order.means,
         model=record.model,
         directory=order.directory or context.directory,
-        permit=_permit(order, context),
+        permit=permits.permit(context.directory, context.run, named) if named else None,
         trusted=context.trusted,
-        run=context.mailbox.path,
-        result_file=context.mailbox.result_file(order.place),
+        run=box.path,
+        result_file=box.result_file(place),
         broker_job=record.broker_job,
         launched=launched,
         started=started,
@@ -291,8 +286,7 @@ def _request(order: Assignment, record: Record, context: FanOutContext) -> Reque
 
 
 def _settled(order: Assignment, context: FanOutContext) -> Answer | None:
-    """How a job of an earlier command ended, if its answer came before this command waited for
-    it."""
+    """How a job of an earlier command ended, if its answer came before it was waited for."""
     known = context.mailbox.record(order.place)
     if known is None or not known.broker_job:
         return None
@@ -300,11 +294,6 @@ def _settled(order: Assignment, context: FanOutContext) -> Answer | None:
         return Answer(problem=Problem("worker-lost", known.problem))
     data = context.mailbox.answer(order.place, known) if known.answer else None
     return Answer(data, reply=known.reply, worker=known.worker) if data is not None else None
-
-
-def _permit(order: Assignment, context: FanOutContext) -> Permit | None:
-    named = order.means.named
-    return permits.permit(context.directory, context.run, named) if named else None
 
 
 def _read(kind: Kind, answer: Answer, context: FanOutContext) -> Reply | Problem:

@@ -1,5 +1,4 @@
-"""Fill in what each agent is told: parameters from the run's files, and texts for agents that
-print."""
+"""What each agent is told: parameters, and texts for agents that print."""
 
 from __future__ import annotations
 
@@ -288,8 +287,7 @@ def _question(job: Job, name: str) -> Question:
 def _for_author(
     job: Job, agent: Agent, question: Question | None, said: tuple[str, ...]
 ) -> tuple[Source, ...]:
-    """What an author works from, including its own earlier text, which may only need corrections.
-    An agent that answers a question for the first time sees only the question."""
+    """An agent that answers a question for the first time sees only the question."""
     if question:
         before = _sources(job.workspace, (question.file, *said)) if said else ()
         return tuple(
@@ -347,8 +345,7 @@ def _diff(job: Job, path: str) -> str:
 
 
 def _diff_texts(job: Job, *, travels: bool) -> tuple[Source, ...]:
-    """The diffs themselves, for an agent that is given no path. Facts are shown whole, so that only
-    what changed in them says more, and without the run's folder, whose name would tell."""
+    """For an agent without paths. The run's folder is left out of facts: its name would tell."""
     apart = job.facts.step == _APART
     if job.loop is None or not (travels or apart):
         return ()

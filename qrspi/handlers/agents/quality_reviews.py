@@ -15,7 +15,6 @@ from qrspi.core.gates.quality import judgement as judgements
 from qrspi.core.gates.quality.judgement import Judgement
 from qrspi.core.gates.quality.quality_gate import STEP, asked
 from qrspi.core.model import Next, Problem
-from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.tree import Fault
 from qrspi.handlers.agents import ledger
 from qrspi.handlers.agents.assignments import Assignment, assignments
@@ -32,22 +31,11 @@ from qrspi.world.runs.workspace import Workspace
 AT_ONCE = 5
 
 
-class Reviewed(NamedTuple):
-    """What came of sending reviewers, by task."""
-
-    judgements: Mapping[str, Judgement] = {}
-    failures: Mapping[str, Problem] = {}  # nobody answered, or nothing that can be read
-    unwritten: Mapping[str, Problem] = {}  # verdicts that could not be written into their task
-    held: tuple[str, ...] = ()  # whose prompts wait for a host
-    stopped: Problem | None = None
-
-
 def review(
     dispatcher: Dispatcher, wanted: Sequence[Wanted], drafts: Iterable[str] = ()
-) -> Reviewed:
+) -> VerdictIntake:
     by_task = {one.spec.key: one for one in wanted}
     unsaved = frozenset(drafts)
-
     errand = Errand(
         step=STEP,
         asks=tuple(map(asked, by_task)),
@@ -57,13 +45,7 @@ def review(
     )
     took = dispatcher.send(errand)
     assert isinstance(took, VerdictIntake)
-    return Reviewed(
-        judgements=took.judgements,
-        failures=took.failures,
-        unwritten=took.unwritten,
-        held=took.held,
-        stopped=took.stopped,
-    )
+    return took
 
 
 class VerdictIntake:
@@ -82,11 +64,11 @@ class VerdictIntake:
         self._known = known  # the calls that are on the ledger already
         self._wanted = wanted
         self._drafts = drafts
-        self.judgements: dict[str, Judgement] = {}
-        self.failures: dict[str, Problem] = {}
-        self.unwritten: dict[str, Problem] = {}
+        self.judgements: dict[str, Judgement] = {}  # by task, like the others
+        self.failures: dict[str, Problem] = {}  # nobody answered, or nothing that can be read
+        self.unwritten: dict[str, Problem] = {}  # verdicts that could not be written into the task
         self.stopped: Problem | None = None
-        self.held: tuple[str, ...] = ()
+        self.held: tuple[str, ...] = ()  # whose prompts wait for a host
 
     def put_back(self, orders: Iterable[Assignment], begun: Mapping[str, Record]) -> None:
         places = [one.place for one in orders if one.place in begun]

@@ -1,5 +1,4 @@
-"""Try role texts on agents: prompts about planted faults, sent over a run's own transports, and the
-score of the answers."""
+"""Try role texts on agents: prompts about planted faults, and the score of the answers."""
 
 from __future__ import annotations
 
@@ -74,8 +73,7 @@ def _role(name: str, run: str, project: str) -> Role:
 
 
 def place(asked: Question, folder: str) -> str:
-    """Where the files of a question lie: each has a folder of its own, so that whoever checks one
-    claim does not come upon another about the same text."""
+    """A folder for each question, so that whoever checks one claim sees no other about the text."""
     return f"{folder}/{_MATERIAL}/{asked.name}"
 
 
@@ -249,8 +247,7 @@ class Sender(NamedTuple):
         )
 
     def _taken(self, heard: Iterable[_Heard]) -> Iterator[Problem]:
-        """An answer is a file before its cost is on the ledger, so a kill in between asks nobody
-        twice."""
+        """An answer is a file before its cost is on the ledger: a kill asks nobody twice."""
         batch = tuple(heard)
         texts = {
             f"{one.order.name}.md": one.reply.text.encode()

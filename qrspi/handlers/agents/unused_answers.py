@@ -105,8 +105,7 @@ def _places(job: Job, folder: str, number: int = 0) -> Iterator[tuple[str, int]]
 
 
 def _is_answered(job: Job, box: DispatchFolder, unused: _Unused) -> bool:
-    """Whether the newest round has the files that this answer would have become, and somebody was
-    asked for it."""
+    """Whether the newest round has the files of this answer, and somebody was asked for it."""
     loop = job.loop
     if loop is None or unused.round != loop.round:
         return False
@@ -120,8 +119,7 @@ def _is_answered(job: Job, box: DispatchFolder, unused: _Unused) -> bool:
 
 
 def _put_on_record(job: Job, box: DispatchFolder, unused: _Unused) -> None:
-    """A kill came between the files of an answer and the trail. A file counts as dispatched only if
-    the answer gives exactly this file."""
+    """A file counts as dispatched only if the answer gives exactly this file."""
     record = unused.record
     reply = replies.parse(record.reply, box.answer(unused.place, record) or b"")
     made = () if isinstance(reply, Problem) else _files(job, record, reply.text)

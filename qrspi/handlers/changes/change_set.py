@@ -69,15 +69,15 @@ def look(workspace: Workspace, options: Options) -> Job:
 
 @contextmanager
 def deciding(workspace: Workspace, options: Options, verb: str) -> Iterator[Job]:
-    """The run, held until the decision is carried out. What was read before it was held does not
-    count."""
+    """The run, held and read anew, until the decision is carried out."""
     with workspace.locked(options.lock_timeout, f"qrspi {verb}"):
         yield look(workspace, options)
 
 
 def carry_out(job: Job, change: ChangeSet) -> Done:
     """On a locked run. The trail is written before the commit, since a hook may refuse that."""
-    repo = _repository(job, change)
+    commits_it = change.message and job.commits
+    repo = repository.find(job.workspace.path) if commits_it else None
     if repo:
         commits.check_ready(repo, change.handler)
     done = _written(job, change)
@@ -97,14 +97,7 @@ def _written(job: Job, change: ChangeSet) -> Performed:
     return done
 
 
-def _repository(job: Job, change: ChangeSet) -> Repo | None:
-    if not change.message or not job.commits:
-        return None
-    return repository.find(job.workspace.path)
-
-
 def write(workspace: Workspace, edit: Edit) -> tuple[Problem, ...]:
-    """Notes about a log that a line was added to."""
     match edit.kind:
         case "append":
             return workspace.append(edit.path, edit.data)
@@ -137,8 +130,7 @@ def _commit(job: Job, change: ChangeSet, repo: Repo) -> str | None:
 
 
 def _signature(job: Job, change: ChangeSet) -> tuple[str, ...]:
-    """The signature of a round that is committed together with a decision, so that a clone knows it
-    as the engine's."""
+    """Of a round that is committed with a decision: a clone then knows it as the engine's."""
     loop = job.loop
     if loop is None or loop.opening != "opened" or loop.subject.reviews not in change.covers:
         return ()
@@ -155,14 +147,8 @@ def mark(tree: Tree, step: str) -> Mark:
 
 
 def on_record(job: Job, decided: Record, named: str = "") -> Edit:
-    """What was decided, by whom, when and where. A name that somebody gave stands beside what git
-    and the machine say, and never replaces it."""
-    return all_on_record(job, (decided,), named)
-
-
-def all_on_record(job: Job, decided: Iterable[Record], named: str = "") -> Edit:
-    """Several decisions of one person in one write."""
-    return signed(job.workspace, job.options.actor, decided, named)
+    """A name that somebody gave stands beside what git and the machine say."""
+    return signed(job.workspace, job.options.actor, (decided,), named)
 
 
 def signed(workspace: Workspace, surface: str, decided: Iterable[Record], named: str = "") -> Edit:
@@ -214,8 +200,7 @@ def decision(job: Job, event: str, key: str, number: int, edit: Edit | None = No
 
 
 def is_newest_record(job: Job, event: str, marked: Mark) -> bool:
-    """Whether the step's newest record says exactly this, left by a command that was killed after
-    it was written."""
+    """Whether it says exactly this, left by a command that was killed after it."""
     entry = approvals.newest(job.facts.records, marked.step)
     if entry is None or (entry.event, entry.round) != (event, marked.round):
         return False
@@ -226,8 +211,7 @@ def is_newest_record(job: Job, event: str, marked: Mark) -> bool:
 
 
 def is_own_newest_approval(job: Job, marked: Mark, named: str) -> bool:
-    """Whether it approves exactly this, made by the present person: one person's yes never
-    stands for another's."""
+    """One person's yes never stands for another's."""
     if not is_newest_record(job, "approve", marked):
         return False
     entry = approvals.newest(job.facts.records, marked.step)
@@ -253,14 +237,12 @@ def content(tree: Tree, path: str) -> bytes:
 
 def with_fields(data: bytes, fields: dict[str, str], path: str) -> bytes:
     for key, value in fields.items():
-        edited = accepted(writer.set_field(data, key, value, path))
-        data = edited
+        data = accepted(writer.set_field(data, key, value, path))
     return data
 
 
 def to_draft(tree: Tree, step: str) -> tuple[Edit, ...]:
-    """The step's artifact first, since its status is what lets a run go on; then what was approved
-    with it."""
+    """The step's artifact first, since its status is what lets a run go on."""
     edits = (_draft(tree, path) for path in approved_together(tree, step))
     return tuple(edit for edit in edits if edit)
 
@@ -288,13 +270,9 @@ def task_files(tree: Tree) -> tuple[str, ...]:
 
 def texts(job: Job, step: str) -> tuple[str, ...]:
     """The artifact and its companions; in git also a companion that was deleted."""
-    subject = subject_of(step)
-    repo = repository.find(job.workspace.path)
-    return (
-        review_target.files(job.workspace, subject, repo)
-        if repo
-        else step_text.paths(job.workspace, step)
-    )
+    if repo := repository.find(job.workspace.path):
+        return review_target.files(job.workspace, subject_of(step), repo)
+    return step_text.paths(job.workspace, step)
 
 
 def is_behind(job: Job, path: str) -> bool:
@@ -306,8 +284,7 @@ def is_behind(job: Job, path: str) -> bool:
 
 
 def uncommitted(job: Job, steps: Iterable[str], *, approved: bool) -> tuple[str, ...]:
-    """Of these steps, those whose approval, or return to draft, git does not have completely
-    yet."""
+    """Of these steps, those whose approval, or return to draft, git lacks in part."""
     artifacts = {step: STEP[step].artifact for step in steps}
     repo = repository.find(job.workspace.path)
     if repo is None or not job.commits or not artifacts:
@@ -328,8 +305,7 @@ def in_git(job: Job) -> bool:
 
 
 def commit_files(job: Job, paths: Sequence[str], what: str, link: str = "for") -> str | None:
-    """Commit these paths together with the engine's own files. There is no commit outside git, when
-    a person commits by hand, and when HEAD already has everything."""
+    """With the engine's own files. None outside git, or when a person commits by hand."""
     repo = repository.find(job.workspace.path)
     if repo is None or not job.commits:
         return None

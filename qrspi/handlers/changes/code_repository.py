@@ -1,5 +1,4 @@
-"""Where code is worked on: the repository, its feature branch, the names of branches and work
-trees."""
+"""Where code is worked on: its repository, its feature branch, its work trees."""
 
 from __future__ import annotations
 
@@ -50,7 +49,6 @@ class Workplace(NamedTuple):
         return worktrees.place(self.repo, self.folder, *key.split("/"))
 
     def shown(self, key: str) -> str:
-        """The work tree as records name it: relative to the repository."""
         return f"{worktrees.FOLDER}/{self.folder}/{key}"
 
 
@@ -73,8 +71,7 @@ def _absolute(project: str, place: str) -> str:
 
 
 def outside_of(project: str, place: str) -> Named | None:
-    """What `code_path` needs: a folder outside, or a repository that is not the project's own. A
-    `.git` in a folder of the project can be a file that leads to any other repository."""
+    """What `code_path` needs. A `.git` inside the project can lead to any other repository."""
     if outside := permits.folder_outside(project, place):
         return outside
     repo = repository.find(_absolute(project, place))
@@ -120,9 +117,8 @@ def find(job: Job) -> Workplace:
 
 
 def folder(job: Job) -> str:
-    """The slug, or the whole name where another run has the same slug. A run keeps the name it
-    began with."""
-    if kept := _kept(job.workspace, "reviews/tasks"):
+    """The slug, or the whole name where another run has it too. A run keeps what it began with."""
+    if kept := _kept(job.workspace):
         return kept
     slug = slug_of(job.run)
     around = job.workspace.path.rpartition("/")[0]
@@ -131,12 +127,9 @@ def folder(job: Job) -> str:
     return job.run if any(locate.is_run(f"{around}/{name}") for name in same) else slug
 
 
-def _kept(tree: Tree, path: str) -> str:
-    for entry in entries(tree, path):
-        if entry.kind != "dir":
-            continue
-        key = f"{path}/{entry.name}".removeprefix("reviews/tasks/")
-        start = task_records.start(tree, key)
+def _kept(tree: Tree) -> str:
+    for entry in entries(tree, "reviews/tasks"):
+        start = task_records.start(tree, entry.name) if entry.kind == "dir" else None
         if isinstance(start, Start):
             return start.worktree.split("/")[1]
     return ""

@@ -19,16 +19,14 @@ _ALWAYS = ("config.md", approvals.FILE, CASCADES, MARKER, CLOSED)
 
 
 class Own(NamedTuple):
-    """Paths to give to git, which takes what differs from HEAD, and the lines by which the commit
-    says which manifests in it are the engine's."""
+    """Paths to give to git, and the lines that say which manifests in them are the engine's."""
 
     paths: tuple[str, ...]
     signatures: tuple[str, ...] = ()
 
 
 def find(tree: Tree, repo: Repo) -> Own:
-    """Files with the engine's own names, config.md, and the rounds that the engine opened with all
-    that was answered in them: a round's diff without its folder reads as a round that was lost."""
+    """A round's diff without its folder reads as a round that was lost, so rounds go as a whole."""
     top = (entry.name for entry in entries(tree, "") if is_own_at_top(entry.name))
     folders = tuple(_rounds(tree, "reviews"))
     known = _on_record(repo, folders)

@@ -33,8 +33,6 @@ class Files(NamedTuple):
 
 
 class Branch(NamedTuple):
-    """Everything that a branch adds, as committed."""
-
     repo: Repo
     tip: str  # the commit that is reviewed
     base: Ref
@@ -84,8 +82,7 @@ def _feature(job: Job) -> Branch | None:
 
 
 def _merged(job: Job) -> Branch | None:
-    """What the tests ran over. On the base branch itself, only what was made since the plan was
-    approved."""
+    """What the tests ran over. On the base branch itself, only what is newer than the plan."""
     feature = _feature(job)
     if feature is None or feature.base != refs.empty_tree(feature.repo):
         return feature
@@ -99,8 +96,7 @@ _COMMIT = re.compile("[0-9a-f]{40,64}")
 
 
 def runs_in(repo: Repo, job: Job) -> str:
-    """Where the runs lie, if they share the repository with the code. Their files were reviewed
-    step by step, and are larger than all the code."""
+    """Where the runs lie: their files were reviewed step by step, and outweigh the code."""
     runs = job.workspace.path.rpartition("/")[0]
     inside = os.path.relpath(os.path.realpath(runs), repo.root)
     return "" if inside.startswith("..") or inside == "." else inside
@@ -121,7 +117,6 @@ def _task(job: Job, subject: Subject) -> Branch | None:
 
 
 def _reported(job: Job, subject: Subject) -> tuple[Start, Report] | None:
-    """None when the engine did not start the task, or nothing was reported about it."""
     start = task_records.start(job.workspace, subject.key)
     report = task_records.report(job.workspace, subject.key)
     for record in (start, report):
@@ -228,14 +223,23 @@ def tracked(target: Target | None) -> Target | None:
 
 
 def emit(job: Job, target: Target, file: str, decision: Decision) -> DiffResult:
-    chosen = ref(job, target, decision)
+    return _emitted(job, target, file, ref(job, target, decision))
+
+
+def emit_since(job: Job, target: Target, file: str, known: Reviewed) -> DiffResult:
+    return _emitted(job, target, file, known.ref, known.paths)
+
+
+def _emitted(
+    job: Job, target: Target, file: str, base: Ref, gone: tuple[str, ...] = ()
+) -> DiffResult:
+    run = job.workspace.path
     match target:
         case Files():
-            run = job.workspace.path
-            return diffs.emit(target.repo, run, file, chosen, target.paths, target.entries)
+            paths = tuple(dict.fromkeys((*target.paths, *gone)))
+            return diffs.emit(target.repo, run, file, base, paths, target.entries)
         case Branch():
-            run, left_out = job.workspace.path, target.without
-            return diffs.emit_branch(target.repo, run, file, chosen, target.tip, left_out)
+            return diffs.emit_branch(target.repo, run, file, base, target.tip, target.without)
         case _:
             assert_never(target)
 
@@ -273,19 +277,6 @@ def _text_in(repo: Repo, commit: str, subject: Subject) -> dict[str, bytes]:
     ]
     texts = ((name, commits.content(repo, commit, name)) for name in names)
     return {name: data for name, data in texts if data is not None}
-
-
-def emit_since(job: Job, target: Target, file: str, known: Reviewed) -> DiffResult:
-    run = job.workspace.path
-    match target:
-        case Files():
-            paths = tuple(dict.fromkeys((*target.paths, *known.paths)))
-            return diffs.emit(target.repo, run, file, known.ref, paths, target.entries)
-        case Branch():
-            left_out = target.without
-            return diffs.emit_branch(target.repo, run, file, known.ref, target.tip, left_out)
-        case _:
-            assert_never(target)
 
 
 def no_work_tree(job: Job, subject: Subject) -> Refusal:

@@ -26,8 +26,7 @@ class TaskBase(NamedTuple):
 
 
 def find(job: Job, key: str, start: Start, tip: str) -> TaskBase:
-    """The older of the recorded commit and the one that git gives. Refused when the tip does not
-    descend from it."""
+    """The older of the recorded commit and git's; refused when the tip does not descend from it."""
     # Not in the task's own work tree, where the feature branch would be the task's.
     repo = code_repository.repository_of(job)
     recorded = refs.resolve(repo, start.base_commit)
@@ -47,8 +46,7 @@ def find(job: Job, key: str, start: Start, tip: str) -> TaskBase:
 
 
 def _parting(job: Job, repo: Repo, key: str, tip: str) -> str | None:
-    """Where the work left its planned base, or else the feature branch; reviewers then see more
-    than they need. None when git knows neither."""
+    """Where the work left its planned base, or else the feature branch: then more is shown."""
     origins = filter(None, _origins(job, repo, _item(job, key), tip))
     found = (refs.merge_base(repo, origin, tip) for origin in origins)
     return next(filter(None, found), None)
@@ -72,8 +70,7 @@ def _origins(job: Job, repo: Repo, item: Item | None, tip: str) -> Iterator[str 
 
 
 def _has_parents(job: Job, repo: Repo, item: Item, feature: str) -> bool:
-    """Whether everything that the task builds on is merged: such a task starts from the feature
-    branch."""
+    """A task whose parents are all merged starts from the feature branch."""
     if item.base.kind == "feature":
         return False
     found = [_reported(job, repo, key) for key in parts(batch.read(job.facts).plan, item.base.name)]
@@ -104,8 +101,7 @@ def _stage(job: Job, repo: Repo, name: str) -> str | None:
 
 
 def has_own_words(repo: Repo, commit: str, parts: Sequence[str], *besides: str) -> bool:
-    """Whether it is more or less than a merge of these: it has commits of its own, or differs from
-    one part by something that the others do not contain."""
+    """It has commits of its own, or differs from a part by what no other part contains."""
     if refs.has_own_work(repo, commit, (*parts, *besides)):
         return True
     return any(_unseen(repo, part, commit, [one for one in parts if one != part]) for part in parts)

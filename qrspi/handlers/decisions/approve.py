@@ -54,8 +54,7 @@ class Standing(NamedTuple):
 
 
 def step_of(job: Job, word: str | None) -> str:
-    """The step that is meant: the current one, unless an approval was cut off before its commit,
-    which comes first."""
+    """The current step, unless an approval was cut off before its commit, which comes first."""
     if word:
         return word
     last = next((r for r in reversed(job.facts.records) if r.event in ABOUT_STEPS), None)
@@ -140,15 +139,18 @@ def plan_for(job: Job, current: Standing, consent: Consent) -> ChangeSet:
 
 def statuses(job: Job, step: str) -> tuple[Edit, ...]:
     """The writes that approve a step: with a plan its tasks first, and the step's own mark last."""
-    edits = list(_plan_gates(job)) if step == "plan" else []
+    edits: list[Edit] = []
+    if step == "plan":
+        if problem := audit.objection(job):
+            raise Refusal(problem)
+        edits += _approved_tasks(job).edits
     edits += _phase_marker(job) if step == "test" else []
     edits += [edit for edit in (_artifact(job, step),) if edit]
     return tuple(edits)
 
 
 def _phase_marker(job: Job) -> list[Edit]:
-    """The marker that asks for a replan. It is there before the last step is approved. There is
-    none after the last phase, and none where phases were never planned."""
+    """It asks for a replan. There is none after the last phase, or without planned phases."""
     phasing = job.workspace.read(STEP["phasing"].artifact)
     if isinstance(phasing, Fault) or phases.is_last(phasing, job.facts.phase):
         return []
@@ -159,16 +161,13 @@ def _phase_marker(job: Job) -> list[Edit]:
     return [Edit("create", MARKER, what, text.encode())]
 
 
-def _plan_gates(job: Job) -> tuple[Edit, ...]:
-    if problem := audit.objection(job):
-        raise Refusal(problem)
-    return _approved_tasks(job).edits
-
-
 def _approved_tasks(job: Job) -> Approved:
     tree, paths = job.workspace, change_set.task_files(job.workspace)
     for path in paths:
-        _refuse_invalid(job, path)
+        status, problem = frontmatter.status(tree.head(path), path)
+        if status == "invalid" and problem:
+            text = f"{problem.message}; correct it before the plan is approved"
+            raise Refusal(problem._replace(message=text))
     if not quality_approval.is_on(job):
         fields = {"status": "approved"}
         edits = (change_set.set_fields(tree, path, fields, "status: approved") for path in paths)
@@ -232,8 +231,7 @@ def lacks_commit(job: Job, step: str) -> bool:
 
 
 def uncommitted(job: Job, steps: Iterable[str]) -> tuple[str, ...]:
-    """Of these steps, those approved here, by a record that fits the text, but not completely in
-    git."""
+    """Of these steps, those approved here, by a record that fits the text, but not in git."""
     if not change_set.in_git(job):
         return ()
     approved = [
@@ -269,13 +267,6 @@ def covered(job: Job, step: str) -> tuple[str, ...]:
     return (*change_set.texts(job, step), STEP[step].reviews, *_WITH_CODE.get(step, ()))
 
 
-def _refuse_invalid(job: Job, path: str) -> None:
-    status, problem = frontmatter.status(job.workspace.head(path), path)
-    if status == "invalid" and problem:
-        text = f"{problem.message}; correct it before the plan is approved"
-        raise Refusal(problem._replace(message=text))
-
-
 def _artifact(job: Job, step: str) -> Edit | None:
     fields = _phase_start(job) if step == "plan" else {}
     fields["status"] = "approved"
@@ -284,8 +275,7 @@ def _artifact(job: Job, step: str) -> Edit | None:
 
 
 def _phase_start(job: Job) -> dict[str, str]:
-    """The commit and the branch on which this phase's plan was approved. A plan that is approved
-    again within the phase keeps its start."""
+    """A plan that is approved again within the phase keeps its start."""
     repo = code_repository.repository_or_none(job)
     if repo is None:
         return {}
@@ -300,8 +290,7 @@ def _phase_start(job: Job) -> dict[str, str]:
 
 
 def _onto(job: Job, repo: Repo, here: str) -> str:
-    """The default branch is recorded only when a person has named it; otherwise the field stays
-    open."""
+    """The default branch is recorded only when a person has named it."""
     named = job.facts.config.feature_branch
     if named is None and here == refs.default_branch(repo):
         return "null"
@@ -355,7 +344,6 @@ def _shipped_edit(job: Job, who: str, reason: str) -> tuple[Edit, ...]:
 
 
 def _tests_later(facts: Facts) -> str:
-    """The person who approves a plan is told which command will run the tests of the result."""
     command = facts.config.said_of_tests
     if command == NO_TESTS:
         return "no command runs the tests of this run: gates.test_command in config.md is none"

@@ -123,9 +123,6 @@ def _record(job: Job, loop: Loop, entry: CascadeEntry) -> Edit:
 
 
 def unfinished(job: Job, *, ask_git: bool) -> bool:
-    """Whether a cascade of any step was cut off after its approval."""
-    if FILE not in job.facts.names:
-        return False
     return _unrecorded(job) is not None or (ask_git and _uncommitted(job) != "")
 
 

@@ -79,8 +79,6 @@ def _lines(tree: Tree, place: citations.Citation) -> list[str]:
 
 
 class _With(TreeOver):
-    """The run with another list of comments."""
-
     def __init__(self, tree: Tree, data: bytes) -> None:
         super().__init__(tree)
         self._data = data

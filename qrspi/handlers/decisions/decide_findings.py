@@ -48,8 +48,7 @@ def waiting(job: Job, verdicts: Iterable[Verdict] = ("pause", "propose")) -> tup
 
 
 def full_name(job: Job, word: str) -> str:
-    """The undecided finding with this id; the word itself when no finding or several have it, so
-    that the refusal lists them."""
+    """The word itself when no finding or several have it, so that the refusal lists them."""
     pause = job.loop.pause if job.loop else None
     named = [name for name in (pause.undecided if pause else ()) if name.endswith(f".{word}")]
     return named[0] if len(named) == 1 else word
@@ -68,7 +67,8 @@ def plan(
     about = change_set.decision(job, "decide", key, number, edit)._replace(option=choice)
     decided = [about._replace(finding=name) for name in chosen]
     told = _are_told(job, decided, named)
-    lines = () if told else (change_set.all_on_record(job, decided, named),)
+    workspace, surface = job.workspace, job.options.actor
+    lines = () if told else (change_set.signed(workspace, surface, decided, named),)
     return ChangeSet("decide", key, number, (*lines, edit), concerns=chosen)
 
 
@@ -99,7 +99,6 @@ def target(job: Job, name: str, to: str | None) -> str:
 
 
 def _begun(job: Job, name: str) -> str:
-    """The target of an unfinished loop back for this finding; '' when there is none."""
     last = next((r for r in reversed(job.facts.records) if r.event in ABOUT_STEPS), None)
     if last is None or last.event != "rewind" or last.finding != name:
         return ""

@@ -42,8 +42,7 @@ def plan(job: Job, step: str, words: bytes, who: str = "") -> ChangeSet:
 def feedback_edits(
     job: Job, step: str, words: bytes, reviewed: int
 ) -> tuple[str, tuple[Edit, ...]]:
-    """Where the author reads the words, and what writes them there. Words that are there already,
-    about this very text, were written by a command that was killed."""
+    """Words that are there already, about this text, were written by a killed command."""
     number = feedback.newest(job.workspace, step)
     answers = _named_answers(job, step, words)
     if feedback.says(job.workspace, step, number, words, answers):

@@ -182,8 +182,7 @@ def archive_steps(job: Job, number: int) -> list[Callable[[], object]]:
 
 
 def _announce(job: Job, number: int) -> None:
-    """Written once. Steps that are put away count their rounds from 01 again, and their old texts
-    are not the new ones."""
+    """Steps that are put away count their rounds from 01 again. Written once."""
     if any(record.event == "phase" and record.phase == number for record in job.facts.records):
         return
     archive_steps = ("replan", *(step for step in _AGAIN if step in job.facts.route))

@@ -48,7 +48,8 @@ def plan(
         made=_made(job, steps),
     )
     left = _leave_round(job, finding)
-    line = change_set.all_on_record(job, (*_about_finding(job, finding, left), record), who)
+    decided = (*_about_finding(job, finding, left), record)
+    line = change_set.signed(job.workspace, job.options.actor, decided, who)
     change = _change(job, marks, (*told, line, *left), _resets(job, marks))
     return _with_feedback(change, record)
 
@@ -79,8 +80,7 @@ def _about_finding(job: Job, finding: str, left: tuple[Edit, ...]) -> tuple[Reco
 
 
 def half_done(job: Job, target: str) -> Record | None:
-    """The rewind that a killed command began: the newest record of the target, with something left
-    to do. Steps that were approved since belong to another rewind."""
+    """The one that a killed command began. Steps approved since belong to another rewind."""
     record = next((r for r in reversed(job.facts.records) if r.mark(target)), None)
     if record is None or record.event != "rewind" or record.step != target:
         return None
@@ -88,7 +88,7 @@ def half_done(job: Job, target: str) -> Record | None:
     left = [step for step in wanted if _is_meant(job, record, step)]
     if target in wanted:
         return record if left == list(wanted) else None
-    return record if left or _tasks_left(job, record) or _lacks_commit(job, record) else None
+    return record if left or _lacks_more(job, record) else None
 
 
 def _is_meant(job: Job, record: Record, step: str) -> bool:
@@ -99,13 +99,10 @@ def _is_meant(job: Job, record: Record, step: str) -> bool:
     )
 
 
-def _tasks_left(job: Job, record: Record) -> bool:
-    return _is_meant(job, record, "plan") and bool(change_set.to_draft(job.workspace, "plan"))
-
-
-def _lacks_commit(job: Job, record: Record) -> bool:
-    meant = (mark.step for mark in record.resets if _is_meant(job, record, mark.step))
-    return bool(change_set.uncommitted(job, meant, approved=False))
+def _lacks_more(job: Job, record: Record) -> bool:
+    meant = [mark.step for mark in record.resets if _is_meant(job, record, mark.step)]
+    tasks = "plan" in meant and change_set.to_draft(job.workspace, "plan")
+    return bool(tasks or change_set.uncommitted(job, meant, approved=False))
 
 
 def _rest(job: Job, record: Record) -> ChangeSet:
@@ -206,6 +203,5 @@ def unapprove(job: Job, step: str, who: str = "") -> ChangeSet:
 
 
 def _is_half_unapproved(job: Job, step: str) -> bool:
-    """The artifact is a draft again, but its tasks or its commit are still missing."""
     drafts = change_set.to_draft(job.workspace, step)
     return bool(drafts) or bool(change_set.uncommitted(job, (step,), approved=False))

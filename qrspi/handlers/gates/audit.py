@@ -71,5 +71,4 @@ def objection(job: Job) -> Problem | None:
 
 
 def is_outdated(job: Job) -> bool:
-    """Whether there is a report that would now say something else."""
     return (problem := objection(job)) is not None and problem.code == "not-audited"

@@ -104,8 +104,7 @@ def performed(step: str, added: Added) -> Performed:
 
 
 def begin(job: Job, key: str) -> tuple[str, ...]:
-    """Mark that somebody is about to work on the task. Gives a note when the database cannot be
-    told. A row that says more than that nobody works on the task is left alone."""
+    """A note when the database cannot be told. A row that says more is left alone."""
     if key not in job.facts.tasks:
         return ()
     try:

@@ -189,7 +189,6 @@ def _edit(job: Job, found: Judgement) -> Edit | Problem | None:
 
 
 def commit(job: Job, keys: Iterable[str]) -> str | None:
-    """On a locked run whose plan is approved, verdicts have a commit of their own."""
     listed = tuple(keys)
     return change_set.carry_out(job, _commit(job, listed)).commit if listed else None
 
@@ -238,7 +237,6 @@ def clear(job: Job, key: str, who: str = "") -> ChangeSet:
 
 
 def proceed(job: Job, keys: Iterable[str], who: str = "") -> tuple[Edit, ...]:
-    """A person accepts these texts, all in one write."""
     listed = tuple(keys)
     return (_decision(job, "proceed", listed, who),) if listed else ()
 
@@ -310,8 +308,7 @@ def keep(workspace: Workspace, options: Options, reached: Sequence[Reached]) -> 
 def commit_verdicts(
     workspace: Workspace, options: Options, found: Iterable[Judgement]
 ) -> str | None:
-    """Before the plan is approved, verdicts go with that commit; later they have their own. What a
-    killed command has written is committed too."""
+    """Before the plan is approved, verdicts go with that commit."""
     job = change_set.look(workspace, options)
     if job.facts.statuses.get("plan") != "approved" or not change_set.in_git(job):
         return None

@@ -1,5 +1,4 @@
-"""The quality gate where tasks are approved and started. Nobody is sent from here: skip tags, the
-rubric and earlier verdicts decide."""
+"""The quality gate where tasks are approved and started. Nobody is sent from here."""
 
 from __future__ import annotations
 

@@ -26,7 +26,6 @@ class Options(NamedTuple):
 
     @property
     def command(self) -> str:
-        """How others are told who holds the run."""
         return {"cli": "qrspi next", "web": "qrspi ui"}.get(self.actor, f"qrspi {self.actor}")
 
 

@@ -58,9 +58,7 @@ def _files(job: Job, loop: Loop) -> Iterator[tuple[str, RoundFile]]:
 
 
 def _retry(job: Job, loop: Loop) -> ChangeSet:
-    """Files are kept under another name before they are removed. Nobody ever sees half of a
-    reviewer's files: while the marker exists, none of them counts, and the next command removes
-    what a kill has left."""
+    """While the marker exists, no file of the reviewer counts: nobody ever sees half of them."""
     tags, stems = _reviewers(loop), _verifiers(loop)
     removed = [path for path, kind in _files(job, loop) if _is_theirs(kind, tags, stems)]
     kept = _kept(job, loop, removed)
@@ -96,14 +94,12 @@ def _tag(path: str) -> str:
 
 
 def _reviewers(loop: Loop) -> frozenset[str]:
-    """The reviewers whose own output is missing or unreadable, and who can be sent again."""
     expected = loop.files.expected_tags if loop.files else ()
     blamed = (guard.blamed(failure) for failure in loop.failures if not _is_sidecar(failure))
     return frozenset(tag for tag in blamed if tag in expected)
 
 
 def _verifiers(loop: Loop) -> frozenset[str]:
-    """The findings whose score failed, cannot be read, or exists twice."""
     sidecars = loop.files.sidecars if loop.files else {}
     failed = {stem for stem, sidecar in sidecars.items() if sidecar.score is None}
     names = (parse_round_file(failure.file.rpartition("/")[2]) for failure in loop.failures)

@@ -1,5 +1,4 @@
-"""How a review loop goes on: the question after its first round, the one where it would end without
-a clean round, the one at its cap, and the one about a round that was made elsewhere."""
+"""How a review loop goes on: after its first round, at its end, at its cap, or imported."""
 
 from __future__ import annotations
 

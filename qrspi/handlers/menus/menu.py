@@ -78,8 +78,7 @@ def about(job: Job, subject: Subject | None) -> Job:
 
 
 def named(job: Job, number: int) -> str:
-    """The key of the option with this number; '' if none has it. What is listed for a person alone
-    can be counted: beside a wait for agents, the page shows no menu."""
+    """The key of the option with this number. Beside a wait for agents, the page shows no menu."""
     options = job.next.options if job.next.who == "human" else ()
     return options[number - 1].key if 0 < number <= len(options) else ""
 
@@ -104,8 +103,7 @@ def _cut_off(job: Job, key: str) -> ChangeSet | None:
 
 
 def _on_record(job: Job, key: str, more: More, change: ChangeSet) -> ChangeSet:
-    """The choice is recorded in a line of its own, before it is carried out. `stop` decides
-    nothing."""
+    """A line of its own, before the choice is carried out. `stop` decides nothing."""
     if not change.edits:
         return change
     written = (edit for edit in change.edits if edit.path != approvals.FILE)
@@ -135,8 +133,7 @@ def _unsigned(record: Record) -> Record:
 
 
 def _unnamed(job: Job, key: str, text: str) -> Problem | None:
-    """A person who approves on the page says which text was on the screen. Any other answer names
-    no text."""
+    """A person who approves on the page says which text was on the screen."""
     approved = APPROVALS.get((job.next.kind, key), "")
     if approved and not text and job.options.actor == "web":
         said = f"{key} approves {STEP[approved].artifact}: name the text that was on the screen"

@@ -49,8 +49,7 @@ def _rerun(job: Job) -> ChangeSet:
 
 
 def _fix(job: Job) -> ChangeSet:
-    """Tasks with open issues go back to their implementers. So do the findings of the reviewers of
-    the whole, each to the task whose files it is about."""
+    """Findings about the whole go back to the task whose files they are about."""
     states = implement.everything(job.facts, batch.read(job.facts))
     findings = _by_task(job, job.round_loop, states)
     back = [task for task in states if task.state == "accepted-with-issues" or task.key in findings]

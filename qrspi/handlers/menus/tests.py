@@ -44,7 +44,6 @@ def at_gate(job: Job, key: str, more: More) -> ChangeSet:
 
 
 def _again(job: Job, then: Literal["rerun", "review"]) -> ChangeSet:
-    """Remembered on the page about the tests, so that the next command acts on it."""
     found = test_results.newest(job.workspace)
     results = found or shipping.blank(job.facts, time=clock.now_utc())
     what = {"rerun": "the tests are run again", "review": "reviewers are sent all the same"}[then]
@@ -191,7 +190,6 @@ def _first_in_branch_map(job: Job) -> tuple[Edit, ...]:
 
 
 def _with_section(data: bytes, title: str, text: str) -> bytes:
-    """The text at the end of its section, which is created when there is none."""
     span = next((span for span in headings.read(data).spans if span.title == title), None)
     if span is None:
         return data.rstrip() + f"\n\n## {title}\n\n{text}".encode()

@@ -1,5 +1,4 @@
-"""Turn a checked round into its verified file, its scope set and, if a person must choose,
-its pause file."""
+"""Turn a checked round into its verified file, its scope set and its pause file."""
 
 from __future__ import annotations
 

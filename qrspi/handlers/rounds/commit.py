@@ -70,8 +70,7 @@ def trailers(tree: Tree, run: str, loop: Loop) -> tuple[str, str]:
 
 
 def _anchor(job: Job, loop: Loop, repo: Repo) -> None:
-    """A commit without its anchor was made by a command that was killed before it wrote the anchor.
-    If git was killed too, the index is behind."""
+    """A commit without its anchor was made by a killed command. Then the index may be behind."""
     marks = trailers(job.workspace, job.run, loop)
     before = RoundPaths(loop.subject.reviews, loop.round - 1).anchor
     since = convergence.anchor(job.workspace.head(before))
@@ -114,7 +113,6 @@ def _commit(
 
 
 def covered(workspace: Workspace, loop: Loop, repo: Repo) -> tuple[str, ...]:
-    """Exactly what belongs to the round, run-relative."""
     paths = loop.paths
     return (
         *review_target.files(workspace, loop.subject, repo),

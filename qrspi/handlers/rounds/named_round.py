@@ -25,7 +25,6 @@ CONVERGING = ("scope_tagger_enabled", "base_branch", "feature_branch", "code_pat
 
 
 def to_prepare(workspace: Workspace, subject: Subject, options: Options) -> Job:
-    """The step must be ready: its settings are good, and what it builds on is approved."""
     config = _config(workspace)
     if problems := configs.problems_for(config, subject.key):
         raise Refusal(*(config_problems.for_run(problem, workspace) for problem in problems))

@@ -80,8 +80,7 @@ def _put(job: Job, path: str, data: bytes) -> None:
 
 
 def _next_round(workspace: Workspace, loop: Loop, wanted: int | None) -> RoundPaths:
-    """The round after the last one when that is closed; the last one again while nobody has
-    answered and the text has changed. No other number is opened."""
+    """The last one again while nobody has answered and the text has changed."""
     is_open = bool(loop.round) and loop.stage not in ("closed", "abandoned")
     due = loop.round if is_open else loop.highest + 1
     paths = RoundPaths(loop.subject.reviews, wanted or due)
@@ -120,7 +119,6 @@ def _must_be_empty(workspace: Workspace, paths: RoundPaths, still: str) -> None:
                 "precondition-violation",
                 text,
                 file=paths.directory,
-                field="",
                 found=names[0],
                 expected="no files",
             )
@@ -192,8 +190,7 @@ def _refuse_bad_settings(job: Job, subject: Subject) -> None:
 def _tracked(
     job: Job, loop: Loop, reviewed: Target | None
 ) -> tuple[Target | None, tuple[str, ...]]:
-    """A person who commits by hand is told what git does not have; otherwise it is committed
-    here."""
+    """A person who commits by hand is told what git lacks; otherwise it is committed here."""
     if isinstance(reviewed, Branch):
         return reviewed, (reviewed.doubt,) if reviewed.doubt else ()
     if not isinstance(reviewed, Files) or not job.commits:
@@ -205,8 +202,7 @@ def _tracked(
 
 
 def _put_on_record(job: Job, loop: Loop, text: Files) -> tuple[str, ...]:
-    """A new text, with config.md. The text of a later round stays as it is, unless git does not
-    have a part of it: that round is compared with the commit before the last."""
+    """A later round is compared with the commit before the last, so its text stays."""
     is_first = not loop.highest or (loop.round == 1 and loop.is_renewable)
     if not is_first and not tracked_files.untracked(text.repo, text.paths):
         return ()
@@ -228,8 +224,7 @@ def with_config(job: Job) -> Job:
 
 
 def decide(job: Job, closed: int, reviewed: Target | None) -> Decision:
-    """What convergence says about the round after `closed`; asking changes nothing. Rounds that
-    were made elsewhere are compared with nothing."""
+    """Asking changes nothing. Rounds that were made elsewhere are compared with nothing."""
     tree = job.workspace
     subject = job.round_loop.subject
     if closed <= import_record.last(tree, subject.reviews):
@@ -270,7 +265,6 @@ def _emit(
 
 
 def _emit_since(job: Job, reviewed: Target | None, paths: RoundPaths) -> DiffResult | None:
-    """What changed since the previous round, if git still has the text that it looked at."""
     before = round_list.manifest_before(job.workspace, job.round_loop.subject, paths.number)
     if reviewed is None or before is None:
         return None

@@ -1,5 +1,4 @@
-"""What a reviewer printed becomes files, as if it had written them itself: all or none. It may be a
-reply, a chat, or one file with many findings."""
+"""What a reviewer printed becomes files, as if it had written them itself: all or none."""
 
 from __future__ import annotations
 

@@ -112,7 +112,6 @@ def _opened(
 
 
 def check(workspace: Workspace, subject: Subject, number: int | None) -> Checked:
-    """Reads and judges; writes nothing at all."""
     job = named_round.to_read(workspace, subject, number, Options())
     loop = job.round_loop
     blocking, accepted = _violations(job)
@@ -275,8 +274,7 @@ def _adoption(job: Job, number: int | None) -> ChangeSet:
 
 
 def _manifest_of_now(job: Job, loop: Loop) -> Manifest:
-    """Files without a manifest. The person who accepts them says that they are about the present
-    text."""
+    """The person who accepts the files says that they are about the present text."""
     reviewed = review_target.find(job, loop.subject)
     return Manifest(
         step=loop.subject.key,

@@ -17,8 +17,6 @@ from qrspi.world.runs.workspace import Workspace
 
 
 class Findings(NamedTuple):
-    """What a round has; its number is 0 when there is no round yet."""
-
     shown: tuple[Shown, ...] = ()
     number: int = 0
     silent: tuple[str, ...] = ()  # reviewers that it still waits for

@@ -1,5 +1,4 @@
-"""The visual reviewer of a task: which pictures it may be shown, the record when it is not sent,
-and the record of a forged file that would have kept it out."""
+"""The visual reviewer of a task: what it is shown, when it is left out, and who forged that."""
 
 from __future__ import annotations
 
@@ -29,8 +28,7 @@ class Chain(NamedTuple):
 
     @property
     def hashes(self) -> dict[str, str]:
-        """The hashes that the manifest keeps, so that nobody else's file passes for the
-        engine's."""
+        """Kept by the manifest, so that nobody else's file passes for the engine's."""
         return {name: visual_excuse.digest(data) for name, data in self.files.items()}
 
 
@@ -98,8 +96,7 @@ def record_bypasses(job: Job) -> Performed:
 
 
 def write_bypasses(workspace: Workspace, loop: Loop) -> tuple[str, ...]:
-    """One record for each forged content. The manifest knows a record before it exists; otherwise
-    the next reader would take it for a forgery as well. A record that cannot be written halts."""
+    """The manifest first: a record that it does not know reads as a forgery."""
     assert loop.files is not None
     written = []
     manifest = loop.manifest

@@ -19,7 +19,6 @@ from qrspi.world.runs.workspace import Workspace
 
 
 def close(workspace: Workspace, reason: str, options: Options) -> str:
-    """The time that is on record."""
     now = clock.now_utc()
     if options.dry_run:
         _must_be_open(workspace)

@@ -61,7 +61,6 @@ def rehearse(path: str, key: str, value: str) -> Setting:
 
 
 def perform(path: str, key: str, value: str, lock_timeout: float) -> Setting:
-    """A file of a run is changed under the run's lock and recorded in its audit trail."""
     file = lone_file.at(path)
     run = lone_file.run_around(file)
     if run is None:

@@ -1,5 +1,4 @@
-"""Start a run: a folder of its own, or a config.md beside existing artifacts; on a new branch,
-unless the person is on a suitable one."""
+"""Start a run: a folder of its own, or a config.md beside artifacts, on a suitable branch."""
 
 from __future__ import annotations
 
@@ -201,7 +200,6 @@ def branch_names(run: str) -> tuple[str, str]:
 
 
 def _free(repo: Repo, run: str) -> str:
-    """Named after the slug, or after the whole run where another run has that branch."""
     names = branch_names(run)
     found = next((name for name in names if branches.is_free(repo, name)), None)
     if found:

@@ -42,15 +42,13 @@ def find(job: Job, given: Given) -> Base:
 
 
 def on_feature(given: Given) -> Base | None:
-    """None for a task that starts elsewhere than at the tip of the feature branch."""
     if given.item.base.kind == "feature":
         return Base(given.place.tip, FEATURE)
     return _all_merged(given)
 
 
 def _all_merged(given: Given) -> Base | None:
-    """The feature branch, once everything that the task builds on is merged there: what was merged
-    beside it, and repaired since, belongs to it."""
+    """The feature branch, once all of it is merged there: what was repaired since belongs to it."""
     tasks = [given.states.get(key) for key in task_base.parts(given.plan, given.item.base.name)]
     tips = {task.key: task.reviewed for task in tasks if task and task.reviewed}
     found = {key: refs.resolve(given.place.repo, tip) or "" for key, tip in tips.items()}
@@ -63,7 +61,6 @@ def _all_merged(given: Given) -> Base | None:
 
 
 def _reviewed(job: Job, given: Given, key: str) -> str:
-    """The commit of a task that others may build on: a clean one, or one that a person accepted."""
     task = given.states.get(key)
     if task and task.reviewed:
         return _here(given, task)

@@ -1,5 +1,4 @@
-"""The commands that config.md names, for the tests and for CI: run, or run by hand and reported.
-What fails in CI becomes a task."""
+"""The commands of config.md, for the tests and for CI: run, or run by hand and reported."""
 
 from __future__ import annotations
 
@@ -80,14 +79,7 @@ def baseline_state(tree: Tree) -> TestState:
 
 
 def run_tests(job: Job) -> Performed:
-    permitted = permit(job, "test_command")
-    command = permitted.named.text
-    place = code_repository.find(job)
-    verb = f"run `qrspi next {job.run}`"
-    code_repository.checked_out(place, verb)
-    code_repository.clean(job, place, verb)
-    commit = refs.head(place.repo) or ""
-    ran = configured_command.run(permitted, place.repo.root)
+    command, commit, ran = _run(job, "test_command")
     results = _results(job, command, commit, ran)
     log = test_results.log_file(results.number)
     job.workspace.write(log, ran.output)
@@ -95,9 +87,19 @@ def run_tests(job: Job) -> Performed:
     return _drafted(job, results, "run-tests", (log, *known))
 
 
+def _run(job: Job, key: str) -> tuple[str, str, Ran]:
+    """Over the feature branch, as it is checked out; with the command, and the commit."""
+    permitted = permit(job, key)
+    place = code_repository.find(job)
+    verb = f"run `qrspi next {job.run}`"
+    code_repository.checked_out(place, verb)
+    code_repository.clean(job, place, verb)
+    commit = refs.head(place.repo) or ""
+    return permitted.named.text, commit, configured_command.run(permitted, place.repo.root)
+
+
 def before_the_code(job: Job, worktree: str) -> TestState:
-    """What tests that are written first do in the task's work tree. What failed before the run
-    began does not count."""
+    """What failed before the run began does not count."""
     if getattr(job.facts.config.gates, "test_command", None) in (None, "", NO_TESTS):
         return "not-run"
     permitted = permit(job, "test_command")
@@ -111,7 +113,6 @@ def before_the_code(job: Job, worktree: str) -> TestState:
 
 
 def not_run(job: Job) -> Performed:
-    """Nobody named a command. A draft says so to reviewers and people."""
     place = code_repository.find(job)
     results = shipping.blank(job.facts, refs.head(place.repo) or "", clock.now_utc())
     return _drafted(job, results, "draft-test-results", ())
@@ -170,14 +171,7 @@ CI_FOLDER = "reviews/ci"
 
 
 def run_ci(job: Job) -> Performed:
-    permitted = permit(job, "ci_command")
-    command = permitted.named.text
-    place = code_repository.find(job)
-    verb = f"run `qrspi next {job.run}`"
-    code_repository.checked_out(place, verb)
-    code_repository.clean(job, place, verb)
-    commit = refs.head(place.repo) or ""
-    ran = configured_command.run(permitted, place.repo.root)
+    command, commit, ran = _run(job, "ci_command")
     number = _highest(job.workspace) + 1
     log = f"{CI_FOLDER}/{round_name(number)}.log"
     job.workspace.write(log, ran.output)
@@ -198,8 +192,7 @@ def _highest(tree: Tree) -> int:
 
 def _ci_review(job: Job, number: int, command: str, commit: str, ran: Ran) -> str:
     path = f"{CI_FOLDER}/{round_name(number)}-review.md"
-    failed = test_results.failures(ran.text, command) if ran.status else ()
-    listed = "".join(f"- {name}\n" for name in failed)
+    listed = "".join(f"- {name}\n" for name in _failures(command, ran))
     verdict = f"The CI command failed:\n\n{listed}" if ran.status else "The CI command passed.\n"
     head = (
         f"---\nround: {number}\ncommand: {quote(command)}\ncommit: {commit}\nexit: {ran.status}\n"

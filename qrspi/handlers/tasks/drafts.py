@@ -39,8 +39,7 @@ def pull_request_text(job: Job) -> Performed:
 
 
 def uncommitted(job: Job) -> tuple[str, ...]:
-    """Records that a kill left without their first commit. One that HEAD has may differ because
-    somebody is at it."""
+    """Left by a kill. A record that HEAD has may differ because somebody is at it."""
     repo = repository.find(job.workspace.path)
     if repo is None or not job.commits or job.options.dry_run or not refs.head(repo):
         return ()

@@ -67,7 +67,9 @@ def _merge(job: Job, place: Workplace, task: TaskState) -> Merge | Conflict:
     branch = task.start.branch
     base = task_base.find(job, task.key, task.start, task.commit).commit
     _must_be_shown(job, place, task, base)
-    message = f"Merge {branch} into {place.feature}\n\n{_trailer(job, task)}"
+    # The trailer tells a merge that a killed command made from somebody else's.
+    trailer = f"{_TRAILER}{job.run}/{task.key} {task.commit}"
+    message = f"Merge {branch} into {place.feature}\n\n{trailer}"
     match worktrees.merge(place.repo, (task.commit,), message):
         case Conflict() as conflict:
             return conflict
@@ -89,11 +91,6 @@ def _merge(job: Job, place: Workplace, task: TaskState) -> Merge | Conflict:
 _TRAILER = "QRSPI-Merge: "
 
 
-def _trailer(job: Job, task: TaskState) -> str:
-    """Distinguishes a merge that a killed command made from somebody else's."""
-    return f"{_TRAILER}{job.run}/{task.key} {task.commit}"
-
-
 def _merged_key(job: Job, place: Workplace, merge: str) -> str:
     """The task that this merge of ours is of; '' for one that somebody made by hand."""
     lines = commits.message_of(place.repo, merge).splitlines()
@@ -103,8 +100,7 @@ def _merged_key(job: Job, place: Workplace, merge: str) -> str:
 
 
 def _must_be_shown(job: Job, place: Workplace, task: TaskState, base: str) -> None:
-    """The base of the clean round was derived then, from files that may have said something else at
-    that moment."""
+    """The base of the clean round was derived from files that may have been changed since."""
     manifest = task.loop.manifest if task.loop and task.state == "clean" else None
     shown = manifest.choice.ref_commit if manifest else ""
     if not shown or refs.is_ancestor(place.repo, shown, base):
@@ -118,8 +114,7 @@ def _must_be_shown(job: Job, place: Workplace, task: TaskState, base: str) -> No
 
 
 def _must_leave_runs(job: Job, place: Workplace, task: TaskState, made: str) -> None:
-    """Runs are the engine's and people's. An implementer who works in its own work tree alone would
-    otherwise write records into them by a merge."""
+    """Otherwise an implementer, alone in its work tree, could write records by a merge."""
     folder = review_target.runs_in(place.repo, job)
     files = diffs.names(place.repo, (f"{made}^1", made), folder) if folder else ()
     if not files:
@@ -158,8 +153,7 @@ def _must_be_seen(job: Job, place: Workplace, task: TaskState, base: str, made: 
 
 
 def _must_be_whole(job: Job, place: Workplace, task: TaskState, base: str, made: str) -> None:
-    """A merge in the history of another task can bring in commits of this one without what they
-    changed. git takes them for merged from then on."""
+    """A merge in another task can take this one's commits in without what they changed."""
     inside = refs.merge_base(place.repo, f"{made}^1", task.commit) if made else task.commit
     if inside is None or refs.is_ancestor(place.repo, inside, base):
         return
@@ -187,7 +181,6 @@ def _repair(task: TaskState) -> str:
 
 
 def _conflict(job: Job, place: Workplace, task: TaskState, conflict: Conflict) -> str:
-    """The path of the task that merges by hand."""
     assert task.start is not None
     branch = task.start.branch
     listed = "\n".join(f"- `{name}`" for name in conflict.files)

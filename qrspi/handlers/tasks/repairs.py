@@ -1,5 +1,4 @@
-"""Tasks that repair what a later step found, `fixes/<kind>-round-NN/*.md`; and what became of a
-round's findings after somebody has acted on them."""
+"""Tasks that repair what a later step found, and what became of the findings they settle."""
 
 from __future__ import annotations
 
@@ -44,8 +43,7 @@ that go in where a user does. The criteria, by their names:
 
 
 def write(job: Job, kind: str, name: str, title: str, body: str, files: Sequence[str] = ()) -> str:
-    """A new round of repairs with one task in it, approved, since the repair was already
-    decided."""
+    """A new round of repairs with one task in it, approved: the repair is decided already."""
     fixes = batch.next_fix_round(job.workspace, kind)
     path = f"{fixes.directory}/{name}.md"
     targets = f"target_files: [{', '.join(map(quote, files))}]\n" if files else ""

@@ -198,8 +198,7 @@ def _not_committed(place: str, commit: str, text: str, hint: str) -> Refusal:
 
 
 def _refuse_beside_the_commit(job: Job, task: TaskState, commit: str) -> None:
-    """The tests are run in the work tree. What they say is true of the commit only if nothing else
-    is there."""
+    """Tests run in the work tree, and must say something of the commit alone."""
     own = worktrees.at(code_repository.repository_of(job), worktree(job, task))
     if own is None or not job.facts.config.test_command:
         return

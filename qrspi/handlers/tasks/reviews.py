@@ -1,5 +1,4 @@
-"""Review rounds of tasks, and the log of each task: `reviews/tasks/task-NN-review.md` records word
-for word what was asked and answered."""
+"""Review rounds of tasks, and a log of each task with all that was asked and answered."""
 
 from __future__ import annotations
 
@@ -24,8 +23,7 @@ from qrspi.handlers.rounds import prepare
 
 
 def assemble(job: Job) -> Performed:
-    """A task's round; what was asked and answered in it goes into the task's log. Work on tasks has
-    branches of its own, so a commit here widens no diff."""
+    """Work on tasks has branches of its own, so a commit here widens no diff."""
     done = assemble_round.handle(job)
     path = task_records.log_file(job.round_loop.subject.key)
     job.workspace.write(path, _log_with_round(job.workspace, job.round_loop))
@@ -34,8 +32,7 @@ def assemble(job: Job) -> Performed:
 
 
 def review_all_again(job: Job) -> Performed:
-    """Open a round over all tasks together, as a person asked at the batch gate, even when nothing
-    has changed since the last review."""
+    """As a person asked at the batch gate, even when nothing has changed since."""
     return prepare.handle(job._replace(options=job.options._replace(anyway=True)))
 
 

@@ -39,8 +39,7 @@ class Started(NamedTuple):
 
 
 def handle(job: Job) -> Performed:
-    """The rubric's objections to a task are written down, and the others start. An obstacle to one
-    task stops only that task."""
+    """An obstacle to one task, or an objection of the rubric, stops only that task."""
     rejected = quality_approval.rejected(job, job.next.missing)
     failed = quality.put(job, [Reached(one, "rubric") for one in rejected])
     if failed:
@@ -235,8 +234,7 @@ def _again(job: Job, given: Given, known: Start) -> Started:
 
 
 def _on_newer_base(job: Job, given: Given, started: Started) -> Started:
-    """What the task builds on was reviewed again since. Where nobody has worked yet, it begins
-    again from there; otherwise it stays, with a note."""
+    """Where nobody has worked yet, the task begins again; otherwise it stays, with a note."""
     key, known = started.key, started.start
     base = bases.find(job, given)
     tree = worktrees.at(given.place.repo, given.place.worktree(key))
@@ -297,8 +295,8 @@ def _refuse_elsewhere(place: Workplace, branch: str, path: str) -> None:
 
 
 def _branch(place: Workplace, branch: str, base: str, *, is_whole: bool) -> str:
-    """Create the branch; gives the commit it begins with. An existing branch is ours when our work
-    tree is on it, or when it has no commit of its own."""
+    """An existing branch is ours when our work tree is on it, or when it has no commit of its
+    own."""
     tip = worktrees.tip(place.repo, branch)
     if tip is None:
         worktrees.create_branch(place.repo, branch, base)

@@ -1,5 +1,4 @@
-"""Commands that are killed or interrupted while agents work, as real processes, and what the
-next one makes of what they left."""
+"""Commands that are killed or interrupted while agents work, and what the next one makes of it."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""A person's yes: which bytes it writes, which commit it makes, what it refuses, and how it is
-finished after a kill."""
+"""A person's yes: the bytes and the commit it makes, what it refuses, how a kill is made good."""
 
 from __future__ import annotations
 

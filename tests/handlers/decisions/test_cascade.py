@@ -1,6 +1,4 @@
-"""A quick run approves a clean questions, research or plan by itself, and nothing else ever:
-what it writes and in which order, what stops it, what cannot fool it, and how a later command
-finishes what a kill cut off."""
+"""A quick run approves a clean questions, research or plan by itself, and nothing else ever."""
 
 from __future__ import annotations
 
