@@ -19,6 +19,7 @@ NOW = "2026-05-17T09:30:00Z"
 WHO = "Ada Example <ada@example.org>"
 USER = git_person.user()
 Build = Callable[[Job], ChangeSet]
+Files = dict[str, bytes]
 
 
 class Gate(EngineProject):

@@ -93,9 +93,7 @@ def test_a_budget_in_config_survives_restarts(tmp_path: Path, budget: str, whose
 
 
 @pytest.mark.rule("SPD-01", "MAN-02")
-def test_an_answer_that_is_paid_for_is_used_though_nothing_more_may_be_spent(
-    tmp_path: Path,
-) -> None:
+def test_a_paid_answer_is_used_though_nothing_more_may_be_spent(tmp_path: Path) -> None:
     shop = shop_with(tmp_path)
     shop.driven(calls=0)
     place = ".qrspi/dispatch/design/round-01/scope-claude"

@@ -74,9 +74,7 @@ def test_a_run_goes_from_a_missing_artifact_to_the_gate(shop: Shop) -> None:
         ("# Q\n", "---\nstatus: draft\n---\n# Q\n"),
     ],
 )
-def test_whatever_an_author_prints_is_a_draft(
-    shop: Shop, printed_status: str, written: str
-) -> None:
+def test_what_an_author_prints_is_a_draft(shop: Shop, printed_status: str, written: str) -> None:
     shop.reply("author.md", printed_status)
     shop.sent()
     assert shop.read("questions.md") == written
@@ -207,9 +205,7 @@ KEYLESS = (
         ({"providers": KEYLESS}, "transport-no-key"),
     ],
 )
-def test_a_call_that_could_not_be_made_is_not_counted(
-    tmp_path: Path, setting: dict[str, str], code: str
-) -> None:
+def test_a_call_not_made_is_free(tmp_path: Path, setting: dict[str, str], code: str) -> None:
     shop = in_review(tmp_path / "shop", budget="{calls: 2}", **setting)
     driven = shop.driven(folder=not setting)
     assert [one.code for one in driven.failures] == [code, code]
@@ -260,9 +256,7 @@ def test_failures_are_told_in_the_order_of_those_who_were_sent(tmp_path: Path) -
     ],
     ids=["nothing", "no finding", "half of a document", "an error", "too much"],
 )
-def test_an_answer_that_is_none_is_never_split(
-    review: Shop, name: str, text: str, message: str
-) -> None:
+def test_only_an_answer_is_split(review: Shop, name: str, text: str, message: str) -> None:
     (review.replies / "scope-claude.md").unlink()
     review.reply(name, text)
     driven = review.driven()
@@ -395,9 +389,7 @@ def test_a_second_dispatcher_is_told_who_is_at_it(review: Shop) -> None:
         ("validators", "{citation_density_floor: 2}", "validators.citation_density_floor"),
     ],
 )
-def test_a_bad_setting_that_sending_uses_is_refused_before_anything_is_sent(
-    tmp_path: Path, field: str, value: str, message: str
-) -> None:
+def test_a_bad_setting_stops_sending(tmp_path: Path, field: str, value: str, message: str) -> None:
     shop = in_review(tmp_path / "shop", **{field: value})
     refused = refusal(shop.sent)
     assert (refused.exit_code, refused.problem.field) == (3, message)
@@ -442,9 +434,7 @@ def test_what_an_agent_says_is_quoted_without_what_looks_like_a_key(review: Shop
 
 
 @pytest.mark.rule("ST-04")
-def test_a_config_that_breaks_meanwhile_ends_the_command_and_loses_nothing(
-    tmp_path: Path,
-) -> None:
+def test_a_config_that_breaks_meanwhile_ends_the_command_without_a_loss(tmp_path: Path) -> None:
     shop = in_review(tmp_path / "shop", commands=commands(tmp_path / "agent"))
     shop.next()
     shop.write("reviews/design/round-01/scope-claude.clean.md", runs.clean("scope-claude"))
@@ -503,9 +493,7 @@ SECOND = "{vendor: openai, model: gpt}"
 
 
 @pytest.mark.rule("TRN-05", "RTE-04")
-def test_a_second_reviewer_goes_over_its_own_vendor(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_second_reviewer_goes_over_its_own_vendor(tmp_path: Path) -> None:
     agent = tmp_path / "agent"
     both = f"{{claude: {{argv: ['{agent}']}}, openai: {{argv: ['{agent}', second]}}}}"
     shop = in_review(
@@ -520,9 +508,7 @@ def test_a_second_reviewer_goes_over_its_own_vendor(
 
 
 @pytest.mark.rule("TRN-05")
-def test_a_second_reviewer_that_is_not_there_stops_the_command(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_missing_second_reviewer_stops(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     provider = (
         "{openai: {base_url: 'https://api.example.com/v1', api_key_env: OPENAI_API_KEY, "
@@ -544,9 +530,7 @@ def test_a_second_reviewer_that_is_not_there_stops_the_command(
 
 
 @pytest.mark.rule("TRN-05")
-def test_a_second_reviewer_that_is_there_unasked_is_only_mentioned(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_spare_second_reviewer_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COPILOT_CLI", "1")
     shop = in_review(tmp_path / "shop")
     assert shop.driven(folder=False).failures == ()

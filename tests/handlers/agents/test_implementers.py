@@ -49,9 +49,7 @@ def driven(shop: Workshop) -> Driven:
 
 
 @pytest.mark.rule("PRM-07", "PRM-01", "IMP-11")
-def test_an_implementer_works_in_its_work_tree_and_reviewers_see_the_code(
-    shop: Workshop, tmp_path: Path
-) -> None:
+def test_an_implementer_commits_and_reviewers_see_the_code(shop: Workshop, tmp_path: Path) -> None:
     trap(tmp_path / "agent", IMPLEMENTER.format(log=tmp_path / "log"))
     done = driven(shop)
     assert done.failures == ()
@@ -94,9 +92,7 @@ INTEGRATORS = ("integration-claude", "security-claude")
 
 @pytest.mark.rule("LIV-20", "PRM-07")
 @pytest.mark.parametrize("prints", [True, False])
-def test_whoever_reviews_the_whole_and_opens_no_files_is_shown_the_merged_code(
-    tmp_path: Path, prints: bool
-) -> None:
+def test_whoever_opens_no_files_is_shown_the_merged_code(tmp_path: Path, prints: bool) -> None:
     agent = "{claude: {argv: [agent]}}" if prints else ""
     shop = Workshop(tmp_path / "shop", deliveries.full(commands=agent))
     shop.next()
@@ -142,7 +138,7 @@ def test_whoever_reviews_all_tasks_is_given_how_each_came_out(tmp_path: Path) ->
         ("off", "text", "implementer"),
     ],
 )
-def test_text_and_configuration_go_to_a_light_implementer_where_a_run_says_so(
+def test_text_goes_to_a_light_implementer(
     tmp_path: Path, switch: str, kind: str, role: str
 ) -> None:
     files = deliveries.quick(light_implementer=switch)
@@ -168,9 +164,7 @@ def asking(tmp_path: Path, kind: str, **fields: str) -> Workshop:
 
 @pytest.mark.rule("CK-01", "CK-03", "PRM-05")
 @pytest.mark.parametrize("kind", ["code", "text"])
-def test_whoever_implements_can_ask_for_review_in_the_words_of_its_prompt(
-    tmp_path: Path, kind: str
-) -> None:
+def test_an_implementer_asks_for_review_in_words_of_its_prompt(tmp_path: Path, kind: str) -> None:
     shop = asking(tmp_path, kind)
     told = shop.read(prompt_file(shop.answer.asks[0]))
     database = shop.run / "orchestration.db"

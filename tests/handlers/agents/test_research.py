@@ -38,9 +38,7 @@ def shop_for(tmp_path: Path, pipeline: str = "quick", **more: str) -> Shop:
 
 
 @pytest.mark.rule("DSR-01")
-def test_each_question_within_the_budget_has_a_prompt_and_the_rest_is_listed(
-    tmp_path: Path,
-) -> None:
+def test_each_question_in_the_budget_has_a_prompt_and_the_rest_is_listed(tmp_path: Path) -> None:
     shop = shop_for(tmp_path, question_budget="2")
     answer = shop.next().state.next
     assert answer.action == "author"
@@ -73,9 +71,7 @@ def test_of_one_question_nothing_is_said_as_of_many(tmp_path: Path) -> None:
 
 @pytest.mark.rule("DSR-01", "PRM-07")
 @pytest.mark.parametrize("answered", [False, True])
-def test_nobody_who_looks_for_facts_learns_what_they_are_wanted_for(
-    tmp_path: Path, answered: bool
-) -> None:
+def test_no_researcher_learns_what_the_facts_are_for(tmp_path: Path, answered: bool) -> None:
     shop = shop_for(tmp_path, "full")
     for name in ("q01-codebase", "q02-web", "q03-codebase") if answered else ():
         shop.write(f"research/{name}.md", SOURCED)
@@ -178,9 +174,7 @@ def trusting(shop: Shop, model: str = "{ vendor: claude, model: trusted }") -> N
 
 
 @pytest.mark.rule("VLD-01")
-def test_a_badly_sourced_answer_is_asked_for_once_more_of_the_trusted_model(
-    tmp_path: Path,
-) -> None:
+def test_a_badly_sourced_answer_is_asked_of_the_trusted_model_too(tmp_path: Path) -> None:
     shop = shop_for(tmp_path, question_budget="1")
     trusting(shop)
     shop.reply("q01-codebase.md", BARE)
@@ -210,9 +204,7 @@ def test_the_second_answer_stands_however_it_is_sourced(tmp_path: Path) -> None:
 
 
 @pytest.mark.rule("VLD-01", "LIV-02")
-def test_without_a_trusted_model_it_halts_and_the_answer_is_not_paid_for_again(
-    tmp_path: Path,
-) -> None:
+def test_without_a_trusted_model_it_halts_and_the_answer_is_paid_for_once(tmp_path: Path) -> None:
     shop = shop_for(tmp_path, question_budget="1")
     shop.reply("q01-codebase.md", BARE)
     (failure,) = shop.sent().failures

@@ -143,9 +143,7 @@ def _outcomes(shop: Shop) -> list[tuple[str, str]]:
 
 
 @pytest.mark.rule("TRN-08")
-def test_an_interrupt_does_not_wait_for_a_model_that_thinks(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_interrupt_waits_for_no_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked, released = threading.Semaphore(0), threading.Event()
 
     def think(handler: BaseHTTPRequestHandler) -> None:
@@ -278,9 +276,7 @@ esac
 
 
 @pytest.mark.rule("TRN-03", "MAN-02")
-def test_a_job_that_was_launched_is_awaited_after_a_restart(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_launched_job_is_awaited_later(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     provider = (
         "{claude: {base_url: 'https://api.example.com/v1', api_key_env: SHOP_API_KEY, "
         "transport_type: codex-broker}}"

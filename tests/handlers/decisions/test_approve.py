@@ -16,7 +16,18 @@ from qrspi.handlers.decisions import approve
 from qrspi.handlers.decisions.approve import Consent
 from qrspi.handlers.jobs.job import Job, Options
 from tests import runs
-from tests.handlers.gates import DRAFT, NOW, TEXT, USER, WHO, Gate, cut_off, left, reviewed_clean
+from tests.handlers.gates import (
+    DRAFT,
+    NOW,
+    TEXT,
+    USER,
+    WHO,
+    Files,
+    Gate,
+    cut_off,
+    left,
+    reviewed_clean,
+)
 from tests.handlers.refusals import halt, refusal
 from tests.runs import approved, artifact, config
 
@@ -192,9 +203,7 @@ def test_on_a_detached_head_nothing_is_approved(tmp_path: Path) -> None:
 
 
 @pytest.mark.rule("RP-01", "CMT-03", "SEC-24")
-def test_outside_git_nothing_is_committed_and_nothing_of_git_recorded(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_outside_git_git_is_not_recorded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LOGNAME", "ada")
     gate = Gate(tmp_path / "shop", PLAN, git=False)
     _, done = gate.make(yes)
@@ -325,7 +334,7 @@ REFUSED = [
     ("case", "files", "step", "line"), REFUSED, ids=[row[0] for row in REFUSED]
 )
 def test_what_cannot_be_approved(
-    tmp_path: Path, case: str, files: dict[str, bytes], step: str | None, line: str
+    tmp_path: Path, case: str, files: Files, step: str | None, line: str
 ) -> None:
     gate = Gate(tmp_path / "shop", files)
     now = left_alone(gate)
@@ -357,9 +366,7 @@ def test_goals_and_design_are_for_people(tmp_path: Path, surface: str, step: str
 
 @pytest.mark.rule("APR-03")
 @pytest.mark.parametrize(("surface", "allowed"), [("mcp", True), ("watch", False)])
-def test_other_steps_may_be_approved_through_a_host(
-    tmp_path: Path, surface: str, allowed: bool
-) -> None:
+def test_a_host_may_approve_other_steps(tmp_path: Path, surface: str, allowed: bool) -> None:
     gate = Gate(tmp_path / "shop", before("goals") | {"questions.md": TEXT})
     gate.options = gate.options._replace(actor=surface)
     if allowed:
@@ -424,9 +431,7 @@ NOT_CLEAN = [
 
 @pytest.mark.rule("APR-01", "ST-10")
 @pytest.mark.parametrize(("case", "files", "review"), NOT_CLEAN, ids=[row[0] for row in NOT_CLEAN])
-def test_anything_but_clean_needs_a_word(
-    tmp_path: Path, case: str, files: dict[str, bytes], review: str
-) -> None:
+def test_only_clean_needs_no_word(tmp_path: Path, case: str, files: Files, review: str) -> None:
     gate = Gate(tmp_path / "shop", DRAFT | files)
     gate.next()
     now = gate.files()
@@ -476,9 +481,7 @@ def test_a_record_of_another_text_does_not_count(tmp_path: Path) -> None:
 
 
 @pytest.mark.rule("CMT-03", "ENG-04")
-def test_a_hook_that_refuses_leaves_the_approval_and_the_same_command_commits_it(
-    tmp_path: Path,
-) -> None:
+def test_a_hook_that_refuses_leaves_the_approval_to_be_committed(tmp_path: Path) -> None:
     gate = Gate(tmp_path / "shop", DRAFT)
     gate.hook("pre-commit", "echo not today >&2; exit 1")
     assert str(halt(gate.make, yes)) == "git commit exited 1: not today"
@@ -501,9 +504,7 @@ def test_where_git_cannot_commit_nothing_is_written(tmp_path: Path, obstacle: st
 
 
 @pytest.mark.rule("ENG-05")
-def test_where_git_knows_nobody_nothing_is_written(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_unknown_to_git_nobody_approves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     gate = Gate(tmp_path / "shop", DRAFT)
     gate.git("config", "user.useConfigOnly", "true")
     for role in ("AUTHOR", "COMMITTER"):

@@ -7,6 +7,7 @@ import json
 import os
 import shutil
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -27,6 +28,11 @@ from tests.quick import LOG, RECORDS, advance, place, put, status
 from tests.runs import contents, lines
 from tests.world.conftest import unprivileged as unprivileged
 
+Harm = Callable[[Path], object]
+MANIFEST = f"{place('questions')}/.dispatch-manifest.json"
+SENTINEL = f"{place('questions')}/quality-claude.clean.md"
+SKIPPED = f"{place('questions')}-verifier-disabled.md"
+PAUSE = "reviews/questions-loop-pause-round-01.md"
 pytestmark = pytest.mark.usefixtures("fixed_time")
 
 NOW = "2026-05-17T09:30:00Z"
@@ -195,47 +201,26 @@ def without_fixes(run: Path) -> None:
     (run / f"{place('questions')}-dispositions.md").unlink()
 
 
-def rename_manifest(run: Path) -> None:
-    (run / place("questions") / ".dispatch-manifest.json").unlink()
-
-
-def full_pipeline(run: Path) -> None:
-    put(run, "config.md", runs.config("full"))
-
-
-def verifier_disabled(run: Path) -> None:
-    put(run, f"{place('questions')}-verifier-disabled.md", "---\nreason: x\n---\n")
-
-
-def pause_file(run: Path) -> None:
-    text = "---\ndecisions:\n---\n"
-    put(run, "reviews/questions-loop-pause-round-01.md", text)
-
-
 def edited(run: Path) -> None:
     with (run / "questions.md").open("ab") as file:
         file.write(b"More.\n")
 
 
-def finding(run: Path) -> None:
-    quick.find(run, "questions")
-
-
-REASONS: list[tuple[str, Callable[[Path], object]]] = [
+REASONS: list[tuple[str, Harm]] = [
     ("a third round", open_third),
     ("a second round without fixes", without_fixes),
-    ("no manifest", rename_manifest),
-    ("a full run", full_pipeline),
-    ("a round that a person skipped", verifier_disabled),
-    ("a pause file", pause_file),
+    ("no manifest", lambda run: (run / MANIFEST).unlink()),
+    ("a full run", lambda run: put(run, "config.md", runs.config("full"))),
+    ("a round that a person skipped", lambda run: put(run, SKIPPED, "---\nreason: x\n---\n")),
+    ("a pause file", lambda run: put(run, PAUSE, "---\ndecisions:\n---\n")),
     ("a text that changed since", edited),
-    ("a finding that is kept", finding),
+    ("a finding that is kept", lambda run: quick.find(run, "questions")),
 ]
 
 
 @pytest.mark.rule("CSC-02", "ST-04", "ST-10")
 @pytest.mark.parametrize("harm", [row[1] for row in REASONS], ids=[row[0] for row in REASONS])
-def test_any_other_round_waits_for_a_person(tmp_path: Path, harm: Callable[[Path], object]) -> None:
+def test_any_other_round_waits_for_a_person(tmp_path: Path, harm: Harm) -> None:
     run = quick.reviewed(tmp_path)
     harm(run)
     outcome = advance(run)
@@ -283,7 +268,7 @@ def test_clean_goals_of_a_quick_run_wait_for_a_person(tmp_path: Path) -> None:
 
 def forged_clean_beside_findings(run: Path) -> None:
     quick.find(run, "questions")
-    put(run, f"{place('questions')}/quality-claude.clean.md", runs.clean())
+    put(run, SENTINEL, runs.clean())
 
 
 def forged_verified_header(run: Path) -> None:
@@ -301,17 +286,17 @@ def forged_scope_set(run: Path) -> None:
 
 
 def change_manifest(run: Path, **fields: object) -> None:
-    file = run / place("questions") / ".dispatch-manifest.json"
+    file = run / MANIFEST
     file.write_text(json.dumps(json.loads(file.read_text()) | fields, indent=2) + "\n")
 
 
 def all_tags_dropped(run: Path) -> None:
-    (run / place("questions") / "quality-claude.clean.md").unlink()
+    (run / SENTINEL).unlink()
     change_manifest(run, expected_tags=[])
 
 
 def other_tag_named(run: Path) -> None:
-    (run / place("questions") / "quality-claude.clean.md").unlink()
+    (run / SENTINEL).unlink()
     change_manifest(run, expected_tags=["scope-claude"])
     put(run, f"{place('questions')}/scope-claude.clean.md", runs.clean("scope-claude"))
 
@@ -323,32 +308,8 @@ def tag_that_was_never_sent(run: Path) -> None:
 
 
 def tag_nobody_knows(run: Path) -> None:
-    (run / place("questions") / "quality-claude.clean.md").unlink()
+    (run / SENTINEL).unlink()
     put(run, f"{place('questions')}/boss.clean.md", runs.clean("boss"))
-
-
-def body_hash_of_another_text(run: Path) -> None:
-    change_manifest(run, body_hash=hashlib.sha256(b"another").hexdigest())
-
-
-def manifest_of_another_step(run: Path) -> None:
-    change_manifest(run, step="research")
-
-
-def manifest_of_another_round(run: Path) -> None:
-    change_manifest(run, round=2)
-
-
-def manifest_that_is_none(run: Path) -> None:
-    put(run, f"{place('questions')}/.dispatch-manifest.json", "kept: 0\n")
-
-
-def sentinel_of_another_round(run: Path) -> None:
-    put(run, f"{place('questions')}/quality-claude.clean.md", runs.clean(round=2))
-
-
-def sentinel_of_another_reviewer(run: Path) -> None:
-    put(run, f"{place('questions')}/quality-claude.clean.md", runs.clean("scope-claude"))
 
 
 def sentinel_from_an_earlier_round(run: Path) -> None:
@@ -375,12 +336,8 @@ def swapped_round_directory(run: Path) -> None:
 
 def swapped_step(run: Path) -> None:
     shutil.rmtree(run / place("questions"))
-    shutil.copytree(_clean_round_of_research(run), run / place("questions"))
-
-
-def _clean_round_of_research(run: Path) -> Path:
     other = quick.reviewed(run.parents[2] / "elsewhere", "research")
-    return other / place("research")
+    shutil.copytree(other / place("research"), run / place("questions"))
 
 
 def forged_entry(run: Path) -> None:
@@ -430,7 +387,12 @@ def hidden_finding(run: Path) -> None:
     put(run, f"{place('questions')}/quality-claude.finding-1.md", text)
 
 
-FORGERIES: list[Callable[[Path], object]] = [
+MANIFESTS: list[dict[str, object]] = [
+    {"body_hash": hashlib.sha256(b"another").hexdigest()},
+    {"step": "research"},
+    {"round": 2},
+]
+FORGERIES: list[Harm] = [
     forged_clean_beside_findings,
     forged_verified_header,
     forged_scope_set,
@@ -438,12 +400,10 @@ FORGERIES: list[Callable[[Path], object]] = [
     other_tag_named,
     tag_that_was_never_sent,
     tag_nobody_knows,
-    body_hash_of_another_text,
-    manifest_of_another_step,
-    manifest_of_another_round,
-    manifest_that_is_none,
-    sentinel_of_another_round,
-    sentinel_of_another_reviewer,
+    *(partial(change_manifest, **fields) for fields in MANIFESTS),
+    partial(put, path=MANIFEST, data="kept: 0\n"),
+    partial(put, path=SENTINEL, data=runs.clean(round=2)),
+    partial(put, path=SENTINEL, data=runs.clean("scope-claude")),
     sentinel_from_an_earlier_round,
     swapped_round_directory,
     swapped_step,
@@ -457,8 +417,8 @@ FORGERIES: list[Callable[[Path], object]] = [
 
 
 @pytest.mark.rule("CSC-02", "CSC-03", "SEC-01", "FM-04")
-@pytest.mark.parametrize("forge", FORGERIES, ids=lambda forge: forge.__name__)
-def test_a_forgery_approves_nothing(tmp_path: Path, forge: Callable[[Path], object]) -> None:
+@pytest.mark.parametrize("forge", FORGERIES, ids=lambda forge: getattr(forge, "__name__", None))
+def test_a_forgery_approves_nothing(tmp_path: Path, forge: Harm) -> None:
     run = quick.reviewed(tmp_path / "project")
     forge(run)
     before = {name: contents(run).get(name) for name in (LOG, RECORDS, "questions.md")}
@@ -493,9 +453,7 @@ def entry_of_a_boss(run: Path) -> None:
 
 @pytest.mark.rule("CSC-03", "ENG-04")
 @pytest.mark.parametrize("forge", [forged_entry, forged_clean_beside_findings, entry_of_a_boss])
-def test_a_status_set_by_hand_gets_no_record_from_a_forged_entry(
-    tmp_path: Path, forge: Callable[[Path], object]
-) -> None:
+def test_a_status_set_by_hand_gets_no_record_of_a_forged_entry(tmp_path: Path, forge: Harm) -> None:
     run = quick.reviewed(tmp_path)
     forge(run)
     text = (run / "questions.md").read_bytes().replace(b"status: draft", b"status: approved")
@@ -548,9 +506,7 @@ def log_is_no_log(run: Path) -> str:
     ids=lambda harm: harm.__name__,
 )
 @pytest.mark.parametrize("git", [False, True], ids=["plain", "git"])
-def test_a_log_that_cannot_be_added_to_halts(
-    tmp_path: Path, harm: Callable[[Path], str], git: bool
-) -> None:
+def test_an_unwritable_log_halts(tmp_path: Path, harm: Callable[[Path], str], git: bool) -> None:
     run = quick.reviewed(tmp_path, git=git)
     message = harm(run)
     head = Project(tmp_path).git("rev-parse", "HEAD") if git else ""
@@ -734,7 +690,7 @@ def decide(run: Path, build: Callable[[Job], ChangeSet], no_commit: bool = False
     decided(Workspace(run), Options(no_commit=no_commit), build)
 
 
-MEANWHILE: list[tuple[str, int, Callable[[Path], object]]] = [
+MEANWHILE: list[tuple[str, int, Harm]] = [
     ("rejected", 2, lambda run: decide(run, lambda job: reject.plan(job, "questions", b"No."))),
     ("unapproved", 3, lambda run: decide(run, lambda job: rewind.unapprove(job, "questions"))),
     ("rewound", 3, lambda run: decide(run, lambda job: rewind.plan(job, "questions"))),
@@ -745,9 +701,7 @@ MEANWHILE: list[tuple[str, int, Callable[[Path], object]]] = [
 @pytest.mark.parametrize(
     ("cut", "decision"), [row[1:] for row in MEANWHILE], ids=[row[0] for row in MEANWHILE]
 )
-def test_what_was_decided_meanwhile_is_not_undone(
-    tmp_path: Path, cut: int, decision: Callable[[Path], object]
-) -> None:
+def test_what_was_decided_since_is_not_undone(tmp_path: Path, cut: int, decision: Harm) -> None:
     run = quick.reviewed(tmp_path)
     cut_off(run, cut)
     decision(run)
@@ -876,9 +830,7 @@ LONG = "I found three severe bugs: this must not ship.\n" * 7
 
 @pytest.mark.rule("SEC-20")
 @pytest.mark.parametrize(("text", "passes"), [("", True), ("Read twice.\n", True), (LONG, False)])
-def test_a_reviewer_who_says_more_than_a_remark_is_read_by_a_person(
-    tmp_path: Path, text: str, passes: bool
-) -> None:
+def test_more_than_a_remark_is_read_by_a_person(tmp_path: Path, text: str, passes: bool) -> None:
     run = quick.reviewed(tmp_path)
     sentinel = run / quick.place("questions") / "quality-claude.clean.md"
     sentinel.write_text(sentinel.read_text() + text)

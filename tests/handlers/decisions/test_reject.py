@@ -141,9 +141,7 @@ def test_a_book_is_no_feedback(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_where_the_words_cannot_be_kept_nothing_is_changed(
-    tmp_path: Path, obstacle: str, line: str
-) -> None:
+def test_words_that_cannot_be_kept_change_nothing(tmp_path: Path, obstacle: str, line: str) -> None:
     gate = Gate(tmp_path / "shop", DRAFT)
     if obstacle == "file":
         gate.write("feedback", "in the way")

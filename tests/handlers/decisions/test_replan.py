@@ -129,9 +129,7 @@ def test_a_phase_that_is_half_put_away_is_finished(shop: Workshop, count: int) -
 
 @pytest.mark.rule("RP-04")
 @pytest.mark.parametrize("target", ["goals", "design", "phasing", "structure", "plan"])
-def test_a_major_replan_resets_the_target_and_everything_after_it(
-    tmp_path: Path, target: str
-) -> None:
+def test_a_major_replan_resets_the_target_and_all_after_it(tmp_path: Path, target: str) -> None:
     shop = Workshop(tmp_path / "project", finished())
     shop.make(lambda job: replan.major(job, target))
     route = ROUTES["full"]
@@ -147,9 +145,7 @@ def test_a_major_replan_resets_the_target_and_everything_after_it(
 
 @pytest.mark.rule("RP-04", "RP-05")
 @pytest.mark.parametrize("count", [1, 2, 5, 9, 13, 14])
-def test_a_major_replan_that_was_cut_off_is_finished_in_the_same_order(
-    tmp_path: Path, count: int
-) -> None:
+def test_a_major_replan_that_was_cut_off_is_finished_in_order(tmp_path: Path, count: int) -> None:
     """One run, cut off further and further on; its twin is what should come of it."""
     shop = Workshop(tmp_path / "project", finished())
     workspace = shop.workspace()

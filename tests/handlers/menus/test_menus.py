@@ -15,7 +15,7 @@ from qrspi.handlers.changes.change_set import ChangeSet
 from qrspi.handlers.jobs.job import Job
 from qrspi.handlers.menus import menu
 from qrspi.handlers.menus.menu import More
-from tests.handlers.gates import DRAFT, NOW, TEXT, WHO, Build, Gate
+from tests.handlers.gates import DRAFT, NOW, TEXT, WHO, Build, Files, Gate
 from tests.handlers.refusals import refusal
 from tests.runs import approved, artifact, clean, config, finding, manifest, score
 
@@ -71,9 +71,7 @@ CASES = {
 
 @pytest.mark.rule("FLR-01", "FLR-02", "FLR-03", "FLR-04", "SEC-20", "SEC-24")
 @pytest.mark.parametrize(("files", "line", "count"), CASES.values(), ids=CASES.keys())
-def test_skip_is_for_this_round_and_says_why(
-    tmp_path: Path, files: dict[str, bytes], line: str, count: int
-) -> None:
+def test_skip_is_for_this_round(tmp_path: Path, files: Files, line: str, count: int) -> None:
     gate = Gate(tmp_path / "shop", files)
     gate.make(choose("skip"))
     after = gate.files()
@@ -184,9 +182,7 @@ def test_a_second_retry_keeps_the_first_and_the_prompt_has_the_last_reasons(tmp_
     ],
     ids=["one of two reviewers", "nobody", "no verifier", "one of two verifiers"],
 )
-def test_retry_tells_whose_answer_is_put_aside(
-    tmp_path: Path, files: dict[str, bytes], notes: tuple[str, ...]
-) -> None:
+def test_retry_tells_who_is_put_aside(tmp_path: Path, files: Files, notes: tuple[str, ...]) -> None:
     gate = Gate(tmp_path / "shop", files)
     assert gate.make(choose("retry"))[0].notes == notes
 
@@ -194,7 +190,7 @@ def test_retry_tells_whose_answer_is_put_aside(
 @pytest.mark.rule("FLR-01", "FLR-04", "AUD-01", "LIV-18")
 @pytest.mark.parametrize(("files", "removed", "tags"), RETRIED.values(), ids=RETRIED.keys())
 def test_retry_takes_away_what_failed_and_nothing_else(
-    tmp_path: Path, files: dict[str, bytes], removed: list[str], tags: list[str]
+    tmp_path: Path, files: Files, removed: list[str], tags: list[str]
 ) -> None:
     gate = Gate(tmp_path / "shop", files)
     gate.make(choose("retry"))
@@ -239,9 +235,7 @@ PAUSE = "reviews/goals-loop-pause-round-01.md"
     ],
     ids=["a stranger's file", "a broken pause file"],
 )
-def test_nobody_is_sent_again_for_what_nobody_was_sent_for(
-    tmp_path: Path, files: dict[str, bytes], line: str, hint: str
-) -> None:
+def test_retry_needs_somebody_to_send(tmp_path: Path, files: Files, line: str, hint: str) -> None:
     gate = Gate(tmp_path / "shop", files)
     refused = refusal(gate.make, choose("retry"))
     assert (str(refused), refused.problem.hint) == (line, hint)
@@ -290,9 +284,7 @@ NO_MENU = [
 
 @pytest.mark.rule("OUT-07")
 @pytest.mark.parametrize(("files", "line"), NO_MENU)
-def test_without_a_menu_nothing_is_resolved(
-    tmp_path: Path, files: dict[str, bytes], line: str
-) -> None:
+def test_without_a_menu_nothing_is_resolved(tmp_path: Path, files: Files, line: str) -> None:
     gate = Gate(tmp_path / "shop", files)
     if MANIFEST in files:
         gate.next()
@@ -356,7 +348,7 @@ def rounds(count: int, *, paused: bool = False, step: str = "goals") -> dict[str
     ],
     ids=["9", "10", "4 paused", "5 paused", "20"],
 )
-def test_when_a_loop_stops(tmp_path: Path, files: dict[str, bytes], kind: str) -> None:
+def test_when_a_loop_stops(tmp_path: Path, files: Files, kind: str) -> None:
     gate = Gate(tmp_path / "shop", DRAFT | files)
     assert gate.job().next.kind == kind
 

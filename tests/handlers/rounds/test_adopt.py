@@ -80,9 +80,7 @@ def test_a_round_written_by_hand_is_unproven_though_everybody_is_clean(project: 
 
 @pytest.mark.rule("SEC-18")
 @pytest.mark.parametrize("tags", [(), TAGS[:1]], ids=["nobody", "one of two"])
-def test_a_manifest_that_says_less_is_tampered_and_blocks(
-    project: Reviewing, tags: tuple[str, ...]
-) -> None:
+def test_a_manifest_that_says_less_is_tampered(project: Reviewing, tags: tuple[str, ...]) -> None:
     project.prepare()
     document = project.manifest()
     project.write(MANIFEST, json.dumps(document | {"expected_tags": list(tags)}, indent=2))
@@ -113,9 +111,7 @@ def test_a_kill_between_the_manifest_and_the_trail_is_made_good(project: Reviewi
 
 
 @pytest.mark.rule("SEC-18", "ENG-04")
-def test_notes_in_the_manifest_that_a_kill_kept_from_the_trail_take_nothing_away(
-    project: Reviewing,
-) -> None:
+def test_notes_that_a_kill_kept_from_the_trail_take_nothing_away(project: Reviewing) -> None:
     project.prepare()
     document = project.manifest()
     for dispatch in document["dispatches"]:
@@ -142,9 +138,7 @@ def test_a_person_takes_a_round_up_and_is_on_record(project: Reviewing) -> None:
 
 
 @pytest.mark.rule("SEC-18")
-def test_files_without_a_manifest_are_taken_up_as_about_the_text_of_now(
-    project: Reviewing,
-) -> None:
+def test_files_without_a_manifest_are_taken_up_as_about_the_text_now(project: Reviewing) -> None:
     say_clean(project, TAGS[0])
     assert adopt(project).manifest.expected_tags == TAGS
     assert next_of(project).missing == TAGS[1:]
@@ -171,9 +165,7 @@ def test_closing_files_by_hand_close_no_round_of_ones_own(project: Reviewing) ->
 
 
 @pytest.mark.rule("SEC-18")
-def test_in_a_clone_the_engines_commit_stands_for_the_trail(
-    project: Reviewing, tmp_path: Path
-) -> None:
+def test_in_a_clone_the_commit_stands_for_the_trail(project: Reviewing, tmp_path: Path) -> None:
     project.prepare()
     project.hand_in(("## Approach", 90))
     project.settle()

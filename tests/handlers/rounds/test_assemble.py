@@ -168,9 +168,7 @@ def test_a_round_from_elsewhere_is_read_by_the_matrix(tmp_path: Path) -> None:
         ("verifier_enabled: yes", "config.md: verifier_enabled is `yes`; expected true or false"),
     ],
 )
-def test_but_a_setting_that_decides_is_never_guessed(
-    tmp_path: Path, line: str, message: str
-) -> None:
+def test_but_no_setting_that_decides_is_guessed(tmp_path: Path, line: str, message: str) -> None:
     key, value = line.split(": ")
     config = runs.config(**{key: value})
     project = reviewing.make(tmp_path / "shop", {"config.md": config}, git=False)

@@ -155,9 +155,7 @@ def test_the_users_hooks_run(fixed: Reviewing) -> None:
 
 @pytest.mark.rule("CMT-01")
 @pytest.mark.parametrize(("mark", "what"), [("MERGE_HEAD", "merge"), ("rebase-merge", "rebase")])
-def test_during_a_merge_or_rebase_nothing_is_committed(
-    fixed: Reviewing, mark: str, what: str
-) -> None:
+def test_nothing_is_committed_during_a_merge(fixed: Reviewing, mark: str, what: str) -> None:
     place = fixed.root / ".git" / mark
     place.mkdir() if mark == "rebase-merge" else place.write_text(fixed.git("rev-parse", "HEAD"))
     halted = halt(commit, fixed)

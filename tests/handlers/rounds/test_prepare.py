@@ -151,9 +151,7 @@ def refused(
         ([".dispatch-manifest.json", ".x.swp"], ".dispatch-manifest.json"),
     ],
 )
-def test_a_round_that_holds_files_is_not_prepared(
-    project: Reviewing, names: list[str], found: str
-) -> None:
+def test_no_round_is_opened_over_files(project: Reviewing, names: list[str], found: str) -> None:
     for name in names:
         project.write(f"{ROUND}/{name}", b"{}\n" if name.endswith(".json") else b"x\n")
     assert refused(project) == (
@@ -177,9 +175,7 @@ def test_an_empty_directory_and_editors_left_overs_are_no_round(project: Reviewi
         ("no directory above", "Not a directory (symlink)"),
     ],
 )
-def test_what_cannot_be_listed_is_never_taken_for_absent(
-    project: Reviewing, tmp_path: Path, made: str, error: str
-) -> None:
+def test_unlisted_is_not_absent(project: Reviewing, tmp_path: Path, made: str, error: str) -> None:
     reviews = project.run / "reviews" / "design"
     if made == "no directory above":
         reviews.parent.mkdir()
@@ -318,9 +314,7 @@ def test_an_artifact_that_is_not_there_is_not_reviewed(tmp_path: Path) -> None:
         ("questions", b"scope_tagger_enabled: true\n"),
     ],
 )
-def test_missing_settings_are_written_back_as_they_are_needed(
-    tmp_path: Path, step: str, written: bytes
-) -> None:
+def test_missing_settings_are_written_back(tmp_path: Path, step: str, written: bytes) -> None:
     dropped = ("verifier_enabled", "scope_tagger_enabled", "visual_fidelity_required")
     config = runs.config(drop=dropped)
     contents = files({"questions.md": text(), "config.md": config})
@@ -351,9 +345,7 @@ def looped(project: Reviewing, *rounds: str) -> None:
 
 
 @pytest.mark.rule("CNV-07", "CNV-12", "CNV-13", "DIF-03")
-def test_a_third_round_about_the_same_part_looks_at_the_last_fixes_only(
-    project: Reviewing,
-) -> None:
+def test_a_third_round_about_the_same_part_looks_at_the_last_fixes(project: Reviewing) -> None:
     looped(project, "## Approach", "## Approach")
     opened = project.prepare()
     assert project.manifest(number=3)["decision"] == {
@@ -370,9 +362,7 @@ def test_a_third_round_about_the_same_part_looks_at_the_last_fixes_only(
 
 
 @pytest.mark.rule("LIV-19")
-def test_a_later_round_has_the_diff_since_the_text_that_was_last_reviewed(
-    project: Reviewing,
-) -> None:
+def test_a_later_round_has_the_diff_since_the_last_reviewed_text(project: Reviewing) -> None:
     looped(project, "## Approach", "## Risks")
     opened = project.prepare()
     since = project.data("reviews/design/round-03-since.diff")
@@ -382,9 +372,7 @@ def test_a_later_round_has_the_diff_since_the_text_that_was_last_reviewed(
 
 
 @pytest.mark.rule("LIV-19")
-def test_the_diff_since_counts_from_the_reviewed_text_not_from_the_last_commit(
-    project: Reviewing,
-) -> None:
+def test_the_diff_since_counts_from_the_reviewed_text(project: Reviewing) -> None:
     looped(project, "## Approach")
     for number in (1, 2):
         project.write("design.md", text(f"{BODY}\nBy hand {number}.\n"))
@@ -496,9 +484,7 @@ class TestSteps:
         return reviewing.make(tmp_path / "shop", contents)
 
     @pytest.mark.rule("DIF-02", "INT-03")
-    def test_integrate_diffs_the_whole_branch_against_where_it_left_the_base(
-        self, built: Reviewing
-    ) -> None:
+    def test_integrate_diffs_the_branch_against_where_it_left(self, built: Reviewing) -> None:
         start = built.git("rev-parse", "HEAD")
         built.git("checkout", "-q", "-b", "feature")
         (built.root / "code.py").write_text("print()\n")

@@ -164,9 +164,7 @@ def test_a_path_that_could_close_its_marker_is_encoded(tmp_path: Path) -> None:
         ("approved", "[../..]", False),
     ],
 )
-def test_assets_that_an_approved_design_declares_may_be_shown(
-    tmp_path: Path, status: str, declared: str, sent: bool
-) -> None:
+def test_declared_assets_are_shown(tmp_path: Path, status: str, declared: str, sent: bool) -> None:
     spec = task(wireframes="pictures/login.png", screenshots="assets/shot.png")
     project = make(tmp_path / "shop", spec, visual_fidelity_required="true")
     (project.root / "pictures").mkdir()
@@ -177,9 +175,7 @@ def test_assets_that_an_approved_design_declares_may_be_shown(
 
 
 @pytest.mark.rule("GRD-04")
-def test_a_skip_that_a_kill_kept_from_being_written_is_written_by_the_next_command(
-    tmp_path: Path,
-) -> None:
+def test_a_skip_that_a_kill_kept_back_is_written_by_the_next_command(tmp_path: Path) -> None:
     from qrspi.handlers import action_table
     from qrspi.handlers.jobs.carry_out import carry_out
     from qrspi.handlers.jobs.job import Options
@@ -315,7 +311,7 @@ WANTED = "because config.md sets visual_fidelity_required"
         ("phasing", "# P\n\n## Phase 1\n\nThe store.\n", None),
     ],
 )
-def test_a_text_without_its_wireframes_is_not_reviewed(
+def test_a_text_has_its_wireframes(
     tmp_path: Path, step: str, artifact: str, line: str | None
 ) -> None:
     before = runs.approved(
@@ -344,9 +340,7 @@ def test_a_text_without_its_wireframes_is_not_reviewed(
         ("target_files: [a.css]\nvisual_fidelity_check: {wireframe_paths: x.png}", False),
     ],
 )
-def test_a_plan_says_what_its_drawn_tasks_are_held_to(
-    tmp_path: Path, spec: str, blocked: bool
-) -> None:
+def test_a_plan_binds_its_drawn_tasks(tmp_path: Path, spec: str, blocked: bool) -> None:
     contents = files(
         runs.approved("design", "phasing", "structure"),
         {"config.md": runs.config(visual_fidelity_required="true"), "plan.md": text()},

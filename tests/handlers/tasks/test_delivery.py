@@ -196,9 +196,7 @@ def test_a_record_that_a_kill_left_uncommitted_is_committed(tmp_path: Path) -> N
 
 
 @pytest.mark.rule("ENG-04")
-def test_an_answer_that_a_kill_left_uncommitted_is_committed_by_the_same_answer(
-    tmp_path: Path,
-) -> None:
+def test_an_answer_left_uncommitted_by_a_kill_is_committed_by_the_same(tmp_path: Path) -> None:
     shop = after_tests(tmp_path, "cat a.py\n")
     shop.resolve("ship")
     records = shop.records()

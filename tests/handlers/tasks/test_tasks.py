@@ -468,9 +468,7 @@ def a_link(shop: Workshop) -> str:
 
 @pytest.mark.rule("IMP-04", "RUN-04")
 @pytest.mark.parametrize("leave", [foreign_folder, foreign_branch, checked_out_elsewhere, a_link])
-def test_what_is_somebody_elses_is_refused(
-    shop: Workshop, leave: Callable[[Workshop], str]
-) -> None:
+def test_what_others_own_is_refused(shop: Workshop, leave: Callable[[Workshop], str]) -> None:
     message = leave(shop)
     before = shop.git("for-each-ref"), shop.git("worktree", "list")
     assert refused(lambda: start(shop)) == message
@@ -670,9 +668,7 @@ def test_concerns_are_said(small: Workshop) -> None:
 @pytest.mark.rule("IMP-08", "IMP-11")
 @pytest.mark.parametrize("status", ["DONE", "DONE_WITH_CONCERNS"])
 @pytest.mark.parametrize("before", ["at once", "after it was blocked"])
-def test_a_commit_with_findings_is_not_reported_again(
-    small: Workshop, status: ReportStatus, before: str
-) -> None:
+def test_no_judged_commit_comes_again(small: Workshop, status: ReportStatus, before: str) -> None:
     small.next()
     commit = small.work(ONE, "a.py", "a = 1\n")
     small.report(ONE)
@@ -763,9 +759,7 @@ def test_the_same_for_a_task_that_builds_on_others(tmp_path: Path, parents: str)
         ("base_commit", "HEAD~5", "a whole commit id"),
     ],
 )
-def test_a_record_that_leads_elsewhere_is_not_followed(
-    small: Workshop, field: str, value: str, expected: str
-) -> None:
+def test_no_record_leads_elsewhere(small: Workshop, field: str, value: str, expected: str) -> None:
     small.next()
     changed = record(small)._replace(**{field: value})
     small.write(taskfiles.start_file(ONE), taskfiles.render_start(ONE, changed))
@@ -1015,9 +1009,7 @@ def allowed(line: str) -> Permit:
 
 
 @pytest.mark.rule("IMP-05", "SEC-05")
-def test_a_command_ends_with_its_whole_group_and_keeps_no_key(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_command_ends_with_its_group(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SHOP_TOKEN", "abcdefghijklmnop")
     ran = configured_command.run(
         allowed("sleep 60 & echo $!; echo $SHOP_TOKEN; echo bad >&2; exit 7"), str(tmp_path)

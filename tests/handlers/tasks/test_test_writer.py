@@ -100,9 +100,7 @@ def test_tests_are_written_before_the_implementer_is_sent(tmp_path: Path) -> Non
 
 @pytest.mark.rule("PRM-05")
 @pytest.mark.parametrize(("kind", "switch"), [("code", "off"), ("text", "on"), ("config", "on")])
-def test_nobody_writes_tests_where_they_are_not_wanted(
-    tmp_path: Path, kind: str, switch: str
-) -> None:
+def test_nobody_writes_tests_that_are_not_wanted(tmp_path: Path, kind: str, switch: str) -> None:
     shop = shop_for(tmp_path, kind, switch)
     assert shop.answer.asks == (Ask("implement", ONE, 1),)
     assert why(shop, tests=True) == (
@@ -165,9 +163,7 @@ def test_every_criterion_of_the_phase_is_held_against_the_whole(tmp_path: Path) 
 
 
 @pytest.mark.rule("TST-01", "LIV-07")
-def test_a_criterion_without_a_test_stops_the_report_and_reviewers_get_the_evidence(
-    tmp_path: Path,
-) -> None:
+def test_each_criterion_needs_a_test_and_reviewers_get_the_evidence(tmp_path: Path) -> None:
     shop = shop_for(tmp_path)
     merged(shop)
     shop.next()
@@ -211,9 +207,7 @@ def test_tests_before_the_code_are_run_and_seen_to_fail(tmp_path: Path) -> None:
 
 
 @pytest.mark.rule("IMP-11", "LIV-01")
-def test_tests_that_pass_before_the_code_are_sent_back_unless_their_author_says_why(
-    tmp_path: Path,
-) -> None:
+def test_tests_that_pass_before_the_code_are_sent_back_unless_explained(tmp_path: Path) -> None:
     shop = shop_for(tmp_path, command="true")
     shop.work(ONE, "test_a.py", "assert True\n")
     assert reported(shop) == "passed"
@@ -229,9 +223,7 @@ def test_tests_that_pass_before_the_code_are_sent_back_unless_their_author_says_
 
 @pytest.mark.rule("IMP-11", "LIV-01")
 @pytest.mark.parametrize("command", ["none", "no-such-program"])
-def test_without_a_test_command_nobody_claims_that_the_tests_were_run(
-    tmp_path: Path, command: str
-) -> None:
+def test_without_a_command_nobody_claims_that_tests_were_run(tmp_path: Path, command: str) -> None:
     shop = shop_for(tmp_path, command=command)
     shop.work(ONE, "test_a.py", "assert False\n")
     assert reported(shop) == "not-run"
