@@ -224,7 +224,6 @@ def _write_scores(job: Job, batch: Sequence[Obtained]) -> dict[str, Outcome]:
 
 def _reported(job: Job, order: Assignment) -> Taken | Problem:
     """What an implementer did is in its work tree and its report; its answer is only kept."""
-    # Imported here: only runs that implement know of work trees.
     from qrspi.handlers.tasks import reports
 
     waits = reports.state_of(job, order.step).next

@@ -177,7 +177,6 @@ def _travels(ask: Ask) -> bool:
 
 
 def _scripted(folder: str, name: str, step: str, round: int) -> Means:
-    # Imported here: only demonstrations answer from a folder.
     from qrspi.world.agents import scripted_replies
     from qrspi.world.agents.request import Request
 
@@ -234,7 +233,6 @@ def _is_light(job: Job, task: str) -> bool:
 
 
 def _made(cast: _Cast, ask: Ask, role: Role, route: Route | Problem) -> Assignment | Unready:
-    # Imported here: a caller that only asks who is unready needs no prompts.
     from qrspi.handlers.agents import code_material, prompt_parameters
 
     job = cast.job
@@ -323,7 +321,6 @@ def not_awaited(run: str, name: str, known: Assignments) -> Problem:
 
 
 def _unnameable(model: str) -> Problem | None:
-    # Imported here: only who has workers elsewhere names models to them.
     from qrspi.core.fleet import job_message
 
     if job_message.is_model(model):

@@ -27,7 +27,6 @@ def mail(box: DispatchFolder, how: How) -> AbstractContextManager[RunMail | None
     """None with another executor. What came while nobody listened is taken in first."""
     if how.executor != "celery" or how.scripts:
         return nullcontext()
-    # Imported here: only who has workers elsewhere speaks to a broker.
     from qrspi.world.fleet import connection
     from qrspi.world.fleet.run_mail import RunMail
 

@@ -40,7 +40,6 @@ def _jobs(job: Job) -> tuple[Job, ...]:
 
 
 def _of_task(job: Job, key: str) -> Job:
-    # Imported here: only runs that implement know of tasks.
     from qrspi.handlers.tasks import reports
 
     task = reports.state_of(job, key)
@@ -157,7 +156,6 @@ def quality_reviewers(workspace: Workspace) -> tuple[Waiting, ...]:
 
 
 def _unjudged(job: Job) -> tuple[str, ...]:
-    # Imported here: only who has task texts reviewed needs it.
     from qrspi.core.gates.quality import quality_gate
 
     return quality_gate.waiting_tasks(job.workspace, job.facts.tasks)

@@ -24,7 +24,6 @@ EVIDENCE_SHOWN = 256 * 1024
 
 def task_place(job: Job, key: str) -> tuple[TaskState, str]:
     """A task and its work tree, which is '' before the task was started."""
-    # Imported here: only runs that implement know of work trees.
     from qrspi.handlers.tasks import reports
 
     task = reports.state_of(job, key)
@@ -92,7 +91,7 @@ def work_trees(job: Job) -> tuple[str, ...]:
 
 
 def _outcomes(job: Job, key: str) -> Iterator[str]:
-    from qrspi.core.records import task_records  # only runs that implement need it
+    from qrspi.core.records import task_records
 
     folder = task_records.folder(key)
     for entry in entries(job.workspace, folder):

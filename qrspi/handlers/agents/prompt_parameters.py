@@ -82,7 +82,7 @@ def _of_code(job: Job, given: Material, subject: Subject) -> Material:
 
 
 def _of_task(job: Job, given: Material) -> Material:
-    from qrspi.core.records import task_records  # only runs that implement need it
+    from qrspi.core.records import task_records
 
     task, folder = code_material.task_place(job, job.round_loop.subject.key)
     said = (task_records.report_file(task.key),) if task.concerns else ()
@@ -244,7 +244,6 @@ def _author(job: Job, asked: str, agent: Agent) -> Author:
 
 
 def _implementer(job: Job, key: str, agent: Agent) -> Implementer:
-    # Imported here: only runs that implement know of work trees.
     from qrspi.core.code_steps import implementers
 
     task, worktree = code_material.task_place(job, key)
@@ -277,7 +276,6 @@ def _implementer(job: Job, key: str, agent: Agent) -> Implementer:
 
 
 def _question(job: Job, name: str) -> Question:
-    # Imported here: only research has questions.
     from qrspi.core.steps import research_sources
 
     asked = research_sources.asked(job.facts).inquiry
@@ -330,7 +328,6 @@ def _earlier(job: Job) -> tuple[Source, ...]:
     loop = job.loop
     if loop is None or loop.round < 2 or loop.stage not in ("reviewing", "guarded"):
         return ()
-    # Imported here: only a later round has earlier findings.
     from qrspi.core.rounds import convergence, finding_history
 
     base = convergence.base_of(loop.subject, job.facts.records)
@@ -377,7 +374,6 @@ def _absolute(job: Job, path: str) -> str:
 
 
 def _task_quality(job: Job, key: str, agent: Agent) -> TaskQuality:
-    # Imported here: only who has task texts reviewed needs them.
     from qrspi.core.gates.quality import quality_gate, task_spec
     from qrspi.handlers.changes import code_repository
 

@@ -115,7 +115,6 @@ def write(workspace: Workspace, edit: Edit) -> tuple[Problem, ...]:
 
 
 def _commit(job: Job, change: ChangeSet, repo: Repo) -> str | None:
-    # Imported here: only a command that commits pays for it.
     from qrspi.handlers.changes import engine_files
 
     own = engine_files.find(job.workspace, repo)

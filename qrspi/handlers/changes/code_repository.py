@@ -110,9 +110,10 @@ def find(job: Job) -> Workplace:
     tip = worktrees.tip(repo, feature)
     if tip is None:
         text = f"the feature branch {feature} has no commit in {repo.root}: make a first one there"
-        raise Refusal(
-            Problem("no-commit", text, field="feature_branch", found=feature, hint="git commit")
+        problem = Problem(
+            "no-commit", text, field="feature_branch", found=feature, hint="git commit"
         )
+        raise Refusal(problem)
     return Workplace(repo, folder(job), feature, tip)
 
 
@@ -144,16 +145,15 @@ def checked_out(found: Workplace, verb: str) -> None:
             f"{found.repo.root} is on {here or 'no branch'}, not on the feature branch "
             f"{found.feature}: `{switch}`, then {verb} again"
         )
-        raise Refusal(
-            Problem(
-                "wrong-branch",
-                text,
-                found.repo.root,
-                found=here or "",
-                expected=found.feature,
-                hint=switch,
-            )
+        problem = Problem(
+            "wrong-branch",
+            text,
+            found.repo.root,
+            found=here or "",
+            expected=found.feature,
+            hint=switch,
         )
+        raise Refusal(problem)
 
 
 def named(job: Job, found: Workplace) -> None:
@@ -181,11 +181,10 @@ def clean(job: Job, found: Workplace, verb: str) -> None:
             f"the work tree at {found.repo.root} has changes that are not committed ({changed[0]}"
             f"{more}): commit or put them away, then {verb} again"
         )
-        raise Refusal(
-            Problem(
-                "dirty-work-tree", text, changed[0], hint=f"git -C {quoted(found.repo.root)} status"
-            )
+        problem = Problem(
+            "dirty-work-tree", text, changed[0], hint=f"git -C {quoted(found.repo.root)} status"
         )
+        raise Refusal(problem)
     if unseen := [name for name in hidden_changes(found.repo) if not name.startswith(inside)]:
         raise Refusal(_hidden(found.repo, unseen, verb))
 

@@ -139,17 +139,16 @@ def refuse_undecided(job: Job, key: str) -> None:
     if row.state != "review_failed":
         hint = checkpoint_board.review_command(job.run, found, key)
     text = f"{key} is {row.state} in {FILE}, so it is not done: expected an approved review"
-    raise Refusal(
-        Problem(
-            "checkpoint-open",
-            text,
-            file=FILE,
-            field="state",
-            found=row.state,
-            expected="review_approved",
-            hint=hint,
-        )
+    problem = Problem(
+        "checkpoint-open",
+        text,
+        file=FILE,
+        field="state",
+        found=row.state,
+        expected="review_approved",
+        hint=hint,
     )
+    raise Refusal(problem)
 
 
 def states(change: Transaction) -> dict[str, str]:

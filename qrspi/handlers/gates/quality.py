@@ -282,9 +282,10 @@ def chosen_tasks(job: Job, keys: Sequence[str] = ()) -> tuple[str, ...]:
             listed = ", ".join(known[:20]) or "none"
             text = f"there is no {task_file.task_path(key)}; tasks: {listed}"
             hint = f"qrspi {'quality batch' if known else 'status'} {job.run}"
-            raise Refusal(
-                Problem("unknown-task", text, field="TASK", found=key, expected=listed, hint=hint)
+            problem = Problem(
+                "unknown-task", text, field="TASK", found=key, expected=listed, hint=hint
             )
+            raise Refusal(problem)
     return tuple(keys or known)
 
 

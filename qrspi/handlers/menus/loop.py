@@ -54,16 +54,15 @@ def _target(job: Job, to: str | None) -> str:
         return to
     listed = ", ".join(steps) or "none"
     what = f"{to} is no earlier step" if to else "say where to go back to"
-    raise Refusal(
-        Problem(
-            "target-needed",
-            f"{what}: --to is one of {listed}",
-            field="--to",
-            found=to or "",
-            expected=listed,
-            hint=f"qrspi resolve {job.run} rewind --to STEP",
-        )
+    problem = Problem(
+        "target-needed",
+        f"{what}: --to is one of {listed}",
+        field="--to",
+        found=to or "",
+        expected=listed,
+        hint=f"qrspi resolve {job.run} rewind --to STEP",
     )
+    raise Refusal(problem)
 
 
 def imported_round(job: Job, key: str, more: More) -> ChangeSet:

@@ -101,15 +101,14 @@ def _commit(
     if made := commits.find(repo, signed, since):
         return made
     adopt = f"qrspi round commit {job.run} {loop.subject.key} --adopt"
-    raise Refusal(
-        Problem(
-            "nothing-to-commit",
-            f"round {loop.round:02d} of {loop.subject.key} is committed already, but not by "
-            f"qrspi: take HEAD as its anchor with `{adopt}`",
-            file=loop.paths.directory,
-            hint=adopt,
-        )
+    problem = Problem(
+        "nothing-to-commit",
+        f"round {loop.round:02d} of {loop.subject.key} is committed already, but not by "
+        f"qrspi: take HEAD as its anchor with `{adopt}`",
+        file=loop.paths.directory,
+        hint=adopt,
     )
+    raise Refusal(problem)
 
 
 def covered(workspace: Workspace, loop: Loop, repo: Repo) -> tuple[str, ...]:
@@ -164,13 +163,12 @@ def _refuse_uncommitted(workspace: Workspace, loop: Loop, repo: Repo, commit: st
 
 
 def _wrong_commit(loop: Loop, commit: str, what: str) -> Refusal:
-    return Refusal(
-        Problem(
-            "wrong-commit",
-            f"HEAD ({commit[:12]}) {what}: commit the files of round {loop.round:02d} of "
-            f"{loop.subject.key}, then adopt that commit",
-            file=loop.paths.directory,
-            found=commit,
-            expected=f"the commit of round {loop.round:02d}",
-        )
+    problem = Problem(
+        "wrong-commit",
+        f"HEAD ({commit[:12]}) {what}: commit the files of round {loop.round:02d} of "
+        f"{loop.subject.key}, then adopt that commit",
+        file=loop.paths.directory,
+        found=commit,
+        expected=f"the commit of round {loop.round:02d}",
     )
+    return Refusal(problem)

@@ -89,15 +89,14 @@ def _must_be_there(tree: Tree, subject: Subject, number: int) -> None:
     what = f"round {number:02d}" if number else "review round"
     way = f"qrspi next {tree.name}"
     text = f"{tree.name} has no {what} of {subject.key}: `{way}` opens rounds when they are due"
-    raise Refusal(
-        Problem(
-            "no-round",
-            text,
-            file=paths.directory if number else subject.reviews,
-            expected="a round directory",
-            hint=way,
-        )
+    problem = Problem(
+        "no-round",
+        text,
+        file=paths.directory if number else subject.reviews,
+        expected="a round directory",
+        hint=way,
     )
+    raise Refusal(problem)
 
 
 def _unmet(facts: Facts, subject: Subject, missing: tuple[str, ...]) -> Problem:

@@ -88,16 +88,15 @@ def _next_round(workspace: Workspace, loop: Loop, wanted: int | None) -> RoundPa
     if not (loop.is_renewable and paths.number == due):
         _must_be_empty(workspace, paths, still)
     if paths.number != due:
-        raise Refusal(
-            Problem(
-                "round-number",
-                f"round {paths.number:02d} of {loop.subject.key} is not the next one: "
-                f"expected {due:02d}{still}",
-                file=paths.directory,
-                found=str(paths.number),
-                expected=str(due),
-            )
+        problem = Problem(
+            "round-number",
+            f"round {paths.number:02d} of {loop.subject.key} is not the next one: "
+            f"expected {due:02d}{still}",
+            file=paths.directory,
+            found=str(paths.number),
+            expected=str(due),
         )
+        raise Refusal(problem)
     return paths
 
 
@@ -114,15 +113,14 @@ def _must_be_empty(workspace: Workspace, paths: RoundPaths, still: str) -> None:
             f"precondition-violation: {paths.directory} already holds {names[0]}{more}; expected "
             f"no files before reviewers are sent{still}"
         )
-        raise Refusal(
-            Problem(
-                "precondition-violation",
-                text,
-                file=paths.directory,
-                found=names[0],
-                expected="no files",
-            )
+        problem = Problem(
+            "precondition-violation",
+            text,
+            file=paths.directory,
+            found=names[0],
+            expected="no files",
         )
+        raise Refusal(problem)
 
 
 def _unsure(directory: str, fault: Fault) -> Problem:

@@ -75,7 +75,6 @@ def _refuse_closed(workspace: Workspace, source: Source) -> None:
 
 def _refuse_bad(workspace: Workspace, source: Source, found: Split) -> None:
     """Judged by the round's own guard, in a rehearsal together with the other files."""
-    # Only `ingest` rehearses.
     from qrspi.world.runs.dry_run import DryRunWorkspace
 
     with DryRunWorkspace(workspace.path).locked() as stage:

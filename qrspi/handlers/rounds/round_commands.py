@@ -249,15 +249,14 @@ def _refuse_unfinished(loop: Loop) -> None:
     if loop.stage == "committing":
         return
     why = "; ".join(loop.because)
-    raise Refusal(
-        Problem(
-            "round-open",
-            f"round {loop.round:02d} of {loop.subject.key} is not ready to be committed: {why}",
-            file=loop.paths.directory,
-            found=loop.stage,
-            expected="a round whose findings are dealt with",
-        )
+    problem = Problem(
+        "round-open",
+        f"round {loop.round:02d} of {loop.subject.key} is not ready to be committed: {why}",
+        file=loop.paths.directory,
+        found=loop.stage,
+        expected="a round whose findings are dealt with",
     )
+    raise Refusal(problem)
 
 
 def _adoption(job: Job, number: int | None) -> ChangeSet:

@@ -33,17 +33,16 @@ def named(job: Job, key: str) -> str:
     if command and command != NO_TESTS:
         return str(command)
     found = f"is {command}" if command else "is missing"
-    raise Refusal(
-        Problem(
-            "field-missing",
-            f"config.md: gates.{key} {found}; expected the command to run",
-            file="config.md",
-            field=f"gates.{key}",
-            found=command,
-            expected="a command",
-            hint=config_problems.naming(job.run, f"gates.{key}"),
-        )
+    problem = Problem(
+        "field-missing",
+        f"config.md: gates.{key} {found}; expected the command to run",
+        file="config.md",
+        field=f"gates.{key}",
+        found=command,
+        expected="a command",
+        hint=config_problems.naming(job.run, f"gates.{key}"),
     )
+    raise Refusal(problem)
 
 
 def permit(job: Job, key: str) -> Permit:

@@ -123,11 +123,10 @@ def _refuse_unmapped(job: Job, task: TaskState, words: str) -> None:
         f"{task.key}: no test is named for {names}; expected a line `- CRITERION: TEST` for each "
         "criterion in the text given with -F FILE"
     )
-    raise Refusal(
-        Problem(
-            "evidence-missing", text, field="-F", found=names, expected="a line for each criterion"
-        )
+    problem = Problem(
+        "evidence-missing", text, field="-F", found=names, expected="a line for each criterion"
     )
+    raise Refusal(problem)
 
 
 def _can_report(job: Job, task: TaskState) -> None:
@@ -184,17 +183,16 @@ def _nothing_since(job: Job, task: TaskState, what: str) -> str:
 
 
 def _not_committed(place: str, commit: str, text: str, hint: str) -> Refusal:
-    return Refusal(
-        Problem(
-            "nothing-committed",
-            text,
-            file=place,
-            field="--commit",
-            found=commit,
-            expected="another commit",
-            hint=hint,
-        )
+    problem = Problem(
+        "nothing-committed",
+        text,
+        file=place,
+        field="--commit",
+        found=commit,
+        expected="another commit",
+        hint=hint,
     )
+    return Refusal(problem)
 
 
 def _refuse_beside_the_commit(job: Job, task: TaskState, commit: str) -> None:
@@ -212,11 +210,10 @@ def _refuse_beside_the_commit(job: Job, task: TaskState, commit: str) -> None:
         f"{found}"
     )
     hint = f"git -C {quoted(own.root)} status"
-    raise Refusal(
-        Problem(
-            "head-differs", text, own.root, "--commit", found, f"{commit[:12]} alone", hint=hint
-        )
+    problem = Problem(
+        "head-differs", text, own.root, "--commit", found, f"{commit[:12]} alone", hint=hint
     )
+    raise Refusal(problem)
 
 
 def _names(files: Sequence[str]) -> str:
@@ -232,16 +229,15 @@ def _resolved(job: Job, task: TaskState, commit: str) -> str:
     if full:
         return full
     text = f"{task.key}: {commit!r} is no commit in {repo.root}: expected the one that was made"
-    raise Refusal(
-        Problem(
-            "unknown-commit",
-            text,
-            field="--commit",
-            found=commit,
-            expected="a commit",
-            hint="git log",
-        )
+    problem = Problem(
+        "unknown-commit",
+        text,
+        field="--commit",
+        found=commit,
+        expected="a commit",
+        hint="git log",
     )
+    raise Refusal(problem)
 
 
 def accept(job: Job, key: str, reason: str, who: str = "") -> ChangeSet:

@@ -148,16 +148,15 @@ def _given(job: Job, key: str) -> Given:
 
 def unknown_task(job: Job, key: str, known: Iterable[str]) -> Refusal:
     listed = ", ".join(known) or "none"
-    return Refusal(
-        Problem(
-            "unknown-task",
-            f"{key} is no task of phase {job.facts.phase}; there is {listed}",
-            field="TASK",
-            found=key,
-            expected=listed,
-            hint=f"qrspi task list {job.run}",
-        )
+    problem = Problem(
+        "unknown-task",
+        f"{key} is no task of phase {job.facts.phase}; there is {listed}",
+        field="TASK",
+        found=key,
+        expected=listed,
+        hint=f"qrspi task list {job.run}",
     )
+    return Refusal(problem)
 
 
 def _refuse_too_early(job: Job) -> None:
