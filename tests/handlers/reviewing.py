@@ -66,6 +66,11 @@ class Reviewing(EngineProject):
         for tag in clean:
             self.write(f"{folder}/{tag}.clean.md", runs.clean(tag, number))
 
+    def hold_round(self, *findings: tuple[str, int], **handed_in: Any) -> None:
+        self.prepare()
+        self.hand_in(*findings, **handed_in)
+        self.settle()
+
     def close(self, number: int, body: str) -> str:
         """Fix the design and put the round on record, by the engine's own commit."""
         self.write("design.md", text(body))

@@ -71,6 +71,11 @@ class Workshop(EngineProject):
         self.git("commit", "-q", "-m", f"{key}: {path}", at=place)
         return self.git("rev-parse", "HEAD", at=place)
 
+    def deliver(self, key: str, path: str, text: str) -> str:
+        commit = self.work(key, path, text)
+        self.report(key)
+        return commit
+
     def report(self, key: str, commit: str = "HEAD", status: ReportStatus = "DONE") -> None:
         self.make(lambda job: reports.report(job, key, status, commit, "Done."))
 
@@ -86,8 +91,7 @@ class Workshop(EngineProject):
 
     def finish(self, key: str, path: str, text: str) -> str:
         """The task is implemented, reported and found clean."""
-        commit = self.work(key, path, text)
-        self.report(key)
+        commit = self.deliver(key, path, text)
         self.next()
         self.review(key, 1)
         self.next()
@@ -95,8 +99,7 @@ class Workshop(EngineProject):
 
     def take(self, key: str, path: str, text: str) -> str:
         """The task is implemented, reported, and accepted by a person without a review."""
-        commit = self.work(key, path, text)
-        self.report(key)
+        commit = self.deliver(key, path, text)
         self.make(lambda job: reports.accept(job, key, "Looks good."))
         return commit
 

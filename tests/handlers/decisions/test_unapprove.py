@@ -10,7 +10,7 @@ from qrspi.handlers.changes.change_set import ChangeSet
 from qrspi.handlers.decisions import rewind
 from qrspi.handlers.jobs.job import Job
 from tests import runs
-from tests.handlers.gates import NOW, USER, WHO, Gate, cut_off, left
+from tests.handlers.gates import NOW, USER, WHO, Gate, made_good
 from tests.handlers.refusals import refusal
 from tests.runs import approved, artifact, config
 
@@ -91,11 +91,6 @@ def test_the_same_command_finishes_after_a_kill(tmp_path: Path) -> None:
     def build(job: Job) -> ChangeSet:
         return rewind.unapprove(job, "plan")
 
-    points = 0
-    for at, gate, expected in cut_off(Gate(tmp_path / "shop", FILES), build):
-        gate.make(build)
-        assert left(gate) == expected, at
-        assert len(gate.records()) == 1, at
-        points += 1
-    assert points == 5
-    refusal(gate.make, build)
+    gates = made_good(Gate(tmp_path / "shop", FILES), build)
+    assert [len(gate.records()) for gate in gates] == [1] * 5
+    refusal(gates[-1].make, build)

@@ -166,9 +166,7 @@ def test_closing_files_by_hand_close_no_round_of_ones_own(project: Reviewing) ->
 
 @pytest.mark.rule("SEC-18")
 def test_in_a_clone_the_commit_stands_for_the_trail(project: Reviewing, tmp_path: Path) -> None:
-    project.prepare()
-    project.hand_in(("## Approach", 90))
-    project.settle()
+    project.hold_round(("## Approach", 90))
     project.close(1, BODY + "\nMore.\n")
     project.git("clone", "-q", str(project.root), str(tmp_path / "clone"))
     clone = CommittedTree(tmp_path / "clone" / RUN)

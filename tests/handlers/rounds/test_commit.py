@@ -29,9 +29,7 @@ def commit(project: Reviewing, step: str = "design", *, adopt: bool = False) -> 
 def fixed(tmp_path: Path) -> Reviewing:
     """Reviewed, assembled, fixed; not committed."""
     project = reviewing.make(tmp_path / "shop")
-    project.prepare()
-    project.hand_in(("## Approach", 90))
-    project.settle()
+    project.hold_round(("## Approach", 90))
     project.write("design.md", text(FIXED))
     project.write(f"{ROUND}-dispositions.md", "# Done\n\nApplied.\n")
     return project
@@ -77,9 +75,7 @@ def test_it_is_one_commit_of_the_rounds_files_and_an_anchor(fixed: Reviewing) ->
 @pytest.mark.rule("CMT-01")
 def test_the_next_one_takes_the_anchor_and_the_rest_of_the_loop(fixed: Reviewing) -> None:
     commit(fixed)
-    fixed.prepare()
-    fixed.hand_in(("## Approach", 90), number=2, kind="scope")
-    fixed.settle()
+    fixed.hold_round(("## Approach", 90), number=2, kind="scope")
     pause = "reviews/design-loop-pause-round-02.md"
     fixed.write(pause, fixed.data(pause).replace(b"pending", b"apply"))
     fixed.write("reviews/design/loop.md", "---\nmode: loop\n---\n")
@@ -197,9 +193,7 @@ def test_a_fresh_clone_derives_the_same_state(fixed: Reviewing, tmp_path: Path) 
 
     commit(fixed)
     fixed.write("reviews/design/loop.md", "---\nmode: loop\n---\n")
-    fixed.prepare()
-    fixed.hand_in(("## Approach", 90), number=2)
-    fixed.settle()
+    fixed.hold_round(("## Approach", 90), number=2)
     fixed.close(2, FIXED + "\nMore.\n")
     (fixed.run / "reviews/design/round-02-commit.txt").rename(tmp_path / "kept-anchor")
     fixed.git("clone", "-q", str(fixed.root), str(tmp_path / "clone"))
@@ -259,9 +253,7 @@ class TestDispositions:
     @pytest.mark.rule("DSP-01", "PSE-06")
     def test_when_nothing_was_applied_the_engine_says_so_itself(self, tmp_path: Path) -> None:
         project = reviewing.make(tmp_path / "shop")
-        project.prepare()
-        project.hand_in(("## Approach", 90), kind="scope")
-        project.settle()
+        project.hold_round(("## Approach", 90), kind="scope")
         pause = "reviews/design-loop-pause-round-01.md"
         project.write(pause, project.data(pause).replace(b"pending", b"skip"))
         found = commit(project)
@@ -305,9 +297,7 @@ class TestWithoutOurCommit:
     @pytest.mark.rule("CMT-01", "CMT-04")
     def test_not_one_that_leaves_the_anchor_before_out(self, fixed: Reviewing) -> None:
         commit(fixed)
-        fixed.prepare()
-        fixed.hand_in(("## Approach", 90), number=2)
-        fixed.settle()
+        fixed.hold_round(("## Approach", 90), number=2)
         fixed.write("design.md", text(FIXED + "\nMore.\n"))
         fixed.write("reviews/design/round-02-dispositions.md", "# Done\n\nApplied.\n")
         fixed.git("add", "--all", "--", ".", f":!{RUN}/{ANCHOR}")
@@ -342,9 +332,7 @@ class TestWithoutOurCommit:
 @pytest.mark.rule("CMT-03")
 def test_outside_git_there_is_no_commit_and_no_anchor(tmp_path: Path) -> None:
     project = reviewing.make(tmp_path / "shop", git=False)
-    project.prepare()
-    project.hand_in(("## Approach", 90))
-    project.settle()
+    project.hold_round(("## Approach", 90))
     project.write(f"{ROUND}-dispositions.md", "# Done\n")
     assert commit(project) == Recorded(None, commit(project).done)
     assert ANCHOR not in project.there()
@@ -353,9 +341,7 @@ def test_outside_git_there_is_no_commit_and_no_anchor(tmp_path: Path) -> None:
 @pytest.mark.rule("RND-04")
 def test_a_clean_round_needs_no_commit(tmp_path: Path) -> None:
     project = reviewing.make(tmp_path / "shop")
-    project.prepare()
-    project.hand_in(clean=("quality-claude", "scope-claude"))
-    project.settle()
+    project.hold_round(clean=("quality-claude", "scope-claude"))
     assert commit(project).commit is None
     assert project.git("rev-list", "--count", "HEAD") == "1"
 

@@ -233,9 +233,7 @@ class TestTheOrderOfTheDiff:
 class TestTheSameText:
     @pytest.fixture
     def reviewed(self, project: Reviewing) -> Reviewing:
-        project.prepare()
-        project.hand_in(clean=("quality-claude", "scope-claude"))
-        project.settle()
+        project.hold_round(clean=("quality-claude", "scope-claude"))
         return project
 
     def test_it_is_not_reviewed_twice(self, reviewed: Reviewing) -> None:

@@ -109,8 +109,7 @@ def test_fix_sends_back_what_is_open_and_what_the_whole_review_found(shop: Works
     assert shop.git("log", "-1", "--format=%s") == (
         "docs(qrspi): send back tasks of implement for user-auth"
     )
-    shop.work(ONE, "a.py", "a = 2\n")
-    shop.report(ONE)
+    shop.deliver(ONE, "a.py", "a = 2\n")
     shop.next()
     shop.review(ONE, 2)
     shop.take("task-02", "b.py", "b = 2\n")

@@ -206,8 +206,7 @@ def test_findings_about_the_whole_become_a_task_and_are_settled_by_it(shop: Work
     assert "- integration-claude.R1-F01 (medium correctness): `reviews/integration/round-01/" in (
         shop.read(f"fixes/{key}.md")
     )
-    shop.work(key, "seam.py", "fits\n")
-    shop.report(key)
+    shop.deliver(key, "seam.py", "fits\n")
     shop.next()
     shop.review(key, 1)
     assert shop.did() == [

@@ -36,7 +36,10 @@ def shop(tmp_path: Path) -> Workshop:
 
 @pytest.fixture
 def small(tmp_path: Path) -> Workshop:
-    return Workshop(tmp_path / "project", quick())
+    """A quick run whose one task is started."""
+    shop = Workshop(tmp_path / "project", quick())
+    shop.next()
+    return shop
 
 
 def start(shop: Workshop, key: str = ONE) -> Started:
@@ -107,8 +110,7 @@ def test_parents_must_be_reviewed(shop: Workshop) -> None:
     )
     shop.next()
     shop.take(ONE, "a.py", "a = 1\n")
-    shop.work("task-02", "b.py", "b = 1\n")
-    shop.report("task-02")
+    shop.deliver("task-02", "b.py", "b = 1\n")
     before = shop.branches()
     assert refused(lambda: start(shop, "task-03")) == (
         "task-03 starts from stage-after-W1, and task-02 is not reviewed yet (it is reviewing)"
@@ -125,8 +127,7 @@ def test_who_builds_on_a_task_that_is_left_out_is_stuck(tmp_path: Path) -> None:
     tasks = {"tasks/task-01.md": task(1), "tasks/task-02.md": task(2, needs="task-01")}
     shop = Workshop(tmp_path / "project", quick(tasks))
     shop.next()
-    shop.work(ONE, "a.py", "a = 1\n")
-    shop.report(ONE)
+    shop.deliver(ONE, "a.py", "a = 1\n")
     shop.make(lambda job: reports.skip(job, ONE, "not wanted"))
     assert shop.answer.because == ("task-02 builds on task-01, which was left out",)
     assert shop.did() == []
@@ -144,8 +145,7 @@ def chained(tmp_path: Path) -> Workshop:
 
 def once_more(shop: Workshop) -> str:
     """The implementer of task-01 reports another commit, and it is clean too."""
-    commit = shop.work(ONE, "a.py", "a = 2\n")
-    shop.report(ONE)
+    commit = shop.deliver(ONE, "a.py", "a = 2\n")
     shop.next()
     shop.review(ONE, 2)
     return commit
@@ -187,8 +187,7 @@ def test_a_task_that_builds_on_merged_ones_starts_from_all_that_is_merged(tmp_pa
 def test_its_reviewers_see_what_is_new_since_it_left_the_feature_branch(tmp_path: Path) -> None:
     shop, _ = on_merged(tmp_path)
     begun = record(shop, "task-03").base_commit
-    shop.work("task-03", "c.py", "c = 1\n")
-    shop.report("task-03")
+    shop.deliver("task-03", "c.py", "c = 1\n")
     prepared = shop.next().performed[0]
     assert [note for note in prepared.notes if "began at" in note] == []
     assert changed_in(shop, "task-03") == ["c.py"]
@@ -212,7 +211,6 @@ def test_a_moved_base_of_such_a_task_hides_no_commit_either(tmp_path: Path) -> N
 
 @pytest.mark.rule("LIV-15")
 def test_no_diff_of_a_task_shows_the_runs(small: Workshop) -> None:
-    small.next()
     small.work(ONE, "a.py", "a = 1\n")
     small.write("notes.md", b"what people wrote on the feature branch\n")
     small.git("add", "docs/qrspi")
@@ -225,7 +223,6 @@ def test_no_diff_of_a_task_shows_the_runs(small: Workshop) -> None:
 
 @pytest.mark.rule("SEC-17")
 def test_a_merge_into_the_runs_is_undone_also_after_a_kill(small: Workshop) -> None:
-    small.next()
     (small.tree(ONE) / "docs/qrspi").mkdir(parents=True, exist_ok=True)
     commit = small.take(ONE, "docs/qrspi/other.md", "mine\n")
     small.next()
@@ -410,8 +407,7 @@ def test_what_a_killed_command_left_is_used_or_repaired(
 @pytest.mark.rule("IMP-04")
 def test_a_record_from_another_machine_brings_the_branch_back(shop: Workshop) -> None:
     shop.next()
-    done = shop.work(ONE, "a.py", "a = 1\n")
-    shop.report(ONE)
+    done = shop.deliver(ONE, "a.py", "a = 1\n")
     shop.git("worktree", "remove", "--force", str(shop.tree(ONE)))
     shop.git("branch", "-D", "qrspi/user-auth/task-01")
     assert start(shop).how == "repaired"
@@ -534,7 +530,6 @@ def test_the_feature_branch_is_configured_recorded_or_checked_out(tmp_path: Path
 
 @pytest.mark.rule("IMP-11")
 def test_a_report_is_an_implementers_word(small: Workshop) -> None:
-    small.next()
     commit = small.work(ONE, "a.py", "a = 1\n")
     small.make(lambda job: reports.report(job, ONE, "DONE", commit[:9], "Did *it*.\n"))
     found = taskfiles.report(DiskTree(small.run), ONE)
@@ -565,8 +560,6 @@ def test_a_report_is_an_implementers_word(small: Workshop) -> None:
 def test_a_report_that_cannot_be(
     small: Workshop, commit: str | None, error: type[Refusal], message: str
 ) -> None:
-    small.next()
-
     def report() -> None:
         small.make(lambda job: reports.report(job, ONE, "DONE", commit, ""))
 
@@ -575,7 +568,8 @@ def test_a_report_that_cannot_be(
 
 
 @pytest.mark.rule("IMP-11")
-def test_reviewers_are_not_sent_to_a_blocked_task(small: Workshop) -> None:
+def test_reviewers_are_not_sent_to_a_blocked_task(tmp_path: Path) -> None:
+    small = Workshop(tmp_path / "project", quick())
     assert refused(lambda: small.report(ONE)) == (
         "task-01 is not started, so there is nothing to report: `qrspi task start "
         "2026-05-17-user-auth task-01`"
@@ -584,8 +578,7 @@ def test_reviewers_are_not_sent_to_a_blocked_task(small: Workshop) -> None:
     small.make(lambda job: reports.report(job, ONE, "BLOCKED", None, "What is a link?"))
     assert (small.answer.kind, small.answer.step) == ("task", ONE)
     assert small.did() == []
-    small.work(ONE, "a.py", "a = 1\n")
-    small.report(ONE)
+    small.deliver(ONE, "a.py", "a = 1\n")
     assert small.did() == ["prepare-round"]
 
 
@@ -594,7 +587,6 @@ def test_reviewers_are_not_sent_to_a_blocked_task(small: Workshop) -> None:
 
 @pytest.mark.rule("IMP-08")
 def test_a_round_is_prepared_for_the_commit_that_was_reported(small: Workshop) -> None:
-    small.next()
     first = small.work(ONE, "a.py", "a = 1\n")
     second = small.work(ONE, "a.py", "a = 2\n")
     small.report(ONE, first)
@@ -610,7 +602,6 @@ def test_a_round_is_prepared_for_the_commit_that_was_reported(small: Workshop) -
 
 @pytest.mark.rule("IMP-08", "LIV-14")
 def test_a_report_without_a_commit_is_refused(small: Workshop) -> None:
-    small.next()
     base = record(small).base_commit
     nothing = (
         "task-01: nothing is committed in .worktrees/user-auth/task-01 since the task began at "
@@ -627,7 +618,6 @@ def test_a_report_without_a_commit_is_refused(small: Workshop) -> None:
 
 @pytest.mark.rule("IMP-08")
 def test_without_a_new_commit_the_implementer_is_sent_again(small: Workshop) -> None:
-    small.next()
     said = Report("DONE", record(small).base_commit)
     small.write(taskfiles.report_file(ONE), taskfiles.render_report(ONE, said))
     assert small.did() == []
@@ -639,7 +629,6 @@ def test_without_a_new_commit_the_implementer_is_sent_again(small: Workshop) -> 
 
 @pytest.mark.rule("LIV-14")
 def test_concerns_are_said(small: Workshop) -> None:
-    small.next()
     commit = small.work(ONE, "a.py", "a = 1\n")
 
     def report(words: str) -> None:
@@ -669,9 +658,7 @@ def test_concerns_are_said(small: Workshop) -> None:
 @pytest.mark.parametrize("status", ["DONE", "DONE_WITH_CONCERNS"])
 @pytest.mark.parametrize("before", ["at once", "after it was blocked"])
 def test_no_judged_commit_comes_again(small: Workshop, status: ReportStatus, before: str) -> None:
-    small.next()
-    commit = small.work(ONE, "a.py", "a = 1\n")
-    small.report(ONE)
+    commit = small.deliver(ONE, "a.py", "a = 1\n")
     small.report(ONE, status=status)  # nobody has looked at it yet
     small.next()
     small.review(ONE, 1, wrong="It is wrong.")
@@ -694,7 +681,6 @@ def test_no_judged_commit_comes_again(small: Workshop, status: ReportStatus, bef
 
 @pytest.mark.rule("SEC-14")
 def test_a_commit_that_does_not_descend_from_the_base_is_refused(small: Workshop) -> None:
-    small.next()
     base = record(small).base_commit
     tree = small.git("rev-parse", "HEAD^{tree}")
     orphan = small.git("commit-tree", "-m", "from nowhere", tree)
@@ -712,11 +698,9 @@ def test_a_commit_that_does_not_descend_from_the_base_is_refused(small: Workshop
 
 @pytest.mark.rule("SEC-14")
 def test_a_base_that_was_moved_hides_no_commit_from_reviewers(small: Workshop) -> None:
-    small.next()
     known = record(small)
     bad = small.work(ONE, "bad.py", "steal()\n")
-    small.work(ONE, "a.py", "a = 1\n")
-    small.report(ONE)
+    small.deliver(ONE, "a.py", "a = 1\n")
     moved = known._replace(base_commit=bad)
     small.write(taskfiles.start_file(ONE), taskfiles.render_start(ONE, moved))
     done = small.next().performed[0]
@@ -760,7 +744,6 @@ def test_the_same_for_a_task_that_builds_on_others(tmp_path: Path, parents: str)
     ],
 )
 def test_no_record_leads_elsewhere(small: Workshop, field: str, value: str, expected: str) -> None:
-    small.next()
     changed = record(small)._replace(**{field: value})
     small.write(taskfiles.start_file(ONE), taskfiles.render_start(ONE, changed))
     shutil.rmtree(small.tree(ONE))
@@ -772,7 +755,6 @@ def test_no_record_leads_elsewhere(small: Workshop, field: str, value: str, expe
 
 @pytest.mark.rule("SEC-14")
 def test_a_branch_that_the_task_cannot_have_is_not_checked_out(small: Workshop) -> None:
-    small.next()
     small.git("branch", "release")
     changed = record(small)._replace(branch="release")
     small.write(taskfiles.start_file(ONE), taskfiles.render_start(ONE, changed))
@@ -784,7 +766,6 @@ def test_a_branch_that_the_task_cannot_have_is_not_checked_out(small: Workshop) 
 
 @pytest.mark.rule("SEC-14")
 def test_what_is_merged_descends_from_the_base(small: Workshop) -> None:
-    small.next()
     small.take(ONE, "a.py", "a = 1\n")
     small.next()
     orphan = small.git("commit-tree", "-m", "from nowhere", small.git("rev-parse", "HEAD^{tree}"))
@@ -802,8 +783,7 @@ def test_a_tasks_diff_is_its_commits_against_its_base(shop: Workshop) -> None:
     shop.take(ONE, "a.py", "a = 1\n")
     shop.take("task-02", "b.py", "b = 1\n")
     start(shop, "task-03")
-    shop.work("task-03", "c.py", "c = 1\n")
-    shop.report("task-03")
+    shop.deliver("task-03", "c.py", "c = 1\n")
     shop.next()
     base = record(shop, "task-03").base_commit
     written = (shop.run / "reviews/tasks/task-03/round-01.diff").read_bytes()
@@ -818,15 +798,12 @@ def test_a_tasks_diff_is_its_commits_against_its_base(shop: Workshop) -> None:
 
 @pytest.mark.rule("IMP-09", "IMP-10", "CMT-02", "CMT-06")
 def test_findings_go_back_to_the_implementer_until_a_round_is_clean(small: Workshop) -> None:
-    small.next()
-    small.work(ONE, "a.py", "a = 1\n")
-    small.report(ONE)
+    small.deliver(ONE, "a.py", "a = 1\n")
     small.next()
     small.review(ONE, 1, wrong="It must be two.")
     assert small.did() == ["assemble"]
     assert (small.answer.action, small.answer.kind) == ("apply-fixes", "implement")
-    second = small.work(ONE, "a.py", "a = 2\n")
-    small.report(ONE)
+    second = small.deliver(ONE, "a.py", "a = 2\n")
     assert small.did() == ["settle", "commit-round", "prepare-round"]
     assert small.read("reviews/tasks/task-01/round-01-dispositions.md") == (
         f"# Round 01 dispositions\n\n- spec-claude.R1-F01: reported as settled in {second[:12]}\n"
@@ -849,10 +826,8 @@ def test_findings_go_back_to_the_implementer_until_a_round_is_clean(small: Works
 
 @pytest.mark.rule("IMP-12")
 def test_prompts_and_answers_are_kept_word_for_word(small: Workshop) -> None:
-    small.next()
     implementer = small.read(".qrspi/dispatch/task-01/cycle-01/implementer-task-01.md")
-    small.work(ONE, "a.py", "a = 1\n")
-    small.report(ONE)
+    small.deliver(ONE, "a.py", "a = 1\n")
     small.next()
     asked = small.read(".qrspi/dispatch/task-01/round-01/spec-claude.md")
     small.review(ONE, 1, wrong="A fence:\n```\n````\nand the end.")
@@ -868,8 +843,6 @@ def test_prompts_and_answers_are_kept_word_for_word(small: Workshop) -> None:
 
 @pytest.mark.rule("IMP-10")
 def test_a_person_accepts_or_skips_with_a_reason(small: Workshop) -> None:
-    small.next()
-
     def accept(reason: str) -> None:
         small.make(lambda job: reports.accept(job, ONE, reason))
 
@@ -877,8 +850,7 @@ def test_a_person_accepts_or_skips_with_a_reason(small: Workshop) -> None:
         "task-01 has no commit that could be accepted; to leave it out: `qrspi task skip "
         "2026-05-17-user-auth task-01 --reason TEXT`"
     )
-    small.work(ONE, "a.py", "a = 1\n")
-    small.report(ONE)
+    small.deliver(ONE, "a.py", "a = 1\n")
     assert refused(lambda: accept(" "), Misuse) == "say why: --reason TEXT"
     accept("Good: enough\nfor now.")
     text = small.read("reviews/tasks/task-01/outcome.md")
@@ -1038,8 +1010,7 @@ def test_tasks_of_a_quick_run_chain_their_branches(tmp_path: Path) -> None:
 def test_a_deep_review_has_eight_reviewers_in_three_turns(tmp_path: Path) -> None:
     shop = Workshop(tmp_path / "project", quick(review_depth="deep"))
     shop.next()
-    shop.work(ONE, "a.py", "a = 1\n")
-    shop.report(ONE)
+    shop.deliver(ONE, "a.py", "a = 1\n")
     turns = []
     while shop.next() and shop.answer.action == "review":
         turns.append(shop.answer.missing)
