@@ -1,5 +1,5 @@
-"""What the engine does by itself: each mechanical action, its module, and how `--dry-run` shows it.
-Also what comes before it: missing settings, and what a killed command or a forger left."""
+"""What the engine does by itself: each mechanical action with its module, and what comes before
+it: missing settings, and what a killed command or a forger left."""
 
 from __future__ import annotations
 
@@ -100,7 +100,6 @@ def _is_answered(job: Job, question: model.Action | model.NextKind) -> bool:
 
 
 def _before_a_commit(job: Job) -> Due | None:
-    """What the engine still does for a person who commits by hand."""
     from qrspi.handlers.rounds import commit
 
     due = commit.needs_dispositions(job.workspace, job.round_loop)

@@ -1,5 +1,5 @@
-"""Add qrspi to the settings of a host, and remove it again: completely or not at all. And what
-`doctor` says about it: installed, out of date, switched off, run twice."""
+"""Add qrspi to the settings of a host, or remove it, completely or not at all; and what `doctor`
+says about it."""
 
 from __future__ import annotations
 

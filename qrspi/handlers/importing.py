@@ -52,7 +52,6 @@ class Source(NamedTuple):
 
     @property
     def read_at(self) -> str:
-        """An earlier copy is continued."""
         return self.run.path if os.path.lexists(self.run.path) else self.folder
 
 

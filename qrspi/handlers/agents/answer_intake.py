@@ -70,7 +70,6 @@ class AnswerIntake:
         )
 
     def put_back(self, orders: Iterable[Assignment], begun: Mapping[str, Record]) -> None:
-        """Agents that were not sent, or that no worker had begun."""
         listed = list(orders)
         with self._locked():
             job = look(self._workspace, self._options)

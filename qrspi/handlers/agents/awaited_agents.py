@@ -140,7 +140,6 @@ def order(workspace: Workspace, name: str) -> Assignment | Problem:
 
 
 def _quality_reviewer(job: Job, name: str) -> Assignment | Problem | None:
-    """The reviewer of a task's text. Its prompt is ready whatever the run waits for."""
     key = task_key(name)
     if key is None or key not in _unjudged(job):
         return None

@@ -100,7 +100,6 @@ def _outcomes(job: Job, key: str) -> Iterator[str]:
 
 
 def evidence_paths(job: Job) -> tuple[str, ...]:
-    """What the tests printed, the page about it, and what maps criteria to tests."""
     from qrspi.core.code_steps import test_results
 
     number = test_results.highest(job.workspace)

@@ -1,7 +1,7 @@
 """Send the agents a run waits for, all at once, and put their answers into the run.
 
-The run's lock is held to choose agents and to take answers in, never while agents work. So
-everything is read again under the lock. One dispatcher at a time holds the run's dispatch folder.
+The run's lock is held to choose agents and to take answers in, never while agents work. One
+dispatcher at a time holds the run's dispatch folder.
 """
 
 from __future__ import annotations
@@ -146,7 +146,9 @@ class Dispatcher(NamedTuple):
             held = [order for order in chosen.ready if not order.means.prints]
             context = self._context(job)
             awaited_agents.put(job, held)
-            intake = self._prepared(job, ours, context)
+            known = self._begun(job, ours, context)
+            answer_intake.mark(job, {order.name: _as_sent(job, order) for order in ours})
+            intake = AnswerIntake(self.workspace, self.options, self.box, known.calls)
         self._carry_out(ours, context, intake)
         return FanOut(
             performed=answer_intake.performed(job, intake.files_of(ours), tuple(intake.notes)),
@@ -230,11 +232,6 @@ class Dispatcher(NamedTuple):
             begun={},
             progress=Progress(),
         )
-
-    def _prepared(self, job: Job, ours: list[Assignment], context: FanOutContext) -> AnswerIntake:
-        known = self._begun(job, ours, context)
-        answer_intake.mark(job, {order.name: _as_sent(job, order) for order in ours})
-        return AnswerIntake(self.workspace, self.options, self.box, known.calls)
 
     def _begun(self, job: Job, ours: list[Assignment], context: FanOutContext) -> Ledger:
         known = unused_answers.settle(job, self.box)

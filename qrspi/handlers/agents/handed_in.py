@@ -89,7 +89,6 @@ def _decoded(data: bytes) -> str:
 
 
 def _asked(job: Job, step: str, name: str) -> Ask:
-    """The awaited agent that answers with a text; `name` chooses among several."""
     waited = [ask for ask in job.next.asks if ask.kind in _TEXTS and ask.subject == step]
     found = [ask for ask in waited if name in ("", ask.name)]
     if len(found) == 1:

@@ -31,7 +31,6 @@ from qrspi.world.runs.workspace import Change
 
 
 def finish(job: Job, box: DispatchFolder) -> None:
-    """Write and commit the rest of a draft whose files were being written."""
     if not job.facts.step:
         return
     place = _place(Ask("author", job.facts.step))
@@ -95,7 +94,6 @@ def _unused(job: Job, box: DispatchFolder) -> Iterator[_Unused]:
 
 
 def _places(job: Job, folder: str, number: int = 0) -> Iterator[tuple[str, int]]:
-    """Each place with a reply, and the round that the reply is for."""
     for entry in entries(job.workspace, folder):
         path = f"{folder}/{entry.name}"
         if entry.kind == "dir":
@@ -128,9 +126,8 @@ def _put_on_record(job: Job, box: DispatchFolder, unused: _Unused) -> None:
         job.workspace.changes.append(Change(path, None, sha256(data)))
     paths = tuple(path for path, _ in good)
     event = f"dispatch-{'verify' if _is_score(record) else 'review'}"
-    done = Performed(event, job.next.step, unused.round, paths)
     said = Answer(record.name, record.answer, paths, record.job_id, record.worker)
-    done = done._replace(answers=(said,))
+    done = Performed(event, job.next.step, unused.round, paths, answers=(said,))
     carry_out.record(job.workspace, job.options.actor, done)
 
 

@@ -184,7 +184,6 @@ def _what(record: Record) -> str:
 
 
 def on_record_for(job: Job, decided: Record, who: str) -> Edit:
-    """A decision that follows from an earlier one, in the name of the person who made that."""
     decided = on_route(job.workspace, decided)
     record = decided._replace(who=who, when=clock.now_utc(), surface=job.options.actor)
     what = f"{record.event} {record.step} by {record.who}"
@@ -268,7 +267,6 @@ def task_files(tree: Tree) -> tuple[str, ...]:
 
 
 def texts(job: Job, step: str) -> tuple[str, ...]:
-    """The artifact and its companions; in git also a companion that was deleted."""
     if repo := repository.find(job.workspace.path):
         return review_target.files(job.workspace, subject_of(step), repo)
     return step_text.paths(job.workspace, step)

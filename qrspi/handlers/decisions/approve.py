@@ -3,8 +3,6 @@
 The record comes first, then the plan's tasks, then the marker of a finished phase, then the
 artifact's own `status: approved`, which alone lets the run go on; the commit is last. After a kill,
 the same command finds its record and does the rest.
-
-Approving test with failing tests, or with unsettled findings, takes a reason.
 """
 
 from __future__ import annotations

@@ -27,9 +27,7 @@ def plan(job: Job, step: str, words: bytes, who: str = "") -> ChangeSet:
         raise Refusal(problem)
     about = change_set.mark(job.workspace, step)
     path, written = feedback_edits(job, step, words, about.round)
-    known = any(
-        record.event == "reject" and record.feedback == path for record in job.facts.records
-    )
+    known = ("reject", path) in {(one.event, one.feedback) for one in job.facts.records}
     record = Record("reject", *about, feedback=path)
     edits = [
         *written,

@@ -1,11 +1,8 @@
 """Between two phases: open the plan for the next one, or go back to an earlier step.
 
-`minor` resets statuses first and writes its record last; `major` does it the other way round. In
-both cases, what a kill leaves shows what is left to do.
-
-The finished phase is put away: its reviews, its tasks and its records move to `phases/phase-NN/`. A
-record announces that first, and the marker is deleted last, so a kill in between leaves a run that
-says what is going on. If the source of a move is gone, the move was already made.
+`minor` resets statuses first and writes its record last, `major` the other way round: so what a
+kill leaves shows what is left to do. A finished phase moves to `phases/phase-NN/`. Its record
+announces that first, the marker is deleted last, and a move without a source was made already.
 """
 
 from __future__ import annotations
@@ -139,7 +136,6 @@ def _rest(job: Job, record: Record, first: tuple[Edit, ...]) -> ChangeSet:
 
 
 def handle(job: Job) -> Performed:
-    """What a killed `replan major` left to do."""
     course = replanning.course(job.facts)
     assert course.major is not None  # this was derived from it
     done = change_set.carry_out(job, _rest(job, course.major, ())).performed

@@ -66,7 +66,6 @@ def _with_feedback(change: ChangeSet, record: Record) -> ChangeSet:
 
 
 def _made(job: Job, steps: Iterable[str]) -> tuple[Made, ...]:
-    """What research was made from, before somebody changes it."""
     taken_back = not research_sources.STEPS.isdisjoint(steps)
     return research_sources.made(job.workspace) if taken_back else ()
 

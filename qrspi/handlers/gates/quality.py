@@ -108,7 +108,6 @@ def put(job: Job, given: Sequence[Reached]) -> dict[str, Problem]:
 
 
 def _remove_prompts(job: Job, keys: Iterable[str]) -> None:
-    """Nobody waits for the answers any more."""
     for key in keys:
         path = prompt_file(quality_gate.asked(key))
         if not isinstance(job.workspace.size(path), Fault):
@@ -299,7 +298,6 @@ def look(job: Job, keys: Iterable[str], how: Mode) -> Looked:
 
 
 def keep(workspace: Workspace, options: Options, reached: Sequence[Reached]) -> dict[str, Problem]:
-    """The verdicts that could not be written, and why."""
     if not any(one.judgement.is_new for one in reached):
         return {}
     with workspace.locked(options.lock_timeout, "qrspi quality"):

@@ -1,7 +1,4 @@
-"""Carry one thing out and put it on record, even when it could not be finished.
-
-The trail explains what the engine changed, and proves what it wrote itself.
-"""
+"""Carry one thing out and put it on the trail, even when it could not be finished."""
 
 from __future__ import annotations
 
@@ -30,7 +27,6 @@ def carry_out(handler: Handler, job: Job) -> Performed:
 
 @contextmanager
 def half_on_record(job: Job, half: Performed) -> Iterator[None]:
-    """When a refusal leaves something half done, the record says so."""
     try:
         yield
     except Refusal as refusal:

@@ -68,7 +68,8 @@ def _retry(job: Job, loop: Loop) -> ChangeSet:
     pending = _pending(loop, tags)
     if not (removed or pending or codes & {"missing_output", "missing_sidecar"}):
         raise Refusal(_by_hand(loop))
-    marked = sorted(tags & {_tag(path) for path, _ in _files(job, loop)})
+    names = (path.rpartition("/")[2].removeprefix(".") for path, _ in _files(job, loop))
+    marked = sorted(tags & {name.partition(".")[0] for name in names})
     markers = [f"{loop.paths.directory}/{split_marker(tag)}" for tag in marked]
     edits = (
         *pending,
@@ -87,10 +88,6 @@ def _kept(job: Job, loop: Loop, removed: list[str]) -> tuple[Edit, ...]:
     why = rejected.reasons(loop.files)
     copies = rejected.copies(job.workspace, loop.paths, removed, why)
     return tuple(Edit("create", path, "kept", data) for path, data in copies.items())
-
-
-def _tag(path: str) -> str:
-    return path.rpartition("/")[2].removeprefix(".").partition(".")[0]
 
 
 def _reviewers(loop: Loop) -> frozenset[str]:

@@ -1,7 +1,6 @@
-"""Answers to menus that are not about one finding.
+"""Answers to menus that are not about one finding; `Next.kind` names the menu.
 
-`Next.kind` names the menu. Each has a function that makes a change set from the chosen key. A new
-menu is a line in MENUS; its keys are the options that the derivation offers.
+A new menu is a line in MENUS; its keys are the options that the derivation offers.
 """
 
 from __future__ import annotations
@@ -84,7 +83,6 @@ def named(job: Job, number: int) -> str:
 
 
 def plan(job: Job, key: str, more: More) -> ChangeSet:
-    """What the option does. Only what the derivation offers now can be chosen."""
     if problem := objection(job, key) or _unnamed(job, key, more.text):
         if change := _cut_off(job, key):
             return change
@@ -125,11 +123,9 @@ def _is_told(job: Job, decided: Record) -> bool:
         records = tuple(one._replace(file="", file_hash="") for one in records[-1:])
     elif not decided.file_hash:
         return False
-    return bool(records) and _unsigned(records[-1]) == decided
-
-
-def _unsigned(record: Record) -> Record:
-    return record._replace(who="", user="", when="", surface="")
+    if not records:
+        return False
+    return records[-1]._replace(who="", user="", when="", surface="") == decided
 
 
 def _unnamed(job: Job, key: str, text: str) -> Problem | None:

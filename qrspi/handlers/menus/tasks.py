@@ -1,5 +1,4 @@
-"""Tasks whose texts have no PASS: improve the texts first, or go on anyway. The gate at the end of
-a batch: go on, have everything reviewed together, send it back, or stop."""
+"""Menus about tasks: texts without a PASS, and the gate at the end of a batch."""
 
 from __future__ import annotations
 

@@ -150,7 +150,6 @@ def _known(taken: Baseline) -> Edit:
 
 
 def _repair(job: Job, taken: Baseline, who: str) -> tuple[Edit, ...]:
-    """The task, its place in the plan, and the approval of the person who wanted both."""
     full = is_full(job.facts.route)
     edits = (_task(taken), *(_first_in_branch_map(job) if full else ()))
     return (*edits, *_approved(job, edits, ("plan", "parallelize") if full else ("plan",), who))

@@ -58,8 +58,7 @@ def text(tree: Tree, reviews: str, fields: dict[str, str]) -> bytes:
 
 
 def write_escape(job: Job) -> Performed:
-    loop = job.round_loop
-    written = escape_edit(job)
+    loop, written = job.round_loop, escape_edit(job)
     job.workspace.write(written.path, written.data)
     return Performed("escape", loop.subject.key, loop.round, (written.path,))
 

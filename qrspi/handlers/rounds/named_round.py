@@ -36,7 +36,6 @@ def to_prepare(workspace: Workspace, subject: Subject, options: Options) -> Job:
 
 
 def to_read(workspace: Workspace, subject: Subject, number: int | None, options: Options) -> Job:
-    """Any existing round; the newest when no number is given."""
     config = _config(workspace)
     number = number or round_list.newest(workspace, subject)
     _must_be_there(workspace, subject, number)
@@ -76,10 +75,8 @@ def _unreadable(tree: Tree, subject: Subject, number: int, config: Config) -> tu
     if not subject.is_task or problems:
         return problems
     prepared = not isinstance(tree.head(RoundPaths(subject.reviews, number).manifest), Fault)
-    depth = (
-        one for one in configs.problems_for(config, subject.key) if one.field == "review_depth"
-    )
-    return () if prepared else tuple(depth)
+    found = configs.problems_for(config, subject.key)
+    return () if prepared else tuple(one for one in found if one.field == "review_depth")
 
 
 def _must_be_there(tree: Tree, subject: Subject, number: int) -> None:

@@ -110,9 +110,8 @@ def _recorded(
     names = (f"{source.paths.directory}/{name}" for name, _ in found.files)
     files = (*names, original) if original else tuple(names)
     notes = tuple(warning.message for warning in found.warnings)
-    done = Performed(event, source.subject.key, source.number, files, notes)
-    reply = hashlib.sha256(source.data).hexdigest()
-    done = done._replace(answers=(Answer(source.tag, reply, files),))
+    said = (Answer(source.tag, hashlib.sha256(source.data).hexdigest(), files),)
+    done = Performed(event, source.subject.key, source.number, files, notes, answers=said)
     carry_out.record(workspace, options.actor, done)
     return Taken(found, done, original)
 

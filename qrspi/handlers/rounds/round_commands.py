@@ -1,7 +1,4 @@
-"""A round's parts, one command each, for `qrspi round` and other programs.
-
-Each takes a workspace or a rehearsal, and gives back a record to be shown.
-"""
+"""A round's parts, one command each, for `qrspi round` and other programs."""
 
 from __future__ import annotations
 
@@ -82,20 +79,17 @@ class Recorded(NamedTuple):
 def open_round(
     workspace: Workspace, subject: Subject, number: int | None, options: Options
 ) -> Opened:
-    return _opened(
-        workspace, subject, options, partial(carry_out, partial(prepare.handle, number=number))
-    )
+    handle = partial(prepare.handle, number=number)
+    return _opened(workspace, subject, options, partial(carry_out, handle))
 
 
 def adopt_round(
     workspace: Workspace, subject: Subject, number: int | None, options: Options
 ) -> Opened:
-    return _opened(
-        workspace,
-        subject,
-        options,
-        lambda job: change_set.carry_out(job, _adoption(job, number)).performed,
-    )
+    def handle(job: Job) -> Performed:
+        return change_set.carry_out(job, _adoption(job, number)).performed
+
+    return _opened(workspace, subject, options, handle)
 
 
 def _opened(
@@ -118,12 +112,8 @@ def check(workspace: Workspace, subject: Subject, number: int | None) -> Checked
     read = loop.files
     wanted = visual_excuse.is_expected(workspace, subject, job.facts.config)
     expected = reviewers.expected_tags(subject, job.facts.config, visual=wanted)
-    return Checked(
-        loop.round,
-        read.expected_tags if read else expected,
-        blocking,
-        (*loop.warnings, *accepted),
-    )
+    tags = read.expected_tags if read else expected
+    return Checked(loop.round, tags, blocking, (*loop.warnings, *accepted))
 
 
 def _violations(job: Job) -> tuple[tuple[Problem, ...], tuple[Problem, ...]]:

@@ -39,14 +39,7 @@ def findings(workspace: Workspace, subject: Subject, number: int | None) -> Find
     shown = finding_history.shown(workspace, loop, config)
     came = provenance.answers(workspace, loop.files) if loop.files else ()
     unread = loop.files.violations if loop.files and loop.imported else ()
-    return Findings(
-        shown=shown,
-        number=loop.round,
-        silent=silent,
-        unscored=unscored,
-        answers=came,
-        unread=unread,
-    )
+    return Findings(shown, loop.round, silent, unscored, answers=came, unread=unread)
 
 
 def _unscored(loop: Loop) -> frozenset[str]:

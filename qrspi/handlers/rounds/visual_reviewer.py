@@ -66,11 +66,8 @@ def missing(job: Job) -> dict[str, bytes]:
     """Files that the open round's manifest records, but that a kill kept from being written."""
     loop = job.round_loop
     recorded = loop.manifest.engine_files if loop.manifest else {}
-    absent = {
-        name
-        for name in recorded
-        if job.workspace.head(f"{loop.paths.directory}/{name}") == Fault("absent")
-    }
+    paths = {name: f"{loop.paths.directory}/{name}" for name in recorded}
+    absent = {name for name, at in paths.items() if job.workspace.head(at) == Fault("absent")}
     if not absent:
         return {}
     chain = look(job, loop.subject)

@@ -50,10 +50,7 @@ def survey(job: Job, here: str) -> tuple[Left, ...]:
     trees = [one for one in every if one.path.startswith(place)]
     busy = {one.branch for one in every}
     alone = (name for name in _names(job, around) if name not in busy)
-    return (
-        *(_tree(around, one) for one in trees),
-        *(_branch(around, name) for name in alone),
-    )
+    return (*(_tree(around, one) for one in trees), *(_branch(around, name) for name in alone))
 
 
 def carry_out(job: Job, here: str) -> tuple[tuple[Left, ...], Performed]:

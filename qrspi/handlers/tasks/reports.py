@@ -300,8 +300,6 @@ def _closing(task: TaskState) -> tuple[Edit, ...]:
     loop = task.loop
     if loop is None or loop.stage != "fixing":
         return ()
-    path = loop.paths.dispositions
-    text = (
-        f"# Round {loop.round:02d} dispositions\n\nNothing was applied: a person ended the task.\n"
-    )
-    return (Edit("write", path, "nothing was applied", text.encode()),)
+    head = f"# Round {loop.round:02d} dispositions"
+    text = f"{head}\n\nNothing was applied: a person ended the task.\n".encode()
+    return (Edit("write", loop.paths.dispositions, "nothing was applied", text),)

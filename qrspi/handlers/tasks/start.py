@@ -89,7 +89,6 @@ def performed(job: Job, done: Sequence[Started], said: tuple[str, ...] = ()) -> 
 
 
 def ready(job: Job, *, anyway: bool = False) -> tuple[str, ...]:
-    """The tasks that can start now; with `anyway` also those that the quality gate holds."""
     planned, fixes = batch.read(job.facts), batch.repairs(job.workspace)
     if planned.problems:
         raise Refusal(*planned.problems)

@@ -19,7 +19,8 @@ COMMAND = Path(sys.executable).with_name("qrspi")
 
 
 @pytest.fixture
-def server() -> Iterator[Server]:
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
+    monkeypatch.setenv("SHOP_API_KEY", KEY)
     with chat_server.running() as server:
         yield server
 
@@ -48,11 +49,8 @@ def run(shop: Shop, *words: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.rule("TRN-06", "SEC-05", "TRN-02")
-def test_a_key_is_sent_and_found_nowhere(
-    tmp_path: Path, server: Server, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_key_is_sent_and_found_nowhere(tmp_path: Path, server: Server) -> None:
     shop = in_review(tmp_path / "shop", providers=provider(server))
-    monkeypatch.setenv("SHOP_API_KEY", KEY)
     done = run(shop, "next", "--dispatch", "--json")
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["next"]["action"] == "approve"
@@ -63,12 +61,9 @@ def test_a_key_is_sent_and_found_nowhere(
 
 
 @pytest.mark.rule("TRN-06", "SEC-05", "SPD-02")
-def test_a_provider_that_quotes_the_key_is_not_quoted(
-    tmp_path: Path, server: Server, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_provider_that_quotes_the_key_is_not_quoted(tmp_path: Path, server: Server) -> None:
     server.behaviours = [answer(f'{{"error": {{"message": "{KEY} is no key"}}}}'.encode(), 401)]
     shop = in_review(tmp_path / "shop", providers=provider(server))
-    monkeypatch.setenv("SHOP_API_KEY", KEY)
     done = run(shop, "next", "--dispatch")
     assert done.returncode == 4
     assert f"{server.base_url} answered 401: [redacted] is no key" in done.stderr
@@ -77,11 +72,10 @@ def test_a_provider_that_quotes_the_key_is_not_quoted(
 
 @pytest.mark.rule("TRN-06", "SEC-05", "TRN-07")
 def test_a_model_that_repeats_the_key_does_not_get_it_into_a_file(
-    tmp_path: Path, server: Server, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, server: Server
 ) -> None:
     server.behaviours = [answer(completion(f"<<<FINDING-BOUNDARY>>>\nI saw {KEY}."))]
     shop = in_review(tmp_path / "shop", providers=provider(server))
-    monkeypatch.setenv("SHOP_API_KEY", KEY)
     done = run(shop, "next", "--dispatch")
     assert (where(shop), KEY in done.stdout + done.stderr) == ([], False)
     found = "reviews/design/round-01/quality-claude.finding-F01.md"
