@@ -16,7 +16,7 @@ from qrspi.core.agents.model_choice import Route
 from qrspi.core.agents.transports import TRACES
 from qrspi.core.config import problems as config_problems
 from qrspi.core.config import reader as configs
-from qrspi.core.derivation.derive import survey
+from qrspi.core.derivation.derive import Survey, survey
 from qrspi.core.errors import Halt, Refusal
 from qrspi.core.gates.quality.task_spec import Spec
 from qrspi.core.hints import Protocol
@@ -132,13 +132,13 @@ class Dispatcher(NamedTuple):
 
     def finish(self) -> None:
         with self.workspace.locked(self.options.lock_timeout, self.options.command):
-            if job := self._job():
+            if job := self._job(survey(self.workspace)):
                 unused_answers.finish(job, self.box)
 
     def fan_out(self) -> FanOut | None:
         """Send everybody the run waits for; None when it waits for no agent that can be sent."""
         with self.workspace.locked(self.options.lock_timeout, self.options.command):
-            job = self._job()
+            job = self._job(survey(self.workspace))
             if job is None or job.next.who != "agent" or not job.next.asks:
                 return None
             chosen = self._chosen(job)
@@ -177,8 +177,7 @@ class Dispatcher(NamedTuple):
         asking = Next("decide", "agent", "", (), step=errand.step, asks=errand.asks)
         return job._replace(next=asking, loop=None)
 
-    def _job(self) -> Job | None:
-        surveyed = survey(self.workspace)
+    def _job(self, surveyed: Survey) -> Job | None:
         if surveyed.facts is None or surveyed.state.closed:
             return None
         return Job.of(self.workspace, surveyed, self.options)
