@@ -6,6 +6,7 @@ from __future__ import annotations
 from qrspi.core.hints import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from hashlib import _Hash as Hash
     from hashlib import sha256 as _own
 else:
@@ -17,7 +18,7 @@ else:
         except ImportError:
             from hashlib import sha256 as _own
 
-__all__ = ["sha256"]
+__all__ = ["of_parts", "sha256"]
 
 _MUCH = 1024 * 1024
 _hashed = 0
@@ -31,3 +32,8 @@ def sha256(data: bytes = b"") -> Hash:
     import hashlib
 
     return hashlib.sha256(data)
+
+
+def of_parts(parts: Iterable[bytes]) -> str:
+    """With the length of each, so that other parts of the same bytes have another hash."""
+    return sha256(b"".join(len(part).to_bytes(8, "big") + part for part in parts)).hexdigest()

@@ -20,7 +20,6 @@ class Refusal(Exception):
 
 
 def accepted(found: Found | Problem) -> Found:
-    """The value that was read or made. A Problem is raised as a Refusal."""
     if isinstance(found, Problem):
         raise Refusal(found)
     return found

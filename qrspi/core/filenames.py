@@ -35,8 +35,6 @@ def round_name(number: int) -> str:
 
 
 class RoundPaths(NamedTuple):
-    """Where one round's files lie, run-relative."""
-
     reviews: str
     number: int
 
@@ -115,13 +113,11 @@ def feedback_file(step: str, number: int) -> str:
 
 
 def feedback_number(name: str, step: str) -> int | None:
-    """The number of a feedback file in `feedback/`, for this step."""
     number = name.removeprefix(f"{step}-").removesuffix(".md")
     return round_number(number) if name == f"{step}-{number}.md" else None
 
 
 def research_file(question: str) -> str:
-    """Where the answer to one question goes."""
     return f"research/{question}.md"
 
 
@@ -162,7 +158,6 @@ def round_beside(name: str) -> int | None:
 
 
 def flagged_round(name: str) -> int | None:
-    """The round whose backward-loop flag has this name."""
     stem = name.removesuffix(_FLAG)
     return round_number(stem) if stem != name else None
 
@@ -187,8 +182,6 @@ class CleanName(NamedTuple):
 
 
 class EngineName(NamedTuple):
-    """A file only the engine writes."""
-
     kind: str  # skipped, path-filtered, bypass-attempt, kept, manifest, reasons
     tag: str = ""
     number: int = 0
@@ -210,7 +203,7 @@ class Dropping(NamedTuple):
 
 
 class Unknown(NamedTuple):
-    """A name that the grammar does not know."""
+    pass
 
 
 RoundFile = (
@@ -245,7 +238,6 @@ def rejected_file(name: str, number: int) -> str:
 
 
 def reasons_file(number: int) -> str:
-    """Why the files `*.rejected-N` were not taken."""
     return f"rejected-{number}.jsonl"
 
 
@@ -291,7 +283,6 @@ def parse_round_file(name: str, *, elsewhere: bool = False) -> RoundFile:
 
 
 def rounds_in(entries: tuple[Entry, ...]) -> tuple[int, ...]:
-    """The numbers of the round directories, in order."""
     numbers = (round_number(entry.name) for entry in entries if entry.kind == "dir")
     return tuple(sorted(number for number in numbers if number))
 
@@ -358,7 +349,7 @@ def fix_round(name: str) -> FixRound | None:
 
 
 def is_repair(word: str) -> bool:
-    """Whether it names a task from `fixes/`, by its folder and file: `ci-round-01/ci-command`."""
+    """A task from `fixes/`, by its folder and file: `ci-round-01/ci-command`."""
     folder, _, name = word.partition("/")
     named = patterns.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}", name)
     return named is not None and fix_round(folder) is not None

@@ -1,8 +1,5 @@
-"""The names of `typing` that everyday commands use.
-
-To a type checker they are typing's own. At run time they do next to nothing, because importing
-typing takes a third as long as starting Python.
-"""
+"""The names of `typing` that everyday commands use. At run time they do next to nothing, because
+importing typing takes a third as long as starting Python."""
 
 from __future__ import annotations
 

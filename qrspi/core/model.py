@@ -135,9 +135,7 @@ class Problem(NamedTuple):
 
 
 class Option(NamedTuple):
-    """One way out of a menu; `qrspi resolve KEY` takes it."""
-
-    key: str
+    key: str  # `qrspi resolve KEY` takes it
     label: str
 
 
@@ -273,8 +271,6 @@ class Ask(NamedTuple):
 
 
 class Next(NamedTuple):
-    """The one next action, and why."""
-
     action: Action
     who: Who
     summary: str
@@ -306,8 +302,6 @@ class CheckpointRow(NamedTuple):
 
 
 class StateOfTests(NamedTuple):
-    """What is known of the tests over what is merged now."""
-
     state: TestState
     detail: str = ""  # which failures, who said so, or why they were not run
     failures: tuple[str, ...] = ()
@@ -335,7 +329,7 @@ class StepState(NamedTuple):
 
     @property
     def counts(self) -> str:
-        """What is known of the newest round so far."""
+        """Of the newest round so far."""
         if self.asked is not None:
             return f"{self.answered} of {self.asked} answered"
         if self.to_score is not None:

@@ -18,7 +18,6 @@ __all__ = ["NamedTuple"]
 
 
 def _named(body: dict[str, Any]) -> dict[str, Any]:
-    """What a class that lists its fields consists of."""
     fields = tuple(body.get("__annotations__", ()))
     defaults = {field: body[field] for field in fields if field in body}
     if tuple(defaults) != fields[len(fields) - len(defaults) :]:

@@ -81,7 +81,7 @@ _NEEDS_QUICK: dict[str, tuple[str, ...]] = {
 
 
 def prerequisites(step: str, route: tuple[str, ...]) -> tuple[str, ...]:
-    """The steps whose artifacts must be approved before `step` is worked on."""
+    """Their artifacts must be approved before `step` is worked on."""
     by_kind = _NEEDS_FULL if is_full(route) else _NEEDS_QUICK
     needs = by_kind.get(step) or _NEEDS[step]
     if step == "structure" and "ux" in route:
@@ -101,7 +101,6 @@ def upstream(step: str, route: tuple[str, ...], names: Container[str]) -> tuple[
 
 
 def needs_tasks(step: str) -> bool:
-    """Whether `step` also needs approved task files."""
     return step in ("parallelize", "implement")
 
 
@@ -131,7 +130,6 @@ class Subject(NamedTuple):
 
 
 def subject_of(key: str) -> Subject:
-    """The subject of a key that certainly names one."""
     found = subject(key)
     assert found is not None, key
     return found

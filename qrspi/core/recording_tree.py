@@ -17,15 +17,12 @@ class Seen(NamedTuple):
 
 
 class RecordingTree(TreeOver):
-    """Implements `core.tree.Tree` over another."""
-
     def __init__(self, tree: Tree) -> None:
         super().__init__(tree)
         self._seen: dict[str, Seen] = {}
 
     @property
     def seen(self) -> tuple[Seen, ...]:
-        """In the order in which they were first looked at."""
         return tuple(self._seen.values())
 
     def head(self, path: str) -> bytes | Fault:

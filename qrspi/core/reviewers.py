@@ -46,8 +46,7 @@ def shipped() -> Matrix:
 
 
 def expected_tags(subject: Subject, config: Config, *, visual: bool = False) -> tuple[str, ...]:
-    """The reviewers without whose output the round is incomplete. `visual`: the task asks for the
-    visual reviewer."""
+    """Without their output the round is incomplete. `visual`: the task asks for that reviewer."""
     optional = optional_tags(subject)
     needed = [tag for tag in _row(subject, config) if tag not in optional]
     if visual and subject.is_task:
@@ -56,7 +55,6 @@ def expected_tags(subject: Subject, config: Config, *, visual: bool = False) -> 
 
 
 def routed_tags(subject: Subject, config: Config) -> frozenset[str]:
-    """Every reviewer that may write in the round."""
     visual = (shipped().visual,) if subject.is_task else ()
     return frozenset((*_row(subject, config), *visual, *_extra(subject, config)))
 

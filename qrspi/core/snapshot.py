@@ -1,9 +1,7 @@
-"""A tree that looks at each file and folder only once.
+"""A tree that looks at each file and folder only once, for one derivation.
 
-It serves one derivation. Its answer is then about one moment, nothing is asked twice, and a name
-that a listing lacks is absent without a further look. This saves a third of the system calls of
-`status`.
-"""
+Its answer is then about one moment, and a name that a listing lacks is absent without a further
+look. This saves a third of the system calls of `status`."""
 
 from __future__ import annotations
 
@@ -15,8 +13,6 @@ _ABSENT = Fault("absent")
 
 
 class Snapshot(TreeOver):
-    """Implements `core.tree.Tree` over another."""
-
     def __init__(self, tree: Tree) -> None:
         super().__init__(tree)
         self._heads: dict[str, bytes | Fault] = {}

@@ -120,8 +120,6 @@ def exists(tree: Tree, path: str) -> bool:
 
 
 class TreeOver:
-    """What a tree over another one passes on unchanged."""
-
     def __init__(self, tree: Tree) -> None:
         self._tree = tree
 

@@ -1,8 +1,5 @@
-"""What a repository's files name and this user must allow first.
-
-A repository is a stranger. A program, an address with a key, a folder outside the project, a role
-text of its own: each is a `Named`, and its hash says exactly which one was allowed.
-"""
+"""What a repository's files name and this user must allow first: a program, an address with a key,
+a folder outside the project, a role text of its own. A hash says exactly which one was allowed."""
 
 from __future__ import annotations
 
@@ -47,7 +44,6 @@ class Named(NamedTuple):
 
     @property
     def given(self) -> str:
-        """Which part of the environment it gets."""
         if self.variables == (ALL,):
             return "it gets all variables of your environment"
         return f"it gets the key in {', '.join(self.variables)}" if self.variables else ""
@@ -106,8 +102,6 @@ def in_config(config: Config) -> Iterator[Named]:
 
 
 class ConsentNeeded(Refusal):
-    """Nothing was done, because this user has not allowed it yet."""
-
     def __init__(self, project: str, run: str, named: tuple[Named, ...]) -> None:
         super().__init__(*(_problem(run, one) for one in named))
         self.project = project

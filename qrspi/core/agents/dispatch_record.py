@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from qrspi.core import patterns
 from qrspi.core.agents.replies import Kind
-from qrspi.core.digest import sha256
+from qrspi.core.digest import of_parts, sha256
 from qrspi.core.hints import Any, Literal, cast, get_args
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.records.json_fields import string
@@ -56,10 +56,7 @@ class Record(NamedTuple):
 
 def job_id(run: str, step: str, round: int, name: str, prompt: bytes) -> str:
     """The same question to the same agent is the same job: its answer is paid for once."""
-    digest = sha256()
-    for part in (run.encode(), step.encode(), str(round).encode(), name.encode(), prompt):
-        digest.update(len(part).to_bytes(8, "big") + part)
-    return digest.hexdigest()
+    return of_parts((run.encode(), step.encode(), str(round).encode(), name.encode(), prompt))
 
 
 def render(record: Record) -> bytes:

@@ -17,8 +17,6 @@ Parts = Mapping[str, str]  # the shared parts of the contract, by name
 
 
 class Source(NamedTuple):
-    """An untrusted text that the prompt itself carries."""
-
     name: str  # the run-relative path, or a short name; becomes its id
     data: bytes
 

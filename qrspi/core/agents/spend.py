@@ -15,8 +15,6 @@ _MOST = 10**15
 
 
 class LedgerEntry(NamedTuple):
-    """One line of the ledger: a call, or what a host reports of several."""
-
     time: str
     step: str
     round: int
@@ -115,8 +113,6 @@ def grouped(entries: Iterable[LedgerEntry]) -> tuple[tuple[Group, Totals], ...]:
 
 
 class Bound(NamedTuple):
-    """Limits, and the words that tell a person whose they are."""
-
     whose: str
     limits: Limits
 

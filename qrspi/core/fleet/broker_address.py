@@ -109,6 +109,6 @@ def _checked(parts: SplitResult, port: int) -> BrokerAddress | Problem:
 
 
 def _bad(found: str) -> Problem:
-    """Says what was found in our own words, since the text contains the password."""
+    """In our own words, since the text contains the password."""
     text = f"{VARIABLE}: found {found}; expected {EXPECTED}"
     return Problem("broker-address", text, field=VARIABLE, found=found, expected=EXPECTED)

@@ -1,8 +1,5 @@
-"""A dispatch as a message to a worker, in the form that Celery reads.
-
-It names a vendor and a model, never a program, an address or a variable. Its id is the hash of its
-parts, so the same question is the same job wherever it is sent.
-"""
+"""A dispatch as a message to a worker, in the form that Celery reads. It names a vendor and a
+model, never a program, an address or a variable."""
 
 from __future__ import annotations
 
@@ -10,8 +7,9 @@ import json
 import re
 from collections.abc import Mapping
 
-from qrspi.core.digest import sha256
+from qrspi.core.digest import of_parts
 from qrspi.core.fleet import queues
+from qrspi.core.hints import Any
 from qrspi.core.model import Problem
 from qrspi.core.named_tuple import NamedTuple
 
@@ -38,16 +36,8 @@ class JobMessage(NamedTuple):
 def made(
     name: str, vendor: str, model: str, prompt: str, reply_queue: str, ticket: str
 ) -> JobMessage:
-    job = job_id(name, vendor, model, prompt, reply_queue)
-    return JobMessage(
-        job=job,
-        name=name,
-        vendor=vendor,
-        model=model,
-        prompt=prompt,
-        reply_queue=reply_queue,
-        ticket=ticket,
-    )
+    parts = (name, vendor, model, prompt, reply_queue)
+    return JobMessage(job_id(*parts), *parts, ticket=ticket)
 
 
 def name_of(subject: str, round: int, agent: str, attempt: int) -> str:
@@ -55,12 +45,9 @@ def name_of(subject: str, round: int, agent: str, attempt: int) -> str:
 
 
 def job_id(name: str, vendor: str, model: str, prompt: str, reply_queue: str) -> str:
-    """The queue of the run stands for machine and path."""
-    digest = sha256()
-    for part in (reply_queue, name, vendor, model, prompt):
-        data = part.encode(errors="surrogatepass")
-        digest.update(len(data).to_bytes(8, "big") + data)
-    return digest.hexdigest()
+    """The same wherever the question is sent. The queue stands for machine and path."""
+    parts = (reply_queue, name, vendor, model, prompt)
+    return of_parts(part.encode(errors="surrogatepass") for part in parts)
 
 
 def is_model(text: str) -> bool:
@@ -77,20 +64,14 @@ _NOTHING_ELSE = {"callbacks": None, "errbacks": None, "chain": None, "chord": No
 
 
 def headers(message: JobMessage) -> dict[str, object]:
-    return {**_headers(message.job), queues.REPLY_HEADER: message.reply_queue}
-
-
-def _headers(job: str) -> dict[str, object]:
-    hidden = {"argsrepr": _HIDDEN, "kwargsrepr": "{}"}
-    return {"lang": "py", "task": TASK, "id": job, "root_id": job, "retries": 0, **hidden}
+    job, hidden = message.job, {"argsrepr": _HIDDEN, "kwargsrepr": "{}"}
+    own = {"lang": "py", "task": TASK, "id": job, "root_id": job, "retries": 0, **hidden}
+    return {**own, queues.REPLY_HEADER: message.reply_queue}
 
 
 def size(prompt: str) -> int:
-    """The bytes of a message with this prompt; everything else in it is small."""
-    return len(json.dumps(prompt, ensure_ascii=False).encode()) + _AROUND
-
-
-_AROUND = 4096
+    """Everything else in a message is small."""
+    return len(json.dumps(prompt, ensure_ascii=False).encode()) + 4096
 
 
 def refusal(size: int, name: str) -> Problem:
@@ -108,8 +89,6 @@ _OF_BROKER = frozenset(("x-delivery-count", "x-acquired-count"))
 
 
 class Envelope(NamedTuple):
-    """A message as it comes from the broker, before anybody reads it."""
-
     content_type: str
     content_encoding: str
     headers: Mapping[str, object]
@@ -150,10 +129,10 @@ def _fields(data: bytes) -> dict[str, object] | Problem:
 def _checked(fields: Mapping[str, object]) -> JobMessage | Problem:
     if fields.keys() != set(JobMessage._fields):
         return _refused("its fields are not the ones expected")
-    texts = {key: value for key, value in fields.items() if isinstance(value, str)}
+    texts: dict[str, Any] = {key: text for key, text in fields.items() if isinstance(text, str)}
     if texts.keys() != fields.keys() - {"version"} or type(fields["version"]) is not int:
         return _refused("a field is not of its kind")
-    message = _message(texts)
+    message = JobMessage(**texts)
     if not (_NAME.fullmatch(message.name) and queues.is_vendor(message.vendor)):
         return _refused("its name or vendor is none")
     if not (queues.is_run(message.reply_queue) and queues.is_ticket(message.ticket)):
@@ -166,22 +145,9 @@ def _checked(fields: Mapping[str, object]) -> JobMessage | Problem:
 
 
 def from_fields(fields: Mapping[str, object]) -> JobMessage:
-    """For a message that was read before."""
     message = _checked(fields)
-    assert isinstance(message, JobMessage)
+    assert isinstance(message, JobMessage)  # it was read before
     return message
-
-
-def _message(texts: Mapping[str, str]) -> JobMessage:
-    return JobMessage(
-        job=texts["job"],
-        name=texts["name"],
-        vendor=texts["vendor"],
-        model=texts["model"],
-        prompt=texts["prompt"],
-        reply_queue=texts["reply_queue"],
-        ticket=texts["ticket"],
-    )
 
 
 def _refused(why: str) -> Problem:

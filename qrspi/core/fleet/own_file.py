@@ -7,7 +7,5 @@ from qrspi.core.model import Code, Problem
 
 def fault(code: Code, file: str, field: str, found: str, expected: str) -> Problem:
     where = f"{file}: {field}" if field else file
-    text = f"{where}: found {found}, expected {expected}"
-    return Problem(
-        code, text, file=file, field=field, found=found, expected=expected, hint=f"edit {file}"
-    )
+    text, hint = f"{where}: found {found}, expected {expected}", f"edit {file}"
+    return Problem(code, text, file, field, found=found, expected=expected, hint=hint)

@@ -1,15 +1,13 @@
 """The queues of a broker: their names, and how the first to use one declares it.
 
-A job goes to its vendor's queue. What a worker says about it goes to the queue of the run, and so
-does a job that no worker could finish. A ticket is an empty queue that exists as long as its
-command wants its jobs done.
-"""
+A job goes to its vendor's queue, a worker's word and a job that none could finish to the queue of
+the run. A ticket is an empty queue that exists as long as its command wants its jobs done."""
 
 from __future__ import annotations
 
 import re
 
-from qrspi.core.digest import sha256
+from qrspi.core.digest import of_parts, sha256
 from qrspi.core.named_tuple import NamedTuple
 
 DAY = 24 * 3600
@@ -18,8 +16,7 @@ RESULTS_KEPT = 7 * DAY
 DELIVERIES = 2
 
 JOBS_EXCHANGE = "qrspi.jobs"
-# An exchange of its own: through the default exchange, a forged message could be sent back to its
-# origin.
+# Through the default exchange, a forged message could be sent back to its origin.
 DEAD_EXCHANGE = "qrspi.dead"
 REPLY_HEADER = "qrspi-reply"  # the key by which a dead job reaches the queue of its run
 
@@ -45,7 +42,8 @@ def of_vendor(vendor: str) -> Queue:
 
 def of_run(machine: str, path: str) -> Queue:
     """One run on one machine; a copy of it elsewhere is another run."""
-    name = f"qrspi.run.{_digest(machine, path)}"
+    digest = of_parts(part.encode(errors="surrogateescape") for part in (machine, path))
+    name = f"qrspi.run.{digest[:40]}"
     return Queue(name, {"x-expires": RESULTS_KEPT * 1000, "x-message-ttl": RESULTS_KEPT * 1000})
 
 
@@ -65,11 +63,3 @@ def is_ticket(name: str) -> bool:
 
 def is_vendor(name: str) -> bool:
     return re.fullmatch(VENDOR, name) is not None
-
-
-def _digest(*parts: str) -> str:
-    digest = sha256()
-    for part in parts:
-        data = part.encode(errors="surrogateescape")
-        digest.update(len(data).to_bytes(8, "big") + data)
-    return digest.hexdigest()[:40]

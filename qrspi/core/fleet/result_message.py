@@ -1,7 +1,5 @@
-"""What a worker says about a job: it has started, here is the answer, it could not be done.
-
-Others may write to the broker too, so it is read like a stranger's word.
-"""
+"""What a worker says about a job: it has started, here is the answer, it could not be done. Others
+may write to the broker too, so it is read like a stranger's word."""
 
 from __future__ import annotations
 
@@ -36,8 +34,7 @@ class TakenBack(NamedTuple):
 
 
 class Answered(NamedTuple):
-    """Everything that came back. With a problem the answer is of no use, but it may tell what it
-    cost."""
+    """With a problem the answer is of no use, but it may tell what it cost."""
 
     job: str
     worker: str
@@ -48,9 +45,7 @@ class Answered(NamedTuple):
 
 
 class Lost(NamedTuple):
-    """The broker gave up the job."""
-
-    job: str
+    job: str  # that the broker gave up
     problem: Problem
 
 
@@ -72,7 +67,6 @@ _STATES = {Started: "started", TakenBack: "taken-back", Answered: "answered"}
 
 
 def read(body: bytes, headers: Mapping[str, object]) -> Word | None:
-    """None for anything that is not a worker's message."""
     if "x-death" in headers:
         return _dead(headers)
     said = _document(body)
@@ -103,14 +97,8 @@ def _answered(job: str, worker: str, said: Mapping[str, object]) -> Answered | N
     reply, text = said.get("reply"), said.get("text")
     if reply not in get_args(Kind) or not isinstance(text, str):
         return None
-    return Answered(
-        job=job,
-        worker=worker,
-        reply=cast(Kind, reply),
-        text=text,
-        seconds=_seconds(said.get("seconds")),
-        problem=_problem(said),
-    )
+    seconds, problem = _seconds(said.get("seconds")), _problem(said)
+    return Answered(job, worker, cast(Kind, reply), text, seconds, problem)
 
 
 def _seconds(said: object) -> float:

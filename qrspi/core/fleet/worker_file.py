@@ -1,7 +1,5 @@
-"""worker.toml: which vendors and models a worker serves, and by which programs and addresses.
-
-A value that could be a key is never repeated in a message.
-"""
+"""worker.toml: which vendors and models a worker serves, and by which programs and addresses. A
+value that could be a key is never repeated in a message."""
 
 from __future__ import annotations
 
@@ -30,8 +28,6 @@ LONGEST_EXCHANGE = 1800.0  # of a provider with all its attempts
 
 
 class Allowed(NamedTuple):
-    """How this worker reaches one vendor."""
-
     means: Means
     models: tuple[str, ...]
     timeout: float  # seconds of a whole call
@@ -99,17 +95,14 @@ def _command(block: Mapping[str, object], vendor: str, limit: float) -> Allowed:
         raise _Fault(f"{field}.reply", repr(reply), f"one of {', '.join(REPLIES)}")
     timeout = _seconds(block, f"{field}.timeout", TIMEOUT)
     if timeout + MARGIN > limit:
-        raise _Fault(f"{field}.timeout", f"{timeout:g}", _within(limit))
+        within = (
+            f"at most {limit - MARGIN:g}, {MARGIN:g} s less than the broker's consumer_timeout "
+            f"({limit:g} s): it would hand the job out twice"
+        )
+        raise _Fault(f"{field}.timeout", f"{timeout:g}", within)
     command = Command(argv, reply, timeout)
     means = Means("command", command.reply, command=command, vendor=vendor)
     return Allowed(means, _models(block, field), timeout)
-
-
-def _within(limit: float) -> str:
-    return (
-        f"at most {limit - MARGIN:g}, {MARGIN:g} s less than the broker's consumer_timeout "
-        f"({limit:g} s): it would hand the job out twice"
-    )
 
 
 def _provider(block: Mapping[str, object], vendor: str, limit: float) -> Allowed:

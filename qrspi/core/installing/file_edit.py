@@ -12,10 +12,8 @@ from qrspi.core.named_tuple import NamedTuple
 
 
 class Edited(NamedTuple):
-    """The new text, and the pieces that were added: without these it is the old text."""
-
     text: str
-    inserted: tuple[str, ...]
+    inserted: tuple[str, ...]  # the pieces that were added: without them it is the old text
 
 
 class Unfit(NamedTuple):
@@ -111,7 +109,7 @@ def without_part(text: str, content: Content, inserted: tuple[str, ...]) -> str:
 
 
 def is_blank(text: str, content: Content) -> bool:
-    """Whether nobody would miss what a file that we made contains."""
+    """Whether a file that we made contains nothing that somebody would miss."""
     if isinstance(content, Json) and not no_json(text or "{}"):
         return bool(json.loads(text or "{}") in ({}, json.loads(content.skeleton)))
     return not text.strip()
@@ -144,5 +142,5 @@ def _found_and_taken_out(text: str, content: Content) -> str:
 
 
 def holds_part(text: str, content: Content) -> bool:
-    """Some version of it."""
+    """Whether it contains some version of our part."""
     return _found_and_taken_out(text, content) != text

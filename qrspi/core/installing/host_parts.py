@@ -44,9 +44,7 @@ class Lines(NamedTuple):
 
 
 class Whole(NamedTuple):
-    """A file that is all ours. Its last line says so, with a hash of the rest."""
-
-    text: str
+    text: str  # of a file that is all ours: its last line says so, with a hash of the rest
 
 
 Content = Json | Toml | Lines | Whole

@@ -14,8 +14,6 @@ from qrspi.core.named_tuple import NamedTuple
 
 
 class Put(NamedTuple):
-    """Our part of one file, and the hosts it serves."""
-
     hosts: tuple[str, ...]
     inserted: tuple[str, ...]
     made: bool = True  # we made the file; before, it did not exist

@@ -1,8 +1,5 @@
-"""JSON as text: entries are added and removed, and every other byte stays where it is.
-
-Only strict JSON can be edited. A host that ignores a file with comments or with a surplus comma
-would ignore our part too.
-"""
+"""JSON as text: entries are added and removed, and every other byte stays where it is. Only strict
+JSON: a host that ignores a file with comments would ignore our part too."""
 
 from __future__ import annotations
 
@@ -75,9 +72,8 @@ def _child(text: str, at: int, is_object: bool) -> Child:
 
 
 def insertion(text: str, path: tuple[str, ...], key: str, value: Any) -> Insertion | str:
-    """Puts `value` under `key` into the object at `path`, or at the end of the array at `path` when
-    the key is ''. Missing objects on the way are created; a value of another kind on the way is an
-    error."""
+    """Puts `value` under `key` into the object at `path`; with the key '', at the end of the array.
+    Missing objects on the way are created; a value of another kind there is an error."""
     node = scan(text)
     for at, name in enumerate(path):
         if node.kind != "object":
@@ -122,7 +118,6 @@ def _indent(text: str, at: int) -> str:
 
 
 def _unit(text: str) -> str:
-    """The indentation that the file itself uses."""
     found = re.search(r"\n([ \t]+)\S", text)
     return found[1] if found else "  "
 
@@ -132,8 +127,7 @@ IsOurs = Callable[[tuple[str, ...], Any], bool]
 
 
 def removed(text: str, is_ours: IsOurs) -> str:
-    """Without our values, found by path and content, and without containers that held nothing
-    else."""
+    """Also without containers that held nothing but our values."""
     while (trail := next(_trails(text, scan(text), (), is_ours), None)) is not None:
         while len(trail) > 1 and _holds_nothing_else(*trail[-1]):
             trail = trail[:-1]

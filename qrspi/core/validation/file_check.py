@@ -25,7 +25,7 @@ class Inspected(NamedTuple):
 
 
 def limit(kind: Kind) -> int:
-    """How many bytes of such a file are read at most."""
+    """Bytes of such a file that are read at most."""
     if kind in ("finding", "clean", "sidecar"):
         return FINDING_LIMIT
     return {"config": CONFIG_LIMIT, "manifest": manifests.LIMIT}.get(kind, BODY_LIMIT)
@@ -186,6 +186,5 @@ def _loop_choice(content: bytes, file: str) -> Problem | None:
     if mode in ("present", "loop"):
         return None
     message = f"{file}: mode is {mode!r}; expected present or loop"
-    return Problem(
-        "bad-loop-choice", message, file=file, field="mode", found=mode, expected="present or loop"
-    )
+    expected = "present or loop"
+    return Problem("bad-loop-choice", message, file, "mode", found=mode, expected=expected)

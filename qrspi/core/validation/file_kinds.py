@@ -48,11 +48,7 @@ class FileKind(NamedTuple):
     name: FindingName | CleanName | SidecarName | None = None
 
 
-_BESIDE: dict[str, Kind] = {
-    SCOPE_SET: "scope-set",
-    DISPOSITIONS: "dispositions",
-    ANCHOR: "anchor",
-}
+_BESIDE: dict[str, Kind] = {SCOPE_SET: "scope-set", DISPOSITIONS: "dispositions", ANCHOR: "anchor"}
 _SINGLE: dict[str, Kind] = {
     "config.md": "config",
     "parallelization.md": "parallelization",
@@ -112,8 +108,7 @@ def _in_round(name: str, about: Subject | None, number: int) -> FileKind | None:
 
 
 def _reviewed(parts: list[str]) -> Subject | None:
-    """The subject of a folder of reviews. Two subjects share `reviews/integration`; for a file by
-    itself it makes no difference which one it is."""
+    """Two subjects share `reviews/integration`; for a file by itself either will do."""
     match parts:
         case [*_, "reviews", "tasks", key]:
             return subject(key)

@@ -21,8 +21,6 @@ _MANY_CITATIONS = 10_000
 
 
 class Context(NamedTuple):
-    """The files that matter for each phase, and what could not be read."""
-
     general: tuple[str, ...]
     of_phase: Mapping[int, tuple[str, ...]]
     cited: tuple[str, ...]  # from research; used where there is no context file
@@ -204,8 +202,6 @@ _SOME, _NONE = 85, 30
 
 
 class Move(NamedTuple):
-    """Points that were gained or lost, and why."""
-
     points: int
     because: str
     remedy: str = ""  # what would bring them back

@@ -31,8 +31,6 @@ class Row(NamedTuple):
 
 
 class Asked(NamedTuple):
-    """A review request, and which one of its task's requests it is."""
-
     id: int
     task: str
     number: int  # of the checkpoint; where it does not say, the one before
