@@ -31,8 +31,6 @@ class Branch(NamedTuple):
 
 
 class Stage(NamedTuple):
-    """A merge of tips that later tasks start from."""
-
     name: str
     branch: str
     parts: tuple[str, ...]  # tasks and stages, in the order they are merged
@@ -115,8 +113,7 @@ def problem_at(
 
 
 def _rows(sections: _Sections, wanted: _Wanted, problems: list[Problem]) -> Iterator[Row]:
-    """The rows of a section's tables, with the cells in the wanted order. Each wave may have its
-    own table."""
+    """With the cells in the wanted order. Each wave may have a table of its own."""
     found = tables(sections.get(wanted.title.casefold(), ()))
     unfit: list[Problem] = []
     fit = 0

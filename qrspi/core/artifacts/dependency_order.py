@@ -25,8 +25,7 @@ def settled(needs: Needs) -> Iterator[str]:
 
 
 def cycles(needs: Needs) -> tuple[tuple[str, ...], ...]:
-    """Cycles as paths along the needs. Each begins at its smallest name, and no name is in two of
-    them."""
+    """Paths along the needs. Each begins at its smallest name, and no name is in two of them."""
     stuck = set(needs) - set(settled(needs))
     visited: set[str] = set()
     found = [_cycle_from(name, needs, stuck, visited) for name in sorted(stuck)]

@@ -53,8 +53,7 @@ def parents(plan: Plan, task: str) -> tuple[str, ...]:
 
 
 def batch(plan: Plan, tasks: Mapping[str, Task], phase: int) -> tuple[str, ...]:
-    """The tasks of the Branch Map that belong to the phase. A task that names no phase belongs to
-    every phase."""
+    """A task that names no phase belongs to every phase."""
     return tuple(
         name
         for wave in waves(plan)
@@ -74,7 +73,6 @@ def _without_file(line: int, key: str) -> Problem:
 
 
 def warnings(plan: Plan, tasks: Mapping[str, Task]) -> tuple[Problem, ...]:
-    """What is allowed but looks like a mistake."""
     return (*_unread(plan), *_other_files(plan, tasks), *_base_without_dependency(plan))
 
 
@@ -237,8 +235,7 @@ def _one_sided(plan: Plan) -> Iterator[Problem]:
 
 
 def overlaps(touched: Mapping[str, tuple[str, ...]]) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Each path that several tasks touch, with those tasks. `src/*.py` and `src/` stand for many
-    paths."""
+    """Each path that several tasks touch. `src/*.py` and `src/` stand for many paths."""
     owners: dict[str, set[str]] = {}
     for name, paths in touched.items():
         for path in paths:
@@ -275,8 +272,7 @@ def _covers(pattern: list[str], path: list[str]) -> bool:
 
 @lru_cache(256)
 def _part(pattern: str) -> re.Pattern[str]:
-    """Each fixed piece is taken at its first place and never tried again, so no name makes this
-    slow."""
+    """Each fixed piece is only tried at its first place, so no name makes this slow."""
     first, *rest = map(re.escape, re.split(r"\*+", pattern))
     if not rest:
         return re.compile(first)

@@ -14,8 +14,7 @@ _PHASE = re.compile(r"phase[ \t]+([1-9][0-9]{0,5})\b.*", re.IGNORECASE)
 
 
 def numbers(phasing: bytes) -> tuple[int, ...]:
-    """The N of its `## Phase N` headings, in order, each once; also of `### Phase N` below
-    `## Phases`."""
+    """The N of `## Phase N`, and of `### Phase N` below `## Phases`, in order, each once."""
     sections = headings.read(phasing)
     found = {number_of(span.title) for span in sections.spans}
     if span := sections.named("phases"):

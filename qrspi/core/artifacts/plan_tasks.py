@@ -25,8 +25,7 @@ def without_file(tree: Tree) -> tuple[Problem, ...]:
 
 
 def without_need(tree: Tree) -> tuple[Problem, ...]:
-    """Tasks that the plan's table names as dependencies and the task's own file does not. Only the
-    file decides what a task is built on."""
+    """Dependencies in the plan's table alone. Only a task's own file decides what it builds on."""
     wanted = tuple(_needs(lines_of(content(tree, FILE))))
     known = task_file.read_all(tree)[0] if wanted else {}
     return tuple(

@@ -150,8 +150,7 @@ _SEVERAL = re.compile(r"q(\d{1,4})-q(\d{1,4})(?:-.*)?\.md")
 
 
 def _answered_together(tree: Tree) -> frozenset[int]:
-    """The questions that one file answers together: `q01-q26-codebase.md`, or a list in the
-    file."""
+    """Questions that share an answer: `q01-q26-codebase.md`, or a list in the file."""
     found: set[int] = set()
     for entry in entries(tree, "research"):
         if match := _SEVERAL.fullmatch(entry.name):

@@ -43,8 +43,7 @@ def _items(data: bytes) -> list[str]:
 
 
 def unmapped(criteria: Iterable[Criterion], text: str) -> tuple[Criterion, ...]:
-    """The criteria that no line maps to anything. A name that stands alone on a line shows
-    nothing."""
+    """A name that stands alone on a line is mapped to nothing."""
     mapped = {found[1] for found in _MAPPED.finditer(text)}
     return tuple(one for one in criteria if one.name not in mapped)
 

@@ -149,8 +149,7 @@ _MOST = 256  # that a cell can come to
 
 
 def items(text: str) -> tuple[str, ...]:
-    """`a.py` (new), b.py; c/{d,e}.py → a.py, b.py, c/d.py, c/e.py. What stands in parentheses is
-    a remark."""
+    """`a.py` (new), b.py; c/{d,e}.py → a.py, b.py, c/d.py, c/e.py."""
     parts = (item for part in _BETWEEN.split(_REMARK.sub("", text)) for item in _items(part))
     whole = (each for part in parts for each in _expanded(part))
     return tuple(part for part in whole if part.casefold() not in NOTHING)
@@ -174,7 +173,6 @@ def _expanded(path: str) -> list[str]:
 
 
 def is_unread(file: str) -> bool:
-    """Whether words stand in the place of a file, as in `+2 more`."""
     return _MORE.search(file) is not None and not _PATH.search(file)
 
 
@@ -225,7 +223,6 @@ def is_baseline(key: str) -> bool:
 
 
 def fix_batch(tree: Tree, fixes: filenames.FixRound) -> tuple[str, ...]:
-    """In a fix round: every Markdown file of its folder, run-relative."""
     names = (entry.name for entry in _files(tree, fixes.directory))
     wanted = (name for name in names if name.endswith(".md") and not filenames.is_dropping(name))
     return tuple(f"{fixes.directory}/{name}" for name in wanted)

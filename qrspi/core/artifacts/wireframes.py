@@ -53,7 +53,6 @@ def _problem(file: str, place: str, what: str, expected: str) -> Problem:
 
 
 def _lines(data: bytes) -> list[Line]:
-    """The lines outside fences and comments, with their numbers in the file."""
     return list(shown(lines_of(data)))
 
 

@@ -288,9 +288,8 @@ _BRANCH = "feature_branch"
 
 
 def merge_branch(facts: Facts) -> str:
-    """The branch that tasks are merged into: the one that a person named, or else the one that the
-    plan was approved on; '' while neither is on record. Nothing is merged into the default branch
-    unless a person named it."""
+    """The branch that a person named, or else the one that the plan was approved on; '' while
+    neither is on record. Nothing is merged into the default branch unless a person named it."""
     return facts.config.feature_branch or frontmatter.filled(_plan_fields(facts), _BRANCH)
 
 
@@ -299,8 +298,7 @@ def _plan_fields(facts: Facts) -> Mapping[str, Node]:
 
 
 def lacks_branch(facts: Facts) -> bool:
-    """Whether the plan was approved on the default branch and nobody has named another. The
-    approval then leaves the field open."""
+    """An approval of the plan on the default branch leaves its field open."""
     return _BRANCH in _plan_fields(facts) and not merge_branch(facts)
 
 

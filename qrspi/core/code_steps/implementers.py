@@ -31,8 +31,8 @@ def asked(task: TaskState) -> Ask:
 
 
 def send(facts: Facts, tasks: tuple[TaskState, ...], *, now: bool = False) -> Next:
-    """One agent a task, each in its own work tree. Prompts wait for them when it is what the whole
-    run comes to `now`, and not only one of its tasks."""
+    """One agent a task, each in its own work tree. Prompts wait for them if the whole run comes to
+    this `now`."""
     several = len(tasks) > 1
     testers = tuple(task for task in tasks if writes_tests(task))
     others = tuple(task for task in tasks if task not in testers)
@@ -84,10 +84,11 @@ def with_tests(facts: Facts, task: TaskState) -> TaskState | Problem:
     head = facts.tree.head(task.item.file)
     if task.item.is_repair or task_file.is_light(head):
         return task
-    told = task_records.tests(facts.tree, task.key)
-    if isinstance(told, Problem):
-        return told
-    return task._replace(tests=told, awaits_tests=told is None or not told.done or told.is_vacuous)
+    tests = task_records.tests(facts.tree, task.key)
+    if isinstance(tests, Problem):
+        return tests
+    awaited = tests is None or not tests.done or tests.is_vacuous
+    return task._replace(tests=tests, awaits_tests=awaited)
 
 
 VACUOUS = (
@@ -98,12 +99,11 @@ VACUOUS = (
 
 
 def recalled(facts: Facts, task: TaskState) -> TaskState:
-    """With what is on record of its first tests, for the person at the gate. A record that cannot
-    be read counts as none: it is said that there is none."""
-    told = with_tests(facts, task)
-    if isinstance(told, Problem):
+    """With what is on record of its first tests. A record that cannot be read counts as none."""
+    known = with_tests(facts, task)
+    if isinstance(known, Problem):
         return task._replace(awaits_tests=True)
-    return told if told.tests or facts.config.test_writer == "on" else task
+    return known if known.tests or facts.config.test_writer == "on" else task
 
 
 FirstTests = Literal["failed", "passed", "not-run", "not-written", "not-recorded"]
@@ -117,13 +117,12 @@ SEEN_BEFORE: dict[FirstTests, str] = {
 
 
 def first_tests(task: TaskState) -> FirstTests | None:
-    """What was seen of a task's tests before its code; None where nobody wanted any."""
-    told = task.tests
-    if told is None:
+    tests = task.tests
+    if tests is None:
         return "not-recorded" if task.awaits_tests else None
-    if not told.done:
+    if not tests.done:
         return "not-written"
-    return cast(FirstTests, told.seen) if told.seen else "not-run"
+    return cast(FirstTests, tests.seen) if tests.seen else "not-run"
 
 
 def stopped(facts: Facts, task: TaskState) -> Next | None:

@@ -22,8 +22,6 @@ RECORDS = ("integration.md", "test-results.md")
 
 
 class Work(NamedTuple):
-    """What later steps merge: the tasks of the phase, and the repairs asked for since."""
-
     tasks: tuple[TaskState, ...]
     repairs: tuple[TaskState, ...]
     problems: tuple[Problem, ...] = ()
@@ -31,8 +29,7 @@ class Work(NamedTuple):
 
     @property
     def wanted(self) -> tuple[TaskState, ...]:
-        """In the order of merging. Repairs come first, since one may contain the task whose merge
-        it repairs. Skipped tasks stay out."""
+        """In the order of merging. Repairs come first: one may contain the task that it repairs."""
         ended = (task for task in (*self.repairs, *self.tasks) if task.terminal)
         return tuple(task for task in ended if task.commit and task.state != "skipped-by-user")
 
@@ -138,8 +135,7 @@ def repair_next(facts: Facts, loop: Loop, repairs: tuple[TaskState, ...], kind: 
 
 
 def resets(facts: Facts, step: str) -> int:
-    """How often a person sent the step back. Everything that ran before the last time runs
-    again."""
+    """How often a person sent the step back. What ran before the last time runs again."""
     return sum(
         record.event in approvals.RESETTING and record.mark(step) is not None
         for record in facts.records

@@ -46,8 +46,10 @@ def tests_now(facts: Facts, results: Results | None) -> StateOfTests:
         return tests_of(results)
     if results is None or results.state == "not-run":
         return StateOfTests("not-run", _why_not(facts))
-    if results.reporter and not _is_on_record(facts, results):
-        page = results_file(results.number)
+    page = results_file(results.number)
+    report = ("test-report", page, results.reported)
+    known = any((one.event, one.file, one.option) == report for one in facts.records)
+    if results.reporter and not known:
         why = f"{page} says that they {results.state}, but no report is on record"
         return StateOfTests("not-run", why)
     return tests_of(results)
@@ -56,11 +58,6 @@ def tests_now(facts: Facts, results: Results | None) -> StateOfTests:
 def tests_of(results: Results) -> StateOfTests:
     names = tuple(one.name for one in results.failures)
     return StateOfTests(results.state, results.detail, names)
-
-
-def _is_on_record(facts: Facts, results: Results) -> bool:
-    said = ("test-report", results_file(results.number), results.reported)
-    return any((one.event, one.file, one.option) == said for one in facts.records)
 
 
 def _why_not(facts: Facts) -> str:
@@ -79,8 +76,7 @@ def answered(facts: Facts) -> Record | None:
 
 
 def is_settled(facts: Facts, results: Results | None) -> bool:
-    """Whether reviewers may be sent although the tests did not pass: a person allowed it, decided
-    about each failure, or said that nothing runs tests here."""
+    """Whether reviewers may be sent although the tests did not pass."""
     if results and results.then == "review":
         return True
     if results and results.failures:
@@ -109,16 +105,13 @@ TITLE_LENGTH = 72
 
 
 class Shipped(NamedTuple):
-    """A person's decision to ship although tests or findings speak against it."""
-
     who: str
     when: str
     reason: str
 
 
 def to_send(facts: Facts) -> str:
-    """How the last sentence about a run ends: where its work waits, unless a person named the
-    branch that it was merged into."""
+    """How the last sentence about a run ends: where its work waits, if it waits on a branch."""
     branch = branch_to_send(facts)
     if not branch or PULL_REQUEST not in facts.names:
         return "; nothing is left to do."
@@ -139,14 +132,12 @@ def title(facts: Facts) -> str:
 
 
 def _called(facts: Facts) -> str:
-    data = facts.tree.read(STEP["goals"].artifact)
-    read = Fault("absent") if isinstance(data, Fault) else task_file.read(data, "goals")
-    said = read.title if isinstance(read, task_file.Task) else ""
-    return said.removeprefix("Goals").lstrip(" :–—-")
+    read = task_file.read(facts.tree.read(STEP["goals"].artifact), "goals")
+    heading = read.title if isinstance(read, task_file.Task) else ""
+    return heading.removeprefix("Goals").lstrip(" :–—-")
 
 
 def _requested(facts: Facts) -> str:
-    """The first line of the request, cut between words where it is too long for a title."""
     data = facts.tree.read(REQUEST)
     text = "" if isinstance(data, Fault) else data.decode(errors="replace").strip()
     line = " ".join(text.partition("\n")[0].split()).rstrip(".")
@@ -156,11 +147,9 @@ def _requested(facts: Facts) -> str:
 
 
 def pull_request(facts: Facts, loop: Loop | None, shipped: Shipped | None = None) -> str:
-    results = test_results.newest(facts.tree)
-    tests = tests_now(facts, results)
     parts = (
         f"## Summary\n\n{_tasks_section(facts)}",
-        f"## Tests\n\n{_tests_section(facts, tests)}",
+        f"## Tests\n\n{_tests_section(facts)}",
         _findings_section(facts, loop),
         _decision_section(shipped) if shipped else "",
         f"## Read more\n\n{_links(facts)}",
@@ -174,9 +163,10 @@ def _tasks_section(facts: Facts) -> str:
     return gate_records.table(("Task", "What", "State"), rows) if rows else "No tasks."
 
 
-def _tests_section(facts: Facts, tests: StateOfTests) -> str:
+def _tests_section(facts: Facts) -> str:
     results = test_results.newest(facts.tree)
-    page = f" ({_link(facts, test_results.results_file(results.number))})" if results else ""
+    tests = tests_now(facts, results)
+    page = f" ({_link(facts, results_file(results.number))})" if results else ""
     words = gate_records.quoted(results.words) if results else ""
     said = f"State: {tests.state}\n\n{tests.sentence}{page}."
     return f"{said}\n\n{words}" if words else said

@@ -82,7 +82,6 @@ class TaskState(NamedTuple):
 
     @property
     def reviewed(self) -> str:
-        """The commit that others may build on; '' while it is not clean or accepted."""
         return self.commit if self.terminal and self.state != "skipped-by-user" else ""
 
     @property
@@ -184,7 +183,6 @@ def _ready(facts: Facts, task: TaskState, because: tuple[str, ...]) -> TaskState
 
 
 def _refused(facts: Facts, task: TaskState, refused: Refused) -> TaskState:
-    """A person makes room for it; the other tasks go on."""
     again = f"qrspi task start {facts.run} {task.key}"
     why = f"{task.key} could not be started: {refused.reason}"
     following = Next(
@@ -216,8 +214,7 @@ def start_next(facts: Facts, ready: tuple[TaskState, ...]) -> Next:
 def _unreported(
     facts: Facts, task: TaskState, start: Start, earlier: Mapping[str, TaskState]
 ) -> TaskState:
-    """What a task builds on may change until somebody works on it. The task is then started
-    again."""
+    """Until somebody works on it, a task is started again when what it builds on changes."""
     reviewed = {key: other.reviewed for key, other in earlier.items() if other.reviewed}
     task = task._replace(moved=batch.moved_bases(task.item, start, reviewed))
     if task.moved and not batch.is_told_of_moves(start, task.moved):

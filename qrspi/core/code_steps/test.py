@@ -106,8 +106,7 @@ def _why_run(facts: Facts, results: Results | None) -> str:
 
 
 def unanswered(facts: Facts) -> str:
-    """The feedback that test-results.md was rejected with, unless somebody has answered it there or
-    gone back to an earlier step."""
+    """The feedback that test-results.md was rejected with, until it is answered or out of date."""
     newest = next((one for one in reversed(facts.records) if _sends_back(one)), None)
     if newest is None or newest.event != "reject":
         return ""
@@ -144,8 +143,7 @@ def _options(facts: Facts, first: Option, *others: Option) -> tuple[Option, ...]
 
 
 def _each_failure(facts: Facts, found: Work, results: Results) -> Next | None:
-    """A person says for each new failure whether it is to be repaired; one task then repairs them
-    all."""
+    """A person says for each new failure whether it is repaired; one task repairs them all."""
     if results.pending:
         return _ask_about(facts, results)
     if results.to_fix and not any(task.key.endswith(repair_of(results)) for task in found.repairs):
@@ -203,7 +201,6 @@ def _passed(facts: Facts, seen: Judged) -> Next:
 
 
 def _objected(facts: Facts, seen: Judged, against: tuple[str, ...], before_reviewers: bool) -> Next:
-    """Nothing ships from here unless a person gives the reason."""
     if seen.results and not seen.results.started:
         return _not_started(facts, seen, against, before_reviewers)
     repairs = repairs_failures(facts, seen.results)
@@ -235,7 +232,6 @@ def _not_started(
 
 
 def repairs_failures(facts: Facts, results: Results | None) -> bool:
-    """On a full run a task of its own repairs what fails."""
     return is_full(facts.route) and results is not None and bool(results.new)
 
 

@@ -28,7 +28,6 @@ NAME_LENGTH = 80
 
 Choice = Literal["pending", "leave", "fix", "known"]
 Then = Literal["", "review", "rerun"]
-_CHOICES: tuple[Choice, ...] = get_args(Choice)
 _COLUMNS = ("#", "Failure", "Choice")
 
 
@@ -93,7 +92,6 @@ class Results(NamedTuple):
         return _counted(self)
 
     def chosen(self, choice: Choice) -> Results:
-        """The same results, with a decision about the first failure that had none."""
         first = self.pending[0]
         decided = (one._replace(choice=choice) if one is first else one for one in self.failures)
         return self._replace(failures=tuple(decided))
@@ -121,8 +119,7 @@ def _first_names(failures: tuple[Failure, ...]) -> str:
 
 
 def shown(name: str) -> str:
-    """A name that a program or a person gave, made fit for a sentence: one line, short, and no
-    command."""
+    """A name that somebody gave, made fit for a sentence: one line, short, and no command."""
     line = " ".join(gate_records.printable(name.replace("`", " ")).split())
     return line if len(line) <= NAME_LENGTH else f"{line[:NAME_LENGTH]}…"
 
@@ -134,7 +131,6 @@ def person(who: str) -> str:
 
 
 def merged(merges: Iterable[Merge]) -> str:
-    """What the tests run over: each task with the commit at which it was merged last."""
     made = sorted((one.key, one.tip[:12]) for one in merges if one.result != "conflict")
     return ", ".join(f"{key} {tip}" for key, tip in made)
 
@@ -209,8 +205,8 @@ def _reported(state: str) -> TestState:
 
 def _failure(name: str, choice: str) -> Failure:
     """Older pages say `ship` for a failure that is left unrepaired."""
-    said = "leave" if choice == "ship" else choice
-    return Failure(name, next((known for known in _CHOICES if known == said), _CHOICES[0]))
+    word = "leave" if choice == "ship" else choice
+    return Failure(name, next((known for known in get_args(Choice) if known == word), "pending"))
 
 
 def newest(tree: Tree) -> Results | None:

@@ -48,7 +48,6 @@ TEXTS = frozenset(
 def set_value(
     data: bytes, key: str, value: str, *, plan_approved: bool = False
 ) -> bytes | tuple[Problem, ...]:
-    """`qrspi config set KEY VALUE`: the new bytes, or why nothing is changed."""
     before = read(data)
     if is_unusable(before):
         return before.problems
@@ -162,7 +161,6 @@ def migrate(data: bytes) -> Migration | Problem:
 
 
 def backfill(data: bytes, field: str, value: str) -> bytes | Problem:
-    """The missing field as the last line inside the frontmatter."""
     return writer.set_field(data, field, value, FILE)
 
 
@@ -254,8 +252,7 @@ def initial(
     recorded: bool = True,
     test_command: str = "",
 ) -> bytes:
-    """`route` is the name of a template: quick, full or full-ux. Without `recorded`, artifacts
-    that were approved before the run had records stay approved."""
+    """Without `recorded`, what was approved before the run had records stays approved."""
     quick = route == "quick"
     lines = [
         "---",

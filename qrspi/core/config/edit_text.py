@@ -86,8 +86,7 @@ def _with(fields: Mapped, path: Path, value: Node) -> Mapped:
 
 
 def _shape(node: Node) -> Shape:
-    """What the field says, wherever it stands and however it is written; `"true"` and `true`
-    differ."""
+    """What the field says, however it is written; `"true"` and `true` differ."""
     if isinstance(node, Scalar):
         return node.text if is_string(node) else ("other", node.raw)
     if isinstance(node, dict):

@@ -24,7 +24,6 @@ USUAL_TIER = "medium"
 
 _BLOCK_EXPECTED = f"a block with the rows {listed(TIERS, 'and')}"
 _ROW_EXPECTED = "none or {vendor: …, model: …}"
-_MODEL_KEYS = ("vendor", "model")
 # A name is filled into the arguments of a program that the user has allowed. With other characters
 # it could be an option there, or a command where the program is a shell.
 _BEGINNING = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789@")
@@ -80,7 +79,7 @@ def model(
     name = required_string(node, field, "model", faults)
     if name and not is_model_name(name):
         faults.append(invalid(f"{field}.model", node["model"], _NAME_EXPECTED))
-    unknown_keys(node, field, _MODEL_KEYS, faults)
+    unknown_keys(node, field, Model._fields, faults)
     return Model(vendor, name) if vendor and name else None
 
 

@@ -340,7 +340,6 @@ def _how_tasks_are_reviewed() -> Problem:
 
 
 def warnings_for(config: Config, step: str) -> tuple[Problem, ...]:
-    """Unknown fields, and bad ones that this step does not use."""
     if not config.problems:
         return config.warnings
     name = _step(step)
@@ -356,7 +355,6 @@ def foreign(content: bytes | Fault) -> Problem | None:
 
 
 def is_unusable(config: Config) -> bool:
-    """No field could be read at all."""
     return any(not problem.field for problem in config.problems)
 
 

@@ -49,7 +49,6 @@ class Loop(NamedTuple):
 
 
 def loops(tree: Tree, config: Config) -> tuple[Loop, ...]:
-    """In the order of their folders; each round is read once."""
     found: dict[str, list[PastRound]] = {}
     for subject, number in numbered(tree):
         found.setdefault(subject.key, []).append(_read(tree, subject, number, config))

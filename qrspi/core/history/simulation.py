@@ -86,11 +86,9 @@ def _ends(one: Replayed) -> bool:
 
 def _judged(past: PastRound, settings: Settings) -> tuple[Triaged, ...]:
     verifier = past.verified if settings.verifier is None else settings.verifier
+    limits = settings.thresholds
     return triage.partition(
-        past.files,
-        verifier_enabled=verifier,
-        skipped=past.skipped,
-        thresholds=settings.thresholds,
+        past.files, verifier_enabled=verifier, skipped=past.skipped, thresholds=limits
     )
 
 
@@ -112,8 +110,7 @@ def _changed(was: tuple[Triaged, ...], now: tuple[Triaged, ...]) -> tuple[Change
 
 
 def _because(rounds: list[Replayed]) -> str:
-    """The first round that would have gone another way. Nobody can know what would have
-    followed."""
+    """The first round that would have gone another way: nobody knows what would have followed."""
     for at, one in enumerate(rounds):
         later = [other.round for other in rounds[at + 1 :]]
         if one.would_then == one.then:

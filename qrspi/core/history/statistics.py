@@ -60,8 +60,6 @@ class Statistics(NamedTuple):
 
 
 class History(NamedTuple):
-    """One run's loops, and the findings of each as its lineage sees them."""
-
     run: str
     loops: tuple[Loop, ...]
     chronicles: tuple[tuple[RoundFindings, ...], ...]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from itertools import takewhile
 
 from qrspi.core.config import edit, edit_text
 from qrspi.core.config import reader as configs
@@ -60,6 +61,10 @@ class _Draft:
             self.changes.append(f"{FILE}: {line}")
         return True
 
+    def put(self, field: str, value: str, line: str = "") -> None:
+        line = line or f"{field}: {value}"
+        self.take(edit_text.put(self.data, (field,), value), line)
+
     def ask(self, question: Question) -> str:
         """The answer, or what is recommended until somebody answers; '' when nothing is."""
         said = self.answers.pop(question.key, None)
@@ -73,8 +78,7 @@ class _Draft:
 
 
 def plan(content: bytes | Fault, answers: Mapping[str, str], site: Site) -> Planned | Problem:
-    """The questions are those without an answer. The data uses the recommended answers in their
-    place."""
+    """A question without an answer stays, and the data uses what is recommended."""
     begun = _begun(content, answers, site)
     if isinstance(begun, Problem):
         return begun
@@ -122,12 +126,8 @@ def _new(
     draft.changes.append(f"{FILE}: {line}")
     if first:
         draft.ask(first)
-    chosen = draft.ask(_about_route("there is no route", route))
-    _set_route(draft, chosen)
-    second = draft.ask(_about_second("nobody has said whether a second model reviews too", "false"))
-    draft.take(
-        edit_text.put(draft.data, ("second_reviewer",), second), f"second_reviewer: {second}"
-    )
+    _ask_for_route(draft, "there is no route", route)
+    _ask_for_second(draft, "nobody has said whether a second model reviews too", "false")
     return draft
 
 
@@ -139,12 +139,15 @@ def _likely_route(site: Site, pipeline: str | None = None) -> str:
     return pipeline or guessed
 
 
-def _about_route(why: str, recommended: str) -> Question:
-    return Question("route", f"Which steps has the run? ({why})", tuple(ROUTES), recommended)
+def _ask_for_route(draft: _Draft, why: str, usual: str) -> None:
+    ask = f"Which steps has the run? ({why})"
+    _set_route(draft, draft.ask(Question("route", ask, tuple(ROUTES), usual)))
 
 
-def _about_second(why: str, recommended: str) -> Question:
-    return Question("second_reviewer", f"Does a second model review? ({why})", BOOLEAN, recommended)
+def _ask_for_second(draft: _Draft, why: str, usual: str) -> None:
+    ask = f"Does a second model review? ({why})"
+    field = "second_reviewer"
+    draft.put(field, draft.ask(Question(field, ask, BOOLEAN, usual)))
 
 
 def _retired(draft: _Draft, site: Site) -> None:
@@ -162,12 +165,11 @@ def _retired(draft: _Draft, site: Site) -> None:
 
 def _old_words(draft: _Draft, site: Site) -> None:
     if frontmatter.text(draft.fields, "review_mode") == "loop_until_clean":
-        line = "review_mode: loop_until_clean is called loop now"
-        draft.take(edit_text.put(draft.data, ("review_mode",), "loop"), line)
+        draft.put("review_mode", "loop", "review_mode: loop_until_clean is called loop now")
 
 
-def _faulty(draft: _Draft, field: str) -> Problem | None:
-    found = configs.read(draft.data).problems
+def _fault_of(data: bytes, field: str) -> Problem | None:
+    found = configs.read(data).problems
     return next((one for one in found if one.field.partition(".")[0] == field), None)
 
 
@@ -178,9 +180,8 @@ def _why(problem: Problem) -> str:
 def _route(draft: _Draft, site: Site) -> None:
     config = configs.read(draft.data)
     if config.route is None:
-        bad = _faulty(draft, "route")
-        likely = _likely_route(site, config.pipeline)
-        _set_route(draft, draft.ask(_about_route(_why(bad) if bad else "", likely)))
+        bad = _fault_of(draft.data, "route")
+        _ask_for_route(draft, _why(bad) if bad else "", _likely_route(site, config.pipeline))
     elif "route" in draft.answers:
         _set_route(draft, draft.answers.pop("route"))
     _pipeline(draft)
@@ -195,41 +196,37 @@ def _set_route(draft: _Draft, name: str) -> None:
 
 
 def _pipeline(draft: _Draft) -> None:
-    bad, config = _faulty(draft, "pipeline"), configs.read(draft.data)
+    bad, config = _fault_of(draft.data, "pipeline"), configs.read(draft.data)
     if bad:
         likely = "full" if config.route and is_full(config.route) else "quick"
         ask = f"Is it a quick or a full run? ({_why(bad)})"
-        said = draft.ask(Question("pipeline", ask, CHOICES["pipeline"], likely))
-        draft.take(edit_text.put(draft.data, ("pipeline",), said), f"pipeline: {said}")
+        draft.put("pipeline", draft.ask(Question("pipeline", ask, CHOICES["pipeline"], likely)))
 
 
 def _second_reviewer(draft: _Draft, site: Site) -> None:
-    if bad := _faulty(draft, "second_reviewer"):
+    if bad := _fault_of(draft.data, "second_reviewer"):
         meant = bad.found.strip("\"'").lower() in ("yes", "on", "true", "1")
-        said = draft.ask(_about_second(_why(bad), "true" if meant else "false"))
-        line = f"second_reviewer: {said}"
-        draft.take(edit_text.put(draft.data, ("second_reviewer",), said), line)
+        _ask_for_second(draft, _why(bad), "true" if meant else "false")
 
 
 def _budget(draft: _Draft, site: Site) -> None:
     config = configs.read(draft.data)
     if config.pipeline and "question_budget" not in draft.answers:
-        gone = config.pipeline == "full"
-        line = (
-            "question_budget is removed, only a quick run has one" if gone else "question_budget: 5"
-        )
+        line = "question_budget: 5"
+        if config.pipeline == "full":
+            line = "question_budget is removed, only a quick run has one"
         draft.take(edit.with_budget(draft.data, config.pipeline), line)
 
 
 def _routing(draft: _Draft, site: Site) -> None:
-    bad = _faulty(draft, "model_routing")
+    bad = _fault_of(draft.data, "model_routing")
     if bad is None:
         return
     own = _own_table(draft.data)
     options = ("body", "usual") if own else ("usual",)
     ask = f"Which models are used? ({_why(bad)})"
     said = draft.ask(Question("model_routing", ask, options, options[0]))
-    table = {"body": own, "usual": _usual_table()}.get(said)
+    table = {"body": own, "usual": _USUAL_TABLE}.get(said)
     if table:
         where = "the block in its own text" if said == "body" else "the usual table"
         draft.take(_with_table(draft.data, table), f"model_routing: {where}")
@@ -237,11 +234,8 @@ def _routing(draft: _Draft, site: Site) -> None:
         draft.answers["model_routing"] = said
 
 
-def _usual_table() -> str:
-    rows = [f"  {tier}: {flow(row)}\n" for tier, row in USUAL.items()]
-    return "".join(("model_routing:\n", *rows, f"  default_tier: {USUAL_TIER}\n"))
-
-
+_ROWS = "".join(f"  {tier}: {flow(row)}\n" for tier, row in USUAL.items())
+_USUAL_TABLE = f"model_routing:\n{_ROWS}  default_tier: {USUAL_TIER}\n"
 _FENCED = re.compile(rb"^```[a-z]*[ \t]*\r?\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
@@ -249,7 +243,7 @@ def _own_table(data: bytes) -> str | None:
     for match in _FENCED.finditer(frontmatter.body(data)):
         for table in _tables(match[1].decode("utf-8", "replace").replace("\r\n", "\n")):
             changed = _with_table(data, table)
-            if isinstance(changed, bytes) and not _has_fault(changed):
+            if isinstance(changed, bytes) and _fault_of(changed, "model_routing") is None:
                 return table
     return None
 
@@ -259,17 +253,10 @@ def _tables(block: str) -> Iterator[str]:
     lines = block.rstrip("\n").split("\n")
     starts = [at for at, line in enumerate(lines) if line.startswith("model_routing:")]
     if starts:
-        rest = lines[starts[0] + 1 :]
-        rows = next(
-            (at for at, line in enumerate(rest) if line[:1] not in (" ", "#", "")), len(rest)
-        )
-        yield "\n".join((lines[starts[0]], *rest[:rows], ""))
+        rows = takewhile(lambda line: line[:1] in (" ", "#", ""), lines[starts[0] + 1 :])
+        yield "\n".join((lines[starts[0]], *rows, ""))
     else:
         yield "".join(("model_routing:\n", *(f"  {line}\n" for line in lines)))
-
-
-def _has_fault(data: bytes) -> bool:
-    return any(one.field.startswith("model_routing") for one in configs.read(data).problems)
 
 
 def _with_table(data: bytes, table: str) -> bytes | Problem:
@@ -299,14 +286,12 @@ def _how_tasks_are_reviewed(draft: _Draft, site: Site) -> None:
     """Asked only where it is needed now; before that, the run will ask for it itself."""
     for field, (ask, usual) in _REVIEWED.items():
         unsaid = getattr(configs.read(draft.data), field) is None and site.step in CODE_STEPS
-        if (bad := _faulty(draft, field)) or unsaid:
+        if (bad := _fault_of(draft.data, field)) or unsaid:
             why = f" ({_why(bad)})" if bad else ""
-            said = draft.ask(Question(field, f"{ask}{why}", CHOICES[field], usual))
-            draft.take(edit_text.put(draft.data, (field,), said), f"{field}: {said}")
+            draft.put(field, draft.ask(Question(field, f"{ask}{why}", CHOICES[field], usual)))
 
 
 def _other_faults(draft: _Draft) -> None:
-    """What only its author can know."""
     for problem in configs.read(draft.data).problems:
         field = problem.field
         if field in draft.answers or not field:

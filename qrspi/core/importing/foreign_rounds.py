@@ -21,7 +21,7 @@ from qrspi.core.pipeline import STEPS, Subject, subject, subject_of
 from qrspi.core.records import import_record
 from qrspi.core.rounds import manifest as manifests
 from qrspi.core.rounds.manifest import Manifest
-from qrspi.core.tree import Entry, Tree, entries
+from qrspi.core.tree import Tree, entries
 from qrspi.core.yaml import frontmatter
 
 MOST_FILES = 100_000
@@ -48,7 +48,8 @@ def look(tree: Tree, *, copied: bool = False) -> Found | Problem:
     left_out: list[str] = []
     for path, kind in _walk(tree, ""):
         if len(files) > MOST_FILES:
-            return _too_many()
+            text = f"the folder holds more than {MOST_FILES} files: expected one run"
+            return Problem("too-large", text, expected=f"at most {MOST_FILES} files")
         if kind == "file":
             files.append(path)
         else:
@@ -56,11 +57,6 @@ def look(tree: Tree, *, copied: bool = False) -> Found | Problem:
     names = (entry.name for entry in entries(tree, "")) if copied else ()
     left_out += [f"{name} is left out" for name in names if name in _LEFT_OUT]
     return Found(tuple(sorted(files)), tuple(left_out), _rounds(tree, files))
-
-
-def _too_many() -> Problem:
-    text = f"the folder holds more than {MOST_FILES} files: expected one run"
-    return Problem("too-large", text, expected=f"at most {MOST_FILES} files")
 
 
 _KINDS = {"link": "a link", "other": "a pipe, socket or device"}
@@ -84,12 +80,12 @@ def _rounds(tree: Tree, files: list[str]) -> dict[str, tuple[int, ...]]:
         reviews, _, name = folder.rpartition("/")
         if reviews.startswith("reviews/") and (number := round_number(name)):
             found[reviews].add(number)
-    kept = {folder: _foreign(tree, folder, found[folder]) for folder in sorted(found)}
-    return {folder: numbers for folder, numbers in kept.items() if numbers}
-
-
-def _foreign(tree: Tree, folder: str, numbers: set[int]) -> tuple[int, ...]:
-    return tuple(number for number in sorted(numbers) if not _is_ours(tree, folder, number))
+    kept: dict[str, tuple[int, ...]] = {}
+    for folder in sorted(found):
+        foreign = [one for one in sorted(found[folder]) if not _is_ours(tree, folder, one)]
+        if foreign:
+            kept[folder] = tuple(foreign)
+    return kept
 
 
 def _is_ours(tree: Tree, folder: str, number: int) -> bool:
@@ -106,8 +102,7 @@ def reviewed_in(folder: str) -> Subject | None:
 
 
 def oddities(tree: Tree, found: Found, config: Config) -> tuple[Oddity, ...]:
-    """Grouped by kind, so that a run with a thousand findings does not fill a page of a thousand
-    lines."""
+    """Grouped by kind, so that a thousand findings do not fill a thousand lines."""
     groups: defaultdict[str, list[str]] = defaultdict(list)
     for kind, example in _odd(tree, found, config):
         groups[kind].append(example)
@@ -188,15 +183,11 @@ def _odd_names(tree: Tree, folder: str) -> Iterator[tuple[str, str]]:
     listed = entries(tree, folder)
     rounds = rounds_in(listed)
     for entry in listed:
-        if _is_odd_folder(entry):
+        odd = entry.name.startswith("round-") and round_number(entry.name) is None
+        if entry.kind == "dir" and odd:
             yield "folders beside rounds that nothing reads", f"{folder}/{entry.name}"
         elif entry.kind == "file" and not _is_known(entry.name, bool(rounds)):
             yield "files beside rounds that nothing reads", f"{folder}/{entry.name}"
-
-
-def _is_odd_folder(entry: Entry) -> bool:
-    odd = entry.name.startswith("round-") and round_number(entry.name) is None
-    return entry.kind == "dir" and odd
 
 
 def _is_known(name: str, beside: bool) -> bool:
@@ -204,7 +195,6 @@ def _is_known(name: str, beside: bool) -> bool:
 
 
 def _claims(tree: Tree) -> Iterator[tuple[str, str]]:
-    """Pause files that say how a whole round was decided, and by whom."""
     for entry in entries(tree, "reviews"):
         if paused_round(entry.name) is None:
             continue
@@ -212,7 +202,5 @@ def _claims(tree: Tree) -> Iterator[tuple[str, str]]:
         if said := frontmatter.text(fields, "resolution"):
             by = frontmatter.text(fields, "resolved_by")
             who = f", by {by}, it says" if by else ""
-            yield (
-                "pause files that decide about a whole round",
-                f"reviews/{entry.name}: {said}{who}",
-            )
+            line = f"reviews/{entry.name}: {said}{who}"
+            yield "pause files that decide about a whole round", line

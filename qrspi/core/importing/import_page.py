@@ -30,21 +30,22 @@ def render(page: Page) -> bytes:
         _rounds(record),
         _listed("Approved without a record", page.adopted),
         _listed("What was changed", page.changes or ("nothing",)),
-        _oddities(page.oddities),
+        "\n## What is odd\n" if page.oddities else "",
+        *map(_oddity, page.oddities),
         _config(page.old_config),
         _undo(page),
     ]
-    text = import_record.head(record) + "".join(part for part in parts if part)
+    text = import_record.head(record) + "".join(parts)
     return text.encode(errors="surrogateescape")
 
 
 def _listed(title: str, lines: Iterable[str]) -> str:
-    items = "".join(f"- {_line(line)}\n" for line in lines)
+    items = "".join(map(_item, lines))
     return f"\n## {title}\n\n{items}" if items else ""
 
 
-def _line(text: str) -> str:
-    return " ".join(text.split())
+def _item(text: str) -> str:
+    return f"- {' '.join(text.split())}\n"
 
 
 def _rounds(record: ImportRecord) -> str:
@@ -61,32 +62,21 @@ def _of_folder(folder: str, numbers: tuple[int, ...]) -> str:
     return f"{folder} ({word}): {', '.join(map(str, numbers))}"
 
 
-def _oddities(found: tuple[Oddity, ...]) -> str:
-    if not found:
-        return ""
-    return "\n## What is odd\n" + "".join(map(_oddity, found))
-
-
 def _oddity(one: Oddity) -> str:
     more = one.times - len(one.examples)
     lines = [*one.examples, *([f"and {more} more"] if more else [])]
-    return f"\n### {one.kind[:1].upper()}{one.kind[1:]}: {one.times}\n\n" + "".join(
-        f"- {_line(line)}\n" for line in lines
-    )
+    title = f"\n### {one.kind[:1].upper()}{one.kind[1:]}: {one.times}\n\n"
+    return title + "".join(map(_item, lines))
 
 
 def _config(old: bytes | None) -> str:
     if old is None:
         return "\n## config.md before\n\nThere was none.\n"
     text = old.decode(errors="surrogateescape")
-    fence = "`" * max(3, _longest_fence(text) + 1)
+    longest = max(len(line) - len(line.lstrip("`")) for line in text.split("\n"))
+    fence = "`" * max(3, longest + 1)
     end = "" if text.endswith("\n") else "\n"
     return f"\n## config.md before\n\n{fence}\n{text}{end}{fence}\n"
-
-
-def _longest_fence(text: str) -> int:
-    runs = (len(line) - len(line.lstrip("`")) for line in text.split("\n"))
-    return max(runs, default=0)
 
 
 def _undo(page: Page) -> str:
@@ -98,8 +88,7 @@ def _undo(page: Page) -> str:
 
 
 def listing(hashes: Mapping[str, str]) -> bytes:
-    """In the format of `sha256sum -c`. A leading mark shows that a name contains a newline or a
-    backslash."""
+    """As `sha256sum -c` reads it: a leading mark shows a name with a newline or a backslash."""
     return "".join(map(_sum, hashes.items())).encode(errors="surrogateescape")
 
 

@@ -11,7 +11,7 @@ from qrspi.core.filenames import RoundPaths
 from qrspi.core.importing import config_import, foreign_rounds, import_page
 from qrspi.core.importing.config_import import Planned, Question, Site
 from qrspi.core.importing.foreign_rounds import Found, Oddity
-from qrspi.core.importing.import_page import Page
+from qrspi.core.importing.import_page import Page, digest
 from qrspi.core.model import Problem
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import STEP
@@ -68,14 +68,14 @@ def make(tree: Tree, given: Given, hashes: Mapping[str, str]) -> ImportPlan | Pr
         return found
     before = import_record.of_run(tree)
     old = tree.read(CONFIG, CONFIG_LIMIT)
-    if before.imported and isinstance(old, bytes) and _digest(old) != before.config_before:
+    if before.imported and isinstance(old, bytes) and digest(old) != before.config_before:
         return _again(tree, old, before, found, given, hashes)
     settings = _config(tree, old, before, given)
     if isinstance(settings, Problem):
         return settings
     record = _record(before, found, given)._replace(
-        config_before=before.config_before or ("" if isinstance(old, Fault) else _digest(old)),
-        config_after=_digest(settings.data),
+        config_before=before.config_before or ("" if isinstance(old, Fault) else digest(old)),
+        config_after=digest(settings.data),
     )
     record, open_questions = _with_open(tree, record, settings.data, given.answers)
     after = _standing(tree, record, settings.data)
@@ -102,9 +102,6 @@ def make(tree: Tree, given: Given, hashes: Mapping[str, str]) -> ImportPlan | Pr
         questions=(*settings.questions, *open_questions),
         after=after,
     )
-
-
-_digest = import_page.digest
 
 
 def _again(
@@ -173,7 +170,6 @@ def _dated(name: str) -> bool:
 
 
 def _record(before: ImportRecord, found: Found, given: Given) -> ImportRecord:
-    """What was imported before stays as it is on record."""
     folders = sorted({*before.rounds, *found.rounds})
     rounds = {
         folder: tuple(sorted({*before.rounds.get(folder, ()), *found.rounds.get(folder, ())}))
@@ -181,13 +177,8 @@ def _record(before: ImportRecord, found: Found, given: Given) -> ImportRecord:
     }
     if before.imported:
         return before._replace(rounds=rounds)
-    return ImportRecord(
-        imported=given.when,
-        by=given.by,
-        source=given.source,
-        config_before="",
-        config_after="",
-        rounds=rounds,
+    return import_record.NOTHING._replace(
+        imported=given.when, by=given.by, source=given.source, rounds=rounds
     )
 
 

@@ -9,7 +9,7 @@ from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import STEP, subject_of
 from qrspi.core.proof.round_proof import RoundProof
 from qrspi.core.proof.vanished import Gap
-from qrspi.core.records import approvals
+from qrspi.core.records import approvals, step_text
 from qrspi.core.records.approvals import Record
 from qrspi.core.records.import_record import ImportRecord
 from qrspi.core.rounds import round_list
@@ -54,14 +54,14 @@ def _gap(step: str, because: str, missing: str = "record of its approval", numbe
 
 
 def _recorded(tree: Tree, step: str, known: Record) -> Iterator[Gap]:
-    artifact = STEP[step].artifact
-    if not approvals.is_text(tree, step, known.body_hash):
+    artifact, subject = STEP[step].artifact, subject_of(step)
+    if not step_text.is_unchanged(tree, subject, known.body_hash):
         by = known.person or "somebody"
         why = f"{artifact} is another text than the one that {by} approved on {known.when[:10]}"
-        if approvals.only_body_is_known(tree, step, known):
+        if step_text.only_body_is_known(tree, subject, known.body_hash):
             why = f"what {by} approved on {known.when[:10]} is on record without its frontmatter"
         yield _gap(step, why, "the approved text", known.round)
-    if known.round > round_list.highest(tree, subject_of(step)):
+    if known.round > round_list.highest(tree, subject):
         why = f"it was approved after round {known.round}, which is gone"
         yield _gap(step, why, f"round {known.round}", known.round)
     if known.surface == approvals.CASCADE and not _is_logged(tree, step):

@@ -13,7 +13,7 @@ from qrspi.core.digest import sha256
 from qrspi.core.filenames import RoundPaths, pause_file, sidecar_file
 from qrspi.core.findings import guard, triage
 from qrspi.core.hints import Literal
-from qrspi.core.model import Clean, Finding, Problem, Round, Sidecar, Triaged, counted
+from qrspi.core.model import Clean, Finding, Round, Sidecar, Triaged, counted
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import Subject
 from qrspi.core.proof.run_history import Commit
@@ -67,14 +67,18 @@ class _Read(NamedTuple):
     def kept(self) -> int:
         return sum(item.verdict != "drop" for item in self.triaged)
 
+    def gap(self, missing: str, because: str, file: str) -> Gap:
+        return Gap(self.subject.key, self.paths.number, missing, because, file)
+
 
 def check(tree: Tree, subject: Subject, number: int, known: Known, *, newest: bool) -> RoundProof:
     paths = RoundPaths(subject.reviews, number)
     data = tree.read(paths.manifest, manifests.LIMIT)
     manifest = manifests.read(data, paths.manifest)
     if not isinstance(manifest, Manifest) or isinstance(data, Fault):
-        gap = _gap(subject, paths, "manifest", "nobody knows who was sent", paths.manifest)
-        return RoundProof(subject.key, number, "gap", gap.because, (gap,))
+        why = "nobody knows who was sent"
+        gap = Gap(subject.key, number, "manifest", why, paths.manifest)
+        return RoundProof(subject.key, number, "gap", why, (gap,))
     read = _read(tree, subject, paths, manifest, data, known.config)
     if newest and _is_open(tree, read, known):
         return RoundProof(subject.key, number, "open")
@@ -120,8 +124,7 @@ def _is_open(tree: Tree, read: _Read, known: Known) -> bool:
 
 
 def _is_left(tree: Tree, read: _Read, known: Known) -> bool:
-    """A loop back leaves its round unfinished, and so does a person who takes a step back or ends a
-    task."""
+    """Whether a loop back, or a person who went back or ended the task, left it unfinished."""
     if (read.subject.key, read.paths.number) in known.left:
         return not exists(tree, read.paths.anchor)
     path = pause_file(read.subject.key, read.paths.number)
@@ -130,22 +133,15 @@ def _is_left(tree: Tree, read: _Read, known: Known) -> bool:
     return back or exists(tree, read.paths.flag)
 
 
-def _gap(subject: Subject, paths: RoundPaths, missing: str, because: str, file: str) -> Gap:
-    return Gap(subject.key, paths.number, missing, because, file)
-
-
 def _gaps(tree: Tree, read: _Read, known: Known) -> Iterator[Gap]:
-    paths, subject = read.paths, read.subject
-
-    def gap(missing: str, because: str, file: str) -> Gap:
-        return _gap(subject, paths, missing, because, file)
+    paths = read.paths
 
     if read.manifest.choice.ref and not exists(tree, paths.diff):
-        yield gap("diff", "what reviewers looked at is not there", paths.diff)
+        yield read.gap("diff", "what reviewers looked at is not there", paths.diff)
     for tag in () if read.skipped else read.files.silent_tags:
-        yield gap(f"output of {tag}", f"{tag} was expected and wrote nothing", paths.directory)
+        yield read.gap(f"output of {tag}", f"{tag} was expected and wrote nothing", paths.directory)
     for problem in read.files.violations:
-        yield gap("a readable answer", problem.message, problem.file)
+        yield read.gap("a readable answer", problem.message, problem.file)
     yield from _scores(read)
     yield from _assembled(tree, read, known.config)
     if read.kept:
@@ -158,49 +154,45 @@ def _scores(read: _Read) -> Iterator[Gap]:
     for stem in read.files.unscored:
         file = f"{read.paths.directory}/{sidecar_file(stem)}"
         why = f"{stem} was never scored, and scores decide what is kept"
-        yield _gap(read.subject, read.paths, f"sidecar of {stem}", why, file)
+        yield read.gap(f"sidecar of {stem}", why, file)
 
 
 def _assembled(tree: Tree, read: _Read, config: Config) -> Iterator[Gap]:
     paths = read.paths
     found = tree.read(paths.verified)
     if isinstance(found, Fault):
-        yield _gap(read.subject, paths, "verified file", "it was never assembled", paths.verified)
+        yield read.gap("verified file", "it was never assembled", paths.verified)
     elif found != verified_file.assemble(read.files, read.triaged, read.verifier):
         why = "it is not what the findings and scores give"
-        yield _gap(read.subject, paths, "verified file", why, paths.verified)
+        yield read.gap("verified file", why, paths.verified)
     kept = keeps_scope_set(read.subject, config) and not _was_untagged(tree, read)
     if kept and not exists(tree, paths.scope_set):
         why = "nobody can say what the next round was to look at"
-        yield _gap(read.subject, paths, "scope set", why, paths.scope_set)
-
-
-_NO_TAGGER = "CNV-01"
+        yield read.gap("scope set", why, paths.scope_set)
 
 
 def _was_untagged(tree: Tree, read: _Read) -> bool:
     path = RoundPaths(read.paths.reviews, read.paths.number + 1).manifest
     after = manifests.read(tree.read(path, manifests.LIMIT), path)
     rules = (one.choice.rule for one in (read.manifest, after) if isinstance(one, Manifest))
-    return _NO_TAGGER in rules
+    return "CNV-01" in rules
 
 
 def _closing(tree: Tree, read: _Read, known: Known) -> Iterator[Gap]:
-    """Kept findings must have been dealt with, and that must be on record."""
-    paths, subject = read.paths, read.subject
+    paths = read.paths
     if not exists(tree, paths.dispositions):
         why = f"nothing says what became of {counted(read.kept, 'finding')} that the round kept"
-        yield _gap(subject, paths, "dispositions", why, paths.dispositions)
+        yield read.gap("dispositions", why, paths.dispositions)
     if not known.in_git or known.config.commit == "off":
         return
     anchor = convergence.anchor(tree.head(paths.anchor))
     if anchor is None:
-        yield _gap(subject, paths, "anchor", "no commit is named for it", paths.anchor)
+        yield read.gap("anchor", "no commit is named for it", paths.anchor)
     elif anchor not in known.commits:
         why = f"{anchor[:12]} is no commit of this run's history"
-        yield _gap(subject, paths, "anchor", why, paths.anchor)
+        yield read.gap("anchor", why, paths.anchor)
     elif why := _other_round(tree.name, read, known.commits[anchor]):
-        yield _gap(subject, paths, "anchor", why, paths.anchor)
+        yield read.gap("anchor", why, paths.anchor)
 
 
 _ROUND = "QRSPI-Round: "
@@ -242,7 +234,3 @@ def _evidence(read: _Read, origins: Origins) -> dict[Evidence, int]:
         digest = sha256(answer.data).hexdigest()
         counts[evidence.of_answer(origins, path, digest).evidence] += 1
     return counts
-
-
-def bad_config(problem: Problem) -> Gap:
-    return Gap("", 0, "readable config.md", problem.message, problem.file)

@@ -6,11 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from qrspi.core.config import reader as configs
 from qrspi.core.config.reader import Config
-from qrspi.core.filenames import (
-    RoundPaths,
-    phase_folder,
-    phase_number,
-)
+from qrspi.core.filenames import RoundPaths, phase_folder, phase_number
 from qrspi.core.history import past_rounds
 from qrspi.core.importing.foreign_rounds import reviewed_in
 from qrspi.core.importing.import_page import digest, read_listing
@@ -79,14 +75,15 @@ def prove(tree: Tree, history: RunHistory | None) -> RunProof:
         run=tree.name,
         rounds=rounds,
         gaps=tuple(dict.fromkeys(gaps)),
-        unproven=(*_elsewhere(tree, imported), *_doubted(rounds), *_unproven_approvals(standing)),
+        unproven=(*_elsewhere(tree, imported), *_doubted(rounds, standing)),
         adopted=standing.adopted,
     )
 
 
 def _unreadable(config: Config, records: Sequence[Record] | Problem) -> Iterator[Gap]:
     if configs.is_unusable(config):
-        yield round_proof.bad_config(config.problems[0])
+        bad = config.problems[0]
+        yield Gap("", 0, "readable config.md", bad.message, bad.file)
     if isinstance(records, Problem):
         yield Gap("", 0, "record of decisions", records.message, approvals.FILE)
 
@@ -131,7 +128,7 @@ def _rounds(tree: Tree, known: Known) -> Iterator[RoundProof]:
     found = [
         (about, number)
         for about, number in past_rounds.numbered(tree)
-        if not _was_elsewhere(tree, about.reviews, number)
+        if not _was_elsewhere(tree, RoundPaths(about.reviews, number))
     ]
     last = {about.reviews: number for about, number in found}
     for about, number in found:
@@ -139,9 +136,8 @@ def _rounds(tree: Tree, known: Known) -> Iterator[RoundProof]:
         yield round_proof.check(tree, about, number, known, newest=newest)
 
 
-def _was_elsewhere(tree: Tree, reviews: str, number: int) -> bool:
+def _was_elsewhere(tree: Tree, paths: RoundPaths) -> bool:
     """A round that has a manifest was opened by the engine, even if the import list names it."""
-    paths = RoundPaths(reviews, number)
     return import_record.lists(tree, paths) and not exists(tree, paths.manifest)
 
 
@@ -201,13 +197,10 @@ def _elsewhere(tree: Tree, record: import_record.ImportRecord) -> Iterator[Unpro
             yield Unproven(about.key if about else folder, number, "it was made elsewhere")
 
 
-def _doubted(rounds: tuple[RoundProof, ...]) -> Iterator[Unproven]:
+def _doubted(rounds: tuple[RoundProof, ...], standing: Standing) -> Iterator[Unproven]:
     for one in rounds:
         if one.state == "unproven":
             yield Unproven(one.step, one.round, one.because)
-
-
-def _unproven_approvals(standing: Standing) -> Iterator[Unproven]:
     for step in standing.unproven:
         why = f"{STEP[step].artifact} says approved, and its rounds were made elsewhere"
         yield Unproven(step, 0, why)

@@ -50,8 +50,10 @@ def check(tree: Tree, history: RunHistory | None, records: tuple[Record, ...]) -
 def _by_history(tree: Tree, history: RunHistory, phases: list[str]) -> Iterator[Gap]:
     ever = history.ever | history.present
     named = sorted(path for path in ever if _is_kept_for_ever(tree, path))
-    gone = (path for path in named if not _is_somewhere(tree, path, phases))
-    yield from map(_by_git, gone)
+    for path in named:
+        if not _is_somewhere(tree, path, phases):
+            step, number = _place(path)
+            yield Gap(step, number, path, "it is gone, and git has it", path)
 
 
 def _is_kept_for_ever(tree: Tree, path: str) -> bool:
@@ -64,12 +66,8 @@ def _is_kept_for_ever(tree: Tree, path: str) -> bool:
         return bool(entries(tree, subject_of(key).reviews))
     if not folder.startswith("reviews"):
         return False
-    if round_number(folder.rpartition("/")[2]):
-        return _is_answer(name)
-    return re.fullmatch(_BESIDE, name) is not None
-
-
-def _is_answer(name: str) -> bool:
+    if not round_number(folder.rpartition("/")[2]):
+        return re.fullmatch(_BESIDE, name) is not None
     match parse_round_file(name):
         case FindingName() | CleanName() | SidecarName() | EngineName("manifest"):
             return True
@@ -85,11 +83,6 @@ def _is_somewhere(tree: Tree, path: str, phases: list[str]) -> bool:
     if exists(tree, path) or any(exists(tree, f"phases/{one}/{path}") for one in phases):
         return True
     return exists(tree, rejected_file(path, 1))
-
-
-def _by_git(path: str) -> Gap:
-    step, number = _place(path)
-    return Gap(step, number, path, "it is gone, and git has it", path)
 
 
 def _by_trail(problem: Problem) -> Gap:

@@ -16,10 +16,9 @@ from functools import lru_cache
 from qrspi.core.hints import Any, Literal
 from qrspi.core.model import Problem
 from qrspi.core.named_tuple import NamedTuple
-from qrspi.core.pipeline import subject_of
-from qrspi.core.records import decision_line, step_text
+from qrspi.core.records import decision_line
 from qrspi.core.records.decision_line import BadLine, LongRecord
-from qrspi.core.tree import Fault, Tree
+from qrspi.core.tree import Fault
 
 FILE = "approvals.jsonl"
 CASCADES = "cascade-audit.log"  # what a quick run approved by itself
@@ -33,8 +32,6 @@ _OBJECTIONS = ("reject", "unapprove", "rewind")
 
 
 class Mark(NamedTuple):
-    """One step as a record saw it."""
-
     step: str
     body_hash: str
     round: int
@@ -74,8 +71,7 @@ class Record(NamedTuple):
 
     @property
     def person(self) -> str:
-        """The person as sentences name them: without an address, and never only by a name they
-        gave."""
+        """As sentences name them: without an address, and never only by a name they gave."""
         name = self.who.partition(" <")[0] or self.user
         return f"{name} as {self.named}" if name and self.named else name
 
@@ -141,8 +137,8 @@ def _parsed(line: bytes) -> Record | str | None:
 
 
 def newest_first(records: Iterable[Record], *texts: str) -> Iterator[Record]:
-    """Where there are thousands of records, only those that can be meant: whose line has one of
-    these texts as `render` writes it, and a few others. The caller looks at each."""
+    """Of thousands of records, only those whose line has one of these texts as `render` writes it,
+    and a few others. The caller looks at each."""
     if isinstance(records, LongRecord):
         found: Iterator[Record] = records.newest_first(*texts)
         return found
@@ -181,7 +177,6 @@ def lost(place: str) -> Problem:
 
 
 def no_cascades(fault: Fault) -> Problem | None:
-    """Why it is unknown what a quick run approved by itself; None when it approved nothing."""
     return _unreadable(fault, CASCADES, "the log of approvals without a person")
 
 
@@ -337,11 +332,3 @@ def approval(records: Iterable[Record], step: str) -> Approval:
     if known is None:
         return "unrecorded"
     return "engine" if known.surface == CASCADE else "person"
-
-
-def is_text(tree: Tree, step: str, body_hash: str) -> bool:
-    return step_text.is_unchanged(tree, subject_of(step), body_hash)
-
-
-def only_body_is_known(tree: Tree, step: str, known: Record) -> bool:
-    return step_text.only_body_is_known(tree, subject_of(step), known.body_hash)

@@ -23,7 +23,6 @@ OPTIONS = (
     Option("stop", "leave everything as it is"),
 )
 UNKNOWN = (Option("proceed", "go on without knowing whether they pass"), OPTIONS[2])
-NOT_STARTED = (126, 127)  # how a shell says that it cannot run, or cannot find, a command
 
 
 class Baseline(NamedTuple):
@@ -48,7 +47,7 @@ class Baseline(NamedTuple):
 
 
 def could_not_start(status: int | None) -> bool:
-    return status in NOT_STARTED
+    return status in (126, 127)  # a shell cannot run, or cannot find, the command
 
 
 def render(found: Baseline) -> bytes:

@@ -81,7 +81,6 @@ def page_file(step: str) -> str:
 
 
 def step_of(path: str) -> str:
-    """The step that a file belongs to; '' when it is not the text of one."""
     named = (one.name for one in STEPS if one.artifact == path)
     beside = (one.name for one in STEPS if step_text.is_companion(one.name, path))
     return next(named, "") or next(beside, "")
@@ -193,7 +192,6 @@ def _places(lines: Sequence[str], wanted: str) -> Iterator[int]:
 
 
 def _alike(comment: Comment, lines: Sequence[str], wanted: Sequence[str]) -> Placed:
-    """The line most similar to its first one; where none is similar, the old place."""
     first = max(min(comment.start, len(lines)) - 1 - _NEAR, 0)
     near = lines[first : first + 2 * _NEAR + 1]
     scores = _likenesses(wanted[0], near)

@@ -15,8 +15,8 @@ from collections.abc import Iterable, Mapping
 from qrspi.core.hints import TYPE_CHECKING
 from qrspi.core.model import Problem
 from qrspi.core.named_tuple import NamedTuple
-from qrspi.core.pipeline import STEP
-from qrspi.core.records import approvals
+from qrspi.core.pipeline import STEP, subject_of
+from qrspi.core.records import approvals, step_text
 from qrspi.core.records.approvals import Record, newest_first, told_of
 from qrspi.core.tree import Tree
 
@@ -83,10 +83,12 @@ def _of_this_phase(records: Iterable[Record], key: str, *events: str) -> list[Re
 
 def claim(tree: Tree, records: Iterable[Record], step: str) -> Claim | None:
     """None when the approval of exactly this text is on record."""
-    known = approvals.last_approval(records, step)
-    if known and approvals.is_text(tree, step, known.body_hash):
+    known, subject = approvals.last_approval(records, step), subject_of(step)
+    if known is None:
+        return Claim(step, known)
+    if step_text.is_unchanged(tree, subject, known.body_hash):
         return None
-    return Claim(step, known, known is not None and approvals.only_body_is_known(tree, step, known))
+    return Claim(step, known, step_text.only_body_is_known(tree, subject, known.body_hash))
 
 
 def problem(run: str, found: Claim) -> Problem:
@@ -101,7 +103,6 @@ def problem(run: str, found: Claim) -> Problem:
 
 
 def unrecorded(run: str, steps: Iterable[str]) -> tuple[Problem, ...]:
-    """For a run that was not started with records, or not by this engine."""
     names = [STEP[step].artifact for step in steps]
     if not names:
         return ()

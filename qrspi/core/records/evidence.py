@@ -30,8 +30,7 @@ Origins = Mapping[tuple[str, str], Origin]  # by run-relative path and sha256
 
 
 def origins(lines: Iterable[Line]) -> Origins:
-    """The origin of every file that the trail names. A later correction by the engine itself does
-    not change a file's origin."""
+    """A later correction by the engine itself does not change a file's origin."""
     known: dict[tuple[str, str], Origin] = {}
     for line in lines:
         how = _how(line.event)

@@ -25,8 +25,7 @@ def render(
 
 
 def opening(step: str, number: int, words: bytes, answers: Answers | None = None) -> bytes:
-    """Everything but the artifact. The words stand below the frontmatter, so they are text whatever
-    they look like."""
+    """All but the artifact. Below the frontmatter, words are text whatever they look like."""
     lines = ["asks_again:\n"] if answers else []
     lines += [f"  {name}: {known}\n" for name, known in (answers or {}).items()]
     about = f"step: {step}\nround: {number}\nrejected_artifact: {STEP[step].artifact}\n"
@@ -41,8 +40,7 @@ def newest(tree: Tree, step: str) -> int:
 
 
 def following(tree: Tree, step: str, reviewed: int) -> int:
-    """The number of the next feedback: that of the round it answers, unless that number is
-    taken."""
+    """The next number: that of the round it answers, unless that is taken."""
     return max(newest(tree, step) + 1, reviewed)
 
 

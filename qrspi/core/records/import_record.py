@@ -111,5 +111,4 @@ def lists(tree: Tree, paths: RoundPaths) -> bool:
 
 
 def last(tree: Tree, reviews: str) -> int:
-    """The highest round of a folder that was made elsewhere; 0 when there is none."""
     return max(of_run(tree).rounds.get(reviews, ()), default=0)

@@ -22,7 +22,9 @@ def changed_by_hand(
     what = " and ".join(changes) or "the order of the route is another"
     back, confirm = _ways(pipeline, route, run) if free else ("", "")
     ways = f"put it back{back}{f', or run `{confirm}` to put it on record' if confirm else ''}"
-    text = f"config.md: {what}, and no command did that since {_when(record)}: {ways}"
+    last = " ".join(filter(None, (record.event, record.step)))
+    when = f"the last decision of {record.person or 'somebody'} ({last}, {record.when[:10]})"
+    text = f"config.md: {what}, and no command did that since {when}: {ways}"
     hint = confirm or command("qrspi", "route", "show", run)
     found = route_text(pipeline, route)
     return Problem("route-changed", text, "config.md", "route", found, record.route, hint)
@@ -47,8 +49,3 @@ def _changes(
         yield f"{', '.join(new)} came into the route"
     if before != pipeline:
         yield f"the pipeline became {pipeline}"
-
-
-def _when(record: Record) -> str:
-    what = " ".join(part for part in (record.event, record.step) if part)
-    return f"the last decision of {record.person or 'somebody'} ({what}, {record.when[:10]})"

@@ -9,7 +9,6 @@ from qrspi.core.yaml import frontmatter
 
 
 def companions(tree: Tree, step: str) -> tuple[str, ...]:
-    """Run-relative paths of the files that travel with a step's artifact, sorted."""
     found: list[str] = []
     for pattern in STEP[step].companions:
         folder, slash, shape = pattern.rpartition("/")

@@ -67,7 +67,6 @@ def from_run(tree: Tree, reach: Reach = ALL) -> tuple[Problem, ...]:
 
 
 def _few(gone: list[str]) -> tuple[Problem, ...]:
-    """For a folder full of lost files, a few names are enough."""
     if len(gone) <= SHOWN:
         return tuple(map(_gone, gone))
     text = f"{gone[0]} and {len(gone) - 1} more files are gone: {_WROTE}, and {_NOBODY}"

@@ -10,8 +10,8 @@ from qrspi.core.filenames import phase_number, task_file_key
 from qrspi.core.hints import TYPE_CHECKING
 from qrspi.core.model import TEST_STATES, CheckpointRow, Next, Problem, StateOfTests, Status
 from qrspi.core.named_tuple import NamedTuple
-from qrspi.core.pipeline import MARKER, STEP, is_full, needs_tasks, prerequisites
-from qrspi.core.records import approvals, decisions
+from qrspi.core.pipeline import MARKER, STEP, is_full, needs_tasks, prerequisites, subject_of
+from qrspi.core.records import approvals, decisions, step_text
 from qrspi.core.records.approvals import Approval, Record
 from qrspi.core.records.decisions import Claim
 from qrspi.core.tree import Fault, Tree, entries
@@ -185,7 +185,9 @@ def changed_since(facts: Facts) -> tuple[Problem, ...]:
 
 def is_edited(facts: Facts, step: str) -> bool:
     known = approvals.last_approval(facts.records, step)
-    return known is not None and not approvals.is_text(facts.tree, step, known.body_hash)
+    return known is not None and not step_text.is_unchanged(
+        facts.tree, subject_of(step), known.body_hash
+    )
 
 
 def _edited(facts: Facts, step: str) -> Problem:
@@ -194,7 +196,7 @@ def _edited(facts: Facts, step: str) -> Problem:
     show = f"`qrspi show {facts.run} {step} --since-approval` shows how, " if in_commits else ""
     known = approvals.last_approval(facts.records, step)
     what = "changed after it was approved"
-    if known and approvals.only_body_is_known(facts.tree, step, known):
+    if known and step_text.only_body_is_known(facts.tree, subject_of(step), known.body_hash):
         what = "may have changed after it was approved, as the record is of its body alone"
     text = f"{artifact} {what}; {show}`{command}` makes it a draft again"
     return Problem("edited-after-approval", text, file=artifact, hint=command)
@@ -207,7 +209,7 @@ def _upstream_changed(facts: Facts, approved: list[str]) -> list[Problem]:
         names = ", ".join(
             STEP[up].artifact
             for up, known in before.items()
-            if known is not None and not approvals.is_text(facts.tree, up, known)
+            if known is not None and not step_text.is_unchanged(facts.tree, subject_of(up), known)
         )
         if names:
             text = f"{STEP[step].artifact} was approved before {names} changed"

@@ -9,7 +9,8 @@ import pytest
 
 from qrspi.core.derivation.derive import derive, survey
 from qrspi.core.model import Problem
-from qrspi.core.records import approvals
+from qrspi.core.pipeline import subject_of
+from qrspi.core.records import approvals, step_text
 from qrspi.core.records.approvals import Mark, Record
 from qrspi.core.steps import cascade
 from qrspi.core.tree import Fault
@@ -51,8 +52,8 @@ def test_a_name_is_written_as_people_write_it() -> None:
     ids=["of the body", "of all", "of another"],
 )
 def test_an_early_record_is_known_to_be_of_the_body_alone(hashed: str, alone: bool) -> None:
-    record = APPROVE._replace(body_hash=hashed)
-    assert approvals.only_body_is_known(tree({"goals.md": TEXT}), "goals", record) is alone
+    goals = tree({"goals.md": TEXT})
+    assert step_text.only_body_is_known(goals, subject_of("goals"), hashed) is alone
 
 
 @pytest.mark.rule("APV-01")
