@@ -1,5 +1,4 @@
-"""The questions of questions.md: which of them researchers are sent to answer, and which have no
-answer file yet."""
+"""The questions of questions.md: which researchers are sent to answer, and which are open."""
 
 from __future__ import annotations
 
@@ -97,14 +96,11 @@ def _question(item: _Item) -> tuple[Question, Problem | None]:
 
 
 def _untagged(question: Question) -> Problem:
-    return Problem(
-        "untagged-question",
-        f"{ARTIFACT}: question {question.number} has no kind; expected [codebase], [web] or "
-        f"[hybrid] before its text; taken as {UNTAGGED}",
-        file=ARTIFACT,
-        field=f"question {question.number}",
-        expected="[codebase], [web] or [hybrid]",
+    field, expected = f"question {question.number}", "[codebase], [web] or [hybrid]"
+    text = (
+        f"{ARTIFACT}: {field} has no kind; expected {expected} before its text; taken as {UNTAGGED}"
     )
+    return Problem("untagged-question", text, ARTIFACT, field, expected=expected)
 
 
 class Inquiry(NamedTuple):

@@ -1,5 +1,4 @@
-"""The acceptance criteria of tasks, each with a name of its own, and which of them a text maps to a
-test."""
+"""The acceptance criteria of tasks, each with a name, and which of them a text maps to a test."""
 
 from __future__ import annotations
 

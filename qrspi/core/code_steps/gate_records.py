@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from qrspi.core.code_steps import implementers
 from qrspi.core.code_steps.implementers import FirstTests
 from qrspi.core.code_steps.task_state import TaskState
-from qrspi.core.hints import Literal
+from qrspi.core.hints import Literal, get_args
 from qrspi.core.model import Problem
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.records.decisions import UNRECORDED
@@ -188,7 +188,5 @@ def rows(data: bytes | Fault, head: tuple[str, ...]) -> Iterator[tuple[str, ...]
 
 def _merge(cells: tuple[str, ...]) -> Merge | None:
     key, branch, tip, commit, result = cells
-    for known in ("merged", "contained", "conflict"):
-        if result == known:
-            return Merge(key, branch, tip, "" if commit == "-" else commit, known)
-    return None
+    known: Result | None = next((one for one in get_args(Result) if one == result), None)
+    return Merge(key, branch, tip, "" if commit == "-" else commit, known) if known else None

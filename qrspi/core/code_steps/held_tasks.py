@@ -1,5 +1,4 @@
-"""Tasks that only a person starts: those that were worked on elsewhere, and those whose text does
-not pass the quality gate."""
+"""Tasks that only a person starts: worked on elsewhere, or stopped by the quality gate."""
 
 from __future__ import annotations
 

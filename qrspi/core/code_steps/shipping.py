@@ -1,5 +1,4 @@
-"""How the tests stand over what is merged now, what speaks against shipping, and the text of the
-pull request."""
+"""How the tests stand over what is merged, what speaks against shipping, the pull request."""
 
 from __future__ import annotations
 

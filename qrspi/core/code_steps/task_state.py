@@ -147,7 +147,7 @@ def evaluate(facts: Facts, item: Item, earlier: Mapping[str, TaskState]) -> Task
     if task.report is None:
         return _unreported(facts, task, task.start, earlier)
     if not task.report.done:
-        return _undecided(facts, task, "blocked", f"{key} is blocked, says its implementer")
+        return _undecided(facts, task, f"{key} is blocked, says its implementer", "blocked")
     if not task.commit:
         return _implementing(facts, task, "what was reported is the commit it started from")
     return _reviewed(facts, task, task.report.commit)
@@ -252,7 +252,7 @@ def _implementing(facts: Facts, task: TaskState, why: str) -> TaskState:
     return task._replace(next=implementers.send(facts, (task,)))
 
 
-def _undecided(facts: Facts, task: TaskState, state: State, why: str) -> TaskState:
+def _undecided(facts: Facts, task: TaskState, why: str, state: State = "undecided") -> TaskState:
     command = f"qrspi task accept {facts.run} {task.key} --reason TEXT"
     summary = (
         f"{why}. `{command}` takes it as it is, `task skip` leaves it out; a new report of its "
@@ -337,11 +337,10 @@ def _in_tiers(loop: Loop) -> Loop:
 
 
 def _rounds_used(facts: Facts, task: TaskState) -> int:
-    since = max(
-        task.reopened.round if task.reopened else 0,
-        import_record.last(facts.tree, subject_of(task.key).reviews),
-    )
-    return sum(number > since for number in round_list.rounds(facts.tree, subject_of(task.key)))
+    subject = subject_of(task.key)
+    reopened = task.reopened.round if task.reopened else 0
+    since = max(reopened, import_record.last(facts.tree, subject.reviews))
+    return sum(number > since for number in round_list.rounds(facts.tree, subject))
 
 
 def _fixing(facts: Facts, task: TaskState, loop: Loop, commit: str) -> TaskState:
@@ -371,7 +370,7 @@ def _given_up(facts: Facts, task: TaskState, loop: Loop) -> TaskState | None:
     if _rounds_used(facts, task) <= FIX_CYCLES:
         return None
     why = f"{task.key} had {FIX_CYCLES} fix cycles and round {loop.round} still has findings"
-    return _undecided(facts, task, "undecided", why)
+    return _undecided(facts, task, why)
 
 
 def _closed(facts: Facts, task: TaskState, loop: Loop, commit: str) -> TaskState:
@@ -382,8 +381,7 @@ def _closed(facts: Facts, task: TaskState, loop: Loop, commit: str) -> TaskState
     if not loop.fresh:
         return _implementing(facts, task, f"{task.item.file} changed since round {loop.round}")
     if not loop.to_apply:
-        why = f"{task.key}: {after_round.review_status(loop)[0]}"
-        return _undecided(facts, task, "undecided", why)
+        return _undecided(facts, task, f"{task.key}: {after_round.review_status(loop)[0]}")
     why = f"no commit is reported since round {loop.round}"
     return _given_up(facts, task, loop) or _implementing(facts, task, why)
 
@@ -394,7 +392,7 @@ def _unreviewed(facts: Facts, task: TaskState, loop: Loop) -> TaskState:
             f"{task.key} was changed after round {loop.round}, and review_mode in config.md is "
             "single: nobody looks at it again"
         )
-        return _undecided(facts, task, "undecided", why)
+        return _undecided(facts, task, why)
     because = (f"{task.key} reported a commit that no round has looked at",)
     following = review_action.prepare_next(facts, loop, because)
     return task._replace(state="reviewing", because=because, next=following)

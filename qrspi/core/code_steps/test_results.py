@@ -1,7 +1,6 @@
 """What is known of the tests: `reviews/test/round-NN-results.md`, and the failures it names.
 
-Such a page is written when the engine ran the tests, when somebody reported on them, and when
-nobody ran any.
+Such a page is written when the engine ran them, when somebody reported, and when nobody ran any.
 """
 
 from __future__ import annotations

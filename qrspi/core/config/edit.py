@@ -1,5 +1,4 @@
-"""What commands write into config.md: all of it, one field, the route, what is renamed or missing.
-Bytes in, bytes out."""
+"""What commands write into config.md: all of it, one field, the route, what is missing."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Every round of a run as it was, loop by loop. Statistics count them, and simulations replay
-them."""
+"""Every round of a run as it was, loop by loop, to be counted or replayed."""
 
 from __future__ import annotations
 

@@ -85,7 +85,7 @@ def make(tree: Tree, given: Given, hashes: Mapping[str, str]) -> ImportPlan | Pr
         run=tree.name,
         changes=settings.changes,
         oddities=odd,
-        adopted=_adopted(after),
+        adopted=tuple(one.artifact for one in after.state.steps if one.approval == "unrecorded"),
         standing=_sentence(after),
         old_config=None if isinstance(old, Fault) else old,
     )
@@ -156,17 +156,15 @@ def _config(
     tree: Tree, old: bytes | Fault, before: ImportRecord, given: Given
 ) -> Planned | Problem:
     """Done twice, since the step that the run stands at is known only when its route is."""
-    day = tree.name[:10] if _dated(tree.name) else before.imported[:10] or given.when[:10]
+    name = tree.name[:10]
+    dated = name[:4].isdecimal() and name[4:5] == "-" == name[7:8] and name[8:].isdecimal()
+    day = name if dated else before.imported[:10] or given.when[:10]
     site = Site(day, frozenset(entry.name for entry in entries(tree, "")))
     first = config_import.plan(old, given.answers, site)
     if isinstance(first, Problem):
         return first
     step = _standing(tree, import_record.NOTHING, first.data).state.current_step or ""
     return config_import.plan(old, given.answers, site._replace(step=step))
-
-
-def _dated(name: str) -> bool:
-    return name[:4].isdecimal() and name[4:5] == "-" == name[7:8] and name[8:10].isdecimal()
 
 
 def _record(before: ImportRecord, found: Found, given: Given) -> ImportRecord:
@@ -206,11 +204,6 @@ def _with_open(
         return record, ()
     ask = f"What becomes of {folder}, which nothing closes?"
     return record, (Question(key, ask, CHOICES, usual),)
-
-
-def _adopted(after: Survey) -> tuple[str, ...]:
-    steps = after.state.steps
-    return tuple(one.artifact for one in steps if one.approval == "unrecorded")
 
 
 def _sentence(after: Survey) -> str:

@@ -54,23 +54,18 @@ def render(line: Line) -> dict[str, Any]:
         "event": line.event,
         "step": line.step,
         "round": line.round,
-        "files": [_rendered(touched) for touched in line.files],
+        "files": [_fields(touched, "moved_to") for touched in line.files],
         "outcome": line.outcome,
         "notes": list(line.notes),
         **({"who": line.who} if line.who else {}),
         **({"opened": line.opened} if line.opened else {}),
-        **({"answers": [_said(one) for one in line.answers]} if line.answers else {}),
+        **({"answers": [_fields(one, "worker") for one in line.answers]} if line.answers else {}),
     }
 
 
-def _said(answer: Answer) -> dict[str, object]:
-    said = answer._asdict()
-    return said if answer.worker else {key: said[key] for key in said if key != "worker"}
-
-
-def _rendered(touched: Touched) -> dict[str, str | None]:
-    shown = {"path": touched.path, "before": touched.before, "after": touched.after}
-    return {**shown, "moved_to": touched.moved_to} if touched.moved_to else shown
+def _fields(record: Touched | Answer, optional: str) -> dict[str, Any]:
+    fields = record._asdict().items()
+    return {key: value for key, value in fields if value or key != optional}
 
 
 def read(record: Mapping[str, Any], number: int) -> Line | Problem:

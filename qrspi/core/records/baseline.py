@@ -1,5 +1,4 @@
-"""The baseline: whether the tests passed before anybody touched the code, and what a person
-chose."""
+"""The baseline: whether the tests passed before any work on the code, and what a person chose."""
 
 from __future__ import annotations
 

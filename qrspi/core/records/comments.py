@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
 
 from qrspi.core.hints import Any, Literal
 from qrspi.core.model import Problem
@@ -185,10 +184,9 @@ def _nearest(lines: Sequence[str], wanted: Sequence[str], before: int) -> int | 
 
 def _places(lines: Sequence[str], wanted: str) -> Iterator[int]:
     at = -1
-    with suppress(ValueError):
-        while True:
-            at = lines.index(wanted, at + 1)
-            yield at
+    for _ in range(lines.count(wanted)):
+        at = lines.index(wanted, at + 1)
+        yield at
 
 
 def _alike(comment: Comment, lines: Sequence[str], wanted: Sequence[str]) -> Placed:

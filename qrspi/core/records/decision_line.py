@@ -1,5 +1,5 @@
-"""Lines of the record of decisions, before they are records: of the shape that most commands write,
-or cut off; and a long record, whose lines are parsed when they are asked for."""
+"""Lines of the record of decisions, before they are records; and a long record, whose lines are
+parsed when they are asked for."""
 
 from __future__ import annotations
 
@@ -19,16 +19,14 @@ _LINE = (
 
 
 def texts(line: bytes) -> tuple[str, ...] | None:
-    """The values of a line of exactly that shape in their order, '' for one that is left out; None
-    for any other line. This takes a fifth of the time of JSON: thousands of old decisions cost
-    little."""
+    """The values of a line of the shape that most commands write, '' for one that is left out. This
+    takes a fifth of the time of JSON."""
     found = patterns.fullmatch(_LINE, line.decode("ascii")) if line.isascii() else None
     return found.groups("") if found else None
 
 
 def is_torn(tail: bytes) -> bool:
-    """Whether a write that was cut off can have left this after the last newline. A complete object
-    cannot be that."""
+    """Whether a write that was cut off can have left this after the last newline."""
     if not tail or not (tail.startswith(_BEGINNING) or _BEGINNING.startswith(tail)):
         return False
     import json
@@ -95,8 +93,7 @@ class LongRecord(Sequence[T]):
     them is asked for, so each is parsed at its first use."""
 
     def __init__(self, data: bytes, odd: Mapping[int, T | None], parse: Parse[T]) -> None:
-        """`odd`: the lines that the engine would write otherwise, by where they begin; None for an
-        empty one."""
+        """`odd`: lines that the engine writes otherwise, by their start; None for an empty one."""
         self._data, self._parse = data, parse
         self._parsed = dict(odd)
         self._odd = sorted(odd)

@@ -1,11 +1,12 @@
-"""Which blocks of findings in task files are the engine's own: those whose hash is in the record of
-quality verdicts. Any other block is part of the text, whoever wrote it."""
+"""Blocks of findings in task files: the engine's own are those whose hash is on record. Any other
+block is part of the text, whoever wrote it."""
 
 from __future__ import annotations
 
 import json
 
 from qrspi.core.digest import sha256
+from qrspi.core.records.json_fields import string
 from qrspi.core.text import findings_block
 from qrspi.core.tree import Tree, content
 
@@ -34,5 +35,4 @@ def _block(line: bytes) -> str:
         document = json.loads(line or b"{}")
     except (ValueError, RecursionError):
         return ""
-    said = document.get("block_sha256") if isinstance(document, dict) else None
-    return said if isinstance(said, str) else ""
+    return string(document, "block_sha256") if isinstance(document, dict) else ""

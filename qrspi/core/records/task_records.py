@@ -1,5 +1,4 @@
-"""The records of one task: how it was started, what was reported about it, how a person ended
-it."""
+"""The records of one task: how it was started, what was reported, how a person ended it."""
 
 from __future__ import annotations
 
