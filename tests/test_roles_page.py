@@ -9,8 +9,6 @@ import pytest
 import roles_page
 from jsonschema import Draft202012Validator
 
-from qrspi.render import role_trial
-
 SCHEMA = roles_page.ROOT / "schemas" / "roles-trial.schema.json"
 
 
@@ -32,7 +30,7 @@ def test_a_row_for_each_role_that_was_heard() -> None:
     counts = "asked answered unusable faults found missed harmless false elsewhere".split()
     heard = dict(zip(counts, (80, 3, 1, 2, 1, 1, 2, 1, 0), strict=True), role="verifier")
     silent = {**heard, "role": "reviewer-spec", "answered": 0, "unusable": 0}
-    table = role_trial.page_table([{"model": "m", "date": "2026-05-17", "roles": [silent, heard]}])
+    table = roles_page.trial_table([{"model": "m", "date": "2026-05-17", "roles": [silent, heard]}])
     assert table == (
         "| role | model | date | answers | faults found | missed | false | elsewhere |\n"
         "|---|---|---|---|---|---|---|---|\n"

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 from qrspi.core import reviewers
 from qrspi.core.agents.roles import Role
@@ -32,7 +34,19 @@ def _between(page: str, name: str, text: str) -> str:
 def trials() -> str:
     files = sorted(TRIALS.glob("*.json"))
     kept = [json.loads(file.read_text("utf-8")) for file in files]
-    return role_trial.page_table(kept) if kept else NONE
+    return trial_table(kept) if kept else NONE
+
+
+def trial_table(results: Iterable[Mapping[str, Any]]) -> str:
+    head = "| role | model | date | answers | faults found | missed | false | elsewhere |"
+    rows = [head, f"|{'---|' * 8}"]
+    for result in results:
+        for tally in result["roles"]:
+            if tally["answered"] + tally["unusable"]:
+                role, *rest = role_trial.row(tally)
+                cells = (f"`{role}`", result["model"] or "unknown", result["date"], *rest)
+                rows.append(f"| {' | '.join(cells)} |")
+    return "".join(f"{row}\n" for row in rows)
 
 
 def roles() -> str:

@@ -13,41 +13,25 @@ from qrspi.cli.verb_table import SECTIONS, VERBS
 from qrspi.core.hints import Any
 
 
-def _remember(name: str) -> Callable[[click.Context, click.Parameter, Any], None]:
+def _keep(context: click.Context, option: click.Parameter, value: Any) -> None:
     """A global option may stand before or after the verb; an absent one changes nothing."""
-
-    def keep(context: click.Context, _: click.Parameter, value: Any) -> None:
-        if value not in (None, False):
-            setattr(context.ensure_object(Session), name, value)
-
-    return keep
+    if value not in (None, False):
+        setattr(context.ensure_object(Session), str(option.name), value)
 
 
 def _shared(*, hidden: bool) -> list[click.Parameter]:
-    def option(names: list[str], target: str, help: str, **more: Any) -> click.Option:
-        keep = _remember(target)
-        return click.Option(names, help=help, callback=keep, expose_value=False, **more)
+    def option(*names: str, help: str, **more: Any) -> click.Option:
+        return click.Option(names, help=help, callback=_keep, expose_value=False, **more)
 
+    where = "The project, its docs/qrspi, or one run."
+    wait = "Seconds to wait for a busy run."
     return [
-        option(["--json"], "json", "One JSON document instead of text.", is_flag=True),
-        option(
-            ["--root"],
-            "root_option",
-            "The project, its docs/qrspi, or one run.",
-            metavar="DIR",
-            hidden=hidden,
-        ),
-        option(["--no-color", "plain"], "plain", "No colours.", is_flag=True, hidden=hidden),
-        option(["-q", "--quiet"], "quiet", "No notes on stderr.", is_flag=True, hidden=hidden),
-        option(["-v", "--verbose"], "verbose", "Tracebacks of bugs.", is_flag=True, hidden=hidden),
-        option(
-            ["--lock-timeout"],
-            "lock_timeout",
-            "Seconds to wait for a busy run.",
-            type=float,
-            metavar="S",
-            hidden=hidden,
-        ),
+        option("--json", help="One JSON document instead of text.", is_flag=True),
+        option("--root", "root_option", help=where, metavar="DIR", hidden=hidden),
+        option("--no-color", "plain", help="No colours.", is_flag=True, hidden=hidden),
+        option("-q", "--quiet", help="No notes on stderr.", is_flag=True, hidden=hidden),
+        option("-v", "--verbose", help="Tracebacks of bugs.", is_flag=True, hidden=hidden),
+        option("--lock-timeout", help=wait, type=float, metavar="S", hidden=hidden),
     ]
 
 

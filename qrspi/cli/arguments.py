@@ -7,10 +7,7 @@ from collections.abc import Callable
 
 import click
 
-from qrspi.core.hints import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    pass
+from qrspi.core.hints import Any
 
 Declaration = Callable[[Callable[..., Any]], Callable[..., Any]]
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 def run_and_step(words: Sequence[str], usage: str) -> tuple[str | None, str | None]:
     """`[RUN] [STEP]`."""
-    return _run_and(words, is_subject, usage)
+    return run_and(words, is_subject, usage)
 
 
 def is_subject(word: str) -> bool:
@@ -29,16 +29,10 @@ def is_subject(word: str) -> bool:
     return subject(word) is not None
 
 
-def run_and_known(
-    words: Sequence[str], known: Sequence[str], usage: str
-) -> tuple[str | None, str | None]:
-    """`[RUN] [WORD]`, where WORD is one of a closed set."""
-    return _run_and(words, lambda word: word in known, usage)
-
-
-def _run_and(
+def run_and(
     words: Sequence[str], is_word: Callable[[str], bool], usage: str
 ) -> tuple[str | None, str | None]:
+    """`[RUN] [WORD]`, where `is_word` tells a lone WORD from a RUN."""
     match list(words):
         case []:
             return None, None
@@ -94,8 +88,7 @@ def a_step(word: str | None, usage: str) -> str | None:
     if word is None or word in STEP:
         return word
     known = ", ".join(STEP)
-    text = f"{word!r} is no step with an artifact of its own; expected one of {known}"
-    text += _meant(word)
+    text = f"{word!r} is no step with an artifact of its own; expected one of {known}{_meant(word)}"
     raise misuse(text, field="STEP", found=word, expected=known, hint=usage)
 
 
@@ -118,6 +111,10 @@ class Place(NamedTuple):
     run: str
     workspace: Workspace
     subject: Subject
+
+    @property
+    def step(self) -> str:
+        return self.subject.key
 
 
 def place(session: Session, words: Sequence[str], usage: str, dry_run: bool = False) -> Place:
@@ -181,6 +178,4 @@ def reason_of(message: str | None, file: BinaryIO | None, usage: str) -> bytes:
 
 
 def misuse(text: str, *, hint: str, field: str = "", found: str = "", expected: str = "") -> Misuse:
-    return Misuse(
-        Problem("usage", text, file="", field=field, found=found, expected=expected, hint=hint)
-    )
+    return Misuse(Problem("usage", text, "", field, found, expected, hint))

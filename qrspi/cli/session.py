@@ -40,8 +40,8 @@ def _or_a_step(unknown: Problem) -> Problem:
     from qrspi.core.pipeline import STEP
 
     step = nearest(unknown.found, STEP)
-    said = f"{unknown.message}; did you mean the step {step}?" if step else unknown.message
-    return unknown._replace(message=said)
+    question = f"; did you mean the step {step}?" if step else ""
+    return unknown._replace(message=f"{unknown.message}{question}")
 
 
 class NoStdout(Halt):
@@ -176,12 +176,10 @@ class Session:
         """A line that a person types; '' when they leave it empty."""
         import click
 
-        said: str = click.prompt(question, default="", show_default=False, err=True)
-        return said.strip()
+        return str(click.prompt(question, default="", show_default=False, err=True)).strip()
 
     def confirm(self, question: str) -> bool:
-        """A question that says (y/n) itself, asked again after any other word; to type
-        nothing is a no."""
+        """A question that says (y/n) itself. Nothing is a no; other words are asked about again."""
         while True:
             say(one_line(question), end=" ")
             word = sys.stdin.readline().strip().lower()
@@ -248,8 +246,7 @@ class Session:
             return {name: self._with_root(item, name) for name, item in value.items()}
         if isinstance(value, list | tuple):
             return [self._with_root(item, key) for item in value]
-        said = isinstance(value, str) and key in _SENTENCES
-        return self.reachable(value) if said else value
+        return self.reachable(value) if isinstance(value, str) and key in _SENTENCES else value
 
     def emit(self, document: dict[str, Any]) -> None:
         # Imported here: it costs a cold start 2 ms, and people do not need it.

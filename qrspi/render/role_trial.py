@@ -1,8 +1,8 @@
-"""What came of a trial of role texts, as a table, a document, and a table for a page."""
+"""What came of a trial of role texts, as a table and as a document."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from qrspi.core.agents.trial_score import Outcome
@@ -60,12 +60,12 @@ def lines(result: Result, folder: str, width: int) -> list[str]:
     if all(one.state == "absent" for one in result.outcomes):
         first = result.outcomes[0].name
         return [f"{one_line(folder)} has no answer yet; expected files such as {first}.md."]
-    rows = [_row(one._asdict()) for one in result.tallies]
+    rows = [row(one._asdict()) for one in result.tallies]
     remarks = [line for outcome in result.outcomes for line in _remark(outcome)]
     return [*table(_HEAD, rows, width), *([""] if remarks else []), *remarks]
 
 
-def _row(tally: Mapping[str, Any]) -> tuple[str, ...]:
+def row(tally: Mapping[str, Any]) -> tuple[str, ...]:
     return (
         tally["role"],
         f"{tally['answered']} of {tally['asked']}",
@@ -85,16 +85,3 @@ def _remark(one: Outcome) -> Iterator[str]:
         yield f"{name}: missed {', '.join(one.missed)}"
     if one.false:
         yield f"{name}: false {', '.join(one.false)}"
-
-
-def page_table(results: Iterable[Mapping[str, Any]]) -> str:
-    """For docs/roles.md, from stored documents."""
-    head = "| role | model | date | answers | faults found | missed | false | elsewhere |"
-    rows = [head, f"|{'---|' * 8}"]
-    for result in results:
-        for tally in result["roles"]:
-            if tally["answered"] + tally["unusable"]:
-                role, *rest = _row(tally)
-                cells = (f"`{role}`", result["model"] or "unknown", result["date"], *rest)
-                rows.append(f"| {' | '.join(cells)} |")
-    return "".join(f"{row}\n" for row in rows)

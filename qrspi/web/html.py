@@ -30,9 +30,8 @@ class Page(NamedTuple):
 
 
 _CODE = re.compile(r"`([^`\n]+)`")
-_MARGIN = re.compile(
-    r"(?<=[^\n])\n(?=[^\s\-*+|>#0-9])"
-)  # no paragraph, list, table or heading begins
+# A line end after which no paragraph, list, table or heading begins.
+_MARGIN = re.compile(r"(?<=[^\n])\n(?=[^\s\-*+|>#0-9])")
 
 
 def sentence(text: str) -> Markup:
@@ -64,17 +63,12 @@ def _date(run: str) -> str:
 
 def report(gathered: Report) -> str:
     style = resources.files("qrspi.web").joinpath("static", "page.css").read_text("utf-8")
-    text: str = environment().get_template("report.html").render(report=gathered, style=style)
-    return text
+    return environment().get_template("report.html").render(report=gathered, style=style)
 
 
 def environment(*, read_only: bool = False) -> Environment:
-    made = Environment(
-        loader=PackageLoader("qrspi.web"),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    loader = PackageLoader("qrspi.web")
+    made = Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
     made.filters |= {
         "ago": words.ago,
         "cited": lambda pair: words.cited(*pair),

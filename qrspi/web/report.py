@@ -62,13 +62,12 @@ class Report(NamedTuple):
 
     @property
     def doubts(self) -> list[str]:
-        gaps = (
-            f"{_where(one)}{one['missing']}: {one['because']}" for one in self.proof.get("gaps", ())
-        )
-        unproven = (
-            f"{_where(one)}unproven: {one['because']}" for one in self.proof.get("unproven", ())
-        )
-        return [*gaps, *unproven]
+        doubts: list[str] = []
+        for gap in self.proof.get("gaps", ()):
+            doubts.append(f"{_where(gap)}{gap['missing']}: {gap['because']}")
+        for unproven in self.proof.get("unproven", ()):
+            doubts.append(f"{_where(unproven)}unproven: {unproven['because']}")
+        return doubts
 
 
 def _where(doubt: dict[str, Any]) -> str:
@@ -128,12 +127,8 @@ def _lines(report: Report) -> Iterator[str]:
 def _step_lines(step: StepReport) -> Iterator[str]:
     if not step.rounds:
         return
-    yield from (
-        "",
-        f"## {step.state['step']}",
-        "",
-        "| round | stage | kept | dropped | looked at |",
-    )
+    yield from ("", f"## {step.state['step']}", "")
+    yield "| round | stage | kept | dropped | looked at |"
     yield "|---|---|---|---|---|"
     for one in step.rounds:
         number, stage, kept, dropped, _, looks = one.figures

@@ -91,8 +91,7 @@ def _to_ask(plan: ImportPlan, *, yes: bool) -> tuple[Question, ...]:
 
 def _answer(session: Session, question: Question) -> str:
     if not question.options:
-        said: str = click.prompt(question.ask, err=True)
-        return said
+        return str(click.prompt(question.ask, err=True))
     usual = question.recommended
     ways = [f"{one} (recommended)" if one == usual else one for one in question.options]
     return question.options[session.choose(question.ask, ways)]

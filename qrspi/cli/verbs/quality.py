@@ -82,7 +82,7 @@ def check(
     job = decision.look()
     how = verdicts.mode(job, mode)
     if is_draft:
-        spec = _draft(job, prior_verdict, prior_axes, reply)
+        spec = _draft(prior_verdict, prior_axes, reply)
         looked = QualityCheck(job).look_at(spec, how, is_draft=True)
     else:
         _refuse_prior(prior_verdict, prior_axes)
@@ -113,9 +113,7 @@ def _refuse_prior(verdict: str | None, axes: str | None) -> None:
         raise run_words.misuse(text, hint="qrspi quality check [RUN] -")
 
 
-def _draft(
-    job: Job, prior_verdict: str | None, prior_axes: str | None, reply: BinaryIO | None
-) -> Spec:
+def _draft(prior_verdict: str | None, prior_axes: str | None, reply: BinaryIO | None) -> Spec:
     if reply is not None and reply is sys.stdin.buffer:
         text = "the draft is read from stdin, so --reply needs a file"
         raise run_words.misuse(text, hint="", field="--reply", found="-", expected="a file")

@@ -79,11 +79,9 @@ def _about(job: Job, word: str | None) -> Job:
 
 
 def _of_config(following: Next, number: int) -> str:
-    """The way out of a fault in config.md that has this number; empty where there is no such
-    menu."""
-    if following.kind != "config" or not 0 < number <= len(following.options):
-        return ""
-    return following.options[number - 1].label
+    """The way out of a fault in config.md that has this number; '' without such a menu."""
+    is_way = following.kind == "config" and 0 < number <= len(following.options)
+    return following.options[number - 1].label if is_way else ""
 
 
 def _carried_out(decision: DecisionCommand, way: str, *, dry_run: bool) -> None:
@@ -106,8 +104,7 @@ def _unchanged(decision: DecisionCommand, dry_run: bool) -> dict[str, Any]:
     following = derive(decision.workspace, decision.path).next
     change = menu.stop(following.step or "")
     document = outcomes.decision_document("resolve", decision.run.name, change, None, following)
-    about = {"option": "abort", "performed": [], "warnings": [], "dry_run": dry_run}
-    return document | about
+    return document | {"option": "abort", "performed": [], "warnings": [], "dry_run": dry_run}
 
 
 def _reason(key: str, failing: bool, reason: str) -> str:

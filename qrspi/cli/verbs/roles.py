@@ -14,6 +14,7 @@ from qrspi.core.agents.roles import Role
 from qrspi.core.errors import Halt, Misuse
 from qrspi.core.model import Problem
 from qrspi.render.terminal import table, visible
+from qrspi.world.machine import clock
 from qrspi.world.runs import locate, project_root, role_files
 
 if TYPE_CHECKING:
@@ -91,6 +92,7 @@ def trial(
     answer in DIR is not sent again.
     """
     from qrspi.handlers.agents import role_trial
+    from qrspi.render import role_trial as shown
 
     if (prompts is None) == (answers is None) or (prompts and send):
         raise click.UsageError("expected --prompts DIR, --answers DIR, or --send --answers DIR")
@@ -100,18 +102,20 @@ def trial(
         raise click.UsageError("a trial is sent from here: leave out --executor celery")
     found = role_trial.opened(*_places(session, run), only=roles)
     if prompts is not None:
-        _lay_out(session, found, prompts, model)
+        names = role_trial.lay_out(found, prompts, model)
+        document, lines = (
+            shown.laid_out_document(prompts, names),
+            shown.laid_out_lines(prompts, names),
+        )
+        session.answer(document, lines)
     elif answers is not None:
         failures = _send(session, run, found, answers, asked) if send else ()
-        _score(session, found, answers, model, failures)
-
-
-def _lay_out(session: Session, found: Trial, folder: str, model: str) -> None:
-    from qrspi.handlers.agents import role_trial
-    from qrspi.render import role_trial as shown
-
-    names = role_trial.lay_out(found, folder, model)
-    session.answer(shown.laid_out_document(folder, names), shown.laid_out_lines(folder, names))
+        result = role_trial.score(found, answers)
+        if not (session.json and failures):
+            document = shown.document(result, answers, model, clock.now_utc()[:10])
+            session.answer(document, shown.lines(result, answers, session.width))
+        if failures:
+            raise failed(session, failures)
 
 
 def _send(
@@ -133,21 +137,6 @@ def _send(
             lock_timeout=session.lock_timeout,
         )
         return sender.send()
-
-
-def _score(
-    session: Session, found: Trial, folder: str, model: str, failures: tuple[Problem, ...]
-) -> None:
-    from qrspi.handlers.agents import role_trial
-    from qrspi.render import role_trial as shown
-    from qrspi.world.machine import clock
-
-    result = role_trial.score(found, folder)
-    if not (session.json and failures):
-        document = shown.document(result, folder, model, clock.now_utc()[:10])
-        session.answer(document, shown.lines(result, folder, session.width))
-    if failures:
-        raise failed(session, failures)
 
 
 def _places(session: Session, run: str | None) -> tuple[str, str]:

@@ -52,8 +52,7 @@ def check(session: Session, words: Words, number: int | None) -> None:
     """Everything that keeps a round from being assembled. Writes nothing; 3 when there is any."""
     at = run_words.place(session, words, "qrspi round check [RUN] STEP")
     found = round_commands.check(at.workspace, at.subject, number)
-    step = at.subject.key
-    session.answer(rounds.checked(at.run, step, found), rounds.checked_lines(step, found))
+    session.answer(rounds.checked(at.run, at.step, found), rounds.checked_lines(at.step, found))
     if found.violations:
         raise click.exceptions.Exit(3)
 
@@ -66,9 +65,8 @@ def assemble(session: Session, words: Words, number: int | None, dry_run: bool) 
     at = run_words.place(session, words, "qrspi round assemble [RUN] STEP", dry_run)
     found = round_commands.assemble(at.workspace, at.subject, number, session.options(dry_run))
     session.note(*found.done.notes)
-    step = at.subject.key
-    lines = rounds.assembled_lines(step, found, dry_run)
-    session.answer(rounds.assembled(at.run, step, found), lines)
+    lines = rounds.assembled_lines(at.step, found, dry_run)
+    session.answer(rounds.assembled(at.run, at.step, found), lines)
 
 
 @command.action("scope")
@@ -79,8 +77,8 @@ def scope(session: Session, words: Words, number: int | None, dry_run: bool) -> 
     at = run_words.place(session, words, "qrspi round scope [RUN] STEP", dry_run)
     found = round_commands.scope(at.workspace, at.subject, number, session.options(dry_run))
     session.note(*found.done.notes)
-    step = at.subject.key
-    session.answer(rounds.scoped(at.run, step, found), rounds.scoped_lines(step, found, dry_run))
+    lines = rounds.scoped_lines(at.step, found, dry_run)
+    session.answer(rounds.scoped(at.run, at.step, found), lines)
 
 
 @command.action("converge")
@@ -89,8 +87,7 @@ def converge(session: Session, words: Words, number: int | None) -> None:
     """What the round after this one would be compared with. Asking changes nothing."""
     at = run_words.place(session, words, "qrspi round converge [RUN] STEP")
     found = round_commands.converge(at.workspace, at.subject, number)
-    step = at.subject.key
-    session.answer(rounds.converged(at.run, step, found), rounds.converged_lines(step, found))
+    session.answer(rounds.converged(at.run, at.step, found), rounds.converged_lines(at.step, found))
 
 
 @command.action("commit")
@@ -103,5 +100,5 @@ def commit(session: Session, words: Words, number: int | None, dry_run: bool, ad
     options = session.options(dry_run)
     found = round_commands.commit(at.workspace, at.subject, number, options, adopt)
     session.note(*found.done.notes)
-    step, lines = at.subject.key, rounds.recorded_lines(at.subject.key, found, dry_run)
-    session.answer(rounds.recorded(at.run, step, found), lines)
+    lines = rounds.recorded_lines(at.step, found, dry_run)
+    session.answer(rounds.recorded(at.run, at.step, found), lines)

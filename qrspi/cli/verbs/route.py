@@ -38,7 +38,7 @@ def set_(session: Session, words: tuple[str, ...], dry_run: bool) -> None:
 
     The pipeline and the question budget in config.md change with it, in one write.
     """
-    run, name = run_words.run_and_known(words, tuple(ROUTES), USAGE)
+    run, name = run_words.run_and(words, ROUTES.__contains__, USAGE)
     if name is None:
         said = f"{run!r} is no route" if run else "a route is needed"
         raise run_words.misuse(f"{said}; expected quick, full or full-ux", hint=USAGE)

@@ -55,9 +55,8 @@ def add(
 ) -> None:
     """Enter what a host has spent on this run, so that budgets count it."""
     found = session.run(run)
-    subject = run_words.a_subject(
-        step, "qrspi spend add [RUN] --step STEP --role ROLE --model MODEL"
-    )
+    usage = "qrspi spend add [RUN] --step STEP --role ROLE --model MODEL"
+    subject = run_words.a_subject(step, usage)
     values = {"step": subject.key, "round": number or 0, "source": "host", **fields}
     entry = LedgerEntry(**{"time": clock.now_utc(), **values})  # type: ignore[arg-type]
     workspace = run_words.workspace(found.path, dry_run)

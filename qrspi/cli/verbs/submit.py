@@ -40,7 +40,7 @@ def artifact(
     """
     at = run_words.place(session, words, "qrspi submit artifact FILE [RUN] STEP", dry_run)
     options, data = session.options(dry_run), file.read(LIMIT + 1)
-    done = handed_in.artifact(at.workspace, at.subject.key, name, data, options)
+    done = handed_in.artifact(at.workspace, at.step, name, data, options)
     head = f"{done.step}: the text of {done.name}"
     _answer(session, at, "artifact", head, done, dry_run, name=done.name)
 

@@ -79,8 +79,8 @@ def start(session: Session, words: tuple[str, ...], anyway: bool, dry_run: bool)
         "next": run_page.next_document(after),
     }
     lines = [one_line(pages.started_line(one, dry_run=dry_run)) for one in done]
-    nothing = ["No task can start now."] if not done else []
-    session.answer(document, [*lines, *nothing, "", *run_page.next_lines(after)])
+    lines = lines or ["No task can start now."]
+    session.answer(document, [*lines, "", *run_page.next_lines(after)])
 
 
 @command.action("report")
@@ -104,9 +104,8 @@ def report(
     dry_run: bool,
 ) -> None:
     """An implementer's word about its task. Reviewers are sent unless it is BLOCKED."""
-    run, key = run_words.run_and_task(
-        words, "qrspi task report [RUN] TASK --status STATUS --commit SHA"
-    )
+    usage = "qrspi task report [RUN] TASK --status STATUS --commit SHA"
+    run, key = run_words.run_and_task(words, usage)
     said = file.read(REPORT_LIMIT).decode("utf-8", "replace") if file else message
     decision = DecisionCommand(session, "task report", run)
     report_on = reports.report_tests if tests else reports.report

@@ -59,10 +59,8 @@ def _begun(session: Session, awaited: Awaited, state: RunState) -> RunState:
     if session.verbose or session.progress:
         session.note(f"waiting for {state.run} until {_FOR[awaited]}")
     if state.next.who == "engine" and heartbeat.daemon(session.root.runs_dir) is None:
-        session.note(
-            f"nobody does what can be done now: run `qrspi next {state.run}`, or have "
-            "`qrspi watch` do it"
-        )
+        way = f"run `qrspi next {state.run}`, or have `qrspi watch` do it"
+        session.note(f"nobody does what can be done now: {way}")
     return state
 
 

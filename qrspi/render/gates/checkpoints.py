@@ -6,13 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from qrspi.core.gates.checkpoints.checkpoint_board import Board
-from qrspi.core.gates.checkpoints.checkpoint_ruling import (
-    FACTS,
-    LISTS,
-    SITUATION,
-    STRATEGY,
-    Answers,
-)
+from qrspi.core.gates.checkpoints.checkpoint_ruling import LISTS, Answers
 from qrspi.core.gates.checkpoints.checkpoint_scale import MEANING, Summary
 from qrspi.core.gates.checkpoints.checkpoint_tables import FILE
 from qrspi.core.model import CheckpointRow, Problem
@@ -37,8 +31,7 @@ def checklists() -> dict[str, list[str]]:
 def checklist_lines(*names: str) -> list[str]:
     lines: list[str] = []
     for name in names:
-        questions = {"facts": FACTS, "strategy": STRATEGY, "situation": SITUATION}[name]
-        numbered = (f"  {at}. [ ] {question}" for at, question in enumerate(questions, 1))
+        numbered = (f"  {at}. [ ] {question}" for at, question in enumerate(LISTS[name], 1))
         lines += ["", f"{TITLES[name]}:", *numbered]
     return lines
 

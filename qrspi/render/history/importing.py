@@ -29,30 +29,20 @@ def document(
             {"kind": one.kind, "count": one.times, "examples": list(one.examples)}
             for one in plan.oddities
         ],
-        "questions": [_question(one) for one in questions],
+        "questions": [
+            {**one._asdict(), "recommended": one.recommended or None} for one in questions
+        ],
         "files": list(done.files if done else plan.files),
         "commit": done.commit if done else None,
         "next": run_page.next_document(_following(plan, done)),
     }
 
 
-def _question(one: Question) -> dict[str, Any]:
-    return {
-        "key": one.key,
-        "ask": one.ask,
-        "options": list(one.options),
-        "recommended": one.recommended or None,
-    }
-
-
 def lines(source: Source, plan: ImportPlan, done: Imported | None) -> list[str]:
     if not plan.files:
         what = "committed now" if done and done.commit else "nothing is new"
-        return [
-            f"{source.name} is imported already: {what}.",
-            "",
-            *run_page.next_lines(_following(plan, done)),
-        ]
+        head = f"{source.name} is imported already: {what}."
+        return [head, "", *run_page.next_lines(_following(plan, done))]
     verb = "Imported" if done else "Would import"
     from_ = f" from {one_line(source.shown)}" if source.copied else ""
     rounds = sum(map(len, plan.found.rounds.values()))

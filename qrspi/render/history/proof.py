@@ -106,16 +106,22 @@ def _sum(proofs: Sequence[RunProof]) -> str:
 
 
 def github(proofs: Sequence[RunProof], folder: str) -> list[str]:
-    found = []
+    """Workflow commands: one annotation for each gap, a notice for what is unproven."""
+    lines: list[str] = []
+    for rule, path, text in _doubts(proofs, folder):
+        level, text = ("error", text) if rule == "gap" else ("notice", f"unproven: {text}")
+        lines.append(f"::{level} file={_property(path)},title=qrspi verify::{_data(text)}")
+    return [*lines, _sum(proofs)]
+
+
+def _doubts(proofs: Sequence[RunProof], folder: str) -> Iterator[tuple[str, str, str]]:
+    """The rule, the file or the run, and what is missing or not proven."""
     for proof in proofs:
         for gap in proof.gaps:
-            file = _property(f"{folder}/{proof.run}/{gap.file}".rstrip("/"))
-            text = _data(f"{_where(gap)}{gap.missing}: {gap.because}")
-            found.append(f"::error file={file},title=qrspi verify::{text}")
+            path = f"{folder}/{proof.run}/{gap.file}".rstrip("/")
+            yield "gap", path, f"{_where(gap)}{gap.missing}: {gap.because}"
         for line in _grouped(proof.unproven):
-            place = _property(f"{folder}/{proof.run}")
-            found.append(f"::notice file={place},title=qrspi verify::{_data(f'unproven: {line}')}")
-    return [*found, _sum(proofs)]
+            yield "unproven", f"{folder}/{proof.run}", line
 
 
 def _data(text: str) -> str:
@@ -133,7 +139,7 @@ _RULES = {
 
 
 def sarif(proofs: Sequence[RunProof], folder: str) -> list[str]:
-    results = [one for proof in proofs for one in _results(proof, folder)]
+    results = [_result(*doubt) for doubt in _doubts(proofs, folder)]
     rules = [{"id": key, "shortDescription": {"text": text}} for key, text in _RULES.items()]
     driver = {"name": "qrspi", "version": __version__, "rules": rules}
     log = {
@@ -144,19 +150,11 @@ def sarif(proofs: Sequence[RunProof], folder: str) -> list[str]:
     return [json.dumps(log, indent=2)]
 
 
-def _results(proof: RunProof, folder: str) -> Iterator[dict[str, Any]]:
-    for gap in proof.gaps:
-        text = f"{_where(gap)}{gap.missing}: {gap.because}"
-        yield _result("gap", "error", text, f"{folder}/{proof.run}/{gap.file}".rstrip("/"))
-    for line in _grouped(proof.unproven):
-        yield _result("unproven", "note", line, f"{folder}/{proof.run}")
-
-
-def _result(rule: str, level: str, text: str, path: str) -> dict[str, Any]:
+def _result(rule: str, path: str, text: str) -> dict[str, Any]:
     place = {"artifactLocation": {"uri": quote(path)}}
     return {
         "ruleId": rule,
-        "level": level,
+        "level": "error" if rule == "gap" else "note",
         "message": {"text": text},
         "locations": [{"physicalLocation": place}],
     }

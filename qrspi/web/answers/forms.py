@@ -109,8 +109,9 @@ def _reject(run: str, fields: Fields) -> tuple[str, ...]:
 
 def _decide(run: str, fields: Fields) -> tuple[str, ...]:
     about = (fields["step"],) if fields.get("step") else ()
-    named = (fields.get("finding", ""), fields.get("choice", ""))
-    return ("decide", run, *about, *named, *_to(fields), *_sure(named[1] == "loop-back"))
+    finding, choice = fields.get("finding", ""), fields.get("choice", "")
+    sure = ("--yes",) if choice == "loop-back" else ()
+    return ("decide", run, *about, finding, choice, *_to(fields), *sure)
 
 
 def _resolve(run: str, fields: Fields) -> tuple[str, ...]:
@@ -118,8 +119,8 @@ def _resolve(run: str, fields: Fields) -> tuple[str, ...]:
     key = fields.get("key", "")
     why = fields.get("reason", "").strip()
     failing = ("--failing", f"--message={why}") if why else ()
-    more = (*_to(fields), *_sure(key == "rewind"), *failing, *_text(fields))
-    return ("resolve", run, *about, key, *more)
+    sure = ("--yes",) if key == "rewind" else ()
+    return ("resolve", run, *about, key, *_to(fields), *sure, *failing, *_text(fields))
 
 
 def _text(fields: Fields) -> tuple[str, ...]:
@@ -130,10 +131,6 @@ def _text(fields: Fields) -> tuple[str, ...]:
 
 def _to(fields: Fields) -> tuple[str, ...]:
     return ("--to", fields["to"]) if fields.get("to") else ()
-
-
-def _sure(goes_back: bool) -> tuple[str, ...]:
-    return ("--yes",) if goes_back else ()
 
 
 def _comment(run: str, fields: Fields) -> tuple[str, ...] | Problem:

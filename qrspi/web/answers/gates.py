@@ -177,10 +177,9 @@ def _decide(run: Document, held: Document) -> Iterator[Form]:
     for option in run["next"]["options"]:
         if option["key"] in ("apply", "skip"):
             hidden = (*about, ("finding", held["name"]), ("choice", option["key"]))
-            label = option["key"].capitalize()
-            yield Form(
-                run["run"], "decide", label, hidden, says=option["label"], primary=label == "Apply"
-            )
+            label, says = option["key"].capitalize(), option["label"]
+            first = label == "Apply"
+            yield Form(run["run"], "decide", label, hidden, says=says, primary=first)
     if held["targets"]:
         hidden = (*about, ("finding", held["name"]), ("choice", "loop-back"))
         to = Input("to", "Go back to", "choice", tuple(held["targets"]))

@@ -50,7 +50,10 @@ def page(commands: Commands, query: dict[str, str]) -> Page:
     document = commands.ask("status", "--all")
     wanted = query.get("q", "").strip().lower()
     runs = [one for one in document["runs"] if wanted in one["run"].lower()]
-    ordered = sorted(runs, key=lambda one: (_place(one), -_changed(commands, one["run"])))
+    kinds = list(words.WHO)
+    ordered = sorted(
+        runs, key=lambda run: (kinds.index(_who(run)), -_changed(commands, run["run"]))
+    )
     shown, pages = paging.cut(ordered, query.get("page", ""), "/", q=query.get("q", ""))
     context = {
         "groups": _groups(commands, ordered, shown),
@@ -63,12 +66,7 @@ def page(commands: Commands, query: dict[str, str]) -> Page:
 
 
 def _who(run: dict[str, Any]) -> str:
-    ended = run["closed"] or run["complete"]
-    return "nobody" if ended else str(run["next"]["who"])
-
-
-def _place(run: dict[str, Any]) -> int:
-    return list(words.WHO).index(_who(run))
+    return "nobody" if run["closed"] or run["complete"] else str(run["next"]["who"])
 
 
 def _changed(commands: Commands, run: str) -> float:
@@ -85,12 +83,12 @@ def _changed(commands: Commands, run: str) -> float:
 def _groups(
     commands: Commands, ordered: list[dict[str, Any]], shown: Sequence[dict[str, Any]]
 ) -> list[Group]:
-    found = []
+    groups: list[Group] = []
     for who, title in words.WHO.items():
-        cards = [_card(commands, one) for one in shown if _who(one) == who]
+        cards = [_card(commands, run) for run in shown if _who(run) == who]
         if cards:
-            found.append(Group(who, title, sum(_who(one) == who for one in ordered), cards))
-    return found
+            groups.append(Group(who, title, sum(_who(run) == who for run in ordered), cards))
+    return groups
 
 
 def _card(commands: Commands, run: dict[str, Any]) -> Card:

@@ -41,19 +41,17 @@ def page(commands: Commands, name: str, step: str, number: int) -> Page:
     read = manifests.read(tree.read(paths.manifest, manifests.LIMIT), paths.manifest)
     manifest = read if isinstance(read, Manifest) else None
     decided = {one.finding["name"]: one.forms for one in gates.held(run)}
-    waited = [
-        one for one in agents.awaited(commands, run) if (one.step, one.round) == (step, number)
-    ]
+    awaited = agents.awaited(commands, run)
+    waited = [one for one in awaited if (one.step, one.round) == (step, number)]
+    cards = finding_cards.there(found["findings"])
+    is_next = (run["next"]["step"], run["next"]["round"]) == (step, number)
     context = {
         "run": run,
         "step": step,
         "number": number,
         "tabs": tabs.of_rounds(name, step, round_list.rounds(tree, subject_of(step)), number),
-        "findings": [
-            (one, decided.get(one.name, ()) if _is_next(run, step, number) else ())
-            for one in finding_cards.there(found["findings"])
-        ],
-        "tally": _tally(finding_cards.there(found["findings"])),
+        "findings": [(one, decided.get(one.name, ()) if is_next else ()) for one in cards],
+        "tally": _tally(cards),
         "gone": finding_cards.gone(found["findings"]),
         "none_said": "No findings so far." if waited else "No findings.",
         "agents": waited,
@@ -68,10 +66,6 @@ def page(commands: Commands, name: str, step: str, number: int) -> Page:
     return Page("round.html", title, context, name, following=gates.following(run))
 
 
-def _is_next(run: dict[str, Any], step: str, number: int) -> bool:
-    return bool((run["next"]["step"], run["next"]["round"]) == (step, number))
-
-
 def _tally(cards: list[Card]) -> str:
     """`2 kept, 1 dropped`."""
     found = Counter(words.VERDICT[one.finding["verdict"]] for one in cards)
@@ -84,16 +78,13 @@ def _sent(
 ) -> list[Sent]:
     if manifest is None:
         return []
-    about = (manifest.step, manifest.round)
-    by = agents.workers(commands.lines("log", run, "--all"), *about)
-    return [
-        Sent(
-            one.tag,
-            "/".join(filter(None, (one.vendor, one.model))),
-            _answer(one.tag, answers, by.get(one.tag, "")),
-        )
-        for one in manifest.dispatches
-    ]
+    trail = commands.lines("log", run, "--all")
+    workers = agents.workers(trail, manifest.step, manifest.round)
+    sent: list[Sent] = []
+    for one in manifest.dispatches:
+        model = "/".join(filter(None, (one.vendor, one.model)))
+        sent.append(Sent(one.tag, model, _answer(one.tag, answers, workers.get(one.tag, ""))))
+    return sent
 
 
 def _answer(tag: str, answers: list[dict[str, Any]], worker: str) -> str:

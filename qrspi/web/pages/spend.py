@@ -63,7 +63,11 @@ def page(commands: Commands, name: str) -> Page:
         "unpriced": found["total"]["unpriced"],
         "tabs": tabs.of_run(name, "/spend"),
         "budgets": [Budget(one["whose"], list(_meters(one))) for one in found["budgets"]],
-        "charts": list(_charts(found["groups"], by_money)) if found["groups"] else [],
+        "charts": [
+            _chart(found["groups"], field, title, by_money)
+            for field, title in _BY.items()
+            if found["groups"]
+        ],
         "drawn_by": "money" if by_money else "tokens",
     }
     return Page("spend.html", f"Spend · {name}", context, name, following=gates.following(run))
@@ -78,10 +82,6 @@ def _meters(budget: dict[str, Any]) -> Iterator[Meter]:
     ):
         if limit is not None:
             yield Meter(label, used, limit, says.format(used, limit))
-
-
-def _charts(groups: list[dict[str, Any]], by_money: bool) -> list[Chart]:
-    return [_chart(groups, field, title, by_money) for field, title in _BY.items()]
 
 
 def _chart(groups: list[dict[str, Any]], field: str, title: str, by_money: bool) -> Chart:

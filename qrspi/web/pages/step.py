@@ -101,10 +101,9 @@ def _beside(blocks: tuple[Block, ...], comments: list[Comment]) -> Iterator[Pass
 
 
 def _comments(commands: Commands, run: str) -> list[Comment] | None:
-    """None where the comments cannot be read."""
+    """None where they cannot be read."""
     answer = commands.run("comment", "list", run, "--all")
-    found: list[Comment] | None = None if answer.status else answer.document["comments"]
-    return found
+    return None if answer.status else answer.document["comments"]
 
 
 def page(commands: Commands, texts: ShownTexts, name: str, step: str) -> Page:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Iterable, Iterator
+from itertools import islice, zip_longest
 from typing import Literal
 
 from qrspi.core.named_tuple import NamedTuple
@@ -73,12 +74,8 @@ class Table(NamedTuple):
 
 
 def table(diff: str) -> Table:
-    found: list[Row] = []
-    for row in _rows(diff.splitlines()):
-        if len(found) == _LONGEST:
-            return Table(tuple(found), cut=True)
-        found.append(row)
-    return Table(tuple(found))
+    rows = tuple(islice(_rows(diff.splitlines()), _LONGEST + 1))
+    return Table(rows[:_LONGEST], cut=len(rows) > _LONGEST)
 
 
 def between(before: str, after: str, name: str = "") -> Table:
@@ -115,17 +112,11 @@ def _rows(lines: Iterable[str]) -> Iterator[Row]:
 
 
 def _paired(gone: list[str], come: list[str], old: int, new: int) -> Iterator[Row]:
-    for at in range(max(len(gone), len(come))):
-        before = gone[at] if at < len(gone) else None
-        after = come[at] if at < len(come) else None
+    for at, (before, after) in enumerate(zip_longest(gone, come)):
         left, right = _compared(before, after)
-        yield Row(
-            "changed",
-            left,
-            right,
-            old + at if before is not None else None,
-            new + at if after is not None else None,
-        )
+        old_number = None if before is None else old + at
+        new_number = None if after is None else new + at
+        yield Row("changed", left, right, old_number, new_number)
 
 
 def _compared(before: str | None, after: str | None) -> tuple[Line | None, Line | None]:

@@ -16,7 +16,7 @@ from markdown_it.token import Token
 
 from qrspi.core.named_tuple import NamedTuple
 
-_TAGS = frozenset(
+_TAGS = set(
     """a blockquote br code del div em h3 h4 h5 h6 hr li ol p pre s span strong table tbody td th
     thead tr ul""".split()
 )
@@ -59,9 +59,9 @@ class Place(NamedTuple):
 
 def blocks(text: str, place: Place) -> tuple[Block, ...]:
     """The text without its frontmatter, block by block; lines are counted from 1."""
-    front = _FRONT.match(text)
-    skipped = front.group().count("\n") if front else 0
-    tokens = _parser().parse(text[front.end() :] if front else text)
+    front = _front(text)
+    skipped = front.count("\n")
+    tokens = _parser().parse(text.removeprefix(front))
     return tuple(
         Block(first + skipped + 1, last + skipped, _html(group, place, skipped + 1))
         for first, last, group in _groups(tokens)
@@ -69,13 +69,16 @@ def blocks(text: str, place: Place) -> tuple[Block, ...]:
 
 
 def body(text: str) -> str:
-    front = _FRONT.match(text)
-    return text[front.end() :].strip() if front else text.strip()
+    return text.removeprefix(_front(text)).strip()
 
 
 def front_matter(text: str) -> str:
+    return _front(text)[4:-5]
+
+
+def _front(text: str) -> str:
     front = _FRONT.match(text)
-    return front.group()[4:-5] if front else ""
+    return front.group() if front else ""
 
 
 @cache
@@ -108,9 +111,9 @@ def _html(tokens: list[Token], place: Place, offset: int) -> str:
     drawn = _parser().renderer.render(tokens, _parser().options, {})
     safe: str = nh3.clean(
         drawn,
-        tags=set(_TAGS),
-        attributes={tag: set(names) for tag, names in _ATTRIBUTES.items()},
-        url_schemes=set(_SCHEMES),
+        tags=_TAGS,
+        attributes=_ATTRIBUTES,
+        url_schemes=_SCHEMES,
         link_rel="noopener noreferrer",
     )
     return safe

@@ -100,7 +100,7 @@ def plot(rounds: tuple[RoundFigures, ...]) -> Plot | None:
     room = (WIDTH - LEFT) / len(rounds)
     marks = tuple(_mark(one, at, room, top) for at, one in enumerate(rounds))
     ticks = tuple((_y(value, top), value) for value in sorted({0, top // 2, top}))
-    return Plot(marks, round(min(28.0, room * 0.5), 1), ticks, _words(rounds))
+    return Plot(marks, round(min(28.0, room * 0.5), 1), ticks, " ".join(map(_in_words, rounds)))
 
 
 def _mark(one: RoundFigures, at: int, room: float, top: int) -> Mark:
@@ -113,10 +113,6 @@ def _mark(one: RoundFigures, at: int, room: float, top: int) -> Mark:
 
 def _y(value: int, top: int) -> float:
     return round(HEIGHT - BELOW - value * (HEIGHT - BELOW - ABOVE) / top, 1)
-
-
-def _words(rounds: tuple[RoundFigures, ...]) -> str:
-    return " ".join(map(_in_words, rounds))
 
 
 def _in_words(one: RoundFigures) -> str:

@@ -10,7 +10,6 @@ from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import subject
 
 Kind = Literal["board", "inbox", "run", "step", "round", "tasks", "log", "spend", "file"]
-_OF_RUN: dict[str, Kind] = {"tasks": "tasks", "log": "log", "spend": "spend"}
 WRITES = ("approve", "reject", "decide", "resolve", "next", "comment", "close", "reopen")
 
 
@@ -24,25 +23,18 @@ class Address(NamedTuple):
 
     @property
     def words(self) -> tuple[str, ...]:
-        match self.kind:
-            case "board":
-                return ("status", "--all")
-            case "inbox":
-                return ("inbox",)
-            case "run":
-                return ("status", self.run)
-            case "step":
-                return ("show", self.run, self.step)
-            case "round":
-                return ("show", self.run, self.step, "--round", str(self.number))
-            case "tasks":
-                return ("task", "list", self.run)
-            case "log":
-                return ("log", self.run, "--all")
-            case "spend":
-                return ("spend", self.run)
-            case "file":
-                return ()
+        words: dict[Kind, tuple[str, ...]] = {
+            "board": ("status", "--all"),
+            "inbox": ("inbox",),
+            "run": ("status", self.run),
+            "step": ("show", self.run, self.step),
+            "round": ("show", self.run, self.step, "--round", str(self.number)),
+            "tasks": ("task", "list", self.run),
+            "log": ("log", self.run, "--all"),
+            "spend": ("spend", self.run),
+            "file": (),
+        }
+        return words[self.kind]
 
 
 def parse(path: str) -> Address | None:
@@ -57,8 +49,8 @@ def parse(path: str) -> Address | None:
             return Address("run", run, twin=twin)
         case ["runs", run, "files", *_] if _is_name(run):
             return _file(run, path)
-        case ["runs", run, part] if _is_name(run) and part in _OF_RUN:
-            return Address(_OF_RUN[part], run, twin=twin)
+        case ["runs", run, ("tasks" | "log" | "spend") as part] if _is_name(run):
+            return Address(part, run, twin=twin)
         case ["runs", run, *parts] if _is_name(run):
             return _about(run, parts, twin)
     return None

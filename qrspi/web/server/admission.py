@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hmac
-import secrets
 from collections.abc import Mapping
 
 from qrspi.core.named_tuple import NamedTuple
@@ -46,10 +45,6 @@ class Visit(NamedTuple):
 class No(NamedTuple):
     status: int
     because: str
-
-
-def new_token() -> str:
-    return secrets.token_urlsafe(32)
 
 
 def host(door: Door, visit: Visit) -> No | None:

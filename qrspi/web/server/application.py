@@ -35,6 +35,7 @@ from qrspi.world.files.run_tree import DiskTree
 from qrspi.world.machine import peer_user
 from qrspi.world.runs import locate
 
+_HTML = "text/html"
 _STATIC = {"/page.css": "text/css", "/page.js": "text/javascript", "/icon.svg": "image/svg+xml"}
 _STATUS = {2: 404, 3: 409, 4: 500, 5: 409}  # by how a command exits
 _ABSENT = ("absent", "no-round", "unknown-run")
@@ -80,7 +81,7 @@ async def _answer(site: Site, request: Request) -> Response:
     if admission.exchanges(site.door, visit):
         return _let_in(site)
     if no := admission.stranger(site.door, visit):
-        return _closed(site, no)
+        return Response(site.html.get_template("closed.html").render(), no.status, media_type=_HTML)
     if request.method in ("GET", "HEAD"):
         return await _read(site, request)
     if request.method != "POST":
@@ -91,21 +92,14 @@ async def _answer(site: Site, request: Request) -> Response:
 
 
 def _another_user(site: Site, request: Request) -> No | None:
-    at = request.client
-    if at and peer_user.is_another(at.host, at.port, site.door.port):
+    peer = request.client
+    if peer and peer_user.is_another(peer.host, peer.port, site.door.port):
         return No(403, "This page is of another user of this machine.")
     return None
 
 
 def _no(no: No) -> Response:
     return Response(f"{no.because}\n", no.status, media_type="text/plain")
-
-
-def _closed(site: Site, no: No) -> Response:
-    return Response(site.html.get_template("closed.html").render(), no.status, media_type=_HTML)
-
-
-_HTML = "text/html"
 
 
 def _let_in(site: Site) -> Response:
@@ -255,7 +249,8 @@ def _done(site: Site, run: str, verb: str, fields: dict[str, str]) -> Response:
         return RedirectResponse(f"/runs/{run}", HTTPStatus.SEE_OTHER)
     if answer.status == 2:
         answer = answer._replace(status=3)
-    diff = _difference(site, run, fields) if _is_outdated(answer) else ()
+    is_outdated = answer.document.get("code") == "changed-meanwhile"
+    diff = _difference(site, run, fields) if is_outdated else ()
     return _page(site, _refused(answer, run, diff, form=True))
 
 
@@ -265,22 +260,18 @@ def _batch(site: Site, fields: dict[str, str]) -> Response:
     return _page(site, page)
 
 
-def _is_outdated(answer: Answer) -> bool:
-    return answer.document.get("code") == "changed-meanwhile"
-
-
 def _difference(site: Site, run: str, fields: dict[str, str]) -> tuple[Table, ...]:
     before = site.texts.known(fields.get("hash", ""))
     if before is None:
         return ()
     tree = DiskTree(f"{site.commands.session.root.runs_dir}/{run}")
     now = site.texts.show(tree, before.subject)
-    pairs = {
-        path: (before.texts.get(path, ""), now.texts.get(path, ""))
-        for path in (*before.texts, *now.texts)
-    }
-    changed = {path: pair for path, pair in pairs.items() if pair[0] != pair[1]}
-    return tuple(diff_table.between(*pair, path) for path, pair in changed.items())
+    tables: list[Table] = []
+    for path in dict.fromkeys((*before.texts, *now.texts)):
+        old, new = before.texts.get(path, ""), now.texts.get(path, "")
+        if old != new:
+            tables.append(diff_table.between(old, new, path))
+    return tuple(tables)
 
 
 def site(commands: Commands, door: Door, *, read_only: bool) -> Site:

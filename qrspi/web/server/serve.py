@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 import socket
 from collections.abc import Callable
 
@@ -40,7 +41,7 @@ def serve(
 ) -> None:
     """`told` is given the address once it can be opened."""
     host, port = made.getsockname()[:2]
-    door = Door(port, admission.new_token())
+    door = Door(port, secrets.token_urlsafe(32))
     site = application.site(commands, door, read_only=read_only)
     config = uvicorn.Config(
         application.application(site),
