@@ -23,7 +23,6 @@ def author(stage: Stage, now: Answer) -> Beats:
 
 
 def review(stage: Stage, now: Answer) -> Beats:
-    """Reviewers for whom the script has no finding find nothing."""
     waited_for = now["waits_for"]
     scripted = stage.script.scene(now["step"], "review", now["round"], once=True)
     found = {name: data for name, data in scripted.items() if _tag(name) in waited_for}
@@ -125,7 +124,6 @@ def decide(stage: Stage, now: Answer) -> Beats:
 
 
 def configure(stage: Stage, now: Answer) -> Beats:
-    """Settings that are chosen only when the code steps begin."""
     assert now["kind"] == "config", now
     yield Beat("person", "says how tasks are reviewed, and how the code is tested", now["step"])
     for key, value in stage.story.settings.items():

@@ -35,7 +35,6 @@ def touched(run: str, path: str) -> Iterator[str]:
 
 
 def _rounds(path: str) -> Iterator[tuple[str, int]]:
-    """The round that a file lies in or beside, with the folder of its step."""
     parts = path.split("/")
     for at, part in enumerate(parts):
         if number := round_number(part) or round_beside(part):

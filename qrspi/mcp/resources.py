@@ -91,8 +91,6 @@ def _resource(address: str, name: str, says: str, kind: str) -> Resource:
 
 
 def _told(read: Callable[P, T]) -> Callable[P, T]:
-    """A refusal becomes an error of the protocol, with the code first."""
-
     @wraps(read)
     def told(*args: P.args, **kwargs: P.kwargs) -> T:
         try:

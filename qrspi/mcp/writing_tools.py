@@ -15,28 +15,25 @@ if TYPE_CHECKING:
 else:
     ReportStatus = Literal[REPORTS]  # pydantic reads no Literal but typing's own
 
-Run = Annotated[
-    str, Field(min_length=1, description="The run's name, such as 2026-05-17-user-auth.")
-]
+Words = Annotated[str, Field(min_length=1)]
+Run = Annotated[Words, Field(description="The run's name, such as 2026-05-17-user-auth.")]
 Step = Annotated[
-    str,
+    Words,
     Field(
-        min_length=1,
         description="The step (goals, questions, research, design, plan, …), implement-gate, or "
         "a task such as task-03, as `next_step` names it.",
     ),
 ]
 Round = Annotated[int, Field(ge=1, description="The round's number, as `next_step` names it.")]
-Tag = Annotated[str, Field(min_length=1, description="The reviewer's tag, such as quality-claude.")]
+Tag = Annotated[Words, Field(description="The reviewer's tag, such as quality-claude.")]
 FindingName = Annotated[
-    str,
+    Words,
     Field(
-        min_length=1,
         description="The finding by reviewer and id, such as quality-claude.R1-F01, as "
         "`show_round` names it (`tag`.`id`).",
     ),
 ]
-Task = Annotated[str, Field(min_length=1, description="The task, such as task-03.")]
+Task = Annotated[Words, Field(description="The task, such as task-03.")]
 EarlierStep = Annotated[str, Field(description="Where to go back to: an earlier step.")]
 
 
@@ -52,9 +49,8 @@ def submit_artifact(
     run: Run,
     step: Step,
     text: Annotated[
-        str,
+        Words,
         Field(
-            min_length=1,
             description="The whole text: YAML frontmatter, then Markdown. Further files of the "
             "step, such as tasks/task-01.md, follow after lines <<<FILE path>>>; a fixer ends "
             "with <<<FILE dispositions>>> and what it did about each finding.",
@@ -78,9 +74,8 @@ def submit_findings(
     round: Round,
     tag: Tag,
     text: Annotated[
-        str,
+        Words,
         Field(
-            min_length=1,
             description="NO_FINDINGS, or the findings as the reviewer's prompt asks for them: "
             "each after a line <<<FINDING-BOUNDARY>>>, YAML frontmatter (finding_id, severity, "
             "change_type, referenced_files, …), then the message.",
@@ -99,9 +94,8 @@ def submit_score(
     round: Round,
     finding: FindingName,
     text: Annotated[
-        str,
+        Words,
         Field(
-            min_length=1,
             description="YAML with `score:` from 0 (wrong) to 100 (certainly right) and `reason:` "
             "in one sentence, as the verifier's prompt asks for it.",
         ),
@@ -130,9 +124,9 @@ def report_task(
 
 def add_comment(
     run: Run,
-    file: Annotated[str, Field(min_length=1, description="The artifact, such as goals.md.")],
-    lines: Annotated[str, Field(min_length=1, description="One line or several: L12 or L12-L20.")],
-    text: Annotated[str, Field(min_length=1, description="What there is to say about them.")],
+    file: Annotated[Words, Field(description="The artifact, such as goals.md.")],
+    lines: Annotated[Words, Field(description="One line or several: L12 or L12-L20.")],
+    text: Annotated[Words, Field(description="What there is to say about them.")],
 ) -> Call:
     """Say something about lines of an artifact, for whoever writes it next. The comment moves with
     its lines and stays open until somebody resolves it."""
@@ -142,10 +136,8 @@ def add_comment(
 def add_spend(
     run: Run,
     step: Step,
-    role: Annotated[
-        str, Field(min_length=1, description="reviewer-quality, verifier, author-plan…")
-    ],
-    model: Annotated[str, Field(min_length=1, description="The model that answered.")],
+    role: Annotated[Words, Field(description="reviewer-quality, verifier, author-plan…")],
+    model: Annotated[Words, Field(description="The model that answered.")],
     round: Annotated[int | None, Field(ge=1, description="Of a review.")] = None,
     name: Annotated[str, Field(description="Which one: a reviewer's tag.")] = "",
     vendor: Annotated[str, Field(description="Whose model it is.")] = "",
@@ -193,7 +185,7 @@ def decide(
 def resolve(
     run: Run,
     option: Annotated[
-        str, Field(min_length=1, description="The `key` of one of `next.options`, or its number.")
+        Words, Field(description="The `key` of one of `next.options`, or its number.")
     ],
     to: EarlierStep = "",
 ) -> Call:

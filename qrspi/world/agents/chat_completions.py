@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack
 from functools import cache
 
 from qrspi.core.config.vendors import Provider
@@ -27,6 +26,14 @@ _ERROR_LIMIT = 64 * 1024
 _KEY = re.compile(r"[!-~]+")
 
 
+class _Exchange(NamedTuple):
+    request: Request
+    provider: Provider
+    key: str
+    wire: DispatchContext
+    deadline: ExchangeDeadline
+
+
 class _Again(NamedTuple):
     """A failure that may pass; `after` is how long the server asks us to wait."""
 
@@ -42,7 +49,7 @@ def send(request: Request, wire: DispatchContext) -> Answer:
         return Answer(problem=problem)
     began = time.monotonic()
     with ExchangeDeadline(request.seconds or WHOLE_SECONDS) as deadline:
-        answer = _tried(request, provider, key, wire, deadline)
+        answer = _tried(_Exchange(request, provider, key, wire, deadline))
     return answer._replace(seconds=time.monotonic() - began)
 
 
@@ -58,16 +65,11 @@ def _unusable(key: str, provider: Provider) -> Problem | None:
     return None
 
 
-def _tried(
-    request: Request,
-    provider: Provider,
-    key: str,
-    wire: DispatchContext,
-    deadline: ExchangeDeadline,
-) -> Answer:
+def _tried(exchange: _Exchange) -> Answer:
     attempt, heard = 0, False
+    wire, deadline = exchange.wire, exchange.deadline
     while True:
-        outcome = _in_time(_once(request, provider, key, wire, deadline), provider, deadline)
+        outcome = _in_time(_once(exchange), exchange.provider, deadline)
         if isinstance(outcome, Answer):
             return outcome
         heard = heard or outcome.problem.code != _UNREACHABLE
@@ -111,22 +113,16 @@ def _given_up(outcome: _Again, attempts: int, pause: float, heard: bool) -> Prob
     return problem._replace(message=f"{problem.message} ({tried}{more})")
 
 
-def _once(
-    request: Request,
-    provider: Provider,
-    key: str,
-    wire: DispatchContext,
-    deadline: ExchangeDeadline,
-) -> Answer | _Again:
+def _once(exchange: _Exchange) -> Answer | _Again:
     try:
         import httpx
     except ModuleNotFoundError:
         text = "httpx is not installed, which this transport needs: pip install 'qrspi[http]'"
         return Answer(problem=Problem("transport-no-httpx", text, hint="pip install 'qrspi[http]'"))
-    place = provider.base_url
+    place, wire = exchange.provider.base_url, exchange.wire
     try:
-        with _response(request, provider, key, wire, deadline) as response:
-            return _read(response, request, place, wire)
+        with _response(exchange) as response:
+            return _read(response, exchange.request, place, wire)
     except (httpx.ReadTimeout, httpx.WriteTimeout):
         return Answer(problem=Problem("transport-timeout", f"{place} did not answer in time"))
     except (httpx.ConnectError, httpx.ConnectTimeout) as error:
@@ -148,26 +144,17 @@ def _told(text: str, wire: DispatchContext) -> str:
     return wire.redacted(text)[:600]
 
 
-@contextmanager
-def _response(
-    request: Request,
-    provider: Provider,
-    key: str,
-    wire: DispatchContext,
-    deadline: ExchangeDeadline,
-) -> Iterator[Response]:
-    body = {
-        "model": request.model,
-        "messages": [{"role": "user", "content": request.prompt.decode()}],
-    }
-    client = wire.connections.client(provider.base_url)
-    content, headers = json.dumps(body).encode(), _headers(provider, key)
-    url = _url(provider.base_url)
-    watched = {"trace": deadline.trace}
-    with client.stream(
-        "POST", url, content=content, headers=headers, extensions=watched
-    ) as response:
-        yield response
+def _response(exchange: _Exchange) -> AbstractContextManager[Response]:
+    request, provider = exchange.request, exchange.provider
+    messages = [{"role": "user", "content": request.prompt.decode()}]
+    client = exchange.wire.connections.client(provider.base_url)
+    return client.stream(
+        "POST",
+        _url(provider.base_url),
+        content=json.dumps({"model": request.model, "messages": messages}).encode(),
+        headers=_headers(provider, exchange.key),
+        extensions={"trace": exchange.deadline.trace},
+    )
 
 
 @cache
@@ -272,7 +259,6 @@ def _message(text: str) -> str:
 
 
 def _retry_after(response: Response, wire: DispatchContext) -> float | None:
-    """Seconds from now; the header gives them, or a date."""
     said = response.headers.get("retry-after", "").strip()
     if re.fullmatch(r"\d{1,9}(?:\.\d{1,9})?", said):
         return float(said)

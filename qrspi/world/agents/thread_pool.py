@@ -18,8 +18,6 @@ class _Done(NamedTuple, Generic[R]):
 
 
 class _Ended(NamedTuple):
-    """A thread has nothing more to do, or could not go on."""
-
     error: Exception | None = None
 
 
@@ -99,7 +97,6 @@ def _collected(results: _Results[R], threads: int, glance: float | None) -> Iter
 def run_elsewhere(
     items: Iterable[T], work: Callable[[T], R], jobs: int
 ) -> Generator[list[R], None, None]:
-    """A worker's job has a thread here too, which waits for its answer."""
     return run(items, work, jobs, glance=0.25)
 
 

@@ -29,7 +29,6 @@ def by_own_file(named: Named) -> Permit:
 
 
 def must_cover(held: Permit | None, named: Named | None) -> None:
-    """For a door that uses more than the permit itself."""
     if named is not None and (held is None or held.named != named):
         raise RuntimeError(f"{named.field} is used without a permit")
 

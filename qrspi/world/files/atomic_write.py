@@ -179,14 +179,11 @@ def open_regular(directory: int, name: str, flags: int = os.O_RDONLY) -> int:
 
 
 class Present(NamedTuple):
-    """What has the name now: the hash of its bytes, and the mode that a replacement keeps."""
-
     sha: str
     mode: int
 
 
 def write_named(path: str, data: bytes) -> None:
-    """For a file that a person named, anywhere."""
     folder, name = os.path.split(os.path.abspath(path))
     with reporting_errors(path), opened(folder) as directory:
         replace(directory, name, data)

@@ -37,7 +37,6 @@ def encode(record: Mapping[str, object]) -> bytes:
 def append(
     directory: int, name: str, lines: bytes, file: str, *, sync: bool = True
 ) -> tuple[Problem, ...]:
-    """Add whole lines in one write; gives the torn line that was put aside, if there was one."""
     if not lines.endswith(b"\n"):
         raise RuntimeError("a log takes whole lines")
     flags = os.O_RDWR | os.O_APPEND | os.O_CREAT
@@ -204,41 +203,25 @@ def _loads(text: str | bytes) -> Any:
 
 def _wrong(line: bytes, number: int, file: str) -> Iterator[Problem]:
     where = f"{file} line {number}" if number > 0 else f"{file} line {-number} from the end"
+    expected = "a JSON object"
     if line.startswith(_MARKS):
-        yield Problem(
-            "merge-conflict",
-            f"{where} is the conflict mark of a merge: keep the entries of both sides and "
-            "delete the mark",
-            file=file,
-            found=line[:7].decode("ascii"),
-            expected="a JSON object",
-        )
+        text = f"{where} is the conflict mark of a merge: "
+        text += "keep the entries of both sides and delete the mark"
+        yield Problem("merge-conflict", text, file, "", line[:7].decode("ascii"), expected)
     elif not line.endswith(b"\n") and len(line) < LINE_LIMIT:
-        yield Problem(
-            "torn-line",
-            f"{where} was cut off by a command that was killed: it does not count, and is kept "
-            "aside when the next line is added",
-            file=file,
-        )
+        text = f"{where} was cut off by a command that was killed: "
+        text += "it does not count, and is kept aside when the next line is added"
+        yield Problem("torn-line", text, file)
     elif len(line) == LINE_LIMIT and not line.endswith(b"\n"):
-        yield Problem(
-            "malformed-line",
-            f"{where} is too long: it does not count, the other lines do; "
-            f"expected at most {LINE_LIMIT:,} bytes",
-            file=file,
-            expected=f"at most {LINE_LIMIT:,} bytes",
-        )
+        expected = f"at most {LINE_LIMIT:,} bytes"
+        text = f"{where} is too long: it does not count, the other lines do; expected {expected}"
+        yield Problem("malformed-line", text, file, expected=expected)
     elif line.strip():
-        yield Problem(
-            "malformed-line",
-            f"{where} is no JSON object: it does not count, the other lines do",
-            file=file,
-            expected="a JSON object",
-        )
+        text = f"{where} is no JSON object: it does not count, the other lines do"
+        yield Problem("malformed-line", text, file, expected=expected)
 
 
 def move_aside(run: str, file: str) -> str:
-    """The command after which a log that cannot be read is begun anew."""
     # Imported here: only who is told of it pays for it.
     from qrspi.core.text.shell_words import command
 

@@ -33,8 +33,6 @@ def ignore_in_git(own: int) -> None:
 
 
 class Grip(NamedTuple):
-    """A held lock: the descriptors, and whether its last holder released it properly."""
-
     folder: int
     own: int  # the folder's `.qrspi`
     file: int
@@ -43,7 +41,6 @@ class Grip(NamedTuple):
 
 @contextmanager
 def held(folder: str, name: str, timeout: float, command: str, busy: Refused) -> Iterator[Grip]:
-    """Hold a lock file in a folder's `.qrspi`; `busy` words the refusal, given the holder."""
     with ExitStack() as stack:
         with atomic_write.reporting_errors(f"{OWN}/{name}"):
             root = stack.enter_context(opened(folder))

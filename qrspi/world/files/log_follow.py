@@ -48,7 +48,8 @@ def news(tree: DiskTree, path: str, place: Place) -> News:
     with closing(fd):
         found = os.fstat(fd)
         if place.inode and (place.inode != found.st_ino or found.st_size < place.end):
-            return News((_another(path),), Place(found.st_ino))
+            text = f"{path} was cut or replaced: what it holds now is shown from its first line"
+            return News((Problem("log-replaced", text, path),), Place(found.st_ino))
         if found.st_size == place.end:
             return News((), place)
         lines = io.BytesIO(os.pread(fd, LINE_LIMIT, place.end)).readlines()
@@ -56,11 +57,6 @@ def news(tree: DiskTree, path: str, place: Place) -> News:
         del lines[-1]
     items = json_log.entries(lines, -len(lines), path)
     return News(tuple(items), Place(found.st_ino, place.end + sum(map(len, lines))))
-
-
-def _another(path: str) -> Problem:
-    text = f"{path} was cut or replaced: what it holds now is shown from its first line"
-    return Problem("log-replaced", text, file=path)
 
 
 def following(tree: DiskTree, path: str, place: Place, reader: int) -> Iterator[Entry | Problem]:

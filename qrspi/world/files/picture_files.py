@@ -10,8 +10,6 @@ from qrspi.core.named_tuple import NamedTuple
 
 
 class Places(NamedTuple):
-    """Where relative paths start, and which directories a picture may lie in."""
-
     starts: tuple[str, ...]
     allowed: tuple[str, ...]
 
@@ -22,7 +20,6 @@ def places(run: str, project: str, declared: Iterable[str]) -> Places:
 
 
 def refusal(path: str, where: Places) -> str | None:
-    """Why a path is not shown; None when it is."""
     if not path.strip() or "\0" in path:
         return "it is not a path"
     try:

@@ -142,7 +142,6 @@ class DiskTree:
         return Fault("not-a-file", _KINDS[kind])
 
     def let_go(self) -> None:
-        """Close what is kept open for speed; the next read opens it again."""
         while self._held:
             self._close_last()
 
@@ -168,7 +167,6 @@ class DiskTree:
         return self._walk(path)
 
     def _walk(self, path: str) -> int:
-        """From the last directory on the way that is already open."""
         held = self._held
         while held and not path.startswith(f"{held[-1].path}/"):
             self._close_last()
@@ -234,6 +232,11 @@ def closing(fd: int) -> Iterator[int]:
         yield fd
     finally:
         os.close(fd)
+
+
+def not_waiting(path: str, flags: int) -> int:
+    """For `open`: a FIFO would wait for a writer that never comes, a terminal for a person."""
+    return os.open(path, flags | os.O_NONBLOCK)
 
 
 def opened(directory: str) -> AbstractContextManager[int]:

@@ -39,8 +39,6 @@ class Delivered(NamedTuple):
 
 
 class Gone(NamedTuple):
-    """Nobody can tell how the job stands."""
-
     problem: Problem
 
 

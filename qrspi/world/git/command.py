@@ -103,7 +103,6 @@ def search(directory: str, args: Sequence[str], *, ok: tuple[int, ...]) -> Outpu
 
 
 def read_each(directory: str, questions: Sequence[Sequence[str]]) -> list[Output]:
-    """Several questions, which git answers side by side."""
     begun = [_start(directory, _named(directory, [*_INERT, *args]), _QUIET) for args in questions]
     outputs = [_collect(process) for process in begun]
     return [_expected(*pair, (0,)) for pair in zip(questions, outputs, strict=True)]
@@ -165,7 +164,6 @@ def literal(paths: Sequence[str]) -> list[str]:
 
 
 def exactly(names: Sequence[str]) -> list[str]:
-    """As `literal`, for names that git itself gave."""
     return [f":(literal){name}" for name in names]
 
 

@@ -144,7 +144,6 @@ def names(repo: Repo, commit: str) -> tuple[str, ...]:
 
 
 def paths_of(repo: Repo, name: str) -> tuple[str, ...]:
-    """What a commit changed, relative to the root of the work tree."""
     check(name)
     args = ["diff-tree", "--no-commit-id", "--name-only", "-r", "-z", "--root", "--no-renames"]
     said = command.read(repo.path, [*args, "--no-ext-diff", "--end-of-options", name, "--"]).out

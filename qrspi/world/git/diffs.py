@@ -108,7 +108,6 @@ def unseen(repo: Repo, change: Pair, seen: Sequence[Pair]) -> tuple[str, ...]:
 
 
 def names(repo: Repo, pair: Pair, folder: str) -> tuple[str, ...]:
-    """The files below a folder, named from the root, in which two commits differ."""
     for name in pair:
         check(name)
     args = ["diff-tree", "-r", "-z", "--name-only", "--no-renames", "--ignore-submodules=none"]
@@ -251,8 +250,6 @@ def _put(path: str, data: bytes) -> None:
 
 
 class _Seen(NamedTuple):
-    """A file as it was read: its blob's name, and the times and numbers git compares."""
-
     object: str
     numbers: tuple[int, ...]
 
@@ -298,7 +295,6 @@ def _look(path: str, algorithm: str) -> _Seen | None:
 
 
 def _blob(fd: int, size: int, algorithm: str) -> str | None:
-    """The name git gives these bytes; None when there are more or fewer than `size`."""
     digest = hashlib.new(algorithm, b"blob %d\0" % size)
     block = memoryview(bytearray(min(_BLOCK, size + 1)))
     while count := os.readv(fd, [block]):

@@ -20,8 +20,6 @@ EMPTY_TREES = {
 
 
 class Ref(NamedTuple):
-    """What a diff is compared with. The empty tree has no commit."""
-
     name: str  # as chosen
     commit: str | None
 
@@ -37,7 +35,6 @@ def resolve(repo: Repo, name: str) -> str | None:
 
 
 def head(repo: Repo) -> str | None:
-    """None on a branch that has no commit yet."""
     return resolve(repo, "HEAD")
 
 

@@ -64,7 +64,6 @@ def under_way(repo: Repo) -> str | None:
 
 
 def branch(repo: Repo) -> str | None:
-    """The branch that is checked out, born or not; None when HEAD is detached."""
     head = _content(f"{repo.git_dir}/HEAD") or b""
     if head.startswith(b"ref: refs/heads/") and not head.startswith(b"ref: refs/heads/.invalid"):
         return os.fsdecode(head.removeprefix(b"ref: refs/heads/").rstrip(b"\r\n"))
@@ -80,7 +79,6 @@ def identity(repo: Repo, role: Literal["AUTHOR", "COMMITTER"] = "AUTHOR") -> str
 
 
 def setting_is_off(repo: Repo, key: str) -> bool:
-    """Whether the repository says `key = false`, as git does of a poor file system."""
     config = _content(f"{repo.common_dir}/config") or b""
     return re.search(rb"(?im)^\s*%b\s*=\s*(false|no|off|0)\s*$" % key.encode(), config) is not None
 
@@ -177,7 +175,6 @@ def _planted(root: str) -> Halt:
 
 
 def belongs_to(repo: Repo, other: Repo | None) -> bool:
-    """Whether it is the same repository, or one of its submodules."""
     if other is None:
         return False
     modules = f"{other.common_dir}/modules"

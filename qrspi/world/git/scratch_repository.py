@@ -22,8 +22,6 @@ _WITHOUT = ("GIT_CONFIG_COUNT", "GIT_CONFIG_PARAMETERS", "GIT_TEMPLATE_DIR", "GI
 
 
 class History(NamedTuple):
-    """What a branch has and the base branch does not."""
-
     commits: int
     merges: int
 

@@ -66,7 +66,6 @@ def place(repo: Repo, *parts: str) -> str:
 
 
 def checked_place(repo: Repo, shown: str) -> str:
-    """The same for a path from a record, relative to the root."""
     return place(repo, *shown.split("/")[1:])
 
 
@@ -259,7 +258,6 @@ def dirty(repo: Repo) -> tuple[str, ...]:
 
 
 def uncommitted(repo: Repo) -> tuple[str, ...]:
-    """The same, with untracked files that git does not ignore."""
     return tuple(line[3:] for line in _differing(repo, untracked="all"))
 
 

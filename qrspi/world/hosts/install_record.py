@@ -24,7 +24,6 @@ def read(folder: str) -> Record:
 
 
 def write(folder: str, record: Record) -> None:
-    """An empty record is removed, together with a folder that was made for it."""
     path = f"{folder}/{NAME}"
     with atomic_write.reporting_errors(path):
         if record:

@@ -21,7 +21,7 @@ from qrspi.core.hosts.written_files import (
     run_file,
 )
 from qrspi.core.tree import BODY_LIMIT, Fault
-from qrspi.world.files.run_tree import DiskTree
+from qrspi.world.files.run_tree import DiskTree, not_waiting
 
 _MOST = 200  # files that one wildcard stands for
 
@@ -94,17 +94,12 @@ def _after(by: Text | Replaced | Copied, before: bytes | None) -> bytes | None:
 
 
 def _content(path: str) -> bytes:
-    """Opening a FIFO would wait for a writer that never comes, reading a terminal for a person."""
     try:
-        with open(path, "rb", opener=_not_waiting) as file:
+        with open(path, "rb", opener=not_waiting) as file:
             regular = stat.S_ISREG(os.fstat(file.fileno()).st_mode)
             return file.read(BODY_LIMIT) if regular else b""
     except (OSError, ValueError):
         return b""
-
-
-def _not_waiting(path: str, flags: int) -> int:
-    return os.open(path, flags | os.O_NONBLOCK)
 
 
 def _committed(commit: str, path: str, cwd: str) -> bytes | None:

@@ -6,12 +6,14 @@ import os
 import stat
 from collections.abc import Iterator
 
+from qrspi.world.files.run_tree import not_waiting
+
 _MOST = 64 * 1024 * 1024  # bytes; only the end of a longer one is read
 
 
 def lines(path: str) -> Iterator[bytes]:
     try:
-        with open(path, "rb", opener=_opened) as file:
+        with open(path, "rb", opener=not_waiting) as file:
             size = os.fstat(file.fileno()).st_size
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
                 return
@@ -19,7 +21,3 @@ def lines(path: str) -> Iterator[bytes]:
             yield from file
     except OSError:
         return
-
-
-def _opened(path: str, flags: int) -> int:
-    return os.open(path, flags | os.O_NONBLOCK)  # a FIFO would wait for a writer

@@ -30,7 +30,6 @@ def until_one_of(keys: bytes) -> Iterator[Wait | None]:
 
 
 def _typed(terminal: int, keys: bytes, seconds: float) -> bool:
-    """Other keys are read too, and do not shorten the wait."""
     end = time.monotonic() + seconds
     while select.select([terminal], [], [], max(0, end - time.monotonic()))[0]:
         read = os.read(terminal, 1024)

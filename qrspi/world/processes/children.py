@@ -111,8 +111,6 @@ class Spoken(NamedTuple):
 
 
 class Conversation:
-    """One program's input and output, neither of which waits for the other."""
-
     def __init__(
         self,
         process: subprocess.Popen[bytes],
@@ -226,8 +224,6 @@ class Conversation:
 
 
 class ExitWatch:
-    """Tells when the leader of a process group has ended, and leaves it unreaped for now."""
-
     def __init__(self, process: subprocess.Popen[bytes]) -> None:
         self._process = process
         # Linux only. Elsewhere the conversation looks twenty times a second.

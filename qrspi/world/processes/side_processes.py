@@ -50,7 +50,17 @@ class SideProcesses:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._close()
+        with self._guard:
+            self._closed = True
+            running = list(self._running)
+        for process in running:
+            _end(process, signal.SIGTERM)
+        for _worker in self._workers:
+            self._due.put(None)
+        for process in running:
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(_GRACE / len(running))
+            _end(process, signal.SIGKILL)
 
     def start(self, program: SideProgram) -> None:
         self._due.put(program)
@@ -103,19 +113,6 @@ class SideProcesses:
         finally:
             with self._guard:
                 self._running.discard(process)
-
-    def _close(self) -> None:
-        with self._guard:
-            self._closed = True
-            running = list(self._running)
-        for process in running:
-            _end(process, signal.SIGTERM)
-        for _ in self._workers:
-            self._due.put(None)
-        for process in running:
-            with suppress(subprocess.TimeoutExpired):
-                process.wait(_GRACE / len(running))
-            _end(process, signal.SIGKILL)
 
 
 def _end(process: subprocess.Popen[bytes], sign: int) -> None:

@@ -25,7 +25,6 @@ class RunsInGit:
         let_go()
 
     def changed(self) -> frozenset[str] | None:
-        """The names of the runs; None when that cannot be told."""
         before, self._seen = self._seen, _seen(self._folder)
         if before is None or self._seen is None:
             return None

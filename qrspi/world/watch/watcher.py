@@ -131,7 +131,6 @@ class Watcher:
         return min(POLL, self._sweep) if self.polls else self._sweep
 
     def _hear(self, until: float) -> Generator[Change, None, Literal["sweep", "lost"] | None]:
-        """Single changes, until everything must be looked at again; None at the end."""
         while True:
             heard = self._inbox.take(self._patience(until))
             if STOP in heard:

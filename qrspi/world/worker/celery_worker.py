@@ -39,7 +39,6 @@ class Setup(NamedTuple):
 
 
 def run(setup: Setup) -> int:
-    """Until a signal ends it. Celery's own status, which is 0 when all calls were finished."""
     app = _app(setup)
     _say_in_one_line(setup.log)
 
@@ -166,8 +165,6 @@ def _consumer(setup: Setup) -> type[Consumer]:
 
 
 class _Bell:
-    """Wakes Celery's loop from another thread."""
-
     def __init__(self, hub: Any) -> None:
         self._reader, self._writer = os.pipe()
         for end in (self._reader, self._writer):

@@ -13,9 +13,8 @@ from qrspi.core.model import Problem
 from qrspi.world.agents.dispatch_context import DispatchContext
 from qrspi.world.files import own_files
 from qrspi.world.fleet import connection
-from qrspi.world.worker.job_calls import JobCalls
+from qrspi.world.worker.job_calls import JobCalls, StoredResults
 from qrspi.world.worker.result_line import ResultLine
-from qrspi.world.worker.stored_results import StoredResults
 
 Ready = Callable[[str, tuple[str, ...]], None]
 
