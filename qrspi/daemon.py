@@ -26,8 +26,8 @@ from qrspi.world.watch.runs_in_git import RunsInGit
 from qrspi.world.watch.unchanged_runs import Around, RecordingWorkspace, UnchangedRuns
 from qrspi.world.watch.watcher import Change, Watcher
 
-# Seconds that a question must stand before a person is told: a file that is being written looks for
-# a moment like one that breaks the contract.
+# Seconds that a question must stand before a person is told: a file that is being written looks
+# like a broken one.
 SETTLED = 0.3
 # Another command is working on the run. That is no problem; the run is looked at again in a second.
 PASSING: frozenset[Code] = frozenset(("busy", "changed-meanwhile", "run-moved"))

@@ -27,9 +27,9 @@ def review(stage: Stage, now: Answer) -> Beats:
     scripted = stage.script.scene(now["step"], "review", now["round"], once=True)
     found = {name: data for name, data in scripted.items() if _tag(name) in waited_for}
     silent = [tag for tag in waited_for if tag not in map(_tag, found)]
-    stage.drop(
-        {**found, **{clean_file(tag): _clean(tag, now["round"]) for tag in silent}}, _folder(now)
-    )
+    clean = f"round: {now['round']}\nfindings: 0\n---\n"
+    empty = {clean_file(tag): f"---\nreviewer: {tag}\n{clean}".encode() for tag in silent}
+    stage.drop({**found, **empty}, _folder(now))
     yield from (_beat(now, text) for text in _findings(stage, now, waited_for))
     if silent:
         yield _beat(now, f"{_who(now)}{listed([reviewer(tag) for tag in silent])}: nothing found")
@@ -94,10 +94,6 @@ def _folder(now: Answer) -> str:
 
 def _tag(name: str) -> str:
     return name.partition(".")[0]
-
-
-def _clean(tag: str, number: int) -> bytes:
-    return f"---\nreviewer: {tag}\nround: {number}\nfindings: 0\n---\n".encode()
 
 
 def approve(stage: Stage, now: Answer) -> Beats:

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import json
 import re
+import socket
+import threading
 import time
-from contextlib import AbstractContextManager, ExitStack
+from collections.abc import Mapping
+from contextlib import AbstractContextManager, ExitStack, suppress
 from functools import cache
 
 from qrspi.core.config.vendors import Provider
-from qrspi.core.hints import TYPE_CHECKING
+from qrspi.core.hints import TYPE_CHECKING, Any, Self
 from qrspi.core.model import Code, Problem
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.world.agents.dispatch_context import DispatchContext
-from qrspi.world.agents.exchange_deadline import ExchangeDeadline
 from qrspi.world.agents.request import Answer, ReplyBuffer, Request
 
 if TYPE_CHECKING:
@@ -24,6 +26,50 @@ WHOLE_SECONDS = 1800.0  # for all attempts together, even if a server sends a by
 LONGEST_PAUSE = 300.0
 _ERROR_LIMIT = 64 * 1024
 _KEY = re.compile(r"[!-~]+")
+
+
+class ExchangeDeadline:
+    """For a whole exchange. The library's timeout is about one read, which a server that sends a
+    byte now and then never triggers; a timer here shuts the connection down."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        self.passed = False
+        self._end = time.monotonic() + seconds
+        self._guard = threading.Lock()
+        self._socket: socket.socket | None = None
+        self._timer = threading.Timer(seconds, self._pass)
+        self._timer.daemon = True
+
+    def __enter__(self) -> Self:
+        self._timer.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._timer.cancel()
+
+    @property
+    def left(self) -> float:
+        return self._end - time.monotonic()
+
+    def trace(self, event: str, info: Mapping[str, Any]) -> None:
+        """As the HTTP library calls it. TLS puts another socket in the first one's place."""
+        if event.endswith(("connect_tcp.complete", "start_tls.complete")):
+            with self._guard:
+                self._socket = info["return_value"].get_extra_info("socket")
+                if self.passed:
+                    self._shut_down()
+
+    def _pass(self) -> None:
+        with self._guard:
+            self.passed = True
+            self._shut_down()
+
+    def _shut_down(self) -> None:
+        if self._socket is not None:
+            with suppress(OSError):  # closed already
+                # Not the method of a TLS socket, which would take it away under its reader.
+                socket.socket.shutdown(self._socket, socket.SHUT_RDWR)
 
 
 class _Exchange(NamedTuple):

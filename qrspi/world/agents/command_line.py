@@ -59,10 +59,8 @@ def environment(request: Request, wire: DispatchContext) -> Mapping[str, str]:
     if request.run:
         # A work tree has a copy of the run; what an agent reports belongs to the run itself.
         own["QRSPI_ROOT"] = request.run
-    inherited = {
-        name: value for name, value in wire.environment.items() if name not in _NOT_INHERITED
-    }
-    return {**inherited, **own}
+    inherited = wire.environment.items()
+    return {name: value for name, value in inherited if name not in _NOT_INHERITED} | own
 
 
 def _problem(
@@ -83,9 +81,8 @@ def _problem(
 def _status(program: str, spoken: Spoken, wire: DispatchContext) -> Problem | None:
     if spoken.status == 0:
         return None
-    how = (
-        f"exited {spoken.status}" if spoken.status > 0 else f"was ended by signal {-spoken.status}"
-    )
+    by_signal = f"was ended by signal {-spoken.status}"
+    how = f"exited {spoken.status}" if spoken.status > 0 else by_signal
     said = " ".join(spoken.tail.decode("utf-8", "replace").split())[-500:]
     text = wire.redacted(f"{program} {how}{f': {said}' if said else ''}")
     return Problem("transport-failed", text, found=str(spoken.status))

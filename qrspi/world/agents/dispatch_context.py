@@ -65,9 +65,8 @@ class DispatchContext:
 
 
 class Connections:
-    """One client for each thread and a new connection for each exchange, so that ending an exchange
-    ends nothing else. Certificates take 30 ms to load: all share them, and plain HTTP needs
-    none."""
+    """A client for each thread and a connection for each exchange: ending one ends nothing else.
+    Certificates take 30 ms to load, so all share them, and plain HTTP needs none."""
 
     def __init__(self) -> None:
         self._own = threading.local()

@@ -137,8 +137,7 @@ class DispatchFolder:
             with suppress(FileNotFoundError):
                 os.unlink(part, dir_fd=directory)
             atomic_write.fill(directory, part, data)
-            # A thread that receives its answer after the lock was released leaves everything as it
-            # is.
+            # Once the lock is released, a thread leaves everything as it is.
             if self._open:
                 atomic_write.put(directory, part, name)
 
@@ -187,9 +186,8 @@ def unanswered(run: str) -> tuple[Record, ...]:
         for one in _lines(run, folder):
             if isinstance(one, Record):
                 newest[one.job_id, one.attempt] = one
-    return tuple(
-        one for one in newest.values() if one.state == "sent" and not (one.answer or one.broker_job)
-    )
+    sent = (record for record in newest.values() if record.state == "sent")
+    return tuple(record for record in sent if not (record.answer or record.broker_job))
 
 
 def broken_lines(run: str, folder: str) -> tuple[Problem, ...]:

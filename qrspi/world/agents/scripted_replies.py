@@ -21,7 +21,8 @@ KINDS: dict[str, Kind] = {".json": "claude-json", ".md": "text"}
 def send(request: Request, wire: DispatchContext) -> Answer:
     path = found(request, wire.scripts)
     if path is None:
-        text = f"{wire.scripts} has no reply for {request.name}: expected {first(request)}"
+        first = next(_candidates(request))
+        text = f"{wire.scripts} has no reply for {request.name}: expected {first}"
         return Answer(problem=Problem("transport-no-script", text, found=request.name))
     data = DiskTree(wire.scripts).read(path, request.limit + 1)
     if isinstance(data, Fault):
@@ -33,10 +34,6 @@ def send(request: Request, wire: DispatchContext) -> Answer:
 def kind(request: Request, folder: str) -> Kind:
     path = found(request, folder)
     return KINDS[f".{path.rpartition('.')[2]}"] if path else "text"
-
-
-def first(request: Request) -> str:
-    return next(_candidates(request))
 
 
 def found(request: Request, folder: str) -> str | None:

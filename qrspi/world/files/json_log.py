@@ -158,7 +158,6 @@ def last_lines(fd: int, count: int, end: int | None = None) -> list[bytes]:
 
 
 def _first_line(data: bytes) -> int:
-    """The length of the line that the data begins in."""
     found = data.find(b"\n", 0, -1)
     return len(data) if found < 0 else found
 

@@ -125,14 +125,10 @@ def _opened(run: str, mode: str, timeout: float) -> sqlite3.Connection:
         connection = sqlite3.connect(
             f"file:{quote(path)}?{how}", timeout, isolation_level=None, uri=True
         )
-    connection.text_factory = _text
+    # Agents may have written anything.
+    connection.text_factory = lambda data: data.decode("utf-8", "replace")
     connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LONGEST_VALUE)
     return connection
-
-
-def _text(data: bytes) -> str:
-    """Agents may have written anything."""
-    return data.decode("utf-8", "replace")
 
 
 def _check_kind(path: str, *, absent_is_fine: bool) -> None:

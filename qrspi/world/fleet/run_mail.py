@@ -100,7 +100,6 @@ class RunMail:
         self._listener.start()
 
     def publish(self, message: JobMessage) -> None:
-        """Back when the broker has it safe."""
         with self._guard:
             self._waiting.setdefault(message.job, SimpleQueue())
         body = job_message.body(message)
@@ -247,19 +246,15 @@ class RunMail:
             self._told.add(vendor)
             standing = self._in.standing(queues.of_vendor(vendor).name)
             if standing is None or not standing.consumers:
-                self._notes.append(_unserved(vendor))
+                self._notes.append(
+                    f"no worker serves {vendor}: jobs wait in the broker for 24 hours; start one "
+                    f"with `qrspi worker` on a machine whose worker.toml allows {vendor}"
+                )
 
 
 def _word(message: Any) -> Word | None:
     """A stranger's message may have no headers at all."""
     return result_message.read(message.body, message.headers or {})
-
-
-def _unserved(vendor: str) -> str:
-    return (
-        f"no worker serves {vendor}: jobs wait in the broker for 24 hours; start one with "
-        f"`qrspi worker` on a machine whose worker.toml allows {vendor}"
-    )
 
 
 _INTERRUPTED = Problem("transport-interrupted", "the command ended while a worker was at it")

@@ -50,7 +50,6 @@ def spelled(repo: Repo, name: str) -> str:
 
 
 def spellings(name: str) -> tuple[str, ...]:
-    """Every way in which `spelled` can write a name."""
     return (name, *(_joined(above, name) for above in _above(name)))
 
 

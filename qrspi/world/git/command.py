@@ -197,11 +197,13 @@ def _start(
 ) -> Popen[bytes]:
     from subprocess import DEVNULL, PIPE, Popen
 
+    without = (*_FOREIGN, *dropped)
+    inherited = {name: value for name, value in os.environ.items() if name not in without}
     try:
         return Popen(
             _words(directory, args),
             cwd=directory if os.access(directory, os.X_OK) else None,
-            env=_environment({**_ENGLISH, **env, **_AS_STORED}, dropped),
+            env={**inherited, **_ENGLISH, **env, **_AS_STORED},
             stdin=PIPE if piped else DEVNULL,
             stdout=PIPE,
             stderr=PIPE,
@@ -228,13 +230,6 @@ def _cannot_run(error: OSError) -> Halt:
     return Halt(Problem("git-missing", text, hint="install git 2.31 or newer"))
 
 
-def _environment(said: Mapping[str, str], dropped: Sequence[str]) -> dict[str, str]:
-    inherited = {
-        name: value for name, value in os.environ.items() if name not in (*_FOREIGN, *dropped)
-    }
-    return {**inherited, **said}
-
-
 def _config_env(config: Sequence[tuple[str, str]]) -> dict[str, str]:
     """Not `-c`, which cannot name a section with '=' in it."""
     said = os.environ.get("GIT_CONFIG_COUNT", "")
@@ -249,14 +244,10 @@ def _collect(process: Popen[bytes], given: bytes = b"") -> Output:
     with process:
         out, err = _Drain(process.stdout), _Drain(process.stderr)
         if process.stdin:
-            _feed(process.stdin, given)
+            with suppress(BrokenPipeError), process.stdin:  # git may end before it has read all
+                process.stdin.write(given)
         status = process.wait()
     return Output(status, out.data(), err.text())
-
-
-def _feed(stream: IO[bytes], given: bytes) -> None:
-    with suppress(BrokenPipeError), stream:  # git may end before it has read everything
-        stream.write(given)
 
 
 def _copy(source: int, sink: int) -> None:

@@ -56,7 +56,8 @@ def commit(
     if not _differs(repo, before, paths):
         _forget(repo, known.new)
         return Unchanged()
-    output = _commit(repo, known, _text(message, trailers))
+    text = "\n\n".join(part for part in (message, "\n".join(trailers)) if part)
+    output = _commit(repo, known, text)
     made = head(repo)
     if made == before:
         _forget(repo, known.new)
@@ -118,7 +119,6 @@ def find(
 
 
 def lines_of(repo: Repo, beginning: str, paths: Sequence[str]) -> frozenset[str]:
-    """The lines with this beginning in the messages of commits that touch the paths."""
     if not head(repo):
         return frozenset()
     args = ["rev-list", "--max-count=5000", "--encoding=UTF-8", "--fixed-strings"]
@@ -223,10 +223,6 @@ def _commit(repo: Repo, known: _Known, text: str) -> command.Output:
     args = ["commit", "--quiet", "--only", "--cleanup=whitespace", f"--message={text}"]
     given = _pathspecs(repo, [*known.tracked, *known.new])
     return command.write(repo.root, [*args, *FROM_INPUT], given=given)
-
-
-def _text(message: str, trailers: Sequence[str]) -> str:
-    return "\n\n".join(part for part in (message, "\n".join(trailers)) if part)
 
 
 def _exactly(repo: Repo, paths: Sequence[str]) -> list[str]:

@@ -34,10 +34,8 @@ _GIT = "diff.git"
 
 # Dirty submodules are left out: git would run `status` with their own config. Everything is text,
 # so that no attribute hides a file from its reviewers.
-_DIFF = (
-    *("diff", "--text", "--no-ext-diff", "--no-textconv", "--no-color"),
-    "--ignore-submodules=dirty",
-)
+_PLAIN = ("diff", "--text", "--no-ext-diff", "--no-textconv", "--no-color")
+_DIFF = (*_PLAIN, "--ignore-submodules=dirty")
 
 # Instead of the attributes that would rewrite the work tree's bytes before the comparison.
 _ATTRIBUTES = b"* -text -ident !eol !crlf !filter !working-tree-encoding\n"

@@ -39,7 +39,6 @@ def head(repo: Repo) -> str | None:
 
 
 def parent_of_head(repo: Repo) -> Ref | None:
-    """None when there is none, or a shallow clone does not have it."""
     commit = resolve(repo, "HEAD~1")
     return Ref("HEAD~1", commit) if commit else None
 

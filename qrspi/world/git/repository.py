@@ -109,8 +109,8 @@ def _plain_repo(start: str, root: str) -> Repo | Literal["unsure"] | None:
     config = _content(f"{shared}/config")
     if not whole or config is None or _NOT_PLAIN.search(config):
         return "unsure"
-    ours = all(_is_ours(place) for place in (root, f"{root}/.git", git_dir))
-    return Repo(start, root, git_dir, shared) if ours else "unsure"
+    owners = {os.lstat(place).st_uid for place in (root, f"{root}/.git", git_dir)}
+    return Repo(start, root, git_dir, shared) if owners == {os.geteuid()} else "unsure"
 
 
 def git_dir_of(root: str) -> str | None:
@@ -190,10 +190,6 @@ def _device(path: str) -> int | None:
         return os.stat(path).st_dev
     except OSError:
         return None
-
-
-def _is_ours(path: str) -> bool:
-    return os.lstat(path).st_uid == os.geteuid()
 
 
 def _content(path: str) -> bytes | None:

@@ -85,10 +85,8 @@ def commit(folder: str, message: str) -> str:
 
 
 def history(folder: str) -> History:
-    both = (
-        _git(folder, "rev-list", "--count", *kind, f"{BASE}..HEAD") for kind in ((), ("--merges",))
-    )
-    return History(*map(int, both))
+    count = ("rev-list", "--count", f"{BASE}..HEAD")
+    return History(int(_git(folder, *count)), int(_git(folder, *count, "--merges")))
 
 
 def _git(folder: str, *args: str) -> str:

@@ -26,9 +26,12 @@ def start(
     library = _library()
     from subprocess import PIPE
 
+    # GitPython can add to the environment but not remove from it; `env -u` can.
+    unset = [word for name in without if name in os.environ for word in ("-u", name)]
+    cleared = ["env", *unset] if unset else []
     try:
         started = library.Git(directory).execute(
-            [*_cleared(without), *words],
+            [*cleared, *words],
             istream=PIPE,
             as_process=True,
             shell=False,
@@ -40,12 +43,6 @@ def start(
     process: Popen[bytes] = started.proc
     started.proc = None  # otherwise its finalizer would end the process when this function returns
     return process
-
-
-def _cleared(names: Sequence[str]) -> list[str]:
-    """GitPython can add to the environment but not remove from it; `env -u` can."""
-    there = [name for name in names if name in os.environ]
-    return ["env", *(word for name in there for word in ("-u", name))] if there else []
 
 
 # While GitPython is imported, the environment is changed, and every thread would see that.

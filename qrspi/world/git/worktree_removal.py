@@ -12,9 +12,8 @@ from qrspi.world.git.worktrees import FOLDER, new_files
 
 def bytecode(tree: Repo) -> tuple[str, ...]:
     """What Python left beside the code in a work tree: the work of nobody, ignored or not."""
-    return tuple(
-        name for name in new_files(tree) if re.search(r"(^|/)__pycache__/[^/]+[.]pyc$", name)
-    )
+    compiled = re.compile(r"(^|/)__pycache__/[^/]+[.]pyc$")
+    return tuple(filter(compiled.search, new_files(tree)))
 
 
 def remove(repo: Repo, tree: Repo) -> None:

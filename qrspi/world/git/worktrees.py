@@ -109,11 +109,9 @@ def _text(path: str) -> bytes:
 
 
 def at(repo: Repo, path: str) -> Repo | None:
-    """The work tree at `path`; None when there is none, or an incomplete one."""
     known = _known(repo, path)
-    return (
-        find(path) if known and not known.prunable and worktree_list.is_linked(repo, path) else None
-    )
+    whole = known and not known.prunable and worktree_list.is_linked(repo, path)
+    return find(path) if whole else None
 
 
 def _known(repo: Repo, path: str) -> Worktree | None:
@@ -133,7 +131,6 @@ def condition(repo: Repo, path: str, branch: str) -> Condition:
 
 
 def add_worktree(repo: Repo, path: str, branch: str) -> None:
-    """Check out `branch` at `path`; what a killed command left there is made again."""
     check(branch)
     match condition(repo, path, branch):
         case "ready":
@@ -279,9 +276,8 @@ def staged(repo: Repo) -> tuple[str, ...]:
 
 def _differing(repo: Repo, untracked: str = "no") -> tuple[str, ...]:
     args = ["status", "--porcelain", "-z", f"--untracked-files={untracked}", "--no-renames"]
-    said = command.read(
-        repo.path, [*args, "--ignore-submodules=dirty"], config=_filters_off(repo)
-    ).out
+    args.append("--ignore-submodules=dirty")
+    said = command.read(repo.path, args, config=_filters_off(repo)).out
     return tuple(line for line in os.fsdecode(said).split("\0") if line)
 
 
@@ -311,7 +307,6 @@ def _is_empty(path: str) -> bool:
 
 
 def _merge(repo: Repo, name: str, message: str, before: str) -> tuple[str, ...]:
-    """The files in conflict, when there are any."""
     args = ["merge", "--no-ff", "--no-edit", "--no-log", "--no-autostash"]
     # A remembered resolution that git stages at once would hide the conflict.
     args += ["--no-rerere-autoupdate", f"--message={message}", "--end-of-options", name]

@@ -35,12 +35,9 @@ def text(place: str, file: str) -> str | None:
 
 
 def _below_a_link(place: str, file: str) -> bool:
-    at = place
-    for part in file.split("/"):
-        at = f"{at}/{part}"
-        if os.path.islink(at):
-            return True
-    return False
+    while file and not os.path.islink(f"{place}/{file}"):
+        file = file.rpartition("/")[0]
+    return bool(file)
 
 
 def _unfit(file: str, why: str) -> Problem:

@@ -27,10 +27,7 @@ _MOST = 200  # files that one wildcard stands for
 
 
 def in_runs(writes: Iterable[Write]) -> tuple[Write, ...]:
-    found = (
-        real for write in writes for real in _spelled(write) if run_file(real.path) is not None
-    )
-    return tuple(write for write in found if _is_run(write.path))
+    return tuple(real for write in writes for real in _spelled(write) if _is_run(real.path))
 
 
 def _spelled(write: Write) -> Iterator[Write]:

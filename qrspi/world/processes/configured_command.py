@@ -50,7 +50,11 @@ def run(permit: Permit, directory: str, timeout: float = TIMEOUT, limit: int = L
             process.wait()
             killer.tell(f"-{process.pid}")
             killer.dismiss()
-    return Ran(TIMED_OUT if timed_out else _status(process), _without_keys(heard.data()))
+    code = process.returncode
+    status = code if code >= 0 else 128 - code  # as a shell says it: ended by signal N is 128 + N
+    output = heard.data().decode("utf-8", "replace")
+    output = redaction.redacted(output, redaction.known(os.environ))
+    return Ran(TIMED_OUT if timed_out else status, output.encode())
 
 
 def _start(command: str, directory: str) -> subprocess.Popen[bytes]:
@@ -68,12 +72,6 @@ def _start(command: str, directory: str) -> subprocess.Popen[bytes]:
     except OSError as error:
         why = error.strerror or str(error)
         raise Halt(Problem("cannot-run", f"{command!r} cannot be started: {why}")) from None
-
-
-def _status(process: subprocess.Popen[bytes]) -> int:
-    """As a shell says it: ended by signal N is 128 + N."""
-    code = process.returncode
-    return code if code >= 0 else 128 - code
 
 
 class _Heard:
@@ -104,8 +102,3 @@ class _Heard:
             self._stream.close()
         gap = f"\n[{self._left_out} bytes left out]\n".encode() if self._left_out else b""
         return bytes(self._head) + gap + bytes(self._tail)
-
-
-def _without_keys(output: bytes) -> bytes:
-    text = output.decode("utf-8", "replace")
-    return redaction.redacted(text, redaction.known(os.environ)).encode()

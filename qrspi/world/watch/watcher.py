@@ -40,7 +40,6 @@ _TIME = "."  # a name that no file of a run has
 
 
 def states(run: RunDir, path: str, timeout: float | None = None) -> Iterator[RunState]:
-    """How a run stands: at least once, then after each change, until the time is over."""
     watcher, databases = Watcher(run.path), DatabaseChanges()
     watcher.also = databases.since
     end = None if timeout is None else time.monotonic() + timeout
@@ -105,7 +104,6 @@ class Watcher:
         self._inbox.put(WAKE)
 
     def remind(self, name: str, seconds: float) -> None:
-        """Make `changes` yield this name again after this many seconds at the latest."""
         due = time.monotonic() + seconds
         self._later[name] = min(due, self._later.get(name, due))
 

@@ -89,14 +89,17 @@ class JobCalls:
         """Ends when the broker has the answer safe; the job is acknowledged after that."""
         with self._alone(message.job):
             if problem := worker_file.not_allowed(self._allowed, message.vendor, message.model):
-                self._answer(message, self._failed(message, problem))
+                said = problem._replace(message=f"{problem.message} ({self._name})")
+                self._answer(message, Answered(message.job, self._name, "text", "", 0.0, said))
                 return
             self._line.say(Started(message.job, self._name), message.reply_queue)
             if not self._line.is_there(message.ticket):
                 self._line.say(TakenBack(message.job, self._name), message.reply_queue)
                 self._tell("taken back", message, 0.0)
                 return
-            if known := self._known(message.job):
+            with self._guard:
+                ended = self._ended.get(message.job)
+            if known := ended or self._stored.find(message.job):
                 self._line.say(_fitting(known), message.reply_queue)
                 self._tell("answered before", message, 0.0)
             else:
@@ -115,11 +118,6 @@ class JobCalls:
                 self._running.discard(job)
                 self._guard.notify_all()
 
-    def _known(self, job: str) -> Answered | None:
-        with self._guard:
-            ended = self._ended.get(job)
-        return ended or self._stored.find(job)
-
     def _called(self, message: JobMessage) -> Answered:
         allowed = self._allowed.vendors[message.vendor]
         with tempfile.TemporaryDirectory(prefix="qrspi-call-") as folder:
@@ -128,18 +126,14 @@ class JobCalls:
         if made.problem and made.problem.code == "transport-interrupted":
             # This worker is told to end at once: the job goes back to the broker.
             raise Refusal(made.problem)
-        if made.problem is None and isinstance(
-            replies.parse(made.reply, made.text.encode()), Reply
-        ):
+        reply = replies.parse(made.reply, made.text.encode())
+        if made.problem is None and isinstance(reply, Reply):
             self._stored.keep(made)
-        self._remember(made)
-        return made
-
-    def _remember(self, made: Answered) -> None:
         with self._guard:
             self._ended[made.job] = made
             while len(self._ended) > _REMEMBERED:
                 self._ended.popitem(last=False)
+        return made
 
     def _request(self, message: JobMessage, allowed: Allowed, folder: str) -> Request:
         named = allowed.means.named
@@ -168,10 +162,6 @@ class JobCalls:
             problem = problem._replace(message=self._wire.redacted(problem.message))
         kind, seconds = allowed.means.reply, round(answer.seconds, 3)
         return Answered(message.job, self._name, kind, text, seconds, problem)
-
-    def _failed(self, message: JobMessage, problem: Problem) -> Answered:
-        said = problem._replace(message=f"{problem.message} ({self._name})")
-        return Answered(message.job, self._name, "text", "", 0.0, said)
 
     def _answer(self, message: JobMessage, answer: Answered) -> None:
         answer = _fitting(answer)

@@ -27,7 +27,8 @@ def serve(concurrency: int, ready: Ready, log: Callable[[str], None]) -> int:
     from qrspi.world.worker import celery_worker
 
     name = f"{os.uname().nodename}-{os.getpid()}"
-    stored = StoredResults(_results_folder(os.environ))
+    state = own_files.folder(os.environ, "XDG_STATE_HOME", "~/.local/state")
+    stored = StoredResults(f"{state}/worker")
     stored.forget_old()
     providers = (one.means.provider for one in allowed.vendors.values())
     keys = tuple(provider.api_key_env for provider in providers if provider)
@@ -63,20 +64,10 @@ def _settings(environment: Mapping[str, str]) -> WorkerFile:
     file = f"{own_files.settings_folder(environment)}/{FILE}"
     document = accepted(own_files.toml(file, "bad-worker-file"))
     if document is None:
-        raise Refusal(_absent(file))
+        text = (
+            f"{file} is not there: it lists the vendors and models that this worker serves, and by "
+            "which programs and addresses"
+        )
+        expected, hint = "[commands.VENDOR] or [providers.VENDOR]", "qrspi worker --print-config"
+        raise Refusal(Problem("bad-worker-file", text, file, expected=expected, hint=hint))
     return accepted(worker_file.read(document, file))
-
-
-def _absent(file: str) -> Problem:
-    return Problem(
-        "bad-worker-file",
-        f"{file} is not there: it lists the vendors and models that this worker serves, and by "
-        "which programs and addresses",
-        file=file,
-        expected="[commands.VENDOR] or [providers.VENDOR]",
-        hint="qrspi worker --print-config",
-    )
-
-
-def _results_folder(environment: Mapping[str, str]) -> str:
-    return f"{own_files.folder(environment, 'XDG_STATE_HOME', '~/.local/state')}/worker"
