@@ -31,7 +31,6 @@ CONNECTIONS = {
     "web/server/serve.py": "nothing: it listens, on loopback alone",
     "world/agents/chat_completions.py": "the address and key of a permit",
     "world/agents/dispatch_context.py": "the clients that `chat_completions` uses",
-    "world/agents/exchange_deadline.py": "nothing: it shuts their connections down",
     "world/fleet/connection.py": "the broker of the user's own QRSPI_BROKER_URL",
     "world/worker/celery_worker.py": "the same; Celery opens what this module configures",
     "world/worker/serve.py": "nothing: it looks whether Celery is there",
