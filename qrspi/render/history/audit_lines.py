@@ -60,7 +60,8 @@ def _listed(files: tuple[Touched, ...]) -> str:
 
 def _who(line: Line) -> str:
     """The person who decided it. What follows by itself is the engine's, whoever called it."""
-    name = line.who.partition(" <")[0] or ("qrspi" if line.actor in ("cli", "web", "mcp") else line.actor)
+    engine = "qrspi" if line.actor in ("cli", "web", "mcp") else line.actor
+    name = line.who.partition(" <")[0] or engine
     most = dict(_COLUMNS)["WHO"]
     return name if len(name) <= most else f"{name[: most - 1]}…"
 
