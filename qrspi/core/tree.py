@@ -1,8 +1,5 @@
-"""A read-only view of one run's files. The disk is one; a dict in a test is another.
-
-A derivation takes a Tree and reads from it what it needs, so nothing is read twice or in vain.
-Paths are run-relative, with forward slashes.
-"""
+"""A read-only view of one run's files. The disk is one; a dict in a test is another. Paths are
+run-relative, with forward slashes."""
 
 from collections.abc import Mapping
 

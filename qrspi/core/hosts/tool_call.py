@@ -1,8 +1,5 @@
-"""What a host says before it calls a tool, as one record for all hosts.
-
-Claude Code and Codex have `tool_name` and `tool_input`, Copilot `toolName` and `toolArgs`. A
-Copilot that runs Claude Code's hooks uses Claude Code's names around its own arguments.
-"""
+"""What a host says before it calls a tool, as one record for all hosts. A Copilot that runs Claude
+Code's hooks uses Claude Code's names around its own arguments."""
 
 from __future__ import annotations
 

@@ -1,8 +1,5 @@
-"""How much of a tool call is read before it is refused unread.
-
-A host waits a few seconds for its hook, and lets the call pass when no answer comes. So the work is
-counted, in characters about, and ends long before that.
-"""
+"""How much of a tool call is read before it is refused unread, in characters about: a host waits a
+few seconds for its hook, and lets the call pass when no answer comes."""
 
 from __future__ import annotations
 

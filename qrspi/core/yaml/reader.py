@@ -1,8 +1,5 @@
-"""The one door to YAML: text in, one mapping of scalars, lists and mappings out, or a Problem.
-
-It has two readers. The flat one, below, reads in microseconds what it certainly understands, which
-is nearly every real file; ruamel.yaml reads the rest.
-"""
+"""The one door to YAML: text in, one mapping of scalars, lists and mappings out, or a Problem. The
+flat reader, below, takes microseconds for nearly every real file; ruamel.yaml reads the rest."""
 
 from __future__ import annotations
 

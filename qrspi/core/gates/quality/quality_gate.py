@@ -1,8 +1,5 @@
-"""Which tasks may be handed over: those with a PASS on record for their present text.
-
-Only line, hash and record decide here. The rubric is asked where tasks are checked, approved and
-started, since it also looks at the project.
-"""
+"""Which tasks may be handed over: those with a PASS on record for their present text. The rubric
+also looks at the project, so it is asked where tasks are checked, approved and started."""
 
 from __future__ import annotations
 
