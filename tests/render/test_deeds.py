@@ -14,7 +14,7 @@ HANDLERS = Path(qrspi.__file__).parent / "handlers"
 # Answered by the command that a person gave, which says it in its own words.
 BY_COMMAND = {
     *("adopt", "baseline", "checkpoint-knowledge", "checkpoint-review"),
-    *("dispositions", "frontmatter-set", "import", "quality", "task-clean"),
+    *("dispositions", "frontmatter-set", "import", "init", "quality", "task-clean"),
 }
 OURS = re.compile(r"assembl|cascad|choose-loop|scope.set|dispatch|backfill|settle-|draft-")
 
