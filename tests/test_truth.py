@@ -232,7 +232,6 @@ RESTS_ON = {
     "nothing: it says what is asked for, or what would be": (
         "The texts that agents are sent with.",
         "each approved by a person",
-        "to be committed on",
         "the axes it failed on before",
         "Who was sent: reviewer-quality",
         "Have them reviewed with",

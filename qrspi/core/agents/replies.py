@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 
 from qrspi.core.hints import Literal
 from qrspi.core.model import Code, Problem
 from qrspi.core.named_tuple import NamedTuple
-from qrspi.core.records.json_fields import Object, nested, string
+from qrspi.core.records.json_fields import Object, nested, parsed, string
 
 Kind = Literal["text", "claude-json", "codex-jsonl", "openai-chat-completions"]
 LIMIT = 8 * 1024 * 1024
@@ -81,7 +80,7 @@ def _claude(text: str) -> Reply | Problem:
 
 
 def _claude_events(text: str) -> list[Object] | Problem:
-    document = _json(text)
+    document = parsed(text)
     if isinstance(document, list):
         return [event for event in document if isinstance(event, dict)]
     if isinstance(document, dict):
@@ -164,7 +163,7 @@ def _codex_cost(text: str) -> Usage:
 
 
 def _chat(text: str) -> Reply | Problem:
-    body = _json(text)
+    body = parsed(text)
     if not isinstance(body, dict):
         return _failed("reply-not-json", "text that is not a JSON object", "a chat completion")
     if body.get("error"):
@@ -196,7 +195,7 @@ def _chat_usage(body: Object) -> Usage:
 
 
 def _chat_cost(text: str) -> Usage:
-    body = _json(text)
+    body = parsed(text)
     return _chat_usage(body) if isinstance(body, dict) else Usage()
 
 
@@ -217,17 +216,9 @@ _COSTS: dict[Kind, Callable[[str], Usage]] = {
 # JSON from elsewhere: it may have any shape.
 
 
-def _json(text: str) -> object:
-    """The document; None when it is not JSON, or too deep to be read."""
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-
-
 def _json_lines(text: str, program: str) -> list[Object] | Problem:
     lines = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
-    events = [(number, _json(line)) for number, line in lines]
+    events = [(number, parsed(line)) for number, line in lines]
     bad = next((number for number, event in events if not isinstance(event, dict)), None)
     if not lines:
         return _failed("reply-empty", "no text", "an answer")

@@ -10,7 +10,7 @@ from qrspi.core import filenames
 from qrspi.core.filenames import RoundPaths, parse_round_file, reasons_file
 from qrspi.core.findings import guard
 from qrspi.core.model import Problem, Round
-from qrspi.core.records.json_fields import string
+from qrspi.core.records.json_fields import string, table
 from qrspi.core.tree import Fault, Tree, content, entries
 
 _ABSENT = ("missing_output", "missing_sidecar")
@@ -61,16 +61,8 @@ def told(tree: Tree, paths: RoundPaths, agent: str) -> tuple[str, ...]:
     numbers = (name.number for name in own if name.kind == "reasons")
     for number in sorted(numbers, reverse=True):
         data = content(tree, f"{paths.directory}/{reasons_file(number)}")
-        lines = map(_line, data.splitlines())
+        lines = [table(line) or {} for line in data.splitlines()]
         about = tuple(string(line, "message") for line in lines if string(line, "agent") == agent)
         if about:
             return about
     return ()
-
-
-def _line(text: bytes) -> Mapping[str, object]:
-    try:
-        document = json.loads(text)
-    except (ValueError, RecursionError):
-        return {}
-    return document if isinstance(document, dict) else {}

@@ -13,6 +13,7 @@ from qrspi.core.fleet.job_message import LIMIT, TASK
 from qrspi.core.hints import cast, get_args
 from qrspi.core.model import Problem
 from qrspi.core.named_tuple import NamedTuple
+from qrspi.core.records.json_fields import table
 
 VERSION = 1
 _JOB = re.compile(r"[0-9a-f]{64}")
@@ -69,7 +70,7 @@ _STATES = {Started: "started", TakenBack: "taken-back", Answered: "answered"}
 def read(body: bytes, headers: Mapping[str, object]) -> Word | None:
     if "x-death" in headers:
         return _dead(headers)
-    said = _document(body)
+    said = (table(body) if len(body) <= LIMIT else None) or {}
     job, worker = said.get("job"), said.get("worker")
     if said.get("version") != VERSION or not (isinstance(job, str) and _JOB.fullmatch(job)):
         return None
@@ -83,14 +84,6 @@ def read(body: bytes, headers: Mapping[str, object]) -> Word | None:
         case "answered":
             return _answered(job, worker, said)
     return None
-
-
-def _document(body: bytes) -> Mapping[str, object]:
-    try:
-        document = json.loads(body) if len(body) <= LIMIT else None
-    except (ValueError, RecursionError):
-        return {}
-    return document if isinstance(document, dict) else {}
 
 
 def _answered(job: str, worker: str, said: Mapping[str, object]) -> Answered | None:

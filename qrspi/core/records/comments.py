@@ -14,6 +14,7 @@ from qrspi.core.model import Problem
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import STEPS
 from qrspi.core.records import step_text
+from qrspi.core.records.json_fields import table
 from qrspi.core.tree import Fault, Tree
 
 FILE = "feedback/comments.jsonl"
@@ -119,13 +120,8 @@ def read(tree: Tree) -> tuple[Comment, ...] | Problem:
 
 
 def _take(line: bytes, found: dict[str, Comment]) -> bool:
-    import json
-
-    try:
-        document = json.loads(line)
-    except (ValueError, RecursionError):
-        return False
-    if not isinstance(document, dict) or not isinstance(document.get("id"), str):
+    document = table(line)
+    if document is None or not isinstance(document.get("id"), str):
         return False
     if not all(_is_line(document.get(key, "")) for key in ("who", "when")):
         return False

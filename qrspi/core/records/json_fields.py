@@ -10,6 +10,21 @@ Object = Mapping[str, Any]
 T = TypeVar("T")
 
 
+def parsed(text: str | bytes) -> Any:
+    """The document; None when it is not JSON, or too deep to be read."""
+    import json  # 2 ms of a cold start, which a run without records need not pay
+
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def table(text: str | bytes) -> dict[str, Any] | None:
+    document = parsed(text)
+    return document if isinstance(document, dict) else None
+
+
 def string(holder: Object, key: str) -> str:
     value = holder.get(key)
     return value if isinstance(value, str) else ""

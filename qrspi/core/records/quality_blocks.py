@@ -3,10 +3,8 @@ block is part of the text, whoever wrote it."""
 
 from __future__ import annotations
 
-import json
-
 from qrspi.core.digest import sha256
-from qrspi.core.records.json_fields import string
+from qrspi.core.records.json_fields import string, table
 from qrspi.core.text import findings_block
 from qrspi.core.tree import Tree, content
 
@@ -26,13 +24,6 @@ def without_own(tree: Tree, data: bytes) -> bytes:
 
 
 def _on_record(tree: Tree) -> frozenset[str]:
-    lines = content(tree, FILE, LIMIT).split(b"\n")
-    return frozenset(found for line in lines if (found := _block(line)))
-
-
-def _block(line: bytes) -> str:
-    try:
-        document = json.loads(line or b"{}")
-    except (ValueError, RecursionError):
-        return ""
-    return string(document, "block_sha256") if isinstance(document, dict) else ""
+    lines = (line for line in content(tree, FILE, LIMIT).split(b"\n") if line)
+    blocks = (string(table(line) or {}, "block_sha256") for line in lines)
+    return frozenset(filter(None, blocks))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 
 from qrspi.core.filenames import MANIFEST
@@ -132,6 +131,7 @@ def _answers(tree: Tree, verified: str) -> tuple[Problem, ...]:
         return ()
     folder = verified.removesuffix(_VERIFIED)
     names = [entry.name for entry in entries(tree, folder)]
+
     stems = (found.decode(errors="replace") for found in re.findall(_NAMED, data))
     gone = [f"{stem}.yml" if stem.endswith(".score") else f"{stem}.md" for stem in stems]
     return tuple(

@@ -7,8 +7,6 @@ its rounds from 01 again, and by the number of the step's records, since clocks 
 
 from __future__ import annotations
 
-import json
-
 from qrspi.core import reviewers
 from qrspi.core.digest import sha256
 from qrspi.core.hints import Any
@@ -16,7 +14,7 @@ from qrspi.core.model import Problem
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import subject_of
 from qrspi.core.records import approvals
-from qrspi.core.records.json_fields import items, whole
+from qrspi.core.records.json_fields import items, table, whole
 from qrspi.core.rounds import loop as loops
 from qrspi.core.rounds.loop import Loop
 from qrspi.core.steps import after_round
@@ -74,11 +72,8 @@ def read(content: bytes | Fault) -> tuple[CascadeEntry, ...] | Problem:
 
 
 def _line(line: bytes) -> CascadeEntry | None:
-    try:
-        document = json.loads(line)
-    except (ValueError, RecursionError):
-        return None
-    if not isinstance(document, dict) or document.get("event") != EVENT:
+    document = table(line)
+    if document is None or document.get("event") != EVENT:
         return None
     texts = {key: document.get(key, "") for key in _TEXTS}
     number = document.get("trigger_round")

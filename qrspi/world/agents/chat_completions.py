@@ -15,6 +15,7 @@ from qrspi.core.config.vendors import Provider
 from qrspi.core.hints import TYPE_CHECKING, Any, Self
 from qrspi.core.model import Code, Problem
 from qrspi.core.named_tuple import NamedTuple
+from qrspi.core.records.json_fields import table
 from qrspi.world.agents.dispatch_context import DispatchContext
 from qrspi.world.agents.request import Answer, ReplyBuffer, Request
 
@@ -295,11 +296,7 @@ def _words(response: Response) -> str:
 
 
 def _message(text: str) -> str:
-    try:
-        document = json.loads(text)
-    except (ValueError, RecursionError):
-        return ""
-    error = document.get("error") if isinstance(document, dict) else None
+    error = (table(text) or {}).get("error")
     said = error.get("message") if isinstance(error, dict) else error
     return said if isinstance(said, str) else ""
 

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from qrspi.core.hints import Any
 from qrspi.core.model import Problem
 from qrspi.core.named_tuple import NamedTuple
+from qrspi.core.records.json_fields import parsed, table
 from qrspi.core.tree import Fault
 from qrspi.world.files import atomic_write
 from qrspi.world.files.run_tree import DiskTree, closing
@@ -46,7 +47,7 @@ def append(
             raise OSError(errno.EMLINK, "it has a second name elsewhere (a hard link)")
         size = found.st_size
         torn = _torn(fd, size)
-        if torn and _is_entry(torn):
+        if table(torn) is not None:
             _add(fd, size, b"\n" + lines, sync)
             return ()
         aside = _put_aside(directory, name, torn) if torn else ""
@@ -66,7 +67,7 @@ def settle(directory: int, name: str) -> None:
     """Complete an entry that a killed command added: it gets its newline and is synced."""
     with closing(atomic_write.open_regular(directory, name, os.O_RDWR | os.O_APPEND)) as fd:
         torn = _torn(fd, os.fstat(fd).st_size)
-        if torn and _is_entry(torn):
+        if table(torn) is not None:
             atomic_write.write_all(fd, b"\n")
         os.fsync(fd)
     atomic_write.sync(directory)
@@ -109,13 +110,6 @@ def _torn(fd: int, size: int) -> bytes:
     if len(last) >= LINE_LIMIT:
         raise OSError(errno.EFBIG, f"its last line is longer than {LINE_LIMIT} bytes")
     return last
-
-
-def _is_entry(line: bytes) -> bool:
-    try:
-        return isinstance(json.loads(line), dict)
-    except (ValueError, RecursionError):
-        return False
 
 
 def _put_aside(directory: int, name: str, torn: bytes) -> str:
@@ -177,10 +171,7 @@ def _plain(line: bytes) -> Any:
     """A line as `encode` writes it, which is nearly every line."""
     if not (line.startswith(b"{") and line.endswith(b"}\n") and line.isascii()):
         return None
-    try:
-        return json.loads(line)
-    except (ValueError, RecursionError):
-        return None
+    return parsed(line)
 
 
 def _record(line: bytes) -> dict[str, Any] | None:

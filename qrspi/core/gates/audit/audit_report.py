@@ -12,6 +12,7 @@ from qrspi.core.model import Code, Next, Problem
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import subject_of
 from qrspi.core.records import step_text
+from qrspi.core.records.json_fields import table
 from qrspi.core.tree import Fault, Tree
 
 FILE = "reviews/plan/audit-report.json"
@@ -111,13 +112,7 @@ def lines(review: Document) -> list[str]:
 
 
 def load(data: bytes | Fault) -> Document | None:
-    if isinstance(data, Fault):
-        return None
-    try:
-        found = json.loads(data)
-    except (ValueError, RecursionError):
-        return None
-    return found if isinstance(found, dict) else None
+    return None if isinstance(data, Fault) else table(data)
 
 
 def same(one: Document, data: bytes | Fault) -> bool:

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from qrspi.core.hints import Any, Literal, get_args
 from qrspi.core.model import Problem
 from qrspi.core.named_tuple import NamedTuple
+from qrspi.core.records.json_fields import table
 from qrspi.core.records.quality_blocks import FILE, LIMIT
 from qrspi.core.tree import Fault, Tree
 
@@ -82,11 +83,8 @@ _TEXTS = ("task", "when", "hash", "line", "reply_sha256", "block_sha256", "who")
 
 
 def _record(line: bytes) -> QualityRecord | None:
-    try:
-        document = json.loads(line)
-    except (ValueError, RecursionError):
-        return None
-    if not isinstance(document, dict):
+    document = table(line)
+    if document is None:
         return None
     texts: dict[str, Any] = {key: document.get(key, "") for key in _TEXTS}
     event: Any = document.get("event")
