@@ -8,12 +8,11 @@ Neither is anything that could not be read: the disk may work next time although
 changed.
 
 Entries lie with the user's own files and never in a project, where an agent could write any state
-for any run.
+for any run. Each is a line of its own, which is parsed by the process that looks at the run.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import stat
@@ -26,6 +25,7 @@ from typing import Any
 import qrspi
 from qrspi.core.derivation import state_json
 from qrspi.core.derivation.derive import derive
+from qrspi.core.digest import sha256
 from qrspi.core.model import RunState
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.recording_tree import RecordingTree, Seen
@@ -49,47 +49,56 @@ class Entry(NamedTuple):
 
 
 class StateCache:
-    """For one folder of runs. `find` and `keep`, then `save` once."""
+    """For one folder of runs. `find` or `entry`, then `keep` for each run, then `save` once."""
 
     def __init__(self, runs_dir: str, *, in_git: bool, now: int) -> None:
         self._file = file(runs_dir)
         self._now = now
         self._key = [qrspi.__version__, _code(), in_git, os.geteuid(), *sorted(os.getgroups())]
         self._old = _load(self._file, self._key)
-        self._new: dict[str, Entry] = {}
+        self._new: dict[str, str] = {}
 
     def find(self, run: RunDir, *, steps: bool) -> RunState | None:
-        entry = self._old.get(run.name)
-        if entry is None or (steps and not entry.steps) or not _is_unchanged(run.path, entry):
+        try:
+            entry = Entry(*json.loads(self._old[json.dumps(run.name)]))
+        except (KeyError, ValueError, TypeError, RecursionError):
             return None
-        state = state_json.load(entry.state, steps=steps)
-        if state:
-            self._new[run.name] = entry
-        return state
+        if (steps and not entry.steps) or not _is_unchanged(run.path, entry):
+            return None
+        return state_json.load(entry.state, steps=steps)
 
-    def entry(self, run: RunDir, state: RunState, seen: Iterable[Seen], *, steps: bool) -> Entry:
-        """Without files where the state may not be kept."""
+    def entry(
+        self, run: RunDir, state: RunState, seen: Iterable[Seen], *, steps: bool
+    ) -> str | None:
+        """None where the state may not be kept."""
         looked_at = tuple(seen)
-        unkept = Entry(steps, [], [], state)
         if any(one.found == "unreadable" for one in looked_at):
-            return unkept
+            return None
         said = {path: kernel(f"{run.path}/{path}") for path in _with_folders(looked_at)}
         there: list[list[Any]] = [[path, *what[1:]] for path, what in said.items() if what]
-        if any(one[-1] >= self._now - SETTLED for one in there):
-            return unkept
-        return Entry(steps, there, [path for path, what in said.items() if what is None], state)
+        if not there or any(one[-1] >= self._now - SETTLED for one in there):
+            return None
+        absent = [path for path, what in said.items() if what is None]
+        return json.dumps(Entry(steps, there, absent, state))
 
-    def keep(self, run: RunDir, entry: Entry) -> None:
-        if entry.there:
-            self._new[run.name] = entry
+    def keep(self, run: RunDir, entry: str | None) -> None:
+        """What it had where the entry is empty."""
+        name = json.dumps(run.name)
+        if entry is not None:
+            self._new[name] = entry or self._old[name]
 
     def save(self) -> None:
         """If it cannot be written, as on a read-only disk, the next `status` derives again."""
         if self._new == self._old:
             return
-        document = {"key": self._key, "runs": self._new}
+        lines = [json.dumps(self._key), *map("\t".join, self._new.items())]
         with suppress(OSError, ValueError):
-            _write(self._file, json.dumps(document).encode("ascii"))
+            _write(self._file, "\n".join(lines).encode("ascii"))
+
+
+class Look(NamedTuple):
+    state: Any  # as JSON, where a child has looked
+    kept: str | None  # for `StateCache.keep`
 
 
 def states(
@@ -100,31 +109,32 @@ def states(
     steps: bool,
     telling: Callable[[Sequence[RunDir]], Iterable[RunDir]] = iter,
 ) -> list[RunState]:
-    """In the order of the runs, without their paths. `telling` counts those that are read."""
+    """In the order of the runs, without their paths. `telling` counts them."""
     cache = None
     if is_on(runs_dir):
         cache = StateCache(runs_dir, in_git=in_git, now=time.time_ns())
-    found = {run: cache.find(run, steps=steps) if cache else None for run in runs}
-    changed = [run for run, state in found.items() if state is None]
     look = partial(_look, cache, in_git=in_git, steps=steps)
-    for run, values in zip(changed, forked_work.each(look, changed, telling(changed)), strict=True):
-        entry = Entry(*values)
-        is_ours = isinstance(entry.state, RunState)  # and was not read by a child
-        found[run] = entry.state if is_ours else state_json.load(entry.state)
-        if cache:
-            cache.keep(run, entry)
+    found = [Look(*values) for values in forked_work.each(look, runs, telling(runs))]
     if cache:
+        for run, one in zip(runs, found, strict=True):
+            cache.keep(run, one.kept)
         cache.save()
-    return [state for state in found.values() if state]
+    states = (
+        one.state if isinstance(one.state, RunState) else state_json.load(one.state)
+        for one in found
+    )
+    return [state for state in states if state]
 
 
-def _look(cache: StateCache | None, run: RunDir, *, in_git: bool, steps: bool) -> Entry:
+def _look(cache: StateCache | None, run: RunDir, *, in_git: bool, steps: bool) -> Look:
+    if cache and (state := cache.find(run, steps=steps)):
+        return Look(state, "")
     tree = CommittedTree(run.path, in_git, glance=True)
     if cache is None:
-        return Entry(steps, [], [], derive(tree, thorough=False, steps=steps))
+        return Look(derive(tree, thorough=False, steps=steps), None)
     recording = RecordingTree(tree)
     state = derive(recording, thorough=False, steps=steps)
-    return cache.entry(run, state, recording.seen, steps=steps)
+    return Look(state, cache.entry(run, state, recording.seen, steps=steps))
 
 
 def is_on(runs_dir: str) -> bool:
@@ -191,11 +201,12 @@ def file(runs_dir: str) -> str:
     """A relative XDG_CACHE_HOME is ignored, as its specification says."""
     said = os.environ.get("XDG_CACHE_HOME", "")
     home = said if said.startswith("/") else os.path.expanduser("~/.cache")
-    name = hashlib.sha256(os.fsencode(os.path.realpath(runs_dir))).hexdigest()
+    name = sha256(os.fsencode(os.path.realpath(runs_dir))).hexdigest()
     return f"{home.rstrip('/')}/qrspi/states/{name}.json"
 
 
-def _load(path: str, key: list[Any]) -> dict[str, Entry]:
+def _load(path: str, key: list[Any]) -> dict[str, str]:
+    """The entries by name, each still as it was written."""
     folder, _, name = path.rpartition("/")
     if not (_is_only_ours(folder) and _is_only_ours(path)):
         return {}
@@ -203,11 +214,11 @@ def _load(path: str, key: list[Any]) -> dict[str, Entry]:
     if isinstance(content, Fault):
         return {}
     try:
-        document = json.loads(content)
-        if document["key"] != key:
+        first, *lines = content.decode("ascii").split("\n")
+        if json.loads(first) != key:
             return {}
-        return {name: Entry(*entry) for name, entry in document["runs"].items()}
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        return {name: entry for name, _, entry in (line.partition("\t") for line in lines)}
+    except (ValueError, RecursionError):
         return {}
 
 
