@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache
 from types import UnionType
-from typing import Any, get_args, get_origin
 
+from qrspi.core.hints import Any
 from qrspi.core.model import RunState
 
 Build = Callable[[Any], Any]
@@ -31,11 +31,11 @@ def _builder(kind: Any) -> Build | None:
     """What builds a value of this type from JSON's; None when JSON's own value will do."""
     if hasattr(kind, "_fields"):
         return _record(kind)
-    if get_origin(kind) is tuple:
-        inner = _builder(get_args(kind)[0])
+    if getattr(kind, "__origin__", None) is tuple:
+        inner = _builder(kind.__args__[0])
         return (lambda items: tuple(map(inner, items))) if inner else tuple
-    if get_origin(kind) is UnionType:  # a record, or None
-        either = _builder(get_args(kind)[0])
+    if isinstance(kind, UnionType):  # a record, or None
+        either = _builder(kind.__args__[0])
         return (lambda item: None if item is None else either(item)) if either else None
     return None
 
