@@ -128,10 +128,10 @@ def rehearse(workspace: Workspace, options: Options, path: str = "") -> Outcome:
     """What `advance` would do, as far as it can be foreseen, with the present state."""
     from qrspi.world.runs.dry_run import DryRunWorkspace
 
-    options = options._replace(dry_run=True)
+    options = options._replace(dry_run=True, thorough=False)
     performed: list[Performed] = []
     with DryRunWorkspace(workspace.path).locked() as stage:
-        surveyed = _decidable(survey(stage, path))
+        surveyed = _surveyed(stage, Snapshot(stage), options, path)
         state = surveyed.state
         while action := due(stage, surveyed, options):
             turn, job = action

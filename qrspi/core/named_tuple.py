@@ -49,6 +49,7 @@ if not TYPE_CHECKING:
     class _Defined(type):
         def __new__(meta, name: str, bases: tuple[type, ...], body: dict[str, Any]) -> type:
             if bases == (NamedTuple,):
+                bases = (_Tuple,)  # Python looks for some ninety names in each base of each class
                 body |= _named(body)
             return type.__new__(meta, name, bases, {"__slots__": (), **body})
 

@@ -26,8 +26,8 @@ _ALIKE = 0.75
 # and how much of it is compared.
 _NEAR = 20
 _COMPARED = 160
-_ID = re.compile(r"c[1-9][0-9]{0,5}", re.ASCII)
-_LINE = re.compile(r"[^\x00-\x1f\x7f]*")
+_ID = r"c[1-9][0-9]{0,5}"
+_LINE = r"[^\x00-\x1f\x7f]*"
 
 # changed: the lines no longer exist; the place is where they were.
 Place = Literal["same", "moved", "changed", "gone"]
@@ -135,7 +135,7 @@ def _take(line: bytes, found: dict[str, Comment]) -> bool:
 def _is_line(value: object) -> bool:
     """These stand in the head of a comment, where a second line would look like a field of its
     own."""
-    return isinstance(value, str) and _LINE.fullmatch(value) is not None
+    return isinstance(value, str) and re.fullmatch(_LINE, value) is not None
 
 
 def _comment(document: dict[str, Any], found: dict[str, Comment]) -> bool:
@@ -145,7 +145,7 @@ def _comment(document: dict[str, Any], found: dict[str, Comment]) -> bool:
         return False
     if type(start) is not int or type(end) is not int or not 0 < start <= end:
         return False
-    if not (_ID.fullmatch(document["id"]) and step_of(texts["file"])):
+    if not (re.fullmatch(_ID, document["id"]) and step_of(texts["file"])):
         return False
     if len(texts["lines"]) > QUOTED:
         return False

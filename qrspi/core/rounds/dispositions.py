@@ -19,7 +19,7 @@ _LISTED = 20
 SECTION = "Sub-Threshold Observations"
 _TEXTS = ("summary", "defect_class")
 _NUMBERS = ("representative_score", "threshold")
-_OPENING = re.compile(r"^(```+|~~~+)[ \t]*(?:ya?ml)?[ \t]*\n", re.MULTILINE)
+_OPENING = r"(?m)^(```+|~~~+)[ \t]*(?:ya?ml)?[ \t]*\n"
 
 
 def nothing_applied(number: int, skipped: Mapping[str, Record | None]) -> bytes:
@@ -78,7 +78,7 @@ def _too_long(lines: list[str], where: str, file: str) -> Iterator[Problem]:
 
 def _fenced(text: str) -> tuple[int, str] | None:
     """How many lines come before the content of the first fenced block, and the content."""
-    opening = _OPENING.search(text)
+    opening = re.search(_OPENING, text)
     closing = opening and re.compile(rf"^{opening[1]}[ \t]*$", re.MULTILINE).search(
         text, opening.end()
     )

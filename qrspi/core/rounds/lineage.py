@@ -305,10 +305,8 @@ def _course(defects: Iterable[_Defect], before: int, now: int) -> Course:
 
 # How similar two messages are, by the words that carry their meaning
 
-_WORD = re.compile(r"[^\W_]+")
-_LINE_NUMBERS = re.compile(
-    r"\blines?\s+[0-9]+(?:\s*(?:-|–|to)\s*[0-9]+)?|\bl[0-9]+(?:-l?[0-9]+)?\b|(?<=\w):[0-9]+(?:-[0-9]+)?"
-)
+_WORD = r"[^\W_]+"
+_LINE_NUMBERS = r"\blines?\s+[0-9]+(?:\s*(?:-|–|to)\s*[0-9]+)?|\bl[0-9]+(?:-l?[0-9]+)?\b|(?<=\w):[0-9]+(?:-[0-9]+)?"
 _STEM = 5  # `contradicts` and `contradiction` are one word
 
 _FILLERS = """a about after again all also although an and any are as at be been being both but by
@@ -326,8 +324,8 @@ _SAYS_LITTLE = frozenset((_FILLERS + " " + _SPEECH).split())
 
 
 def words_of(message: str) -> frozenset[str]:
-    text = _LINE_NUMBERS.sub(" ", message.lower())
-    words = _WORD.findall(text)
+    text = re.sub(_LINE_NUMBERS, " ", message.lower())
+    words = re.findall(_WORD, text)
     telling = frozenset(word[:_STEM] for word in words if word not in _SAYS_LITTLE)
     return telling or frozenset(words)
 

@@ -56,11 +56,11 @@ def read(data: bytes) -> Sections:
 # Deeper nesting is read as text, since each level is checked again for every line.
 _DEPTH = 32
 _QUOTE = 0  # a container is the columns its lines must be indented by; a block quote has none
-_TEXT = re.compile(r" {0,3}[A-Za-z]")
-_ATX = re.compile(r"(#{1,6})(?:[ \t]+(.*)|$)")
+_TEXT = r" {0,3}[A-Za-z]"
+_ATX = r"(#{1,6})(?:[ \t]+(.*)|$)"
 _SETEXT = r"(=+|-+)[ \t]*$"
-_FENCE = re.compile(r"(`{3,})[^`]*$|(~{3,})")
-_MARKER = re.compile(r"(?:[-+*]|([0-9]{1,9})[.)])(?= |$)")
+_FENCE = r"(`{3,})[^`]*$|(~{3,})"
+_MARKER = r"(?:[-+*]|([0-9]{1,9})[.)])(?= |$)"
 _DEFINITION = (
     r" {0,3}\[(?=[^\]]*\S)(?:[^\[\]\\]|\\.)++\]:[ \t]*+(?:<[^<>]*>|(?!<)\S+)"
     r"""(?:[ \t]+(?:"(?:[^"\\]|\\.)*+"|'(?:[^'\\]|\\.)*+'|\((?:[^()\\]|\\.)*+\)))?[ \t]*+$"""
@@ -106,7 +106,7 @@ class _Scanner:
 
     def feed(self, line: str) -> None:
         self.at += 1
-        if not self.containers and self.leaf in ("none", "text") and _TEXT.match(line):
+        if not self.containers and self.leaf in ("none", "text") and re.match(_TEXT, line):
             self._text(line)
             return
         # Tab stops are columns of the line, so expanding first loses nothing.
@@ -191,11 +191,11 @@ class _Scanner:
         if _indent(rest) > 3:
             # Code, unless a paragraph is open, which then continues.
             return self.leaf != "text" and self._close(depth)
-        if atx := _ATX.match(text if depth else line.strip(" \t")):
+        if atx := re.match(_ATX, text if depth else line.strip(" \t")):
             if not depth and len(atx[1]) == 2:
                 self.found.append((self.at, _without_closing(atx[2] or "")))
             return self._close(depth)
-        if fence := _FENCE.match(text):
+        if fence := re.match(_FENCE, text):
             self.fence = fence[1] or fence[2]
             return self._close(depth, "fence")
         if end := _html_start(text, self.leaf == "text"):
@@ -231,7 +231,7 @@ def _quoted(rest: str) -> str | None:
 def _item(rest: str, interrupts: bool) -> tuple[str, int] | None:
     """A list item's first line without its marker, and how far its lines are indented."""
     text = rest.lstrip(" ")
-    marker = _MARKER.match(text)
+    marker = re.match(_MARKER, text)
     if not marker or len(rest) - len(text) > 3 or _is_rule(text):
         return None
     inner = text[marker.end() :]

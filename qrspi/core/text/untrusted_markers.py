@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import binascii
 import re
 import unicodedata
 from collections.abc import Iterable
@@ -25,7 +24,7 @@ _START = rb"<<<(UNTRUSTED-[A-Z]+(?:-[A-Z]+)*)-START id=([A-Za-z0-9._/-]+)( encod
 def wrap(data: bytes, name: str, family: Family = "UNTRUSTED-ARTIFACT") -> bytes:
     """The bytes between markers on lines of their own; `unwrap` gives them back exactly."""
     encoded = _must_encode(data)
-    content = binascii.b2a_base64(data, newline=False) if encoded else data
+    content = _base64(data) if encoded else data
     start, end = _markers(marker_id(name, content), family, encoded)
     return b"".join((start.encode(), b"\n", content, b"\n", end.encode(), b"\n"))
 
@@ -49,7 +48,7 @@ def _must_encode(data: bytes) -> bool:
 def wrap_inline(text: str, name: str, family: Family) -> str:
     """The same within one line, where even a line break could escape."""
     encoded = has_marker(text) or len(text.splitlines()) > 1 or text.endswith(_LINE_ENDS)
-    content = binascii.b2a_base64(text.encode(), newline=False).decode() if encoded else text
+    content = _base64(text.encode()).decode() if encoded else text
     start, end = _markers(marker_id(name, content.encode()), family, encoded)
     return f"{start}{content}{end}"
 
@@ -141,13 +140,21 @@ def _markers(id: str, family: Family, encoded: bool) -> tuple[str, str]:
     return f"<<<{family}-START id={id}{encoding}>>>", f"<<<{family}-END id={id}>>>"
 
 
+def _base64(data: bytes) -> bytes:
+    import binascii  # a library of its own, and nearly all content is text
+
+    return binascii.b2a_base64(data, newline=False)
+
+
 def _decoded(content: bytes) -> bytes | Problem:
+    import binascii
+
     try:
         decoded = binascii.a2b_base64(content, strict_mode=True)
     except binascii.Error:
         return _malformed("content that is not base64", "padded base64 in one line")
     # The decoder tolerates stray low bits and inner padding: two texts could mean the same bytes.
-    if binascii.b2a_base64(decoded, newline=False) != content:
+    if _base64(decoded) != content:
         return _malformed("content that is not base64", "padded base64 in one line")
     return decoded
 
