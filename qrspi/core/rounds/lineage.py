@@ -306,7 +306,10 @@ def _course(defects: Iterable[_Defect], before: int, now: int) -> Course:
 # How similar two messages are, by the words that carry their meaning
 
 _WORD = r"[^\W_]+"
-_LINE_NUMBERS = r"\blines?\s+[0-9]+(?:\s*(?:-|–|to)\s*[0-9]+)?|\bl[0-9]+(?:-l?[0-9]+)?\b|(?<=\w):[0-9]+(?:-[0-9]+)?"
+_LINE_NUMBERS = (
+    r"\blines?\s+[0-9]+(?:\s*(?:-|–|to)\s*[0-9]+)?|\bl[0-9]+(?:-l?[0-9]+)?\b"
+    r"|(?<=\w):[0-9]+(?:-[0-9]+)?"
+)
 _STEM = 5  # `contradicts` and `contradiction` are one word
 
 _FILLERS = """a about after again all also although an and any are as at be been being both but by
