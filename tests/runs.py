@@ -16,6 +16,7 @@ from qrspi.core.rounds.manifest import Manifest
 from qrspi.core.tree import MemoryTree
 
 RUN = "2026-05-17-user-auth"
+ASKED = "verifier_enabled: true; later_rounds: all"  # by `config` below
 ON_FULL = approvals.route_text("full", ROUTES["full"])
 ON_QUICK = approvals.route_text("quick", ROUTES["quick"])
 

@@ -51,6 +51,7 @@ Code: TypeAlias = Literal[
     "record-gone",
     "rm-failed",
     "route-changed",
+    "settings-changed",
     "symlink",
     "too-large",
     "torn-line",

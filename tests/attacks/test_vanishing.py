@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests import runs, scenes
+from tests import quick, runs, scenes
 from tests.attacks.arena import Arena
 from tests.attacks.trial import attack
 
@@ -177,3 +177,100 @@ def test_steps(arena: Arena, way: dict[str, str]) -> None:
     (run / "config.md").write_text(text)
     said = arena.qrspi("status").flat
     assert "route" in said or "pipeline" in said.replace("(quick pipeline", ""), said
+
+
+STRICT = {
+    "second_reviewer": "true",
+    "evidence": "dispatched",
+    "approvals": "recorded",
+    "guard": "strict",
+    "review_depth": "deep",
+    "review_mode": "loop",
+    "visual_fidelity_required": "true",
+    "scope_tagger_enabled": "false",
+    "extra_reviewers": "{questions: [perf-claude]}",
+    "gates": "{audit: on, quality: live, test_command: make test}",
+    "validators": "{citation_density_floor: 0.5}",
+}
+
+
+def strict(root: Path) -> Path:
+    """A quick run whose questions are reviewed, and in which a person wants to see every step."""
+    return quick.make(root, "questions", git=True, **STRICT)
+
+
+def lower(**fields: str) -> Change:
+    def change(run: Path) -> None:
+        text = (run / "config.md").read_text()
+        for key, value in fields.items():
+            old = next(line for line in text.splitlines() if line.startswith(f"{key}:"))
+            text = text.replace(old, value and f"{key}: {value}")
+        (run / "config.md").write_text(text)
+
+    return change
+
+
+@attack(
+    "an agent",
+    "fewer look at it, or less counts, because config.md was changed by hand",
+    {
+        "one reviewer of a kind": lower(second_reviewer="false"),
+        "any answer": lower(evidence="any"),
+        "no answer is scored": lower(verifier_enabled="false"),
+        "approvals without a record": lower(approvals="marker"),
+        "nobody is asked": lower(cascade="on"),
+        "nobody is asked, as nobody said so": lower(cascade=""),
+        "odd files pass": lower(guard="tolerant"),
+        "fewer for each task": lower(review_depth="quick"),
+        "once for each task": lower(review_mode="single"),
+        "later rounds see less": lower(scope_tagger_enabled="true"),
+        "no pictures": lower(visual_fidelity_required="false"),
+        "nobody of one's own": lower(extra_reviewers=""),
+        "another of one's own": lower(extra_reviewers="{questions: [kind-claude]}"),
+        "no audit": lower(gates="{quality: live, test_command: make test}"),
+        "no gates": lower(gates=""),
+        "other tests": lower(gates="{audit: on, quality: live, test_command: 'true'}"),
+        "fewer citations": lower(validators="{citation_density_floor: 0}"),
+    },
+)
+def test_settings(arena: Arena, way: Change) -> None:
+    run = arena.scene(strict)
+    assert arena.qrspi("config", "set", "cascade", "off", "verifier_enabled", "true").code == 0
+    way(run)
+    for look in ("status", "doctor", "verify"):
+        said = arena.qrspi(look).flat
+        assert "is no longer" in said and "and no command did that since" in said, (look, said)
+
+
+def questions(root: Path) -> Path:
+    return quick.make(root, "questions", git=True)
+
+
+@attack(
+    "an agent",
+    "a step approves itself once config.md asks for less by hand",
+    {
+        "nobody is asked": ("cascade", "off", "on"),
+        "one reviewer of a kind": ("second_reviewer", "true", "false"),
+        "any answer": ("evidence", "dispatched", "any"),
+        "odd files pass": ("guard", "strict", "tolerant"),
+        "nobody of one's own": ("extra_reviewers", "{questions: [perf-claude]}", "{}"),
+        "no answer is scored": ("verifier_enabled", "true", "false"),
+    },
+)
+def test_lowered_and_clean(arena: Arena, way: tuple[str, str, str]) -> None:
+    run = arena.scene(questions)
+    field, strictly, less = way
+    if field == "verifier_enabled":  # as it is already
+        assert arena.qrspi("config", "set", "evidence", "dispatched").code == 0
+        assert arena.qrspi("config", "set", "evidence", "any").code == 0
+    else:
+        assert arena.qrspi("config", "set", field, strictly).code == 0
+    lower(**{field: less})(run)
+    arena.qrspi("next")
+    quick.say_clean(run, "questions")
+    arena.qrspi("next")
+    assert "status: approved" not in (run / "questions.md").read_text()
+    asked = arena.qrspi("status", "--json").json["runs"][0]["next"]
+    assert (asked["action"], asked["who"]) == ("approve", "human")
+    assert f"{field}" in asked["summary"] and "is no longer" in asked["summary"]

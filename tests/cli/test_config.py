@@ -387,3 +387,17 @@ def test_a_route_by_hand_is_told_until_a_command_confirms_it(run: Path, qrspi: C
     )
     assert qrspi("route", "set", runs.RUN, "quick").code == 0
     assert [line for line in qrspi("status").out.splitlines() if "route" in line] == []
+
+
+@pytest.mark.rule("SEC-22")
+def test_a_lowering_by_hand_is_told_until_a_command_confirms_it(run: Path, qrspi: Call) -> None:
+    assert qrspi("config", "set", "second_reviewer", "true", "evidence", "dispatched").code == 0
+    strict = config(run)
+    lower = strict.replace("second_reviewer: true", "second_reviewer: false")
+    (run / "config.md").write_text(lower.replace("evidence: dispatched", "evidence: any"))
+    for left, less in ((["second_reviewer", "evidence"], "any"), (["second_reviewer"], "false")):
+        (warned,) = (line for line in qrspi("status").out.splitlines() if "no longer" in line)
+        assert [f"{one} is no longer" in warned for one in left] == [True] * len(left)
+        assert warned.count("no longer") == len(left)
+        assert qrspi("config", "set", runs.RUN, left[-1], less).code == 0
+    assert "no longer" not in qrspi("status").out

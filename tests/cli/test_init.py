@@ -39,6 +39,7 @@ def test_a_run_is_a_folder_with_a_config_and_a_draft_of_goals(project: Path, qrs
 Made docs/qrspi/2026-05-17-user-auth (quick pipeline, 6 steps):
   config.md
   goals.md
+  approvals.jsonl
   in no git repository: nothing is committed, and tasks need one
 
 Clean questions, research and plan are approved without you; `cascade: off` in \
@@ -50,7 +51,8 @@ Next: Write goals.md, then run `qrspi next 2026-05-17-user-auth`. \
         ALONE,
     )
     made = listing(project / "docs/qrspi/2026-05-17-user-auth")
-    assert sorted(name for name in made if name[0] != ".") == ["config.md", "goals.md"]
+    names = sorted(name for name in made if name[0] != ".")
+    assert names == ["approvals.jsonl", "config.md", "goals.md"]
     assert validate(read(made["config.md"])) == ((), ())
     assert made["goals.md"].startswith(b"---\nstatus: draft\n---\n")
 
@@ -76,7 +78,7 @@ def test_a_dry_run_says_what_would_be_made(project: Path, qrspi: Call, words: li
     name = {"user-auth": "user-auth", "Sign people in": "sign-people"}[words[0]]
     made = f"Would make docs/qrspi/2026-05-17-{name} (full pipeline, 11 steps):\n"
     kept = "" if words == ["user-auth"] else "  request.md\n"
-    assert result == (0, f"{made}  config.md\n  goals.md\n{kept}{NO_GIT}", "")
+    assert result == (0, f"{made}  config.md\n  goals.md\n{kept}  approvals.jsonl\n{NO_GIT}", "")
     assert listing(project) == {}
 
 
@@ -221,7 +223,7 @@ def test_the_json_says_everything(project: Path, qrspi: Call) -> None:
         "route": "goals questions research design phasing ux structure plan parallelize implement "
         "integrate test".split(),
         "second_reviewer": True,
-        "files": ["config.md", "goals.md"],
+        "files": ["config.md", "goals.md", "approvals.jsonl"],
         "adopted": False,
         "branch": None,
         "new_branch": False,
@@ -330,6 +332,7 @@ def test_adopting_writes_a_config_beside_the_artifacts(project: Path, qrspi: Cal
         """\
 Added to docs/qrspi/brought-along (quick pipeline, 6 steps):
   config.md
+  approvals.jsonl
   in no git repository: nothing is committed, and tasks need one
 
 Clean questions, research and plan are approved without you; `cascade: off` in \
@@ -346,6 +349,7 @@ its file.
         ".qrspi/.gitignore",
         ".qrspi/audit.jsonl",
         ".qrspi/lock",
+        "approvals.jsonl",
         "config.md",
     ]
 

@@ -245,7 +245,7 @@ class Begun(NamedTuple):
     def files(self) -> tuple[str, ...]:
         if self.place.root:
             return tuple(start_run.files(self.start, self.place.root.project))
-        return start_run.beside_artifacts(self.start)
+        return start_run.BESIDE_ARTIFACTS
 
 
 def _make(session: Session, place: Place, start: Start, ground: Ground | None) -> Begun:

@@ -51,7 +51,7 @@ def _parts(survey: Survey) -> tuple[Part, ...]:
         Part("Open comments", _comments(survey)),
         Part("Files to read", _files(state)),
         Part("Where each step stands", _steps(state)),
-        Part("Decisions so far", tuple(map(_record, reversed(facts.records if facts else ())))),
+        Part("Decisions so far", _decisions(facts) if facts else ()),
         Part("Gates", tuple(f"- {line}" for line in (_gates(facts) if facts else ()))),
         Part("Warnings", tuple(f"- {item.message}" for item in (*state.errors, *state.warnings))),
     )
@@ -108,6 +108,14 @@ def _steps(state: RunState) -> tuple[str, ...]:
         f"- {step.step}: {step.standing}" + (f", rounds: {step.rounds}" if step.rounds else "")
         for step in state.steps
     )
+
+
+def _decisions(facts: Facts) -> tuple[str, ...]:
+    told = (record for record in reversed(facts.records) if record.event not in _OF_SETTINGS)
+    return tuple(map(_record, told))
+
+
+_OF_SETTINGS = ("init", "settings", "route")  # config.md has them
 
 
 def _gates(facts: Facts) -> tuple[str, ...]:

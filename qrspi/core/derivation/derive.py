@@ -27,10 +27,10 @@ from qrspi.core.steps.facts import (
     approval_of,
     approved_tests,
     artifact_status,
+    changed_by_hand,
     changed_since,
     current_step,
     gather,
-    rerouted,
     shipped,
     stale_approvals,
     status_of,
@@ -79,7 +79,7 @@ def survey(
     broken = _broken(facts, doubts)
     warnings = tuple(item for item in doubts if item not in broken)
     warnings += configs.warnings_for(config, step or "") + stale_approvals(facts) + extra
-    warnings += (unproven(facts) if facts.claims else ()) + rerouted(facts)
+    warnings += (unproven(facts) if facts.claims else ()) + changed_by_hand(facts)
     if thorough:
         warnings += tuple(one for one in _thorough(facts) if one not in warnings)
     state = RunState(

@@ -18,7 +18,7 @@ from qrspi.core.proof.approval_proof import Standing
 from qrspi.core.proof.round_proof import Known, RoundProof
 from qrspi.core.proof.run_history import RunHistory
 from qrspi.core.proof.vanished import Gap
-from qrspi.core.records import approvals, audit_trail, evidence, import_record
+from qrspi.core.records import approvals, audit_trail, evidence, import_record, route_record
 from qrspi.core.records.approvals import RESETTING, Record
 from qrspi.core.rounds.manifest import ADOPT
 from qrspi.core.tree import (
@@ -75,9 +75,20 @@ def prove(tree: Tree, history: RunHistory | None) -> RunProof:
         run=tree.name,
         rounds=rounds,
         gaps=tuple(dict.fromkeys(gaps)),
-        unproven=(*_elsewhere(tree, imported), *_doubted(rounds, standing)),
+        unproven=(
+            *_settings(config, decided, tree.name),
+            *_elsewhere(tree, imported),
+            *_doubted(rounds, standing),
+        ),
         adopted=standing.adopted,
     )
+
+
+def _settings(config: Config, records: tuple[Record, ...], run: str) -> Iterator[Unproven]:
+    """Who was to look at what may have been somebody else's choice."""
+    record = approvals.newest_with_safeguards(records)
+    if found := route_record.lowered(record, config, run) if record else None:
+        yield Unproven("", 0, found.message)
 
 
 def _unreadable(config: Config, records: Sequence[Record] | Problem) -> Iterator[Gap]:

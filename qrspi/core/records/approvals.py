@@ -66,6 +66,7 @@ class Record(NamedTuple):
     file_hash: str = ""  # its sha256 with the decision in it; '' when it is removed
     tests: str = ""  # of test's approval: passed, failed, not-run
     route: str = ""  # of the run, when a step was decided about: pipeline and steps
+    safeguards: str = ""  # what config.md asked of reviews and gates
     reason: str = ""  # of test's approval: why, although tests or findings speak against it
     made: tuple[Made, ...] = ()  # of research, when it or its questions are taken back
 
@@ -99,7 +100,8 @@ def render(record: Record) -> bytes:
 
 _IF_SAID = (
     *("resets", "note", "feedback", "finding", "replan", "phase"),
-    *("user", "named", "option", "file", "file_hash", "tests", "route", "reason", "made"),
+    *("user", "named", "option", "file", "file_hash", "tests", "route", "safeguards"),
+    *("reason", "made"),
 )
 
 
@@ -166,6 +168,11 @@ def newest_on_a_route(records: Iterable[Record]) -> Record | None:
     return next((one for one in newest_first(records, '"route": ') if one.route), None)
 
 
+def newest_with_safeguards(records: Iterable[Record]) -> Record | None:
+    """Approvals by a person say what config.md asked then, and so does a change by command."""
+    return next((one for one in newest_first(records, '"safeguards": ') if one.safeguards), None)
+
+
 def lost(place: str) -> Problem:
     """Git has the record of decisions and the run does not, so nobody knows what was decided."""
     from qrspi.core.text.shell_words import command
@@ -204,7 +211,7 @@ def _bad_line(bad: BadLine) -> Problem:
 def _plain(line: bytes) -> Record | None:
     if (texts := decision_line.texts(line)) is None:
         return None
-    event, step, body_hash, number, who, when, surface, feedback, user, route = texts
+    event, step, body_hash, number, who, when, surface, feedback, user, route, guarded = texts
     return Record(
         event=event,
         step=step,
@@ -216,6 +223,7 @@ def _plain(line: bytes) -> Record | None:
         feedback=feedback,
         user=user,
         route=route,
+        safeguards=guarded,
     )
 
 
@@ -234,6 +242,7 @@ def _line(line: bytes) -> Record | str:
 _TEXTS = (
     *("who", "when", "surface", "note", "feedback", "finding", "replan"),
     *("user", "option", "file", "file_hash", "tests", "route", "reason"),
+    "safeguards",
 )
 
 

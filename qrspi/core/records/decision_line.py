@@ -11,18 +11,33 @@ from qrspi.core.named_tuple import NamedTuple
 
 T = TypeVar("T")
 
-_TEXT = r'"([ !#-\[\]-~]*)"'  # without a character that JSON escapes
-_LINE = (
-    r'\{"event": %s, "step": %s, "body_hash": %s, "round": (0|[1-9][0-9]{0,8}), "who": %s'
-    r', "when": %s, "surface": %s(?:, "feedback": %s)?(?:, "user": %s)?(?:, "route": %s)?\}'
-) % ((_TEXT,) * 9)
+# The fields of a plain line in their order, and whether it can be without them.
+_FIELDS = ("event", "step", "body_hash", "round", "who", "when", "surface")
+_MORE = ("feedback", "user", "route", "safeguards")
 
 
 def texts(line: bytes) -> tuple[str, ...] | None:
     """The values of a line of the shape that most commands write, '' for one that is left out. This
-    takes a fifth of the time of JSON."""
-    found = patterns.fullmatch(_LINE, line.decode("ascii")) if line.isascii() else None
-    return found.groups("") if found else None
+    takes a fifth of the time of JSON, and a cold start need not compile a pattern."""
+    text = line.decode("ascii", "replace")
+    if not (text.isascii() and text.isprintable()) or "\\" in text:
+        return None
+    between, quoted = text.split('"')[::2], text.split('"')[1::2]
+    number = between[7:8][0][2:-2] if len(between) > 7 else ""
+    if not _is_whole(number):
+        return None
+    values = [*quoted[1:6:2], number, *quoted[8::2]]
+    names = [*quoted[:6:2], quoted[6] if len(quoted) > 6 else "", *quoted[7::2]]
+    more = tuple(name for name in _MORE if name in names[7:])
+    shape = ["{", *[": ", ", "] * 3, f": {number}, ", *[": ", ", "] * (2 + len(more)), ": ", "}"]
+    if between != shape or tuple(names) != (*_FIELDS, *more):
+        return None
+    known = dict(zip(names, values, strict=True))
+    return tuple(known.get(name, "") for name in (*_FIELDS, *_MORE))
+
+
+def _is_whole(text: str) -> bool:
+    return text.isdigit() and len(text) < 10 and (text == "0" or text[0] != "0")
 
 
 def is_torn(tail: bytes) -> bool:
@@ -47,7 +62,7 @@ _MADE = rb'\{"file": %b, "file_hash": %b, "made_from": %b\}' % (_ANY, _ANY, _ANY
 _WORDS = rb"who|when|surface|note|feedback|finding|replan|user|option|file|file_hash|tests"
 _WRITTEN = (
     rb'(?:\{"event": %b, "step": %b, "body_hash": %b, "round": %b'
-    rb'(?:, "(?:%b|route|reason|as)": %b|, "phase": %b'
+    rb'(?:, "(?:%b|route|safeguards|reason|as)": %b|, "phase": %b'
     rb'|, "resets": \[%b(?:, %b)*+\]|, "made": \[%b(?:, %b)*+\])*+\}\n)*+'
 ) % (_ANY, _ANY, _ANY, _WHOLE, _WORDS, _ANY, _WHOLE, _MARK, _MARK, _MADE, _MADE)
 

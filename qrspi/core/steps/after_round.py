@@ -11,7 +11,7 @@ from qrspi.core.rounds import loop as loops
 from qrspi.core.rounds import round_list
 from qrspi.core.rounds.loop import Loop
 from qrspi.core.rounds.round_list import Cap
-from qrspi.core.steps.facts import Facts
+from qrspi.core.steps.facts import Facts, changed_by_hand
 from qrspi.core.tree import Fault, Tree
 from qrspi.core.yaml import frontmatter
 
@@ -172,6 +172,7 @@ def cascades(facts: Facts, loop: Loop) -> bool:
         and not remarks(loop)
         and not _last_imported(facts, loop)
         and not loop.manifest.unseen
+        and not changed_by_hand(facts)
     )
 
 
@@ -202,7 +203,7 @@ def remarks(loop: Loop) -> tuple[str, ...]:
 
 
 def to_know(facts: Facts, loop: Loop) -> tuple[str, ...]:
-    return (*remarks(loop), *unseen(loop), *_went_back(facts, loop))
+    return (*remarks(loop), *unseen(loop), *_went_back(facts, loop), *_by_hand(facts))
 
 
 def _went_back(facts: Facts, loop: Loop) -> tuple[str, ...]:
@@ -212,6 +213,10 @@ def _went_back(facts: Facts, loop: Loop) -> tuple[str, ...]:
     if alone and loop.clean and loop.fresh and approvals.is_objected_to(facts.records, step):
         return ("A person went back to it, so a person approves it",)
     return ()
+
+
+def _by_hand(facts: Facts) -> tuple[str, ...]:
+    return tuple(one.message for one in changed_by_hand(facts))
 
 
 def unseen(loop: Loop) -> tuple[str, ...]:

@@ -266,6 +266,26 @@ def rerouted(facts: Facts) -> tuple[Problem, ...]:
     return (route_record.changed_by_hand(record, pipeline, facts.route, facts.run, free=free),)
 
 
+def lowered(facts: Facts) -> tuple[Problem, ...]:
+    record = approvals.newest_with_safeguards(facts.records)
+    if record is None:
+        return ()
+    # Imported here: nothing is on record of many runs that are looked at.
+    from qrspi.core.config import safeguards
+
+    if not safeguards.missing(record.safeguards, facts.config):
+        return ()
+    from qrspi.core.records import route_record
+
+    found = route_record.lowered(record, facts.config, facts.run)
+    return (found,) if found else ()
+
+
+def changed_by_hand(facts: Facts) -> tuple[Problem, ...]:
+    """Settings that were changed in config.md, and decide who looks at what."""
+    return (*rerouted(facts), *lowered(facts))
+
+
 def unproven(facts: Facts) -> tuple[Problem, ...]:
     if facts.config.approvals == "recorded":
         return tuple(decisions.problem(facts.run, claim) for claim in facts.claims.values())

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
 from qrspi.core.config import reader as configs
+from qrspi.core.config import safeguards
 from qrspi.core.derivation.derive import survey
 from qrspi.core.errors import Halt, Refusal, accepted
 from qrspi.core.filenames import is_dropping, slug_of
@@ -153,8 +154,9 @@ def on_record(job: Job, decided: Record, named: str = "") -> Edit:
 def signed(workspace: Workspace, surface: str, decided: Iterable[Record], named: str = "") -> Edit:
     who, user, when = git_person.at(workspace.path), git_person.user(), clock.now_utc()
     routed = (on_route(workspace, one) for one in decided)
+    guarded = (with_safeguards(workspace, one) for one in routed)
     records = [
-        one._replace(who=who, user=user, named=named, when=when, surface=surface) for one in routed
+        one._replace(who=who, user=user, named=named, when=when, surface=surface) for one in guarded
     ]
     by = _beside(who, named)
     what = ", ".join(f"{_what(record)} by {by}" for record in records)
@@ -168,6 +170,15 @@ def on_route(tree: Tree, record: Record) -> Record:
         return record
     config = configs.read(tree.read("config.md", CONFIG_LIMIT))
     return record._replace(route=approvals.route_text(config.pipeline, config.route))
+
+
+def with_safeguards(tree: Tree, record: Record) -> Record:
+    """With what config.md asks of reviews: an approval is given under that, and the person has been
+    told of what was changed by hand."""
+    if record.safeguards or record.event != "approve":
+        return record
+    config = configs.read(tree.read("config.md", CONFIG_LIMIT))
+    return record._replace(safeguards=safeguards.text(safeguards.asked(config)))
 
 
 def _beside(who: str, named: str) -> str:

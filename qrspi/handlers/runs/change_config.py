@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection
 from qrspi.core.config import edit as config_edit
 from qrspi.core.config import problems as config_problems
 from qrspi.core.config import reader as configs
+from qrspi.core.config import safeguards
 from qrspi.core.config.problems import FILE
 from qrspi.core.derivation.derive import survey
 from qrspi.core.errors import Halt, Misuse, Refusal, accepted
@@ -36,6 +37,7 @@ class Edit(NamedTuple):
     before: bytes
     after: bytes
     notes: tuple[str, ...] = ()
+    fields: tuple[str, ...] = ()  # that were set, also to what they were
 
     @property
     def changed(self) -> bool:
@@ -57,7 +59,8 @@ def perform(
 ) -> Edit:
     with workspace.locked(lock_timeout, f"qrspi {event}"):
         edit = rehearse(workspace, change)
-        if edit.changed or (event == ROUTE_SET and _is_by_hand(workspace, edit)):
+        by_hand = event == ROUTE_SET and _is_by_hand(workspace, edit)
+        if edit.changed or by_hand or _resettled(workspace, edit):
             _write(workspace, event, edit, surface)
     return edit
 
@@ -91,6 +94,19 @@ def _rerouted(event: str, edit: Edit) -> tuple[Record, ...]:
     return (Record(route_record.CHANGE, "", "", 0, route=text),) if text else ()
 
 
+def _resettled(tree: Tree, edit: Edit) -> tuple[Record, ...]:
+    """What is asked of reviews and gates, if a command changed that, or takes over what was changed
+    by hand."""
+    found = approvals.read(tree.read(approvals.FILE, approvals.LIMIT))
+    record = None if isinstance(found, Problem) else approvals.newest_with_safeguards(found)
+    was = safeguards.asked(configs.read(edit.before))
+    before = safeguards.known(record.safeguards) if record else was
+    now = safeguards.after(before, configs.read(edit.after), edit.fields)
+    if set(now) == set(before):
+        return ()
+    return (Record(route_record.RESET, "", "", 0, safeguards=safeguards.text(now)),)
+
+
 def _answered(workspace: Workspace, event: str, edit: Edit, surface: str) -> tuple[str, ...]:
     before, now = configs.read(edit.before), configs.read(edit.after)
     said = [
@@ -101,15 +117,19 @@ def _answered(workspace: Workspace, event: str, edit: Edit, surface: str) -> tup
         )
         if new and new != old
     ]
-    said.extend(_rerouted(event, edit))
+    said.extend((*_rerouted(event, edit), *_resettled(workspace, edit)))
     for one in said:
         workspace.append(approvals.FILE, change_set.signed(workspace, surface, (one,)).data)
     return (approvals.FILE,) if said else ()
 
 
-def who_said(place: str, test_command: str, onto: str = "") -> bytes:
+def who_said(place: str, config: bytes, test_command: str, onto: str = "") -> bytes:
     known = (("test-command", "test", test_command), ("onto", "implement", onto))
     said = [Record(event, step, "", 0, option=option) for event, step, option in known if option]
+    made = configs.read(config)
+    asked = safeguards.text(safeguards.asked(made))
+    on = approvals.route_text(made.pipeline, made.route)
+    said.append(Record("init", "", "", 0, route=on, safeguards=asked))
     return b"".join(change_set.signed(Workspace(place), "cli", (one,)).data for one in said)
 
 
@@ -121,7 +141,7 @@ def setting(*pairs: tuple[str, str]) -> Change:
         for key, value in pairs:
             put = config_edit.set_value(after, key, value, plan_approved=approved)
             after = put if isinstance(put, bytes) else _refuse(tree, *put)
-        return Edit(before, after)
+        return Edit(before, after, fields=tuple(key for key, _ in pairs))
 
     return change
 

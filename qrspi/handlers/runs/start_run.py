@@ -29,6 +29,7 @@ from qrspi.world.runs.locate import Root, RunDir
 from qrspi.world.runs.workspace import Change, Workspace
 
 CONFIG, GOALS = "config.md", "goals.md"
+BESIDE_ARTIFACTS = (CONFIG, approvals.FILE)  # what `adopt` writes
 
 
 class Start(NamedTuple):
@@ -83,12 +84,11 @@ def files(start: Start, place: str) -> dict[str, bytes]:
     made = {CONFIG: start.config(), GOALS: EMPTY_GOALS.encode()}
     if start.request:
         made[REQUEST] = f"{start.request}\n".encode(errors="surrogateescape")
-    return made | _answers(start, place)
+    return made | {approvals.FILE: _said(start, place, made[CONFIG])}
 
 
-def _answers(start: Start, place: str) -> dict[str, bytes]:
-    said = change_config.who_said(place, start.test_command, start.onto)
-    return {approvals.FILE: said} if said else {}
+def _said(start: Start, place: str, config: bytes) -> bytes:
+    return change_config.who_said(place, config, start.test_command, start.onto)
 
 
 def check_free(root: Root, name: str) -> None:
@@ -102,17 +102,13 @@ def check_free(root: Root, name: str) -> None:
 def adopt(path: str, start: Start, lock_timeout: float) -> Performed:
     check_adoptable(DiskTree(path))
     workspace = Workspace(path)
-    done = Performed("adopt", "", files=beside_artifacts(start))
+    done = Performed("adopt", "", files=BESIDE_ARTIFACTS)
+    config = start.config(recorded=False)
     with workspace.locked(lock_timeout):
-        for name, data in _answers(start, path).items():
-            workspace.append(name, data)
-        workspace.create(CONFIG, start.config(recorded=False))
+        workspace.append(approvals.FILE, _said(start, path, config))
+        workspace.create(CONFIG, config)
         carry_out.record(workspace, "cli", done)
     return done
-
-
-def beside_artifacts(start: Start) -> tuple[str, ...]:
-    return (CONFIG, approvals.FILE) if start.test_command else (CONFIG,)
 
 
 def check_adoptable(tree: Tree) -> None:

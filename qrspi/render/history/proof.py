@@ -77,7 +77,8 @@ def _grouped(unproven: Iterable[Unproven]) -> Iterator[str]:
     for (step, because), numbers in groups.items():
         listed = ", ".join(str(number) for number in numbers if number)
         word = "round" if len(numbers) == 1 else "rounds"
-        yield f"{step} {word} {listed}: {because}" if listed else f"{step}: {because}"
+        about = f"{step} {word} {listed}: " if listed else f"{step}: " if step else ""
+        yield f"{about}{because}"
 
 
 def _states(proof: RunProof) -> Iterator[str]:

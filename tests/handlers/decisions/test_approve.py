@@ -76,6 +76,7 @@ def test_a_yes_is_one_record_one_word_and_one_commit(tmp_path: Path) -> None:
         "user": USER,
         "option": "unreviewed",
         "route": runs.ON_FULL,
+        "safeguards": runs.ASKED,
     }
     assert gate.records() == [record]
     assert gate.files() == before | {
