@@ -15,6 +15,8 @@ from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
 
 from qrspi.core.named_tuple import NamedTuple
+from qrspi.render.terminal import visible
+from qrspi.web.parts import undrawn
 
 _TAGS = set(
     """a blockquote br code del div em h3 h4 h5 h6 hr li ol p pre s span strong table tbody td th
@@ -59,13 +61,31 @@ class Place(NamedTuple):
 
 def blocks(text: str, place: Place) -> tuple[Block, ...]:
     """The text without its frontmatter, block by block; lines are counted from 1."""
+    text = text.replace("\r\n", "\n").replace("\r", "\n")  # as the parser counts lines
     front = _front(text)
-    skipped = front.count("\n")
-    tokens = _parser().parse(text.removeprefix(front))
-    return tuple(
-        Block(first + skipped + 1, last + skipped, _html(group, place, skipped + 1))
-        for first, last, group in _groups(tokens)
-    )
+    return tuple(_blocks(text.removeprefix(front), place, front.count("\n")))
+
+
+def _blocks(text: str, place: Place, skipped: int) -> Iterator[Block]:
+    lines, at = text.split("\n"), 0
+    for first, last, group in _groups(_parser().parse(text)):
+        yield from _between(lines, at, first, skipped)
+        source, at = "\n".join(lines[first:last]), last
+        unsaid = _as_written(source) if undrawn.is_hidden(source, group) else ""
+        yield Block(first + skipped + 1, last + skipped, _html(group, place, skipped + 1) + unsaid)
+    yield from _between(lines, at, len(lines), skipped)
+
+
+def _between(lines: Sequence[str], at: int, end: int, skipped: int) -> Iterator[Block]:
+    """Lines of which Markdown draws nothing, as definitions of links."""
+    source = "\n".join(lines[at:end])
+    if source.strip():
+        yield Block(at + skipped + 1, end + skipped, _as_written(source))
+
+
+def _as_written(source: str) -> str:
+    said = "<p><em>Not all of this is drawn. It says:</em></p>"
+    return f"{said}<pre><code>{escape(visible(source))}</code></pre>\n"
 
 
 def body(text: str) -> str:
@@ -116,7 +136,7 @@ def _html(tokens: list[Token], place: Place, offset: int) -> str:
         url_schemes=_SCHEMES,
         link_rel="noopener noreferrer",
     )
-    return safe
+    return visible(safe)
 
 
 def _number(tokens: Sequence[Token], prefix: str, offset: int) -> None:
