@@ -49,6 +49,7 @@ class TestInit:
 Made {FOLDER} (quick pipeline, 6 steps):
   config.md
   goals.md
+  approvals.jsonl
   committed as {commit} on qrspi/user-auth, a new branch from main (--here stays)
 {QUICK}{NEXT}""",
             "",
@@ -124,8 +125,8 @@ Made {FOLDER} (quick pipeline, 6 steps):
     ) -> None:
         shop.git("branch", "-m", "develop")
         said = qrspi(*INIT).out.splitlines()
-        assert said[3].endswith("on qrspi/user-auth, a new branch from develop (--here stays)")
-        assert said[4] == (
+        assert said[4].endswith("on qrspi/user-auth, a new branch from develop (--here stays)")
+        assert said[5] == (
             "  reviewers compare with develop (base_branch in config.md): "
             "no branch is main, master or trunk"
         )
@@ -135,7 +136,7 @@ Made {FOLDER} (quick pipeline, 6 steps):
 
     @pytest.mark.rule("LIV-12")
     def test_a_rehearsal_names_the_branch_and_makes_none(self, shop: Project, qrspi: Call) -> None:
-        said = qrspi(*INIT, "--dry-run").out.splitlines()[3]
+        said = qrspi(*INIT, "--dry-run").out.splitlines()[4]
         assert said == "  to be committed on qrspi/user-auth, a new branch from main (--here stays)"
         assert (shop.branches(), shop.run.exists()) == (["main"], False)
 
@@ -154,7 +155,7 @@ Made {FOLDER} (quick pipeline, 6 steps):
         shop.put({"goals.md": runs.artifact(), "notes.txt": b"mine\n"})
         result = qrspi("init", "--adopt", FOLDER, "--pipeline", "quick", "--no-second-reviewer")
         assert result.code == 0
-        assert shop.committed() == ["config.md", "goals.md"]
+        assert shop.committed() == ["approvals.jsonl", "config.md", "goals.md"]
         assert shop.status() == [f"?? {FOLDER}/notes.txt"]
 
 
@@ -261,7 +262,7 @@ class TestConfig:
         qrspi(*INIT)
         assert qrspi("config", "set", "review_depth", "deep").code == 0
         assert shop.subjects()[0] == "docs(qrspi): config set for user-auth"
-        assert (shop.committed(), shop.status()) == (["config.md"], [])
+        assert (shop.committed(), shop.status()) == (["approvals.jsonl", "config.md"], [])
 
     @pytest.mark.rule("LIV-11")
     def test_who_switches_commits_off_commits_by_hand(self, shop: Project, qrspi: Call) -> None:
@@ -270,7 +271,8 @@ class TestConfig:
         shop.git("checkout", "-q", "--detach")
         assert qrspi("config", "set", "commit", "off").code == 0
         assert qrspi("config", "set", "review_depth", "deep").code == 0
-        assert (shop.subjects(), shop.status()) == (before, [f" M {FOLDER}/config.md"])
+        written = [f" M {FOLDER}/{name}" for name in ("approvals.jsonl", "config.md")]
+        assert (shop.subjects(), shop.status()) == (before, written)
 
 
 @pytest.mark.rule("LIV-12")

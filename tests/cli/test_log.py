@@ -176,7 +176,8 @@ def test_what_was_slipped_into_the_trail_is_shown_and_not_obeyed(run: Path, qrsp
 def test_a_run_begins_with_who_started_it(project: Path, qrspi: Call) -> None:
     qrspi("init", "user-auth", "--pipeline", "quick")
     (entry,) = qrspi("log").out.splitlines()[1:]
-    assert entry.split()[1:] == [git_person.user(), *"init - - config.md, goals.md".split()]
+    files = "init - - config.md, goals.md, approvals.jsonl".split()
+    assert entry.split()[1:] == [git_person.user(), *files]
 
 
 def test_nothing_yet(run: Path, qrspi: Call) -> None:
