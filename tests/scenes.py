@@ -114,6 +114,14 @@ def paused(root: Path) -> Path:
     return run
 
 
+def reviewed_badly(root: Path) -> Path:
+    """A finding without a field that it must have."""
+    run = prepared(root)
+    review(run)
+    save(run / ROUND / FINDING, runs.finding().replace(b"severity", b"gravity"))
+    return run
+
+
 def clean(root: Path) -> Path:
     run = prepared(root)
     review_clean(run)

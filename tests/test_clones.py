@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,12 +15,15 @@ from qrspi.core.model import RunState
 from qrspi.demo import performance, story
 from qrspi.world.git import scratch_repository
 from qrspi.world.runs.committed_tree import CommittedTree
+from tests import scenes
+from tests.cli.conftest import COMMAND
 from tests.project import Project
+from tests.scenes import Scene
 
-# What belongs to a round is committed with it, what a person decides about it too: a commit in
-# between would widen the next diff.
+# What belongs to a round is committed with it: a commit in between would widen the next diff.
 OPEN = r"reviews/(?:{step}|integration)/round-{round:02d}(?:[/.-].*)?|reviews/{step}-loop-pause-.*"
 OF_TASKS = r"reviews/tasks/[^/]+/round-\d\d(?:\.diff|-since\.diff|-commit\.txt|/.*)|"
+DECIDES = re.compile(r"qrspi decide ")  # on record at once, the open round with it
 BESIDE = r"approvals\.jsonl|reviews/(?:{step}|integration)/(?:loop\.md|round-\d\d-commit\.txt)"
 
 
@@ -57,6 +61,8 @@ def test_after_every_command_a_clone_lacks_the_open_round_at_most(
         project = Project(run.parents[2])
         here, clone = derive(CommittedTree(str(run))), tmp_path / str(number)
         assert left_out(here, uncommitted(project)) == [], command
+        if DECIDES.match(command):
+            assert uncommitted(project) == [], command
         project.git("clone", "-q", "--no-local", str(project.root), str(clone))
         there = derive(CommittedTree(str(clone / run.relative_to(project.root))))
         shutil.rmtree(clone)
@@ -66,3 +72,27 @@ def test_after_every_command_a_clone_lacks_the_open_round_at_most(
         elif there.next.action != "commit-round":
             same = (here.next.step, here.next.round, "prepare-round")
             assert (there.next.step, there.next.round, there.next.action) == same, command
+
+
+@pytest.mark.rule("LIV-11", "CMT-06")
+@pytest.mark.parametrize(
+    ("scene", "words"),
+    [
+        (scenes.paused, "decide --all apply"),
+        (scenes.paused, "decide --all skip"),
+        (scenes.prepared, "resolve skip"),
+        (scenes.reviewed_badly, "resolve retry"),
+    ],
+)
+def test_a_clone_made_after_a_decision_lacks_nothing(
+    tmp_path: Path, scene: Scene, words: str
+) -> None:
+    run = scene(tmp_path / "shop")
+    scenes.advance(run)
+    project, clone = Project(run.parents[2]), tmp_path / "clone"
+    before = len(project.subjects())
+    subprocess.run([COMMAND, *words.split()], cwd=run, check=True, capture_output=True)
+    assert (project.status(), len(project.subjects())) == ([], before + 1)
+    project.git("clone", "-q", "--no-local", str(project.root), str(clone))
+    there = derive(CommittedTree(str(clone / run.relative_to(project.root))))
+    assert there.next == derive(CommittedTree(str(run))).next

@@ -49,6 +49,7 @@ class ChangeSet(NamedTuple):
     round: int
     edits: tuple[Edit, ...]
     message: str = ""  # of the commit; '' when none is made
+    mark: str = ""  # a line of its own in that message
     covers: tuple[str, ...] = ()  # what the commit includes besides the engine's own files
     otherwise: Problem | None = None  # why there is nothing to do, if so
     concerns: tuple[str, ...] = ()  # findings decided, files reset, the feedback written
@@ -120,13 +121,32 @@ def _commit(job: Job, change: ChangeSet, repo: Repo) -> str | None:
 
     own = engine_files.find(job.workspace, repo)
     files = (*change.covers, *own.paths)
-    signed = dict.fromkeys((*_signature(job, change), *own.signatures))
+    signed = dict.fromkeys((*_marks(change), *_signature(job, change), *own.signatures))
     done = commits.commit(repo, files, change.message, tuple(signed))
     if isinstance(done, Committed):
         return done.commit
     if not change.edits:
         commits.catch_up(repo, files)
     return None
+
+
+def _marks(change: ChangeSet) -> tuple[str, ...]:
+    return (change.mark,) if change.mark else ()
+
+
+def on_record_in_git(job: Job, change: ChangeSet, what: str) -> ChangeSet:
+    """A decision that nothing is built on yet: rounds are compared as if its commit were not
+    there."""
+    key, number = change.step, change.round
+    words = f"{what} in round {number:02d} of" if number else f"{what} for"
+    mark = f"{commits.DECISION}{job.run}/{key}/{number:02d}"
+    return change._replace(message=message(words, key, job.run), mark=mark)
+
+
+def lacks_commit(job: Job, paths: Sequence[str]) -> bool:
+    """Whether git lacks what these files say: a command was killed before its commit."""
+    repo = repository.find(job.workspace.path)
+    return repo is not None and job.commits and not commits.is_on_record(repo, paths)
 
 
 def _signature(job: Job, change: ChangeSet) -> tuple[str, ...]:

@@ -198,7 +198,7 @@ def parent(target: Target | None) -> Ref | None:
         case None:
             return None
         case Files():
-            return refs.parent_of_head(target.repo)
+            return commits.parent_of_head(target.repo)
         case Branch():
             commit = refs.resolve(target.repo, f"{target.tip}~1")
             return Ref("HEAD~1", commit) if commit else None

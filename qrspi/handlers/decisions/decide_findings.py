@@ -9,7 +9,7 @@ from qrspi.core.errors import Refusal, accepted
 from qrspi.core.filenames import pause_file
 from qrspi.core.model import Verdict
 from qrspi.core.pipeline import Subject
-from qrspi.core.records.approvals import ABOUT_STEPS, Record
+from qrspi.core.records.approvals import ABOUT_STEPS, FILE, Record
 from qrspi.core.rounds import loop as loops
 from qrspi.core.rounds import pause_file as pauses
 from qrspi.core.rounds.loop import Loop
@@ -60,6 +60,8 @@ def plan(
     chosen = tuple(dict.fromkeys(names))
     problems = (permits.decide(job.next, job.loop, name) for name in chosen)
     if problem := next(filter(None, problems), None):
+        if _is_cut_off(job, chosen, choice):
+            return _on_record(job, (), chosen)
         raise Refusal(problem)
     loop = job.round_loop
     edit = _edit(job, loop, chosen, choice)
@@ -69,7 +71,24 @@ def plan(
     told = _are_told(job, decided, named)
     workspace, surface = job.workspace, job.options.actor
     lines = () if told else (change_set.signed(workspace, surface, decided, named),)
-    return ChangeSet("decide", key, number, (*lines, edit), concerns=chosen)
+    return _on_record(job, (*lines, edit), chosen)
+
+
+def _on_record(job: Job, edits: tuple[Edit, ...], chosen: tuple[str, ...]) -> ChangeSet:
+    loop = job.round_loop
+    change = ChangeSet("decide", loop.subject.key, loop.round, edits, concerns=chosen)
+    return change_set.on_record_in_git(job, change, "decide about findings")
+
+
+def _is_cut_off(job: Job, names: tuple[str, ...], choice: Choice) -> bool:
+    """Whether all of it is decided so already, and only the commit is missing."""
+    loop = job.loop
+    made = loop.pause.decisions if loop and loop.pause else {}
+    if loop is None or not all(made.get(name) == choice for name in names):
+        return False
+    proven = all(loop.decided.proves(name, choice) for name in names)
+    file = pause_file(loop.subject.key, loop.round)
+    return bool(names) and proven and change_set.lacks_commit(job, (file, FILE))
 
 
 def _are_told(job: Job, decided: list[Record], named: str) -> bool:

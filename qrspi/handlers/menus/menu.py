@@ -84,7 +84,7 @@ def named(job: Job, number: int) -> str:
 
 def plan(job: Job, key: str, more: More) -> ChangeSet:
     if problem := objection(job, key) or _unnamed(job, key, more.text):
-        if change := _cut_off(job, key):
+        if change := _cut_off(job, key) or _uncommitted(job, key):
             return change
         raise Refusal(problem)
     name, function = MENUS[job.next.kind]
@@ -100,10 +100,23 @@ def _cut_off(job: Job, key: str) -> ChangeSet | None:
     return approve.plan(job, step) if step and approve.lacks_commit(job, step) else None
 
 
+def _uncommitted(job: Job, key: str) -> ChangeSet | None:
+    """The commit of any other choice, where a kill came before it."""
+    last = next(iter(job.facts.records[-1:]), None)
+    if last is None or (last.event, last.option) != ("resolve", key):
+        return None
+    if not change_set.lacks_commit(job, (approvals.FILE,)):
+        return None
+    change = ChangeSet("resolve", last.step, last.round, ())
+    return change_set.on_record_in_git(job, change, f"choose {key}")
+
+
 def _on_record(job: Job, key: str, more: More, change: ChangeSet) -> ChangeSet:
     """A line of its own, before the choice is carried out. `stop` decides nothing."""
     if not change.edits:
-        return change
+        return _uncommitted(job, key) or change
+    if not change.message:
+        change = change_set.on_record_in_git(job, change, f"choose {key}")
     written = (edit for edit in change.edits if edit.path != approvals.FILE)
     step, number = job.next.step or job.facts.step, job.next.round
     about = change_set.decision(job, "resolve", step, number, next(written, None))

@@ -10,7 +10,7 @@ from qrspi.core.filenames import is_dropping
 from qrspi.core.model import Problem
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.world.git import command
-from qrspi.world.git.refs import check, empty_tree, head, resolve
+from qrspi.world.git.refs import Ref, check, empty_tree, head, resolve
 from qrspi.world.git.repository import (
     Repo,
     identity,
@@ -27,6 +27,10 @@ _COMPARE = (
     *("-c", "diff.autoRefreshIndex=true", "diff", "--quiet", "-O/dev/null"),
     *("--no-ext-diff", "--no-textconv", "--no-relative"),
 )
+
+
+# Begins a line in the message of a commit that holds a person's decision and no text.
+DECISION = "QRSPI-Decision: "
 
 
 class Committed(NamedTuple):
@@ -116,6 +120,20 @@ def find(
         if has_lines(message, lines):
             return title.removeprefix("commit ")
     return None
+
+
+def parent_of_head(repo: Repo, most: int = 100) -> Ref | None:
+    """HEAD~1 in a history without decisions: a commit of theirs changes no text."""
+    if not head(repo):
+        return None
+    args = ["rev-list", "--first-parent", f"--max-count={most}", "--encoding=UTF-8"]
+    said = command.read(repo.path, [*args, "--format=%B%x00", "HEAD", "--"]).out
+    found: list[Ref] = []
+    for at, record in enumerate(said.decode("utf-8", "replace").split("\0\n")[:-1]):
+        title, _, message = record.partition("\n")
+        if not any(line.startswith(DECISION) for line in message.split("\n")):
+            found.append(Ref(f"HEAD~{at}", title.removeprefix("commit ")))
+    return found[1] if found[1:] else None
 
 
 def lines_of(repo: Repo, beginning: str, paths: Sequence[str]) -> frozenset[str]:

@@ -38,11 +38,6 @@ def head(repo: Repo) -> str | None:
     return resolve(repo, "HEAD")
 
 
-def parent_of_head(repo: Repo) -> Ref | None:
-    commit = resolve(repo, "HEAD~1")
-    return Ref("HEAD~1", commit) if commit else None
-
-
 def empty_tree(repo: Repo) -> Ref:
     return Ref(EMPTY_TREES[repo.hash], None)
 

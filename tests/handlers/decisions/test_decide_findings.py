@@ -12,7 +12,7 @@ from qrspi.handlers.changes.change_set import ChangeSet
 from qrspi.handlers.decisions import decide_findings
 from qrspi.handlers.jobs.job import Job
 from tests import runs
-from tests.handlers.gates import DRAFT, NOW, TEXT, USER, WHO, Gate, about, paused
+from tests.handlers.gates import DRAFT, NOW, TEXT, USER, WHO, Gate, about, made_good, paused
 from tests.handlers.refusals import refusal
 
 pytestmark = pytest.mark.usefixtures("fixed_time")
@@ -66,8 +66,36 @@ def test_a_decision_is_one_word_in_one_file_and_one_line_on_record(gate: Gate) -
             "file_hash": hashlib.sha256(changed).hexdigest(),
         }
     ]
-    assert (move.concerns, done.commit) == ((FIRST,), None)
+    assert (move.concerns, done.commit) == ((FIRST,), gate.git("rev-parse", "HEAD"))
     assert gate.job().next.missing == (SECOND,)
+
+
+@pytest.mark.rule("LIV-11", "CMT-06")
+def test_a_decision_is_one_commit_of_all_that_is_there(gate: Gate) -> None:
+    gate.make(lambda job: decide_findings.plan(job, [FIRST], "apply"))
+    assert gate.git("log", "-1", "--format=%s") == (
+        "docs(qrspi): decide about findings in round 01 of goals for user-auth"
+    )
+    assert gate.git("log", "-1", "--format=%b") == f"QRSPI-Decision: {runs.RUN}/goals/01"
+    assert gate.status() == []
+
+
+@pytest.mark.rule("LIV-11", "CMT-04")
+def test_somebody_who_commits_by_hand_decides_without_a_commit(gate: Gate) -> None:
+    gate.options = gate.options._replace(no_commit=True)
+    before = gate.subjects()
+    move, done = gate.make(lambda job: decide_findings.plan(job, [FIRST], "apply"))
+    assert (move.concerns, done.commit, gate.subjects()) == ((FIRST,), None, before)
+    refused = refusal(gate.make, lambda job: decide_findings.plan(job, [FIRST], "apply"))
+    assert str(refused) == f"{FIRST}: it is decided already: apply; undecided: {SECOND}"
+
+
+@pytest.mark.rule("LIV-11", "ENG-04")
+@pytest.mark.parametrize("names", [[FIRST], [FIRST, SECOND]], ids=["one", "both"])
+def test_the_commit_that_a_kill_prevented_is_made_by_the_same_command(
+    gate: Gate, names: list[str]
+) -> None:
+    made_good(gate, lambda job: decide_findings.plan(job, names, "skip"))
 
 
 @pytest.mark.rule("PSE-04")

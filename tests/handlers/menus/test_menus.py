@@ -15,7 +15,7 @@ from qrspi.handlers.changes.change_set import ChangeSet
 from qrspi.handlers.jobs.job import Job
 from qrspi.handlers.menus import menu
 from qrspi.handlers.menus.menu import More
-from tests.handlers.gates import DRAFT, NOW, TEXT, WHO, Build, Files, Gate
+from tests.handlers.gates import DRAFT, NOW, TEXT, WHO, Build, Files, Gate, left
 from tests.handlers.refusals import refusal
 from tests.runs import approved, artifact, clean, config, finding, manifest, score
 
@@ -94,6 +94,28 @@ def test_skip_is_for_this_round(tmp_path: Path, files: Files, line: str, count: 
     fields = {key: frontmatter.text(front.fields, key) for key in front.fields}
     assert fields == {"timestamp": NOW, "reason": line, "finding_count": str(count)}
     assert gate.job().next.kind != "failure"
+
+
+@pytest.mark.rule("LIV-11", "ENG-04")
+@pytest.mark.parametrize("key", ["skip", "retry"])
+def test_a_choice_is_one_commit_also_when_a_kill_came_before_it(tmp_path: Path, key: str) -> None:
+    gate = Gate(tmp_path / "shop", CASES["failed scores"][0])
+    killed = gate.copy("killed")
+    gate.make(choose(key))
+    line = f"docs(qrspi): choose {key} in round 01 of goals for user-auth"
+    assert (gate.subjects(), gate.status()) == ([line, "start"], [])
+    killed.make_first(choose(key), 99)
+    killed.make(choose(key))
+    assert left(killed) == left(gate)
+
+
+@pytest.mark.rule("LIV-11", "CMT-04")
+def test_a_choice_of_somebody_who_commits_by_hand_is_no_commit(tmp_path: Path) -> None:
+    gate = Gate(tmp_path / "shop", CASES["failed scores"][0])
+    gate.options = gate.options._replace(no_commit=True)
+    gate.make(choose("skip"))
+    assert gate.subjects() == ["start"]
+    assert refusal(gate.make, choose("skip")).problem.code == "no-menu"
 
 
 @pytest.mark.rule("FLR-01")

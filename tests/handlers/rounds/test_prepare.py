@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from qrspi.handlers.decisions import decide_findings
 from qrspi.handlers.jobs.job import Options
 from qrspi.handlers.rounds import round_commands
 from qrspi.world.runs.dry_run import DryRunWorkspace
@@ -445,6 +446,22 @@ def test_a_commit_in_between_makes_it_look_at_everything_again(project: Reviewin
         "HEAD~1 is not the prior per-round commit — broadening for round 03 "
         f"(expected {anchor}; HEAD~1 is {parent})",
     )
+
+
+@pytest.mark.rule("CNV-10", "LIV-11")
+def test_a_decision_on_record_in_between_leaves_it_at_the_last_fixes(project: Reviewing) -> None:
+    looped(project, "## Approach")
+    before = project.git("rev-parse", "HEAD")
+    project.prepare()
+    project.hand_in(("## Approach", 90), number=2, kind="intent")
+    project.settle()
+    project.next()
+    project.make(lambda job: decide_findings.plan(job, ["quality-claude.R2-F01"], "apply"))
+    project.close(2, f"{BODY}\nFix 2.\n")
+    opened = project.prepare()
+    choice = opened.manifest.choice
+    assert (choice.rule, choice.ref, choice.ref_commit) == ("CNV-07", "HEAD~2", before)
+    assert b"-Fix 1.\n+Fix 2.\n" in project.data(opened.paths.diff)
 
 
 @pytest.mark.rule("CNV-02", "CNV-13", "BWL-02")

@@ -14,7 +14,7 @@ import pytest
 from qrspi.core.errors import Halt, Refusal
 from qrspi.core.model import Unseen
 from qrspi.core.text import plain_diff
-from qrspi.world.git import diffs, refs
+from qrspi.world.git import commits, diffs, refs
 from qrspi.world.git.diffs import DiffResult
 from qrspi.world.git.refs import Ref
 from qrspi.world.git.repository import Repo, find
@@ -678,7 +678,7 @@ def test_a_whole_round_takes_few_processes(project: Project, tmp_path: Path) -> 
         from qrspi.world.git import diffs, refs, repository
         run = {str(project.run)!r}
         repo = repository.find(run)
-        refs.parent_of_head(repo)
+        commits.parent_of_head(repo)
         diffs.emit(repo, run, {DIFF!r}, refs.base(repo, None), ["plan.md"])
     """
     path = f"{tmp_path / 'bin'}:{os.environ['PATH']}"

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from qrspi.core.errors import Refusal
-from qrspi.world.git import refs
+from qrspi.world.git import commits, refs
 from qrspi.world.git.refs import EMPTY_TREES, Ref
 from qrspi.world.git.repository import Repo, find
 from tests.project import RUN, Project, init
@@ -170,18 +170,30 @@ def test_no_question_hands_git_an_option(question: Question, name: str, project:
 @pytest.mark.rule("CNV-10")
 def test_the_parent_of_head(project: Project, tmp_path: Path) -> None:
     main = project.git("rev-parse", "main")
-    assert refs.parent_of_head(repo_of(project)) == Ref("HEAD~1", main)
+    assert commits.parent_of_head(repo_of(project)) == Ref("HEAD~1", main)
     project.git("checkout", "-q", "--detach")
-    assert refs.parent_of_head(repo_of(project)) == Ref("HEAD~1", main)
+    assert commits.parent_of_head(repo_of(project)) == Ref("HEAD~1", main)
     shallow = cloned(project, tmp_path, "--depth=1")
-    assert refs.parent_of_head(repo_of(shallow)) is None
+    assert commits.parent_of_head(repo_of(shallow)) is None
     project.git("checkout", "-q", "main")
-    assert refs.parent_of_head(repo_of(project)) is None
+    assert commits.parent_of_head(repo_of(project)) is None
+
+
+@pytest.mark.rule("CNV-10", "LIV-11")
+def test_commits_of_decisions_are_passed_over(project: Project) -> None:
+    project.git("checkout", "-q", "feature")
+    main, mark = project.git("rev-parse", "main"), "QRSPI-Decision: run/goals/01"
+    for words in ("decide", "decide again"):
+        project.git("commit", "-q", "--allow-empty", "-m", f"{words}\n\n{mark}")
+    assert commits.parent_of_head(repo_of(project)) == Ref("HEAD~3", main)
+    project.git("commit", "-q", "--allow-empty", "-m", "by hand")
+    feature = project.git("rev-parse", "feature~3")
+    assert commits.parent_of_head(repo_of(project)) == Ref("HEAD~3", feature)
 
 
 def test_a_branch_without_commits_has_no_head(tmp_path: Path) -> None:
     repo = repo_of(init(tmp_path / "unborn"))
-    assert (refs.head(repo), refs.parent_of_head(repo)) == (None, None)
+    assert (refs.head(repo), commits.parent_of_head(repo)) == (None, None)
 
 
 def test_histories_are_compared(project: Project) -> None:
