@@ -18,6 +18,7 @@ from qrspi.handlers.changes.change_set import ChangeSet, Done
 from qrspi.handlers.jobs.carry_out import carry_out
 from qrspi.handlers.jobs.job import Job, Options, Performed
 from qrspi.render import outcomes, run_page
+from qrspi.world.runs.dry_run import DryRunWorkspace
 from qrspi.world.runs.workspace import Workspace
 
 Plan = Callable[[Job], ChangeSet]
@@ -99,7 +100,7 @@ class DecisionCommand:
     def answer(
         self, made: Made, head: str | Iterable[str], below: Iterable[str] = (), **more: Any
     ) -> None:
-        self._answer(made, head, below, derive(self.workspace, self.path), more)
+        self._answer(made, head, below, self._after(made), more)
 
     def answer_rewind(self, made: Made, **more: Any) -> None:
         verb = "Back to" if made.done else "Would go back to"
@@ -113,10 +114,19 @@ class DecisionCommand:
         if made.done and made.change.handler in GOES_ON:
             outcome, trouble = engine.go_on(self.workspace, self.options, self.path)
         else:
-            outcome, trouble = engine.Outcome((), derive(self.workspace, self.path)), None
+            outcome, trouble = engine.Outcome((), self._after(made)), None
         more |= outcomes.went_on_document(outcome, trouble)
         below = outcomes.went_on_lines(outcome, trouble)
         self._answer(made, head, below, outcome.state, more)
+
+    def _after(self, made: Made) -> RunState:
+        """After a decision that was only planned, the run as it would be."""
+        if made.done:
+            return derive(self.workspace, self.path)
+        with DryRunWorkspace(self.workspace.path).locked() as stage:
+            for edit in made.change.edits:
+                change_set.write(stage, edit)
+            return derive(stage, self.path)
 
     def _answer(
         self,
@@ -134,7 +144,6 @@ class DecisionCommand:
                 *([head] if isinstance(head, str) else head),
                 *outcomes.decision_lines(*made, in_git=self.workspace.in_git),
                 *below,
-                "",
-                *run_page.next_lines(state.next),
+                *(["", *run_page.next_lines(state.next)] if made.done else []),
             ],
         )

@@ -147,12 +147,13 @@ def test_rehearsals_name_each_file_and_change_none(git_project: Path, qrspi: Cal
         "  replace  research/summary.md  status: draft",
         "  commit: docs(qrspi): rewind to questions for user-auth",
     ]
-    assert qrspi("unapprove", "research", "--dry-run").out.splitlines()[:1] == [
-        "research/summary.md would be a draft again."
-    ]
+    said = qrspi("unapprove", "research", "--dry-run").out
+    assert said.splitlines()[0] == "research/summary.md would be a draft again."
+    assert "Next: " not in said  # its commands would be refused: nothing was taken back
     assert sorted(path for path in run.rglob("*")) == before
     document = valid(qrspi("rewind", "--to", "goals", "--dry-run", "--json"), "rewind")
     assert (document["dry_run"], document["commit"], document["target"]) == (True, None, "goals")
+    assert document["next"]["summary"].startswith("goals.md was returned to draft by ")
 
 
 @pytest.mark.rule("APR-05")
@@ -460,7 +461,9 @@ def test_the_three_ways_out(project: Path, qrspi: Call) -> None:
     assert stopped.err == f"nothing was changed; everything is left in {ROUND}\n"
     document = valid(qrspi("resolve", RUN, "retry", "--json"), "resolve")
     assert document["next"]["action"] == "verify"
-    assert qrspi("resolve", "goals", "skip", "--dry-run").out.splitlines()[:3] == [
+    rehearsed = qrspi("resolve", "goals", "skip", "--dry-run", "--json").json
+    assert rehearsed["next"]["action"] not in (None, "verify")
+    assert qrspi("resolve", "goals", "skip", "--dry-run").out.splitlines() == [
         "Would choose: skip",
         f"  append  {'approvals.jsonl':<43}  resolve goals skip by {git_person.user()}",
         f"  create  {ROUND}-verifier-disabled.md  go on without scores, this round only",

@@ -33,6 +33,11 @@ class Words(NamedTuple):
     choice: str | None
 
 
+class Person(NamedTuple):
+    name: str  # who they say they are
+    note: str  # their words about the decision
+
+
 class Group(NamedTuple):
     choice: Literal["apply", "skip"]
     verdicts: tuple[Verdict, ...] = ()
@@ -73,6 +78,7 @@ def _misplaced(words: list[str]) -> str:
     "--all", "everything", type=click.Choice(["apply", "skip"]), help="Every undecided one."
 )
 @click.option("--proposed", type=click.Choice(["y", "n"]), help="Apply all proposed ones, or none.")
+@click.option("-m", "--message", "note", default="", metavar="TEXT", help="Words for the fixer.")
 @click.option("--to", metavar="STEP", help="Where a loop back goes.")
 @click.option("--yes", is_flag=True, help="Do not ask before a loop back.")
 @arguments.person()
@@ -82,6 +88,7 @@ def command(
     words: tuple[str, ...],
     everything: str | None,
     proposed: str | None,
+    note: str,
     to: str | None,
     yes: bool,
     who: str,
@@ -91,9 +98,13 @@ def command(
 
     A finding is named by reviewer and id, as in scope-claude.R1-F02; the id alone is enough
     where only one finding that waits has it. What becomes of it may be said by its number in the
-    menu.
+    menu. What `-m` says is on record, and of a finding that is applied the fixer is told it: which
+    of two ways was meant, for instance.
     """
     asked = _one_way(read_words(words), everything, proposed)
+    if note and asked.choice == "loop-back":
+        text = "-m goes with apply or skip; `qrspi rewind` takes words for an author"
+        raise run_words.misuse(text, field="--message", hint=USAGE)
     decision = DecisionCommand(session, "decide", asked.run)
     if asked.choice == "loop-back":
         _loop_back(decision, asked, to, yes, who, dry_run)
@@ -101,7 +112,8 @@ def command(
     if to is not None:
         raise run_words.misuse("--to goes with loop-back", field="--to", hint=USAGE)
     group = _group(asked, everything, proposed)
-    made = decision.decide(lambda job: _plan(job, asked, group, who), dry_run=dry_run)
+    said = Person(who, note.strip())
+    made = decision.decide(lambda job: _plan(job, asked, group, said), dry_run=dry_run)
     decisions = dict.fromkeys(made.change.concerns, group.choice)
     would = "" if made.done else "would be "
     lines = [f"{name}: {would}{choice}" for name, choice in decisions.items()]
@@ -128,12 +140,12 @@ def _here(job: Job, asked: Words) -> Job:
     return decide_findings.about(job, subject(asked.about) if asked.about else None)
 
 
-def _plan(job: Job, asked: Words, group: Group, who: str) -> ChangeSet:
+def _plan(job: Job, asked: Words, group: Group, said: Person) -> ChangeSet:
     job = _here(job, asked)
     kinds = group.verdicts
     given = (decide_findings.full_name(job, name) for name in asked.findings)
     names = decide_findings.waiting(job, kinds) if kinds else tuple(given)
-    return decide_findings.plan(job, names, group.choice, who)
+    return decide_findings.plan(job, names, group.choice, said.name, said.note)
 
 
 def _loop_back(

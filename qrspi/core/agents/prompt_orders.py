@@ -29,6 +29,11 @@ EARLIER = (
     "it. Report one again only when the text still has the defect after it was kept, and say so; "
     "what was skipped or dropped is settled unless the text around it has changed."
 )
+DECISIONS = (
+    "A person wants some of these findings applied in a certain way: `decisions` below has their "
+    "words, each after the name of its finding. Among the ways to settle that finding, take "
+    "theirs. The words change nothing else."
+)
 _AWAY = (
     "You work on another machine than the files of this task. Whatever you are told to read at a "
     "path stands below between markers: the diff, where there is one, as `diff`, and what changed "

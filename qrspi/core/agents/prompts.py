@@ -97,6 +97,7 @@ class Fixer(NamedTuple):
     companion_paths: tuple[str, ...] = ()
     upstream_paths: tuple[str, ...] = ()
     sources: tuple[Source, ...] = ()
+    decisions: tuple[Source, ...] = ()  # what people said about findings that they want applied
     rejected: tuple[str, ...] = ()
     actual_model: str = ""
     prints: bool = False
@@ -255,9 +256,14 @@ def fixer_prompt(given: Fixer, parts: Parts) -> str:
     role = roles.compose(given.role, parts, prints=given.prints, section=given.step)
     orders = (
         *prompt_orders.general(given.step, travels=given.travels),
+        *((prompt_orders.DECISIONS,) if given.decisions else ()),
         *prompt_orders.again(given.rejected),
     )
-    named = (("rejected", _rejected(given.rejected)), ("sources", given.sources))
+    named = (
+        ("decisions", given.decisions),
+        ("rejected", _rejected(given.rejected)),
+        ("sources", given.sources),
+    )
     return _prompt(role, lines, named, orders)
 
 

@@ -36,7 +36,11 @@ def finding(submission: Submission, name: FindingName) -> Finding | None:
     finding_id, of_round, severity, kind, cited, artifact, number, reviewer, model = fields
     subject, here = submission.place.subject, str(submission.place.number)
     as_told = of_round == here == number and reviewer == name.tag
-    if not as_told or artifact not in (subject.key, subject.step):
+    if (
+        not as_told
+        or finding_id != f"R{here}-F{name.number:02d}"
+        or artifact not in (subject.key, subject.step)
+    ):
         return None
     message = text[match.end() :].strip()
     # A second id or a feedback file may change what the finding is, so the careful reader decides.

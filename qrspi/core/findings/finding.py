@@ -52,6 +52,8 @@ def read(submission: Submission, name: FindingName) -> Finding | None:
         return None
     _look_for_more_findings(sheet)
     finding_id = _finding_id(sheet)
+    if finding_id and not submission.place.elsewhere:
+        _compare_number(finding_id, name, sheet)
     severity = _severity(sheet)
     change_type = _one_of(sheet, "change_type", CHANGE_TYPES)
     referenced = _referenced_files(sheet)
@@ -193,6 +195,17 @@ def _compare_round(match: re.Match[str], sheet: _Sheet) -> None:
             found=shown(match[0]),
             expected=f"an id that begins with R{number}-",
         )
+
+
+def _compare_number(finding_id: str, name: FindingName, sheet: _Sheet) -> None:
+    """A round that differs has a warning of its own."""
+    number = sheet.place.number
+    usual = f"R{number}-F{name.number:02d}"
+    if finding_id == usual or finding_id[1:].partition("-")[0].lstrip("0") != str(number):
+        return
+    found = shown(finding_id)
+    text = f"finding_id is '{found}'; expected {usual}, as the file's name has it"
+    sheet.page.warning("finding_id_number", text, field="finding_id", found=found, expected=usual)
 
 
 # How other tools weigh findings

@@ -50,6 +50,7 @@ def read_round(
     files = RoundFiles(tree, paths, Place(reviewed, number, elsewhere), notes)
     files.take_all(listed)
     _compare(files, reviewers.routed_tags(reviewed, config) | frozenset(expected))
+    _note_models(files, manifest)
     if files.unknown:
         # Nearly every round has only known names.
         from qrspi.core.findings import near_names
@@ -173,6 +174,25 @@ def _note_contradictions(files: RoundFiles) -> None:
         if tag in with_findings:
             text = f"says clean beside findings of {tag}; the findings count"
             files.page(name).warning("contradictory_clean", text, found=name)
+
+
+def _note_models(files: RoundFiles, manifest: Manifest | None) -> None:
+    """Who was asked is in the manifest; a score repeats what its finding says."""
+    asked = {one.tag: one.model for one in manifest.dispatches} if manifest else {}
+    for one in files.findings:
+        _note_model(files, one.file, one.actual_model, asked.get(one.tag, ""))
+        if sidecar := files.sidecars.get(one.stem):
+            said = "" if sidecar.actual_model == "unknown" else sidecar.actual_model
+            _note_model(files, sidecar.file, said, one.actual_model or "unknown")
+
+
+def _note_model(files: RoundFiles, file: str, said: str, asked: str) -> None:
+    if said and asked and said != asked:
+        found, usual = shown(said), shown(asked)
+        text = f"actual_model is '{found}'; expected {usual}"
+        files.page(file).warning(
+            "model_differs", text, field="actual_model", found=found, expected=usual
+        )
 
 
 def _note_strangers(files: RoundFiles, routed: frozenset[str]) -> None:

@@ -24,6 +24,7 @@ from qrspi.core.model import Ask, Finding, Problem
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import STEP, Subject, upstream
 from qrspi.core.records import feedback, step_text
+from qrspi.core.rounds.loop import Loop
 from qrspi.core.text.shell_words import quoted
 from qrspi.core.tree import Fault, Tree
 from qrspi.handlers.agents import code_material
@@ -212,11 +213,20 @@ def _fixer(job: Job, agent: Agent) -> Fixer:
         companion_paths=_companions(job, loop.subject.artifact),
         upstream_paths=_upstream_paths(job),
         sources=(*sources, *agent.material.upstream) if agent.prints else (),
+        decisions=_said(loop),
         rejected=agent.rejected,
         actual_model=agent.model,
         prints=agent.prints,
         travels=agent.travels,
     )
+
+
+def _said(loop: Loop) -> tuple[Source, ...]:
+    names = (item.finding.name for item in loop.to_apply)
+    decided = {name: loop.decided.findings[name] for name in names if name in loop.decided.findings}
+    said = {name: " ".join(one.note.split()) for name, one in decided.items()}
+    text = "".join(f"- {name}: {words}\n" for name, words in said.items() if words)
+    return (Source("decisions", text.encode(errors="replace")),) if text else ()
 
 
 def _author(job: Job, asked: str, agent: Agent) -> Author:

@@ -55,7 +55,11 @@ def full_name(job: Job, word: str) -> str:
 
 
 def plan(
-    job: Job, names: Iterable[str], choice: Literal["apply", "skip"], named: str = ""
+    job: Job,
+    names: Iterable[str],
+    choice: Literal["apply", "skip"],
+    named: str = "",
+    note: str = "",
 ) -> ChangeSet:
     chosen = tuple(dict.fromkeys(names))
     problems = (permits.decide(job.next, job.loop, name) for name in chosen)
@@ -66,7 +70,7 @@ def plan(
     loop = job.round_loop
     edit = _edit(job, loop, chosen, choice)
     key, number = loop.subject.key, loop.round
-    about = change_set.decision(job, "decide", key, number, edit)._replace(option=choice)
+    about = change_set.decision(job, "decide", key, number, edit)._replace(option=choice, note=note)
     decided = [about._replace(finding=name) for name in chosen]
     told = _are_told(job, decided, named)
     workspace, surface = job.workspace, job.options.actor

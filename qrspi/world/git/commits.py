@@ -124,10 +124,9 @@ def find(
 
 def parent_of_head(repo: Repo, most: int = 100) -> Ref | None:
     """HEAD~1 in a history without decisions: a commit of theirs changes no text."""
-    if not head(repo):
-        return None
     args = ["rev-list", "--first-parent", f"--max-count={most}", "--encoding=UTF-8"]
-    said = command.read(repo.path, [*args, "--format=%B%x00", "HEAD", "--"]).out
+    asked = [*args, "--format=%B%x00", "HEAD", "--"]
+    said = command.read(repo.path, asked, ok=(0, 128)).out  # 128: the branch has no commit
     found: list[Ref] = []
     for at, record in enumerate(said.decode("utf-8", "replace").split("\0\n")[:-1]):
         title, _, message = record.partition("\n")

@@ -12,7 +12,7 @@ from qrspi.core.findings import guard, visual_excuse
 from qrspi.core.findings.submission import HINTS
 from qrspi.core.model import Problem, Round
 from qrspi.core.pipeline import subject
-from qrspi.core.rounds.manifest import Manifest
+from qrspi.core.rounds.manifest import Dispatch, Manifest
 from qrspi.core.tree import ROUND_FILES_LIMIT, Entry, Fault, MemoryTree, Tree
 from qrspi.world.files.run_tree import DiskTree
 
@@ -46,6 +46,9 @@ COMPLETE = {
     "quality-claude.finding-F01.score.yml": SCORE,
     "scope-claude.clean.md": clean("scope-claude"),
 }
+
+
+COMPLETE_NAMES = ("quality-claude.finding-F01.md", "quality-claude.finding-F01.score.yml")
 
 
 def read(
@@ -251,6 +254,39 @@ def test_a_score_without_its_finding_is_left_alone() -> None:
         f"orphan_sidecar: {DESIGN}/quality-claude.finding-F07.score.yml: there is no finding "
         "quality-claude.finding-F07.md; the score is left alone"
     ]
+
+
+@pytest.mark.rule("FND-01", "FND-03")
+@pytest.mark.parametrize("finding_id", ["R3-F1", "R03-F01", "R3-F02"])
+def test_an_id_that_is_not_what_the_name_says_is_a_warning(finding_id: str) -> None:
+    file = "quality-claude.finding-F01.md"
+    round = read(COMPLETE | {file: finding(finding_id=finding_id)})
+    text = f"finding_id is '{finding_id}'; expected R3-F01, as the file's name has it"
+    path = f"{DESIGN}/{file}"
+    assert round.warnings == (
+        Problem("finding_id_number", f"{path}: {text}", path, "finding_id", finding_id, "R3-F01"),
+    )
+    assert (round.violations, len(round.findings)) == ((), 1)
+
+
+@pytest.mark.rule("FND-02", "FND-05")
+def test_a_model_that_was_not_asked_is_a_warning() -> None:
+    file, sidecar = COMPLETE_NAMES
+    sent = Manifest(
+        "design", 3, "", ("quality-claude",), dispatches=(Dispatch("quality-claude", "x"),)
+    )
+    asked = sent._replace(dispatches=(sent.dispatches[0]._replace(model="large"),))
+    files = COMPLETE | {
+        file: finding(actual_model="small"),
+        sidecar: b"score: 85\nreason: Sure.\nactual_model: tiny\n",
+    }
+    told = [
+        f"model_differs: {DESIGN}/{file}: actual_model is 'small'; expected large",
+        f"model_differs: {DESIGN}/{sidecar}: actual_model is 'tiny'; expected small",
+    ]
+    assert messages(read(files, manifest=asked).warnings) == told
+    assert messages(read(files, manifest=sent).warnings) == told[1:]
+    assert read(COMPLETE, manifest=asked).warnings == ()
 
 
 @pytest.mark.rule("FND-14", "GRD-05", "RUN-05")

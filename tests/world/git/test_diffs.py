@@ -14,7 +14,7 @@ import pytest
 from qrspi.core.errors import Halt, Refusal
 from qrspi.core.model import Unseen
 from qrspi.core.text import plain_diff
-from qrspi.world.git import commits, diffs, refs
+from qrspi.world.git import diffs, refs
 from qrspi.world.git.diffs import DiffResult
 from qrspi.world.git.refs import Ref
 from qrspi.world.git.repository import Repo, find
@@ -675,7 +675,7 @@ def test_a_whole_round_takes_few_processes(project: Project, tmp_path: Path) -> 
     real = subprocess.run(["which", "git"], capture_output=True, text=True).stdout.strip()
     trap(tmp_path / "bin" / "git", f'echo "$@" >> {log}; exec {real} "$@"')
     code = f"""if True:
-        from qrspi.world.git import diffs, refs, repository
+        from qrspi.world.git import commits, diffs, refs, repository
         run = {str(project.run)!r}
         repo = repository.find(run)
         commits.parent_of_head(repo)
