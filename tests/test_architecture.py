@@ -7,56 +7,26 @@ import statistics
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from functools import cache
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 
-ROOT = Path(__file__).resolve().parent.parent
-PACKAGE = ROOT / "qrspi"
+from tests.sources import PACKAGE, TOGETHER, Module, calls, modules, nodes
 
+pytestmark = TOGETHER
 
-class Module(NamedTuple):
-    path: str  # below qrspi/, as in "core/model.py"
-    tree: ast.Module
-
-    @property
-    def layer(self) -> str:
-        return self.path.partition("/")[0]
-
-
-@cache
-def modules() -> list[Module]:
-    """Parsed when a test asks: every worker imports this file."""
-    return [
-        Module(file.relative_to(PACKAGE).as_posix(), ast.parse(file.read_text("utf-8")))
-        for file in sorted(PACKAGE.rglob("*.py"))
-    ]
+ROOT = PACKAGE.parent
 
 
 Rule = Callable[[Module], Iterator[ast.AST]]
 
 
-@cache
-def _nodes(tree: ast.AST) -> tuple[ast.AST, ...]:
-    """Nearly every rule asks for all of them."""
-    return tuple(ast.walk(tree))
-
-
 def _imports(tree: ast.AST) -> Iterator[tuple[str, ast.AST]]:
-    for node in _nodes(tree):
+    for node in nodes(tree):
         if isinstance(node, ast.Import):
             yield from ((alias.name, node) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             yield f"{'.' * node.level}{node.module or ''}", node
-
-
-@cache
-def _calls(tree: ast.AST) -> tuple[tuple[str, ast.Call], ...]:
-    return tuple(
-        (ast.unparse(node.func), node) for node in _nodes(tree) if isinstance(node, ast.Call)
-    )
 
 
 def _top(name: str) -> str:
@@ -78,7 +48,7 @@ def core_touches_nothing(module: Module) -> Iterator[ast.AST]:
     for name, node in _imports(module.tree):
         if not (name in PURE or name.startswith("qrspi.core") or _top(name) == "ruamel"):
             yield node
-    for name, node in _calls(module.tree):
+    for name, node in calls(module.tree):
         if name in WORLDLY_CALLS:
             yield node
 
@@ -94,7 +64,7 @@ def only_one_module_reads_yaml(module: Module) -> Iterator[ast.AST]:
 
 def _names(tree: ast.AST, own: str) -> Iterator[ast.AST]:
     """Where a module of ours is imported, whichever way."""
-    for node in _nodes(tree):
+    for node in nodes(tree):
         if isinstance(node, ast.alias | ast.ImportFrom):
             name = node.name if isinstance(node, ast.alias) else node.module or ""
             if name.endswith(own):
@@ -109,7 +79,7 @@ def only_one_module_knows_git(module: Module) -> Iterator[ast.AST]:
         if _top(name) in ("git", "gitdb") and module.path != "world/git/user_git.py":
             yield node
     yield from _names(module.tree, "user_git")
-    for node in _nodes(module.tree):
+    for node in nodes(module.tree):
         if isinstance(node, ast.List | ast.Tuple) and node.elts and _says_git(node.elts[0]):
             yield node
 
@@ -136,7 +106,7 @@ def only_the_world_starts_processes(module: Module) -> Iterator[ast.AST]:
     for name, node in _imports(module.tree):
         if _top(name) in ("subprocess", "multiprocessing", "pty"):
             yield node
-    for name, node in _calls(module.tree):
+    for name, node in calls(module.tree):
         if name.startswith(("os.system", "os.popen", "os.exec", "os.spawn", "os.fork", "os.posix")):
             yield node
 
@@ -158,7 +128,7 @@ def only_the_world_writes(module: Module) -> Iterator[ast.AST]:
     for name, node in _imports(module.tree):
         if name == "tempfile":
             yield node
-    for name, call in _calls(module.tree):
+    for name, call in calls(module.tree):
         method = name.rpartition(".")[2]
         by_name = method in WRITING_METHODS or name in WRITING_OS
         if (by_name or _opens_for_writing(method, call)) and not _to_nowhere(call):
@@ -189,7 +159,7 @@ HOOKS = "cli/plain_hook.py"  # a host takes a hook that fails for a no to every 
 def only_the_boundary_catches_everything(module: Module) -> Iterator[ast.AST]:
     if module.path in (BOUNDARY, THREADS, HOOKS):
         return
-    for node in _nodes(module.tree):
+    for node in nodes(module.tree):
         if isinstance(node, ast.ExceptHandler) and _is_catch_all(node.type):
             yield node
 
@@ -204,7 +174,7 @@ def _is_catch_all(caught: ast.expr | None) -> bool:
 def only_cli_and_render_print(module: Module) -> Iterator[ast.AST]:
     if module.layer in ("cli", "render"):
         return
-    for name, node in _calls(module.tree):
+    for name, node in calls(module.tree):
         if name in ("print", "click.echo", "click.secho", "sys.stdout.write"):
             yield node
 
@@ -353,7 +323,7 @@ def test_functions_are_short() -> None:
     lengths = sorted(
         (node.end_lineno or 0) - node.lineno + 1
         for module in modules()
-        for node in _nodes(module.tree)
+        for node in nodes(module.tree)
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
     )
     ninetieth = lengths[len(lengths) * 9 // 10]

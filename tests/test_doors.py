@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
 
 import pytest
 
-from tests.test_architecture import Module, modules
+from tests.sources import TOGETHER, Module, calls, modules, nodes, written
+
+pytestmark = TOGETHER
 
 # What stands behind each: the user's own words, ours, or a permit.
 PROGRAMS = {
@@ -80,7 +81,7 @@ _STARTS = re.compile(
 
 def starts(module: Module) -> bool:
     """Whether it so much as names what starts a program, under its own name or another."""
-    names = {name for node in ast.walk(module.tree) for name in _named(node)}
+    names = {name for node in nodes(module.tree) for name in _named(node)}
     aliases = _aliases(module.tree)
     names |= {f"{name} itself" for name in _handed_on(module.tree)}
     return any(_STARTS.fullmatch(_full(name, aliases)) for name in names)
@@ -88,19 +89,19 @@ def starts(module: Module) -> bool:
 
 def _handed_on(tree: ast.AST) -> set[str]:
     """Names that stand by themselves: `start = subprocess`, `getattr(os, word)`."""
-    owners = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
-    names = (node for node in ast.walk(tree) if isinstance(node, ast.Name))
+    owners = {id(node.value) for node in nodes(tree) if isinstance(node, ast.Attribute)}
+    names = (node for node in nodes(tree) if isinstance(node, ast.Name))
     return {node.id for node in names if id(node) not in owners}
 
 
 def _named(node: ast.AST) -> list[str]:
     if isinstance(node, ast.ImportFrom) and not node.level:
         return [f"{node.module}.{alias.name}" for alias in node.names]
-    return [ast.unparse(node)] if isinstance(node, ast.Attribute | ast.Name) else []
+    return [written(node)] if isinstance(node, ast.Attribute | ast.Name) else []
 
 
 def _aliases(tree: ast.AST) -> dict[str, str]:
-    imports = (node for node in ast.walk(tree) if isinstance(node, ast.Import))
+    imports = (node for node in nodes(tree) if isinstance(node, ast.Import))
     return {alias.asname: alias.name for node in imports for alias in node.names if alias.asname}
 
 
@@ -115,7 +116,7 @@ def connects(module: Module) -> bool:
 
 
 def _libraries(module: Module) -> set[str]:
-    return {name for node in ast.walk(module.tree) for name in _imported(node)}
+    return {name for node in nodes(module.tree) for name in _imported(node)}
 
 
 def _imported(node: ast.AST) -> list[str]:
@@ -134,17 +135,11 @@ def _listed(name: str, names: frozenset[str]) -> bool:
     return any(".".join(parts[:count]) in names for count in range(1, len(parts) + 1))
 
 
-def _calls(module: Module) -> Iterator[str]:
-    for node in ast.walk(module.tree):
-        if isinstance(node, ast.Call):
-            yield ast.unparse(node.func)
-
-
 def users(name: str) -> set[str]:
     return {
         module.path
         for module in modules()
-        if any(called == name or called.endswith(f".{name}") for called in _calls(module))
+        if any(called == name or called.endswith(f".{name}") for called, _ in calls(module.tree))
     }
 
 
@@ -185,7 +180,7 @@ def test_only_these_names_of_config_lead_to_them() -> None:
     readers = {
         module.path
         for module in modules()
-        for node in ast.walk(module.tree)
+        for node in nodes(module.tree)
         if isinstance(node, ast.Attribute) and node.attr in fields
         if not module.path.startswith(("core/config/", "core/trust.py"))
     }
@@ -221,8 +216,8 @@ def test_what_is_imported_by_name_is_ours() -> None:
     found = {
         ast.unparse(node.args[0])
         for module in modules()
-        for node in ast.walk(module.tree)
-        if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("import_module")
+        for node in nodes(module.tree)
+        if isinstance(node, ast.Call) and written(node.func).endswith("import_module")
     }
     assert found and all(name.startswith(("f'qrspi.", 'f"qrspi.')) for name in found), found
 
@@ -232,7 +227,7 @@ def test_python_is_started_isolated() -> None:
     found = {
         module.path: ast.unparse(node)
         for module in modules()
-        for node in ast.walk(module.tree)
+        for node in nodes(module.tree)
         if isinstance(node, ast.List) and node.elts and "executable" in ast.unparse(node.elts[0])
     }
     assert {path: text.split(", ")[1] for path, text in found.items()} == {

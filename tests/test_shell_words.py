@@ -6,7 +6,6 @@ import ast
 import re
 import shlex
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -16,8 +15,10 @@ from qrspi.core.filenames import is_run_name
 from qrspi.core.model import answers
 from qrspi.core.text.shell_words import command, quoted
 from tests import printed_commands
+from tests.sources import TOGETHER, modules, nodes
 
-PACKAGE = Path(__file__).resolve().parent.parent / "qrspi"
+pytestmark = TOGETHER
+
 COMMAND = re.compile(r"(?:`|: |\(|  )(?:qrspi|git) ")
 FIRST = re.compile(rf"(?:^(?:qrspi|git) )|{COMMAND.pattern}")
 QUOTING = ("quoted", "command", "_at_root", "quote")
@@ -110,10 +111,10 @@ def _is_inside(text: str, inside: bool, *, is_first: bool) -> bool:
         inside, at = True, found.end()
 
 
-def unquoted(source: str, plain: set[str]) -> list[str]:
+def unquoted(tree: ast.Module, plain: set[str]) -> list[str]:
     return [
         ast.unparse(value)
-        for node in ast.walk(ast.parse(source))
+        for node in nodes(tree)
         if isinstance(node, ast.JoinedStr)
         for value in fillings(node)
         if ast.unparse(value) not in plain and not _is_quoted(value)
@@ -128,11 +129,7 @@ def _is_quoted(value: ast.expr) -> bool:
 @pytest.mark.rule("SEC-15", "LIV-02")
 def test_every_word_of_a_printed_command_is_plain_or_quoted() -> None:
     plain: set[str] = set().union(*PLAIN.values())
-    found = {
-        (str(file.relative_to(PACKAGE)), word)
-        for file in PACKAGE.rglob("*.py")
-        for word in unquoted(file.read_text("utf-8"), plain)
-    }
+    found = {(module.path, word) for module in modules() for word in unquoted(module.tree, plain)}
     assert found == set(), "quote it (core/text/shell_words), or say above why it is plain"
 
 
@@ -141,8 +138,8 @@ def test_no_command_is_filled_in_otherwise() -> None:
     """By `.format`, `%` or `+` nothing would be seen of what goes in."""
     found = [
         node.value.value
-        for file in PACKAGE.rglob("*.py")
-        for node in ast.walk(ast.parse(file.read_text("utf-8")))
+        for module in modules()
+        for node in nodes(module.tree)
         if isinstance(node, ast.Attribute)
         and node.attr in ("format", "format_map")
         and isinstance(node.value, ast.Constant)
@@ -155,11 +152,11 @@ def test_no_command_is_filled_in_otherwise() -> None:
 _CHOICE = re.compile(rf"(?:{FIRST.pattern})(?:(?!\[RUN\])[^`(\n])*[\w-]\|[\w-]")
 
 
-def piped(source: str) -> list[str]:
+def piped(tree: ast.Module) -> list[str]:
     """The texts with a command that a shell would make a pipe of."""
     return [
         text
-        for node in ast.walk(ast.parse(source))
+        for node in nodes(tree)
         if isinstance(node, ast.JoinedStr | ast.Constant)
         if _CHOICE.search(text := _text(node))
     ]
@@ -180,11 +177,7 @@ def _word(value: ast.expr) -> str:
 @pytest.mark.rule("LIV-02")
 def test_a_printed_command_is_one_command() -> None:
     """Pasted into a shell, `resolve continue|stop` is a pipe: `resolve continue` runs."""
-    found = {
-        (str(file.relative_to(PACKAGE)), text)
-        for file in PACKAGE.rglob("*.py")
-        for text in piped(file.read_text("utf-8"))
-    }
+    found = {(module.path, text) for module in modules() for text in piped(module.tree)}
     assert found == set(), "say it with core.model.answers"
 
 
@@ -199,7 +192,7 @@ def test_a_printed_command_is_one_command() -> None:
     ],
 )
 def test_the_rule_sees_a_pipe(source: str, found: int) -> None:
-    assert len(piped(source)) == found
+    assert len(piped(ast.parse(source))) == found
 
 
 @pytest.mark.rule("LIV-02")
@@ -229,7 +222,7 @@ def test_a_menu_is_one_command_and_the_words_that_may_end_it(keys: list[str], sa
     ],
 )
 def test_the_rule_sees_what_breaks_it(source: str, found: list[str]) -> None:
-    assert unquoted(source, {"run"}) == found
+    assert unquoted(ast.parse(source), {"run"}) == found
 
 
 @pytest.mark.rule("SEC-15")

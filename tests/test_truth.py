@@ -9,7 +9,6 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import NamedTuple
 
 import pytest
@@ -21,6 +20,7 @@ from qrspi.core.records.task_records import Outcome
 from qrspi.core.rounds import dispositions
 from tests import runs
 from tests.runs import artifact, clean, finding, manifest, score
+from tests.sources import TOGETHER, modules, nodes
 
 Files = dict[str, bytes]
 
@@ -141,7 +141,6 @@ def test_dispositions_name_who_skipped() -> None:
     )
 
 
-PACKAGE = Path(__file__).resolve().parent.parent / "qrspi"
 _DONE = (
     "skipped|approved|rejected|merged|applied|committed|reviewed|shipped|decided|accepted|rewound|"
     "unapproved|reset|closed|ran|run by|answered|sent|started|passed|failed|fixed|chosen|chose|"
@@ -249,13 +248,12 @@ RESTS_ON = {
 def sentences() -> Iterator[tuple[str, str]]:
     """Every text in the package that speaks of the past, with its place; what is filled in is {}.
     The demonstration tells its own story, and docstrings are for who reads the code."""
-    for file in sorted(PACKAGE.rglob("*.py")):
-        tree = ast.parse(file.read_text("utf-8"))
-        parts = {part for node in ast.walk(tree) for part in _inside(node)}
-        for node in ast.walk(tree):
+    for path, tree in modules():
+        parts = {part for node in nodes(tree) for part in _inside(node)}
+        for node in nodes(tree):
             text = "" if node in parts else _text(node)
-            if PAST.search(text) and "demo" not in file.parts:
-                yield f"{file.relative_to(PACKAGE)}:{getattr(node, 'lineno', 0)}", text
+            if PAST.search(text) and not path.startswith("demo/"):
+                yield f"{path}:{getattr(node, 'lineno', 0)}", text
 
 
 def _inside(node: ast.AST) -> Iterator[ast.AST]:
@@ -278,6 +276,7 @@ def _text(node: ast.AST) -> str:
     return ""
 
 
+@TOGETHER
 @pytest.mark.rule("LIV-01")
 def test_every_sentence_about_the_past_is_in_the_table() -> None:
     known = [fragment for row in RESTS_ON.values() for fragment in row]

@@ -5,22 +5,18 @@ from pathlib import Path
 from typing import get_args
 
 from qrspi.core import codes
+from tests.sources import TOGETHER, modules, nodes
 
-PACKAGE = Path(codes.__file__).parents[1]
 
-
-def texts_in(path: Path) -> set[str]:
-    tree = ast.parse(path.read_text())
-    return {
+@TOGETHER
+def test_every_listed_code_is_used() -> None:
+    used = {
         node.value
-        for node in ast.walk(tree)
+        for path, tree in modules()
+        if path != "core/codes.py"
+        for node in nodes(tree)
         if isinstance(node, ast.Constant) and isinstance(node.value, str)
     }
-
-
-def test_every_listed_code_is_used() -> None:
-    modules = [path for path in PACKAGE.rglob("*.py") if path != Path(codes.__file__)]
-    used = set().union(*map(texts_in, modules))
     assert [code for code in get_args(codes.Code) if code not in used] == []
 
 

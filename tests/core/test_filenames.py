@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable
-from pathlib import Path
 from typing import get_args
 
 import pytest
@@ -23,6 +22,7 @@ from qrspi.core.filenames import (
 )
 from qrspi.core.model import Ask, AskKind
 from qrspi.core.pipeline import subject
+from tests.sources import TOGETHER, modules, nodes
 
 FOREIGN = {"arabic": 0x660, "devanagari": 0x966, "wide": 0xFF10}  # where each has its zero
 
@@ -130,11 +130,11 @@ NAMES = re.compile(
 )
 
 
-def built_in(source: str) -> list[str]:
+def built_in(tree: ast.Module) -> list[str]:
     """The texts that build or match a name which the grammar knows."""
     inner: set[int] = set()
     found: list[str] = []
-    for node in ast.walk(ast.parse(source)):
+    for node in nodes(tree):
         text = ""
         if isinstance(node, ast.JoinedStr):
             inner.update(map(id, node.values))
@@ -161,16 +161,16 @@ def built_in(source: str) -> list[str]:
     ],
 )
 def test_a_name_that_is_built_is_noticed(source: str) -> None:
-    assert built_in(source)
+    assert built_in(ast.parse(source))
 
 
+@TOGETHER
 def test_no_other_module_knows_how_files_are_named() -> None:
-    package = Path(filenames.__file__).parents[1]
     found = [
-        (name, text)
-        for path in sorted(package.rglob("*.py"))
-        if (name := str(path.relative_to(package))) != "core/filenames.py"
-        for text in built_in(path.read_text())
-        if text != NO_FILES.get(name)
+        (path, text)
+        for path, tree in modules()
+        if path != "core/filenames.py"
+        for text in built_in(tree)
+        if text != NO_FILES.get(path)
     ]
     assert found == []
