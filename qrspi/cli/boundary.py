@@ -102,7 +102,7 @@ def _from_click(session: Session, error: Exception) -> int:
             return _interrupted()
         case UsageError(ctx=context) if context:
             alone = isinstance(error, NoArgsIsHelpError)
-            message = "Missing command." if alone else error.format_message()
+            message = "Missing command." if alone else " ".join(error.format_message().split())
             hint = f"{context.command_path} --help"
             return _report(session, 2, Problem("usage", message, hint=hint))
         case ClickException():

@@ -44,6 +44,12 @@ def test_help_begins_with_the_five_commands_of_a_day(qrspi: Call) -> None:
     ]
 
 
+@pytest.mark.rule("OUT-03")
+def test_what_is_missing_is_said_in_one_line(qrspi: Call) -> None:
+    said = "Missing option '--status'. Choose from: done, done_with_concerns, blocked"
+    assert qrspi("--json", "task", "report", "task-01").json["message"] == said
+
+
 @pytest.mark.rule("LIV-27")
 @pytest.mark.parametrize(
     ("word", "ending"),

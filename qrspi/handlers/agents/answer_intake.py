@@ -94,11 +94,8 @@ class AnswerIntake:
     def _outcome(self, job: Job, got: Obtained, scores: Mapping[str, Outcome]) -> Outcome:
         if isinstance(got.reply, Problem):
             return got.reply
-        if got.order.ask.kind == "implement":
-            return _reported(job, got.order)
         try:
-            awaited = _is_awaited(job, got)
-            outcome = self._taken(job, got, got.reply.text, scores) if awaited else None
+            outcome = self._judged(job, got, got.reply.text, scores)
         except Halt:
             raise
         except Refusal as refusal:
@@ -108,6 +105,11 @@ class AnswerIntake:
         elif isinstance(outcome, Problem):
             self._keep(got, "failed", outcome)
         return outcome
+
+    def _judged(self, job: Job, got: Obtained, text: str, scores: Mapping[str, Outcome]) -> Outcome:
+        if got.order.ask.kind == "implement":
+            return _reported(job, got.order)
+        return self._taken(job, got, text, scores) if _is_awaited(job, got) else None
 
     def _taken(self, job: Job, got: Obtained, text: str, scores: Mapping[str, Outcome]) -> Outcome:
         ask = got.order.ask
@@ -229,8 +231,7 @@ def _reported(job: Job, order: Assignment) -> Taken | Problem:
     if waits is None or order.ask not in waits.asks:
         return Taken(())
     who = "test writer" if order.ask.target == TESTS else "implementer"
-    text = f"the {who} ended without a report: `qrspi task report {job.run} {order.step}`"
-    return Problem("no-report", text, expected="a report")
+    return Problem("no-report", f"the {who} ended without a report", expected="a report")
 
 
 def _is_awaited(job: Job, got: Obtained) -> bool:

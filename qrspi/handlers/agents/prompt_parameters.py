@@ -260,6 +260,7 @@ def _implementer(job: Job, key: str, agent: Agent) -> Implementer:
     assert task.start is not None  # nobody is sent to a task without a work tree
     run = job.workspace.path
     told = job.workspace.read(task.item.file)
+    vacuous = (implementers.VACUOUS,) if task.tests and task.tests.is_vacuous else ()
     return Implementer(
         role=agent.role,
         task=key,
@@ -273,7 +274,7 @@ def _implementer(job: Job, key: str, agent: Agent) -> Implementer:
         ),
         tests_commit=task.tests.commit if task.tests and not task.awaits_tests else "",
         tests_seen=task.tests.seen if task.tests else "",
-        rejected=(implementers.VACUOUS,) if task.tests and task.tests.is_vacuous else (),
+        rejected=(*vacuous, *agent.rejected),
         criteria_of="test" if implementers.is_acceptance(key) else "task",
         cycle=task.cycle,
         test_command=code_material.test_command(job),

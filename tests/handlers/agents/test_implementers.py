@@ -14,7 +14,7 @@ from qrspi.engine_with_agents import Driven
 from qrspi.handlers.agents import awaited_agents, fan_out
 from qrspi.handlers.agents.dispatch_options import Sending
 from qrspi.handlers.jobs.job import Options
-from tests import deliveries, runs
+from tests import deliveries
 from tests.checkpoints import rows, script
 from tests.handlers.shop import Told
 from tests.handlers.workshop import Workshop
@@ -66,14 +66,30 @@ def test_an_implementer_commits_and_reviewers_see_the_code(shop: Workshop, tmp_p
     assert "<<<UNTRUSTED-ARTIFACT-START id=tasks/task-01.md>>>" in prompt
 
 
-@pytest.mark.rule("PRM-07")
-def test_an_implementer_that_does_not_report_is_named(shop: Workshop, tmp_path: Path) -> None:
-    trap(tmp_path / "agent", "cat > /dev/null; echo I am done.")
-    done = driven(shop)
-    assert [one.message for one in done.failures] == [
-        f"task-01: the implementer ended without a report: `qrspi task report {runs.RUN} task-01`"
-    ]
-    assert done.outcome.state.next.kind == "implement"
+SILENT = "cat > {log}.prompt; echo sent >> {log}; echo I am done."
+
+
+@pytest.mark.rule("PRM-07", "LIV-18")
+def test_an_implementer_that_does_not_report_is_named_and_sent_again(
+    shop: Workshop, tmp_path: Path
+) -> None:
+    trap(tmp_path / "agent", SILENT.format(log=tmp_path / "log"))
+    for tries in (1, 2):
+        done = driven(shop)
+        assert [one.message for one in done.failures] == [
+            "task-01: the implementer ended without a report"
+        ]
+        assert done.outcome.state.next.kind == "implement"
+        assert (tmp_path / "log").read_text() == "sent\n" * tries
+        (waiting,) = awaited_agents.line(shop.workspace())
+        assert (waiting.state, waiting.problem) == (
+            "failed",
+            "the implementer ended without a report",
+        )
+    told = named_only((tmp_path / "log.prompt").read_text())
+    assert "\n- the implementer ended without a report\n" in told
+    trap(tmp_path / "agent", IMPLEMENTER.format(log=tmp_path / "log"))
+    assert driven(shop).failures == ()
 
 
 @pytest.mark.rule("PRM-07")
