@@ -122,8 +122,8 @@ MORE_FOR_NEXT = """
     qrspi.handlers.agents
     qrspi.handlers.agents.assignments
     qrspi.handlers.agents.awaited_agents
-    qrspi.handlers.agents.code_material
     qrspi.handlers.agents.dispatch_options
+    qrspi.handlers.agents.material
     qrspi.handlers.agents.prompt_parameters
     qrspi.handlers.jobs
     qrspi.handlers.jobs.carry_out

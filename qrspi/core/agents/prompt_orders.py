@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from qrspi.core.config.reader import NO_TESTS
+
 ORDER = (
     "One text below binds you: the task at `task_file_path`, which was approved with the plan, is "
     "your order. Do what it says, and run the builds and tests that it names, within the limits "
@@ -124,6 +126,14 @@ def apart(worktrees: tuple[str, ...]) -> Iterator[str]:
             "`base_commit` in its `start.md` is where it began (`git diff BASE_COMMIT HEAD` "
             "there). You may run tests and programs there, and change nothing."
         )
+
+
+def tests_of(command: str) -> Iterator[str]:
+    """For those who did not write the code: an implementer's role says when it runs them."""
+    if command == NO_TESTS:
+        yield "Nothing runs the tests of this project: `test_command` is `none` in its settings."
+    elif command:
+        yield "`test_command` runs the tests."
 
 
 _RULES = (

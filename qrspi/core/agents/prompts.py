@@ -37,6 +37,7 @@ class Reviewer(NamedTuple):
     upstream: tuple[Source, ...] = ()  # for agents that cannot open files
     worktree: str = ""  # where the code is: of a task, or of all that are merged
     worktree_paths: tuple[str, ...] = ()  # where it is while tasks are reviewed together
+    test_command: str = ""  # of code; `none` where nothing runs tests
     scope_hint: tuple[str, ...] = ()  # only when the round was narrowed
     rejected: tuple[str, ...] = ()  # why its last answer was not taken
     actual_model: str = ""
@@ -56,6 +57,7 @@ class Verifier(NamedTuple):
     companion_paths: tuple[str, ...] = ()  # what belongs to the artifact beside it
     worktree: str = ""  # where the code is: of a task, or of all that are merged
     worktree_paths: tuple[str, ...] = ()  # where it is while tasks are reviewed together
+    test_command: str = ""  # of code; `none` where nothing runs tests
     diff_file_path: str = ""
     upstream_paths: tuple[str, ...] = ()
     sources: tuple[Source, ...] = ()
@@ -143,6 +145,7 @@ def reviewer_prompt(given: Reviewer, parts: Parts) -> str:
         prompt_lines.line("reviewer_tag", given.tag),
         *_fields(given, "round_subdir artifact_path worktree diff_file_path since_diff_path"),
         *_scope_hint(given),
+        *prompt_lines.optional_command("test_command", given.test_command),
         prompt_lines.model(given.actual_model),
         *_fields(given, "worktree_paths upstream_paths"),
     ]
@@ -160,6 +163,7 @@ def reviewer_prompt(given: Reviewer, parts: Parts) -> str:
         *_later_round(given),
         *prompt_orders.code_of(given.worktree),
         *prompt_orders.apart(given.worktree_paths),
+        *prompt_orders.tests_of(given.test_command),
         *prompt_orders.again(given.rejected),
     )
     return _prompt(role, lines, named, orders)
@@ -199,6 +203,7 @@ def verifier_prompt(given: Verifier, parts: Parts) -> str:
     lines = [
         *_fields(given, "step finding finding_file_path sidecar_path"),
         *_fields(given, "artifact_path worktree diff_file_path"),
+        *prompt_lines.optional_command("test_command", given.test_command),
         prompt_lines.line("verified_by", given.actual_model or prompt_lines.UNKNOWN_MODEL),
         *_fields(given, "companion_paths worktree_paths upstream_paths"),
     ]
@@ -206,6 +211,7 @@ def verifier_prompt(given: Verifier, parts: Parts) -> str:
     orders = (
         *prompt_orders.general(given.step, travels=given.travels),
         *prompt_orders.apart(given.worktree_paths),
+        *prompt_orders.tests_of(given.test_command),
         *prompt_orders.again(given.rejected),
         *prompt_orders.owed(roles.for_section(given.rules, _section(given.step)), given.worktree),
     )
@@ -358,4 +364,5 @@ def without_paths(given: Given) -> Given:
     """For an agent that must not know the run, or works where no path leads anywhere."""
     changes: dict[str, Any] = {name: "" for name in given._fields if name in _PATHS}
     changes |= {name: () for name in given._fields if name in _LISTS}
+    changes |= {name: "" for name in given._fields if name == "test_command"}
     return given._replace(**changes)

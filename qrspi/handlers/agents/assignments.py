@@ -30,7 +30,7 @@ from qrspi.world.runs import role_files
 
 if TYPE_CHECKING:
     from qrspi.core.gates.quality.task_spec import Spec
-    from qrspi.handlers.agents.prompt_parameters import Material
+    from qrspi.handlers.agents.material import Material
 
 PROMPT_LIMIT = 8 * 1024 * 1024
 
@@ -127,9 +127,9 @@ class _Cast:
 
     @cached_property
     def material(self) -> Material:
-        from qrspi.handlers.agents import prompt_parameters
+        from qrspi.handlers.agents import material
 
-        return prompt_parameters.material(self.job, travels=self.how.executor == "celery")
+        return material.read(self.job, travels=self.how.executor == "celery")
 
     def record(self, ask: Ask) -> Record | None:
         folder = dispatch_folder(ask)
@@ -233,7 +233,7 @@ def _is_light(job: Job, task: str) -> bool:
 
 
 def _made(cast: _Cast, ask: Ask, role: Role, route: Route | Problem) -> Assignment | Unready:
-    from qrspi.handlers.agents import code_material, prompt_parameters
+    from qrspi.handlers.agents import material, prompt_parameters
 
     job = cast.job
     means = cast.means(route, ask, (ask.name, job.next.step, job.next.round))
@@ -246,7 +246,7 @@ def _made(cast: _Cast, ask: Ask, role: Role, route: Route | Problem) -> Assignme
     if ask.kind == "implement":
         # It works in a work tree, which an agent that only prints cannot do.
         means = means if means.transport == "command" else transports.HOST
-        directory = code_material.task_place(job, ask.subject)[1]
+        directory = material.task_place(job, ask.subject)[1]
     elif ask.kind == "quality":
         agent = agent._replace(draft=cast.drafts.get(ask.target))
     else:

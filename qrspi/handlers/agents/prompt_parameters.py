@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from functools import partial
 
 from qrspi.core.agents import prompts
@@ -22,76 +21,19 @@ from qrspi.core.findings import rejected
 from qrspi.core.hints import TYPE_CHECKING, assert_never
 from qrspi.core.model import Ask, Finding, Problem
 from qrspi.core.named_tuple import NamedTuple
-from qrspi.core.pipeline import STEP, Subject, upstream
-from qrspi.core.records import feedback, step_text
+from qrspi.core.pipeline import STEP
+from qrspi.core.records import feedback
 from qrspi.core.rounds.loop import Loop
 from qrspi.core.text.shell_words import quoted
-from qrspi.core.tree import Fault, Tree
-from qrspi.handlers.agents import code_material
+from qrspi.core.tree import Fault
+from qrspi.handlers.agents import material
+from qrspi.handlers.agents.material import Material
 from qrspi.handlers.jobs.job import Job
 from qrspi.world.runs import role_files
 
 if TYPE_CHECKING:
     from qrspi.core.artifacts.questions import Question
     from qrspi.core.gates.quality.task_spec import Spec
-
-
-_APART = "research"
-_OVER_TASKS = ("parallelize", "integrate", "test")  # made from the plan with every task of it
-
-
-class Material(NamedTuple):
-    """What all agents of a step may need. It is read once, however many are sent."""
-
-    text: tuple[Source, ...] = ()  # the artifact with its companions
-    upstream: tuple[Source, ...] = ()
-    diff: str = ""  # its path; empty outside git
-    since: str = ""  # in a later round: the path of what changed since the one before
-    diffs: tuple[Source, ...] = ()  # both as texts, for an agent on another machine
-    earlier: tuple[Source, ...] = ()  # in a later round: what became of each finding so far
-    worktree: str = ""  # of a task, or the repository where all tasks are merged
-    worktrees: tuple[str, ...] = ()  # of all tasks, before they are merged
-    code: tuple[Source, ...] = ()
-    merged: tuple[Source, ...] = ()  # of integrate: the code, for agents that open no files
-    concerns: tuple[Source, ...] = ()  # of the task's implementer
-
-
-def material(job: Job, *, travels: bool = False) -> Material:
-    given = Material(
-        text=_sources(job.workspace, _text_paths(job)),
-        upstream=_sources(job.workspace, _made_from(job, job.facts.step)),
-        diff=_diff(job, job.loop.paths.diff) if job.loop else "",
-        since=_diff(job, job.loop.paths.since) if job.loop else "",
-        diffs=_diff_texts(job, travels=travels),
-        earlier=_earlier(job),
-    )
-    return _of_code(job, given, job.loop.subject) if job.loop else given
-
-
-def _of_code(job: Job, given: Material, subject: Subject) -> Material:
-    if job.facts.step == "test":
-        given = given._replace(upstream=(*given.upstream, *code_material.evidence(job)))
-    if subject.key in ("integrate", "test"):
-        given = given._replace(worktree=code_material.merged_place(job))
-    if subject.key == "integrate":
-        return given._replace(merged=code_material.shown(job, given.worktree))
-    if subject.key == "implement-gate":
-        outcomes = _sources(job.workspace, code_material.of_tasks(job))
-        trees = code_material.work_trees(job)
-        return given._replace(upstream=(*given.upstream, *outcomes), worktrees=trees)
-    return _of_task(job, given) if subject.is_task else given
-
-
-def _of_task(job: Job, given: Material) -> Material:
-    from qrspi.core.records import task_records
-
-    task, folder = code_material.task_place(job, job.round_loop.subject.key)
-    said = (task_records.report_file(task.key),) if task.concerns else ()
-    return given._replace(
-        worktree=folder,
-        code=code_material.shown(job, folder),
-        concerns=_sources(job.workspace, said),
-    )
 
 
 class Agent(NamedTuple):
@@ -108,7 +50,7 @@ class Agent(NamedTuple):
 def prompt(job: Job, ask: Ask, agent: Agent) -> str:
     parts = role_files.shared_parts()
     # Nobody who works on facts is shown a path: it has the run's name, and leads to the goals.
-    apart = ask.subject == _APART
+    apart = ask.subject == material.APART
     agent = agent._replace(prints=True) if apart else agent
     if job.next.action == "blocked":  # by the faults of a text that is there
         agent = agent._replace(rejected=(*job.next.because, *agent.rejected))
@@ -142,23 +84,24 @@ def _reviewer(job: Job, tag: str, agent: Agent) -> Reviewer:
         tag=tag,
         step=loop.subject.key,
         round=loop.round,
-        round_subdir=_absolute(job, loop.paths.directory),
+        round_subdir=material.absolute(job, loop.paths.directory),
         body=(*(code or given.text), *given.concerns),
         body_name="subject_code" if about_code else "artifact_body",
-        artifact_path=_absolute(job, loop.subject.artifact),
+        artifact_path=material.absolute(job, loop.subject.artifact),
         diff_file_path=given.diff,
         since_diff_path=given.since,
         earlier=given.earlier,
-        upstream_paths=_upstream_paths(job),
+        upstream_paths=material.upstream_paths(job),
         upstream=upstream if agent.prints else (),
         worktree=given.worktree,
         worktree_paths=given.worktrees,
+        test_command=given.tests,
         scope_hint=choice.scope_hint if choice and choice.narrow else (),
         rejected=(*agent.rejected, *rejected.told(job.workspace, loop.paths, tag)),
         actual_model=agent.model,
         prints=agent.prints,
         travels=agent.travels,
-        diffs=given.diffs if agent.travels or loop.subject.key == _APART else (),
+        diffs=_shown_diffs(agent, given.diffs, loop.subject.key == material.APART),
     )
 
 
@@ -168,27 +111,36 @@ def _verifier(job: Job, stem: str, agent: Agent) -> Verifier:
     path = f"{loop.paths.directory}/{finding.file}"
     given = agent.material
     about = (*given.text, *given.code, *given.merged, *given.concerns, *given.upstream)
-    sources = (*_sources(job.workspace, (path,)), *about)
+    sources = (*material.sources(job.workspace, (path,)), *about)
     return Verifier(
         role=agent.role,
         step=loop.subject.key,
         rules=agent.rules,
         finding=finding.name,
-        finding_file_path=_absolute(job, path),
-        sidecar_path=_absolute(job, f"{loop.paths.directory}/{sidecar_file(finding.stem)}"),
-        artifact_path=_absolute(job, loop.subject.artifact),
+        finding_file_path=material.absolute(job, path),
+        sidecar_path=material.absolute(job, f"{loop.paths.directory}/{sidecar_file(finding.stem)}"),
+        artifact_path=material.absolute(job, loop.subject.artifact),
         companion_paths=_companions(job, loop.subject.artifact),
         worktree=given.worktree,
         worktree_paths=given.worktrees,
+        test_command=given.tests,
         diff_file_path=given.diff,
-        upstream_paths=_upstream_paths(job),
+        upstream_paths=material.upstream_paths(job),
         sources=sources if agent.prints else (),
         rejected=(*agent.rejected, *rejected.told(job.workspace, loop.paths, finding.stem)),
         actual_model=agent.model,
         prints=agent.prints,
         travels=agent.travels,
-        diffs=given.diffs[:1] if agent.travels else (),
+        diffs=_shown_diffs(agent, given.diffs[:1]),
     )
+
+
+def _shown_diffs(
+    agent: Agent, texts: tuple[Source, ...], apart: bool = False
+) -> tuple[Source, ...]:
+    """Whoever is given no path, or opens no files, is given what a diff says."""
+    whole = texts if agent.travels or apart else ()
+    return (*whole, *agent.material.changes) if agent.prints else whole
 
 
 def _finding(job: Job, stem: str) -> Finding:
@@ -200,18 +152,18 @@ def _finding(job: Job, stem: str) -> Finding:
 def _fixer(job: Job, agent: Agent) -> Fixer:
     loop = job.round_loop
     files = tuple(f"{loop.paths.directory}/{item.finding.file}" for item in loop.to_apply)
-    sources = (*agent.material.text, *_sources(job.workspace, files))
+    sources = (*agent.material.text, *material.sources(job.workspace, files))
     return Fixer(
         role=agent.role,
         step=loop.subject.key,
         round=loop.round,
-        run_dir=_absolute(job, ""),
-        artifact_path=_absolute(job, loop.subject.artifact),
-        verified_path=_absolute(job, loop.paths.verified),
-        dispositions_path=_absolute(job, loop.paths.dispositions),
-        finding_file_paths=tuple(_absolute(job, path) for path in files),
+        run_dir=material.absolute(job, ""),
+        artifact_path=material.absolute(job, loop.subject.artifact),
+        verified_path=material.absolute(job, loop.paths.verified),
+        dispositions_path=material.absolute(job, loop.paths.dispositions),
+        finding_file_paths=tuple(material.absolute(job, path) for path in files),
         companion_paths=_companions(job, loop.subject.artifact),
-        upstream_paths=_upstream_paths(job),
+        upstream_paths=material.upstream_paths(job),
         sources=(*sources, *agent.material.upstream) if agent.prints else (),
         decisions=_said(loop),
         rejected=agent.rejected,
@@ -236,10 +188,10 @@ def _author(job: Job, asked: str, agent: Agent) -> Author:
     return Author(
         role=agent.role,
         step=step,
-        run_dir=_absolute(job, ""),
-        artifact_path=_absolute(job, question.file if question else STEP[step].artifact),
-        upstream_paths=_upstream_paths(job),
-        feedback_paths=tuple(_absolute(job, path) for path in said),
+        run_dir=material.absolute(job, ""),
+        artifact_path=material.absolute(job, question.file if question else STEP[step].artifact),
+        upstream_paths=material.upstream_paths(job),
+        feedback_paths=tuple(material.absolute(job, path) for path in said),
         pipeline=config.pipeline or "",
         phase=job.facts.phase,
         question=question,
@@ -256,7 +208,7 @@ def _author(job: Job, asked: str, agent: Agent) -> Author:
 def _implementer(job: Job, key: str, agent: Agent) -> Implementer:
     from qrspi.core.code_steps import implementers
 
-    task, worktree = code_material.task_place(job, key)
+    task, worktree = material.task_place(job, key)
     assert task.start is not None  # nobody is sent to a task without a work tree
     run = job.workspace.path
     told = job.workspace.read(task.item.file)
@@ -264,7 +216,7 @@ def _implementer(job: Job, key: str, agent: Agent) -> Implementer:
     return Implementer(
         role=agent.role,
         task=key,
-        task_file_path=_absolute(job, task.item.file),
+        task_file_path=material.absolute(job, task.item.file),
         worktree=worktree,
         branch=task.start.branch,
         base=task.start.base_commit,
@@ -277,12 +229,12 @@ def _implementer(job: Job, key: str, agent: Agent) -> Implementer:
         rejected=(*vacuous, *agent.rejected),
         criteria_of="test" if implementers.is_acceptance(key) else "task",
         cycle=task.cycle,
-        test_command=code_material.test_command(job),
-        finding_file_paths=tuple(_absolute(job, path) for path in task.findings),
-        upstream_paths=_upstream_paths(job),
+        test_command=material.test_command(job),
+        finding_file_paths=tuple(material.absolute(job, path) for path in task.findings),
+        upstream_paths=material.upstream_paths(job),
         sources=() if isinstance(told, Fault) else (Source(task.item.file, told),),
         actual_model=agent.model,
-        orchestration_db="" if task.awaits_tests else code_material.database(job, key),
+        orchestration_db="" if task.awaits_tests else material.database(job, key),
     )
 
 
@@ -298,90 +250,19 @@ def _for_author(
 ) -> tuple[Source, ...]:
     """An agent that answers a question for the first time sees only the question."""
     if question:
-        before = _sources(job.workspace, (question.file, *said)) if said else ()
+        before = material.sources(job.workspace, (question.file, *said)) if said else ()
         return tuple(
             one._replace(data=feedback.words(one.data)) if one.name in said else one
             for one in before
         )
     given = agent.material
-    return (*given.upstream, *given.text, *_sources(job.workspace, said))
-
-
-def _text_paths(job: Job) -> tuple[str, ...]:
-    loop = job.loop
-    if loop and loop.subject.is_task:
-        return (loop.subject.artifact,)
-    return step_text.paths(job.workspace, job.facts.step)
+    return (*given.upstream, *given.text, *material.sources(job.workspace, said))
 
 
 def _companions(job: Job, artifact: str) -> tuple[str, ...]:
-    return tuple(_absolute(job, path) for path in _text_paths(job) if path != artifact)
-
-
-def _upstream_paths(job: Job) -> tuple[str, ...]:
-    made_from = _made_from(job, job.facts.step)
-    if job.facts.step == "test":
-        made_from = (*made_from, *code_material.evidence_paths(job))
-    if job.loop and job.loop.subject.key == "implement-gate":
-        made_from = (*made_from, *code_material.of_tasks(job))
-    return prompts.upstream_paths(made_from, _absolute(job, ""))
-
-
-def _made_from(job: Job, step: str) -> tuple[str, ...]:
-    found = upstream(step, job.facts.route, job.facts.names)
-    if step not in _OVER_TASKS:
-        return found
-    tasks = (path for path in step_text.paths(job.workspace, "plan") if path not in found)
-    return (*found, *tasks)
-
-
-def _earlier(job: Job) -> tuple[Source, ...]:
-    loop = job.loop
-    if loop is None or loop.round < 2 or loop.stage not in ("reviewing", "guarded"):
-        return ()
-    from qrspi.core.rounds import convergence, finding_history
-
-    base = convergence.base_of(loop.subject, job.facts.records)
-    lines = finding_history.fates(job.workspace, loop, job.facts.config, base)
-    text = "".join(f"- {line}\n" for line in lines)
-    return (Source("earlier-findings", text.encode(errors="replace")),) if lines else ()
-
-
-def _diff(job: Job, path: str) -> str:
-    size = job.workspace.size(path)
-    return "" if isinstance(size, Fault) else _absolute(job, path)
-
-
-def _diff_texts(job: Job, *, travels: bool) -> tuple[Source, ...]:
-    """For an agent without paths. The run's folder is left out of facts: its name would tell."""
-    apart = job.facts.step == _APART
-    if job.loop is None or not (travels or apart):
-        return ()
-    whole = {} if apart else {"diff": job.loop.paths.diff}
-    named = {**whole, "since-diff": job.loop.paths.since}
-    found = {name: _sources(job.workspace, (path,)) for name, path in named.items()}
-    folder = f"docs/qrspi/{job.run}/".encode()
     return tuple(
-        Source(name, one.data.replace(folder, b"") if apart else one.data)
-        for name, sources in found.items()
-        for one in sources
+        material.absolute(job, path) for path in material.text_paths(job) if path != artifact
     )
-
-
-def _sources(tree: Tree, paths: Iterable[str]) -> tuple[Source, ...]:
-    sources = []
-    for path in paths:
-        data = tree.read(path)
-        if not isinstance(data, Fault):
-            sources.append(Source(path, data))
-        elif data.kind != "absent":
-            text = f"{path} cannot be read: {data.reason}"
-            raise Halt(Problem("unreadable", text, file=path))
-    return tuple(sources)
-
-
-def _absolute(job: Job, path: str) -> str:
-    return f"{job.workspace.path}/{path}" if path else job.workspace.path
 
 
 def _task_quality(job: Job, key: str, agent: Agent) -> TaskQuality:

@@ -10,7 +10,7 @@ import os
 import stat
 import struct
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 
@@ -72,11 +72,22 @@ def emit(
 
 
 def text(repo: Repo, ref: Ref, paths: Sequence[str]) -> bytes:
+    return _read(lambda place: emit(repo, place, _ELSEWHERE, ref, paths))
+
+
+def text_of_branch(repo: Repo, ref: Ref, tip: str) -> bytes:
+    return _read(lambda place: emit_branch(repo, place, _ELSEWHERE, ref, tip))
+
+
+_ELSEWHERE = "shown/since.diff"
+
+
+def _read(emitted: Callable[[str], DiffResult]) -> bytes:
     """Nothing is written into the run, which may be read-only."""
     from tempfile import TemporaryDirectory
 
     with TemporaryDirectory(prefix="qrspi-") as place:
-        done = emit(repo, place, "shown/since.diff", ref, paths)
+        done = emitted(place)
         with open(f"{place}/{done.file}", "rb") as file:
             return file.read()
 

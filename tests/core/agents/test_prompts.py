@@ -21,6 +21,7 @@ from qrspi.core.agents.prompts import (
     task_quality_prompt,
     upstream_paths,
     verifier_prompt,
+    without_paths,
 )
 from qrspi.core.agents.roles import SHARED, Role
 from qrspi.core.artifacts.questions import Question
@@ -255,6 +256,29 @@ def test_a_verifier_of_code_is_told_where_it_is():
     assert before.endswith(
         "# This time\n\nPaths of code in the finding are relative to `worktree`; open them there.\n"
     )
+
+
+@pytest.mark.rule("LIV-20")
+@pytest.mark.parametrize(
+    ("command", "order"),
+    [
+        ("make test", "`test_command` runs the tests."),
+        (
+            "none",
+            "Nothing runs the tests of this project: `test_command` is `none` in its settings.",
+        ),
+    ],
+)
+def test_who_may_run_tests_is_told_how(command: str, order: str) -> None:
+    named = {"test_command": command, "worktree": "/trees/task-01"}
+    for told in (
+        reviewer_prompt(REVIEWER._replace(**named), PARTS),
+        verifier_prompt(VERIFIER._replace(**named), PARTS),
+    ):
+        assert f"\n\n{order}\n" in told.partition("\n# Parameters\n")[0]
+        assert f"\ntest_command: {command}\n" in told
+    assert without_paths(VERIFIER._replace(**named)).test_command == ""
+    assert "test_command" not in reviewer_prompt(REVIEWER, PARTS)
 
 
 @pytest.mark.rule("LIV-18")

@@ -124,6 +124,76 @@ def test_whoever_opens_no_files_is_shown_the_merged_code(tmp_path: Path, prints:
     wrapped = "<<<UNTRUSTED-ARTIFACT-START id=c.py>>>\nmade = 'task-03'\n"
     assert (wrapped in prompt) is prints
     assert ("subject_code:\n" in prompt) is prints
+    diff = "<<<UNTRUSTED-ARTIFACT-START id=reviews/integration/round-01.diff>>>\ndiff --git a/a.py"
+    assert (diff in prompt) is prints
+
+
+def at_the_gate(tmp_path: Path, **fields: str) -> Workshop:
+    """A task was taken without a review, and its reviewers are asked about the batch."""
+    shop = Workshop(tmp_path / "shop", deliveries.quick(**fields))
+    shop.next()
+    shop.take("task-01", "a.py", "a = 1\n")
+    shop.next()
+    shop.resolve("rerun-reviews")
+    shop.next()
+    return shop
+
+
+@pytest.mark.rule("LIV-20", "PRM-07")
+@pytest.mark.parametrize("prints", [True, False])
+def test_whoever_opens_no_files_is_shown_the_code_of_every_task(
+    tmp_path: Path, prints: bool
+) -> None:
+    agent = {"commands": "{claude: {argv: [agent]}}"} if prints else {}
+    shop = at_the_gate(tmp_path, **agent)
+    prompt = named_only(shop.read(prompt_file(shop.answer.asks[0])))
+    code = (
+        "\nsubject_code:\n<<<UNTRUSTED-ARTIFACT-START id=.worktrees/user-auth/task-01/a.py>>>\n"
+        "a = 1\n\n<<<UNTRUSTED-ARTIFACT-END id=.worktrees/user-auth/task-01/a.py>>>\n"
+    )
+    assert (code in prompt) is prints
+    change = prompt.partition("<<<UNTRUSTED-ARTIFACT-START id=task-01.diff>>>\n")[2]
+    lines = change.partition("<<<")[0].splitlines()
+    assert ("-a = 0" in lines and "+a = 1" in lines) is prints
+
+
+@pytest.mark.rule("LIV-20")
+@pytest.mark.parametrize(
+    ("command", "line"),
+    [("sh test.sh", "test_command: sh test.sh"), ("none", "test_command: none")],
+)
+def test_reviewers_of_code_are_told_how_its_tests_are_run(
+    tmp_path: Path, command: str, line: str
+) -> None:
+    shop = at_the_gate(tmp_path, gates=f"gates:\n  test_command: '{command}'\n")
+    prompt = shop.read(prompt_file(shop.answer.asks[0]))
+    assert [one for one in prompt.splitlines() if one.startswith("test_command:")] == [line]
+
+
+@pytest.mark.rule("LIV-20")
+def test_a_command_that_the_user_has_not_allowed_is_named_to_nobody(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shop = at_the_gate(tmp_path)
+    asked = prompt_file(shop.answer.asks[0])
+    assert "\ntest_command: sh test.sh\n" in shop.read(asked)
+    monkeypatch.delenv("QRSPI_TRUST", raising=False)
+    shop.next()
+    assert "test_command" not in shop.read(asked)
+
+
+@pytest.mark.rule("LIV-20")
+def test_verifiers_of_code_are_told_how_its_tests_are_run(tmp_path: Path) -> None:
+    shop = Workshop(tmp_path / "shop", deliveries.quick())
+    shop.next()
+    shop.deliver("task-01", "a.py", "a = 1\n")
+    shop.next()
+    shop.review("task-01", 1, wrong="It is never read.")
+    (shop.run / "reviews/tasks/task-01/round-01/spec-claude.finding-F01.score.yml").unlink()
+    shop.next()
+    (ask,) = shop.answer.asks
+    assert ask.kind == "verify"
+    assert "\ntest_command: sh test.sh\n" in shop.read(prompt_file(ask))
 
 
 @pytest.mark.rule("LIV-20")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from qrspi.handlers.agents.code_material import files_in
+from qrspi.handlers.agents import material
+from qrspi.handlers.agents.material import files_in
 
 HEADER = "diff --git a/{0} b/{0}\nindex 000..111 100644\n--- a/{0}\n+++ b/{0}\n@@ -1 +1 @@\n"
 
@@ -25,3 +26,14 @@ HEADER = "diff --git a/{0} b/{0}\nindex 000..111 100644\n--- a/{0}\n+++ b/{0}\n@
 )
 def test_only_headings_name_files(diff: str, names: tuple[str, ...]) -> None:
     assert files_in(diff.encode()) == names
+
+
+def test_of_a_long_text_what_matters_stays_and_the_rest_is_counted() -> None:
+    text = b"".join(b"%07d\n" % number for number in range(40_000))  # 320,000 bytes
+    assert material._beginning("a.diff", text).data.endswith(
+        b"\n0032767\n[the other 57856 bytes are not shown]\n"
+    )
+    assert material._end("a.log", text).data.startswith(
+        b"[the first 57856 bytes are not shown]\n0007232\n"
+    )
+    assert material._beginning("a.diff", b"x").data == material._end("a.log", b"x").data == b"x"

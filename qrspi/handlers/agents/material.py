@@ -1,0 +1,366 @@
+"""What agents are given: texts, code, diffs, how tasks came out, what their tests said."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from qrspi.core import trust
+from qrspi.core.agents import prompts
+from qrspi.core.agents.prompts import Source
+from qrspi.core.config.reader import NO_TESTS
+from qrspi.core.errors import Halt
+from qrspi.core.hints import TYPE_CHECKING
+from qrspi.core.model import Problem
+from qrspi.core.named_tuple import NamedTuple
+from qrspi.core.pipeline import Subject, upstream
+from qrspi.core.records import step_text
+from qrspi.core.tree import Fault, Tree, entries
+from qrspi.handlers.jobs.job import Job
+from qrspi.world.consent import permits
+from qrspi.world.files.run_tree import DiskTree
+
+if TYPE_CHECKING:
+    from qrspi.core.code_steps.task_state import TaskState
+
+APART = "research"
+_OVER_TASKS = ("parallelize", "integrate", "test")  # made from the plan with every task of it
+DIFF_LIMIT = 16 * 1024 * 1024
+CODE_FILE_LIMIT = 256 * 1024
+CODE_LIMIT = 1024 * 1024
+EVIDENCE_LIMIT = 16 * 1024 * 1024
+EVIDENCE_SHOWN = 256 * 1024
+
+
+class Material(NamedTuple):
+    """What all agents of a step may need. It is read once, however many are sent."""
+
+    text: tuple[Source, ...] = ()  # the artifact with its companions
+    upstream: tuple[Source, ...] = ()
+    diff: str = ""  # its path; empty outside git
+    since: str = ""  # in a later round: the path of what changed since the one before
+    diffs: tuple[Source, ...] = ()  # both as texts, for an agent on another machine
+    earlier: tuple[Source, ...] = ()  # in a later round: what became of each finding so far
+    worktree: str = ""  # of a task, or the repository where all tasks are merged
+    worktrees: tuple[str, ...] = ()  # of all tasks, before they are merged
+    code: tuple[Source, ...] = ()
+    merged: tuple[Source, ...] = ()  # of several tasks: the code, for agents that open no files
+    changes: tuple[Source, ...] = ()  # what the code's diff says, for the same
+    tests: str = ""  # the command that runs them, or none
+    concerns: tuple[Source, ...] = ()  # of the task's implementer
+
+
+def read(job: Job, *, travels: bool = False) -> Material:
+    given = Material(
+        text=sources(job.workspace, text_paths(job)),
+        upstream=sources(job.workspace, made_from(job, job.facts.step)),
+        diff=_diff(job, job.loop.paths.diff) if job.loop else "",
+        since=_diff(job, job.loop.paths.since) if job.loop else "",
+        diffs=_diff_texts(job, travels=travels),
+        earlier=_earlier(job),
+    )
+    return _of_code(job, given, job.loop.subject) if job.loop else given
+
+
+def _of_code(job: Job, given: Material, subject: Subject) -> Material:
+    if job.facts.step == "test":
+        given = given._replace(upstream=(*given.upstream, *_evidence(job)))
+    if subject.is_task or subject.key in ("implement-gate", "integrate", "test"):
+        given = given._replace(tests=_said_of_tests(job))
+    if subject.key in ("integrate", "test"):
+        given = given._replace(worktree=_merged_place(job))
+    if subject.key == "integrate":
+        merged = _code(job, given.worktree)
+        return given._replace(merged=merged, changes=_change(job, given))
+    if subject.key == "implement-gate":
+        return _of_all_tasks(job, given)
+    return _of_task(job, given) if subject.is_task else given
+
+
+def _of_all_tasks(job: Job, given: Material) -> Material:
+    merged, changes = _code_of_all(job)
+    outcomes = sources(job.workspace, _outcomes_of_all(job))
+    return given._replace(
+        upstream=(*given.upstream, *outcomes),
+        worktrees=_work_trees(job),
+        merged=merged,
+        changes=changes,
+    )
+
+
+def _change(job: Job, given: Material) -> tuple[Source, ...]:
+    """Who works on another machine has it already."""
+    return () if given.diffs else _whole_change(job)
+
+
+def _of_task(job: Job, given: Material) -> Material:
+    from qrspi.core.records import task_records
+
+    task, folder = task_place(job, job.round_loop.subject.key)
+    said = (task_records.report_file(task.key),) if task.concerns else ()
+    return given._replace(
+        worktree=folder,
+        code=_code(job, folder),
+        changes=_change(job, given),
+        concerns=sources(job.workspace, said),
+    )
+
+
+def text_paths(job: Job) -> tuple[str, ...]:
+    loop = job.loop
+    if loop and loop.subject.is_task:
+        return (loop.subject.artifact,)
+    return step_text.paths(job.workspace, job.facts.step)
+
+
+def made_from(job: Job, step: str) -> tuple[str, ...]:
+    found = upstream(step, job.facts.route, job.facts.names)
+    if step not in _OVER_TASKS:
+        return found
+    tasks = (path for path in step_text.paths(job.workspace, "plan") if path not in found)
+    return (*found, *tasks)
+
+
+def upstream_paths(job: Job) -> tuple[str, ...]:
+    found = made_from(job, job.facts.step)
+    if job.facts.step == "test":
+        found = (*found, *_evidence_paths(job))
+    if job.loop and job.loop.subject.key == "implement-gate":
+        found = (*found, *_outcomes_of_all(job))
+    return prompts.upstream_paths(found, absolute(job, ""))
+
+
+def _earlier(job: Job) -> tuple[Source, ...]:
+    loop = job.loop
+    if loop is None or loop.round < 2 or loop.stage not in ("reviewing", "guarded"):
+        return ()
+    from qrspi.core.rounds import convergence, finding_history
+
+    base = convergence.base_of(loop.subject, job.facts.records)
+    lines = finding_history.fates(job.workspace, loop, job.facts.config, base)
+    text = "".join(f"- {line}\n" for line in lines)
+    return (Source("earlier-findings", text.encode(errors="replace")),) if lines else ()
+
+
+def _diff(job: Job, path: str) -> str:
+    size = job.workspace.size(path)
+    return "" if isinstance(size, Fault) else absolute(job, path)
+
+
+def _diff_texts(job: Job, *, travels: bool) -> tuple[Source, ...]:
+    """For an agent without paths. The run's folder is left out of facts: its name would tell."""
+    apart = job.facts.step == APART
+    if job.loop is None or not (travels or apart):
+        return ()
+    whole = {} if apart else {"diff": job.loop.paths.diff}
+    named = {**whole, "since-diff": job.loop.paths.since}
+    found = {name: sources(job.workspace, (path,)) for name, path in named.items()}
+    folder = f"docs/qrspi/{job.run}/".encode()
+    return tuple(
+        Source(name, one.data.replace(folder, b"") if apart else one.data)
+        for name, sources in found.items()
+        for one in sources
+    )
+
+
+def sources(tree: Tree, paths: Iterable[str]) -> tuple[Source, ...]:
+    sources = []
+    for path in paths:
+        data = tree.read(path)
+        if not isinstance(data, Fault):
+            sources.append(Source(path, data))
+        elif data.kind != "absent":
+            text = f"{path} cannot be read: {data.reason}"
+            raise Halt(Problem("unreadable", text, file=path))
+    return tuple(sources)
+
+
+def absolute(job: Job, path: str) -> str:
+    return f"{job.workspace.path}/{path}" if path else job.workspace.path
+
+
+def task_place(job: Job, key: str) -> tuple[TaskState, str]:
+    """A task and its work tree, which is '' before the task was started."""
+    from qrspi.handlers.tasks import reports
+
+    task = reports.state_of(job, key)
+    return task, reports.worktree(job, task)
+
+
+class _File(NamedTuple):
+    name: str  # as it is shown
+    tree: Tree
+    path: str
+
+
+def _code(job: Job, folder: str) -> tuple[Source, ...]:
+    """The files of the round's diff: in full as far as there is room, the others by name."""
+    diff = job.workspace.read(job.round_loop.paths.diff, DIFF_LIMIT)
+    names = () if isinstance(diff, Fault) or not folder else files_in(diff)
+    tree = DiskTree(folder)
+    return _in_full(_File(name, tree, name) for name in names)
+
+
+def _in_full(files: Iterable[_File]) -> tuple[Source, ...]:
+    whole, left_out, room = [], [], CODE_LIMIT
+    for one in files:
+        data = one.tree.read(one.path, min(CODE_FILE_LIMIT, room))
+        if isinstance(data, Fault):
+            left_out.append(one.name)
+        else:
+            whole.append(Source(one.name, data))
+            room -= len(data)
+    if left_out:
+        whole.append(Source("files-not-shown", "\n".join(left_out).encode()))
+    return tuple(whole)
+
+
+def _whole_change(job: Job) -> tuple[Source, ...]:
+    """The round's diff as a text. Only there is what was taken away."""
+    path = job.round_loop.paths.diff
+    diff = job.workspace.read(path, DIFF_LIMIT)
+    return () if isinstance(diff, Fault) else (_beginning(path, diff),)
+
+
+def _beginning(name: str, data: bytes) -> Source:
+    if len(data) <= CODE_FILE_LIMIT:
+        return Source(name, data)
+    cut = data.rfind(b"\n", 0, CODE_FILE_LIMIT) + 1
+    return Source(name, data[:cut] + b"[the other %d bytes are not shown]\n" % (len(data) - cut))
+
+
+def _code_of_all(job: Job) -> tuple[tuple[Source, ...], tuple[Source, ...]]:
+    """The code of tasks that are not merged, each from its own work tree, and their diffs."""
+    files: list[_File] = []
+    changes: list[Source] = []
+    for task, place in _worked_on(job):
+        assert task.start is not None
+        diff = _changed(job, task)
+        tree = DiskTree(place)
+        files += (_File(f"{task.start.worktree}/{name}", tree, name) for name in files_in(diff))
+        changes.append(_beginning(f"{task.key}.diff", diff))
+    return _in_full(files), tuple(changes)
+
+
+def _changed(job: Job, task: TaskState) -> bytes:
+    """From where a task began to the commit that it reported, which not every review saw."""
+    from qrspi.handlers.changes import code_repository
+    from qrspi.world.git import diffs
+    from qrspi.world.git.refs import Ref
+
+    if task.start is None or not task.commit:
+        return b""
+    base = task.start.base_commit
+    return diffs.text_of_branch(code_repository.repository_of(job), Ref(base, base), task.commit)
+
+
+def files_in(diff: bytes) -> tuple[str, ...]:
+    """The files that exist afterwards, from the root; not those that git puts in quotes."""
+    names: list[str] = []
+    heading = False
+    for line in diff.split(b"\n"):
+        # A line of a file's text never starts like this: it has a sign in front.
+        if line.startswith(b"diff --git "):
+            heading = True
+        elif line.startswith(b"@@"):
+            heading = False
+        elif heading and line.startswith(b"+++ b/"):
+            # git puts a tab after a name with a space.
+            names.append(line[6:].removesuffix(b"\t").decode("utf-8", "replace"))
+    return tuple(dict.fromkeys(names))
+
+
+def _merged_place(job: Job) -> str:
+    from qrspi.handlers.changes import code_repository
+
+    return code_repository.repository_of(job).root
+
+
+def _outcomes_of_all(job: Job) -> tuple[str, ...]:
+    """What a review of all tasks together is compared with: their texts, and how each ended."""
+    from qrspi.core.code_steps import batch
+    from qrspi.core.records import baseline
+
+    items = batch.read(job.facts).items
+    known = () if isinstance(job.workspace.size(baseline.FILE), Fault) else (baseline.FILE,)
+    tasks = (path for item in items for path in (item.file, *_outcomes(job, item.key)))
+    return (*known, *tasks)
+
+
+def _work_trees(job: Job) -> tuple[str, ...]:
+    return tuple(place for _, place in _worked_on(job))
+
+
+def _worked_on(job: Job) -> Iterator[tuple[TaskState, str]]:
+    from qrspi.core.code_steps import batch
+
+    for item in batch.read(job.facts).items:
+        task, place = task_place(job, item.key)
+        if place and not isinstance(DiskTree(place).entries(""), Fault):
+            yield task, place
+
+
+def _outcomes(job: Job, key: str) -> Iterator[str]:
+    from qrspi.core.records import task_records
+
+    folder = task_records.folder(key)
+    for entry in entries(job.workspace, folder):
+        if entry.kind == "file" and entry.name.endswith(".md"):
+            yield f"{folder}/{entry.name}"
+
+
+def _evidence_paths(job: Job) -> tuple[str, ...]:
+    from qrspi.core.code_steps import test_results
+
+    number = test_results.highest(job.workspace)
+    from qrspi.core.records import task_records
+
+    mapped = map(task_records.report_file, _acceptance(job))
+    named = (test_results.results_file(number), test_results.log_file(number), *mapped)
+    return tuple(path for path in named if not isinstance(job.workspace.size(path), Fault))
+
+
+def _acceptance(job: Job) -> tuple[str, ...]:
+    from qrspi.core.code_steps import batch, implementers
+
+    keys = (item.key for item in batch.repairs(job.workspace).items)
+    return tuple(key for key in keys if implementers.is_acceptance(key))
+
+
+def _evidence(job: Job) -> tuple[Source, ...]:
+    """The same, with the diff, for an agent that opens no files; of a long file, its end."""
+    read = ((path, job.workspace.read(path, EVIDENCE_LIMIT)) for path in _evidence_paths(job))
+    found = (_end(path, data) for path, data in read if not isinstance(data, Fault))
+    return (*found, *_whole_change(job))
+
+
+def _end(name: str, data: bytes) -> Source:
+    if len(data) <= EVIDENCE_SHOWN:
+        return Source(name, data)
+    cut = data.find(b"\n", len(data) - EVIDENCE_SHOWN - 1) + 1
+    return Source(name, b"[the first %d bytes are not shown]\n" % cut + data[cut:])
+
+
+def test_command(job: Job) -> str:
+    """An agent that is told of it will run it, so the user must have allowed it."""
+    line = job.facts.config.test_command
+    if not line:
+        return ""
+    named = trust.shell("gates.test_command", line)
+    return permits.permit(job.project, job.run, named).named.text
+
+
+def _said_of_tests(job: Job) -> str:
+    """For who may run them. What the user has not allowed is kept from it: it works without."""
+    said = job.facts.config.said_of_tests
+    if said in ("", NO_TESTS):
+        return said
+    return "" if permits.lacking(job.project, (trust.shell("gates.test_command", said),)) else said
+
+
+def database(job: Job, key: str) -> str:
+    """Where an implementer asks for review while it works; '' for a task without a row."""
+    if not job.facts.config.has_checkpoints or key not in job.facts.tasks:
+        return ""
+    from qrspi.core.gates.checkpoints.checkpoint_tables import FILE
+
+    return f"{job.workspace.path}/{FILE}"
