@@ -143,7 +143,8 @@ def failed(session: Session, failures: tuple[Problem, ...]) -> Halt:
     who = counted(len(failures), "agent")
     text = f"{who} failed, as said above; run the same command again: nobody else is sent"
     hint = next((one.hint for one in failures if one.hint), "")
-    return Halt(Problem(failures[0].code, text, hint=hint))
+    options = next((one.options for one in failures if one.options), ())
+    return Halt(Problem(failures[0].code, text, hint=hint, options=options))
 
 
 class ProgressTeller(Listener):

@@ -37,6 +37,7 @@ class Record(NamedTuple):
     worker: str = ""  # the worker that has begun
     question: str = ""  # its job id, had no earlier answer been refused
     rejected: str = ""  # why the newest answer to that question was not taken
+    sparse: bool = False  # it has too few references and nothing else was wrong with it
 
     @property
     def progress(self) -> str:
@@ -88,6 +89,7 @@ def read(document: Mapping[str, Any]) -> Record | None:
         worker=string(document, "worker"),
         question=string(document, "question"),
         rejected=string(document, "rejected"),
+        sparse=document.get("sparse") is True,
     )
 
 

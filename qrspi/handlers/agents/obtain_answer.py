@@ -9,6 +9,7 @@ from contextlib import nullcontext
 from qrspi.core.agents import model_choice, replies
 from qrspi.core.agents.dispatch_record import Record
 from qrspi.core.agents.replies import Kind, Reply, Usage
+from qrspi.core.agents.roles import Role
 from qrspi.core.agents.spend import LedgerEntry
 from qrspi.core.model import AskKind, Code, Problem
 from qrspi.core.named_tuple import NamedTuple
@@ -47,20 +48,26 @@ class Obtained(NamedTuple):
 
 def obtain(order: Assignment, context: FanOutContext) -> Obtained:
     first = _answered(order, context)
-    if isinstance(first.reply, Problem) or order.floor is None or first.record.second_try:
+    if isinstance(first.reply, Problem) or first.record.second_try:
         return first
-    density = citations.density(first.reply.text.encode())
+    sparse = _sparse(order, first.reply)
+    return _asked_again(first, sparse, context) if sparse else first
+
+
+def _sparse(order: Assignment, reply: Reply) -> str:
+    if order.floor is None:
+        return ""
+    density = citations.density(reply.text.encode())
     if density.value >= order.floor:
-        return first
-    sparse = f"{density.references} references in {density.words} words, below {order.floor:g}"
-    return _asked_again(first, sparse, context)
+        return ""
+    return f"{density.references} references in {density.words} words, below {order.floor:g}"
 
 
 def _asked_again(first: Obtained, sparse: str, context: FanOutContext) -> Obtained:
     """Until the trusted model has answered, the first answer stays, and is not paid for again."""
     again = first.order.again
     if again is None or isinstance(again, Problem):
-        return first._replace(reply=_no_second_try(first.order, sparse, again, context.run))
+        return _without_second_try(first, sparse, again, context)
     if not is_stored(again, context) and (stop := context.budget.admit()):
         return first._replace(reply=stop)
     second = _answered(again, context)
@@ -88,16 +95,31 @@ def _replaced(order: Assignment, second: Obtained, context: FanOutContext) -> Re
     return record
 
 
-def _no_second_try(order: Assignment, sparse: str, why: Problem | None, run: str) -> Problem:
+def _without_second_try(
+    first: Obtained, sparse: str, why: Problem | None, context: FanOutContext
+) -> Obtained:
+    """The next command sends it again, unless by then the floor is lower than what it has."""
+    bad = f"badly sourced ({sparse})"
+    record = first.record._replace(state="failed", problem=bad, rejected=bad, sparse=True)
+    context.mailbox.keep(first.order.place, record)
+    problem = _no_second_try(first.order.role, bad, why, context.run)
+    return first._replace(record=record, reply=problem)
+
+
+def _no_second_try(role: Role, bad: str, why: Problem | None, run: str) -> Problem:
     said = f": {why.message}" if why else ""
+    floor = "validators.citation_density_floor"
     return Problem(
         "no-trusted-model",
-        f"badly sourced ({sparse}), and there is no trusted model to ask again{said}",
-        file=order.role.file,
+        f"{bad}, and there is no trusted model to ask again{said}",
+        file=role.file,
         field="model",
         expected="{vendor: …, model: …}",
-        hint=f"name a model in the role ({model_choice.own_file(order.role)}), or take such "
-        f"answers as they are (qrspi config set {run} validators.citation_density_floor 0)",
+        options=(
+            f"Send it again: qrspi next {run} --dispatch",
+            f"Take such answers as they are: qrspi config set {run} {floor} 0",
+            f"Name a model in a role of your own: {model_choice.own_file(role)}",
+        ),
     )
 
 
@@ -121,10 +143,20 @@ def lost_call(
 def _stored(order: Assignment, context: FanOutContext) -> tuple[Record, bytes] | None:
     """An answer that came but was not used: its command was killed, or could not go on."""
     record = context.mailbox.record(order.place)
-    if record is None or not _is_open(record, order, context):
+    if record is None or not (record.sparse or _is_open(record, order, context)):
         return None
     data = context.mailbox.answer(order.place, record)
-    return None if data is None else (record, data)
+    if data is None or (record.sparse and not _is_of_use_now(order, record, data, context)):
+        return None
+    return record, data
+
+
+def _is_of_use_now(order: Assignment, record: Record, data: bytes, context: FanOutContext) -> bool:
+    reply = replies.parse(record.reply, data)
+    is_its_own = record.question == order.question(context.run)
+    if not is_its_own or isinstance(reply, Problem):
+        return False
+    return isinstance(order.again, Assignment) or not _sparse(order, reply)
 
 
 def _is_open(record: Record, order: Assignment, context: FanOutContext) -> bool:
@@ -144,6 +176,8 @@ def _answered(order: Assignment, context: FanOutContext) -> Obtained:
         record, data = stored
         reply, usage = _weighed(record.reply, Answer(data), context)
         entry = ledger.entry(record, order.step, order.round, usage)
+        if record.sparse:
+            record = record._replace(job_id=order.job_id(context.run), problem="", sparse=False)
         return _judged(order, record, reply, (entry,), context)
     return _sent(order, context)
 

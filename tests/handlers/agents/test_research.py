@@ -213,8 +213,11 @@ def test_without_a_trusted_model_it_halts_and_the_answer_is_paid_for_once(tmp_pa
         "q01-codebase: badly sourced (0 references in 57 words, below 0.05), and "
         "there is no trusted model to ask again: the role author-research-question ("
     )
-    accept = f"(qrspi config set {shop.run.name} validators.citation_density_floor 0)"
-    assert failure.hint.endswith(accept)
+    again, accept, _ = failure.options
+    assert again == f"Send it again: qrspi next {shop.run.name} --dispatch"
+    assert accept.endswith(
+        f": qrspi config set {shop.run.name} validators.citation_density_floor 0"
+    )
     assert not (shop.run / "research").exists()
     assert [one["outcome"] for one in shop.ledger()] == ["done"]
     shop.write(
@@ -225,6 +228,37 @@ def test_without_a_trusted_model_it_halts_and_the_answer_is_paid_for_once(tmp_pa
     assert shop.sent().failures == ()
     assert shop.read("research/q01-codebase.md") == BARE.strip() + "\n"
     assert len(shop.ledger()) == 1
+
+
+@pytest.mark.rule("VLD-01", "LIV-18")
+def test_without_a_trusted_model_the_same_command_sends_it_again(tmp_path: Path) -> None:
+    shop = shop_for(tmp_path, question_budget="1")
+    shop.reply("q01-codebase.md", BARE)
+    shop.sent()
+    record = shop.dispatch("research/q01-codebase")
+    said = "badly sourced (0 references in 57 words, below 0.05)"
+    assert (record["state"], record["problem"]) == ("failed", said)
+    (asked,) = shop.next().state.next.asks
+    assert f"\n- {said}\n" in named_only(shop.read(prompt_file(asked)))
+    shop.reply("q01-codebase.md", SOURCED)
+    assert shop.sent().failures == ()
+    assert shop.read("research/q01-codebase.md") == SOURCED
+    assert len(shop.ledger()) == 2
+
+
+@pytest.mark.rule("VLD-01", "MAN-02")
+def test_a_trusted_model_that_is_named_later_is_asked_with_the_first_answer_kept(
+    tmp_path: Path,
+) -> None:
+    shop = shop_for(tmp_path, question_budget="1")
+    shop.reply("q01-codebase.md", BARE)
+    shop.sent()
+    trusting(shop)
+    (shop.replies / "q01-codebase.md").unlink()
+    shop.reply("q01-codebase-again.md", SOURCED)
+    assert shop.sent().failures == ()
+    assert shop.read("research/q01-codebase.md") == SOURCED
+    assert [one["name"] for one in shop.ledger()] == ["q01-codebase", "q01-codebase-again"]
 
 
 @pytest.mark.rule("VLD-01")
