@@ -11,12 +11,13 @@ from qrspi.core.hints import TYPE_CHECKING, NoReturn
 from qrspi.core.model import Problem, RunState
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import STEP, STEPS, Subject, subject
-from qrspi.world.runs.workspace import Workspace
+from qrspi.world.runs.committed_tree import CommittedTree
 
 if TYPE_CHECKING:
     from typing import BinaryIO
 
     from qrspi.cli.session import Session
+    from qrspi.world.runs.workspace import Workspace
 
 
 def run_and_step(words: Sequence[str], usage: str) -> tuple[str | None, str | None]:
@@ -127,15 +128,22 @@ def place(session: Session, words: Sequence[str], usage: str, dry_run: bool = Fa
 def current_place(
     session: Session, words: Sequence[str], usage: str, dry_run: bool = False
 ) -> Place:
+    tree, about = current_subject(session, words, usage)
+    return Place(tree.name, workspace(tree.path, dry_run), about)
+
+
+def current_subject(
+    session: Session, words: Sequence[str], usage: str
+) -> tuple[CommittedTree, Subject]:
     """`[RUN] [STEP]`: without STEP the run's current step."""
-    from qrspi.core.derivation.derive import survey
+    from qrspi.core.derivation.derive import derive
 
     run, step = run_and_step(words, usage)
-    found = session.run_for(run, step)
-    there = workspace(found.path, dry_run)
-    if step is None and (state := survey(there).state):
-        step = state.next.step or _none_is_current(state, usage)
-    return Place(found.name, there, a_subject(step, usage))
+    tree = CommittedTree(session.run_for(run, step).path)
+    if step is None:
+        state = derive(tree, steps=False)
+        step = state.next.step or _none_is_current(derive(tree), usage)
+    return tree, a_subject(step, usage)
 
 
 def _none_is_current(state: RunState, usage: str) -> NoReturn:
@@ -147,6 +155,8 @@ def _none_is_current(state: RunState, usage: str) -> NoReturn:
 def workspace(path: str, dry_run: bool) -> Workspace:
     """To change a run, or with --dry-run to see what would change."""
     if not dry_run:
+        from qrspi.world.runs.workspace import Workspace
+
         return Workspace(path)
     from qrspi.world.runs.dry_run import DryRunWorkspace
 

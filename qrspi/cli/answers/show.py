@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from qrspi.cli import run_words
 from qrspi.cli.session import Session
-from qrspi.core.derivation.derive import survey
+from qrspi.core.derivation.derive import derive
 from qrspi.core.hints import Any
 from qrspi.core.pipeline import Subject
-from qrspi.core.records import comments
+from qrspi.core.tree import Tree, exists
 from qrspi.handlers.rounds import round_findings
 from qrspi.handlers.rounds.round_findings import Findings
 from qrspi.render import problems, rounds, run_page
-from qrspi.render.history import comments as comment_pages
 from qrspi.render.terminal import visible
-from qrspi.world.runs.workspace import Workspace
 
+FEEDBACK = "feedback"  # where comments are, beside the words of rejections
 USAGE = "qrspi show [RUN] [STEP] [--round N]"
 
 
@@ -25,33 +24,43 @@ def show(
     dropped: bool = False,
     since_approval: bool = False,
 ) -> None:
-    at = run_words.current_place(session, words, USAGE)
+    tree, subject = run_words.current_subject(session, words, USAGE)
     if since_approval:
-        _edited(session, at.workspace, at.subject)
+        _edited(session, tree.path, subject)
         return
-    found = round_findings.findings(at.workspace, at.subject, number)
+    found = round_findings.findings(tree, subject, number)
     if dropped:
         only = (one for one in found.shown if one.item.verdict == "drop")
         found = found._replace(shown=tuple(only))
     document: dict[str, Any] = {
         "schema": "qrspi/show/v1",
-        "run": at.run,
-        "step": at.subject.key,
+        "run": tree.name,
+        "step": subject.key,
         "round": found.number or None,
         "findings": [rounds.finding_document(one) for one in found.shown],
         "answers": [one._asdict() for one in found.answers],
     }
-    lines = _lines(session, at.subject, found, dropped)
-    if tests := survey(at.workspace).state.tests if at.subject.key == "test" else None:
+    lines = _lines(session, subject, found, dropped)
+    if tests := derive(tree).tests if subject.key == "test" else None:
         document["tests"] = run_page.tests_document(tests)
         lines = [run_page.tests_line(tests), "", *lines]
     if unread := found.unread:
         document["unread"] = problems.violations(unread)
         lines += ["", *problems.marked("not read", unread)]
-    if open_ := comments.open_about(at.workspace, at.subject.step):
-        document["comments"] = [comment_pages.comment_document(one) for one in open_]
-        lines += ["", *(line for one in open_ for line in comment_pages.comment_lines(one))]
+    if exists(tree, FEEDBACK):
+        _with_comments(tree, subject, document, lines)
     session.answer(document, lines)
+
+
+def _with_comments(
+    tree: Tree, subject: Subject, document: dict[str, Any], lines: list[str]
+) -> None:
+    from qrspi.core.records import comments
+    from qrspi.render.history.comments import comment_document, comment_lines
+
+    if found := comments.open_about(tree, subject.step):
+        document["comments"] = [comment_document(one) for one in found]
+        lines += ["", *(line for one in found for line in comment_lines(one))]
 
 
 def _lines(session: Session, subject: Subject, found: Findings, dropped: bool) -> list[str]:
@@ -67,9 +76,11 @@ def _lines(session: Session, subject: Subject, found: Findings, dropped: bool) -
     return [title, "", *lines, *rounds.evidence_lines(found.answers)]
 
 
-def _edited(session: Session, workspace: Workspace, subject: Subject) -> None:
+def _edited(session: Session, path: str, subject: Subject) -> None:
     from qrspi.handlers.changes import review_target
+    from qrspi.world.runs.workspace import Workspace
 
+    workspace = Workspace(path)
     found = review_target.edited_since_approval(workspace, subject)
     text = found.diff.decode(errors="replace")
     document = {

@@ -7,6 +7,7 @@ from qrspi.core.config import reader as configs
 from qrspi.core.config.reader import Config
 from qrspi.core.errors import Refusal, refused
 from qrspi.core.filenames import RoundPaths
+from qrspi.core.hints import TYPE_CHECKING
 from qrspi.core.model import Next, Problem
 from qrspi.core.pipeline import Subject
 from qrspi.core.rounds import loop as loops
@@ -15,8 +16,10 @@ from qrspi.core.rounds.loop import Loop
 from qrspi.core.steps import facts as gathering
 from qrspi.core.steps.facts import Facts
 from qrspi.core.tree import CONFIG_LIMIT, Fault, Tree
-from qrspi.handlers.jobs.job import Job, Options
-from qrspi.world.runs.workspace import Workspace
+
+if TYPE_CHECKING:
+    from qrspi.handlers.jobs.job import Job, Options
+    from qrspi.world.runs.workspace import Workspace
 
 # The fields of config.md that reading a round needs, whoever prepared it and wherever the run
 # stands.
@@ -36,14 +39,17 @@ def to_prepare(workspace: Workspace, subject: Subject, options: Options) -> Job:
 
 
 def to_read(workspace: Workspace, subject: Subject, number: int | None, options: Options) -> Job:
-    config = _config(workspace)
-    number = number or round_list.newest(workspace, subject)
-    _must_be_there(workspace, subject, number)
-    if problems := _unreadable(workspace, subject, number, config):
-        raise Refusal(*(config_problems.for_run(problem, workspace) for problem in problems))
-    facts = _facts(workspace, subject, config)
-    loop = loops.at(workspace, subject, config, number, facts.base, facts.records)
-    return _job(workspace, facts, loop, options)
+    return _job(workspace, *read(workspace, subject, number), options)
+
+
+def read(tree: Tree, subject: Subject, number: int | None) -> tuple[Facts, Loop]:
+    config = _config(tree)
+    number = number or round_list.newest(tree, subject)
+    _must_be_there(tree, subject, number)
+    if problems := _unreadable(tree, subject, number, config):
+        raise Refusal(*(config_problems.for_run(problem, tree) for problem in problems))
+    facts = _facts(tree, subject, config)
+    return facts, loops.at(tree, subject, config, number, facts.base, facts.records)
 
 
 def to_converge(workspace: Workspace, subject: Subject, options: Options) -> Job:
@@ -66,6 +72,8 @@ def _facts(tree: Tree, subject: Subject, config: Config) -> Facts:
 
 
 def _job(workspace: Workspace, facts: Facts, loop: Loop, options: Options) -> Job:
+    from qrspi.handlers.jobs.job import Job  # who only reads a round changes nothing
+
     asked = Next("prepare-round", "engine", "", (), step=loop.subject.key, round=loop.round)
     return Job(workspace, facts, loop, asked, options)
 

@@ -11,9 +11,8 @@ from qrspi.core.rounds import loop as loops
 from qrspi.core.rounds.finding_history import Shown
 from qrspi.core.rounds.loop import Loop
 from qrspi.core.rounds.provenance import CameBy
-from qrspi.handlers.jobs.job import Options
+from qrspi.core.tree import Tree
 from qrspi.handlers.rounds import named_round
-from qrspi.world.runs.workspace import Workspace
 
 
 class Findings(NamedTuple):
@@ -25,19 +24,19 @@ class Findings(NamedTuple):
     unread: tuple[Problem, ...] = ()  # of a round made elsewhere: why a file is no answer
 
 
-def findings(workspace: Workspace, subject: Subject, number: int | None) -> Findings:
-    if number is None and not round_list.newest(workspace, subject):
+def findings(tree: Tree, subject: Subject, number: int | None) -> Findings:
+    if number is None and not round_list.newest(tree, subject):
         return Findings()
-    job = named_round.to_read(workspace, subject, number, Options())
-    loop = job.round_loop
+    facts, loop = named_round.read(tree, subject, number)
     if loop.files is None and loop.problem:
         raise Refusal(loop.problem)
     silent = loop.files.silent_tags if loop.files and loop.stage == "reviewing" else ()
     unscored = _unscored(loop) if loop.stage in ("reviewing", "verifying") else frozenset()
-    config = finding_history.config_of(workspace, loop, job.facts.config)
-    loop = loops.at(workspace, subject, config, loop.round)
-    shown = finding_history.shown(workspace, loop, config)
-    came = provenance.answers(workspace, loop.files) if loop.files else ()
+    config = finding_history.config_of(tree, loop, facts.config)
+    if config != facts.config:
+        loop = loops.at(tree, subject, config, loop.round)
+    shown = finding_history.shown(tree, loop, config)
+    came = provenance.answers(tree, loop.files) if loop.files else ()
     unread = loop.files.violations if loop.files and loop.imported else ()
     return Findings(shown, loop.round, silent, unscored, answers=came, unread=unread)
 
