@@ -66,8 +66,8 @@ def cells_of(text: str) -> int:
 
 def folded(lines: Iterable[str], width: int) -> Iterator[str]:
     """Long lines broken between words. A command, in backticks or at the end of its line, stays on
-    one line if it fits: a person who copies half of it runs half of it. A command that is the whole
-    line is left to the terminal, from which it is copied as one."""
+    one line: a person who copies half of it runs half of it. One that is longer than a line is
+    left to the terminal, from which it is copied as one."""
     for line in lines:
         long = _unstyled_cells(line) > width and not patterns.match(_COMMAND, line)
         yield from _fold(line, width) if long else (line,)
@@ -87,12 +87,14 @@ def _fold(line: str, width: int) -> Iterator[str]:
 
 # Texts, as in core.filenames: few lines are folded, and compiling slows a cold start.
 _COMMAND = r" *(?:qrspi|git) [^`]*$"
+_IN_TICKS = r"`(?:qrspi|git) "
 _PHRASE = r" *(?:(?<=: )(?:qrspi|git) [^`]*$|(?:`[^`]*`|[^ ])+)"
 
 
 def _phrases(line: str, room: int) -> Iterator[str]:
     for phrase in patterns.findall(_PHRASE, line):
-        fits = _unstyled_cells(phrase.lstrip(" ")) <= room
+        whole = patterns.search(_IN_TICKS, phrase)
+        fits = whole or _unstyled_cells(phrase.lstrip(" ")) <= room
         yield from (phrase,) if fits else patterns.findall(r" *[^ ]+", phrase)
 
 

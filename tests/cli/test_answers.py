@@ -152,6 +152,20 @@ def test_what_is_said_on_stderr_is_folded(project: Path) -> None:
     ]
 
 
+@pytest.mark.rule("LIV-29", "PPL-01")
+def test_a_brief_keeps_its_lines_at_a_terminal(project: Path) -> None:
+    runs.on_disk(project, {"config.md": config("quick"), "goals.md": runs.artifact()})
+    with Terminal("brief", "--no-color") as terminal:
+        assert terminal.end() == 0
+    shown = terminal.screen
+    assert shown.splitlines()[-8:] == [
+        "## Where each step stands",
+        "",
+        *(f"- {step}" for step in ("goals: draft", "questions: missing", "research: missing")),
+        *(f"- {step}: missing" for step in ("plan", "implement", "test")),
+    ]
+
+
 @pytest.mark.rule("LIV-02")
 def test_who_said_where_the_runs_are_is_told_to_say_it_again(project: Path, qrspi: Call) -> None:
     """Commands are read where they were typed, not where the runs are."""

@@ -9,6 +9,7 @@ import pytest
 
 from tests import runs
 from tests.cli.conftest import Call, Result
+from tests.cli.terminal import Terminal
 from tests.cli.test_round import git, valid
 
 BODY = "# Goals\n\n## Approach\n\nWords.\n\n## Limits\n\nNone.\n"
@@ -217,6 +218,14 @@ class TestSinceApproval:
         document = valid(qrspi("show", "goals", "--since-approval", "--json"))
         assert document["since_approval"] == {"commit": head, "diff": shown}
         assert sorted(approved.rglob("*")) == before
+
+    @pytest.mark.rule("LIV-29")
+    def test_a_difference_is_not_folded_at_a_terminal(self, approved: Path) -> None:
+        long = "Words that go on and on. " * 8
+        (approved / "goals.md").write_bytes(runs.artifact("approved", BODY.replace("None", long)))
+        with Terminal("show", "goals", "--since-approval") as terminal:
+            assert terminal.end() == 0
+        assert f"-None.\n+{long}.\n" in terminal.screen
 
     def test_nobody_approved_it(self, run: Path, project: Path, qrspi: Call) -> None:
         assert qrspi("show", "goals", "--since-approval").err == (

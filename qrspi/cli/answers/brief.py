@@ -21,4 +21,4 @@ def show(session: Session, run: str | None = None, chars: int = CHARS) -> None:
         "text": page.text,
         "left_out": list(page.left_out),
     }
-    session.answer(document, [visible(page.text).rstrip("\n")])
+    session.answer(document, visible(page.text).rstrip("\n").split("\n"))

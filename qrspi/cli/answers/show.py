@@ -90,4 +90,7 @@ def _edited(session: Session, path: str, subject: Subject) -> None:
         "since_approval": {"commit": found.commit, "diff": text},
     }
     same = f"{subject.artifact} has not changed since it was approved in {found.commit}."
-    session.answer(document, visible(text).rstrip("\n").split("\n") if text else [same])
+    if text and not session.json:
+        session.write(visible(text).rstrip("\n") + "\n")  # a folded patch is none
+    else:
+        session.answer(document, [same])

@@ -11,6 +11,7 @@ from qrspi.core.model import Next, RunState, Triaged
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import MARKER, STEP, prerequisites
 from qrspi.core.records.approvals import Record
+from qrspi.core.rounds.finding_history import in_short
 from qrspi.core.rounds.loop import Loop
 from qrspi.core.steps.facts import Facts, approval_of, unmet
 
@@ -80,7 +81,7 @@ def _findings(survey: Survey) -> tuple[str, ...]:
 def _finding(item: Triaged) -> str:
     finding = item.finding
     kind = f"{finding.severity}, {finding.effective_type}"
-    return f"- {finding.name} ({kind}): {_first(finding.message)}"
+    return f"- {finding.name} ({kind}): {in_short(finding.message)}"
 
 
 def _comments(survey: Survey) -> tuple[str, ...]:
@@ -90,11 +91,9 @@ def _comments(survey: Survey) -> tuple[str, ...]:
     from qrspi.core.records import comments
 
     open_ = (one for step in facts.route for one in comments.open_about(facts.tree, step))
-    return tuple(f"- {one.comment.id} {one.cited}: {_first(one.comment.message)}" for one in open_)
-
-
-def _first(text: str) -> str:
-    return text.strip().partition("\n")[0]
+    return tuple(
+        f"- {one.comment.id} {one.cited}: {in_short(one.comment.message)}" for one in open_
+    )
 
 
 def _files(state: RunState) -> tuple[str, ...]:

@@ -106,12 +106,14 @@ def fates(tree: Tree, loop: Loop, config: Config, base: int) -> tuple[str, ...]:
 
 
 def _fate(tree: Tree, loop: Loop, number: int, record: Record) -> str:
-    message = _shortened(" ".join(record.message.split()))
+    message = in_short(record.message)
     done = "" if record.settled else _done(tree, loop, number, record.name)
     return f"{record.name} ({record.section}): {record.fate}{done}: {message}"
 
 
-def _shortened(words: str) -> str:
+def in_short(text: str) -> str:
+    """On one line, with a mark where it is cut."""
+    words = " ".join(text.split())
     return words if len(words) <= _LINE else f"{words[:_LINE]}…"
 
 
@@ -122,7 +124,7 @@ def _done(tree: Tree, loop: Loop, number: int, name: str) -> str:
     if isinstance(data, Fault):
         return ""
     words = dispositions.said_of(data, name)
-    return f' (its fixer: "{_shortened(words)}")' if words else f", see {file}"
+    return f' (its fixer: "{in_short(words)}")' if words else f", see {file}"
 
 
 def escape_report(tree: Tree, loop: Loop, config: Config, base: int, reason: str) -> bytes:

@@ -31,6 +31,16 @@ def test_the_page_is_whole_when_there_is_room() -> None:
 
 
 @pytest.mark.rule("PPL-01")
+def test_words_of_a_finding_are_cut_with_a_mark() -> None:
+    file = "reviews/goals/round-01/quality-claude.finding-F01.md"
+    long = "The second\n  claim " + "contradicts the first " * 20
+    files = opened() | SCORED | {file: runs.finding(message=long)}
+    (line,) = brief.page(survey(tree(with_engine_files(files))), 10_000).parts[1].lines
+    words = "The second claim " + "contradicts the first " * 20
+    assert line == f"- quality-claude.R1-F01 (medium, correctness): {words[:200]}…"
+
+
+@pytest.mark.rule("PPL-01")
 @pytest.mark.parametrize("most", [200, 400, 600, 800, 1200, 5000])
 def test_whole_parts_are_left_out_to_fit(most: int) -> None:
     files = with_engine_files(opened() | SCORED)
