@@ -128,8 +128,9 @@ def accept(
         return
     run, key = run_words.run_and_task(words, "qrspi task accept [RUN] TASK --reason TEXT")
     decision = DecisionCommand(session, "task accept", run)
+    status = reports.accepted_as(decision.look(), key)
     made = decision.decide(lambda job: reports.accept(job, key, reason, who), dry_run=dry_run)
-    _answer(decision, made, key, "accepted-with-issues")
+    _answer(decision, made, key, status)
 
 
 def _accept_imported(

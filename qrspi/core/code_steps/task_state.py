@@ -39,10 +39,11 @@ State = Literal[
     "undecided",  # a person accepts it, skips it, or sends it back
     "broken",  # a record that cannot be read
     "clean",
+    "accepted",  # with issues, says the outcome, and none of them is open
     "accepted-with-issues",
     "skipped-by-user",
 ]
-TERMINAL: tuple[State, ...] = ("clean", *ENDINGS)
+TERMINAL: tuple[State, ...] = ("clean", "accepted", *ENDINGS)
 OPTIONS = (
     Option("accept", "take the task as it is, with its open issues"),
     Option("skip", "leave the task out"),
@@ -156,8 +157,20 @@ def evaluate(facts: Facts, item: Item, earlier: Mapping[str, TaskState]) -> Task
 def _ended(facts: Facts, task: TaskState, outcome: Outcome) -> TaskState:
     decided = decisions.of_task(facts.records, task.key, outcome.ending)
     because = (decisions.ended(outcome, decided),)
-    loop = _loop(facts, task.key)
-    return task._replace(state=outcome.ending, because=because, loop=loop, decided=decided)
+    task = task._replace(loop=_loop(facts, task.key), decided=decided)
+    if outcome.ending == "accepted-with-issues" and (why := nothing_open(task)):
+        return task._replace(state="accepted", because=(*because, why))
+    return task._replace(state=outcome.ending, because=because)
+
+
+def nothing_open(task: TaskState) -> str:
+    """Why no finding of its newest round is open any more; '' while one is, or nobody looked."""
+    loop = task.loop
+    if loop is None or loop.stage != "closed" or loop.imported or loop.unrecorded:
+        return ""
+    if task.commit and _saw(loop) not in ("", task.commit):
+        return f"a commit after round {loop.round} answers its findings; nobody has reviewed it"
+    return "" if loop.to_apply else f"round {loop.round} has no finding that is still open"
 
 
 def _broken(facts: Facts, item: Item, problem: Problem) -> TaskState:

@@ -250,6 +250,10 @@ def accept(job: Job, key: str, reason: str, who: str = "") -> ChangeSet:
     return _ended(job, task, "accepted-with-issues", reason, who)
 
 
+def accepted_as(job: Job, key: str) -> str:
+    return "accepted" if task_state.nothing_open(state_of(job, key)) else "accepted-with-issues"
+
+
 def accept_imported(job: Job, reason: str, who: str = "") -> ChangeSet:
     planned, fixes = batch.read(job.facts), batch.repairs(job.workspace)
     states = task_state.survey(job.facts, (*planned.items, *fixes.items))

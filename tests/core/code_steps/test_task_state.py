@@ -262,3 +262,42 @@ def test_a_task_without_a_pass_is_held_where_the_gate_is_on(quality: str, name: 
     assert facts is not None
     (found,) = task_state.survey(facts, (ONE,))
     assert found.state == name
+
+
+ACCEPTED = {**reported("task-01"), **ended("task-01", "accepted-with-issues")}
+CLOSED = {
+    "reviews/tasks/task-01/round-01-dispositions.md": b"# Done\n",
+    "reviews/tasks/task-01/round-01-commit.txt": b"a" * 40 + b"\n",
+}
+LATER = {**reported("task-01", SECOND), **ended("task-01", "accepted-with-issues")}
+
+
+@pytest.mark.rule("IMP-10", "LIV-01")
+@pytest.mark.parametrize(
+    ("parts", "state_then", "why"),
+    [
+        ((ACCEPTED,), "accepted-with-issues", ()),
+        ((ACCEPTED, round_of("task-01", body=TEXT, finding=WRONG)), "accepted-with-issues", ()),
+        (
+            (ACCEPTED, round_of("task-01", body=TEXT, finding=WRONG), CLOSED),
+            "accepted-with-issues",
+            (),
+        ),
+        (
+            (ACCEPTED, round_of("task-01", body=TEXT, finding=WRONG, score=1), CLOSED),
+            "accepted",
+            ("round 1 has no finding that is still open",),
+        ),
+        (
+            (LATER, round_of("task-01", body=TEXT, finding=WRONG), CLOSED),
+            "accepted",
+            ("a commit after round 1 answers its findings; nobody has reviewed it",),
+        ),
+    ],
+    ids=["never reviewed", "open", "not applied", "dropped", "answered by a commit"],
+)
+def test_issues_that_were_settled_are_issues_no_more(
+    parts: tuple[Files, ...], state_then: str, why: tuple[str, ...]
+) -> None:
+    found = state({"tasks/task-01.md": TEXT}, *parts)
+    assert (found.state, found.because[1:], found.terminal) == (state_then, why, True)
