@@ -96,3 +96,13 @@ def test_a_clone_made_after_a_decision_lacks_nothing(
     project.git("clone", "-q", "--no-local", str(project.root), str(clone))
     there = derive(CommittedTree(str(clone / run.relative_to(project.root))))
     assert there.next == derive(CommittedTree(str(run))).next
+
+
+@pytest.mark.rule("LIV-11")
+def test_a_run_is_set_aside_and_taken_up_again_in_git(tmp_path: Path) -> None:
+    run = scenes.project(tmp_path / "shop")
+    project = Project(run.parents[2])
+    for words in (["close", "--reason", "Nobody wants it."], ["reopen"]):
+        subprocess.run([COMMAND, *words], cwd=run, check=True, capture_output=True)
+        subject = f"docs(qrspi): {words[0]} the run user-auth"
+        assert (project.status(), project.subjects()[0]) == ([], subject)

@@ -22,7 +22,7 @@ def command(session: Session, run: str | None, reason: str, dry_run: bool) -> No
     if not reason.strip():
         raise click.BadParameter("the reason is empty: say why in a few words.")
     found = session.run(run)
-    when = close_run.close(Workspace(found.path), reason, session.options(dry_run))
+    when, commit = close_run.close(Workspace(found.path), reason, session.options(dry_run))
     document = {
         "schema": "qrspi/close/v1",
         "run": found.name,
@@ -34,4 +34,5 @@ def command(session: Session, run: str | None, reason: str, dry_run: bool) -> No
     verb = "Would close" if dry_run else "Closed"
     name = one_line(found.name)
     again = [] if dry_run else [f"`qrspi reopen {name}` takes it up again."]
-    session.answer(document, [f"{verb} {name}: {CLOSED}", *again])
+    done = [f"  committed as {commit[:12]}"] if commit else []
+    session.answer(document, [f"{verb} {name}: {CLOSED}", *done, *again])

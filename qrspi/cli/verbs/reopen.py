@@ -20,7 +20,7 @@ from qrspi.world.runs.workspace import Workspace
 def command(session: Session, run: str | None, dry_run: bool) -> None:
     """Take a closed run up again where it was left: closed.md is removed."""
     found = session.run(run)
-    close_run.reopen(Workspace(found.path), session.options(dry_run))
+    commit = close_run.reopen(Workspace(found.path), session.options(dry_run))
     state = derive(DiskTree(found.path), session.run_path(found))
     document = {
         "schema": "qrspi/reopen/v1",
@@ -31,4 +31,5 @@ def command(session: Session, run: str | None, dry_run: bool) -> None:
     }
     verb = "Would reopen" if dry_run else "Reopened"
     head = f"{verb} {one_line(found.name)}: {CLOSED} removed"
-    session.answer(document, [head, "", *run_page.next_lines(state.next)])
+    done = [f"  committed as {commit[:12]}"] if commit else []
+    session.answer(document, [head, *done, "", *run_page.next_lines(state.next)])

@@ -231,7 +231,7 @@ def clear(job: Job, key: str, who: str = "") -> ChangeSet:
     edit = Edit("replace", path, "without a verdict", changed, data)
     move = ChangeSet("quality-clear", "plan", 0, (*lines, edit))
     if job.facts.statuses.get("plan") != "approved":
-        return move
+        return change_set.on_record_in_git(job, move, "clear a verdict")._replace(covers=(FILE,))
     return move._replace(message=_commit(job, (key,)).message, covers=(path, FILE))
 
 

@@ -259,7 +259,8 @@ def _adoption(job: Job, number: int | None) -> ChangeSet:
     edit = Edit("write", path, f"expects {', '.join(manifest.expected_tags)}", data)
     decided = change_set.decision(job, ADOPT, loop.subject.key, loop.round, edit)
     edits = (edit, change_set.on_record(job, decided))
-    return ChangeSet("adopt-round", loop.subject.key, loop.round, edits)
+    change = ChangeSet("adopt-round", loop.subject.key, loop.round, edits)
+    return change_set.on_record_in_git(job, change, "take up findings")
 
 
 def _manifest_of_now(job: Job, loop: Loop) -> Manifest:

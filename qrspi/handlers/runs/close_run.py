@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 
+from qrspi.core.derivation.derive import survey
 from qrspi.core.errors import Refusal
 from qrspi.core.model import Problem
 from qrspi.core.pipeline import CLOSED
@@ -13,23 +14,24 @@ from qrspi.core.yaml import frontmatter
 from qrspi.handlers.changes import change_set
 from qrspi.handlers.changes.change_set import Edit
 from qrspi.handlers.jobs import carry_out
-from qrspi.handlers.jobs.job import Options, Performed
+from qrspi.handlers.jobs.job import Job, Options, Performed
 from qrspi.world.machine import clock
 from qrspi.world.runs.workspace import Workspace
 
 
-def close(workspace: Workspace, reason: str, options: Options) -> str:
+def close(workspace: Workspace, reason: str, options: Options) -> tuple[str, str | None]:
+    """When, and the commit, if there is one."""
     now = clock.now_utc()
     if options.dry_run:
         _must_be_open(workspace)
-        return now
+        return now, None
     with workspace.locked(options.lock_timeout, "qrspi close"):
         _must_be_open(workspace)
         page = f"---\nclosed: {now}\n---\n\n{reason.strip()}\n"
         edit = Edit("create", CLOSED, "set aside", page.encode())
         decided = Record("close", "", "", 0, note=reason.strip())
         _carry_out(workspace, decided, edit, options.actor, reason)
-    return now
+        return now, _commit(workspace, options, "close")
 
 
 def _carry_out(
@@ -45,14 +47,24 @@ def _carry_out(
     carry_out.record(workspace, surface, done, who=line.who)
 
 
-def reopen(workspace: Workspace, options: Options) -> None:
+def _commit(workspace: Workspace, options: Options, what: str) -> str | None:
+    """A run that cannot be read is closed as well, and nothing says then whether to commit."""
+    found = survey(workspace)
+    if found.facts is None:
+        return None
+    job = Job.of(workspace, found, options)
+    return change_set.commit_files(job, (CLOSED,), what, "the run")
+
+
+def reopen(workspace: Workspace, options: Options) -> str | None:
     if options.dry_run:
         _must_be_closed(workspace)
-        return
+        return None
     with workspace.locked(options.lock_timeout, "qrspi reopen"):
         _must_be_closed(workspace)
         edit = Edit("remove", CLOSED, "taken up again")
         _carry_out(workspace, Record("reopen", "", "", 0), edit, options.actor)
+        return _commit(workspace, options, "reopen")
 
 
 def _must_be_open(tree: Tree) -> None:
