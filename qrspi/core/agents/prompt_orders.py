@@ -44,7 +44,7 @@ _AWAY = (
 _APART = (
     "Whoever works on facts does not know what they are wanted for. All texts of this step are "
     "below, so you are given no path of theirs; of files and links open only what they cite, and "
-    "nothing below a folder `docs/qrspi`."
+    "nothing below a folder `docs/qrspi` or `.worktrees`, and no branch or commit called `qrspi`."
 )
 
 
@@ -133,7 +133,7 @@ def tests_of(command: str) -> Iterator[str]:
     if command == NO_TESTS:
         yield "Nothing runs the tests of this project: `test_command` is `none` in its settings."
     elif command:
-        yield "`test_command` runs the tests."
+        yield "`test_command` runs the tests, from the top of a work tree."
 
 
 _RULES = (
@@ -148,6 +148,15 @@ def owed(rules: str, worktree: str) -> Iterator[str]:
         yield "Paths of code in the finding are relative to `worktree`; open them there."
     if rules:
         yield f"{_RULES}\n\n{rules}"
+
+
+def again_at_work(rejected: tuple[str, ...]) -> Iterator[str]:
+    """An implementer's work is not thrown away like an answer, so it is not done anew."""
+    if rejected:
+        yield (
+            "Your last report was not taken; `rejected` below lists every reason. Your commits are "
+            "still in `worktree`: correct what is named there, commit it, and report again."
+        )
 
 
 def again(rejected: tuple[str, ...]) -> Iterator[str]:

@@ -291,7 +291,7 @@ def implementer_prompt(given: Implementer, parts: Parts) -> str:
     role = roles.compose(given.role, parts, prints=False, section=given.criteria_of)
     tested = (prompt_orders.tested(given.tests_seen),) if given.tests_commit else ()
     asks = prompt_orders.checkpoints(given.task, given.orchestration_db)
-    orders = (_order(given), *tested, *asks, *prompt_orders.again(given.rejected))
+    orders = (_order(given), *tested, *asks, *prompt_orders.again_at_work(given.rejected))
     named = (("rejected", _rejected(given.rejected)), ("sources", given.sources))
     return _prompt(role, lines, named, orders)
 

@@ -310,6 +310,7 @@ def _request(order: Assignment, record: Record, context: FanOutContext) -> Reque
         permit=permits.permit(context.directory, context.run, named) if named else None,
         trusted=context.trusted,
         run=box.path,
+        hidden=context.run if order.step == "research" else "",
         result_file=box.result_file(place),
         broker_job=record.broker_job,
         launched=launched,

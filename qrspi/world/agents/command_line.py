@@ -56,11 +56,18 @@ def run(request: Request, wire: DispatchContext, argv: list[str], timeout: float
 
 def environment(request: Request, wire: DispatchContext) -> Mapping[str, str]:
     own = {"QRSPI_MODEL": request.model, "QRSPI_TRUSTED": "1" if request.trusted else "0"}
-    if request.run:
+    if request.run and not request.hidden:
         # A work tree has a copy of the run; what an agent reports belongs to the run itself.
         own["QRSPI_ROOT"] = request.run
-    inherited = wire.environment.items()
-    return {name: value for name, value in inherited if name not in _NOT_INHERITED} | own
+    inherited = {
+        name: value for name, value in wire.environment.items() if name not in _NOT_INHERITED
+    }
+    if request.hidden:
+        # PWD says where the user stands, which is often the run's folder.
+        inherited = {
+            name: value for name, value in inherited.items() if request.hidden not in value
+        }
+    return inherited | own
 
 
 def _problem(

@@ -262,7 +262,7 @@ def test_a_verifier_of_code_is_told_where_it_is():
 @pytest.mark.parametrize(
     ("command", "order"),
     [
-        ("make test", "`test_command` runs the tests."),
+        ("make test", "`test_command` runs the tests, from the top of a work tree."),
         (
             "none",
             "Nothing runs the tests of this project: `test_command` is `none` in its settings.",
@@ -424,6 +424,20 @@ def test_an_implementers_prompt():
         "finding_file_paths:\n"
         f"{RUN}/reviews/tasks/task-03/round-01/a.finding-F01.md\n" + END
     )
+
+
+@pytest.mark.rule("LIV-18")
+@pytest.mark.parametrize("role", ["implementer", "implementer-light", "test-writer"])
+def test_whoever_works_in_a_work_tree_keeps_its_commits_when_a_report_is_not_taken(role):
+    given = Implementer(
+        _role(role), "task-03", "/p/t.md", "/p/w", "b", "0", "qrspi task report", rejected=("Why.",)
+    )
+    told = implementer_prompt(given, PARTS)
+    assert (
+        "\n\nYour last report was not taken; `rejected` below lists every reason. Your commits are "
+        "still in `worktree`: correct what is named there, commit it, and report again.\n"
+    ) in told
+    assert "Answer anew" not in told
 
 
 @pytest.mark.rule("SEC-23")

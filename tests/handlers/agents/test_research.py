@@ -18,6 +18,7 @@ from qrspi.world.runs import role_files
 from tests import runs
 from tests.handlers.shop import NOTHING, Shop
 from tests.markers import named_only
+from tests.project import trap
 
 QUESTIONS = runs.artifact(
     "approved",
@@ -139,6 +140,45 @@ def test_no_prompt_about_facts_tells_what_they_are_wanted_for(tmp_path: Path, pr
         "`since-diff` below" in later and "+Users are in app/users.py:L3 and in no other" in later
     )
     assert "a/research/summary.md" in later
+
+
+CANARY = "zeppelin"
+SAYS_ALL = """n=$(mktemp {out}/XXXXXX)
+{{ cat; echo; env; pwd; echo "$@"; }} > $n
+cat {out}.answer"""
+
+
+def told_of_facts(shop: Shop, tmp_path: Path, answer: str) -> list[str]:
+    """All that agents can see without looking for it: stdin, environment, place, arguments."""
+    out = tmp_path / "out"
+    out.mkdir(exist_ok=True)
+    (tmp_path / "out.answer").write_text(answer)
+    trap(tmp_path / "agent", SAYS_ALL.format(out=out))
+    shop.next()
+    shop.sent(folder=False)
+    return [file.read_text() for file in out.iterdir()]
+
+
+@pytest.mark.rule("DSR-01", "PRM-07")
+def test_nothing_that_reaches_an_agent_tells_the_feature(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = f"2026-05-17-{CANARY}-by-post"
+    home = tmp_path / "shop" / "docs" / "qrspi"
+    shop = shop_for(tmp_path, "full", commands=f"{{claude: {{argv: ['{tmp_path}/agent']}}}}")
+    shop.run = (home / runs.RUN).rename(home / name)
+    shop.write("goals.md", runs.artifact("approved", f"# Goals\n\nA {CANARY}.\n"))
+    shop.write("request.md", f"A {CANARY}, please.\n")
+    shop.write("feedback/goals-round-01.md", f"No, a {CANARY}!\n")
+    shop.git("checkout", "-q", "-b", f"qrspi/{CANARY}-by-post")
+    shop.commit("approved")
+    for variable in ("PWD", "OLDPWD", "QRSPI_ROOT"):
+        monkeypatch.setenv(variable, str(shop.run))
+    answers = (SOURCED, SOURCED, "no form\n", "no form\n")
+    seen = [text for answer in answers for text in told_of_facts(shop, tmp_path, answer)]
+    parts = ("# Researcher of", "# Author of the research", "# Quality rev", "An earlier answer")
+    assert [part for part in parts if not any(part in text for text in seen)] == []
+    assert [line for text in seen for line in text.splitlines() if CANARY in line.lower()] == []
 
 
 @pytest.mark.rule("DSR-01")
