@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from qrspi.core.agents.roles import (
@@ -350,3 +352,20 @@ def test_a_role_names_what_it_looks_for(place, words):
     name, section = place
     text = " ".join(for_section(_shipped(name).text, section).split())
     assert [word for word in words.split("|") if word not in text] == []
+
+
+PAGE = Path(__file__).parents[3] / "docs" / "roles.md"
+
+
+def rows_of_checks() -> list[tuple[str, str]]:
+    table = PAGE.read_text().partition("<!-- checks -->\n")[2].partition("<!-- /checks -->")[0]
+    lines = [line.strip("| ").split(" | ") for line in table.splitlines()[2:]]
+    return [(role.strip("`"), words) for _, role, words in lines]
+
+
+@pytest.mark.rule("PRM-05")
+def test_the_page_quotes_each_check_from_the_role_that_has_it():
+    rows = rows_of_checks()
+    texts = {role: " ".join(_shipped(role).text.replace("`", "").split()) for role, _ in rows}
+    assert len(rows) == 33
+    assert [(role, words) for role, words in rows if words not in texts[role]] == []

@@ -215,7 +215,7 @@ def test_tests_that_pass_before_the_code_are_sent_back_unless_explained(tmp_path
     assert [ask.target for ask in answer.asks] == ["tests"]
     assert answer.because == ("task-01: its tests pass without its code, so they show nothing yet",)
     told = shop.read(prompt_file(answer.asks[0]))
-    assert "An earlier answer of yours was not taken" in told and "show nothing" in told
+    assert "Your last report was not taken" in told and "show nothing" in told
     assert reported(shop, "DONE_WITH_CONCERNS") == "passed"
     shop.next()
     assert "pass already, so find out" in shop.read(prompt_file(CODE))
