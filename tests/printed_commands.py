@@ -234,6 +234,8 @@ class Attempt:
         except LookupError as reason:
             return f"cannot be filled in: {reason!r}"
         words = shlex.split(filled)
+        if "--commit HEAD" in filled:
+            self._new_commit(filled)
         if words[0] == "git" or any(word in (">", "<", "|", "&&") for word in words):
             return _in_shell(filled)
         if "[RUN]" in command and self._name == "none":

@@ -107,6 +107,7 @@ MORE_FOR_NEXT = """
     qrspi.core.agents.transports
     qrspi.core.config.blocks
     qrspi.core.derivation.awaited_files
+    qrspi.core.derivation.to_read
     qrspi.core.findings.rejected
     qrspi.core.rounds.scope_set
     qrspi.core.steps.cascade

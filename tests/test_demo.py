@@ -7,6 +7,7 @@ import os
 import sqlite3
 import subprocess
 import sys
+from collections.abc import Generator
 from contextlib import closing
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -24,6 +25,7 @@ from qrspi.demo import narration, performance, stage, story
 from qrspi.demo.story import Script
 from qrspi.world.files.run_tree import DiskTree
 from qrspi.world.git import scratch_repository
+from tests.named_files import lacking
 
 ROOT = Path(__file__).resolve().parent.parent
 SCHEMA = json.loads((ROOT / "schemas" / "demo.schema.json").read_text("utf-8"))
@@ -269,6 +271,33 @@ def test_without_keep_nothing_is_left_and_the_same_is_said_again(
 
 
 @pytest.mark.rule("PPL-05")
+@pytest.mark.rule("LIV-03")
+@pytest.mark.parametrize("name", ["full", "quick", "gates"])
+def test_every_file_that_is_read_or_written_is_named(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of whole runs: each time that an agent or a person is waited for."""
+    monkeypatch.setenv("QRSPI_NOW", "2026-01-05T09:30:00Z")
+    seen = set()
+    told = story.load(name)
+    with scratch_repository.repository(story.project(), keep=False) as folder:
+        here = _last(stage.begin(told, folder))
+        while not (answer := _last(here.type("next")))["complete"]:
+            now = answer["next"]
+            assert lacking(Path(here.run), now) == []
+            seen.add((now["who"], now["action"]))
+            _last(performance.PARTS[now["action"]](here, now))
+    assert {("agent", "author"), ("agent", "review"), ("agent", "dispatch-tasks")} < seen
+
+
+def _last(beats: Generator[Any, None, Any]) -> Any:
+    while True:
+        try:
+            next(beats)
+        except StopIteration as end:
+            return end.value
+
+
 def test_a_run_that_comes_to_something_else_than_the_story_is_an_error(tmp_path: Path) -> None:
     told = story.load("quick")
     other = told._replace(expected={**told.expected, "rounds": 8})

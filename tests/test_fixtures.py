@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 
 from qrspi.cli import main
+from tests.named_files import lacking
 from tests.printed_commands import Known, Watch
 
 STORIES = Path(__file__).resolve().parent.parent / "fixtures" / "runs"
@@ -103,6 +104,24 @@ def decision(stage: Stage, told: dict[str, Any]) -> dict[str, Any]:
     manifests = sorted(stage.run.glob("reviews/*/round-*/.dispatch-manifest.json"))
     found = json.loads(manifests[-1].read_text("utf-8"))["decision"]
     return {key: found[key] for key in told}
+
+
+@pytest.mark.parametrize("story", stories(), ids=lambda path: path.name)
+@pytest.mark.rule("LIV-03")
+def test_every_file_that_is_read_or_written_is_named(
+    story: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """At each moment, by what the prompts say that are waiting then."""
+    told = json.loads((story / "story.json").read_text("utf-8"))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("QRSPI_NOW", "2026-05-17T09:30:00Z")
+    stage = Stage(tmp_path, story, told.get("git", True), capsys)
+    for at, moment in enumerate(told["moments"], 1):
+        if "drop" in moment:
+            stage.drop(moment["drop"])
+        stage.call(*moment.get("do", "next").split())
+        answer = stage.call("next")[1].get("next")
+        assert not answer or lacking(stage.run, answer) == [], f"moment {at}"
 
 
 VIEWS = ("status", "status --explain", "next --dry-run", "explain", "brief", "inbox", "show")

@@ -288,6 +288,14 @@ class Next(NamedTuple):
     to_apply: int = 0  # at a pause: findings that need no decision and wait for the others
     care: tuple[str, ...] = ()  # at a gate: what the person should read with care
 
+    @property
+    def runnable(self) -> str:
+        """The command, unless a person must first put something in the place of a capital word."""
+        return "" if _PLACES.intersection(self.command.split()) else self.command
+
+
+_PLACES = frozenset(("TEXT", "'CMD'", "BRANCH", "FILE", "STEP"))
+
 
 class CheckpointRow(NamedTuple):
     """A task as orchestration.db has it. With a kind, it waits for somebody."""

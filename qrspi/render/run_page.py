@@ -79,7 +79,7 @@ def next_document(following: Next) -> dict[str, Any]:
         "inputs": list(following.inputs),
         "prompts": [prompt_file(ask) for ask in (*following.asks, *following.beside)],
         "options": [option._asdict() for option in following.options],
-        "command": following.command,
+        "command": following.runnable or None,
         "kind": following.kind or None,
     }
     if following.care:

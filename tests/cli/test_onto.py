@@ -60,7 +60,7 @@ def test_a_run_on_the_default_branch_is_asked_before_anything_is_merged(
     assert ASK in qrspi("resolve", RUN, "continue").out
     following = qrspi("next", "--json").json["next"]
     assert (following["kind"], following["who"]) == ("onto", "human")
-    assert following["command"] == f"qrspi next {RUN} --onto BRANCH"
+    assert following["command"] is None  # a person names the branch
     code = ":(exclude)docs"
     assert shop.git("diff", "--name-only", tip, "main", "--", ".", code) == ""
     branch = shop.git("rev-parse", "--short=12", "qrspi/user-auth/task-01")

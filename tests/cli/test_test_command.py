@@ -107,7 +107,7 @@ def test_an_adopted_run_has_the_answer_on_record_too(shop: Project, qrspi: Call)
 def test_the_run_asks_before_its_first_task(asked: Workshop, qrspi: Call) -> None:
     answer = qrspi("next", RUN, "--json").json["next"]
     assert (answer["action"], answer["who"], answer["kind"]) == ("decide", "human", "test-command")
-    assert (answer["summary"], answer["command"]) == (ASKED, SETTING)
+    assert (answer["summary"], answer["command"]) == (ASKED, None)
     assert not asked.has("tasks/task-01.start.md") and not asked.tree("task-01").exists()
     for words in (("status", RUN), ("brief", RUN), ("inbox",)):
         assert "Which command runs the tests?" in qrspi(*words).out, words

@@ -201,6 +201,7 @@ def sent_back(facts: Facts, path: str) -> Next:
         f"about again (`qrspi task report {facts.run} TASK`), or answer it in {artifact}.",
         because=(f"{artifact} is still the text that {path} rejects",),
         step=facts.step,
+        missing=(artifact,),
         inputs=(artifact, path),
         command=f"qrspi task list {facts.run}",
         kind="author",

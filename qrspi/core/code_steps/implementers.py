@@ -74,7 +74,7 @@ def report(facts: Facts, task: TaskState) -> str:
 def report_command(command: str, task: TaskState) -> str:
     tests = " --tests" if task.awaits_tests else ""
     evidence = " -F FILE" if is_acceptance(task.key) else ""
-    return f"{command} {task.key}{tests} --status DONE --commit SHA{evidence}"
+    return f"{command} {task.key}{tests} --status DONE --commit HEAD{evidence}"
 
 
 # Tests before the code

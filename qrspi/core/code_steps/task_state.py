@@ -372,7 +372,7 @@ def _fixing(facts: Facts, task: TaskState, loop: Loop, commit: str) -> TaskState
         f"Send an implementer for {task.key} again, in {task.start.worktree}: "
         f"{counted(len(loop.to_apply), 'finding')} of round {loop.round} to settle; `qrspi prompt "
         f"{facts.run} {task.key}` prints what to tell it. It ends with `{report}`.",
-        inputs=review_action.to_fix(loop),
+        inputs=(task.item.file, *review_action.to_fix(loop)),
         asks=(task.ask,),
         command=report,
     )

@@ -131,6 +131,7 @@ def _rejected(facts: Facts, path: str, seen: Judged) -> Next:
         f"{facts.run}`; or go back to the plan with `qrspi resolve {facts.run} fix`.",
         because=(f"{RECORD} says nothing about {path} yet",),
         step=facts.step,
+        missing=(RECORD,),
         inputs=(RECORD, path),
         options=_options(facts, TO_PLAN),
         command=f"qrspi next {facts.run}",

@@ -45,13 +45,17 @@ def awaited(following: Next) -> tuple[AwaitedFile, ...]:
     asked = [one for ask in (*following.asks, *following.beside) for one in _answers(ask)]
     match following.kind:
         case "fix-files":
-            files = [*map(_to_correct, following.inputs), *asked]
+            wrong = (name for name in following.missing if "/" in name)
+            files = [*map(_to_correct, wrong), *asked]
         case "pause":
             pause = filenames.pause_file(following.step, following.round)
             files = [AwaitedFile(pause, "decisions")]
         case _:
+            known = {one.file for one in asked}
             named = (name for name in following.missing if name.endswith(".md"))
-            files = asked or [AwaitedFile(name, _kind(name)) for name in named]
+            others = [AwaitedFile(name, _kind(name)) for name in named if name not in known]
+            # A text that is there is corrected where it is at fault; no other is written.
+            files = others if others and following.action == "blocked" else [*asked, *others]
     return tuple(dict.fromkeys(files))
 
 

@@ -155,7 +155,7 @@ def _answer(facts: Facts, errors: tuple[Problem, ...]) -> tuple[Answer, tuple[Pr
     if facts.step == "replan":
         return Answer(_replan(facts)), ()
     answer, warnings = _of_step(facts)
-    return _with_care(facts, answer), warnings
+    return _with_inputs(facts, _with_care(facts, answer)), warnings
 
 
 def _of_step(facts: Facts) -> tuple[Answer, tuple[Problem, ...]]:
@@ -203,6 +203,15 @@ def _with_care(facts: Facts, answer: Answer) -> Answer:
 
     care = read_with_care.lines(facts, answer.loop)
     return answer._replace(next=answer.next._replace(care=care))
+
+
+def _with_inputs(facts: Facts, answer: Answer) -> Answer:
+    asked = answer.next
+    if asked.kind == "author" or not (asked.asks or asked.kind == "fix-files"):
+        return answer  # what an author reads is known from where the step stands
+    from qrspi.core.derivation import to_read
+
+    return answer._replace(next=asked._replace(inputs=to_read.inputs(facts, asked)))
 
 
 def _done(facts: Facts) -> Next:

@@ -179,7 +179,7 @@ def asked(facts: Facts, why: tuple[str, ...]) -> Next:
         if found.inquiry.open:
             return _answers(facts, why, found)
         why += found.inquiry.not_dispatched
-    inputs = [*upstream(facts.step, facts.route, facts.names)]
+    inputs = [*upstream(facts.step, facts.route, facts.names), *_as_it_is(facts)]
     if "feedback" in facts.names:
         inputs += filter(None, (newest_feedback(facts.tree, facts.step), *_comments(facts)))
     return Next(
@@ -190,11 +190,19 @@ def asked(facts: Facts, why: tuple[str, ...]) -> Next:
         f"{f'; {_KEPT}' if facts.step == 'research' else ''}.",
         because=why,
         step=facts.step,
+        missing=(STEP[facts.step].artifact,),
         inputs=tuple(inputs),
         asks=(Ask("author", facts.step),),
         command=f"qrspi next {facts.run}",
         kind="author",
     )
+
+
+def _as_it_is(facts: Facts) -> tuple[str, ...]:
+    """The step's own text so far, and for a text made from a plan each task of it."""
+    own = () if facts.statuses.get(facts.step) == "missing" else (STEP[facts.step].artifact,)
+    tasks = step_text.companions(facts.tree, "plan") if facts.step == "parallelize" else ()
+    return (*tasks, *own, *step_text.companions(facts.tree, facts.step))
 
 
 def _why_open(asked: Asked) -> tuple[str, ...]:

@@ -211,6 +211,7 @@ def _failure(facts: Facts, loop: Loop) -> Next:
 def _fix_files(facts: Facts, loop: Loop, read: Round) -> Next:
     """The agent that wrote it corrects it. Agents that wrote nothing yet need not wait."""
     faults = counted(len(read.violations), "fault")
+    wrong = tuple(dict.fromkeys(fault.file for fault in read.violations))
     others = f"; {', '.join(read.silent_tags)} may be sent meanwhile" if read.silent_tags else ""
     return about_round(
         facts,
@@ -218,9 +219,9 @@ def _fix_files(facts: Facts, loop: Loop, read: Round) -> Next:
         "fix-files",
         f"{faults} in what was written for {loop.subject.key} round {loop.round}: whoever wrote "
         f"it corrects it{others}. To have it made again: `qrspi resolve {facts.run} retry`.",
-        missing=read.silent_tags,
+        missing=(*read.silent_tags, *wrong),
         asks=_asks(loop, "review", read.silent_tags),
-        inputs=tuple(dict.fromkeys(fault.file for fault in read.violations)),
+        inputs=wrong,
         options=FAILURE_OPTIONS[1:],
     )
 

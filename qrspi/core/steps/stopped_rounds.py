@@ -110,17 +110,19 @@ def ask_about_findings(facts: Facts, loop: Loop) -> Next:
     assert loop.pause is not None
     names = loop.pause.undecided
     options = pause_options(facts, loop)
-    decide = f"qrspi decide {facts.run} FINDING"
+    decide = f"qrspi decide {facts.run} {names[0]}"
     back = f", or `{decide} loop-back --to STEP`" if options == PAUSE_OPTIONS else ""
+    first = "the first: " if len(names) > 1 else ""
     following = about_round(
         facts,
         loop,
         "pause",
         f"{counted(len(names), 'finding')} of {loop.subject.key} round {loop.round} for you to "
-        f"decide: {answers(decide, ('apply', 'skip'))}{back}.",
+        f"decide: {first}{answers(decide, ('apply', 'skip'))}{back}.",
         missing=names,
+        inputs=(loop.subject.artifact, *_held_files(loop, names)),
         options=options,
-        command=f"qrspi decide {facts.run} {names[0]} apply",
+        command=f"{decide} apply",
     )
     agreed = sum(one.verdict == "keep" for one in loop.triaged)
     return following._replace(held=_held(facts, loop, names), to_apply=agreed)
@@ -132,6 +134,11 @@ def pause_options(facts: Facts, loop: Loop) -> tuple[Option, ...]:
     paused = any(item.verdict == "pause" and item.finding.name in names for item in loop.triaged)
     back = paused and pause_file.upstream(facts.route, loop.subject.step)
     return PAUSE_OPTIONS if back else PAUSE_OPTIONS[:-1]
+
+
+def _held_files(loop: Loop, names: tuple[str, ...]) -> tuple[str, ...]:
+    held = (item.finding.file for item in loop.triaged if item.finding.name in names)
+    return tuple(f"{loop.paths.directory}/{file}" for file in held)
 
 
 def _held(facts: Facts, loop: Loop, names: tuple[str, ...]) -> tuple[Held, ...]:

@@ -8,13 +8,13 @@ from qrspi.core import trust
 from qrspi.core.agents import prompts
 from qrspi.core.agents.prompts import Source
 from qrspi.core.config.reader import NO_TESTS
+from qrspi.core.derivation import to_read
 from qrspi.core.errors import Halt
 from qrspi.core.hints import TYPE_CHECKING
 from qrspi.core.model import Problem
 from qrspi.core.named_tuple import NamedTuple
-from qrspi.core.pipeline import Subject, upstream
-from qrspi.core.records import step_text
-from qrspi.core.tree import Fault, Tree, entries
+from qrspi.core.pipeline import Subject, subject_of
+from qrspi.core.tree import Fault, Tree
 from qrspi.handlers.jobs.job import Job
 from qrspi.world.consent import permits
 from qrspi.world.files.run_tree import DiskTree
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from qrspi.core.code_steps.task_state import TaskState
 
 APART = "research"
-_OVER_TASKS = ("parallelize", "integrate", "test")  # made from the plan with every task of it
 DIFF_LIMIT = 16 * 1024 * 1024
 CODE_FILE_LIMIT = 256 * 1024
 CODE_LIMIT = 1024 * 1024
@@ -52,13 +51,20 @@ class Material(NamedTuple):
 def read(job: Job, *, travels: bool = False) -> Material:
     given = Material(
         text=sources(job.workspace, text_paths(job)),
-        upstream=sources(job.workspace, made_from(job, job.facts.step)),
+        upstream=sources(job.workspace, _shown_upstream(job)),
         diff=_diff(job, job.loop.paths.diff) if job.loop else "",
         since=_diff(job, job.loop.paths.since) if job.loop else "",
         diffs=_diff_texts(job, travels=travels),
         earlier=_earlier(job),
     )
     return _of_code(job, given, job.loop.subject) if job.loop else given
+
+
+def _shown_upstream(job: Job) -> tuple[str, ...]:
+    """Without what the tests said, of which only the end may be shown."""
+    apart = frozenset(to_read.evidence(job.facts)) if job.facts.step == "test" else ()
+    found = to_read.made_from(job.facts, _subject(job))
+    return tuple(path for path in found if path not in apart)
 
 
 def _of_code(job: Job, given: Material, subject: Subject) -> Material:
@@ -78,9 +84,7 @@ def _of_code(job: Job, given: Material, subject: Subject) -> Material:
 
 def _of_all_tasks(job: Job, given: Material) -> Material:
     merged, changes = _code_of_all(job)
-    outcomes = sources(job.workspace, _outcomes_of_all(job))
     return given._replace(
-        upstream=(*given.upstream, *outcomes),
         worktrees=_work_trees(job),
         merged=merged,
         changes=changes,
@@ -106,26 +110,15 @@ def _of_task(job: Job, given: Material) -> Material:
 
 
 def text_paths(job: Job) -> tuple[str, ...]:
-    loop = job.loop
-    if loop and loop.subject.is_task:
-        return (loop.subject.artifact,)
-    return step_text.paths(job.workspace, job.facts.step)
+    return to_read.text(job.facts, _subject(job) or subject_of(job.facts.step))
 
 
-def made_from(job: Job, step: str) -> tuple[str, ...]:
-    found = upstream(step, job.facts.route, job.facts.names)
-    if step not in _OVER_TASKS:
-        return found
-    tasks = (path for path in step_text.paths(job.workspace, "plan") if path not in found)
-    return (*found, *tasks)
+def _subject(job: Job) -> Subject | None:
+    return job.loop.subject if job.loop else None
 
 
 def upstream_paths(job: Job) -> tuple[str, ...]:
-    found = made_from(job, job.facts.step)
-    if job.facts.step == "test":
-        found = (*found, *_evidence_paths(job))
-    if job.loop and job.loop.subject.key == "implement-gate":
-        found = (*found, *_outcomes_of_all(job))
+    found = to_read.made_from(job.facts, _subject(job))
     return prompts.upstream_paths(found, absolute(job, ""))
 
 
@@ -275,17 +268,6 @@ def _merged_place(job: Job) -> str:
     return code_repository.repository_of(job).root
 
 
-def _outcomes_of_all(job: Job) -> tuple[str, ...]:
-    """What a review of all tasks together is compared with: their texts, and how each ended."""
-    from qrspi.core.code_steps import batch
-    from qrspi.core.records import baseline
-
-    items = batch.read(job.facts).items
-    known = () if isinstance(job.workspace.size(baseline.FILE), Fault) else (baseline.FILE,)
-    tasks = (path for item in items for path in (item.file, *_outcomes(job, item.key)))
-    return (*known, *tasks)
-
-
 def _work_trees(job: Job) -> tuple[str, ...]:
     return tuple(place for _, place in _worked_on(job))
 
@@ -299,36 +281,11 @@ def _worked_on(job: Job) -> Iterator[tuple[TaskState, str]]:
             yield task, place
 
 
-def _outcomes(job: Job, key: str) -> Iterator[str]:
-    from qrspi.core.records import task_records
-
-    folder = task_records.folder(key)
-    for entry in entries(job.workspace, folder):
-        if entry.kind == "file" and entry.name.endswith(".md"):
-            yield f"{folder}/{entry.name}"
-
-
-def _evidence_paths(job: Job) -> tuple[str, ...]:
-    from qrspi.core.code_steps import test_results
-
-    number = test_results.highest(job.workspace)
-    from qrspi.core.records import task_records
-
-    mapped = map(task_records.report_file, _acceptance(job))
-    named = (test_results.results_file(number), test_results.log_file(number), *mapped)
-    return tuple(path for path in named if not isinstance(job.workspace.size(path), Fault))
-
-
-def _acceptance(job: Job) -> tuple[str, ...]:
-    from qrspi.core.code_steps import batch, implementers
-
-    keys = (item.key for item in batch.repairs(job.workspace).items)
-    return tuple(key for key in keys if implementers.is_acceptance(key))
-
-
 def _evidence(job: Job) -> tuple[Source, ...]:
-    """The same, with the diff, for an agent that opens no files; of a long file, its end."""
-    read = ((path, job.workspace.read(path, EVIDENCE_LIMIT)) for path in _evidence_paths(job))
+    """What the tests said, with the diff, for an agent that opens no files; of a long file, its
+    end."""
+    named = to_read.evidence(job.facts)
+    read = ((path, job.workspace.read(path, EVIDENCE_LIMIT)) for path in named)
     found = (_end(path, data) for path, data in read if not isinstance(data, Fault))
     return (*found, *_whole_change(job))
 

@@ -165,7 +165,7 @@ def _other_head(job: Job, key: str, start: Start, report: Report, head: str) -> 
 
 
 def _nothing_new(job: Job, key: str, start: Start) -> Problem:
-    report = f"qrspi task report {job.run} {key} --status DONE --commit SHA"
+    report = f"qrspi task report {job.run} {key} --status DONE --commit HEAD"
     return Problem(
         "nothing-to-review",
         f"{key}: HEAD of {start.worktree} is the commit the task started from; send its "

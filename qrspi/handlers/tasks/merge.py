@@ -122,7 +122,7 @@ def _must_leave_runs(job: Job, place: Workplace, task: TaskState, made: str) -> 
     if refs.head(place.repo) == made:
         worktrees.move(place.repo, f"{made}^1")
     more = f" and {len(files) - 1} more" if len(files) > 1 else ""
-    report = f"qrspi task report {job.run} {task.key} --status DONE --commit SHA"
+    report = f"qrspi task report {job.run} {task.key} --status DONE --commit HEAD"
     hint = f"qrspi rewind {job.run} --to implement"
     text = (
         f"{task.key}: to merge it changes {files[0]}{more}, which no task writes; make the work "
@@ -141,7 +141,7 @@ def _must_be_seen(job: Job, place: Workplace, task: TaskState, base: str, made: 
         return
     if refs.head(place.repo) == made:
         worktrees.move(place.repo, f"{made}^1")
-    report = f"qrspi task report {job.run} {task.key} --status DONE --commit SHA"
+    report = f"qrspi task report {job.run} {task.key} --status DONE --commit HEAD"
     hint = f"qrspi rewind {job.run} --to implement"
     text = (
         f"{task.key}: to merge it changes {', '.join(files[:3])} in {place.feature} in a way that "

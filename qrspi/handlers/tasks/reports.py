@@ -100,7 +100,7 @@ _SEEN: dict[TestState, str] = {
 
 
 def _tests_first(job: Job, key: str) -> Problem:
-    hint = f"qrspi task report {job.run} {key} --tests --status DONE --commit SHA"
+    hint = f"qrspi task report {job.run} {key} --tests --status DONE --commit HEAD"
     text = f"{key}: its tests are written first, and nobody has reported them yet: `{hint}`"
     return Problem("not-awaited", text, field="--tests", hint=hint)
 

@@ -258,12 +258,16 @@ def test_the_implementer_is_sent_again_with_the_kept_findings() -> None:
         "implement",
         1,
     )
-    assert answer.inputs[-1] == "reviews/tasks/task-01/round-01/spec-claude.finding-F01.md"
+    assert answer.inputs[:3] == (
+        "tasks/task-01.md",
+        "reviews/tasks/task-01/round-01-verified.md",
+        "reviews/tasks/task-01/round-01/spec-claude.finding-F01.md",
+    )
     assert answer.asks == (Ask("implement", "task-01", 2),)
     assert answer.summary == (
         "Send an implementer for task-01 again, in .worktrees/user-auth/task-01: 1 finding of "
         f"round 1 to settle; `qrspi prompt {RUN} task-01` prints what to tell it. It "
-        f"ends with `qrspi task report {RUN} task-01 --status DONE --commit SHA`."
+        f"ends with `qrspi task report {RUN} task-01 --status DONE --commit HEAD`."
     )
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from qrspi.core.derivation.awaited_files import AwaitedFile, awaited
 from qrspi.core.model import Ask, AskKind, Next, NextKind
+from qrspi.render.run_page import next_document
 
 ROUND = "reviews/goals/round-02"
 FILES: dict[Ask, tuple[AwaitedFile, ...]] = {
@@ -75,7 +76,7 @@ def test_without_agents_the_files_it_names(
 def test_files_to_correct_come_before_those_nobody_wrote_yet() -> None:
     wrong = tuple(f"{ROUND}/scope-claude.{name}" for name in ("finding-F01.md", "odd.md"))
     ask = Ask("verify", "goals", 2, "scope-claude.finding-F02")
-    found = awaited(following("fix-files", inputs=wrong, asks=(ask,)))
+    found = awaited(following("fix-files", missing=wrong, asks=(ask,)))
     assert [(one.file, one.kind) for one in found] == [
         (wrong[0], "finding"),
         (wrong[1], "record"),
@@ -89,3 +90,21 @@ def test_only_findings_and_scores_have_a_schema() -> None:
         "finding": "schemas/finding.schema.json",
         "score": "schemas/sidecar.schema.json",
     }
+
+
+@pytest.mark.rule("LIV-02")
+@pytest.mark.parametrize(
+    ("command", "runnable"),
+    [
+        ("qrspi task report run task-01 --status DONE --commit HEAD", True),
+        ("qrspi approve run goals", True),
+        ("qrspi task accept run task-01 --reason TEXT", False),
+        ("qrspi config set run gates.test_command 'CMD'", False),
+        ("qrspi next run --onto BRANCH", False),
+    ],
+)
+def test_a_program_is_given_a_command_only_where_nothing_must_be_put_in(
+    command: str, runnable: bool
+) -> None:
+    expected = command if runnable else None
+    assert next_document(following(command=command))["command"] == expected

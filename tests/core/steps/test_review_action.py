@@ -182,12 +182,12 @@ def test_when_one_can_go_back_from_a_finding(loop: Loop, back: bool) -> None:
 @pytest.mark.rule("PSE-02")
 @pytest.mark.parametrize(
     ("step", "back"),
-    [("goals", ""), ("design", f", or `qrspi decide {RUN} FINDING loop-back --to STEP`")],
+    [("goals", ""), ("design", f", or `qrspi decide {RUN} {NAME} loop-back --to STEP`")],
 )
 def test_what_a_person_is_asked_about_a_finding(step: str, back: str) -> None:
     found = from_loop(about(step, stage="paused", triaged=(PAUSED,), pause=WAITING))
     assert found.summary == (
-        f"1 finding of {step} round 1 for you to decide: `qrspi decide {RUN} FINDING "
+        f"1 finding of {step} round 1 for you to decide: `qrspi decide {RUN} {NAME} "
         f"apply`, or with skip in place of apply{back}."
     )
     assert found.command == f"qrspi decide {RUN} {NAME} apply"

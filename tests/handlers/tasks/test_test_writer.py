@@ -72,7 +72,7 @@ def merged(shop: Workshop) -> None:
 def test_tests_are_written_before_the_implementer_is_sent(tmp_path: Path) -> None:
     shop = shop_for(tmp_path)
     first = Ask("implement", ONE, 1, "tests")
-    report = f"qrspi task report {shop.run.name} {ONE} --tests --status DONE --commit SHA"
+    report = f"qrspi task report {shop.run.name} {ONE} --tests --status DONE --commit HEAD"
     place = f"{ONE} in .worktrees/user-auth/{ONE}"
     assert shop.answer.asks == (first,)
     assert shop.answer.summary == (
@@ -87,7 +87,7 @@ def test_tests_are_written_before_the_implementer_is_sent(tmp_path: Path) -> Non
     assert "You hold what was promised against it." not in prompt
     assert "its code is written by somebody else, after you." in prompt
     assert "is your order. Do what it says" not in prompt
-    assert f"task report {shop.run.name} {ONE} --tests --status DONE --commit SHA\n" in prompt
+    assert f"task report {shop.run.name} {ONE} --tests --status DONE --commit HEAD\n" in prompt
     commit = shop.work(ONE, "test_a.py", "assert False\n")
     say_of_tests(shop)
     shop.next()
@@ -113,7 +113,7 @@ def test_each_reports_its_own_work(tmp_path: Path) -> None:
     shop = shop_for(tmp_path)
     assert why(shop) == (
         f"{ONE}: its tests are written first, and nobody has reported them yet: `qrspi task report "
-        f"{shop.run.name} {ONE} --tests --status DONE --commit SHA`"
+        f"{shop.run.name} {ONE} --tests --status DONE --commit HEAD`"
     )
     assert "nothing is committed in" in why(shop, tests=True)
     commit = shop.work(ONE, "test_a.py", "assert False\n")
@@ -157,7 +157,7 @@ def test_every_criterion_of_the_phase_is_held_against_the_whole(tmp_path: Path) 
     prompt = shop.read(prompt_file(shop.answer.asks[0]))
     assert "You hold what was promised against it." in prompt
     assert "The code is not there yet;" not in prompt
-    assert f"{WHOLE} --status DONE --commit SHA -F FILE\n" in prompt
+    assert f"{WHOLE} --status DONE --commit HEAD -F FILE\n" in prompt
     # No plan has it, so nobody approved it with one.
     assert "binds you: the task at `task_file_path` is your order." in prompt
 

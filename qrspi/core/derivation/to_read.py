@@ -1,0 +1,106 @@
+"""Which files of the run an agent is to read for what it is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from qrspi.core.filenames import RoundPaths
+from qrspi.core.hints import assert_never
+from qrspi.core.model import Ask, Next
+from qrspi.core.pipeline import Subject, subject_of, upstream
+from qrspi.core.records import step_text
+from qrspi.core.steps.facts import Facts
+from qrspi.core.tree import Tree, entries
+
+_OVER_TASKS = ("parallelize", "integrate", "test")  # made from the plan with every task of it
+
+
+def inputs(facts: Facts, following: Next) -> tuple[str, ...]:
+    """Those that the action names, and those of each agent that may be sent for it."""
+    named = [path for ask in (*following.asks, *following.beside) for path in _of(facts, ask)]
+    if following.kind == "fix-files":
+        named += _of_round(facts, subject_of(following.step), following.round)
+    return tuple(dict.fromkeys((*following.inputs, *_there(facts.tree, named))))
+
+
+def _there(tree: Tree, paths: Iterable[str]) -> Iterator[str]:
+    for path in paths:
+        folder, _, name = path.rpartition("/")
+        if any(entry.name == name and entry.kind == "file" for entry in entries(tree, folder)):
+            yield path
+
+
+def _of(facts: Facts, ask: Ask) -> Iterator[str]:
+    subject = subject_of("plan" if ask.kind == "quality" else ask.subject)
+    match ask.kind:
+        case "research-question" | "quality":
+            pass  # the question, or the task, is all that they are told
+        case "author" | "fix":
+            yield from text(facts, subject)
+            yield from made_from(facts, subject)
+        case "review":
+            yield from _of_round(facts, subject, ask.round)
+        case "verify":
+            yield f"{RoundPaths(subject.reviews, ask.round).directory}/{ask.target}.md"
+            yield from _of_round(facts, subject, ask.round)
+        case "implement":
+            yield from made_from(facts, subject)
+        case _:
+            assert_never(ask.kind)
+
+
+def _of_round(facts: Facts, subject: Subject, number: int) -> Iterator[str]:
+    paths = RoundPaths(subject.reviews, number)
+    yield from (*text(facts, subject), paths.diff, paths.since)
+    if subject.is_task:
+        from qrspi.core.records import task_records
+
+        yield task_records.report_file(subject.key)
+    yield from made_from(facts, subject)
+
+
+def text(facts: Facts, subject: Subject) -> tuple[str, ...]:
+    if subject.is_task:
+        return (subject.artifact,)
+    return step_text.paths(facts.tree, facts.step)
+
+
+def made_from(facts: Facts, subject: Subject | None) -> tuple[str, ...]:
+    """What a text is compared with: the steps before it, and for code what came of the tasks."""
+    found = upstream(facts.step, facts.route, facts.names)
+    if facts.step in _OVER_TASKS:
+        found += tuple(one for one in step_text.paths(facts.tree, "plan") if one not in found)
+    if facts.step == "test":
+        found += evidence(facts)
+    return found + of_tasks(facts) if subject and subject.key == "implement-gate" else found
+
+
+def of_tasks(facts: Facts) -> tuple[str, ...]:
+    """What a review of all tasks together is compared with: their texts, and how each ended."""
+    from qrspi.core.code_steps import batch
+    from qrspi.core.records import baseline
+
+    items = batch.read(facts).items
+    known = _there(facts.tree, (baseline.FILE,))
+    return (*known, *(path for one in items for path in (one.file, *_outcomes(facts, one.key))))
+
+
+def _outcomes(facts: Facts, key: str) -> Iterator[str]:
+    from qrspi.core.records import task_records
+
+    folder = task_records.folder(key)
+    for entry in entries(facts.tree, folder):
+        if entry.kind == "file" and entry.name.endswith(".md"):
+            yield f"{folder}/{entry.name}"
+
+
+def evidence(facts: Facts) -> tuple[str, ...]:
+    """What the tests said, and which tests hold the criteria."""
+    from qrspi.core.code_steps import batch, implementers, test_results
+    from qrspi.core.records import task_records
+
+    number = test_results.highest(facts.tree)
+    keys = (one.key for one in batch.repairs(facts.tree).items)
+    reports = (task_records.report_file(key) for key in keys if implementers.is_acceptance(key))
+    named = (test_results.results_file(number), test_results.log_file(number), *reports)
+    return tuple(_there(facts.tree, named))
