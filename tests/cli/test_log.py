@@ -73,6 +73,25 @@ def test_a_table_of_what_was_done(run: Path, qrspi: Call) -> None:
     )
 
 
+@pytest.mark.rule("LIV-27")
+def test_who_changed_a_setting_is_named(run: Path, qrspi: Call) -> None:
+    assert qrspi("config", "set", "second_reviewer", "true").code == 0
+    who = git_person.at(str(run)).partition(" <")[0]
+    shown = who if len(who) <= 14 else f"{who[:13]}…"
+    assert qrspi("log").out.splitlines()[1][22:52].split("  ")[0] == shown
+    assert documents(qrspi("log", "--json").out)[0]["who"] == git_person.at(str(run))
+
+
+@pytest.mark.rule("LIV-01")
+def test_lines_that_are_left_out_are_spoken_of(run: Path, qrspi: Call) -> None:
+    write(run, *(line(f"e{number}", files=()) for number in range(21)))
+    told = qrspi("log")
+    assert told.out.splitlines()[1].split()[2] == "e1"
+    assert told.err == f"Earlier lines are left out: qrspi log {runs.RUN} --all\n"
+    for words in (("-n", "20"), ("--all",), ("--json",)):
+        assert qrspi("log", *words).err == ""
+
+
 @pytest.mark.rule("AUD-01", "LIV-29")
 def test_files_stand_below_a_row_without_room_for_them() -> None:
     task = tuple(Touched(f"tasks/task-{at:02d}.md", None, NEW) for at in range(5))

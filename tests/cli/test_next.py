@@ -12,6 +12,8 @@ from typing import Any
 import jsonschema
 import pytest
 
+from qrspi.core.records import audit_trail
+from qrspi.world.machine import git_person
 from qrspi.world.runs.workspace import LOCK, Workspace
 from tests import quick, runs, scenes
 from tests.cli.conftest import COMMAND, Call
@@ -181,6 +183,9 @@ def test_at_a_terminal_the_loop_question_is_asked(
         assert terminal.end() == 0
     chosen = (run / "reviews/goals/loop.md").read_text()
     assert chosen == f"---\nmode: {mode}\nchosen: answered by a person\n---\n"
+    trail = [json.loads(line) for line in (run / audit_trail.FILE).read_text().splitlines()]
+    told = [(one["event"], one.get("who", "").partition(" <")[0]) for one in trail]
+    assert ("choose-loop", git_person.at(str(run)).partition(" <")[0]) in told
 
 
 @pytest.mark.rule("LIV-01", "RND-05")

@@ -27,14 +27,16 @@ def show(
     session: Session,
     run: str | None = None,
     follows: bool = False,
-    lines: int = USUAL,
+    lines: int | None = None,
     everything: bool = False,
     files: bool = False,
 ) -> None:
     """Written line by line as they come: a trail may have no end."""
     place = session.run(run)
     tree = DiskTree(place.path)
-    entries = _followed(tree, everything, lines) if follows else _known(tree, everything, lines)
+    count = USUAL if lines is None else lines
+    entries = _followed(tree, everything, count) if follows else _known(tree, everything, count)
+    left_out = lines is None and not (everything or follows) and _are_more(tree)
     printed = False
     for entry in entries:
         item = audit_trail.read(entry.record, entry.line) if isinstance(entry, Entry) else entry
@@ -49,12 +51,18 @@ def show(
             shown = rendered.lines(item, session.width, files=files)
             session.write("\n".join([*head, *shown]) + "\n")
             printed = True
+    if left_out and not session.json:
+        session.note(f"Earlier lines are left out: qrspi log {place.name} --all")
     if not (printed or session.json):
         session.write(f"Nothing is on record of {one_line(place.name)} yet.\n")
 
 
 def _known(tree: DiskTree, everything: bool, count: int) -> Iterable[Entry | Problem]:
     return json_log.read(tree, FILE) if everything else json_log.tail(tree, FILE, count)
+
+
+def _are_more(tree: DiskTree) -> bool:
+    return len(json_log.tail(tree, FILE, USUAL + 1)) > USUAL
 
 
 def _followed(tree: DiskTree, everything: bool, count: int) -> Iterable[Entry | Problem]:

@@ -30,5 +30,4 @@ def command(
     """
     if everything and count is not None:
         raise click.UsageError("--all and --lines cannot go together")
-    lines = log.USUAL if count is None else count
-    log.show(session, run, follows, lines, everything, files)
+    log.show(session, run, follows, count, everything, files)

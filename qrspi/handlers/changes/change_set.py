@@ -93,9 +93,9 @@ def _written(job: Job, change: ChangeSet) -> Performed:
     done = Performed(change.handler, change.step, change.round, change.files, change.notes)
     with half_on_record(job, done):
         torn = [problem for edit in change.edits for problem in write(job.workspace, edit)]
-    done = done._replace(notes=(*change.notes, *(problem.message for problem in torn)))
     who = next((edit.who for edit in change.edits if edit.who), "")
-    record(job.workspace, job.options.actor, done, who=who)
+    done = done._replace(notes=(*change.notes, *(problem.message for problem in torn)), who=who)
+    record(job.workspace, job.options.actor, done)
     return done
 
 

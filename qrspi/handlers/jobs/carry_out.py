@@ -38,17 +38,13 @@ def half_on_record(job: Job, half: Performed) -> Iterator[None]:
         raise
 
 
-def record(
-    workspace: Workspace, actor: str, done: Performed, outcome: str = "done", who: str = ""
-) -> None:
+def record(workspace: Workspace, actor: str, done: Performed, outcome: str = "done") -> None:
     """One line for one thing done; none when nothing changed since the last line."""
     if workspace.changes:
-        tell(workspace, actor, done, outcome, who)
+        tell(workspace, actor, done, outcome)
 
 
-def tell(
-    workspace: Workspace, actor: str, done: Performed, outcome: str = "done", who: str = ""
-) -> None:
+def tell(workspace: Workspace, actor: str, done: Performed, outcome: str = "done") -> None:
     """The same for changes outside files with hashes, such as a row of a database."""
     changes = tuple(workspace.changes)
     workspace.changes.clear()
@@ -61,7 +57,7 @@ def tell(
         files=tuple(Touched(*change) for change in changes),
         outcome=outcome,
         notes=done.notes,
-        who=who,
+        who=done.who,
         opened=done.opened,
         answers=done.answers,
     )

@@ -81,3 +81,4 @@ class Performed(NamedTuple):
     notes: tuple[str, ...] = ()  # one-line diagnostics for people
     opened: str = ""  # of a round that was opened: what its manifest says, as a hash
     answers: tuple[Answer, ...] = ()  # that were taken in
+    who: str = ""  # of a decision: the person who made it

@@ -24,12 +24,11 @@ def handle(job: Job) -> Performed:
     if (job.next.kind, mode) == ("loop-again", "loop"):
         fields["again_after"] = str(loop.round)
     data = text(job.workspace, loop.subject.reviews, fields)
-    if job.is_answered:
-        _on_record(job, loop, mode, Edit("write", path, mode, data))
+    edit = Edit("write", path, mode, data)
+    who = _on_record(job, loop, mode, edit) if job.is_answered else ""
     job.workspace.write(path, data)
-    return Performed(
-        "choose-loop", loop.subject.key, loop.round, (path,), (f"{_GOES_ON[mode]} ({by})",)
-    )
+    said = f"{_GOES_ON[mode]} ({by})"
+    return Performed("choose-loop", loop.subject.key, loop.round, (path,), (said,), who=who)
 
 
 _GOES_ON = {
@@ -45,10 +44,11 @@ def _why(job: Job) -> str:
     return after_round.CONFIGURED if said else after_round.UNASKED
 
 
-def _on_record(job: Job, loop: Loop, mode: str, edit: Edit) -> None:
+def _on_record(job: Job, loop: Loop, mode: str, edit: Edit) -> str:
     about = change_set.decision(job, "resolve", loop.subject.key, loop.round, edit)
     line = change_set.on_record(job, about._replace(option=mode))
     job.workspace.append(line.path, line.data)
+    return line.who
 
 
 def text(tree: Tree, reviews: str, fields: dict[str, str]) -> bytes:

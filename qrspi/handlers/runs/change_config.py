@@ -24,6 +24,7 @@ from qrspi.handlers.changes import change_set
 from qrspi.handlers.jobs import carry_out
 from qrspi.handlers.jobs.job import Job, Performed
 from qrspi.world.git import commits, repository
+from qrspi.world.machine import git_person
 from qrspi.world.runs.workspace import Workspace
 
 # In the command, not in the run.
@@ -72,7 +73,8 @@ def _write(workspace: Workspace, event: str, edit: Edit, surface: str) -> None:
         commits.check_ready(repo, "change config.md")
     changed = (*_answered(workspace, event, edit, surface), FILE)
     workspace.replace(FILE, edit.before, edit.after)
-    done = Performed(event.replace(" ", "-"), "", files=changed, notes=edit.notes)
+    who = git_person.at(workspace.path)
+    done = Performed(event.replace(" ", "-"), "", files=changed, notes=edit.notes, who=who)
     carry_out.record(workspace, surface, done)
     if repo:
         commits.commit(repo, list(changed), f"docs(qrspi): {event} for {slug_of(workspace.name)}")

@@ -75,8 +75,8 @@ def create(root: Root, name: str, start: Start) -> RunDir:
     with workspace.locked():
         hashes = {path: atomic_write.sha256(data) for path, data in made.items()}
         workspace.changes += [Change(path, None, after) for path, after in hashes.items()]
-        done = Performed("init", "", files=tuple(made))
-        carry_out.record(workspace, "cli", done, who=git_person.at(run.path))
+        done = Performed("init", "", files=tuple(made), who=git_person.at(run.path))
+        carry_out.record(workspace, "cli", done)
     return run
 
 
