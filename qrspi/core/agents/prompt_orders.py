@@ -21,15 +21,16 @@ TESTS_ORDER = (
 )
 SINCE = (
     "This text was reviewed before: `since_diff_path` shows what changed since then, and "
-    "`diff_file_path` all of it. Look at the change first."
+    "`diff_file_path` all of it. Judge the change first."
 )
 SINCE_BELOW = (
-    "This text was reviewed before: look at what changed since then, `since-diff` below, first."
+    "This text was reviewed before: judge what changed since then, `since-diff` below, first."
 )
 EARLIER = (
     "`earlier_findings` below has a line for each finding of earlier rounds, with what became of "
-    "it. Report one again only when the text still has the defect after it was kept, and say so; "
-    "what was skipped or dropped is settled unless the text around it has changed."
+    "it: `kept` means that it was to be fixed. Report such a one again only when the text still has "
+    "the defect, and say so; what was skipped or dropped is settled unless the text around it has "
+    "changed."
 )
 DECISIONS = (
     "A person wants some of these findings applied in a certain way: `decisions` below has their "

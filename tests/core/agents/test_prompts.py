@@ -492,6 +492,8 @@ def test_a_later_round_is_told_what_became_of_earlier_findings() -> None:
     this_time = prompt.partition("# This time\n")[2].partition("# Parameters")[0]
     assert "`since_diff_path` shows what changed since then" in this_time
     assert "`earlier_findings` below has a line for each finding" in this_time
+    assert "`kept` means that it was to be fixed" in this_time
+    assert this_time.index("Judge the change first.") < this_time.index("`earlier_findings`")
     assert "\nsince_diff_path: /run/reviews/goals/round-02-since.diff\n" in prompt
     told = prompt.partition("\nearlier_findings:\n")[2]
     assert told.startswith(untrusted_markers.wrap(lines, "earlier-findings").decode())

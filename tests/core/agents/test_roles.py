@@ -325,6 +325,7 @@ CHECKS = {
     ("test-writer", "task"): "see each fail|from what was promised",
     ("test-writer", "test"): "from end to end|limits on both sides|regression test|evidence",
     ("implementer-light", ""): "no behaviour of code|three different tries",
+    ("quality-reviewer", ""): "are not shown to you; whoever does the task gets them",
     ("verifier", ""): "explicit hard rule|against a recorded decision",
     ("implementer", ""): "three different tries|build, type check and lint|BLOCKED",
     ("author-plan", ""): "one observable behaviour|about 100 changed lines and at most 200|TBD|"
