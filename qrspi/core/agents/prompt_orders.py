@@ -28,9 +28,9 @@ SINCE_BELOW = (
 )
 EARLIER = (
     "`earlier_findings` below has a line for each finding of earlier rounds, with what became of "
-    "it: `kept` means that it was to be fixed. Report such a one again only when the text still has "
-    "the defect, and say so; what was skipped or dropped is settled unless the text around it has "
-    "changed."
+    "it: `kept` means that it was to be fixed. Report such a one again only when the text still "
+    "has the defect, and say so; what was skipped or dropped is settled unless the text around it "
+    "has changed."
 )
 DECISIONS = (
     "A person wants some of these findings applied in a certain way: `decisions` below has their "
