@@ -50,7 +50,7 @@ FORMS = {
     ),
     "inbox": Form({"--commands": "commands"}, words=0),
     "brief": Form(numbers={"--chars": ("chars", 200)}),
-    "explain": Form(),
+    "explain": Form({"--files": "files"}),
     "log": Form(
         {"--all": "everything", "--files": "files"},
         {"-n": _LINES, "--lines": _LINES},

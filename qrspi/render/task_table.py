@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from qrspi.core.code_steps import implementers
 from qrspi.core.hints import TYPE_CHECKING, Any
 from qrspi.render import run_page
-from qrspi.render.terminal import table
+from qrspi.render.terminal import cells_of, fitted, table
 
 if TYPE_CHECKING:
     from qrspi.core.code_steps.task_state import TaskState
@@ -53,8 +53,20 @@ def lines(found: Iterable[TaskState], width: int) -> list[str]:
         )
         for task in found
     ]
-    head = ("WAVE", "TASK", "STATE", "ROUND", "COMMIT", "BASE", "TITLE")
-    return table(head, rows, width) if rows else ["There are no tasks."]
+    if not rows:
+        return ["There are no tasks."]
+    columns = list(zip(_COLUMNS, *rows, strict=True))
+    for left_out in (None, *_SPARED):
+        columns = [column for column in columns if column[0] != left_out]
+        head, *body = zip(*columns, strict=True)
+        drawn = table(head, body, 1000)
+        if max(map(cells_of, drawn)) <= width:
+            return drawn
+    return [fitted(line, width) for line in drawn]
+
+
+_COLUMNS = ("WAVE", "TASK", "STATE", "ROUND", "COMMIT", "BASE", "TITLE")
+_SPARED = ("BASE", "COMMIT", "ROUND", "WAVE")  # in this order, where a title would be cut
 
 
 def seen_lines(found: Iterable[TaskState]) -> list[str]:

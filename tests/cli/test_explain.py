@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from tests import runs
+from tests import runs, scenes
 from tests.cli.conftest import Call
+from tests.cli.terminal import Terminal
 
 
 @pytest.mark.rule("FM-07")
@@ -51,3 +52,21 @@ def test_what_is_wrong_with_a_config(project: Path, qrspi: Call) -> None:
         ],
     )
     assert document["reasons"] == [error["message"] for error in document["errors"]]
+
+
+@pytest.mark.rule("LIV-29")
+def test_on_a_screen_folders_are_counted(project: Path) -> None:
+    """What the next action is about stays; with --files there is a row for each file."""
+    run = scenes.prepared(project)
+    with Terminal("explain", run.name) as terminal:
+        assert terminal.end() == 0
+    with Terminal("explain", "--files", run.name) as every:
+        assert every.end() == 0
+    manifest = "reviews/goals/round-01/.dispatch-manifest.json"
+    assert (manifest in terminal.screen, manifest in every.screen) == (False, True)
+    short = terminal.screen.split("READ ")[1].splitlines()
+    assert [" ".join(line.split()) for line in short if line.startswith("reviews/goals/")] == [
+        "reviews/goals/round-01.diff frontmatter there",
+        "reviews/goals/ 6 more: --files",
+        "reviews/goals/round-01/ 1 more: --files",
+    ]
