@@ -88,6 +88,7 @@ def records(
             message=item.finding.message,
             verdict=item.verdict,
             decision=decisions.get(item.finding.name, ""),
+            cited=pause_file.cited(item.finding),
         )
         for item, place in zip(triaged, tagged, strict=True)
     )
@@ -108,7 +109,8 @@ def fates(tree: Tree, loop: Loop, config: Config, base: int) -> tuple[str, ...]:
 def _fate(tree: Tree, loop: Loop, number: int, record: Record) -> str:
     message = in_short(record.message)
     done = "" if record.settled else _done(tree, loop, number, record.name)
-    return f"{record.name} ({record.section}): {record.fate}{done}: {message}"
+    cited = f"it cites {in_short(record.cited)}, as round {number} read it"
+    return f"{record.name} ({cited}): {record.fate}{done}: {message}"
 
 
 def in_short(text: str) -> str:

@@ -34,6 +34,7 @@ class Record(NamedTuple):
     message: str
     verdict: Verdict = "keep"
     decision: str = ""  # a person's: apply, skip, loop-back, pending; '' when none was asked
+    cited: str = ""  # in the text of its own round
 
     @property
     def name(self) -> str:

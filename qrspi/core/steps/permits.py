@@ -128,7 +128,8 @@ def _not_waiting(loop: Loop, name: str) -> str:
     item = next((item for item in loop.triaged if item.finding.name == name), None)
     if item is None:
         return f"there is no such finding in round {loop.round} of {loop.subject.key}"
-    return f"it waits for nobody, {'dropped' if item.verdict == 'drop' else 'kept'}: {item.because}"
+    judged = "dropped" if item.verdict == "drop" else "kept"
+    return f"nothing is to be decided about it, it was {judged}: {item.because}"
 
 
 def loop_back(facts: Facts, loop: Loop, name: str, to: str | None) -> str | Problem:

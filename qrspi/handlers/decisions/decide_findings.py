@@ -50,8 +50,12 @@ def waiting(job: Job, verdicts: Iterable[Verdict] = ("pause", "propose")) -> tup
 def full_name(job: Job, word: str) -> str:
     """The word itself when no finding or several have it, so that the refusal lists them."""
     pause = job.loop.pause if job.loop else None
-    named = [name for name in (pause.undecided if pause else ()) if name.endswith(f".{word}")]
-    return named[0] if len(named) == 1 else word
+    known = (item.finding.name for item in (job.loop.triaged if job.loop else ()))
+    for names in (pause.undecided if pause else (), known):
+        named = [name for name in names if name.endswith(f".{word}")]
+        if named:
+            return named[0] if len(named) == 1 else word
+    return word
 
 
 def plan(

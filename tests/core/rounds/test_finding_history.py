@@ -40,9 +40,9 @@ def test_there_is_a_line_for_each_earlier_finding_with_its_fate() -> None:
     loop = loops.evaluate(tree(there), subject_of("goals"), settings)
     lines = finding_history.fates(tree(there), loop, settings, 0)
     assert [line.partition(": ")[0] for line in lines] == [
-        "quality-claude.R1-F01 (## Why)",
-        "quality-claude.R1-F02 (## Why)",
-        "scope-claude.R1-F01 (## Why)",
+        "quality-claude.R1-F01 (it cites goals.md:L7, as round 1 read it)",
+        "quality-claude.R1-F02 (it cites goals.md:L7, as round 1 read it)",
+        "scope-claude.R1-F01 (it cites goals.md:L7, as round 1 read it)",
     ]
     message = " ".join(first.triaged[0].finding.message.split())
     assert [line.partition(": ")[2] for line in lines] == [
@@ -70,7 +70,9 @@ def test_what_a_fixer_says_of_a_finding_is_part_of_its_fate(line: str, told: str
     settings = configs.read(there["config.md"])
     loop = loops.evaluate(tree(there), subject_of("goals"), settings)
     first = finding_history.fates(tree(there), loop, settings, 0)[0]
-    assert first.startswith(f"quality-claude.R1-F01 (## Why): kept{told}: ")
+    assert first.startswith(
+        f"quality-claude.R1-F01 (it cites goals.md:L7, as round 1 read it): kept{told}: "
+    )
 
 
 @pytest.mark.rule("LIV-19")

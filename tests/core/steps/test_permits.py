@@ -247,8 +247,8 @@ DECIDED = [
         "kept by itself",
         PAUSED,
         "quality-claude.R1-F01",
-        "quality-claude.R1-F01: it waits for nobody, kept: score 90 reaches 70 for correctness; "
-        "undecided: scope-claude.R1-F01, scope-claude.R1-F02",
+        "quality-claude.R1-F01: nothing is to be decided about it, it was kept: score 90 reaches "
+        "70 for correctness; undecided: scope-claude.R1-F01, scope-claude.R1-F02",
     ),
     (
         "unknown",

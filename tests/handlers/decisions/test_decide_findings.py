@@ -34,6 +34,23 @@ def gate(tmp_path: Path) -> Gate:
     return gate
 
 
+@pytest.mark.rule("PSE-05")
+def test_a_dropped_finding_is_found_by_its_id_alone(tmp_path: Path) -> None:
+    place = {
+        f"{ROUND}/quality-claude.finding-F07.md": runs.finding(number=7),
+        f"{ROUND}/quality-claude.finding-F07.score.yml": runs.score(12),
+    }
+    known = {name: data for name, data in RAISED.items() if not name.endswith(".clean.md")}
+    gate = Gate(tmp_path / "shop", DRAFT | known | place)
+    gate.next()
+    name = decide_findings.full_name(gate.job(), "R1-F07")
+    refused = refusal(gate.make, lambda job: decide_findings.plan(job, [name], "skip"))
+    assert str(refused) == (
+        "quality-claude.R1-F07: nothing is to be decided about it, it was dropped: score 12 is "
+        f"below 70 for correctness; undecided: {FIRST}, {SECOND}"
+    )
+
+
 @pytest.mark.rule("ENG-04")
 @pytest.mark.parametrize("names", [[FIRST], [FIRST, SECOND]], ids=["one", "both"])
 def test_a_decision_that_a_kill_cut_off_is_on_record_once(gate: Gate, names: list[str]) -> None:
