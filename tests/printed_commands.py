@@ -153,6 +153,8 @@ class Watch:
         """`state` is what is next, where the text itself may not tell. Help is about every run and
         none: what it names is how commands are called."""
         cwd = Path.cwd()
+        if '"dry_run": true' in said:  # its `next` is about the run as it would be
+            return
         if said.startswith("Usage: ") or not cwd.is_relative_to(self._top) or cwd == self._top:
             return
         place = str(len(cwd.parts) - len(self._top.parts))
