@@ -156,21 +156,10 @@ def evaluate(facts: Facts, item: Item, earlier: Mapping[str, TaskState]) -> Task
 
 def _ended(facts: Facts, task: TaskState, outcome: Outcome) -> TaskState:
     decided = decisions.of_task(facts.records, task.key, outcome.ending)
-    because = (decisions.ended(outcome, decided),)
-    task = task._replace(loop=_loop(facts, task.key), decided=decided)
-    if outcome.ending == "accepted-with-issues" and (why := nothing_open(task)):
-        return task._replace(state="accepted", because=(*because, why))
-    return task._replace(state=outcome.ending, because=because)
-
-
-def nothing_open(task: TaskState) -> str:
-    """Why no finding of its newest round is open any more; '' while one is, or nobody looked."""
-    loop = task.loop
-    if loop is None or loop.stage != "closed" or loop.imported or loop.unrecorded:
-        return ""
-    if task.commit and _saw(loop) not in ("", task.commit):
-        return f"a commit after round {loop.round} answers its findings; nobody has reviewed it"
-    return "" if loop.to_apply else f"round {loop.round} has no finding that is still open"
+    why, loop = decisions.ended(outcome, decided), _loop(facts, task.key)
+    task = task._replace(state=outcome.ending, because=(why,), loop=loop, decided=decided)
+    settled = loop.nothing_open(task.commit) if task.state == "accepted-with-issues" else ""
+    return task._replace(state="accepted", because=(why, settled)) if settled else task
 
 
 def _broken(facts: Facts, item: Item, problem: Problem) -> TaskState:

@@ -77,6 +77,15 @@ class Loop(NamedTuple):
             return False
         return self.is_proven and not self.pause.undecided and not self.unrecorded
 
+    def nothing_open(self, commit: str) -> str:
+        """Why no finding is open any more; '' while one is, or nobody looked. `commit` is a task's
+        newest."""
+        if self.stage != "closed" or self.imported or self.unrecorded:
+            return ""
+        if commit and self.manifest and self.manifest.commit not in ("", commit):
+            return f"a commit after round {self.round} answers its findings; nobody has reviewed it"
+        return "" if self.to_apply else f"round {self.round} has no finding that is still open"
+
     @property
     def answered(self) -> tuple[str, ...]:
         """The reviewers with a finding or a sentinel that could be read."""

@@ -251,7 +251,9 @@ def accept(job: Job, key: str, reason: str, who: str = "") -> ChangeSet:
 
 
 def accepted_as(job: Job, key: str) -> str:
-    return "accepted" if task_state.nothing_open(state_of(job, key)) else "accepted-with-issues"
+    task = state_of(job, key)
+    settled = task.loop and task.loop.nothing_open(task.commit)
+    return "accepted" if settled else "accepted-with-issues"
 
 
 def accept_imported(job: Job, reason: str, who: str = "") -> ChangeSet:
