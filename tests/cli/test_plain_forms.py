@@ -113,7 +113,7 @@ def test_both_ways_give_the_same_bytes(
         "show --round",
         "inbox one",
         "brief --chars 199",
-        "explain --files",
+        "explain --file",
         "status one two",
         "status --watch",
         "status --help",
