@@ -142,6 +142,7 @@ def test_when_all_are_made_the_loop_goes_on(gate: Gate) -> None:
     assert answer.inputs == (
         f"{ROUND}-verified.md",
         f"{ROUND}/scope-claude.finding-F01.md",
+        "goals.md",
     )
 
 
