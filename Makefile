@@ -68,6 +68,7 @@ attacks: setup ## every attack that was ever tried, and a table of how each ende
 faults: setup ## the slow tests, and every test that breaks the world
 	$(PYTEST) -n auto -m 'slow and not browser' --ignore=tests/faults || [ $$? -eq 5 ]
 	$(PYTEST) -n auto tests/faults || [ $$? -eq 5 ]
+	QRSPI_EXAMPLES=400 $(PYTEST) -n auto --dist loadgroup tests/property
 	$(PY) -m tests.faults.campaign
 
 fuzz: setup ## cases by the million through the readers, the splitter and the state machine

@@ -49,7 +49,7 @@ from tests.project import Project, decided
 from tests.quick import LOG, RECORDS
 from tests.runs import contents, lines
 
-EXAMPLES = int(os.environ.get("QRSPI_EXAMPLES", "100"))
+EXAMPLES = settings().max_examples
 
 # The steps that are written and reviewed; what comes behind them needs code.
 QUICK = ("goals", "questions", "research", "plan")
@@ -516,11 +516,11 @@ def _no_syncing(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.rule("ST-07", "ENG-04", "ENG-07", "CSC-06", "APR-03", "APV-01", "RUN-05", "FM-06")
 def test_gates_hold_whatever_happens() -> None:
-    few = settings(max_examples=max(2, EXAMPLES // 7), stateful_step_count=40)
+    few = settings(max_examples=max(2, EXAMPLES // 5), stateful_step_count=40)
     run_state_machine_as_test(Gates, settings=few)
 
 
 @pytest.mark.rule("ST-07", "ENG-04", "CMT-06")
 def test_gates_hold_in_git() -> None:
-    few = settings(max_examples=max(2, EXAMPLES // 33), stateful_step_count=25)
+    few = settings(max_examples=max(2, EXAMPLES // 20), stateful_step_count=25)
     run_state_machine_as_test(GatesInGit, settings=few)

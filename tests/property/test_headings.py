@@ -37,7 +37,7 @@ def by_the_parser(text: str) -> list[tuple[int, str]]:
 
 
 @pytest.mark.rule("SCP-02")
-@settings(max_examples=800)
+@settings(max_examples=8 * settings().max_examples)
 @given(DOCUMENT)
 @example("> a\n---")
 @example("- a\n\n  b\n---\n  ## c")

@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from qrspi.core.derivation.derive import derive
@@ -146,7 +146,6 @@ def ask(root: Path, steps: bool) -> None:
 
 
 @pytest.mark.rule("ENG-03", "ENG-07")
-@settings(max_examples=60)
 @given(st.lists(st.tuples(changes, st.booleans()), min_size=1, max_size=8))
 def test_no_change_is_answered_from_the_cache(asked: list[tuple[Change, bool]]) -> None:
     with pytest.MonkeyPatch.context() as patch, two_runs() as root:
