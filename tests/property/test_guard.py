@@ -133,7 +133,7 @@ def test_a_finding_that_is_written_by_the_contract_is_read_back(values: dict[str
         f"reviewer: quality-claude\n---\n{values['message']}\n"
     )
     assert DESIGN is not None
-    name = FindingName("quality-claude", 1)
+    name = FindingName("quality-claude", int(values["number"]))
     result = examine(name, "x.md", text.encode(), Place(DESIGN, 3), strict=True)
     assert (result.violations, result.warnings) == ((), ())
     assert isinstance(result.record, Finding)
