@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import shutil
 import subprocess
@@ -10,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from qrspi.cli.in_process import Commands
+from qrspi.cli.session import Session
 from qrspi.core.derivation.derive import derive
 from qrspi.core.model import RunState
 from qrspi.demo import performance, story
@@ -50,6 +53,47 @@ def left_out(state: RunState, files: list[str]) -> list[str]:
 
 def stands(state: RunState) -> tuple[object, ...]:
     return (state.errors, state.current_step, [(one.step, one.status) for one in state.steps])
+
+
+READ = ("task list", "show", "report", "verify", "brief", "stats", "spend", "doctor")
+
+
+def told(run: Path) -> dict[str, list[str]]:
+    """What the commands that only read say, but for what is kept out of git: how an answer came
+    in, and work trees."""
+    with contextlib.chdir(run):
+        commands = Commands(Session(), "cli")
+        answers = {command: commands.run(*command.split(), run.name) for command in READ}
+    return {
+        command: [re.sub(OF_HERE, "", line) for line in (*answer.lines, *answer.notes)]
+        for command, answer in answers.items()
+    }
+
+
+def lost(clone: Path) -> list[str]:
+    """What is said to be gone once something was done in a clone."""
+    with contextlib.chdir(clone):
+        asked = Commands(Session(), "cli").run("next", clone.name).document
+    return [one["message"] for one in asked.get("warnings", ()) if one["code"] == "vanished"]
+
+
+OF_HERE = r"\bOf \d+ answers: .*|; answers: .*|.* is left of .*| Its work trees are in .*"
+
+
+@pytest.mark.rule("LIV-11", "SEC-18")
+@pytest.mark.parametrize("name", ["quick", pytest.param("full", marks=pytest.mark.slow)])
+def test_a_clone_tells_what_the_original_tells(name: str, tmp_path: Path) -> None:
+    for number, (command, run) in enumerate(moments(name)):
+        project = Project(run.parents[2])
+        if uncommitted(project):
+            continue
+        clone = tmp_path / str(number)
+        project.git("clone", "-q", "--no-local", str(project.root), str(clone))
+        place = clone / run.relative_to(project.root)
+        there = told(place)
+        assert lost(place) == [], command
+        shutil.rmtree(clone)
+        assert there == told(run), command
 
 
 @pytest.mark.rule("LIV-11", "CMT-06")

@@ -7,6 +7,7 @@ from qrspi.core.model import Problem
 from qrspi.core.tree import Fault
 from qrspi.world.files.run_tree import DiskTree
 from qrspi.world.runs import locate
+from qrspi.world.runs.committed_tree import CommittedTree
 from qrspi.world.runs.locate import Root, RunDir
 
 
@@ -18,7 +19,7 @@ def find(root: Root) -> RunDir | Problem | None:
     runs = locate.list_runs(root)
     if isinstance(runs, Fault):
         return None
-    states = {run: derive(DiskTree(run.path), steps=False) for run in runs}
+    states = {run: derive(CommittedTree(run.path), steps=False) for run in runs}
     ended = tuple(run for run, state in states.items() if state.complete or state.closed)
     going = tuple(run for run in runs if run not in ended)
     if len(going) == 1:

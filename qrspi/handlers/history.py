@@ -13,17 +13,17 @@ from qrspi.core.proof.run_proof import RunProof
 from qrspi.core.snapshot import Snapshot
 from qrspi.core.tree import CONFIG_LIMIT, Tree
 from qrspi.handlers.agents import ledger
-from qrspi.world.files.run_tree import DiskTree
 from qrspi.world.git import repository, run_log
+from qrspi.world.runs.committed_tree import CommittedTree
 
 
 def loops(path: str) -> tuple[Loop, ...]:
-    tree = Snapshot(DiskTree(path))
+    tree = Snapshot(CommittedTree(path))
     return past_rounds.loops(tree, _config(tree))
 
 
 def of_run(path: str) -> History:
-    disk = DiskTree(path)
+    disk = CommittedTree(path)
     tree = Snapshot(disk)
     found = past_rounds.loops(tree, _config(tree))
     chronicles = tuple(past_rounds.chronicle(tree, loop) for loop in found)
@@ -36,4 +36,4 @@ def _config(tree: Tree) -> Config:
 
 def prove(path: str) -> RunProof:
     repo = repository.find(path)
-    return run_proof.prove(Snapshot(DiskTree(path)), run_log.of_run(repo) if repo else None)
+    return run_proof.prove(Snapshot(CommittedTree(path)), run_log.of_run(repo) if repo else None)

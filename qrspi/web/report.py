@@ -9,15 +9,16 @@ from collections.abc import Iterator
 from typing import Any
 
 from qrspi.cli.in_process import Commands
-from qrspi.core.model import counted
+from qrspi.core.model import Problem, counted
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import subject
+from qrspi.core.records import approvals, audit_trail
 from qrspi.render.terminal import one_line
 from qrspi.web.parts import finding_cards, review_rounds, track, words
 from qrspi.web.parts.finding_cards import Card
 from qrspi.web.parts.review_rounds import Plot, RoundFigures
 from qrspi.web.parts.track import Stop
-from qrspi.world.files.run_tree import DiskTree
+from qrspi.world.runs.committed_tree import CommittedTree
 
 _BOXES = {"pending": " ", "in_progress": "~", "completed": "x"}
 
@@ -40,7 +41,7 @@ class StepReport(NamedTuple):
 class Report(NamedTuple):
     run: dict[str, Any]
     steps: tuple[StepReport, ...]
-    decisions: list[dict[str, Any]]  # of people, as the trail has them
+    decisions: list[dict[str, Any]]  # of people and of the engine, as git has them
     spend: dict[str, Any]
     proof: dict[str, Any]
 
@@ -77,18 +78,25 @@ def _where(doubt: dict[str, Any]) -> str:
 
 def gather(commands: Commands, name: str, path: str) -> Report:
     run = commands.ask("status", name)["runs"][0]
-    trail = commands.lines("log", name, "--all")
-    tree = DiskTree(path)
+    tree = CommittedTree(path)
     return Report(
         run,
         tuple(_step(commands, tree, name, one) for one in run["steps"]),
-        [line for line in trail if line.get("who")],
+        _decisions(tree),
         commands.ask("spend", name),
         commands.run("verify", name).document,
     )
 
 
-def _step(commands: Commands, tree: DiskTree, run: str, state: dict[str, Any]) -> StepReport:
+def _decisions(tree: CommittedTree) -> list[dict[str, Any]]:
+    """Not from the trail, which a clone does not have."""
+    found = approvals.read(tree.read(approvals.FILE, approvals.LIMIT))
+    if isinstance(found, Problem):
+        return []
+    return [audit_trail.render(audit_trail.of_decision(record)) for record in found]
+
+
+def _step(commands: Commands, tree: CommittedTree, run: str, state: dict[str, Any]) -> StepReport:
     about = subject(state["step"])
     figures = review_rounds.of_step(tree, about) if about else ()
     rounds = tuple(Reviewed(one, _findings(commands, run, state, one)) for one in figures)
@@ -145,7 +153,7 @@ def _verdict(finding: dict[str, Any]) -> str:
 
 
 def _decision(line: dict[str, Any]) -> str:
-    time, who, event = (_plain(line[name]) for name in ("time", "who", "event"))
+    time, who, event = (_plain(line.get(name, "")) for name in ("time", "who", "event"))
     about = f" {_plain(line['step'])}" if line["step"] else ""
     return f"- {time} {who}: {event}{about}"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import select
+import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -203,6 +204,21 @@ def test_nothing_yet(run: Path, qrspi: Call) -> None:
     assert qrspi("log") == (0, f"Nothing is on record of {runs.RUN} yet.\n", "")
     assert qrspi("log", "--json") == (0, "", "")
     assert sorted(os.listdir(run)) == ["config.md", "goals.md"]
+
+
+@pytest.mark.rule("LIV-11")
+def test_a_clone_has_no_trail_and_tells_what_was_decided(project: Path, qrspi: Call) -> None:
+    qrspi("init", "user-auth", "--pipeline", "quick")
+    (run,) = project.glob("docs/qrspi/*")
+    shutil.rmtree(run / ".qrspi")
+    told = qrspi("log")
+    assert [row.split()[1:] for row in told.out.splitlines()[1:]] == [
+        [git_person.user(), "init", "-", "-", "-"]
+    ]
+    note = ".qrspi/audit.jsonl is not here, as git does not keep it: this is approvals.jsonl\n"
+    assert (told.code, told.err) == (0, note)
+    (entry,) = documents(qrspi("log", "--json").out)
+    assert (entry["event"], entry["who"], entry["files"]) == ("init", git_person.user(), [])
 
 
 def test_a_trail_that_is_no_file(run: Path, qrspi: Call) -> None:

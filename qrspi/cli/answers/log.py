@@ -9,6 +9,7 @@ from qrspi.core.hints import TYPE_CHECKING
 from qrspi.core.model import Problem
 from qrspi.core.records import audit_trail
 from qrspi.core.records.audit_trail import FILE
+from qrspi.core.tree import Fault
 from qrspi.render.history import audit_lines as rendered
 from qrspi.render.terminal import one_line
 from qrspi.world.files import json_log
@@ -53,8 +54,29 @@ def show(
             printed = True
     if left_out and not session.json:
         session.note(f"Earlier lines are left out: qrspi log {place.name} --all")
+    if not printed and isinstance(tree.tail(FILE, 1), Fault):
+        printed = _decisions(session, tree, everything, lines)
     if not (printed or session.json):
         session.write(f"Nothing is on record of {one_line(place.name)} yet.\n")
+
+
+def _decisions(session: Session, tree: DiskTree, everything: bool, count: int) -> bool:
+    """In a clone there is no trail, but what was decided came with it."""
+    from qrspi.core.records import approvals
+
+    found = approvals.read(tree.read(approvals.FILE, approvals.LIMIT))
+    if isinstance(found, Problem) or not (records := found if everything else found[-count:]):
+        return False
+    session.note(f"{FILE} is not here, as git does not keep it: this is {approvals.FILE}")
+    table = [] if session.json else [rendered.head(session.width)]
+    for record in records:
+        line = audit_trail.of_decision(record)
+        if session.json:
+            session.emit(rendered.document(tree.name, line))
+        table += rendered.lines(line, session.width)
+    if not session.json:
+        session.write("\n".join(table) + "\n")
+    return True
 
 
 def _known(tree: DiskTree, everything: bool, count: int) -> Iterable[Entry | Problem]:

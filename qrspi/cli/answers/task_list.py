@@ -10,12 +10,12 @@ from qrspi.core.derivation.derive import survey
 from qrspi.core.errors import refused
 from qrspi.render import problems
 from qrspi.render import task_table as pages
-from qrspi.world.files.run_tree import DiskTree
+from qrspi.world.runs.committed_tree import CommittedTree
 
 
 def show(session: Session, run: str | None = None) -> None:
     found = session.run(run)
-    tree = DiskTree(found.path)
+    tree = CommittedTree(found.path)
     seen = survey(tree)
     if (facts := seen.facts) is None:
         raise refused(*seen.state.errors)

@@ -10,7 +10,7 @@ from qrspi.core.pipeline import CLOSED
 from qrspi.handlers.runs import close_run
 from qrspi.render import run_page
 from qrspi.render.terminal import one_line
-from qrspi.world.files.run_tree import DiskTree
+from qrspi.world.runs.committed_tree import CommittedTree
 from qrspi.world.runs.workspace import Workspace
 
 
@@ -21,7 +21,7 @@ def command(session: Session, run: str | None, dry_run: bool) -> None:
     """Take a closed run up again where it was left: closed.md is removed."""
     found = session.run(run)
     commit = close_run.reopen(Workspace(found.path), session.options(dry_run))
-    state = derive(DiskTree(found.path), session.run_path(found))
+    state = derive(CommittedTree(found.path), session.run_path(found))
     document = {
         "schema": "qrspi/reopen/v1",
         "run": found.name,

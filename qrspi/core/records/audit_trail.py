@@ -5,11 +5,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from qrspi.core.hints import Any
+from qrspi.core.hints import TYPE_CHECKING, Any
 from qrspi.core.model import Problem
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.records.json_fields import items, string, table, whole
 from qrspi.core.tree import Fault, Tree
+
+if TYPE_CHECKING:
+    from qrspi.core.records.approvals import Record
 
 FILE = ".qrspi/audit.jsonl"
 LIMIT = 64 * 1024 * 1024  # only so many bytes at the end of a long trail are read
@@ -85,6 +88,20 @@ def read(record: Mapping[str, Any], number: int) -> Line | Problem:
         who=string(record, "who"),
         opened=string(record, "opened"),
         answers=tuple(map(_answer, items(record, "answers", dict))),
+    )
+
+
+def of_decision(record: Record) -> Line:
+    """What `approvals.jsonl` keeps of a line, where the trail is not."""
+    return Line(
+        time=record.when,
+        actor=record.surface,
+        event=record.event,
+        step=record.step,
+        round=record.round or None,
+        outcome="done",
+        notes=tuple(filter(None, (record.note, record.option, record.finding))),
+        who=record.person,
     )
 
 

@@ -8,6 +8,7 @@ from contextlib import contextmanager, suppress
 from qrspi.core.errors import Refusal
 from qrspi.core.records import audit_trail
 from qrspi.core.records.audit_trail import FILE, Line, Touched
+from qrspi.core.tree import Fault
 from qrspi.handlers.jobs.job import Job, Performed
 from qrspi.world.files import json_log
 from qrspi.world.machine import clock
@@ -39,8 +40,9 @@ def half_on_record(job: Job, half: Performed) -> Iterator[None]:
 
 
 def record(workspace: Workspace, actor: str, done: Performed, outcome: str = "done") -> None:
-    """One line for one thing done; none when nothing changed since the last line."""
-    if workspace.changes:
+    """One line for one thing done; none when nothing changed since the last line. What is done
+    first in a clone begins the trail, so that a trail that is missing was lost."""
+    if workspace.changes or (done.files and isinstance(workspace.tail(FILE, 1), Fault)):
         tell(workspace, actor, done, outcome)
 
 

@@ -22,7 +22,7 @@ from qrspi.web.parts import agents, diff_table, finding_cards, markdown, tabs, w
 from qrspi.web.parts.diff_table import Table
 from qrspi.web.parts.finding_cards import Card
 from qrspi.web.parts.markdown import Place
-from qrspi.world.files.run_tree import DiskTree
+from qrspi.world.runs.committed_tree import CommittedTree
 
 _DIFF_LIMIT = 2 * 1024 * 1024
 
@@ -36,7 +36,7 @@ class Sent(NamedTuple):
 def page(commands: Commands, name: str, step: str, number: int) -> Page:
     found = commands.ask("show", name, step, "--round", str(number))
     run = commands.ask("status", name)["runs"][0]
-    tree = DiskTree(f"{commands.session.root.runs_dir}/{name}")
+    tree = CommittedTree(f"{commands.session.root.runs_dir}/{name}")
     paths = RoundPaths(subject_of(step).reviews, number)
     read = manifests.read(tree.read(paths.manifest, manifests.LIMIT), paths.manifest)
     manifest = read if isinstance(read, Manifest) else None
@@ -106,12 +106,12 @@ def _costs(commands: Commands, run: str, step: str, number: int) -> list[tuple[s
     return [(one["role"], one["model"], Sums().plus(one)) for one in mine]
 
 
-def _diff(tree: DiskTree, path: str) -> Table | None:
+def _diff(tree: CommittedTree, path: str) -> Table | None:
     data = tree.read(path, _DIFF_LIMIT)
     return None if isinstance(data, Fault) else diff_table.table(data.decode("utf-8", "replace"))
 
 
-def _text(tree: DiskTree, path: str) -> str:
+def _text(tree: CommittedTree, path: str) -> str:
     data = tree.read(path)
     if isinstance(data, Fault):
         return ""

@@ -9,13 +9,13 @@ from qrspi.web.answers.shown_texts import ShownTexts
 from qrspi.web.html import Page
 from qrspi.web.pages import board, step
 from qrspi.web.parts import agents, review_rounds, tabs, track, words
-from qrspi.world.files.run_tree import DiskTree
+from qrspi.world.runs.committed_tree import CommittedTree
 
 
 def page(commands: Commands, texts: ShownTexts, name: str) -> Page:
     document = commands.ask("status", name)
     run = document["runs"][0]
-    tree = DiskTree(f"{commands.session.root.runs_dir}/{name}")
+    tree = CommittedTree(f"{commands.session.root.runs_dir}/{name}")
     about = run["next"]["step"] or run["current_step"] or ""
     found = subject(about)
     rounds = review_rounds.of_step(tree, found) if found else ()

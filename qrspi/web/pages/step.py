@@ -16,7 +16,7 @@ from qrspi.web.answers.shown_texts import Shown, ShownTexts
 from qrspi.web.html import Page
 from qrspi.web.parts import markdown, review_rounds, track
 from qrspi.web.parts.markdown import Block, Place
-from qrspi.world.files.run_tree import DiskTree
+from qrspi.world.runs.committed_tree import CommittedTree
 
 Comment = dict[str, Any]
 
@@ -60,7 +60,7 @@ class Text(NamedTuple):
 
 
 def text(commands: Commands, texts: ShownTexts, run: dict[str, Any], step: str) -> Text:
-    tree = DiskTree(f"{commands.session.root.runs_dir}/{run['run']}")
+    tree = CommittedTree(f"{commands.session.root.runs_dir}/{run['run']}")
     about = subject_of(step)
     shown = texts.show(tree, about)
     comments = _comments(commands, run["run"])
@@ -109,7 +109,7 @@ def _comments(commands: Commands, run: str) -> list[Comment] | None:
 def page(commands: Commands, texts: ShownTexts, name: str, step: str) -> Page:
     run = commands.ask("status", name)["runs"][0]
     about = subject_of(step)
-    tree = DiskTree(f"{commands.session.root.runs_dir}/{name}")
+    tree = CommittedTree(f"{commands.session.root.runs_dir}/{name}")
     rounds = review_rounds.of_step(tree, about)
     known = {one["step"]: one for one in run["steps"]}
     read = text(commands, texts, run, step)
