@@ -55,7 +55,7 @@ def show(
     if left_out and not session.json:
         session.note(f"Earlier lines are left out: qrspi log {place.name} --all")
     if not printed and isinstance(tree.tail(FILE, 1), Fault):
-        printed = _decisions(session, tree, everything, lines)
+        printed = _decisions(session, tree, everything, count)
     if not (printed or session.json):
         session.write(f"Nothing is on record of {one_line(place.name)} yet.\n")
 
