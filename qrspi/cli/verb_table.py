@@ -73,5 +73,5 @@ VERBS: dict[str, VerbEntry] = {
     "quality": VerbEntry("Task texts: judge them, list what is owed.", _WORK),
     "audit": VerbEntry("Is the plan ready to be carried out?", _WORK),
     "test": VerbEntry("Say that you ran the tests by hand, and how it went.", _WORK),
-    "task": VerbEntry("Tasks: list, start, report, accept, skip, baseline.", _WORK),
+    "task": VerbEntry("Tasks: list, start, report, accept, skip, retry.", _WORK),
 }

@@ -363,7 +363,7 @@ _OWN_AT_TOP = (
 )
 _BESIDE = (_DIFF, _SINCE, _VERIFIED, SCOPE_SET, ANCHOR, _SKIPPED, _FLAG, ".log", _RESULTS)
 _OWN_BESIDE = "|".join(_BESIDE).replace(".", r"\.")
-_OWN_RECORDS = r"(?:start|report|outcome|reopened|rerun|baseline|baseline-failures)\.md"
+_OWN_RECORDS = r"(?:start|report|outcome|reopened|again|rerun|baseline|baseline-failures)\.md"
 _LOOP_FILE = rf"-loop-(?:pause|escape)-{_ROUND}\.md"
 _OWN_REVIEW = (
     rf"{_OWN_RECORDS}|baseline\.log|loop\.md|quality\.jsonl|audit-report\.json|.+-review\.md"

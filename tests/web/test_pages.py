@@ -266,7 +266,7 @@ def test_results_that_have_changed_are_not_shipped(shop: Workshop) -> None:
 
 @pytest.mark.rule("WEB-07", "WEB-22")
 def test_no_button_stands_where_only_a_command_can_answer(tmp_path: Path) -> None:
-    """A blocked task is taken or left with a reason, which no form of the page sends."""
+    """A blocked task is sent again or left out by commands that no form of the page sends."""
     shop = Workshop(tmp_path.resolve() / "project", deliveries.quick())
     shop.next()
     shop.work("task-01", "a.py", "a = 1\n")
@@ -276,7 +276,7 @@ def test_no_button_stands_where_only_a_command_can_answer(tmp_path: Path) -> Non
         pages = [server.client.get(f"/runs/{RUN}{part}").text for part in ("", "/task-01")]
         assert server.post(f"/runs/{RUN}/resolve", step="task-01", key="skip").status_code == 409
     for page in pages:
-        assert f"<code>qrspi task accept {RUN} task-01 --reason TEXT</code>" in page
+        assert f"<code>qrspi task retry {RUN} task-01</code>" in page
         assert f'action="/runs/{RUN}/resolve"' not in page
 
 

@@ -28,8 +28,8 @@ REPORT_LIMIT = 1024 * 1024
 
 @click.group("task", cls=VerbGroup)
 def command() -> None:
-    """The tasks of a phase: list and start them, report, accept or skip one, take the baseline,
-    and clean up when the run has ended.
+    """The tasks of a phase: list and start them, report, accept, skip or retry one, take the
+    baseline, and clean up when the run has ended.
 
     A task is named task-03 or 03, a repair by its folder and file, ci-round-01/ci-command. RUN
     may stand before or after the action word.
@@ -157,6 +157,19 @@ def skip(session: Session, words: tuple[str, ...], reason: str, who: str, dry_ru
     decision = DecisionCommand(session, "task skip", run)
     made = decision.decide(lambda job: reports.skip(job, key, reason, who), dry_run=dry_run)
     _answer(decision, made, key, "skipped-by-user")
+
+
+@command.action("retry")
+@arguments.words("[RUN] TASK")
+@click.option("-m", "--message", default="", metavar="TEXT", help="What has changed since.")
+@arguments.person()
+@arguments.dry_run("what would be written")
+def retry(session: Session, words: tuple[str, ...], message: str, who: str, dry_run: bool) -> None:
+    """Have the agent of a blocked task sent again, told why it was blocked and what you say."""
+    run, key = run_words.run_and_task(words, "qrspi task retry [RUN] TASK")
+    decision = DecisionCommand(session, "task retry", run)
+    made = decision.decide(lambda job: reports.retry(job, key, message, who), dry_run=dry_run)
+    _answer(decision, made, key, "sent-again")
 
 
 def _answer(

@@ -151,6 +151,13 @@ def owed(rules: str, worktree: str) -> Iterator[str]:
         yield f"{_RULES}\n\n{rules}"
 
 
+BLOCKED = (
+    "This task was reported BLOCKED before, and a person has it sent again: `blocked_before` below "
+    "says why, and perhaps what has changed. Look first whether that still holds; if it does, "
+    "report BLOCKED again."
+)
+
+
 def again_at_work(rejected: tuple[str, ...]) -> Iterator[str]:
     """An implementer's work is not thrown away like an answer, so it is not done anew."""
     if rejected:

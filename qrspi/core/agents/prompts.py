@@ -120,6 +120,7 @@ class Implementer(NamedTuple):
     upstream_paths: tuple[str, ...] = ()
     sources: tuple[Source, ...] = ()
     rejected: tuple[str, ...] = ()  # why its last report was not taken
+    blocked: tuple[Source, ...] = ()  # the report of BLOCKED after which a person has it sent again
     actual_model: str = ""
     orchestration_db: str = ""  # where it asks for review at its checkpoints
     tests_commit: str = ""  # tests that another agent has written for it
@@ -291,8 +292,13 @@ def implementer_prompt(given: Implementer, parts: Parts) -> str:
     role = roles.compose(given.role, parts, prints=False, section=given.criteria_of)
     tested = (prompt_orders.tested(given.tests_seen),) if given.tests_commit else ()
     asks = prompt_orders.checkpoints(given.task, given.orchestration_db)
-    orders = (_order(given), *tested, *asks, *prompt_orders.again_at_work(given.rejected))
-    named = (("rejected", _rejected(given.rejected)), ("sources", given.sources))
+    blocked = (prompt_orders.BLOCKED,) if given.blocked else ()
+    orders = (_order(given), *tested, *asks, *blocked, *prompt_orders.again_at_work(given.rejected))
+    named = (
+        ("rejected", _rejected(given.rejected)),
+        ("blocked_before", given.blocked),
+        ("sources", given.sources),
+    )
     return _prompt(role, lines, named, orders)
 
 

@@ -125,25 +125,6 @@ def first_tests(task: TaskState) -> FirstTests | None:
     return cast(FirstTests, tests.seen) if tests.seen else "not-run"
 
 
-def stopped(facts: Facts, task: TaskState) -> Next | None:
-    if task.tests is None or task.tests.done:
-        return None
-    why = f"{task.key} is blocked, says its test writer"
-    skip = f"qrspi task skip {facts.run} {task.key} --reason TEXT"
-    return Next(
-        action="decide",
-        who="human",
-        summary=f"{why}: read {task_records.tests_file(task.key)}. `{skip}` leaves the task out; "
-        f"`qrspi config set {facts.run} test_writer off` sends its implementer; a new report with "
-        "--tests goes on.",
-        because=(why,),
-        step=task.key,
-        inputs=(task.item.file, task_records.tests_file(task.key)),
-        command=skip,
-        kind="task",
-    )
-
-
 # Tests of the whole
 
 

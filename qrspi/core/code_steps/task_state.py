@@ -148,7 +148,7 @@ def evaluate(facts: Facts, item: Item, earlier: Mapping[str, TaskState]) -> Task
     if task.report is None:
         return _unreported(facts, task, task.start, earlier)
     if not task.report.done:
-        return _undecided(facts, task, f"{key} is blocked, says its implementer", "blocked")
+        return _blocked(facts, task._replace(loop=_loop(facts, key)))
     if not task.commit:
         return _implementing(facts, task, "what was reported is the commit it started from")
     return _reviewed(facts, task, task.report.commit)
@@ -170,7 +170,9 @@ def _broken(facts: Facts, item: Item, problem: Problem) -> TaskState:
 def _before_start(facts: Facts, task: TaskState, earlier: Mapping[str, TaskState]) -> TaskState:
     needs = [earlier[need] for need in task.item.needs if need in earlier]
     if lost := [need for need in needs if need.terminal and not need.reviewed]:
-        return _stuck(facts, task, lost[0])
+        from qrspi.core.code_steps import blocked_tasks
+
+        return blocked_tasks.stuck(facts, task, lost[0])
     if waits := [need for need in needs if not need.reviewed]:
         why = tuple(f"{need.key} is not reviewed yet: it is {need.state}" for need in waits)
         return task._replace(state="waiting", because=why)
@@ -230,23 +232,18 @@ def _tests_first(facts: Facts, task: TaskState) -> TaskState:
     with_tests = implementers.with_tests(facts, task)
     if isinstance(with_tests, Problem):
         return _broken(facts, task.item, with_tests)
-    if stopped := implementers.stopped(facts, with_tests):
-        return with_tests._replace(state="blocked", because=stopped.because, next=stopped)
+    if with_tests.tests and not with_tests.tests.done:
+        return _blocked(facts, with_tests)
     why = "its tests are written first" if with_tests.awaits_tests else "nobody has reported yet"
     if with_tests.tests and with_tests.tests.is_vacuous:
         why = "its tests pass without its code, so they show nothing yet"
     return _implementing(facts, with_tests, why)
 
 
-def _stuck(facts: Facts, task: TaskState, lost: TaskState) -> TaskState:
-    what = "was left out" if lost.state == "skipped-by-user" else "ended without a commit"
-    why = f"{task.key} builds on {lost.key}, which {what}"
-    skip = f"qrspi task skip {facts.run} {task.key} --reason TEXT"
-    ways = (
-        f"leave it out with `{skip}`, or give it another base in the plan "
-        f"(`qrspi rewind {facts.run} --to plan`)."
-    )
-    return left_to_person(task, "stuck", why, f"{why}: {ways}", skip, options=OPTIONS[1:])
+def _blocked(facts: Facts, task: TaskState) -> TaskState:
+    from qrspi.core.code_steps import blocked_tasks
+
+    return blocked_tasks.evaluate(facts, task)
 
 
 def _implementing(facts: Facts, task: TaskState, why: str) -> TaskState:
@@ -254,14 +251,14 @@ def _implementing(facts: Facts, task: TaskState, why: str) -> TaskState:
     return task._replace(next=implementers.send(facts, (task,)))
 
 
-def _undecided(facts: Facts, task: TaskState, why: str, state: State = "undecided") -> TaskState:
+def _undecided(facts: Facts, task: TaskState, why: str) -> TaskState:
     command = f"qrspi task accept {facts.run} {task.key} --reason TEXT"
     summary = (
         f"{why}. `{command}` takes it as it is, `task skip` leaves it out; a new report of its "
         "implementer goes on."
     )
     inputs = (task.item.file, *task.findings)
-    return left_to_person(task, state, why, summary, command, inputs)
+    return left_to_person(task, "undecided", why, summary, command, inputs)
 
 
 def left_to_person(

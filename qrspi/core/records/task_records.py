@@ -100,6 +100,11 @@ def reopened_file(key: str) -> str:
     return f"{folder(key)}/reopened.md"
 
 
+def again_file(key: str) -> str:
+    """A person has its agent sent again, which reported BLOCKED. Gone when that reports."""
+    return f"{folder(key)}/again.md"
+
+
 def log_file(key: str) -> str:
     return f"{folder(key)}-review.md"
 
@@ -129,6 +134,10 @@ def render_reopened(key: str, reopened: Reopened) -> bytes:
     fields = reopened._asdict()
     findings = "".join(f"- {path}\n" for path in fields.pop("findings"))
     return _rendered({"task": key, **fields}, findings)
+
+
+def render_again(key: str, reason: str, who: str, time: str) -> bytes:
+    return _rendered({"task": key, "who": who, "time": time}, reason)
 
 
 def _rendered(fields: Mapping[str, object], body: str = "") -> bytes:

@@ -206,12 +206,15 @@ def _author(job: Job, asked: str, agent: Agent) -> Author:
 
 
 def _implementer(job: Job, key: str, agent: Agent) -> Implementer:
-    from qrspi.core.code_steps import implementers
+    from qrspi.core.code_steps import blocked_tasks, implementers
+    from qrspi.core.records import task_records
 
     task, worktree = material.task_place(job, key)
     assert task.start is not None  # nobody is sent to a task without a work tree
     run = job.workspace.path
     told = job.workspace.read(task.item.file)
+    blocked = blocked_tasks.report_of(task)
+    said = (blocked, task_records.again_file(key)) if blocked else ()
     vacuous = (implementers.VACUOUS,) if task.tests and task.tests.is_vacuous else ()
     return Implementer(
         role=agent.role,
@@ -227,6 +230,7 @@ def _implementer(job: Job, key: str, agent: Agent) -> Implementer:
         tests_commit=task.tests.commit if task.tests and not task.awaits_tests else "",
         tests_seen=task.tests.seen if task.tests else "",
         rejected=(*vacuous, *agent.rejected),
+        blocked=material.sources(job.workspace, said),
         criteria_of="test" if implementers.is_acceptance(key) else "task",
         cycle=task.cycle,
         test_command=material.test_command(job),

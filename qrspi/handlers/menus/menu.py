@@ -49,7 +49,8 @@ ELSEWHERE: dict[NextKind, str] = {
     "audit-rejected": "the audit rejects the plan: change its text, or reject it with your reasons",
     "pause": "findings wait, and each is decided by its own name",
     "approve": "a text waits for a yes or a no: approve it, or reject it",
-    "task": "a task waits: take it with task accept, or leave it with task skip, with a reason",
+    "task": "a task waits: take it with task accept or leave it with task skip, with a "
+    "reason; task retry sends the agent of a blocked one again",
     "checkpoint-task": "a task asks for review: answer it with checkpoint review",
     "checkpoint-cap": "a task was reviewed too often: answer it with checkpoint review --anyway",
     "test-command": "say what runs the tests: config set RUN gates.test_command 'CMD', or none",

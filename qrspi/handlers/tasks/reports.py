@@ -12,6 +12,7 @@ from qrspi.core.model import Problem, TestState
 from qrspi.core.records import task_records
 from qrspi.core.records.task_records import Ending, Outcome, Report, ReportStatus
 from qrspi.core.text.shell_words import quoted
+from qrspi.core.tree import exists
 from qrspi.handlers.changes import change_set, code_repository, task_base
 from qrspi.handlers.changes.change_set import ChangeSet, Edit
 from qrspi.handlers.jobs.job import Job
@@ -59,8 +60,9 @@ def report(job: Job, key: str, status: ReportStatus, commit: str | None, words: 
         _refuse_unmapped(job, task, words)
     record = Report(status, full, clock.now_utc(), words)
     data = task_records.render_report(key, record)
-    log = reviews.log_with_report(job, task, data)
+    log = reviews.log_with_report(job, task, data, "" if record.done else record.time)
     edits = (
+        *_answers_again(job, key),
         Edit("write", task_records.log_file(key), "the report, word for word", log),
         Edit("write", task_records.report_file(key), f"{status} {full[:12]}".strip(), data),
     )
@@ -86,10 +88,19 @@ def report_tests(
     seen = commands.before_the_code(job, worktree(job, task)) if ran else None
     record = Report(status, full, clock.now_utc(), words, seen or "")
     path, data = task_records.tests_file(key), task_records.render_report(key, record)
-    edit = Edit("write", path, f"tests {status} {full[:12]}".strip(), data)
+    edits = (
+        *_answers_again(job, key),
+        Edit("write", path, f"tests {status} {full[:12]}".strip(), data),
+    )
     message = change_set.message("report the tests of", key, job.run)
     notes = (f"the tests of {key}: {_SEEN[seen]}",) if seen else ()
-    return ChangeSet("task-tests", key, 0, (edit,), message=message, notes=notes)
+    return ChangeSet("task-tests", key, 0, edits, message=message, notes=notes)
+
+
+def _answers_again(job: Job, key: str) -> tuple[Edit, ...]:
+    path = task_records.again_file(key)
+    there = exists(job.workspace, path)
+    return (Edit("remove", path, "its agent was sent again and has reported"),) if there else ()
 
 
 _SEEN: dict[TestState, str] = {
@@ -277,6 +288,23 @@ def skip(job: Job, key: str, reason: str, who: str = "") -> ChangeSet:
     task = state_of(job, key)
     _can_end(task)
     return _ended(job, task, "skipped-by-user", reason, who)
+
+
+def retry(job: Job, key: str, reason: str, who: str = "") -> ChangeSet:
+    """Only a record: whoever is sent next finds it, and its report removes it."""
+    task = state_of(job, key)
+    if task.state != "blocked":
+        hint = f"qrspi task list {job.run}"
+        text = f"{key} is {task.state}: only a task that is blocked is sent again like this"
+        raise Refusal(Problem("not-offered", text, found=task.state, hint=hint))
+    by, number = git_person.at(job.workspace.path), task.loop.round if task.loop else 0
+    data = task_records.render_again(key, reason, by, clock.now_utc())
+    edit = Edit("write", task_records.again_file(key), f"sent again by {by}", data)
+    about = change_set.decision(job, "task", key, number, edit)
+    line = change_set.on_record(job, about._replace(option="retry"), who)
+    message = change_set.message("send again", key, job.run)
+    covers = (line.path, edit.path)
+    return ChangeSet("task-retry", key, number, (line, edit), message=message, covers=covers)
 
 
 def _can_end(task: TaskState) -> None:

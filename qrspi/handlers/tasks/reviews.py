@@ -36,8 +36,11 @@ def review_all_again(job: Job) -> Performed:
     return prepare.handle(job._replace(options=job.options._replace(anyway=True)))
 
 
-def log_with_report(job: Job, task: TaskState, report: bytes) -> bytes:
+def log_with_report(job: Job, task: TaskState, report: bytes, blocked: str = "") -> bytes:
+    """What was BLOCKED when stays there, however its task goes on."""
     title = f"Implementer, cycle {task.cycle}"
+    if blocked:
+        title += f", BLOCKED at {blocked}"
     parts = [*_asked(job.workspace, task.ask), _quoted("Report", report)]
     return _with(job.workspace, task.key, title, parts)
 

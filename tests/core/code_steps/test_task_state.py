@@ -102,9 +102,24 @@ def test_a_blocked_task_is_for_a_person() -> None:
     found = state(reported("task-01", status="BLOCKED"))
     assert (found.state, following(found).who, following(found).round) == ("blocked", "human", 0)
     assert following(found).summary == (
-        f"task-01 is blocked, says its implementer. `qrspi task accept {RUN} task-01 --reason "
-        "TEXT` takes it as it is, `task skip` leaves it out; a new report of its implementer "
-        "goes on."
+        "task-01 is blocked, says its implementer. When the cause is gone, `qrspi task retry "
+        f"{RUN} task-01` sends it again; `qrspi task skip {RUN} task-01 --reason TEXT` leaves the "
+        "task out."
+    )
+    assert following(found).command == f"qrspi task retry {RUN} task-01"
+    assert [option.key for option in following(found).options] == ["retry", "skip"]
+    assert following(found).inputs == (
+        "tasks/task-01.md",
+        "reviews/tasks/task-01/report.md",
+    )
+
+
+def test_the_reason_of_a_blocked_task_is_said_in_one_line() -> None:
+    words = "There is no `b.py`:\n\n`qrspi approve` first?"
+    told = task_records.render_report("task-01", Report("BLOCKED", "", "", words))
+    files = {**started("task-01"), task_records.report_file("task-01"): told}
+    assert following(state(files)).because == (
+        "task-01 is blocked, says its implementer: There is no 'b.py': 'qrspi approve' first?",
     )
 
 

@@ -11,6 +11,8 @@ import pytest
 
 from qrspi.core import trust
 from qrspi.core.errors import Halt, Misuse, Refusal
+from qrspi.core.filenames import prompt_file
+from qrspi.core.model import Ask
 from qrspi.core.records import baseline
 from qrspi.core.records import task_records as taskfiles
 from qrspi.core.records.task_records import Report, ReportStatus, Start
@@ -25,6 +27,7 @@ from qrspi.world.processes import configured_command
 from tests import deliveries, runs
 from tests.deliveries import TAGS, full, quick, task
 from tests.handlers.workshop import Workshop
+from tests.markers import named_only
 
 ONE = "task-01"
 
@@ -582,6 +585,46 @@ def test_reviewers_are_not_sent_to_a_blocked_task(tmp_path: Path) -> None:
     assert small.did() == ["prepare-round"]
 
 
+@pytest.mark.rule("IMP-11", "IMP-12")
+def test_a_blocked_task_is_sent_again_with_the_reason(small: Workshop) -> None:
+    assert refused(lambda: small.make(lambda job: reports.retry(job, ONE, ""))) == (
+        "task-01 is implementing: only a task that is blocked is sent again like this"
+    )
+    small.make(lambda job: reports.report(job, ONE, "BLOCKED", None, "What is a link?"))
+    small.make(lambda job: reports.retry(job, ONE, "A link is a token.", "Grace"))
+    record = small.lines("approvals.jsonl")[-1]
+    assert (record["event"], record["step"], record["option"]) == ("task", ONE, "retry")
+    small.next()
+    assert (small.answer.kind, small.answer.missing) == ("implement", (ONE,))
+    prompt = named_only(small.read(prompt_file(small.answer.asks[0])))
+    assert "\nWhat is a link?\n" in prompt and "\nA link is a token.\n" in prompt
+    small.make(lambda job: reports.report(job, ONE, "BLOCKED", None, "And what is a token?"))
+    assert small.answer.because[0].endswith("says its implementer: And what is a token?")
+    small.make(lambda job: reports.retry(job, ONE, ""))
+    small.deliver(ONE, "a.py", "a = 1\n")
+    assert not small.has(taskfiles.again_file(ONE))
+    assert small.did() == ["prepare-round"]
+    log = small.read(taskfiles.log_file(ONE))
+    assert "\nWhat is a link?\n" in log and "\nstatus: DONE\n" in log
+
+
+@pytest.mark.rule("IMP-09", "IMP-11")
+def test_a_task_that_is_blocked_in_a_fix_cycle_goes_on_in_it(small: Workshop) -> None:
+    small.deliver(ONE, "a.py", "a = 1\n")
+    small.next()
+    small.review(ONE, 1, wrong="It is wrong.")
+    small.next()
+    assert small.answer.action == "apply-fixes"
+    small.make(lambda job: reports.report(job, ONE, "BLOCKED", None, "No."))
+    assert small.answer.kind == "task"
+    small.make(lambda job: reports.retry(job, ONE, ""))
+    (finding,) = [path for path in small.answer.inputs if "finding" in path]
+    assert finding == f"reviews/tasks/{ONE}/round-01/{TAGS[0]}.finding-F01.md"
+    assert small.answer.asks == (Ask("implement", ONE, 2),)
+    small.deliver(ONE, "a.py", "a = 2\n")
+    assert small.did() == ["settle", "commit-round", "prepare-round"]
+
+
 # rounds
 
 
@@ -673,7 +716,7 @@ def test_no_judged_commit_comes_again(small: Workshop, status: ReportStatus, bef
         f"{small.run.name} task-01 --status BLOCKED -m TEXT`"
     )
     small.report(ONE, status="BLOCKED")
-    assert small.answer.because == ("task-01 is blocked, says its implementer",)
+    assert small.answer.because == ("task-01 is blocked, says its implementer: Done.",)
     small.work(ONE, "b.py", "b = 2\n")
     small.report(ONE, status=status)
     assert "prepare-round" in small.did()

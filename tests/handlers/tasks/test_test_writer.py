@@ -10,7 +10,7 @@ import pytest
 from qrspi.core.code_steps import batch, implement
 from qrspi.core.derivation.derive import survey
 from qrspi.core.filenames import prompt_file
-from qrspi.core.model import Ask
+from qrspi.core.model import TESTS, Ask
 from qrspi.core.records.task_records import ReportStatus
 from qrspi.handlers.agents import awaited_agents
 from qrspi.handlers.tasks import reports
@@ -134,10 +134,14 @@ def test_criteria_that_cannot_be_tested_go_to_a_person(tmp_path: Path) -> None:
     answer, run = shop.answer, shop.run.name
     assert (answer.who, answer.kind, answer.asks) == ("human", "task", ())
     assert answer.summary == (
-        f"{ONE} is blocked, says its test writer: read reviews/tasks/{ONE}/tests.md. `qrspi task "
-        f"skip {run} {ONE} --reason TEXT` leaves the task out; `qrspi config set {run} test_writer "
-        "off` sends its implementer; a new report with --tests goes on."
+        f"{ONE} is blocked, says its test writer: Two tests, both fail. When the cause "
+        f"is gone, `qrspi task retry {run} {ONE}` sends it again; `qrspi task skip {run} {ONE} "
+        f"--reason TEXT` leaves the task out; `qrspi config set {run} test_writer off` sends its "
+        "implementer."
     )
+    assert answer.inputs == (f"tasks/{ONE}.md", f"reviews/tasks/{ONE}/tests.md")
+    shop.make(lambda job: reports.retry(job, ONE, ""))
+    assert shop.answer.asks == (Ask("implement", ONE, 1, TESTS),)
     shop.work(ONE, "test_a.py", "assert False\n")
     say_of_tests(shop)
     assert shop.answer.asks == (Ask("implement", ONE, 1),)
