@@ -20,6 +20,7 @@ RUN = "2026-05-17-user-auth"
 TESTERS = ("spec-claude", "code-quality-claude", "goal-traceability-claude")
 FAILING = "echo 'FAILED tests/x.py::y - boom'; exit 1\n"
 FAILED = "The tests failed: 1 failure (tests/x.py::y)"
+THEN = "its texts are drafts again, finished work stays, a new task does the rest"
 STAYS = "tasks that are done stay as they are, so add a task for the repair"
 NOT_RUN = "The tests were not run: config.md names no command for them"
 GATES = 'gates:\n  test_command: "sh test.sh"\n'
@@ -78,8 +79,8 @@ def test_failing_tests_are_said_before_any_reviewer_is_sent(begin: Begin, qrspi:
     assert answer["command"] == f"qrspi resolve {RUN} fix"
     assert [one["key"] for one in answer["options"]] == ["fix", "rerun", "review", "ship"]
     summary = (
-        f"{FAILED}. Nobody has reviewed this yet. `qrspi resolve {RUN} fix` goes back to the plan; "
-        f"{STAYS}."
+        f"{FAILED}. Nobody has reviewed this yet. `qrspi resolve {RUN} fix` goes back to the plan: "
+        f"{THEN}."
     )
     assert answer["summary"] == summary
     for words in (("status", RUN), ("next", RUN), ("brief", RUN), ("explain", RUN), ("inbox",)):
@@ -215,7 +216,7 @@ def test_tests_that_nobody_ran_are_called_not_run(begin: Begin, qrspi: Call) -> 
     assert answer["command"] == f"qrspi resolve {RUN} fix"
     assert answer["summary"] == (
         f"{NOT_RUN}. Nobody has reviewed this yet. `qrspi resolve {RUN} fix` goes back to the "
-        f"plan; {STAYS}. `qrspi config set {RUN} gates.test_command 'CMD'` has them run. Did you "
+        f"plan: {THEN}. `qrspi config set {RUN} gates.test_command 'CMD'` has them run. Did you "
         f"run them by hand? `qrspi test report {RUN} --passed -m TEXT`, or --failed."
     )
     assert [one["key"] for one in answer["options"]] == ["fix", "review", "ship"]
@@ -293,8 +294,9 @@ def test_rerun_runs_them_again_and_so_does_another_command(begin: Begin, qrspi: 
     shop.git("commit", "-qam", "mended")
     done = qrspi("resolve", RUN, "rerun", "--json").json
     handlers = [one["handler"] for one in done["performed"] if one["handler"] != "write-prompts"]
-    assert handlers == ["run-tests", "prepare-round"]
+    assert handlers == ["run-tests", "prepare-round", "draft-pull-request"]
     assert known_tests(qrspi)["state"] == "passed"
+    assert "State: passed" in shop.read("pull-request.md")
     assert qrspi("config", "set", RUN, "gates.test_command", "sh -c 'exit 7'").code == 0
     assert "gates.test_command in config.md is another one than the tests were run with" in (
         qrspi("explain", RUN).out

@@ -23,7 +23,8 @@ SHIP_FAILING = Option("ship", "approve them all the same, with --failing -m REAS
 REVIEW = Option("review", "send the reviewers all the same")
 AGAIN = Option("review", "have it reviewed again, until it is clean (recommended)")
 RERUN = Option("rerun", "run the tests again")
-TO_PLAN = Option("fix", "go back to the plan: it, its tasks and what was made return to draft")
+_THEN = "its texts are drafts again, finished work stays, a new task does the rest"
+TO_PLAN = Option("fix", f"go back to the plan: {_THEN}")
 REPAIR = Option("fix", "have a task repair what fails")
 STAYS = "tasks that are done stay as they are, so add a task for the repair"
 LEAVE = Option("leave", "live with it; shipping it needs a reason")
@@ -78,7 +79,9 @@ def _judged(facts: Facts, found: Work, seen: Judged) -> Answer:
         return _at_gate(facts, seen)
     if not passed and then.action in ("prepare-round", "review", "verify"):
         then = then._replace(summary=f"{seen.tests.sentence}. {then.summary}")
-    return Answer(then, loop)
+    # A text that an earlier gate left says how the tests went then.
+    stale = then.who == "agent" and shipping.PULL_REQUEST in facts.names
+    return (_drafted(facts, loop) if stale else None) or Answer(then, loop)
 
 
 def _run(facts: Facts, results: Results | None, loop: Loop) -> Next | None:
@@ -178,11 +181,16 @@ def _ask_about(facts: Facts, results: Results) -> Next:
     )
 
 
-def _at_gate(facts: Facts, seen: Judged, *, before_reviewers: bool = False) -> Answer:
+def _drafted(facts: Facts, loop: Loop) -> Answer | None:
     text = facts.tree.read(shipping.PULL_REQUEST)
-    if implement.needs_draft(text, shipping.pull_request(facts, seen.loop)):
-        draft = implement.draft(facts, shipping.PULL_REQUEST, "draft-pull-request")
-        return Answer(draft, seen.loop)
+    if not implement.needs_draft(text, shipping.pull_request(facts, loop)):
+        return None
+    return Answer(implement.draft(facts, shipping.PULL_REQUEST, "draft-pull-request"), loop)
+
+
+def _at_gate(facts: Facts, seen: Judged, *, before_reviewers: bool = False) -> Answer:
+    if draft := _drafted(facts, seen.loop):
+        return draft
     against = shipping.objections(seen.tests, seen.loop)
     if against or before_reviewers:
         return Answer(_objected(facts, seen, against, before_reviewers), seen.loop)
@@ -208,7 +216,7 @@ def _objected(facts: Facts, seen: Judged, against: tuple[str, ...], before_revie
     menu = (REPAIR if repairs else TO_PLAN, *([REVIEW] if before_reviewers else []), SHIP_FAILING)
     review = "Nobody has reviewed this yet" if before_reviewers else _review(seen.loop)
     fix = f"qrspi resolve {facts.run} fix"
-    where = "has a task repair it" if repairs else f"goes back to the plan; {STAYS}"
+    where = "has a task repair it" if repairs else f"goes back to the plan: {_THEN}"
     sentences = (*against, *([review] if review not in against else []))
     summary = f"{'. '.join(sentences)}. `{fix}` {where}."
     if seen.tests.state == "not-run":

@@ -66,12 +66,23 @@ def _to_plan(job: Job, more: More) -> ChangeSet:
     if half:
         return change
     first, *others = change.edits
-    edits = (first, *_why(job), *others)
+    chosen = _all_chosen(job)
+    edits = (first, *_why(job), *chosen, *others)
     return change._replace(
         edits=edits,
-        covers=(*change.covers, "feedback"),
+        covers=(*change.covers, "feedback", *(edit.path for edit in chosen)),
         notes=(*change.notes, f"back to the plan: {', '.join(change.concerns)} are drafts again"),
     )
+
+
+def _all_chosen(job: Job) -> tuple[Edit, ...]:
+    results = test_results.newest(job.workspace)
+    if results is None or not results.pending:
+        return ()
+    page = test_results.results_file(results.number)
+    sentence = shipping.tests_now(job.facts, results).sentence
+    data = test_results.render(results.all_to_fix, sentence)
+    return (Edit("write", page, "each failure is to be repaired", data),)
 
 
 def _why(job: Job) -> tuple[Edit, ...]:

@@ -226,6 +226,8 @@ def test_fix_goes_back_to_the_plan_and_says_why(tmp_path: Path) -> None:
         "status: draft"
     ] * 2
     assert shop.read("tasks/task-01.md").splitlines()[1] == "status: draft"
+    assert "| 1 | tests/x.py::y | fix |\n" in shop.read("reviews/test/round-01-results.md")
+    assert shop.status() == []
     feedback = shop.read("feedback/plan-round-01.md")
     assert (
         "\n## User Feedback\n\nThe tests failed: 1 failure (tests/x.py::y). A person chose to "
