@@ -61,6 +61,18 @@ def test_where_agents_are_awaited_no_menu_is_shown_and_a_number_means_nothing(
     assert qrspi("resolve", RUN, "skip").code == 0
 
 
+@pytest.mark.rule("LIV-02", "LIV-18")
+def test_the_way_out_of_a_strangers_file_is_one_that_is_taken(project: Path, qrspi: Call) -> None:
+    """Whoever is told runs what is printed: see `printed_commands`."""
+    run = runs.on_disk(project, {name: FAILED[name] for name in FAILED if "finding" not in name})
+    stranger = run / ROUND / "spec-claude.clean.md"
+    stranger.write_bytes(runs.clean("spec-claude"))
+    for command in ("status", "next", "explain", "brief", "inbox"):
+        assert "retry" not in qrspi(command, RUN).out + qrspi(command, RUN, "--json").out, command
+    stranger.unlink()
+    assert qrspi("next", RUN, "--json").json["next"]["missing"] != []
+
+
 @pytest.mark.rule("LIV-29", "LIV-24", "LIV-02")
 def test_a_question_about_config_takes_its_number(project: Path, qrspi: Call) -> None:
     run = runs.on_disk(project, READY)

@@ -213,17 +213,33 @@ def _fix_files(facts: Facts, loop: Loop, read: Round) -> Next:
     faults = counted(len(read.violations), "fault")
     wrong = tuple(dict.fromkeys(fault.file for fault in read.violations))
     others = f"; {', '.join(read.silent_tags)} may be sent meanwhile" if read.silent_tags else ""
+    again = f"To have it made again: `qrspi resolve {facts.run} retry`."
+    options = FAILURE_OPTIONS[1:]
+    if not any(may_be_made_again(read, one) for one in read.violations):
+        stranger = [one for one in read.violations if one.code == "unrouted_tag"]
+        way = (stranger or read.violations)[0].hint
+        again = f"Or {way}, then run `qrspi next {facts.run}`."
+        options = options[1:]
     return about_round(
         facts,
         loop,
         "fix-files",
         f"{faults} in what was written for {loop.subject.key} round {loop.round}: whoever wrote "
-        f"it corrects it{others}. To have it made again: `qrspi resolve {facts.run} retry`.",
+        f"it corrects it{others}. {again}",
         missing=(*read.silent_tags, *wrong),
         asks=_asks(loop, "review", read.silent_tags),
         inputs=wrong,
-        options=FAILURE_OPTIONS[1:],
+        options=options,
     )
+
+
+def may_be_made_again(read: Round, fault: Problem) -> bool:
+    """Whether somebody can be sent for it: a verifier, or a reviewer whom the round expects."""
+    from qrspi.core.filenames import SidecarName, parse_round_file
+    from qrspi.core.findings import guard
+
+    kind = parse_round_file(fault.file.rpartition("/")[2])
+    return isinstance(kind, SidecarName) or guard.blamed(fault) in read.expected_tags
 
 
 def to_fix(loop: Loop) -> tuple[str, ...]:

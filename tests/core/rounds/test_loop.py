@@ -234,6 +234,19 @@ def test_what_an_agent_wrote_wrongly_is_for_the_agent_and_told_whole() -> None:
     )
 
 
+@pytest.mark.rule("LIV-02", "LIV-18")
+def test_nobody_is_sent_again_for_the_file_of_a_stranger() -> None:
+    bad = {f"{ROUND}/spec-claude.clean.md": b"no frontmatter\n"}
+    answered = {f"{ROUND}/{tag}.clean.md": clean(tag) for tag in ("quality-claude", "scope-claude")}
+    state = derive(tree(opened() | answered | bad))
+    assert [option.key for option in state.next.options] == ["stop"]
+    assert state.next.command == f"qrspi next {state.run}"
+    assert state.next.summary.split(": ", 1)[1] == (
+        "whoever wrote it corrects it. Or move the file away, or name the tag under "
+        f"extra_reviewers in config.md, then run `qrspi next {state.run}`."
+    )
+
+
 def answer_for(files: Files, **more: bytes) -> tuple[str, str, tuple[str, ...]]:
     found = derive(tree(files, more)).next
     return found.action, found.who, found.because

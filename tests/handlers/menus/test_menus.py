@@ -245,9 +245,8 @@ PAUSE = "reviews/goals-loop-pause-round-01.md"
     [
         (
             OPEN | CLEAN | {F1: finding(), S1: score(90), STRANGER: clean("stranger")},
-            f"{STRANGER}: 'stranger' does not review here; expected one of "
-            "quality-claude, scope-claude: nobody can be sent again for this",
-            "move the file away, or name the tag under extra_reviewers in config.md",
+            "'retry' is not offered now, next is the review of goals round 1; options: stop",
+            "qrspi next 2026-05-17-user-auth",
         ),
         (
             OPEN | CLEAN | {F1: finding(), PAUSE: b"---\ndecisions: 1\n---\n"},
