@@ -25,7 +25,9 @@ TASKS = {f"tasks/task-{number:02d}.md": runs.artifact(body="# Task\n") for numbe
 def files(step: str, **config: str) -> dict[str, bytes]:
     """A run whose current step is `step`, with a text that nobody has reviewed."""
     earlier = ROUTES["quick"][: ROUTES["quick"].index(step)]
-    found = {"config.md": runs.config("quick", **config), STEP[step].artifact: runs.artifact()}
+    body = runs.ASKING if step == "questions" else BODY
+    text = runs.artifact(body=body)
+    found = {"config.md": runs.config("quick", **config), STEP[step].artifact: text}
     return found | runs.approved(*earlier) | (TASKS if step == "plan" else {})
 
 

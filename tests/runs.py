@@ -54,6 +54,9 @@ def artifact(status: str = "draft", body: str = "# Text\n\n## Approach\n\nWords.
     return f"---\nstatus: {status}\n---\n\n{body}".encode()
 
 
+ASKING = "# Text\n\n## Approach\n\n1. [web] Words.\n"  # as questions.md is reviewed
+
+
 def text_hash(data: bytes, path: str = "goals.md", front: bytes | None = None) -> str:
     """The hash of a step's only file, the long way; `front` where more than a line goes."""
     _, head, body = data.split(b"---\n", 2)

@@ -139,6 +139,7 @@ Code: TypeAlias = Literal[
     "task-incomplete",
     "task-unreadable",
     "task-without-file",
+    "text-lacks",
     "unknown-base",
     "unknown-dependency",
     "unknown-part",

@@ -108,6 +108,7 @@ NextKind = Literal[
     "wireframes",
     "plan-tasks",
     "isolation",
+    "form",  # whoever wrote the text writes it again
     "dispositions",
 ]
 AskKind = Literal["review", "verify", "fix", "author", "research-question", "implement", "quality"]

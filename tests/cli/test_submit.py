@@ -40,7 +40,7 @@ def asking(project: Path) -> Path:
 @pytest.mark.rule("HST-03", "OUT-10")
 def test_a_dry_run_says_what_would_be_written(asking: Path, qrspi: Call, tmp_path: Path) -> None:
     reply = tmp_path / "reply.md"
-    reply.write_text("# Answer\n\nThis one.\n")
+    reply.write_text("---\nstatus: approved\n---\n# Answer\n\nThis one.\n")
     before = runs.contents(asking)
     words = ("submit", "artifact", reply, RUN, "research", "--name", "q01-hybrid")
     done = qrspi(*words, "--dry-run")
@@ -86,6 +86,6 @@ def test_what_is_no_text_is_refused(asking: Path, qrspi: Call, tmp_path: Path) -
 
 
 def test_standard_input_is_read(asking: Path, qrspi: Call, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"# Answer\n")))
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"---\n---\n# Answer\n")))
     assert qrspi("submit", "artifact", "-", "research", "--name", "q02-hybrid", "-q").code == 0
     assert (asking / "research/q02-hybrid.md").exists()

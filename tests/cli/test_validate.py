@@ -147,6 +147,19 @@ def test_one_bad_file_of_each_kind(project: Path, qrspi: Call, name: str) -> Non
     assert qrspi("validate", run).out.endswith("\n15 files checked: 1 of 15 bad.\n")
 
 
+@pytest.mark.rule("LIV-18")
+def test_a_draft_that_nobody_is_asked_to_review(project: Path, qrspi: Call) -> None:
+    okay = runs.artifact(body="Okay, will do.\n")
+    texts = {"plan.md": okay, "questions.md": okay, "research/q01.md": runs.artifact(body="")}
+    runs.on_disk(project, GOOD | texts | {"design.md": runs.artifact("approved", "Okay.\n")})
+    found = qrspi("validate", "docs", "--json").json
+    faults = [one["message"] for file in found["files"] for one in file["problems"]]
+    assert [fault.removeprefix(f"docs/qrspi/{runs.RUN}/") for fault in faults] == [
+        "questions.md has no question; expected a list such as `1. [codebase] Which modules …?`",
+        "research/q01.md has no text; expected what was found, or that nothing was",
+    ]
+
+
 def test_one_bad_file_hides_no_other(project: Path, qrspi: Call) -> None:
     runs.on_disk(project, GOOD)
     config = f"docs/qrspi/{runs.RUN}/config.md"

@@ -24,6 +24,10 @@ def without_file(tree: Tree) -> tuple[Problem, ...]:
     return tuple(_problem(number, key) for number, key in missing)
 
 
+def names_any(plan: bytes) -> bool:
+    return any(_named(lines_of(plan)))
+
+
 def without_need(tree: Tree) -> tuple[Problem, ...]:
     """Dependencies in the plan's table alone. Only a task's own file decides what it builds on."""
     wanted = tuple(_needs(lines_of(content(tree, FILE))))

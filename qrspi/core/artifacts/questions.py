@@ -166,4 +166,6 @@ def _listed(head: bytes | Fault) -> Iterator[int]:
 
 def _is_open(tree: Tree, question: Question) -> bool:
     found = tree.head(question.file)
-    return isinstance(found, Fault) and found.kind == "absent"
+    if isinstance(found, Fault):
+        return found.kind == "absent"
+    return not frontmatter.body(found).strip()

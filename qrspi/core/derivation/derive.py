@@ -260,10 +260,24 @@ def _blocked(
 
 
 def _blocked_by_need(facts: Facts, missing: tuple[str, ...]) -> Next:
+    if all(file.startswith("tasks/") for file in missing):
+        return _blocked_by_tasks(facts, missing)
     summary = f"{facts.step} cannot start: approve {', '.join(missing)} first."
     because = tuple(f"{facts.step} needs {name}, which is not approved" for name in missing)
     command = f"qrspi explain {facts.run}"
     return _blocked(facts, "prerequisite", summary, because, missing, command)
+
+
+def _blocked_by_tasks(facts: Facts, missing: tuple[str, ...]) -> Next:
+    """Tasks are approved with their plan, so the way to them leads back to it."""
+    back = f"qrspi unapprove {facts.run} plan"
+    why = "plan.md is approved, and no task has a file (tasks/task-01.md, …)"
+    then = "so that it is written with its tasks"
+    if facts.tasks:
+        why = f"plan.md is approved, and {', '.join(missing)} not with it"
+        then = "and tasks are approved with it again"
+    summary = f"{facts.step} cannot start: {why}. `{back}` takes the plan back, {then}."
+    return _blocked(facts, "prerequisite", summary, (why,), missing, back)
 
 
 def _invalid(facts: Facts) -> Next:

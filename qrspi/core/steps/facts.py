@@ -296,7 +296,7 @@ def unproven(facts: Facts) -> tuple[Problem, ...]:
 def _unmet_tasks(facts: Facts, step: str) -> list[str]:
     approved = [key for key, status in facts.tasks.items() if status == "approved"]
     if not approved:
-        return ["an approved tasks/task-NN.md"]
+        return [f"tasks/{key}.md" for key in facts.tasks] or ["tasks/task-01.md"]
     if step == "implement" and not is_full(facts.route):
         return [f"tasks/{key}.md" for key, status in facts.tasks.items() if status != "approved"]
     return []

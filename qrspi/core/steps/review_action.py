@@ -72,6 +72,8 @@ def from_loop(facts: Facts, loop: Loop) -> Next:
 
 
 def prepare_next(facts: Facts, loop: Loop, because: tuple[str, ...], kind: NextKind = "") -> Next:
+    if not _is_imported(facts) and (faulty := _misshapen(facts, loop)):
+        return faulty
     number = loop.highest + 1
     if facts.config.visual_fidelity_required:
         from qrspi.core.artifacts import wireframes
@@ -95,7 +97,29 @@ def prepare_next(facts: Facts, loop: Loop, because: tuple[str, ...], kind: NextK
     return following._replace(round=number)
 
 
+def _is_imported(facts: Facts) -> bool:
+    from qrspi.core.records import import_record
+
+    return import_record.FILE in facts.names
+
+
+def _misshapen(facts: Facts, loop: Loop) -> Next | None:
+    """Before anybody is asked to read it: goals are a person's, all other texts an agent's. What
+    was made elsewhere may have another form, and is reviewed all the same."""
+    if loop.subject.key != loop.subject.step:
+        return None
+    from qrspi.core.steps import text_form
+
+    faults = text_form.faults(facts.tree, loop.subject.step)
+    if not faults:
+        return None
+    following = blocked_by(facts, "form", faults, loop, author_of(loop))
+    return following if loop.subject.key == "goals" else following._replace(who="agent")
+
+
 def _renew(facts: Facts, loop: Loop) -> Next:
+    if not _is_imported(facts) and (faulty := _misshapen(facts, loop)):
+        return faulty
     artifact = loop.subject.artifact
     why = f"{artifact} has changed since the round was opened, and nobody has answered yet"
     if not loop.is_proven:
@@ -276,6 +300,8 @@ def _after(facts: Facts, loop: Loop, gate: Gate) -> Next:
             from qrspi.core.steps import stopped_rounds
 
             return stopped_rounds.ask_at_cap(facts, loop, gate)
+        case "cascade" if faulty := _misshapen(facts, loop):
+            return faulty
         case "cascade":
             what = f"{gate.review}, and a quick run approves a clean {loop.subject.key} by itself"
             return by_engine(facts, "approve", "cascade", what, (gate.review,), loop=loop)

@@ -41,18 +41,18 @@ def _fault(printed: tuple[Printed, ...], allowed: re.Pattern[str]) -> Problem | 
     seen = {printed[0].path}
     for path, _ in printed[1:]:
         if not allowed.fullmatch(path):
-            return _bad(f"a file {path!r}", "only the files of this step")
+            return malformed(f"a file {path!r}", "only the files of this step")
         if path in seen:
-            return _bad(f"a file {path!r} twice", "each file once")
+            return malformed(f"a file {path!r} twice", "each file once")
         seen.add(path)
     for path, text in printed:
         if not text.strip():
-            return _bad(f"nothing for {path!r}", "its whole text")
+            return malformed(f"nothing for {path!r}", "its whole text")
         if odd := _LIKE_ONE.search(text):
-            return _bad(f"a line {odd[0].strip()!r}", "lines '<<<FILE path>>>' between files")
+            return malformed(f"a line {odd[0].strip()!r}", "lines '<<<FILE path>>>' between files")
     return None
 
 
-def _bad(found: str, expected: str) -> Problem:
+def malformed(found: str, expected: str) -> Problem:
     message = f"reply: found {found}, expected {expected}"
     return Problem("reply-malformed", message, found=found, expected=expected)

@@ -13,6 +13,7 @@ from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import STEP
 from qrspi.core.records import step_text
 from qrspi.core.rounds import dispositions
+from qrspi.core.steps import text_form
 from qrspi.core.text import printed_files
 from qrspi.core.text.printed_files import DISPOSITIONS, Printed
 from qrspi.core.tree import Fault, Tree
@@ -89,7 +90,16 @@ def drafted(tree: Tree, step: str, artifact: str, text: str) -> Draft | Problem:
     texts = _as_drafts(tree, files)
     if isinstance(texts, Problem):
         return texts
-    return Draft((*texts[1:], texts[0]), artifact, whole)
+    return _misshapen(tree, step, files) or Draft((*texts[1:], texts[0]), artifact, whole)
+
+
+def _misshapen(tree: Tree, step: str, files: tuple[Printed, ...]) -> Problem | None:
+    """An answer in words to whoever sent the agent is no text of the step."""
+    first = files[0].text.removeprefix("\ufeff").partition("\n")[0].rstrip()
+    if first != "---":
+        found = f"{first[:60]!r} at its beginning"
+        return printed_files.malformed(found, "a line `---`, then `status: draft`")
+    return text_form.fault_in(tree, step, {file.path: file.text.encode() for file in files})
 
 
 def fixed(tree: Tree, job: Job, text: str) -> Draft | Problem:

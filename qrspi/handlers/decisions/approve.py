@@ -22,7 +22,7 @@ from qrspi.core.records import step_text
 from qrspi.core.records.approvals import ABOUT_STEPS, Record
 from qrspi.core.rounds import loop as loops
 from qrspi.core.rounds import round_list
-from qrspi.core.steps import after_round, authoring, permits
+from qrspi.core.steps import after_round, authoring, permits, text_form
 from qrspi.core.steps.facts import Facts, status_of
 from qrspi.core.text import shell_words
 from qrspi.core.tree import Fault
@@ -76,7 +76,8 @@ def standing(job: Job, step: str) -> Standing:
     loop = loop or loops.evaluate(facts.tree, subject, facts.config, facts.base, facts.records)
     review, clean = after_round.standing(facts, loop)
     left = (f"round {loop.round} is not finished",) if after_round.is_open(loop) else ()
-    doubts = (*left, *authoring.needed(facts))
+    formless = (fault.message for fault in text_form.faults(facts.tree, step))
+    doubts = (*left, *(authoring.needed(facts) or formless))
     text = step_text.body_hash(facts.tree, subject)
     settled = loop.settled and loop.fresh and review == after_round.review_status(loop)[0]
     return Standing(

@@ -13,7 +13,7 @@ from qrspi.core.records import approvals
 from qrspi.core.records.approvals import Mark, Record
 from qrspi.core.steps.authoring import EMPTY_GOALS as GOALS
 from tests import runs
-from tests.runs import approved, artifact, config, finding, manifest, score, tree
+from tests.runs import RUN, approved, artifact, config, finding, manifest, score, tree
 
 FULL = ROUTES["full"]
 QUICK = ROUTES["quick"]
@@ -105,11 +105,44 @@ def test_a_step_with_an_unapproved_prerequisite_names_the_artifact() -> None:
     answer = derive(tree({"config.md": config(route=route)}, done)).next
     assert (answer.action, answer.missing) == (
         "blocked",
-        ("phasing.md", "an approved tasks/task-NN.md"),
+        ("phasing.md", "tasks/task-01.md"),
     )
     assert answer.summary == (
-        "parallelize cannot start: approve phasing.md, an approved tasks/task-NN.md first."
+        "parallelize cannot start: approve phasing.md, tasks/task-01.md first."
     )
+
+
+@pytest.mark.rule("LIV-17", "ST-04")
+@pytest.mark.parametrize(
+    ("tasks", "why", "then"),
+    [
+        (
+            {},
+            "plan.md is approved, and no task has a file (tasks/task-01.md, …)",
+            "so that it is written with its tasks",
+        ),
+        (
+            {"tasks/task-01.md": artifact(), "tasks/task-02.md": artifact()},
+            "plan.md is approved, and tasks/task-01.md, tasks/task-02.md not with it",
+            "and tasks are approved with it again",
+        ),
+    ],
+)
+def test_an_approved_plan_without_an_approved_task_is_taken_back(
+    tasks: dict[str, bytes], why: str, then: str
+) -> None:
+    done = approved("goals", "questions", "research", "plan")
+    answer = derive(
+        tree(
+            {"config.md": config("quick", review_depth="quick", review_mode="single")}, done, tasks
+        )
+    ).next
+    back = f"qrspi unapprove {RUN} plan"
+    assert answer.summary == (
+        f"implement cannot start: {why}. `{back}` takes the plan back, {then}."
+    )
+    assert (answer.because, answer.command) == ((why,), back)
+    assert answer.missing == (tuple(tasks) or ("tasks/task-01.md",))
 
 
 def reset(event: str, step: str, body: bytes, number: int = 0) -> bytes:

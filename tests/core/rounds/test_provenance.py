@@ -25,7 +25,7 @@ def page(*numbers: int, **open_: Choice) -> bytes:
 def run(files: dict[str, bytes], *numbers: int, **open_: Choice) -> MemoryTree:
     base = {
         "config.md": runs.config("quick"),
-        "questions.md": runs.artifact(),
+        "questions.md": runs.artifact(body=runs.ASKING),
         **runs.approved("goals"),
     }
     listed = {"import.md": page(*numbers, **open_)} if numbers else {}
@@ -101,7 +101,7 @@ def clean_round(number: int, text: bytes) -> dict[str, bytes]:
 @pytest.mark.rule("IMPT-08")
 def test_a_step_with_imported_rounds_never_approves_itself() -> None:
     files = {
-        **clean_round(1, runs.artifact()),
+        **clean_round(1, runs.artifact(body=runs.ASKING)),
         f"{FOLDER}/round-01-verified.md": b"",
         f"{FOLDER}/round-01-scope-set.txt": b"# total_findings_kept: 0\n",
     }
@@ -113,7 +113,7 @@ def test_a_step_with_imported_rounds_never_approves_itself() -> None:
 
 @pytest.mark.rule("IMPT-08")
 def test_their_findings_take_part_in_the_lineage() -> None:
-    files = {**FINDING, **clean_round(5, runs.artifact())}
+    files = {**FINDING, **clean_round(5, runs.artifact(body=runs.ASKING))}
     tree = run(files, 4)
     config = survey(tree).facts
     assert config is not None

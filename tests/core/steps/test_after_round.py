@@ -21,7 +21,7 @@ from qrspi.core.steps.facts import Facts, gather
 from tests import runs
 from tests.core import round_files
 from tests.core.rounds.test_loop import CHANGED, Files
-from tests.runs import artifact, clean, config, finding, manifest, score, tree
+from tests.runs import ASKING, artifact, clean, config, finding, manifest, score, tree
 
 TEXT = artifact()
 SENT = Manifest("goals", 1, "", ("quality-claude",))
@@ -144,7 +144,8 @@ def test_which_rounds_are_open(number: int, stage: str, is_open: bool) -> None:
 def round_of(step: str, number: int, *, kept: bool = False, fixed: bool = False) -> Files:
     place = f"reviews/{step}/round-{number:02d}"
     stem = f"{place}/quality-claude.finding-F01"
-    sent = manifest(step, number, tags=["quality-claude"], body=TEXT)
+    text = artifact(body=ASKING) if step == "questions" else TEXT
+    sent = manifest(step, number, tags=["quality-claude"], body=text)
     files = {f"{place}/.dispatch-manifest.json": sent}
     if kept:
         files[f"{stem}.md"] = finding(round=number, step=step)

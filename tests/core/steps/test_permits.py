@@ -118,8 +118,7 @@ OTHER = approvals.render(Record("approve", "goals", text_hash(artifact(body="Oth
             },
             "parallelize",
             "cli",
-            "parallelize cannot be approved: approve phasing.md, an approved tasks/task-NN.md "
-            "first",
+            "parallelize cannot be approved: approve phasing.md, tasks/task-01.md first",
         ),
         (REPLANNED | MARKER, "plan", "cli", "None"),
         (

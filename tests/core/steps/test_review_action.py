@@ -32,7 +32,7 @@ from tests.core.steps.test_after_round import (
 )
 from tests.core.steps.test_isolation import GOALS as WANTED
 from tests.core.steps.test_isolation import LEAK
-from tests.runs import RUN, approved, artifact, config, tree
+from tests.runs import ASKING, RUN, approved, artifact, config, tree
 
 READ = round_files.round_of({KEPT.finding: 90})
 ONCE = "once config.md has a command or provider, or your settings have workers"
@@ -261,7 +261,7 @@ def test_what_a_person_is_asked_after_a_round(files: Files, kind: str, said: str
 
 @pytest.mark.rule("CSC-01")
 def test_a_quick_run_says_that_it_approves_by_itself() -> None:
-    files = QUICK | {"questions.md": artifact()} | round_of("questions", 1)
+    files = QUICK | {"questions.md": artifact(body=ASKING)} | round_of("questions", 1)
     facts, loop = look(files, "questions")
     found = review_action.from_loop(facts, loop._replace(stage="closed", clean=True))
     assert (found.who, found.kind, found.summary) == (
@@ -275,7 +275,7 @@ def test_a_quick_run_says_that_it_approves_by_itself() -> None:
 @pytest.mark.rule("CSC-01")
 @pytest.mark.parametrize("event", ["reject", "unapprove", "rewind"])
 def test_a_quick_run_says_why_a_clean_round_waits_for_a_person(event: str) -> None:
-    files = QUICK | {"questions.md": artifact()} | round_of("questions", 1)
+    files = QUICK | {"questions.md": artifact(body=ASKING)} | round_of("questions", 1)
     facts, loop = look(files, "questions")
     objected = facts._replace(records=(Record(event, "questions", "", 0),))
     found = review_action.from_loop(objected, loop._replace(stage="closed", clean=True))

@@ -14,6 +14,7 @@ from tests.handlers.shop import Shop, at_questions, commands, in_review
 
 AGAIN = "An earlier answer of yours was not taken; `rejected` below lists every reason."
 GOOD = "---\nstatus: draft\n---\n# Questions\n\n1. [codebase] Where are users kept?\n"
+HEAD = "---\nstatus: draft\n---\n"
 HALF = "---\nstatus: draft\n# Questions\n"
 
 
@@ -39,6 +40,66 @@ def test_an_author_is_told_what_was_wrong_with_what_it_printed(tmp_path: Path) -
     assert failure.message.removeprefix("author: ") in told
     (waiting,) = awaited_agents.line(shop.workspace())
     assert waiting.state == "failed" and waiting.problem in told
+
+
+@pytest.mark.rule("LIV-18", "PRM-07")
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        (
+            "Certainly! Here are my questions: where is the ledger?",
+            "reply: found 'Certainly! Here are my questions: where is the ledger?' at its "
+            "beginning, expected a line `---`, then `status: draft`",
+        ),
+        (
+            "null",
+            "reply: found 'null' at its beginning, expected a line `---`, then `status: draft`",
+        ),
+        (
+            f"{HEAD}Certainly! Where is the ledger?",
+            "questions.md has no question; expected a list such as `1. [codebase] Which modules "
+            "…?`",
+        ),
+    ],
+)
+def test_an_answer_that_is_no_text_of_the_step_writes_nothing(
+    text: str, why: str, tmp_path: Path
+) -> None:
+    shop = at_questions(tmp_path / "shop", commands=commands(tmp_path / "agent"))
+    (failure,) = answering(shop, text).failures
+    assert failure.message == f"author: {why}"
+    assert not (shop.run / "questions.md").exists()
+    assert AGAIN in prompt(shop) and why in prompt(shop)
+    assert answering(shop, GOOD).failures == ()
+    assert shop.next().performed[0].handler == "prepare-round"
+
+
+@pytest.mark.rule("LIV-18")
+def test_who_wrote_a_file_without_its_form_is_told_and_its_next_text_goes_on(
+    tmp_path: Path,
+) -> None:
+    shop = at_questions(tmp_path / "shop", commands=commands(tmp_path / "agent"))
+    shop.write("questions.md", f"{HEAD}Certainly! Where is the ledger?\n")
+    told, answer = prompt(shop), shop.next().state.next
+    why = "questions.md has no question; expected a list such as `1. [codebase] Which modules …?`"
+    assert (answer.who, answer.kind, answer.because) == ("agent", "form", (why,))
+    assert AGAIN in told and f"- {why}" in told
+    assert answering(shop, GOOD).failures == ()
+    assert shop.read("questions.md") == GOOD
+
+
+@pytest.mark.rule("LIV-18")
+def test_an_empty_answer_to_a_question_is_asked_for_again(tmp_path: Path) -> None:
+    shop = at_questions(tmp_path / "shop", commands=commands(tmp_path / "agent"))
+    shop.write("questions.md", GOOD.replace("draft", "approved"))
+    answer = "research/q01-codebase.md"
+    shop.write(answer, HEAD)
+    assert shop.next().state.next.missing == (answer,)
+    shop.write(answer, f"{HEAD}# Q01\n\nIn users.py:L3.\n")
+    shop.write("research/summary.md", HEAD)
+    assert shop.next().state.next.because == (
+        "research/summary.md has no text; expected what was found, or that nothing was",
+    )
 
 
 @pytest.mark.rule("LIV-18", "MAN-02")

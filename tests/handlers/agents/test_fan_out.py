@@ -69,9 +69,9 @@ def test_a_run_goes_from_a_missing_artifact_to_the_gate(shop: Shop) -> None:
 @pytest.mark.parametrize(
     ("printed_status", "written"),
     [
-        ("---\nstatus: approved\n---\n# Q\n", "---\nstatus: draft\n---\n# Q\n"),
-        ("---\ntitle: x\n---\n# Q\n", "---\ntitle: x\nstatus: draft\n---\n# Q\n"),
-        ("# Q\n", "---\nstatus: draft\n---\n# Q\n"),
+        ("---\nstatus: approved\n---\n1. Q\n", "---\nstatus: draft\n---\n1. Q\n"),
+        ("---\ntitle: x\n---\n1. Q\n", "---\ntitle: x\nstatus: draft\n---\n1. Q\n"),
+        ("\n```markdown\n---\n---\n1. Q\n```\n", "---\nstatus: draft\n---\n1. Q\n"),
     ],
 )
 def test_what_an_author_prints_is_a_draft(shop: Shop, printed_status: str, written: str) -> None:
@@ -111,7 +111,9 @@ def test_a_plan_comes_with_its_tasks_and_what_is_not_printed_again_stays(tmp_pat
         {"config.md": runs.config("quick"), **approved, "tasks/task-09.md": task.encode()},
     )
     shop.reply(
-        "author.md", f"# Plan\n<<<FILE tasks/task-01.md>>>\n{task.replace('draft', 'approved')}"
+        "author.md",
+        "---\nstatus: draft\n---\n# Plan\n"
+        f"<<<FILE tasks/task-01.md>>>\n{task.replace('draft', 'approved')}",
     )
     sent = shop.sent()
     assert sent.performed.files == ("tasks/task-01.md", "plan.md")

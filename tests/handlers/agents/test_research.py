@@ -333,7 +333,7 @@ def test_the_second_try_needs_room_in_the_budget_too(tmp_path: Path) -> None:
 def test_only_research_is_measured(tmp_path: Path) -> None:
     approved = runs.approved("goals", "questions", "research")
     shop = Shop(tmp_path / "shop", {"config.md": runs.config("full"), **approved})
-    shop.reply("author.md", "# Design\n\n## Approach\n\nWords without any source at all.\n")
+    shop.reply("author.md", "---\n---\n# Design\n\nWords without any source at all.\n")
     assert shop.sent().failures == ()
 
 

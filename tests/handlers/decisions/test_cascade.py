@@ -810,7 +810,7 @@ def test_after_a_persons_no_only_a_person_approves(tmp_path: Path, step: str, wo
         assert status(run, step) == "approved"
         take_back = rewind.plan if word == "rewind" else rewind.unapprove
         decide(run, lambda job: take_back(job, step, "Ada"))
-    put(run, STEP[step].artifact, runs.artifact(body="# Another text\n"))
+    put(run, STEP[step].artifact, runs.artifact(body="# Another text\n\n1. [web] What?\n"))
     advance(run)
     number = max(int(path.name[6:8]) for path in (run / STEP[step].reviews).glob("round-??"))
     quick.say_clean(run, step, number)
@@ -841,3 +841,17 @@ def test_more_than_a_remark_is_read_by_a_person(tmp_path: Path, text: str, passe
         answer = outcome.state.next
         assert (answer.action, answer.who) == ("approve", "human")
         assert 'quality-claude.clean.md says besides: "I found three severe' in answer.summary
+
+
+@pytest.mark.rule("LIV-17", "CSC-01")
+@pytest.mark.parametrize("step", ["questions", "plan"])
+def test_a_text_without_its_form_does_not_approve_itself(tmp_path: Path, step: str) -> None:
+    """A fixer, or a person, can take the form away while the text is reviewed."""
+    run = quick.fixed(tmp_path, step)
+    put(run, STEP[step].artifact, runs.artifact(body="Okay, will do.\n"))
+    for name in quick.TASKS if step == "plan" else ():
+        (run / name).unlink()
+    quick.say_clean(run, step, 2)
+    outcome = advance(run)
+    assert (status(run, step), outcome.state.next.action) == ("draft", "blocked")
+    assert outcome.state.next.kind == "form"
