@@ -26,7 +26,7 @@ def drive(workspace: Workspace, options: Options, dispatcher: Dispatcher, path: 
         sent = dispatcher.fan_out() or _quality(dispatcher, workspace, options, outcome)
         if sent is None:
             return Driven(outcome._replace(performed=tuple(performed)))
-        performed += [sent.performed] if sent.performed.files else []
+        performed += [sent.performed] if sent.used else []
         if not sent.goes_on:
             after = engine.advance(workspace, options, path)
             whole = after._replace(performed=(*performed, *after.performed))

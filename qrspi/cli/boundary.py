@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from qrspi.cli.session import Enough, NoStdout, Session, say
 from qrspi.core.errors import Refusal
-from qrspi.core.hints import TypeVar
+from qrspi.core.hints import Any, TypeVar
 from qrspi.core.model import Problem
 from qrspi.world.runs import project_root
 
@@ -46,7 +46,8 @@ def _outcome(session: Session, body: Callable[[], object]) -> int:
     except Refusal as refusal:
         if refusal.problem.code == "consent-needed" and session.interactive:
             return _asked(session, body, refusal)
-        return _report(session, refusal.exit_code, refusal.problem, refusal.more)
+        beside = refusal.beside
+        return _report(session, refusal.exit_code, refusal.problem, refusal.more, beside)
     except KeyboardInterrupt:
         return _interrupted()
     except (BrokenPipeError, Enough):
@@ -113,11 +114,17 @@ def _from_click(session: Session, error: Exception) -> int:
             return _bug(session, error)
 
 
-def _report(session: Session, status: int, problem: Problem, more: tuple[Problem, ...] = ()) -> int:
+def _report(
+    session: Session,
+    status: int,
+    problem: Problem,
+    more: tuple[Problem, ...] = (),
+    beside: Mapping[str, Any] = {},
+) -> int:
     from qrspi.render import problems
 
     if session.json:
-        session.emit(problems.error_document(problem, more))
+        session.emit({**problems.error_document(problem, more), **beside})
         return status
     for line in problems.lines(problem):
         say(session.reachable(line))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
@@ -13,10 +13,11 @@ from qrspi.cli.session import Session
 from qrspi.core.config.blocks import Limits
 from qrspi.core.config.model_tiers import TIERS
 from qrspi.core.errors import Halt, Misuse, accepted
-from qrspi.core.model import Problem, counted
+from qrspi.core.model import Next, Problem, counted
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.handlers.agents.dispatch_options import JOBS, Executor, How, Listener, Sending
-from qrspi.handlers.jobs.job import Options
+from qrspi.handlers.jobs.job import Options, Performed
+from qrspi.render import outcomes
 from qrspi.render.terminal import one_line
 from qrspi.world.runs.workspace import Workspace
 
@@ -135,16 +136,28 @@ def drive(
         return engine_with_agents.drive(workspace, options, dispatcher, path)
 
 
-def failed(session: Session, failures: tuple[Problem, ...]) -> Halt:
+def failed(
+    session: Session,
+    failures: tuple[Problem, ...],
+    done: Iterable[Performed] = (),
+    following: Next | None = None,
+) -> Halt:
     """With --json or --quiet all failures are listed. Otherwise the person has already read each of
     them."""
-    if session.json or session.quiet:
+    if session.json:
+        halt = Halt(*(one if one.hint else one._replace(hint=_AGAIN) for one in failures))
+        halt.beside = outcomes.stopped_document(done, following)
+        return halt
+    if session.quiet:
         return Halt(*failures)
     who = counted(len(failures), "agent")
     text = f"{who} failed, as said above; run the same command again: nobody else is sent"
     hint = next((one.hint for one in failures if one.hint), "")
     options = next((one.options for one in failures if one.options), ())
     return Halt(Problem(failures[0].code, text, hint=hint, options=options))
+
+
+_AGAIN = "run the same command again: only whoever is missing is sent"
 
 
 class ProgressTeller(Listener):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from qrspi.core.hints import TypeVar
+from collections.abc import Mapping
+
+from qrspi.core.hints import Any, TypeVar
 from qrspi.core.model import Problem
 
 Found = TypeVar("Found")
@@ -17,6 +19,7 @@ class Refusal(Exception):
         super().__init__(problem.message)
         self.problem = problem
         self.more = more
+        self.beside: Mapping[str, Any] = {}  # what else its document says, such as what was done
 
 
 def accepted(found: Found | Problem) -> Found:

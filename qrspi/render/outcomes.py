@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from qrspi.core.hints import TYPE_CHECKING, Any
 from qrspi.render import deeds, problems, run_page
 from qrspi.render.terminal import one_line, table
@@ -19,6 +21,12 @@ def document(outcome: Outcome) -> dict[str, Any]:
         **run_page.run_document(outcome.state),
         "performed": [performed(done) for done in outcome.performed],
     }
+
+
+def stopped_document(done: Iterable[Performed], following: Next | None) -> dict[str, Any]:
+    """Beside an error: what was done all the same, and what comes next where that is known."""
+    found = {"performed": [performed(one) for one in done]}
+    return {**found, "next": run_page.next_document(following)} if following else found
 
 
 def performed(done: Performed) -> dict[str, Any]:

@@ -89,8 +89,22 @@ def test_trouble_on_the_way_is_an_error_of_its_own(review: Path, qrspi: Call) ->
     done = qrspi("next", "--dispatch", "--replies", "../replies", "--json")
     document = checked(done, "error")
     assert (done.code, document["code"]) == (4, "transport-no-script")
+    assert document["hint"] == "run the same command again: only whoever is missing is sent"
+    did = [(one["handler"], one["files"]) for one in document["performed"]]
+    assert [handler for handler, _ in did] == ["prepare-round", "dispatch-review", "write-prompts"]
+    assert did[1][1] == ["reviews/design/round-01/quality-claude.clean.md"]
+    assert document["next"]["waits_for"] == ["scope-claude"]
     status = qrspi("status", "--json").json["runs"][0]
     assert (status["next"]["action"], status["next"]["round"]) == ("review", 1)
+
+
+@pytest.mark.rule("OUT-03")
+def test_two_failures_are_in_one_document(review: Path, qrspi: Call) -> None:
+    for name in ("quality-claude", "scope-claude"):
+        (review.parents[3] / f"replies/{name}.md").unlink()
+    document = checked(qrspi("next", "--dispatch", "--replies", "../replies", "--json"), "error")
+    names = [one["message"].partition(":")[0] for one in (document, *document["violations"])]
+    assert names == ["quality-claude", "scope-claude"]
 
 
 BROKEN = """\

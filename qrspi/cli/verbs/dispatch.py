@@ -65,8 +65,8 @@ def run_(
     failures = sent.failures if sent else ()
     if not (session.json and failures):
         session.answer(agents.sent_document(found.name, sent), agents.sent_lines(found.name, sent))
-    if failures:
-        raise dispatch_command.failed(session, failures)
+    if sent and failures:
+        raise dispatch_command.failed(session, failures, (sent.performed,))
 
 
 def _list(session: Session, run: RunDir, awaited: tuple[Waiting, ...]) -> None:

@@ -114,5 +114,8 @@ def _driven(
         lines = outcomes.lines(driven.outcome) + agents.ending_lines(driven.stopped, driven.held)
         session.answer({**outcomes.document(driven.outcome), **ending}, lines)
     if driven.failures:
-        raise dispatch_command.failed(session, driven.failures)
+        outcome = driven.outcome
+        raise dispatch_command.failed(
+            session, driven.failures, outcome.performed, outcome.state.next
+        )
     return driven.outcome

@@ -16,6 +16,7 @@ from qrspi.core.pipeline import STEP
 from qrspi.core.records.audit_trail import Answer
 from qrspi.core.rounds import manifest as manifests
 from qrspi.core.rounds.manifest import Dispatch
+from qrspi.core.tree import exists
 from qrspi.handlers.agents import answer_files, ledger
 from qrspi.handlers.agents.answer_files import Draft, Score, Taken
 from qrspi.handlers.agents.assignments import Assignment
@@ -58,8 +59,23 @@ class AnswerIntake:
 
     def files_of(self, orders: Iterable[Assignment]) -> tuple[str, ...]:
         """In the order in which the agents were sent, not in which they answered."""
-        outcomes = (self._outcomes.get(order.place) for order in orders)
-        return tuple(file for one in outcomes if isinstance(one, Taken) for file in one.files)
+        found = ((order, self._outcomes.get(order.place)) for order in orders)
+        return tuple(
+            file
+            for order, one in found
+            if isinstance(one, Taken)
+            for file in (one.files or self._own_report(order))
+        )
+
+    def _own_report(self, order: Assignment) -> tuple[str, ...]:
+        """An implementer reports by a command of its own, so its file is on record already."""
+        if order.ask.kind != "implement":
+            return ()
+        from qrspi.core.records.task_records import report_file, tests_file
+
+        paths = (report_file(order.step), tests_file(order.step))
+        written = paths[1:] if order.ask.target == TESTS else paths[:1]
+        return tuple(path for path in written if exists(self._workspace, path))
 
     def failures_of(self, orders: Iterable[Assignment]) -> tuple[Problem, ...]:
         outcomes = ((order.label, self._outcomes.get(order.place)) for order in orders)

@@ -53,6 +53,8 @@ def test_an_implementer_commits_and_reviewers_see_the_code(shop: Workshop, tmp_p
     trap(tmp_path / "agent", IMPLEMENTER.format(log=tmp_path / "log"))
     done = driven(shop)
     assert done.failures == ()
+    files = {one.handler: one.files for one in done.outcome.performed}
+    assert files["dispatch-dispatch-tasks"] == ("reviews/tasks/task-01/report.md",)
     assert (done.outcome.state.next.who, done.outcome.state.next.kind) == ("human", "batch")
     places = (tmp_path / "log").read_text().splitlines()
     worktree = f"{shop.root}/.worktrees/user-auth/task-01"
