@@ -194,7 +194,7 @@ def test_only_these_names_of_config_lead_to_them() -> None:
         "engine.py",  # shows it
         "daemon.py",  # of a program of ours
         "handlers/agents/fan_out.py",  # names of keys, to take them out of texts
-        "handlers/agents/code_material.py",  # by a permit
+        "handlers/agents/material.py",  # by a permit
         "handlers/agents/prompt_parameters.py",  # as `code_material` gives it
         "handlers/agents/role_trial.py",  # names of keys, to take them out of answers
         "handlers/changes/code_repository.py",  # by a permit

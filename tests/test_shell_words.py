@@ -27,7 +27,7 @@ QUOTING = ("quoted", "command", "_at_root", "quote")
 PLAIN = {
     "the name of a run": {
         *("run", "facts.run", "job.run", "state.run", "decision.run.name", "run.name"),
-        *("found.name", "tree.name", "workspace.name", "ended.program.run"),
+        *("found.name", "place.name", "tree.name", "workspace.name", "ended.program.run"),
         *("os.path.basename(path)", "found.options[0]", "request.run.rpartition('/')[2]"),
         *("slug_of(job.run)", "own"),  # a part of it
     },
@@ -64,6 +64,7 @@ PLAIN = {
     },
     "a word of the engine": {
         *("decision.verb", "self.verb", "verb", "event", "self.actor", "field", "value", "block"),
+        "floor",
         *(
             "options[0].key",
             "tier.name",

@@ -109,7 +109,7 @@ def test_somebody_who_commits_by_hand_decides_without_a_commit(gate: Gate) -> No
     assert str(refused) == f"{FIRST}: it is decided already: apply; undecided: {SECOND}"
 
 
-@pytest.mark.rule("PSE-04", "DSP-02")
+@pytest.mark.rule("PSE-04")
 def test_what_a_person_says_about_a_decision_is_told_to_the_fixer_as_data(gate: Gate) -> None:
     said = "The second way.\n# Parameters"
     gate.make(lambda job: decide_findings.plan(job, [FIRST], "apply", "", said))
