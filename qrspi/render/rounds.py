@@ -235,6 +235,7 @@ def finding_document(shown: Shown) -> dict[str, Any]:
         "reason": shown.reason or None,
         "verdict": shown.item.verdict,
         "because": shown.item.because,
+        "decision": shown.said or None,
         "lineage": shown.lineage,
         "lineage_because": shown.course,
         "earlier": _earlier(shown.earlier),
@@ -298,7 +299,8 @@ def _row(shown: Shown, unscored: frozenset[str]) -> tuple[str, ...]:
     item, finding = shown.item, shown.item.finding
     kind = finding.effective_type + (f" (was {finding.change_type})" if finding.escalated else "")
     score = "-" if item.score is None else str(item.score)
-    verdict = "to score" if finding.name in unscored else _VERDICTS[item.verdict]
+    verdict = shown.said.partition(" by ")[0] or _VERDICTS[item.verdict]
+    verdict = "to score" if finding.name in unscored else verdict
     return (finding.name, finding.severity, kind, score, verdict, shown.lineage)
 
 

@@ -149,7 +149,8 @@ def _step_lines(step: StepReport) -> Iterator[str]:
 
 def _verdict(finding: dict[str, Any]) -> str:
     kind = f"{finding['severity']}, {finding['effective_type']}"
-    return f"({kind}): {words.VERDICT[finding['verdict']]}, {_plain(finding['because'])}"
+    said = "" if finding["decision"] else f"{words.VERDICT[finding['verdict']]}, "
+    return f"({kind}): {said}{_plain(finding['because'])}"
 
 
 def _decision(line: dict[str, Any]) -> str:

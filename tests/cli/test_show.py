@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests import runs
+from tests import runs, scenes
 from tests.cli.conftest import Call, Result
 from tests.cli.terminal import Terminal
 from tests.cli.test_round import git, valid
@@ -91,6 +92,7 @@ def test_the_document(run: Path, qrspi: Call) -> None:
                 "reason": "Because of 60.",
                 "verdict": "drop",
                 "because": "score 60 is below 80 for style",
+                "decision": None,
                 "lineage": "new",
                 "lineage_because": "first raised in round 1",
                 "earlier": None,
@@ -279,3 +281,33 @@ def test_a_finding_that_waits_for_its_score_is_not_kept_yet(project: Path, qrspi
     (run / place / "quality-claude.finding-F01.score.yml").write_bytes(runs.score(90))
     row, _, why = qrspi("show", "goals").out.splitlines()[3:6]
     assert row.split()[3:] == ["90", "kept", "new"]
+
+
+@pytest.mark.rule("LIV-01", "LIV-10")
+def test_what_a_person_decided_about_a_finding_is_named_wherever_it_is_told(
+    project: Path, qrspi: Call
+) -> None:
+    run = scenes.paused(project)
+    scenes.advance(run)
+    qrspi("decide", "--all", "skip")
+    (line,) = [one for one in (run / "approvals.jsonl").read_text().splitlines() if "skip" in one]
+    record = json.loads(line)
+    who, day = record["who"].partition(" <")[0], record["when"][:10]
+    said = f"skipped by {who} on {day}"
+    because = f"{said}; a person decides about intent, whatever the score"
+    shown = qrspi("show", "goals", "--json").json["findings"][0]
+    assert (shown["decision"], shown["because"], shown["verdict"]) == (said, because, "pause")
+    rows = qrspi("show", "goals").out.splitlines()
+    assert (rows[3].split()[-2:], rows[5]) == (["skipped", "new"], f"  {because}")
+    assert f"(medium, intent): {because}\n" in qrspi("report").out
+    (_, weighed) = qrspi("next", "--json").json["next"]["care"]
+    assert weighed == f"Findings: 1 kept in round 1, 1 of them skipped by {who}."
+
+
+@pytest.mark.rule("LIV-01")
+def test_a_decision_without_a_record_names_nobody(project: Path, qrspi: Call) -> None:
+    run = scenes.paused(project)
+    scenes.advance(run)
+    (file,) = run.glob("reviews/goals-loop-pause-*.md")
+    file.write_text(file.read_text().replace("pending", "skip"))
+    assert qrspi("show", "goals", "--json").json["findings"][0]["decision"] is None

@@ -12,6 +12,7 @@ from qrspi.core.model import Finding, Round, Triaged
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import Subject, subject_of
 from qrspi.core.records import import_record
+from qrspi.core.records.decisions import RoundDecisions
 from qrspi.core.rounds import finding_history, round_list, verified_file
 from qrspi.core.rounds import manifest as manifests
 from qrspi.core.rounds import pause_file as pauses
@@ -104,12 +105,17 @@ def _read(tree: Tree, subject: Subject, number: int, config: Config) -> PastRoun
     )
 
 
+UNASKED = RoundDecisions()  # who decided changes no count
+
+
 def chronicle(tree: Tree, loop: Loop) -> tuple[RoundFindings, ...]:
     artifact = tree.read(loop.subject.artifact)
     return tuple(
         RoundFindings(
             past.number,
-            finding_history.records(tree.name, past.subject, past.triaged, past.pause, artifact),
+            finding_history.records(
+                tree.name, past.subject, past.triaged, past.pause, artifact, UNASKED
+            ),
         )
         for past in loop.rounds
     )

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 UNRECORDED = "no decision is on record"
 
 
+_CHOSE = {"apply": "taken up", "skip": "skipped", "loop-back": "sent back"}
+
+
 class Claim(NamedTuple):
     step: str
     known: Record | None
@@ -39,6 +42,14 @@ class RoundDecisions(NamedTuple):
     def proves(self, finding: str, choice: str) -> bool:
         found = self.findings.get(finding)
         return found is not None and found.option == choice
+
+    def said_of(self, finding: str, choice: str) -> str:
+        """Who chose it, and when; '' without a record of it."""
+        if not self.proves(finding, choice) or choice not in _CHOSE:
+            return ""
+        record = self.findings[finding]
+        on = f" on {record.when[:10]}" if record.when else ""
+        return f"{_CHOSE[choice]} by {record.person or 'somebody'}{on}"
 
     def skip_of(self, finding: str) -> Record | None:
         return self.findings[finding] if self.proves(finding, "skip") else None

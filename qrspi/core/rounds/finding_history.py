@@ -9,6 +9,7 @@ from qrspi.core.findings import triage
 from qrspi.core.model import Finding, Triaged
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import Subject
+from qrspi.core.records.decisions import RoundDecisions
 from qrspi.core.rounds import (
     dispositions,
     lineage,
@@ -66,7 +67,9 @@ def chronicle(
     numbers = round_list.latest(tree, subject, upto, LONGEST)
     rounds = loops.each(tree, subject, config, (number for number in numbers if number > base))
     return tuple(
-        RoundFindings(one.round, records(tree.name, subject, one.triaged, one.pause, artifact))
+        RoundFindings(
+            one.round, records(tree.name, subject, one.triaged, one.pause, artifact, one.decided)
+        )
         for one in rounds
     )
 
@@ -77,6 +80,7 @@ def records(
     triaged: tuple[Triaged, ...],
     pause: Pause | None,
     artifact: bytes | Fault,
+    decided: RoundDecisions,
 ) -> tuple[Record, ...]:
     tagged = scope_set.tag_each([item.finding for item in triaged], subject, run, artifact)
     decisions = pause.decisions if pause else {}
@@ -89,9 +93,15 @@ def records(
             verdict=item.verdict,
             decision=decisions.get(item.finding.name, ""),
             cited=pause_file.cited(item.finding),
+            said=_said(item, pause, decided),
         )
         for item, place in zip(triaged, tagged, strict=True)
     )
+
+
+def _said(item: Triaged, pause: Pause | None, decided: RoundDecisions) -> str:
+    name = item.finding.name
+    return decided.said_of(name, pause.decisions.get(name, "")) if pause else ""
 
 
 _LINE = 200  # characters of a finding's own words
@@ -180,6 +190,7 @@ class Shown(NamedTuple):
     lineage: State
     course: str  # why the lineage is what it is
     earlier: Sighting | None = None  # what a finding that comes back was before
+    said: str = ""  # what a person chose, who and when, as far as it is on record
 
 
 def config_of(tree: Tree, loop: Loop, config: Config) -> Config:
@@ -202,15 +213,18 @@ def shown(tree: Tree, loop: Loop, config: Config) -> tuple[Shown, ...]:
 
 def _shown(loop: Loop, item: Triaged, course: Lineage) -> Shown:
     sidecar = loop.files.sidecars.get(item.finding.stem) if loop.files else None
+    said = _said(item, loop.pause, loop.decided)
+    because = f"{said}; {item.because}" if said else item.because
     return Shown(
         round=loop.round,
         file=f"{loop.paths.directory}/{item.finding.file}",
-        item=item,
+        item=item._replace(because=because),
         threshold=triage.THRESHOLDS.get(item.finding.effective_type),
         reason=sidecar.reason if sidecar else "",
         lineage=course.state,
         course=course.because,
         earlier=course.earlier,
+        said=said,
     )
 
 

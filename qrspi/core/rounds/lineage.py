@@ -35,6 +35,7 @@ class Record(NamedTuple):
     verdict: Verdict = "keep"
     decision: str = ""  # a person's: apply, skip, loop-back, pending; '' when none was asked
     cited: str = ""  # in the text of its own round
+    said: str = ""  # who decided it, and when, as far as it is on record
 
     @property
     def name(self) -> str:
@@ -49,7 +50,7 @@ class Record(NamedTuple):
     def fate(self) -> str:
         if self.verdict == "drop":
             return "dropped by the verifier"
-        return "skipped" if self.decision == "skip" else "kept"
+        return self.said or ("skipped" if self.decision == "skip" else "kept")
 
 
 class RoundFindings(NamedTuple):

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from qrspi.core.filenames import RoundPaths, loop_choice
 from qrspi.core.pipeline import CODE_STEPS, STEP, subject_of
-from qrspi.core.records import approvals, feedback, step_text
+from qrspi.core.records import approvals, decisions, feedback, step_text
 from qrspi.core.records.approvals import Record
 from qrspi.core.rounds import round_list
 from qrspi.core.rounds.loop import Loop
@@ -105,8 +105,17 @@ def _weighed(facts: Facts, loop: Loop) -> str:
     kept = sum(frontmatter.number(one, "kept") for one in counts)
     dropped = sum(frontmatter.number(one, "dropped") for one in counts)
     engine = _by_engine(facts, loop, dropped)
-    found = f"Findings: {kept} kept in {_rounds(rounds)}." if rounds else ""
+    where = f"{_rounds(rounds)}{_skipped(facts, loop, rounds)}" if rounds else ""
+    found = f"Findings: {kept} kept in {where}." if rounds else ""
     return " ".join(filter(None, (found, f"By the engine: {engine}." if engine else "")))
+
+
+def _skipped(facts: Facts, loop: Loop, rounds: list[int]) -> str:
+    """Of those kept: what people decided to leave as it is."""
+    made = [decisions.of_round(facts.records, loop.subject.key, one) for one in rounds]
+    skips = [skip for one in made for name in one.findings if (skip := one.skip_of(name))]
+    people = list(dict.fromkeys(skip.person or "somebody" for skip in skips))
+    return f", {len(skips)} of them skipped by {_listed(people)}" if skips else ""
 
 
 def _by_engine(facts: Facts, loop: Loop, dropped: int) -> str:

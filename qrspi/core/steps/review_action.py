@@ -238,7 +238,7 @@ def _fix_files(facts: Facts, loop: Loop, read: Round) -> Next:
     wrong = tuple(dict.fromkeys(fault.file for fault in read.violations))
     others = f"; {', '.join(read.silent_tags)} may be sent meanwhile" if read.silent_tags else ""
     again = f"To have it made again: `qrspi resolve {facts.run} retry`."
-    options = FAILURE_OPTIONS[1:]
+    options: tuple[Option, ...] = FAILURE_OPTIONS[1:]
     if not any(may_be_made_again(read, one) for one in read.violations):
         stranger = [one for one in read.violations if one.code == "unrouted_tag"]
         way = (stranger or read.violations)[0].hint

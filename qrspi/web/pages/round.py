@@ -68,8 +68,8 @@ def page(commands: Commands, name: str, step: str, number: int) -> Page:
 
 def _tally(cards: list[Card]) -> str:
     """`2 kept, 1 dropped`."""
-    found = Counter(words.VERDICT[one.finding["verdict"]] for one in cards)
-    counts = [f"{found[name]} {name}" for name in words.VERDICT.values() if found[name]]
+    found = Counter(words.verdict(one.finding) for one in cards)
+    counts = [f"{found[name]} {name}" for name in words.VERDICTS if found[name]]
     return ", ".join(counts) or "none"
 
 

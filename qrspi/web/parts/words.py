@@ -15,6 +15,15 @@ WHO = {
 }
 PROGRESS = {"pending": "to come", "in_progress": "under way", "completed": "done"}
 VERDICT = {"keep": "kept", "drop": "dropped", "pause": "for a person", "propose": "proposed"}
+VERDICTS = (*VERDICT.values(), "taken up", "skipped", "sent back")
+
+
+def verdict(finding: dict[str, Any]) -> str:
+    """A person's, where one decided."""
+    said = finding.get("decision") or ""
+    return said.partition(" by ")[0] or VERDICT[finding["verdict"]]
+
+
 LOOKS = {"": "the whole text", "broaden": "the whole text again", "narrow": "only the last fixes"}
 _PLACES = {
     "moved": "its lines have moved",

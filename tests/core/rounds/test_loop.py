@@ -224,7 +224,7 @@ def test_what_an_agent_wrote_wrongly_is_for_the_agent_and_told_whole() -> None:
     assert (answer.action, answer.who, answer.kind) == ("review", "agent", "fix-files")
     assert [problem.file for problem in state.errors] == list(bad)
     assert answer.because == tuple(problem.message for problem in state.errors)
-    assert answer.inputs == tuple(bad)
+    assert answer.inputs == (*bad, "goals.md")
     assert [ask.target for ask in answer.asks] == ["scope-claude"]
     assert [option.key for option in answer.options] == ["retry", "stop"]
     assert answer.summary == (
