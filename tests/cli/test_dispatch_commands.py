@@ -294,6 +294,26 @@ def test_goals_are_a_persons_to_write(project: Path, qrspi: Call) -> None:
     assert qrspi("prompt", "author").code == 0
 
 
+@pytest.mark.rule("LIV-23")
+def test_an_agent_drafts_the_goals_from_a_request(project: Path, qrspi: Call) -> None:
+    words = ("--pipeline", "quick", "--no-second-reviewer", "--json")
+    assert qrspi("init", "Let people sign in with a link", *words).code == 0
+    (project.parent / "replies").mkdir()
+    for name, text in (
+        ("author", "---\nstatus: draft\n---\n# Goals\n\nPeople sign in with a link.\n"),
+        ("", NOTHING),
+    ):
+        for file in [name] if name else ["quality-claude", "scope-claude"]:
+            (project.parent / f"replies/{file}.md").write_text(text)
+    assert [one["name"] for one in qrspi("dispatch", "list", "--json").json["waiting"]] == [
+        "author"
+    ]
+    done = qrspi("next", "--dispatch", "--replies", "../replies", "--json").json
+    assert (done["next"]["action"], done["next"]["who"]) == ("approve", "human")
+    assert done["performed"][0]["handler"] == "dispatch-author"
+    assert done["performed"][0]["files"] == ["goals.md"]
+
+
 @pytest.mark.rule("LIV-27")
 def test_prompt_alone_lists_who_may_draft_the_goals(project: Path, qrspi: Call) -> None:
     assert qrspi("init", "user-auth", "--pipeline", "quick", "--no-second-reviewer").code == 0

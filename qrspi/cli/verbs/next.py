@@ -88,12 +88,12 @@ def _would_send(
     following = outcome.state.next
     if outcome.performed:
         return ["", f"would send: whom the run waits for then; `{following.command}` says whom."]
-    if following.who != "agent":
-        return ["", "would send: nobody, as the run does not wait for an agent."]
     from qrspi.handlers.agents import awaited_agents
     from qrspi.render import agents
 
     line = awaited_agents.line(workspace, asked.how(session.root.project))
+    if not line:
+        return ["", "would send: nobody, as the run does not wait for an agent."]
     return ["", "would send:", *agents.awaited_lines(outcome.state.run, line, session.width)]
 
 

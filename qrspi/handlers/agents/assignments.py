@@ -19,7 +19,7 @@ from qrspi.core.filenames import dispatch_folder
 from qrspi.core.hints import TYPE_CHECKING, assert_never
 from qrspi.core.model import TESTS, Ask, Problem
 from qrspi.core.named_tuple import NamedTuple
-from qrspi.core.pipeline import subject_of
+from qrspi.core.pipeline import REQUEST, subject_of
 from qrspi.core.records import step_text
 from qrspi.core.tree import Fault
 from qrspi.handlers.agents.dispatch_options import AS_CONFIGURED, How
@@ -112,6 +112,13 @@ def assignments(
         tuple(one for one in made if isinstance(one, Assignment)),
         tuple(one for one in made if isinstance(one, Unready)),
     )
+
+
+def can_be_sent(job: Job) -> bool:
+    """Agents that the run waits for; also an author with a request to draft the goals from, which a
+    person could write as well, and approves in any case."""
+    drafts_goals = job.next.kind == "author" and REQUEST in job.facts.names
+    return bool(job.next.asks) and (job.next.who == "agent" or drafts_goals)
 
 
 class _Cast:

@@ -13,6 +13,7 @@ from qrspi.handlers.agents.assignments import (
     Assignments,
     Unready,
     assignments,
+    can_be_sent,
     not_awaited,
     unready,
 )
@@ -75,7 +76,7 @@ class Waiting(NamedTuple):
 
 def line(workspace: Workspace, how: How = AS_CONFIGURED) -> tuple[Waiting, ...]:
     job = _job(workspace)
-    return _line(job, how) if job and job.next.who == "agent" else ()
+    return _line(job, how) if job and can_be_sent(job) else ()
 
 
 def broken_logs(workspace: Workspace, awaited: Sequence[Waiting]) -> tuple[Problem, ...]:

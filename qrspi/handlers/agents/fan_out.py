@@ -33,7 +33,13 @@ from qrspi.handlers.agents import (
     unused_answers,
 )
 from qrspi.handlers.agents.answer_intake import AnswerIntake
-from qrspi.handlers.agents.assignments import Assignment, Assignments, assignments, not_awaited
+from qrspi.handlers.agents.assignments import (
+    Assignment,
+    Assignments,
+    assignments,
+    can_be_sent,
+    not_awaited,
+)
 from qrspi.handlers.agents.at_workers import Progress
 from qrspi.handlers.agents.dispatch_options import Listener, Sending
 from qrspi.handlers.agents.ledger import Ledger, RunBudget
@@ -139,7 +145,7 @@ class Dispatcher(NamedTuple):
         """Send everybody the run waits for; None when it waits for no agent that can be sent."""
         with self.workspace.locked(self.options.lock_timeout, self.options.command):
             job = self._job(survey(self.workspace))
-            if job is None or job.next.who != "agent" or not job.next.asks:
+            if job is None or not can_be_sent(job):
                 return None
             chosen = self._chosen(job)
             ours = [order for order in chosen.ready if order.means.prints]
