@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from qrspi.core.errors import Misuse
 from qrspi.core.filenames import task_key
-from qrspi.core.hints import TYPE_CHECKING, NoReturn
+from qrspi.core.hints import TYPE_CHECKING
 from qrspi.core.model import Problem, RunState
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import STEP, STEPS, Subject, subject
@@ -133,20 +133,23 @@ def current_place(
 
 
 def current_subject(
-    session: Session, words: Sequence[str], usage: str
+    session: Session, words: Sequence[str], usage: str, *, finished: bool = False
 ) -> tuple[CommittedTree, Subject]:
-    """`[RUN] [STEP]`: without STEP the run's current step."""
+    """`[RUN] [STEP]`: without STEP the run's current step; of a run that is finished its last, if
+    that can be meant."""
     from qrspi.core.derivation.derive import derive
 
     run, step = run_and_step(words, usage)
     tree = CommittedTree(session.run_for(run, step).path)
     if step is None:
         state = derive(tree, steps=False)
-        step = state.next.step or _none_is_current(derive(tree), usage)
+        step = state.next.step or _last(derive(tree), usage, finished)
     return tree, a_subject(step, usage)
 
 
-def _none_is_current(state: RunState, usage: str) -> NoReturn:
+def _last(state: RunState, usage: str, finished: bool) -> str:
+    if finished and state.complete and state.steps:
+        return state.steps[-1].step
     known = ", ".join(one.step for one in state.steps)
     text = f"{state.run} is at no step now; name one of {known}"
     raise misuse(text, field="STEP", expected=known, hint=usage.replace("[STEP]", "STEP"))

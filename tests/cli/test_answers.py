@@ -11,7 +11,7 @@ from jsonschema import Draft202012Validator
 
 from qrspi.core.config.problems import command_of
 from qrspi.core.config.reader import read
-from tests import runs
+from tests import runs, scenes
 from tests.cli.conftest import Call
 from tests.cli.terminal import Terminal
 from tests.runs import RUN, config, finding, manifest, score
@@ -192,3 +192,38 @@ def test_who_said_where_the_runs_are_is_told_to_say_it_again(project: Path, qrsp
     assert f"`{command}`" in qrspi(*root, "status").out
     refused = qrspi(*root, "approve", RUN)
     assert refused.err.splitlines()[-1] == f"  {command}"
+
+
+@pytest.mark.rule("LIV-29", "LIV-02")
+def test_without_an_option_the_open_menu_is_shown(tmp_path: Path, qrspi: Call) -> None:
+    scenes.reviewed_badly(tmp_path)
+    assert qrspi("--root", tmp_path, "resolve") == (
+        2,
+        "",
+        f"say which option of {RUN}: retry, stop\n  qrspi --root {tmp_path} resolve {RUN} retry\n",
+    )
+    assert qrspi("--root", tmp_path, "decide").err.startswith(
+        "no finding waits for a decision: next is the review of goals round 1\n"
+    )
+
+
+@pytest.mark.rule("LIV-29", "LIV-02")
+def test_options_are_named_with_their_numbers(project: Path, qrspi: Call) -> None:
+    runs.on_disk(project, READY)
+    found = qrspi("resolve")
+    assert (found.code, found.err.splitlines()[0]) == (
+        2,
+        f"say which option of {RUN}: 1, 2, 3, 4, 5",
+    )
+
+
+@pytest.mark.rule("LIV-29", "LIV-02")
+def test_without_words_the_findings_that_wait_are_named(tmp_path: Path, qrspi: Call) -> None:
+    scenes.paused(tmp_path)
+    qrspi("--root", tmp_path, "next")
+    assert qrspi("--root", tmp_path, "decide") == (
+        2,
+        "",
+        "say what becomes of the findings that wait: quality-claude.R1-F01\n"
+        f"  qrspi --root {tmp_path} decide {RUN} quality-claude.R1-F01 apply\n",
+    )

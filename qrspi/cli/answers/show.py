@@ -24,7 +24,7 @@ def show(
     dropped: bool = False,
     since_approval: bool = False,
 ) -> None:
-    tree, subject = run_words.current_subject(session, words, USAGE)
+    tree, subject = run_words.current_subject(session, words, USAGE, finished=True)
     if since_approval:
         _edited(session, tree.path, subject)
         return

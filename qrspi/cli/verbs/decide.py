@@ -13,13 +13,17 @@ from qrspi.cli.app import verb
 from qrspi.cli.decision_command import DecisionCommand
 from qrspi.cli.run_words import is_subject
 from qrspi.cli.session import Session
+from qrspi.core.derivation.derive import derive
+from qrspi.core.errors import Misuse
 from qrspi.core.filenames import TAG
 from qrspi.core.model import Verdict
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import STEP, subject
+from qrspi.core.steps import permits
 from qrspi.handlers.changes.change_set import ChangeSet
 from qrspi.handlers.decisions import decide_findings
 from qrspi.handlers.jobs.job import Job
+from qrspi.world.runs.committed_tree import CommittedTree
 
 USAGE = "qrspi decide [RUN] FINDING… apply|skip|loop-back"
 CHOICES = ("apply", "skip", "loop-back")
@@ -101,6 +105,8 @@ def command(
     menu. What `-m` says is on record, and of a finding that is applied the fixer is told it: which
     of two ways was meant, for instance.
     """
+    if not (words or everything or proposed):
+        raise _unanswered(session)
     asked = _one_way(read_words(words), everything, proposed)
     if note and asked.choice == "loop-back":
         text = "-m goes with apply or skip; `qrspi rewind` takes words for an author"
@@ -118,6 +124,19 @@ def command(
     would = "" if made.done else "would be "
     lines = [f"{name}: {would}{choice}" for name, choice in decisions.items()]
     decision.answer(made, lines, decisions=decisions, target=None, resets=[])
+
+
+def _unanswered(session: Session) -> Misuse:
+    """Without any word: the findings that wait, and how the first is decided."""
+    run = session.run(None)
+    following = derive(CommittedTree(run.path), session.run_path(run)).next
+    if following.kind != "pause":
+        problem = permits.nothing_to_decide(following)
+        return run_words.misuse(problem.message, field="FINDING", hint=problem.hint)
+    listed = ", ".join(following.missing)
+    text = f"say what becomes of the findings that wait: {listed}"
+    hint = f"qrspi decide {run.name} {following.missing[0]} apply"
+    return run_words.misuse(text, field="FINDING", expected=listed, hint=hint)
 
 
 def _one_way(asked: Words, everything: str | None, proposed: str | None) -> Words:

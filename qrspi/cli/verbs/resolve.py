@@ -14,16 +14,18 @@ from qrspi.cli.run_words import is_subject
 from qrspi.cli.session import Session
 from qrspi.core.config import problems as config_problems
 from qrspi.core.derivation.derive import derive, survey
-from qrspi.core.errors import Refusal
+from qrspi.core.errors import Misuse, Refusal
 from qrspi.core.hints import Any
 from qrspi.core.model import Next, Problem
 from qrspi.core.pipeline import subject
+from qrspi.core.steps import permits
 from qrspi.handlers.changes.change_set import ChangeSet
 from qrspi.handlers.jobs.job import Job
 from qrspi.handlers.menus import menu
 from qrspi.handlers.menus.menu import More
 from qrspi.render import outcomes, run_page
 from qrspi.render.terminal import one_line
+from qrspi.world.runs.committed_tree import CommittedTree
 
 USAGE = "qrspi resolve [RUN] OPTION"
 
@@ -52,6 +54,8 @@ def command(
 
     An option is named by its word or by its number.
     """
+    if not words:
+        raise _unanswered(session)
     run, about, key = read_words(words)
     decision = DecisionCommand(session, "resolve", run)
     if key.isascii() and key.isdigit():
@@ -72,6 +76,22 @@ def command(
     made = decision.decide(plan, dry_run=dry_run)
     verb = "Chosen" if made.done else "Would choose"
     decision.answer_and_go_on(made, f"{verb}: {one_line(key)}", option=key)
+
+
+def _unanswered(session: Session) -> Misuse:
+    """Without an OPTION: what the open menu offers, and how it is answered."""
+    run = session.run(None)
+    following = derive(CommittedTree(run.path), session.run_path(run)).next
+    if not following.options:
+        text = f"no menu is open: {permits.now(following)}"
+        return run_words.misuse(text, field="OPTION", hint=following.command)
+    keys = [option.key for option in following.options]
+    if following.who == "human" and not keys[0].isdigit():
+        keys = [f"{at} ({key})" for at, key in enumerate(keys, 1)]
+    listed = ", ".join(keys)
+    text = f"say which option of {run.name}: {listed}"
+    hint = f"qrspi resolve {run.name} {following.options[0].key}"
+    return run_words.misuse(text, field="OPTION", expected=listed, hint=hint)
 
 
 def _about(job: Job, word: str | None) -> Job:

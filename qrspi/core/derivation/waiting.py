@@ -14,6 +14,7 @@ _KINDS: dict[NextKind, Kind] = {
     "approve": "approve",
     "pause": "pause",
     "failure": "failure",
+    "fix-files": "failure",
     "cap": "cap",
     "task": "task",
     "checkpoint-task": "task",
@@ -57,15 +58,18 @@ def _waiting(state: RunState) -> Iterator[Item]:
 
 def _asked_for(state: RunState) -> Iterator[Item]:
     asked = state.next
-    if asked.who != "human":
+    if asked.who != "human" and asked.kind != "fix-files":  # which a person can have made again
         return
     kind = _KINDS.get(asked.kind, "menu")
-    item = Item(state.run, kind, asked.step, asked.round, asked.summary, asked.command)
+    command = f"qrspi resolve {state.run} retry" if asked.kind == "fix-files" else asked.command
+    item = Item(state.run, kind, asked.step, asked.round, asked.summary, command)
     if kind != "pause":
         yield item
         return
     for name in asked.missing:
-        text = f"{name}: apply it, skip it, or go back to what it is really about"
+        back = any(option.key == "loop-back" for option in asked.options)
+        others = "skip it, or go back to what it is really about" if back else "or skip it"
+        text = f"{name}: apply it, {others}"
         decide = f"qrspi decide {state.run} {name} apply"
         yield item._replace(summary=text, command=decide, finding=name)
 

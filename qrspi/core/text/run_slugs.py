@@ -15,10 +15,11 @@ EXPECTED = "2 to 4 lower-case words joined by hyphens, such as user-auth"
 
 # Words that say nothing about the subject, and verbs that begin nearly every request.
 _FILLING = frozenset(
-    """a an and are as at be been but by can could do does for from had has have he her his how i
-    if in into is it its just let lets may me might must my need needs of on onto or our out over
-    please she should so some than that the their them then there these they this those to too up
-    us want wants was we were what when where which who why will with would you your""".split()
+    """a also an and are as at be been being but by can could do does for from
+    had has have having he her his how i if in into is it its just let lets may me might must my
+    need needs of on onto or our out over please she should so some than that the their them then
+    there these they this those to too up us via want wants was we were what when where which while
+    who why will with without would you your""".split()
 )
 _STARTING = frozenset(
     """add allow build change create do enable fix give implement improve introduce make new

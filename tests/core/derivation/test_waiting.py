@@ -62,7 +62,7 @@ def test_a_paused_round_gives_one_item_a_finding() -> None:
             "pause",
             "goals",
             1,
-            "scope-claude.R1-F01: apply it, skip it, or go back to what it is really about",
+            "scope-claude.R1-F01: apply it, or skip it",
             f"qrspi decide {RUN} scope-claude.R1-F01 apply",
             "scope-claude.R1-F01",
         ),
@@ -88,3 +88,16 @@ def test_closed_runs_and_runs_that_wait_for_agents_are_not_in_it() -> None:
     closed = derive(tree({"config.md": b"---\n---\n"}))._replace(closed=True)
     sending = derive(tree(opened()))
     assert waiting.items([closed, sending]) == ()
+
+
+@pytest.mark.rule("PPL-03", "LIV-18")
+def test_what_a_person_can_have_made_again_is_listed() -> None:
+    place = "reviews/goals/round-01/quality-claude.finding-F01.md"
+    bad = runs.finding().replace(b"severity: medium", b"severity: huge")
+    now = derive(tree(with_engine_files(opened() | SCORED | {place: bad}), in_git=True))
+    (item,) = waiting.items([now])
+    assert (now.next.who, item.kind, item.command) == (
+        "agent",
+        "failure",
+        f"qrspi resolve {RUN} retry",
+    )

@@ -20,6 +20,7 @@ pytestmark = pytest.mark.rule("RUN-10")
         ("Add a login page with magic links for customers", "login-page-magic-links"),
         ("we should fix it", "we-should-fix-it"),
         ("add auth", "add-auth"),
+        ("Stop the same book from being added twice", "stop-same-book-added"),
         ("  Two-factor\tlogin\n", "two-factor-login"),
         ("Let people reset their password by e-mail", "people-reset-password-email"),
         ("don't lose the user's draft", "dont-lose-users-draft"),
