@@ -133,8 +133,8 @@ def everything(facts: Facts, found: Batch) -> tuple[TaskState, ...]:
 
 
 def _is_asked(facts: Facts, taken: baseline.Baseline) -> bool:
-    """A command that could not be started and was corrected since needs no decision."""
-    if taken.state == "not-run" and taken.command != facts.config.said_of_tests:
+    """What another command than the present one showed needs no decision."""
+    if taken.command != facts.config.said_of_tests:
         return False
     return taken.state != "passed" and taken.choice == "pending"
 

@@ -17,7 +17,8 @@ from qrspi.core.derivation.derive import derive, survey
 from qrspi.core.filenames import RoundPaths
 from qrspi.core.model import Ask, Next
 from qrspi.core.pipeline import subject, subject_of
-from qrspi.core.records import task_records
+from qrspi.core.records import baseline, task_records
+from qrspi.core.records.baseline import Baseline
 from qrspi.core.records.task_records import Reopened
 from qrspi.core.rounds import loop, verified_file
 from qrspi.core.steps.facts import Facts
@@ -408,6 +409,12 @@ def test_a_failing_baseline_is_a_menu_before_anything_else() -> None:
     assert shown(answer)[:3] == ("decide", "human", "baseline")
     assert [option.key for option in answer.options] == ["auto-fix", "proceed", "stop"]
     assert after(failing_baseline("proceed")).kind == "start-tasks"
+
+
+@pytest.mark.rule("IMP-05", "LIV-06")
+def test_of_a_baseline_nobody_is_asked_when_the_tests_are_another_command() -> None:
+    taken = Baseline(BASE, "sh other.sh", 1, "pending", "2026-05-17T09:30:00Z", ("one",))
+    assert after({baseline.FILE: baseline.render(taken)}).kind == "start-tasks"
 
 
 @pytest.mark.rule("IMP-10", "OUT-07", "RUN-06")
