@@ -175,8 +175,9 @@ class ProgressTeller(Listener):
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         self._end()
         if kind is KeyboardInterrupt and self._sent:
+            kept = ", which is kept" if self._ended else ""
             self.note(
-                f"{self._ended} of {self._sent} agents had answered, which is kept: the same "
+                f"{self._ended} of {counted(self._sent, 'agent')} had answered{kept}: the same "
                 f"command goes on from there{self._under_way}"
             )
 

@@ -292,7 +292,7 @@ def evidence_lines(answers: tuple[CameBy, ...]) -> list[str]:
     if 0 < len(names) < len(answers):
         more = f" and {len(names) - 3} more" if len(names) > 3 else ""
         which = f" ({', '.join(map(one_line, names[:3]))}{more})"
-    return ["", f"Of {counted(len(answers), 'answer')}: {said}{which}."]
+    return ["", f"Of {counted(len(answers), 'file')} of agents: {said}{which}."]
 
 
 def _row(shown: Shown, unscored: frozenset[str]) -> tuple[str, ...]:

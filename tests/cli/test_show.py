@@ -65,7 +65,7 @@ def test_a_table_of_the_newest_round(run: Path, qrspi: Call) -> None:
         "  See feedback/goals-round-01.md for the name.\n"
         "  it names a feedback file, so it counts as intent instead of correctness, and a person "
         "decides\n\n"
-        "Of 6 answers: 6 found in the folder.\n",
+        "Of 6 files of agents: 6 found in the folder.\n",
         "",
     )
 
@@ -138,7 +138,7 @@ def test_findings_have_a_past(run: Path, qrspi: Call) -> None:
         "No longer found:",
         "  quality-claude.R1-F03  last seen in round 1",
         "",
-        "Of 5 answers: 5 found in the folder.",
+        "Of 5 files of agents: 5 found in the folder.",
     ]
     assert course(qrspi("show", "goals", "--round", "1", "--json")) == [
         (1, "R1-F01", "keep", "new"),
@@ -256,13 +256,13 @@ def test_an_open_round_never_reads_as_clean(project: Path, qrspi: Call) -> None:
         "",
         "Still to answer: scope-claude.",
         "",
-        "Of 1 answer: 1 found in the folder.",
+        "Of 1 file of agents: 1 found in the folder.",
     ]
     (run / place / "scope-claude.clean.md").write_bytes(runs.clean("scope-claude"))
     assert qrspi("show", "goals").out.splitlines()[2:] == [
         "Round 1 has no findings.",
         "",
-        "Of 2 answers: 2 found in the folder.",
+        "Of 2 files of agents: 2 found in the folder.",
     ]
 
 

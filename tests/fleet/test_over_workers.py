@@ -93,7 +93,7 @@ def test_what_has_started_goes_on_after_an_interrupt_and_is_found_by_the_next_co
     status, said = engine.ended()
     assert status == 130
     assert said.splitlines()[-3] == (
-        "0 of 2 agents had answered, which is kept: the same command goes on from there. 1 goes on "
+        "0 of 2 agents had answered: the same command goes on from there. 1 goes on "
         "at workers, and the rest was taken back"
     )
     fleet.go()

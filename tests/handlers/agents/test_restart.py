@@ -109,7 +109,7 @@ def test_an_interrupt_leaves_what_can_be_taken_up(shop: Shop) -> None:
     _, told = process.communicate(timeout=60)
     assert (process.returncode, told.splitlines()[-1]) == (130, "interrupted")
     assert told.splitlines()[-3] == (
-        "0 of 2 agents had answered, which is kept: the same command goes on from there. "
+        "0 of 2 agents had answered: the same command goes on from there. "
         "2 calls were under way, at a cost that nobody knows; "
         f"`qrspi spend {shop.run.name}` counts them"
     )
