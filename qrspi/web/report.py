@@ -12,7 +12,8 @@ from qrspi.cli.in_process import Commands
 from qrspi.core.model import Problem, counted
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import subject
-from qrspi.core.records import approvals, audit_trail
+from qrspi.core.records import approvals, task_records
+from qrspi.core.records.approvals import Record
 from qrspi.render.terminal import one_line
 from qrspi.web.parts import finding_cards, review_rounds, track, words
 from qrspi.web.parts.finding_cards import Card
@@ -21,6 +22,9 @@ from qrspi.web.parts.track import Stop
 from qrspi.world.runs.committed_tree import CommittedTree
 
 _BOXES = {"pending": " ", "in_progress": "~", "completed": "x"}
+
+
+_WORKED_ON = "implement"  # the step that has the tasks
 
 
 class Reviewed(NamedTuple):
@@ -32,16 +36,40 @@ class StepReport(NamedTuple):
     state: dict[str, Any]
     rounds: tuple[Reviewed, ...]
     plot: Plot | None
+    tasks: tuple[TaskReport, ...] = ()
+
+    @property
+    def is_told(self) -> bool:
+        return bool(self.rounds or self.tasks)
 
     @property
     def figures(self) -> tuple[RoundFigures, ...]:
         return tuple(one.figures for one in self.rounds)
 
 
+class TaskReport(NamedTuple):
+    state: dict[str, Any]  # as `task list` has it
+    said: str  # by its implementer: concerns, or what blocks it
+    reviews: StepReport
+
+    @property
+    def standing(self) -> str:
+        """Where it stands, and what its implementer says, which may be another matter."""
+        state, report, reason = (self.state[name] for name in ("state", "report", "reason"))
+        listed = (state, f"reported {report}" if report else "", reason or "")
+        return ", ".join(filter(None, listed))
+
+
+class Decision(NamedTuple):
+    time: str
+    who: str
+    what: str
+
+
 class Report(NamedTuple):
     run: dict[str, Any]
     steps: tuple[StepReport, ...]
-    decisions: list[dict[str, Any]]  # of people and of the engine, as git has them
+    decisions: tuple[Decision, ...]  # of people, and what a quick run approved by itself
     spend: dict[str, Any]
     proof: dict[str, Any]
 
@@ -53,7 +81,12 @@ class Report(NamedTuple):
     def spent(self) -> str:
         total = self.spend["total"]
         tokens = total["input_tokens"] + total["output_tokens"]
-        return f"{counted(total['calls'], 'call')}, {tokens} tokens, {total['usd']:.4f} USD."
+        calls, unpriced = counted(total["calls"], "call"), total["unpriced"]
+        measured = f"{calls}, {counted(tokens, 'token')}" if tokens or not unpriced else calls
+        if not unpriced:
+            return f"{measured}, {total['usd']:.4f} USD."
+        known = f", {total['usd']:.4f} USD" if total["usd"] else ""
+        return f"{measured}{known}. Nobody said what {counted(unpriced, 'call')} cost."
 
     @property
     def proven(self) -> str:
@@ -82,25 +115,40 @@ def gather(commands: Commands, name: str, path: str) -> Report:
     return Report(
         run,
         tuple(_step(commands, tree, name, one) for one in run["steps"]),
-        _decisions(tree),
+        tuple(_decisions(tree)),
         commands.ask("spend", name),
         commands.run("verify", name).document,
     )
 
 
-def _decisions(tree: CommittedTree) -> list[dict[str, Any]]:
+def _decisions(tree: CommittedTree) -> Iterator[Decision]:
     """Not from the trail, which a clone does not have."""
     found = approvals.read(tree.read(approvals.FILE, approvals.LIMIT))
-    if isinstance(found, Problem):
-        return []
-    return [audit_trail.render(audit_trail.of_decision(record)) for record in found]
+    for record in () if isinstance(found, Problem) else found:
+        yield Decision(record.when, record.person, _in_words(record))
+
+
+def _in_words(record: Record) -> str:
+    alone = "by itself" if record.surface == approvals.CASCADE else ""
+    about = " ".join(filter(None, (record.event, record.step, alone)))
+    chosen = " ".join(filter(None, (record.finding, record.option)))
+    return ": ".join(filter(None, (about, chosen, record.reason or record.note)))
 
 
 def _step(commands: Commands, tree: CommittedTree, run: str, state: dict[str, Any]) -> StepReport:
     about = subject(state["step"])
     figures = review_rounds.of_step(tree, about) if about else ()
     rounds = tuple(Reviewed(one, _findings(commands, run, state, one)) for one in figures)
-    return StepReport(state, rounds, review_rounds.plot(figures))
+    tasks = _tasks(commands, tree, run) if state["step"] == _WORKED_ON else ()
+    return StepReport(state, rounds, review_rounds.plot(figures), tuple(tasks))
+
+
+def _tasks(commands: Commands, tree: CommittedTree, run: str) -> Iterator[TaskReport]:
+    found = commands.run("task", "list", run)
+    for state in () if found.status else found.document["tasks"]:
+        report = task_records.report(tree, state["task"])
+        said = report.text if isinstance(report, task_records.Report) else ""
+        yield TaskReport(state, said, _step(commands, tree, run, {"step": state["task"]}))
 
 
 def _findings(
@@ -133,9 +181,27 @@ def _lines(report: Report) -> Iterator[str]:
 
 
 def _step_lines(step: StepReport) -> Iterator[str]:
-    if not step.rounds:
+    if not step.is_told:
         return
-    yield from ("", f"## {step.state['step']}", "")
+    yield from ("", f"## {step.state['step']}")
+    for task in step.tasks:
+        yield from _task_lines(task)
+    if step.rounds:
+        yield from _round_lines(step)
+
+
+def _task_lines(task: TaskReport) -> Iterator[str]:
+    state = task.state
+    yield from ("", f"### {_plain(state['task'])}: {_plain(state['title'])}", "")
+    yield f"{_plain(task.standing)}."
+    if task.said:
+        yield from ("", *_quoted(task.said))
+    if task.reviews.rounds:
+        yield from _round_lines(task.reviews)
+
+
+def _round_lines(step: StepReport) -> Iterator[str]:
+    yield ""
     yield "| round | stage | kept | dropped | looked at |"
     yield "|---|---|---|---|---|"
     for one in step.rounds:
@@ -144,7 +210,11 @@ def _step_lines(step: StepReport) -> Iterator[str]:
     for one in step.rounds:
         for card in one.findings:
             yield from ("", f"**{card.name}** {_verdict(card.finding)}", "")
-            yield f"> {_plain(card.finding['message'])}"
+            yield from _quoted(card.finding["message"])
+
+
+def _quoted(text: str) -> Iterator[str]:
+    return (f"> {_plain(line)}".rstrip() for line in text.strip().split("\n"))
 
 
 def _verdict(finding: dict[str, Any]) -> str:
@@ -153,10 +223,9 @@ def _verdict(finding: dict[str, Any]) -> str:
     return f"({kind}): {said}{_plain(finding['because'])}"
 
 
-def _decision(line: dict[str, Any]) -> str:
-    time, who, event = (_plain(line.get(name, "")) for name in ("time", "who", "event"))
-    about = f" {_plain(line['step'])}" if line["step"] else ""
-    return f"- {time} {who}: {event}{about}"
+def _decision(one: Decision) -> str:
+    time, who, what = map(_plain, one)
+    return f"- {time} {who}: {what}"
 
 
 def _plain(text: str) -> str:
