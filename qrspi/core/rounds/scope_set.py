@@ -36,6 +36,9 @@ class _Fallback(NamedTuple):
     reason: str  # why a finding is about the whole artifact
 
 
+_WHOLE = ", so it counts for the whole artifact"
+
+
 class _Place(NamedTuple):
     root: str
     run: str
@@ -95,7 +98,7 @@ def tag_each(
 def _tagged(finding: Finding, tag: str | _Fallback) -> Tagged:
     if isinstance(tag, str):
         return Tagged(finding, tag)
-    why = f"{finding.name}: {tag.reason}, so it counts for the whole artifact"
+    why = f"{finding.name}: {tag.reason}{_WHOLE}"
     return Tagged(finding, FULL, why)
 
 
@@ -236,12 +239,19 @@ def is_stale(scope_set: ScopeSet, kept: int) -> bool:
     return scope_set.total is not None and scope_set.total != kept
 
 
+_USUAL = "reviewer omitted line-range citation OR artifact has no H2 headings"
+_AS_USUAL = r": (?:it cites .* without a line range|it does not cite .*|.* has no H2 heading)$"
+
+
 def fallback_line(number: int, scope_set: ScopeSet) -> str | None:
     if FULL not in scope_set.tags:
         return None
     count = len(scope_set.warnings) or 1
+    reasons = [one.removesuffix(_WHOLE) for one in scope_set.warnings]
+    why = _USUAL
+    if not all(re.search(_AS_USUAL, reason) for reason in reasons):
+        why = "; ".join(reasons)
     return (
-        f"Round {number:02d}: tagger fell back to <full> for {count} finding(s) — reviewer omitted"
-        " line-range citation OR artifact has no H2 headings."
+        f"Round {number:02d}: tagger fell back to <full> for {count} finding(s) — {why}."
         f" See {round_name(number)}-scope-set.txt warnings."
     )

@@ -293,6 +293,16 @@ def test_people_are_told_of_the_fallback() -> None:
     )
 
 
+@pytest.mark.rule("SCP-05", "LIV-01")
+def test_another_reason_of_the_fallback_is_said() -> None:
+    found = derived([finding(1, cites=["design.md:L1"]), finding(2, cites=["design.md"])])
+    assert scope_set.fallback_line(1, found) == (
+        "Round 01: tagger fell back to <full> for 2 finding(s) — quality-claude.R1-F01: line 1 is "
+        "before the first H2 heading of design.md; quality-claude.R1-F02: it cites design.md "
+        "without a line range. See round-01-scope-set.txt warnings."
+    )
+
+
 @pytest.mark.rule("SCP-01")
 def test_a_derived_set_is_read_back_as_it_was() -> None:
     rows = [["design.md:9"], ["design.md"], ["design.md:18"], ["a: b\n## Forged"]]
