@@ -489,8 +489,8 @@ def test_the_log_for_people(tmp_path: Path) -> None:
         f"{now} {runs.RUN}: done: write the prompts of goals round 1\n"
         f"{now} {runs.RUN}: waits for agents: Apply 1 finding to goals.md and say what was done "
         f"in reviews/goals/round-01-dispositions.md. `qrspi --root /shop next {runs.RUN} "
-        f"--dispatch` sends the agent once config.md has a command or provider, or your "
-        f"settings have workers; `qrspi --root /shop prompt {runs.RUN} fixer` prints what to tell "
+        f"--dispatch` sends the agent once your settings say how; "
+        f"`qrspi --root /shop prompt {runs.RUN} fixer` prints what to tell "
         f"it.\n"
         f"{now} stopped\n"
     )

@@ -191,8 +191,7 @@ def _ways(facts: Facts, asks: tuple[Ask, ...]) -> str:
     """By the engine, or by a host that gives them their prompts."""
     agents, first = ("the agent", "it") if len(asks) == 1 else ("them all", "the first")
     reached = facts.config.commands or facts.config.providers
-    need = "config.md has a command or provider, or your settings have workers"
-    once = "" if reached else f" once {need}"
+    once = "" if reached else " once your settings say how"
     return (
         f"`qrspi next {facts.run} --dispatch` sends {agents}{once}; `qrspi prompt {facts.run} "
         f"{asks[0].name}` prints what to tell {first}."
@@ -278,12 +277,18 @@ def _fix(facts: Facts, loop: Loop) -> Next:
         facts,
         loop,
         "fix",
-        f"Apply {counted(len(loop.to_apply), 'finding')} to {loop.subject.artifact} and say what "
-        f"was done in {loop.paths.dispositions}. {_ways(facts, asks)}",
+        f"Apply {counted(len(loop.to_apply), 'finding')} to {_texts(loop)} and say what was done "
+        f"in {loop.paths.dispositions}. {_ways(facts, asks)}",
         inputs=to_fix(loop),
         missing=(loop.paths.dispositions,),
         asks=asks,
     )
+
+
+def _texts(loop: Loop) -> str:
+    cited = (entry for item in loop.to_apply for entry in item.finding.referenced_files)
+    tasks = loop.subject.key == "plan" and any("tasks/" in entry for entry in cited)
+    return f"{loop.subject.artifact}{' and its tasks' if tasks else ''}"
 
 
 def _after(facts: Facts, loop: Loop, gate: Gate) -> Next:

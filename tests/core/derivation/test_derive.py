@@ -508,7 +508,7 @@ def test_nothing_has_failed_while_agents_are_awaited() -> None:
         ],
     )
     assert verify.summary.endswith(
-        f"`qrspi next {runs.RUN} --dispatch` sends the agent once config.md has a command or "
-        f"provider, or your settings have workers; `qrspi prompt {runs.RUN} "
+        f"`qrspi next {runs.RUN} --dispatch` sends the agent once your settings say "
+        f"how; `qrspi prompt {runs.RUN} "
         "verify-scope-claude.finding-F01` prints what to tell it."
     )

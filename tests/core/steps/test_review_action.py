@@ -35,7 +35,7 @@ from tests.core.steps.test_isolation import LEAK
 from tests.runs import ASKING, RUN, approved, artifact, config, tree
 
 READ = round_files.round_of({KEPT.finding: 90})
-ONCE = "once config.md has a command or provider, or your settings have workers"
+ONCE = "once your settings say how"
 DISPOSITIONS = "reviews/goals/round-01-dispositions.md"
 
 
