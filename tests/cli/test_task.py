@@ -357,3 +357,14 @@ def test_tests_are_reported_apart_from_the_code(
     shop.take("task-01", "a.py", "a = 1\n")
     said = "task-01: the tests before its code failed then, as they should"
     assert said in qrspi("task", "list").out.splitlines()
+
+
+@pytest.mark.rule("IMP-11", "OUT-02", "OUT-10")
+def test_the_agent_of_a_blocked_task_is_sent_again(shop: Workshop, qrspi: Call) -> None:
+    qrspi("next")
+    assert qrspi("task", "report", "01", "--status", "BLOCKED", "-m", "No key.").code == 0
+    would = checked(qrspi("task", "retry", "01", "--dry-run", "--json").json, "task-retry")
+    done = checked(qrspi("task", "retry", "01", "-m", "Here.", "--json").json, "task-retry")
+    assert [one["change"] for one in done["changes"]] == ["append", "write"]
+    assert (would["status"], done["status"]) == ("sent-again", "sent-again")
+    assert "task-01" in done["next"]["waits_for"]
