@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from tests import deliveries, quick, runs
+from tests import deliveries, quick, runs, scenes
 from tests.cli.conftest import Call
 from tests.cli.terminal import Terminal
 from tests.handlers.workshop import Workshop
@@ -273,3 +273,30 @@ def test_a_batch_whose_tasks_have_ended_is_approved_like_any_step(
     said = "Approved implementation.md. Every task has come to its end (1 clean)."
     assert (done.code, done.out.splitlines()[0]) == (0, said)
     assert "option" not in shop.records()[-1]
+
+
+@pytest.mark.rule("LIV-04", "LIV-02")
+def test_the_author_of_a_text_that_was_reset_is_told_why(project: Path, qrspi: Call) -> None:
+    """It is not the step that was rewound: its reasons lie with that step."""
+    files = runs.approved("goals", "questions", "research", "design")
+    run = runs.on_disk(project, {"config.md": runs.config("full"), **files})
+    scenes.git(project, "init", "-q", "-b", "feature")
+    scenes.git(project, "add", ".")
+    scenes.git(project, "commit", "-qm", "Begin")
+    qrspi("rewind", "--to", "goals", "-m", "It names no list.", "--yes")
+    for step in ("goals", "questions", "research"):
+        assert qrspi("approve", RUN, step, "--unreviewed").code == 0
+    asked = qrspi("next", "--json").json["next"]
+    assert (asked["kind"], asked["step"]) == ("author", "design")
+    assert asked["summary"].endswith(
+        f" `qrspi approve {RUN} design --unreviewed` approves design.md as it is."
+    )
+    told = qrspi("prompt", RUN, "author").out.splitlines()
+    at = told.index("feedback_paths:")
+    assert told[at : at + 4] == [
+        "feedback_paths:",
+        f"{run}/feedback/goals-round-01.md",
+        "existing_paths:",
+        f"{run}/design.md",
+    ]
+    assert qrspi("approve", RUN, "design", "--unreviewed").code == 0

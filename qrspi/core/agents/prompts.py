@@ -75,6 +75,7 @@ class Author(NamedTuple):
     artifact_path: str
     upstream_paths: tuple[str, ...] = ()
     feedback_paths: tuple[str, ...] = ()
+    existing_paths: tuple[str, ...] = ()  # the text that was sent back, to be changed
     pipeline: str = ""
     phase: int = 1
     question: Question | None = None  # for one question of research
@@ -250,7 +251,7 @@ def _author(given: Author) -> list[str]:
         *prompt_lines.optional("question_budget", given.question_budget),
         prompt_lines.line("visual_fidelity_required", str(given.visual_fidelity_required).lower()),
         prompt_lines.model(given.actual_model),
-        *_fields(given, "feedback_paths upstream_paths"),
+        *_fields(given, "feedback_paths existing_paths upstream_paths"),
     ]
 
 
@@ -344,7 +345,8 @@ _PATHS = frozenset(
     sidecar_path run_dir verified_path dispositions_path""".split()
 )
 _LISTS = frozenset(
-    "upstream_paths companion_paths feedback_paths finding_file_paths worktree_paths".split()
+    """upstream_paths companion_paths feedback_paths existing_paths finding_file_paths
+    worktree_paths""".split()
 )
 
 Given = TypeVar("Given", bound=NamedTuple)

@@ -181,13 +181,14 @@ def asked(facts: Facts, why: tuple[str, ...]) -> Next:
         why += found.inquiry.not_dispatched
     inputs = [*upstream(facts.step, facts.route, facts.names), *_as_it_is(facts)]
     if "feedback" in facts.names:
-        inputs += filter(None, (newest_feedback(facts.tree, facts.step), *_comments(facts)))
+        said = (_why_reset(facts), newest_feedback(facts.tree, facts.step))
+        inputs += filter(None, (*dict.fromkeys(said), *_comments(facts)))
     return Next(
         action="author",
         who="human" if facts.step == "goals" else "agent",
         summary=f"{_to_write(facts)}, then run `qrspi next {facts.run}`. "
         f"`qrspi prompt {facts.run} author` prints what to tell an agent"
-        f"{f'; {_KEPT}' if facts.step == 'research' else ''}.",
+        f"{f'; {_KEPT}' if facts.step == 'research' else ''}.{_as_it_was(facts)}",
         because=why,
         step=facts.step,
         missing=(STEP[facts.step].artifact,),
@@ -196,6 +197,27 @@ def asked(facts: Facts, why: tuple[str, ...]) -> Next:
         command=f"qrspi next {facts.run}",
         kind="author",
     )
+
+
+def _reset(facts: Facts) -> Record | None:
+    """The rewind to an earlier step, if it is the newest decision about this one."""
+    about = approvals.newest_first(facts.records, approvals.naming(facts.step))
+    entry = next((one for one in about if one.mark(facts.step)), None)
+    return entry if entry and entry.event == "rewind" and entry.step != facts.step else None
+
+
+def _why_reset(facts: Facts) -> str:
+    """Whoever looks for facts is not told, as the words are about what they are wanted for."""
+    entry = _reset(facts)
+    return entry.feedback if entry and facts.step != "research" else ""
+
+
+def _as_it_was(facts: Facts) -> str:
+    """Where only an earlier step was found wanting, the text may stand."""
+    if _reset(facts) is None or not is_returned(facts) or facts.step == "research":
+        return ""
+    command = f"qrspi approve {facts.run} {facts.step} --unreviewed"
+    return f" `{command}` approves {STEP[facts.step].artifact} as it is."
 
 
 def _as_it_is(facts: Facts) -> tuple[str, ...]:

@@ -192,6 +192,7 @@ def _author(job: Job, asked: str, agent: Agent) -> Author:
         artifact_path=material.absolute(job, question.file if question else STEP[step].artifact),
         upstream_paths=material.upstream_paths(job),
         feedback_paths=tuple(material.absolute(job, path) for path in said),
+        existing_paths=() if question else _sent_back(job, said),
         pipeline=config.pipeline or "",
         phase=job.facts.phase,
         question=question,
@@ -203,6 +204,11 @@ def _author(job: Job, asked: str, agent: Agent) -> Author:
         prints=agent.prints,
         travels=agent.travels,
     )
+
+
+def _sent_back(job: Job, said: tuple[str, ...]) -> tuple[str, ...]:
+    there = (path for path in material.text_paths(job) if path in job.next.inputs)
+    return tuple(material.absolute(job, path) for path in there) if said else ()
 
 
 def _implementer(job: Job, key: str, agent: Agent) -> Implementer:
