@@ -51,6 +51,10 @@ class Source(NamedTuple):
         return self.folder != self.run.path
 
     @property
+    def to_copy(self) -> bool:
+        return self.copied and self.read_at == self.folder
+
+    @property
     def read_at(self) -> str:
         return self.run.path if os.path.lexists(self.run.path) else self.folder
 
@@ -96,7 +100,7 @@ def plan(source: Source, answers: Mapping[str, str]) -> ImportPlan:
     tree = _NamedTree(source)
     origin = source.folder if source.copied else f"docs/qrspi/{source.name}"
     person = git_person.at(source.root.project)
-    given = Given(clock.now_utc(), person, origin, source.copied, answers)
+    given = Given(clock.now_utc(), person, origin, source.to_copy, answers)
     found = import_plan.make(tree, given, _hashes(tree))
     if isinstance(found, Problem):
         raise Refusal(_to_mend(source, found))
@@ -147,7 +151,7 @@ class Imported(NamedTuple):
 
 
 def carry_out_plan(source: Source, planned: ImportPlan, lock_timeout: float) -> Imported:
-    if source.copied and source.read_at == source.folder:
+    if source.to_copy:
         _copy(source, planned)
         files = tuple(planned.files)
     else:

@@ -69,7 +69,11 @@ def long(handler: BaseHTTPRequestHandler) -> None:
 
 
 BOMB = gzip.compress(b" " * 50_000_000)
+PARTLY = SECRET.replace("a", r"\u0061").encode()
+ESCAPED = b"".join(b"\\u%04X" % ord(one) for one in SECRET)
+REVIEW = f"<<<FINDING-BOUNDARY>>>\n{runs.finding(message='Wrong: KEY.').decode()}"
 REPEATED = completion(f"---\nfinding_id: R1-F01\n---\n{SECRET}\n")
+SPELT = completion(REVIEW).replace(b"KEY", ESCAPED)
 
 
 @attack(
@@ -99,6 +103,10 @@ def test_too_much(arena: Arena, way: Behaviour, monkeypatch: pytest.MonkeyPatch)
         "in a reason": answer(b"{}", 400, X_Echo=SECRET),
         "in a review": answer(REPEATED),
         "in a kind": answer(b"{}", 200, f"text/{SECRET}"),
+        "in a review, spelt out": answer(SPELT),
+        "in a review, spelt out in part": answer(completion(REVIEW).replace(b"KEY", PARTLY)),
+        "in a reason to end, spelt out": answer(SPELT.replace(b'"stop"', b'"%s"' % ESCAPED)),
+        "in a model, spelt out": answer(completion(model=".").replace(b'"."', b'"%s"' % ESCAPED)),
     },
 )
 def test_the_key_comes_back(arena: Arena, way: Behaviour) -> None:

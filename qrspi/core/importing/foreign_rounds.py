@@ -18,14 +18,16 @@ from qrspi.core.findings import guard
 from qrspi.core.model import Code, Problem
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import STEPS, Subject, subject, subject_of
-from qrspi.core.records import import_record
+from qrspi.core.records import approvals, import_record
 from qrspi.core.rounds import manifest as manifests
 from qrspi.core.rounds.manifest import Manifest
 from qrspi.core.tree import Tree, entries
 from qrspi.core.yaml import frontmatter
 
 MOST_FILES = 100_000
-_LEFT_OUT = frozenset((".git", ".qrspi"))
+_ENGINES = ".qrspi"
+# What somebody decided elsewhere was decided by nobody here.
+_DECIDED = (approvals.FILE, approvals.CASCADES)
 _OWN = frozenset(("config.md", import_record.FILE, import_record.LISTING))
 _EXAMPLES = 5
 
@@ -43,19 +45,19 @@ class Found(NamedTuple):
 
 
 def look(tree: Tree, *, copied: bool = False) -> Found | Problem:
-    """A copy does not include the repository and the engine's own folder."""
+    """A copy does not include repositories, the engine's own folder and the record of decisions."""
     files: list[str] = []
     left_out: list[str] = []
     for path, kind in _walk(tree, ""):
         if len(files) > MOST_FILES:
             text = f"the folder holds more than {MOST_FILES} files: expected one run"
             return Problem("too-large", text, expected=f"at most {MOST_FILES} files")
-        if kind == "file":
-            files.append(path)
-        else:
+        if kind in _KINDS.values():
             left_out.append(f"{path} is {kind}, which is not followed")
-    names = (entry.name for entry in entries(tree, "")) if copied else ()
-    left_out += [f"{name} is left out" for name in names if name in _LEFT_OUT]
+        elif _is_a_part(path) and not (copied and path in _DECIDED):
+            files.append(path)
+        elif copied:
+            left_out.append(f"{path} is left out")
     return Found(tuple(sorted(files)), tuple(left_out), _rounds(tree, files))
 
 
@@ -65,12 +67,19 @@ _KINDS = {"link": "a link", "other": "a pipe, socket or device"}
 def _walk(tree: Tree, folder: str) -> Iterator[tuple[str, str]]:
     for entry in entries(tree, folder):
         path = f"{folder}/{entry.name}" if folder else entry.name
-        if path in _LEFT_OUT or path in _OWN or is_dropping(entry.name):
+        if path in _OWN or is_dropping(entry.name):
             continue
-        if entry.kind == "dir":
+        if entry.kind == "dir" and _is_a_part(path):
             yield from _walk(tree, path)
         else:
             yield path, _KINDS.get(entry.kind, "file")
+
+
+def _is_a_part(path: str) -> bool:
+    """Whoever works in a folder with a .git runs what that names. Some disks, and git, take
+    capitals for the same name."""
+    is_odd = path == _ENGINES or path.startswith("-")  # git would take that for an option
+    return not is_odd and path.rpartition("/")[2].lower() != ".git"
 
 
 def _rounds(tree: Tree, files: list[str]) -> dict[str, tuple[int, ...]]:

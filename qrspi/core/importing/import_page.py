@@ -45,7 +45,12 @@ def _listed(title: str, lines: Iterable[str]) -> str:
 
 
 def _item(text: str) -> str:
-    return f"- {' '.join(text.split())}\n"
+    return f"- {' '.join(map(_shown, text.split()))}\n"
+
+
+def _shown(word: str) -> str:
+    """Names of files are somebody else's words, and import.md may be read at a terminal."""
+    return "".join(char if char.isprintable() else repr(char)[1:-1] for char in word)
 
 
 def _rounds(record: ImportRecord) -> str:

@@ -25,7 +25,7 @@ class Given(NamedTuple):
     when: str
     by: str
     source: str
-    copied: bool = False
+    to_copy: bool = False  # what the folder says of an import is about another project
     answers: Mapping[str, str] = {}
 
 
@@ -63,12 +63,12 @@ class Overlay(TreeOver):
 
 def make(tree: Tree, given: Given, hashes: Mapping[str, str]) -> ImportPlan | Problem:
     """`hashes` has the sha256 of every file that `foreign_rounds.look` lists."""
-    found = foreign_rounds.look(tree, copied=given.copied)
+    found = foreign_rounds.look(tree, copied=given.to_copy)
     if isinstance(found, Problem):
         return found
-    before = import_record.of_run(tree)
+    before = import_record.NOTHING if given.to_copy else import_record.of_run(tree)
     old = tree.read(CONFIG, CONFIG_LIMIT)
-    if before.imported and isinstance(old, bytes) and digest(old) != before.config_before:
+    if before.imported and isinstance(old, bytes) and _is_done(before, old):
         return _again(tree, old, before, found, given, hashes)
     settings = _config(tree, old, before, given)
     if isinstance(settings, Problem):
@@ -101,6 +101,13 @@ def make(tree: Tree, given: Given, hashes: Mapping[str, str]) -> ImportPlan | Pr
         oddities=odd,
         questions=(*settings.questions, *open_questions),
         after=after,
+    )
+
+
+def _is_done(before: ImportRecord, config: bytes) -> bool:
+    """config.md is written last, if it is changed at all."""
+    return (
+        before.config_before in (before.config_after, "") or digest(config) != before.config_before
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from functools import cache
 
 GONE = "[redacted]"
 SHORTEST = 12  # a shorter value may just as well be an ordinary word
@@ -39,7 +40,23 @@ def known(environment: Mapping[str, str], names: Iterable[str] = ()) -> tuple[st
 def without(data: bytes, values: Iterable[str]) -> bytes:
     for value in values:
         data = data.replace(value.encode("utf-8", "surrogateescape"), GONE.encode())
+        if b"\\" in data:
+            data = re.sub(_in_json(value), GONE.encode(), data)
     return data
+
+
+@cache
+def _in_json(value: str) -> bytes:
+    """Any character of a JSON text may be spelt as an escape."""
+    return b"".join(map(_spelt, value))
+
+
+def _spelt(char: str) -> bytes:
+    units = char.encode("utf-16-be", "surrogatepass")
+    escape = "".join(rf"\\u(?i:{units[at : at + 2].hex()})" for at in range(0, len(units), 2))
+    plain = re.escape(char.encode("utf-8", "surrogateescape"))
+    slashed = rb"|\\" + plain if char in '"\\/' else b""
+    return b"(?:" + plain + slashed + b"|" + escape.encode() + b")"
 
 
 def redacted(text: str, values: Iterable[str] = ()) -> str:

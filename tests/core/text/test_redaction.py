@@ -30,6 +30,20 @@ def test_a_known_key_is_taken_out_of_bytes() -> None:
 
 @pytest.mark.rule("SEC-05")
 @pytest.mark.parametrize(
+    "spelt",
+    [
+        r'k\u0065y-"0123/45\\6',
+        r"\u006B\u0065\u0079-\"0123\/45\\6",
+        r"key-\u0022\u0030123\u002f45\u005C6",
+    ],
+)
+def test_a_known_key_is_taken_out_however_json_spells_it(spelt: str) -> None:
+    found = redaction.without(f'{{"a": "\\n {spelt}"}}'.encode(), ['key-"0123/45\\6'])
+    assert found == rb'{"a": "\n [redacted]"}'
+
+
+@pytest.mark.rule("SEC-05")
+@pytest.mark.parametrize(
     ("text", "shown"),
     [
         ("bad key sk-ant-api03-0123456789abcdef", "bad key [redacted]"),
