@@ -124,8 +124,8 @@ def test_from_elsewhere_it_is_copied(project: Path, tmp_path: Path, call: Call) 
     assert not (run / ".qrspi" / "lock").exists()
     left_out = [one for one in done["oddities"] if one["kind"] == "files that are left out"]
     assert left_out[0]["examples"] == [
-        "link is a link, which is not followed",
         ".qrspi is left out",
+        "link is a link, which is not followed",
     ]
     assert contents(source).keys() - {"link"} == before.keys()
     status, again = call("import", str(source), "--as", "2026-04-01-taken-in")
