@@ -153,3 +153,16 @@ def test_a_pull_request_is_named_only_where_it_can_be_sent(
         in (shipped.out)
     )
     assert "gh pr" not in qrspi("status", RUN).out
+
+
+@pytest.mark.rule("LIV-02", "LIV-12")
+def test_a_clone_of_the_runs_own_branch_merges_into_it_without_asking(
+    shop: Workshop, qrspi: Call
+) -> None:
+    shop.git("switch", "-q", "-c", "qrspi/user-auth")
+    implemented(shop)
+    shop.git("update-ref", "refs/remotes/origin/qrspi/user-auth", "HEAD")
+    own = "refs/remotes/origin/qrspi/user-auth"
+    shop.git("symbolic-ref", "refs/remotes/origin/HEAD", own)
+    assert qrspi("resolve", RUN, "continue").out.endswith(".\n")
+    assert shop.git("log", "--merges", "--format=%h", "qrspi/user-auth") != ""

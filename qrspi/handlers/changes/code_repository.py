@@ -159,6 +159,8 @@ def checked_out(found: Workplace, verb: str) -> None:
 def named(job: Job, found: Workplace) -> None:
     """Nothing is merged into the default branch unless a person named it."""
     default = refs.default_branch(found.repo)
+    if found.feature == f"qrspi/{slug_of(job.run)}":
+        return  # a clone takes the branch that was checked out for the default one
     if found.feature != default or job.facts.config.feature_branch == default:
         return
     onto = f"qrspi next {job.run} --onto {quote(default)}"
