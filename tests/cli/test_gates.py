@@ -476,7 +476,8 @@ def test_the_three_ways_out(project: Path, qrspi: Call) -> None:
 @pytest.mark.rule("APV-03")
 def test_what_stops_behind_an_approval_is_a_warning(git_project: Path, qrspi: Call) -> None:
     """The draft of the next step is not in git yet, and nobody commits it."""
-    run = placed(git_project, DRAFT | {"questions.md": TEXT})
+    asking = runs.artifact(body=runs.ASKING)
+    run = placed(git_project, DRAFT | {"questions.md": asking})
     (run / "config.md").write_bytes(runs.config(commit="off"))
     result = qrspi("approve", "--unreviewed")
     assert (result.code, result.err) == (0, "")
