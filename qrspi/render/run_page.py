@@ -168,7 +168,8 @@ def _menu(following: Next) -> list[str]:
     if following.kind == "config":
         return [f"  {option.key}) {one_line(option.label)}" for option in following.options]
     width = max((10, *(len(option.key) for option in following.options)))
-    return [f"  {option.key:<{width}} {one_line(option.label)}" for option in following.options]
+    numbered = enumerate(following.options, 1)
+    return [f"  {at}) {option.key:<{width}} {one_line(option.label)}" for at, option in numbered]
 
 
 def checklist(state: RunState, look: Look = PLAIN) -> list[str]:

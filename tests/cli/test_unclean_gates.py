@@ -105,6 +105,15 @@ def test_at_a_terminal_the_second_question_is_asked(project: Path) -> None:
     assert b"answered by a person" in (run / "reviews/questions/loop.md").read_bytes()
 
 
+@pytest.mark.rule("LIV-29")
+def test_a_menu_has_numbers_and_takes_them(project: Path, qrspi: Call) -> None:
+    run = presented(project)
+    shown = [line.split()[:2] for line in qrspi("status", RUN).out.splitlines()]
+    assert ["1)", "loop"] in shown
+    assert qrspi("resolve", RUN, "1").out.startswith("Chosen: loop\n")
+    assert (run / quick.place("goals", 2)).exists()
+
+
 @pytest.mark.rule("LIV-10")
 def test_a_gate_that_is_not_clean_offers_another_review_first(project: Path, qrspi: Call) -> None:
     run = presented(project)
