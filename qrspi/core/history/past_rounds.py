@@ -31,7 +31,7 @@ class PastRound(NamedTuple):
     skipped: bool  # a person went on without scores
     triaged: tuple[Triaged, ...]
     pause: Pause | None
-    whole: bool  # everybody who was expected has answered
+    whole: bool  # everybody who was sent has answered, and every answer can be read
 
     @property
     def kept(self) -> int:
@@ -101,7 +101,7 @@ def _read(tree: Tree, subject: Subject, number: int, config: Config) -> PastRoun
         skipped=skipped,
         triaged=triaged,
         pause=pauses.of_round(pause, triaged) if isinstance(pause, Pause) else None,
-        whole=not read.silent_tags,
+        whole=manifest is not None and not read.silent_tags and not read.violations,
     )
 
 

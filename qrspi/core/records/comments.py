@@ -20,6 +20,8 @@ from qrspi.core.tree import Fault, Tree
 FILE = "feedback/comments.jsonl"
 LIMIT = 16 * 1024 * 1024
 QUOTED = 4000  # characters of the lines that are remembered
+SAID = 20_000  # characters of what a person says
+KEPT_FREE = 1024 * 1024  # for the words that resolve comments
 MOST = 2000  # comments in one run
 _ALIKE = 0.75
 # Similarity is slow to compute. These limit how far around its old place a line is searched for,

@@ -19,6 +19,9 @@ def make(job: Job, cited: str, message: str, who: str = "") -> ChangeSet:
     lines = _lines(job.workspace, place)
     if not message.strip():
         raise Misuse(Problem("usage", "say it: -m TEXT", field="-m", expected="a text"))
+    if len(message) > comments.SAID:
+        text = f"what you say has {len(message):,} characters, expected at most {comments.SAID:,}"
+        raise Refusal(Problem("too-large", text, field="-m", expected=f"at most {comments.SAID:,}"))
     if len(known) >= comments.MOST:
         text = f"{comments.FILE} has {len(known)} comments, and room for no more"
         raise Refusal(Problem("too-large", text, comments.FILE))
@@ -99,6 +102,9 @@ class _With(TreeOver):
 def _change(job: Job, handler: str, comment: Comment, what: str, line: bytes) -> ChangeSet:
     step, before = comments.step_of(comment.file), job.workspace.read(comments.FILE)
     known = before if isinstance(before, bytes) else b""
+    kept_free = comments.KEPT_FREE if handler == "comment" else 0
+    if len(known) + len(line) > comments.LIMIT - kept_free:
+        raise Refusal(Problem("too-large", f"{comments.FILE} has no room for more", comments.FILE))
     found = comments.open_about(_With(job.workspace, known + line), step)
     path = comments.page_file(step)
     edits = (
