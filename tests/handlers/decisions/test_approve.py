@@ -264,17 +264,18 @@ def test_the_last_phase_has_no_marker(tmp_path: Path, phasing: bytes | None) -> 
     assert gate.job().next.action == "done"
 
 
+ASKED = artifact(body=runs.ASKING)
 REFUSED = [
     (
         "not current",
-        before("goals") | {"questions.md": TEXT, "design.md": TEXT},
+        before("goals") | {"questions.md": ASKED, "design.md": TEXT},
         "design",
         "design is not the current step, the run is at questions: next is to open questions "
         "round 1",
     ),
     (
         "approved already",
-        before("goals") | {"questions.md": TEXT},
+        before("goals") | {"questions.md": ASKED},
         "goals",
         "goals.md is approved already: next is to open questions round 1",
     ),
