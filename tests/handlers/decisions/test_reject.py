@@ -60,7 +60,7 @@ def test_the_author_gets_the_words_and_a_new_text_starts_a_new_loop(tmp_path: Pa
     gate.make(no)
     answer = gate.job().next
     assert (answer.action, answer.step) == ("author", "goals")
-    assert answer.inputs == ("feedback/goals-round-01.md",)
+    assert answer.inputs == ("goals.md", "feedback/goals-round-01.md")
     gate.write("goals.md", CHANGED)
     answer = gate.job().next
     assert (answer.action, answer.round) == ("prepare-round", 2)
