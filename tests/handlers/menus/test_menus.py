@@ -17,7 +17,7 @@ from qrspi.handlers.menus import menu
 from qrspi.handlers.menus.menu import More
 from tests.handlers.gates import DRAFT, NOW, TEXT, WHO, Build, Files, Gate, left
 from tests.handlers.refusals import refusal
-from tests.runs import approved, artifact, clean, config, finding, manifest, score
+from tests.runs import ASKING, approved, artifact, clean, config, finding, manifest, score
 
 pytestmark = pytest.mark.usefixtures("fixed_time")
 
@@ -445,7 +445,8 @@ def test_a_choice_made_at_once_still_leaves_the_summary(tmp_path: Path) -> None:
 
 @pytest.mark.rule("CAP-04", "BWL-01")
 def test_going_back_from_a_cap(tmp_path: Path) -> None:
-    files = {"config.md": config(), **approved("goals"), "questions.md": TEXT}
+    asked = artifact(body=ASKING)
+    files = {"config.md": config(), **approved("goals"), "questions.md": asked}
     capped = rounds(10, step="questions")
     lone = {path: data for path, data in capped.items() if "scope-claude" not in path}
     for number in range(1, 11):
