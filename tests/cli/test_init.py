@@ -92,7 +92,7 @@ def test_what_somebody_wants_is_kept_and_handed_to_the_author_and_the_reviewers(
     run = project / "docs/qrspi" / name
     assert (run / "request.md").read_text() == f"{wish}\n"
     author = qrspi("next", name, "--json").json["next"]
-    assert (author["action"], author["inputs"]) == ("author", ["request.md"])
+    assert (author["action"], author["inputs"]) == ("author", ["request.md", "goals.md"])
     (run / "goals.md").write_bytes(runs.artifact(body="# Goals\n\n## G1 Delete\n\nBy number.\n"))
     qrspi("next", name)
     for tag in ("quality-claude", "scope-claude"):

@@ -210,9 +210,12 @@ def test_the_last_open_run_is_looked_at_closely(
 
 
 def test_explained(designing: Path, qrspi: Call) -> None:
-    assert qrspi("status", "--explain").out.splitlines()[16:20] == [
+    assert qrspi("status", "--explain").out.splitlines()[16:] == [
         "  because 1 finding without a score so far",
         "  reads reviews/design/round-01/quality-claude.finding-F01.md",
+        "  reads design.md",
+        "  reads goals.md",
+        "  reads research/summary.md",
         "  needs quality-claude.finding-F01",
     ]
 

@@ -151,7 +151,8 @@ def test_a_megabyte_is_taken_in(host: Host, project: Path) -> None:
     files = {"config.md": runs.config(), **runs.approved("goals"), **runs.on_record("goals")}
     run = runs.on_disk(project, files, "2026-05-18-long-text")
     scenes.commit_all(project)
-    long = "---\nstatus: draft\n---\n# Questions\n\n" + "A line of a long text.\n" * 50_000
+    asked = "---\nstatus: draft\n---\n# Questions\n\n1. [web] Why?\n"
+    long = asked + "A line of a long text.\n" * 50_000
     host.document("submit_artifact", run=run.name, step="questions", text=long)
     assert (run / "questions.md").read_text() == long
     said = host.refusal("status", run="x" * 1_000_000)
