@@ -257,7 +257,7 @@ def test_words_come_from_an_option_a_file_or_a_pipe(
 def test_the_pause_is_one_message(project: Path, qrspi: Call) -> None:
     more = {
         "reviews/design/round-01/quality-claude.finding-F01.md": finding(
-            step="design", cites="design.md:L7", message="Typo.\n\x1b[2J"
+            step="design", cites="design.md:L7, goals.md:L7", message="Typo.\n\x1b[2J"
         ),
         "reviews/design/round-01-verifier-disabled.md": b"---\nreason: x\n---\n",
     }
@@ -267,17 +267,17 @@ def test_the_pause_is_one_message(project: Path, qrspi: Call) -> None:
     shown = qrspi("next").out.partition("Next: ")[2]
     decide = f"qrspi decide {RUN}"
     second = f"{decide} scope-claude.R1-F02"
-    instead = f"or with skip in place of apply, or `{decide} FINDING loop-back --to STEP`"
+    first = f"the first: `{decide} quality-claude.R1-F01 apply`"
     assert (
         shown
         == f"""\
-3 findings of design round 1 for you to decide: `{decide} FINDING apply`, {instead}.
+3 findings of design round 1 for you to decide: {first}, or with skip in place of apply.
 
 Round 1 of design waits for you.
 To be applied without asking: 0
 
 Proposed, without a score that would keep them:
-quality-claude.R1-F01 · medium · correctness · cites design.md:L7
+quality-claude.R1-F01 · medium · correctness · cites design.md:L7, goals.md:L7
     Typo.
     \\x1b[2J
 Apply all proposed findings? (y/n): `{decide} --proposed y`, or with n in place of y
@@ -298,6 +298,13 @@ scope-claude.R1-F02 · medium · scope · cites goals.md:L7, research/summary.md
     document = valid(qrspi("status", RUN, "--json"), "status")["runs"][0]["next"]
     assert [item["targets"] for item in document["held"]] == [[], ["goals"], ["goals", "research"]]
     assert document["compaction"] == {"type": "piggyback"}
+    waits = [item["summary"] for item in qrspi("inbox", "--json").json["items"]]
+    back = "apply it, skip it, or go back to what it is really about"
+    assert waits == [
+        "quality-claude.R1-F01: apply it, or skip it",
+        f"scope-claude.R1-F01: {back}",
+        f"scope-claude.R1-F02: {back}",
+    ]
 
 
 @pytest.mark.rule("PSE-04", "PSE-02")

@@ -66,9 +66,10 @@ def _asked_for(state: RunState) -> Iterator[Item]:
     if kind != "pause":
         yield item
         return
+    can = any(option.key == "loop-back" for option in asked.options)
+    back = {held.name for held in asked.held if can and held.verdict == "pause"}
     for name in asked.missing:
-        back = any(option.key == "loop-back" for option in asked.options)
-        others = "skip it, or go back to what it is really about" if back else "or skip it"
+        others = "skip it, or go back to what it is really about" if name in back else "or skip it"
         text = f"{name}: apply it, {others}"
         decide = f"qrspi decide {state.run} {name} apply"
         yield item._replace(summary=text, command=decide, finding=name)

@@ -4,7 +4,7 @@ too long, and about an open round that the engine did not prepare."""
 from __future__ import annotations
 
 from qrspi.core.filenames import RUNS
-from qrspi.core.model import Held, Next, Option, answers, counted
+from qrspi.core.model import Held, Next, Option, Triaged, answers, counted
 from qrspi.core.rounds import finding_history, pause_file
 from qrspi.core.rounds.loop import Loop
 from qrspi.core.rounds.round_list import Cap
@@ -109,9 +109,9 @@ def _unproven(facts: Facts, loop: Loop) -> Next:
 def ask_about_findings(facts: Facts, loop: Loop) -> Next:
     assert loop.pause is not None
     names = loop.pause.undecided
-    options = pause_options(facts, loop)
     decide = f"qrspi decide {facts.run} {names[0]}"
-    back = f", or `{decide} loop-back --to STEP`" if options == PAUSE_OPTIONS else ""
+    ways = _ways(facts, loop, names[:1])
+    back = f", or `{decide} loop-back --to STEP`" if ways == PAUSE_OPTIONS else ""
     first = "the first: " if len(names) > 1 else ""
     following = about_round(
         facts,
@@ -121,7 +121,7 @@ def ask_about_findings(facts: Facts, loop: Loop) -> Next:
         f"decide: {first}{answers(decide, ('apply', 'skip'))}{back}.",
         missing=names,
         inputs=(loop.subject.artifact, *_held_files(loop, names)),
-        options=options,
+        options=pause_options(facts, loop),
         command=f"{decide} apply",
     )
     agreed = sum(one.verdict == "keep" for one in loop.triaged)
@@ -130,7 +130,10 @@ def ask_about_findings(facts: Facts, loop: Loop) -> Next:
 
 def pause_options(facts: Facts, loop: Loop) -> tuple[Option, ...]:
     """From the first step there is no way back, and a finding that is only proposed stays here."""
-    names = loop.pause.undecided if loop.pause else ()
+    return _ways(facts, loop, loop.pause.undecided if loop.pause else ())
+
+
+def _ways(facts: Facts, loop: Loop, names: tuple[str, ...]) -> tuple[Option, ...]:
     paused = any(item.verdict == "pause" and item.finding.name in names for item in loop.triaged)
     back = paused and pause_file.upstream(facts.route, loop.subject.step)
     return PAUSE_OPTIONS if back else PAUSE_OPTIONS[:-1]
@@ -139,6 +142,10 @@ def pause_options(facts: Facts, loop: Loop) -> tuple[Option, ...]:
 def _held_files(loop: Loop, names: tuple[str, ...]) -> tuple[str, ...]:
     held = (item.finding.file for item in loop.triaged if item.finding.name in names)
     return tuple(f"{loop.paths.directory}/{file}" for file in held)
+
+
+def _cited(item: Triaged, steps: tuple[str, ...], run: str) -> tuple[str, ...]:
+    return pause_file.targets(item.finding, steps, run) if item.verdict == "pause" else ()
 
 
 def _held(facts: Facts, loop: Loop, names: tuple[str, ...]) -> tuple[Held, ...]:
@@ -152,7 +159,7 @@ def _held(facts: Facts, loop: Loop, names: tuple[str, ...]) -> tuple[Held, ...]:
             because=item.because,
             cites=item.finding.referenced_files,
             message=item.finding.message,
-            targets=pause_file.targets(item.finding, steps, facts.run),
+            targets=_cited(item, steps, facts.run),
         )
         for item in loop.triaged
         if item.finding.name in names
