@@ -182,8 +182,11 @@ def test_a_bad_block_of_gates_does_not_switch_them_off(shop: Shop, qrspi: Call) 
 
 
 def reviewed(shop: Shop, tasks: int, gates: str = "{audit: on}") -> None:
-    """A clean first round, after which a quick run would approve its plan by itself."""
+    """A clean first round, after which a quick run would approve its plan by itself. A repair of
+    what was broken before is no task that an audit counts."""
     shop.make(gates, tasks=tasks)
+    shop.write("tasks/task-00.md", TASK)
+    shop.commit()
     quick.advance(shop.run)
     quick.say_clean(shop.run, "plan")
 
