@@ -38,6 +38,7 @@ PLAIN = {
             "following.step",
             "change.step",
             "found.step",
+            "facts.step",
             "order.step",
             "to",
             "to or 'STEP'",
@@ -58,7 +59,7 @@ PLAIN = {
             "waiting[0].name",
         ),
     },
-    "a finding: a reviewer and two numbers": {"names[0]"},
+    "a finding: a reviewer and two numbers": {"names[0]", "following.missing[0]"},
     "a number, or a commit": {
         *("loop.round", "order.round", "output.status", "head[:12]", "task.commit"),
     },
@@ -67,6 +68,7 @@ PLAIN = {
         "floor",
         *(
             "options[0].key",
+            "following.options[0].key",
             "tier.name",
             "usual",
             "__version__",

@@ -211,6 +211,9 @@ RESTS_ON = {
         "it was sent back and nothing new is reported",
         "but {} was reported; check that commit out",
         "what was reported",
+        "was reported BLOCKED before",
+        "its agent was sent again and has reported",
+        "as reported",
     ),
     "what the command itself does, in the moment in which it writes the line": (
         "A person chose",
@@ -231,6 +234,7 @@ RESTS_ON = {
     "nothing: it says what is asked for, or what would be": (
         "The texts that agents are sent with.",
         "each approved by a person",
+        "and tasks are approved with it again",
         "the axes it failed on before",
         "Who was sent: reviewer-quality",
         "Have them reviewed with",
