@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from qrspi.core.derivation.compaction_advice import checkpoint
 from qrspi.core.filenames import prompt_file
 from qrspi.core.hints import TYPE_CHECKING, Any
-from qrspi.core.model import Next, Problem, RunState, StateOfTests, StepState
+from qrspi.core.model import Next, NextKind, Problem, RunState, StateOfTests, StepState
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.render import problems
 from qrspi.render.terminal import Paint, cells_of, fitted, one_line, plain, table
@@ -160,6 +160,13 @@ def next_lines(following: Next, *, explain: bool = False, paint: Paint = plain) 
     return lines
 
 
+# Menus that are answered by a command of their own, which takes no number.
+ANSWERED_ELSEWHERE: frozenset[NextKind] = frozenset(
+    """audit-rejected approve task checkpoint-task checkpoint-cap test-command onto
+    replan""".split()  # type: ignore[arg-type]
+)
+
+
 def _menu(following: Next) -> list[str]:
     if following.kind in ("failure", "pause"):
         from qrspi.render import menus
@@ -168,8 +175,10 @@ def _menu(following: Next) -> list[str]:
     if following.kind == "config":
         return [f"  {option.key}) {one_line(option.label)}" for option in following.options]
     width = max((10, *(len(option.key) for option in following.options)))
-    numbered = enumerate(following.options, 1)
-    return [f"  {at}) {option.key:<{width}} {one_line(option.label)}" for at, option in numbered]
+    ways = (f"{option.key:<{width}} {one_line(option.label)}" for option in following.options)
+    if following.kind in ANSWERED_ELSEWHERE:
+        return [f"  {way}" for way in ways]
+    return [f"  {at}) {way}" for at, way in enumerate(ways, 1)]
 
 
 def checklist(state: RunState, look: Look = PLAIN) -> list[str]:

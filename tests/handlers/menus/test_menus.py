@@ -15,6 +15,7 @@ from qrspi.handlers.changes.change_set import ChangeSet
 from qrspi.handlers.jobs.job import Job
 from qrspi.handlers.menus import menu
 from qrspi.handlers.menus.menu import More
+from qrspi.render import run_page
 from tests.handlers.gates import DRAFT, NOW, TEXT, WHO, Build, Files, Gate, left
 from tests.handlers.refusals import refusal
 from tests.runs import ASKING, approved, artifact, clean, config, finding, manifest, score
@@ -467,3 +468,9 @@ def test_going_back_from_a_cap(tmp_path: Path) -> None:
     assert "reviews/questions/loop.md" in gate.committed()
     gate.write("goals.md", artifact("approved", body="# New\n"))
     assert gate.job().next.action == "prepare-round"
+
+
+@pytest.mark.rule("LIV-29")
+def test_only_menus_that_resolve_answers_are_numbered() -> None:
+    """A config is put right by number too, and findings have a menu of their own."""
+    assert set(menu.ELSEWHERE) - {"config", "pause"} == run_page.ANSWERED_ELSEWHERE
