@@ -162,7 +162,7 @@ def next_lines(following: Next, *, explain: bool = False, paint: Paint = plain) 
 
 # Menus that are answered by a command of their own, which takes no number.
 ANSWERED_ELSEWHERE: frozenset[NextKind] = frozenset(
-    """audit-rejected approve task checkpoint-task checkpoint-cap test-command onto
+    """audit-rejected task checkpoint-task checkpoint-cap test-command onto
     replan""".split()  # type: ignore[arg-type]
 )
 
