@@ -472,5 +472,5 @@ def test_going_back_from_a_cap(tmp_path: Path) -> None:
 
 @pytest.mark.rule("LIV-29")
 def test_only_menus_that_resolve_answers_are_numbered() -> None:
-    """A config is put right by number too, and findings have a menu of their own."""
-    assert set(menu.ELSEWHERE) - {"config", "pause"} == run_page.ANSWERED_ELSEWHERE
+    """So are the ways out of a bad config, findings, and another loop at a gate."""
+    assert set(menu.ELSEWHERE) - {"config", "pause", "approve"} == run_page.ANSWERED_ELSEWHERE
