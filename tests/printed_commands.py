@@ -16,6 +16,7 @@ import os
 import re
 import shlex
 import shutil
+import stat
 import subprocess
 import sys
 import tempfile
@@ -198,6 +199,9 @@ def _copy(folder: Path, to: Path) -> None:
 def _copy_file(source: str, to: str) -> None:
     """Holes stay holes: a log of 20 GB that nobody wrote would fill the disk."""
     found = Path(source).stat()
+    if stat.S_ISFIFO(found.st_mode):
+        os.mkfifo(to)
+        return
     if found.st_size > 2**20 and found.st_blocks * 512 < found.st_size:
         subprocess.run(["cp", "-p", "--", source, to], check=True)
     else:
