@@ -144,6 +144,7 @@ Code: TypeAlias = Literal[
     "unknown-dependency",
     "unknown-part",
     "unsafe-branch",
+    "unjoined-question",
     "untagged-question",
     # What a reviewer or a verifier has written
     "ambiguous_sidecar",

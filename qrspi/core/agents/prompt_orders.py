@@ -56,6 +56,23 @@ def general(step: str, travels: bool) -> Iterator[str]:
         yield _APART
 
 
+_SEVERAL = """\
+This time you answer {count} questions in one text, since the same places answer them: {ids}, each
+between its own markers below. What is said above of one question holds for each. After the
+frontmatter and a heading `# {ids}`, each has a part of its own, in this order:
+
+- `## {first}` and the question, word for word;
+- `### Summary`, `### Findings`, `### Not found`, as above, one level lower.
+
+A part without a summary sends the whole answer back. Where one sentence answers two of them, it
+stands in both. The parts are all that is asked: add none for a question of your own."""
+
+
+def several(ids: tuple[str, ...]) -> Iterator[str]:
+    if len(ids) > 1:
+        yield _SEVERAL.format(count=len(ids), ids=", ".join(ids), first=ids[0])
+
+
 _SEEN = {
     "failed": "; they were run there, and fail",
     "passed": "; they were run there, and pass already, so find out what they show",

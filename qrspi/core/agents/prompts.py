@@ -11,6 +11,7 @@ from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.text import untrusted_markers
 
 if TYPE_CHECKING:
+    from qrspi.core.artifacts.inquiry import Together
     from qrspi.core.artifacts.questions import Question
 
 Parts = Mapping[str, str]  # the shared parts of the contract, by name
@@ -78,7 +79,7 @@ class Author(NamedTuple):
     existing_paths: tuple[str, ...] = ()  # the text that was sent back, to be changed
     pipeline: str = ""
     phase: int = 1
-    question: Question | None = None  # for one question of research
+    asked: Together | None = None  # for questions of research: one, or several in one answer
     question_budget: int | None = None
     visual_fidelity_required: bool = False
     sources: tuple[Source, ...] = ()
@@ -223,24 +224,30 @@ def verifier_prompt(given: Verifier, parts: Parts) -> str:
 
 
 def author_prompt(given: Author, parts: Parts) -> str:
-    asked = given.question
-    question = (Source(asked.name, asked.text.encode()),) if asked else ()
+    asked = given.asked.questions if given.asked else ()
     lines = _facts_alone(given) if given.step == "research" else _author(given)
     role = roles.compose(given.role, parts, prints=given.prints, section=given.step)
     named = (
-        ("question", question),
+        ("questions" if len(asked) > 1 else "question", _texts(asked)),
         ("rejected", _rejected(given.rejected)),
         ("sources", given.sources),
     )
     away = () if given.step == "research" else prompt_orders.general(given.step, given.travels)
-    return _prompt(role, lines, named, (*away, *prompt_orders.again(given.rejected)))
+    several = prompt_orders.several(given.asked.ids) if given.asked else ()
+    return _prompt(role, lines, named, (*away, *several, *prompt_orders.again(given.rejected)))
+
+
+def _texts(asked: Iterable[Question]) -> tuple[Source, ...]:
+    return tuple(Source(one.name, one.text.encode()) for one in asked)
 
 
 def _facts_alone(given: Author) -> list[str]:
     """An agent that looks for facts must not know what they are wanted for. A path would tell it,
     since it contains the run's name."""
-    asked = prompt_lines.optional("question_id", given.question.name) if given.question else ()
-    return [prompt_lines.line("step", given.step), *asked, prompt_lines.model(given.actual_model)]
+    asked = given.asked.questions if given.asked else ()
+    names = ", ".join(one.name for one in asked)
+    ids = [f"question_id{'s' if len(asked) > 1 else ''}: {names}"] if asked else []
+    return [prompt_lines.line("step", given.step), *ids, prompt_lines.model(given.actual_model)]
 
 
 def _author(given: Author) -> list[str]:

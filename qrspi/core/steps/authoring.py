@@ -14,6 +14,7 @@ from qrspi.core.tree import Fault, Tree
 from qrspi.core.yaml import frontmatter
 
 if TYPE_CHECKING:
+    from qrspi.core.artifacts.inquiry import Together
     from qrspi.core.steps.research_sources import Asked
 
 # What `init` writes before a person has said anything, in the shape that its author is told.
@@ -228,10 +229,11 @@ def _as_it_is(facts: Facts) -> tuple[str, ...]:
 
 
 def _why_open(asked: Asked) -> tuple[str, ...]:
-    names = [question.name for question in asked.inquiry.open]
+    names = [each.name for each in asked.inquiry.open]
     returned = ", ".join(name for name in names if name in asked.sent_back)
     before = ", ".join(name for name in names if name in asked.changed)
-    new = len([name for name in names if name not in asked.sent_back | asked.changed])
+    known = asked.sent_back | asked.changed
+    new = sum(len(each.questions) for each in asked.inquiry.open if each.name not in known)
     reasons = (
         f"{new} question{'s have' if new > 1 else ' has'} no answer yet" if new else "",
         f"the feedback names {returned}, and the answer is still what it was" if returned else "",
@@ -247,20 +249,33 @@ def _comments(facts: Facts) -> tuple[str, ...]:
     return (comments.page_file(facts.step),) if open_ else ()
 
 
+def _where(asked: tuple[Together, ...]) -> str:
+    """A file that is for one question says so by its name."""
+    files = [f"{each.file}{_for_several(each)}" for each in asked]
+    if len(files) == 1:
+        return f"in {files[0]}"
+    own = " of its own" if all(len(each.questions) == 1 for each in asked) else ""
+    return f"each in a file{own} ({', '.join(files)})"
+
+
+def _for_several(asked: Together) -> str:
+    *first, last = asked.ids
+    return f" for {', '.join(first)} and {last}" if first else ""
+
+
 def _answers(facts: Facts, why: tuple[str, ...], asked: Asked) -> Next:
-    """One author for each question. The summary is written when all have answered."""
+    """One author for each question, or for several that are answered together. The summary is
+    written when all have answered."""
     questions = asked.inquiry.open
-    files = tuple(question.file for question in questions)
+    files = tuple(each.file for each in questions)
     sent_back = newest_feedback(facts.tree, facts.step) if "feedback" in facts.names else ""
     first = questions[0].name
-    count = counted(len(files), "question")
-    where, who = (f"each in a file of its own ({', '.join(files)})", "the first")
-    if len(files) == 1:
-        where, who = f"in {files[0]}", "an agent"
+    count = counted(sum(len(each.questions) for each in questions), "question")
+    who = "the first" if len(files) > 1 else "an agent"
     return Next(
         action="author",
         who="agent",
-        summary=f"{returned(facts)}Answer {count} of questions.md, {where}, then run "
+        summary=f"{returned(facts)}Answer {count} of questions.md, {_where(questions)}, then run "
         f"`qrspi next {facts.run}`. `qrspi prompt {facts.run} {first}` prints what to tell {who}; "
         f"{_KEPT}.",
         because=(*why, *_why_open(asked), *asked.inquiry.not_dispatched),

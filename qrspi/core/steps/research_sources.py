@@ -6,7 +6,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from qrspi.core.artifacts import questions
+from qrspi.core.artifacts import inquiry, questions
+from qrspi.core.artifacts.inquiry import Inquiry, Together
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import STEP
 from qrspi.core.records import feedback, step_text
@@ -25,9 +26,11 @@ def made(tree: Tree) -> tuple[Made, ...]:
 
 
 def _all_made(tree: Tree) -> Iterator[Made]:
-    for one in questions.parse(content(tree, questions.ARTIFACT))[0]:
-        asked = frontmatter.body_hash((" ".join(one.text.split()).encode(),))
-        yield Made(one.file, step_text.file_hash(tree, one.file), asked)
+    asked = questions.parse(content(tree, questions.ARTIFACT))[0]
+    for one in asked:
+        together = inquiry.answered(tree, one, asked)
+        texts = (" ".join(each.text.split()).encode() for each in together)
+        yield Made(one.file, step_text.file_hash(tree, one.file), frontmatter.body_hash(texts))
     files = step_text.companions(tree, "research")
     hashes = (f"{path} {step_text.file_hash(tree, path)}".encode() for path in files)
     yield Made(SUMMARY, step_text.file_hash(tree, SUMMARY), frontmatter.body_hash(hashes))
@@ -55,10 +58,15 @@ def changed(tree: Tree, before: Iterable[Made]) -> tuple[str, ...]:
     return tuple(file for file in files if step_text.file_hash(tree, file) != then.get(file, ""))
 
 
+def asked_of(facts: Facts, name: str) -> Together:
+    """Whatever is asked of the researcher that is called like its first question."""
+    return next(one for one in asked(facts).inquiry.open if one.name == name)
+
+
 class Asked(NamedTuple):
     """The questions that are open, and why some are that have an answer."""
 
-    inquiry: questions.Inquiry
+    inquiry: Inquiry
     sent_back: frozenset[str]  # names of answers that the newest feedback asks for again
     changed: frozenset[str]  # names of answers to what was asked before
 
@@ -69,4 +77,4 @@ def asked(facts: Facts) -> Asked:
         named = feedback.asked_again(tree)
     files = outdated(tree, facts.records) - {SUMMARY}
     before = frozenset(file.rpartition("/")[2].removesuffix(".md") for file in files)
-    return Asked(questions.inquiry(tree, facts.config, named | before), named, before)
+    return Asked(inquiry.inquiry(tree, facts.config, named | before), named, before)

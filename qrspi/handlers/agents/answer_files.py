@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from qrspi.core.filenames import SidecarName, sidecar_file
 from qrspi.core.findings import printed_reply, round_files
 from qrspi.core.findings.submission import Place, finished
-from qrspi.core.model import Problem, Sidecar
+from qrspi.core.hints import TYPE_CHECKING
+from qrspi.core.model import Ask, Problem, Sidecar
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import STEP
 from qrspi.core.records import step_text
@@ -21,6 +22,9 @@ from qrspi.core.yaml import frontmatter, writer
 from qrspi.handlers.changes.change_set import commit_files
 from qrspi.handlers.jobs.job import Job
 from qrspi.handlers.rounds import printed_reply as splits
+
+if TYPE_CHECKING:
+    from qrspi.core.artifacts.inquiry import Together
 
 # The approval wrote these into the artifact; an agent that prints the text again does not know
 # them.
@@ -79,6 +83,31 @@ class Draft(NamedTuple):
     files: tuple[Printed, ...]
     artifact: str
     whole: bool = False  # it should have all files of the step
+
+
+def written(job: Job, ask: Ask, text: str) -> Draft | Problem:
+    """What an author or a researcher has printed."""
+    step = job.facts.step
+    if ask.kind == "author":
+        return drafted(job.workspace, step, STEP[ask.subject].artifact, text)
+    from qrspi.core.steps import research_sources
+
+    asked = research_sources.asked_of(job.facts, ask.target)
+    draft = drafted(job.workspace, step, asked.file, text)
+    return draft if isinstance(draft, Problem) else _answering(draft, asked)
+
+
+def _answering(draft: Draft, asked: Together) -> Draft | Problem:
+    """An answer says whose it is by what was asked, not by what it claims."""
+    from qrspi.core.artifacts import shared_answer
+
+    data = draft.files[0].text.encode()
+    if problem := shared_answer.fault(data, asked):
+        return problem
+    named = shared_answer.with_ids(data, asked)
+    if isinstance(named, Problem):
+        return named
+    return draft._replace(files=(Printed(asked.file, named.decode()),))
 
 
 def drafted(tree: Tree, step: str, artifact: str, text: str) -> Draft | Problem:

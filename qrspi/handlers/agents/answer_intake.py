@@ -9,10 +9,8 @@ from qrspi.core.agents.dispatch_record import Record, State
 from qrspi.core.agents.replies import Reply
 from qrspi.core.agents.spend import LedgerEntry
 from qrspi.core.errors import Halt, Refusal
-from qrspi.core.filenames import research_file
 from qrspi.core.hints import assert_never
 from qrspi.core.model import TESTS, Problem
-from qrspi.core.pipeline import STEP
 from qrspi.core.records.audit_trail import Answer
 from qrspi.core.rounds import manifest as manifests
 from qrspi.core.rounds.manifest import Dispatch
@@ -135,9 +133,7 @@ class AnswerIntake:
             case "verify":
                 return scores[got.order.place]
             case "author" | "research-question":
-                whole = STEP[ask.subject].artifact
-                path = whole if ask.kind == "author" else research_file(ask.target)
-                draft = answer_files.drafted(job.workspace, job.facts.step, path, text)
+                draft = answer_files.written(job, ask, text)
             case "fix":
                 draft = answer_files.fixed(job.workspace, job, text)
             case "implement" | "quality":

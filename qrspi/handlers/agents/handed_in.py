@@ -6,10 +6,9 @@ import hashlib
 from collections.abc import Callable
 
 from qrspi.core.errors import Refusal, accepted
-from qrspi.core.filenames import research_file
 from qrspi.core.model import Ask, Problem
 from qrspi.core.named_tuple import NamedTuple
-from qrspi.core.pipeline import STEP, Subject
+from qrspi.core.pipeline import Subject
 from qrspi.core.records.audit_trail import Answer
 from qrspi.core.validation.file_check import inspect
 from qrspi.core.validation.file_kinds import kind_of
@@ -106,9 +105,7 @@ def _draft(job: Job, ask: Ask, text: str) -> Draft:
     if ask.kind == "fix":
         found = answer_files.printed_fix(job.workspace, job, text)
     else:
-        whole = STEP[job.facts.step].artifact
-        path = research_file(ask.target) if ask.kind == "research-question" else whole
-        found = answer_files.drafted(job.workspace, job.facts.step, path, text)
+        found = answer_files.written(job, ask, text)
     if isinstance(found, Problem):
         raise Refusal(found)
     return found

@@ -32,7 +32,7 @@ from qrspi.handlers.jobs.job import Job
 from qrspi.world.runs import role_files
 
 if TYPE_CHECKING:
-    from qrspi.core.artifacts.questions import Question
+    from qrspi.core.artifacts.inquiry import Together
     from qrspi.core.gates.quality.task_spec import Spec
 
 
@@ -182,23 +182,25 @@ def _said(loop: Loop) -> tuple[Source, ...]:
 
 
 def _author(job: Job, asked: str, agent: Agent) -> Author:
+    from qrspi.core.steps import research_sources
+
     step, config = job.facts.step, job.facts.config
-    question = _question(job, asked) if asked else None
+    questions = research_sources.asked_of(job.facts, asked) if asked else None
     said = tuple(path for path in job.next.inputs if path.startswith("feedback/"))
     return Author(
         role=agent.role,
         step=step,
         run_dir=material.absolute(job, ""),
-        artifact_path=material.absolute(job, question.file if question else STEP[step].artifact),
+        artifact_path=material.absolute(job, questions.file if questions else STEP[step].artifact),
         upstream_paths=material.upstream_paths(job),
         feedback_paths=tuple(material.absolute(job, path) for path in said),
-        existing_paths=() if question else _sent_back(job, said),
+        existing_paths=() if questions else _sent_back(job, said),
         pipeline=config.pipeline or "",
         phase=job.facts.phase,
-        question=question,
+        asked=questions,
         question_budget=config.question_budget,
         visual_fidelity_required=config.visual_fidelity_required is True,
-        sources=_for_author(job, agent, question, said) if agent.prints else (),
+        sources=_for_author(job, agent, questions, said) if agent.prints else (),
         rejected=agent.rejected,
         actual_model=agent.model,
         prints=agent.prints,
@@ -248,19 +250,12 @@ def _implementer(job: Job, key: str, agent: Agent) -> Implementer:
     )
 
 
-def _question(job: Job, name: str) -> Question:
-    from qrspi.core.steps import research_sources
-
-    asked = research_sources.asked(job.facts).inquiry
-    return next(question for question in asked.open if question.name == name)
-
-
 def _for_author(
-    job: Job, agent: Agent, question: Question | None, said: tuple[str, ...]
+    job: Job, agent: Agent, asked: Together | None, said: tuple[str, ...]
 ) -> tuple[Source, ...]:
     """An agent that answers a question for the first time sees only the question."""
-    if question:
-        before = material.sources(job.workspace, (question.file, *said)) if said else ()
+    if asked:
+        before = material.sources(job.workspace, (asked.file, *said)) if said else ()
         return tuple(
             one._replace(data=feedback.words(one.data)) if one.name in said else one
             for one in before

@@ -6,7 +6,7 @@ command recognises it as its own.
 
 from __future__ import annotations
 
-from qrspi.core.artifacts import questions
+from qrspi.core.artifacts import inquiry
 from qrspi.core.errors import Refusal
 from qrspi.core.filenames import feedback_file
 from qrspi.core.model import Problem
@@ -53,8 +53,8 @@ def _named_answers(job: Job, step: str, words: bytes) -> Answers:
     """For research: the answers to the questions that the words name are asked for again."""
     if step != "research":
         return {}
-    named = questions.named(job.workspace, job.facts.config, words)
-    hashes = {one.name: feedback.answer_hash(job.workspace, one.name) for one in named}
+    named = inquiry.named(job.workspace, job.facts.config, words)
+    hashes = {name: feedback.answer_hash(job.workspace, name) for name in named}
     return {name: known for name, known in hashes.items() if known}
 
 

@@ -24,6 +24,7 @@ from qrspi.core.agents.prompts import (
     without_paths,
 )
 from qrspi.core.agents.roles import SHARED, Role
+from qrspi.core.artifacts.inquiry import Together
 from qrspi.core.artifacts.questions import Question
 from qrspi.core.pipeline import upstream
 from qrspi.core.text import untrusted_markers
@@ -312,7 +313,7 @@ def test_an_authors_prompt_for_one_question():
         f"{RUN}/research/q02-web.md",
         (f"{RUN}/questions.md",),
         pipeline="quick",
-        question=Question(2, "web", "What?"),
+        asked=Together((Question(2, "web", "What?"),)),
         question_budget=5,
     )
     assert named_only(author_prompt(given, PARTS)) == (
@@ -326,6 +327,38 @@ def test_an_authors_prompt_for_one_question():
         "<<<UNTRUSTED-ARTIFACT-START id=q02-web>>>\n"
         "What?\n"
         "<<<UNTRUSTED-ARTIFACT-END id=q02-web>>>\n" + END
+    )
+
+
+@pytest.mark.rule("DSR-01", "PRM-02")
+def test_an_authors_prompt_for_several_questions():
+    asked = (Question(2, "web", "What?"), Question(4, "web", "Since when?", joins=2))
+    role = _role("author-research-question")
+    given = Author(role, "research", RUN, f"{RUN}/research/q02-web.md", asked=Together(asked))
+    assert named_only(author_prompt(given, PARTS)) == (
+        "[untrusted-data]\n\n[artifact-rules]\n\n[author-research-question]\n\n[answer-print]\n\n"
+        "# This time\n\n"
+        "This time you answer 2 questions in one text, since the same places answer them: Q2, Q4, "
+        "each\nbetween its own markers below. What is said above of one question holds for each. "
+        "After the\nfrontmatter and a heading `# Q2, Q4`, each has a part of its own, in this "
+        "order:\n\n"
+        "- `## Q2` and the question, word for word;\n"
+        "- `### Summary`, `### Findings`, `### Not found`, as above, one level lower.\n\n"
+        "A part without a summary sends the whole answer back. Where one sentence answers two of "
+        "them, it\nstands in both. The parts are all that is asked: add none for a question of "
+        "your own.\n\n"
+        "# Parameters\n\n"
+        "step: research\n"
+        "question_ids: q02-web, q04-web\n"
+        "actual_model: unknown\n"
+        "\n"
+        "questions:\n"
+        "<<<UNTRUSTED-ARTIFACT-START id=q02-web>>>\n"
+        "What?\n"
+        "<<<UNTRUSTED-ARTIFACT-END id=q02-web>>>\n"
+        "<<<UNTRUSTED-ARTIFACT-START id=q04-web>>>\n"
+        "Since when?\n"
+        "<<<UNTRUSTED-ARTIFACT-END id=q04-web>>>\n" + END
     )
 
 

@@ -87,7 +87,9 @@ def test_the_printed_example_splits():
 @pytest.mark.rule("PRM-05", "DSR-01")
 def test_the_example_of_questions_is_read():
     found, warnings = questions.parse(_example(_text("author-questions")).encode())
-    assert [question.name for question in found] == ["q01-codebase", "q02-web", "q03-hybrid"]
+    names = ["q01-codebase", "q02-web", "q03-hybrid", "q04-codebase"]
+    assert [question.name for question in found] == names
+    assert [question.joins for question in found] == [0, 0, 0, 1]
     assert warnings == ()
 
 

@@ -5,16 +5,12 @@ from __future__ import annotations
 import pytest
 
 from qrspi.core.artifacts.questions import (
-    Inquiry,
     Question,
     Research,
-    inquiry,
     parse,
     research,
 )
-from qrspi.core.config import reader as configs
 from qrspi.core.config.reader import Config
-from tests import runs
 
 
 def _parsed(text: str) -> tuple[Question, ...]:
@@ -89,6 +85,40 @@ def test_a_question_without_a_kind_is_asked_everywhere_and_said_so():
 
 
 @pytest.mark.rule("DSR-01")
+@pytest.mark.parametrize(
+    ("tag", "joins"),
+    [
+        ("[web, with Q1]", 1),
+        ("[web with q01]:", 1),
+        ("**[Web,  with 1]**", 1),
+        ("[web, with Q3]", 1),  # which is answered with Q1 itself
+        ("[web]", 0),
+    ],
+)
+def test_a_question_may_be_answered_with_an_earlier_one(tag, joins):
+    listed = f"1. [web] a\n2. [codebase] b\n3. [web, with Q1] c\n4. {tag} d\n"
+    assert _parsed(listed)[2:] == (Question(3, "web", "c", 1), Question(4, "web", "d", joins))
+
+
+@pytest.mark.rule("DSR-01")
+@pytest.mark.parametrize(
+    ("tag", "why"),
+    [
+        ("[web, with Q2]", "Q2 is for [codebase]"),
+        ("[web, with Q3]", "no question before it has that number"),
+        ("[web, with Q9]", "no question before it has that number"),
+    ],
+)
+def test_a_question_that_cannot_join_another_is_asked_alone(tag, why):
+    questions, (warning,) = parse(f"1. [web] a\n2. [codebase] b\n3. {tag} c\n".encode())
+    assert questions[2] == Question(3, "web", "c")
+    assert warning.message == (
+        f"questions.md: question 3 is to be answered with Q{tag[-2]}, but {why}; expected the "
+        "number of an earlier question for [web]; asked alone"
+    )
+
+
+@pytest.mark.rule("DSR-01")
 def test_each_question_has_its_answers_file():
     files = [Question(3, "codebase", "x").file, Question(112, "web", "x").file]
     assert files == ["research/q03-codebase.md", "research/q112-web.md"]
@@ -111,58 +141,3 @@ def test_the_budget_binds_the_quick_pipeline_only(pipeline, budget, sent):
 @pytest.mark.parametrize("data", [b"\xff\xfe1. [web] x", b"1. [web] a\x00b", b"\n" * 10_000])
 def test_any_bytes_are_read(data):
     parse(data)
-
-
-TEXT = "# Questions\n\n1. [codebase] Where?\n2. What?\n3. [web] Who says so?\n"
-
-
-def asked(pipeline: str = "full", *answered: str, **fields: str) -> Inquiry:
-    files = {"questions.md": runs.artifact("approved", TEXT)}
-    files |= {f"research/{name}.md": b"# Q\n" for name in answered}
-    return inquiry(runs.tree(files), configs.read(runs.config(pipeline, **fields)))
-
-
-@pytest.mark.rule("DSR-01")
-def test_a_question_is_open_until_its_file_is_there() -> None:
-    assert [one.name for one in asked().open] == ["q01-codebase", "q02-hybrid", "q03-web"]
-    assert [one.name for one in asked("full", "q01-codebase").open] == ["q02-hybrid", "q03-web"]
-    assert asked("full", "q01-codebase", "q02-hybrid", "q03-web").open == ()
-
-
-@pytest.mark.rule("DSR-01")
-@pytest.mark.parametrize(
-    ("name", "ids", "still"),
-    [
-        ("q01-codebase", "[Q1, Q3]", ["q02-hybrid"]),
-        ("q01-codebase", "[1, 2, q03]", []),
-        ("q01-codebase", "Q3", ["q02-hybrid", "q03-web"]),
-        ("q01-codebase", "[Q3x, 99999]", ["q02-hybrid", "q03-web"]),
-        ("q01-q03-codebase", "[]", []),
-        ("notes", "[Q2]", ["q01-codebase", "q02-hybrid", "q03-web"]),
-    ],
-)
-def test_one_answer_may_be_for_several_questions(name: str, ids: str, still: list[str]) -> None:
-    files = {
-        "questions.md": runs.artifact("approved", TEXT),
-        f"research/{name}.md": f"---\nquestion_ids: {ids}\n---\n# Q\n".encode(),
-    }
-    found = inquiry(runs.tree(files), configs.read(runs.config("full")))
-    assert [one.name for one in found.open] == still
-
-
-@pytest.mark.rule("DSR-01")
-def test_the_budget_of_a_quick_run_leaves_the_rest_unasked() -> None:
-    found = asked("quick", "q01-codebase", question_budget="2")
-    assert [one.name for one in found.open] == ["q02-hybrid"]
-    assert found.not_dispatched == (
-        "not dispatched, as question_budget in config.md is used up: q03-web",
-    )
-    assert asked("quick").not_dispatched == ()
-
-
-def test_a_question_that_does_not_say_where_to_look_is_a_warning() -> None:
-    assert [one.field for one in asked().warnings] == ["question 2"]
-
-
-def test_without_questions_there_is_nothing_to_ask() -> None:
-    assert inquiry(runs.tree({}), configs.read(runs.config())) == Inquiry()

@@ -51,6 +51,10 @@ def after(changes: dict[str, bytes], *others: dict[str, bytes]) -> dict[str, byt
     return BEFORE | DRAFT | {approvals.FILE: log} | changes
 
 
+Q3 = "3. [codebase, with Q1] Who reads them?"
+BOTH = b"---\nquestion_ids: [Q1, Q3]\n---\nIn the table, and the page.\n"
+TOGETHER = {"questions.md": asking(Q1, Q2, Q3), FIRST: BOTH}
+TOGETHER_CHANGED = {"questions.md": asking(Q1, Q2, Q3.replace("reads", "writes"))}
 OTHER = {"questions.md": asking(Q1, "2. [web] Which browser is used?")}
 MORE = {"questions.md": asking(Q1, Q2, "3. [web] Who else has this?")}
 ANSWERED = {SECOND: b"Most use the newest.\n"}
@@ -79,6 +83,16 @@ WAITS = {
     ),
     "added and answered": (after(MORE | ADDED), (), (OF_BEFORE,)),
     "added, answered, and taken back again": (after(MORE | ADDED, MORE | ADDED), (), (UNCHANGED,)),
+    "one of two that were answered together": (
+        after(TOGETHER_CHANGED, TOGETHER) | {FIRST: BOTH},
+        (FIRST,),
+        (UNCHANGED, ANOTHER.replace("q02-web", "q01-codebase")),
+    ),
+    "none of two that were answered together": (
+        after(TOGETHER | {"questions.md": asking(Q1, Q2, Q3)}, TOGETHER),
+        (),
+        (UNCHANGED,),
+    ),
     "other line breaks in a question": (
         after({"questions.md": asking(Q1, "2. [web] Which\n   standard holds?")}),
         (),

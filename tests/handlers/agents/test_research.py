@@ -84,6 +84,77 @@ def test_no_researcher_learns_what_the_facts_are_for(tmp_path: Path, answered: b
     assert "Print your text and nothing else; write no file." in prompt
 
 
+TOGETHER = runs.artifact(
+    "approved",
+    "# Questions\n\n1. [codebase] Where are users kept?\n2. [web] What is the standard?\n"
+    "3. [codebase, with Q1] Who calls it?\n",
+)
+PARTS = (
+    "---\nstatus: draft\nquestion_ids: [Q1, Q2]\n---\n# Q1, Q3\n\n"
+    "## Q1 Where are users kept?\n\n### Summary\n\nIn app/users.py:L3 [1].\n\n"
+    "## Q3 Who calls it?\n\n### Summary\n\nNobody but app/web.py:L8 [2].\n"
+)
+
+
+@pytest.mark.rule("DSR-01")
+def test_several_questions_are_asked_and_answered_at_once(tmp_path: Path) -> None:
+    shop = shop_for(tmp_path, "full")
+    shop.write("questions.md", TOGETHER)
+    answer = shop.next().state.next
+    assert [ask.target for ask in answer.asks] == ["q01-codebase", "q02-web"]
+    assert answer.summary.startswith(
+        "Answer 3 questions of questions.md, each in a file (research/q01-codebase.md for Q1 and "
+        "Q3, research/q02-web.md), then run "
+    )
+    assert answer.because[-1] == "3 questions have no answer yet"
+    told = [named_only(shop.read(prompt_file(ask))) for ask in answer.asks]
+    words = ("Where are users kept?", "What is the standard?", "Who calls it?")
+    assert [[word in one for word in words] for one in told] == [
+        [True, False, True],
+        [False, True, False],
+    ]
+    assert "\nquestion_ids: q01-codebase, q03-codebase\n" in told[0]
+    for name, text in (("q01-codebase", PARTS), ("q02-web", SOURCED), ("author", SOURCED)):
+        shop.reply(f"{name}.md", text)
+    shop.reply("quality-claude.md", NOTHING)
+    assert shop.driven().failures == ()
+    assert "\nquestion_ids: [Q1, Q3]\n" in shop.read("research/q01-codebase.md")
+    assert not (shop.run / "research/q03-codebase.md").exists()
+
+
+@pytest.mark.rule("DSR-01", "LIV-18")
+def test_an_answer_without_one_of_its_questions_is_asked_for_again(tmp_path: Path) -> None:
+    shop = shop_for(tmp_path, "full")
+    shop.write("questions.md", TOGETHER)
+    shop.reply("q01-codebase.md", PARTS.replace("## Q3", "## Q2"))
+    shop.reply("q02-web.md", SOURCED)
+    (failure,) = shop.sent().failures
+    why = (
+        "research/q01-codebase.md has no summary of Q3; expected `## Q3`, and text below its "
+        "`### Summary`"
+    )
+    assert failure.message == f"q01-codebase: {why}"
+    (asked,) = shop.next().state.next.asks
+    assert f"\n- {why}\n" in named_only(shop.read(prompt_file(asked)))
+
+
+@pytest.mark.rule("DSR-01", "LIV-22")
+def test_an_answer_for_several_that_is_sent_back_is_asked_for_whole(tmp_path: Path) -> None:
+    shop = shop_for(tmp_path, "full")
+    shop.write("questions.md", TOGETHER)
+    for name, text in (("q01-codebase", PARTS), ("q02-web", SOURCED), ("author", SOURCED)):
+        shop.reply(f"{name}.md", text)
+    shop.reply("quality-claude.md", NOTHING)
+    assert shop.driven().failures == ()
+    with change_set.deciding(shop.workspace(), Options(), "reject") as job:
+        change_set.carry_out(job, reject.plan(job, "research", b"Q3 is thin."))
+    (asked,) = shop.next().state.next.asks
+    assert asked.target == "q01-codebase"
+    prompt = named_only(shop.read(prompt_file(asked)))
+    assert "Q3 is thin." in prompt and "Nobody but app/web.py:L8" in prompt
+    assert "\nquestion_ids: q01-codebase, q03-codebase\n" in prompt
+
+
 TELLING = ("umbrellas", "goals.md", "request.md")
 
 

@@ -1,0 +1,133 @@
+"""Which questions are open, and which of them one researcher answers in one file."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Container, Iterable, Iterator
+
+from qrspi.core.artifacts import questions
+from qrspi.core.artifacts.questions import ARTIFACT, Question
+from qrspi.core.config.reader import Config
+from qrspi.core.model import Problem
+from qrspi.core.named_tuple import NamedTuple
+from qrspi.core.tree import Fault, Tree, entries
+from qrspi.core.yaml import frontmatter
+from qrspi.core.yaml.nodes import Scalar
+
+IDS = "question_ids"  # in an answer: the questions that it is for
+
+
+class Together(NamedTuple):
+    """What one researcher is asked: one question, or several that the same places answer."""
+
+    questions: tuple[Question, ...]
+
+    @property
+    def name(self) -> str:
+        return self.questions[0].name
+
+    @property
+    def file(self) -> str:
+        return self.questions[0].file
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        return tuple(f"Q{question.number}" for question in self.questions)
+
+
+class Inquiry(NamedTuple):
+    open: tuple[Together, ...] = ()
+    left: tuple[Question, ...] = ()  # beyond the budget: nobody is sent
+    warnings: tuple[Problem, ...] = ()
+
+    @property
+    def not_dispatched(self) -> tuple[str, ...]:
+        if not self.left:
+            return ()
+        names = ", ".join(question.name for question in self.left)
+        return (f"not dispatched, as question_budget in config.md is used up: {names}",)
+
+
+_NAMED = re.compile(rb"\b[Qq](?:uestion)?[ -]?0{0,3}([1-9][0-9]{0,3})\b")
+
+
+def named(tree: Tree, config: Config, words: bytes) -> tuple[str, ...]:
+    """The answers to the questions that somebody's words name."""
+    data = tree.read(ARTIFACT)
+    if isinstance(data, Fault):
+        return ()
+    numbers = {int(found) for found in _NAMED.findall(words)}
+    sent = questions.research(questions.parse(data)[0], config).sent
+    return tuple(dict.fromkeys(_answer(tree, one, sent) for one in sent if one.number in numbers))
+
+
+def inquiry(tree: Tree, config: Config, again: Container[str] = ()) -> Inquiry:
+    """The questions to be answered. `again` are names of answers that were sent back."""
+    data = tree.read(ARTIFACT)
+    if isinstance(data, Fault):
+        return Inquiry()
+    asked, warnings = questions.parse(data)
+    planned = questions.research(asked, config)
+    unanswered = tuple(question for question in planned.sent if _is_open(tree, question))
+    elsewhere = _answered_together(tree) if unanswered else frozenset()
+    still = {question for question in unanswered if question.number not in elsewhere}
+    due = (
+        question
+        for question in planned.sent
+        if question in still or _answer(tree, question, planned.sent) in again
+    )
+    return Inquiry(tuple(_grouped(due)), planned.left, warnings)
+
+
+def _grouped(due: Iterable[Question]) -> Iterator[Together]:
+    groups: dict[int, list[Question]] = {}
+    for question in due:
+        groups.setdefault(question.joins or question.number, []).append(question)
+    return (Together(tuple(members)) for members in groups.values())
+
+
+def _answer(tree: Tree, question: Question, sent: tuple[Question, ...]) -> str:
+    """The name of its answer, which may be that of a question it is answered with."""
+    if not question.joins or not _is_open(tree, question):
+        return question.name
+    holds = (one.name for one in sent if question in answered(tree, one, sent))
+    return next(holds, question.name)
+
+
+def answered(tree: Tree, one: Question, asked: tuple[Question, ...]) -> tuple[Question, ...]:
+    """Whatever its file answers: itself, and those of its group that the file lists."""
+    head = tree.head(one.file)
+    if isinstance(head, Fault):
+        return ()
+    listed, first = frozenset(_listed(head)), one.joins or one.number
+    mine = (other for other in asked if first in (other.joins, other.number))
+    return tuple(other for other in mine if other == one or other.number in listed)
+
+
+_SEVERAL = re.compile(r"q(\d{1,4})-q(\d{1,4})(?:-.*)?\.md")
+
+
+def _answered_together(tree: Tree) -> frozenset[int]:
+    """Questions that share an answer: `q01-q26-codebase.md`, or a list in the file."""
+    found: set[int] = set()
+    for entry in entries(tree, "research"):
+        if match := _SEVERAL.fullmatch(entry.name):
+            found.update(range(int(match[1]), int(match[2]) + 1))
+        elif entry.kind == "file" and entry.name.startswith("q"):
+            found.update(_listed(tree.head(f"research/{entry.name}")))
+    return frozenset(found)
+
+
+def _listed(head: bytes | Fault) -> Iterator[int]:
+    ids = frontmatter.fields(head).get(IDS, ())
+    for one in () if isinstance(ids, (Scalar, dict)) else ids:
+        digits = one.text.lstrip("Qq") if isinstance(one, Scalar) else ""
+        if digits.isdecimal() and len(digits) < 5:
+            yield int(digits)
+
+
+def _is_open(tree: Tree, question: Question) -> bool:
+    found = tree.head(question.file)
+    if isinstance(found, Fault):
+        return found.kind == "absent"
+    return not frontmatter.body(found).strip()
