@@ -211,9 +211,35 @@ def test_a_gate_says_what_changed_since_a_person_sent_it_back(project: Path, qrs
     quick.say_clean(run, "goals", 2)
     name = record["who"].partition(" <")[0]
     assert answer(qrspi)["care"] == [
-        f"Read with care: goals.md has changed since {name} rejected it on 2026-05-17: Speed.",
+        f"Read with care: goals.md (Speed) has changed since {name} rejected it on 2026-05-17.",
         "Findings: 0 kept in round 2.",
     ]
+
+
+@pytest.mark.rule("LIV-10")
+def test_a_gate_after_a_rewind_names_companions_and_only_the_sections_that_changed(
+    project: Path, qrspi: Call
+) -> None:
+    run = quick.make(project, "plan")
+    text = "# Plan\n\n## Speed\n\nFast.\n\n## Limits\n\nNone.\n"
+    (run / "plan.md").write_bytes(runs.artifact(body=text))
+    quick.advance(run)
+    quick.say_clean(run, "plan")
+    qrspi("next", RUN)
+    assert qrspi("rewind", RUN, "--to", "goals", "-m", "Say how fast.", "--yes").code == 0
+    quick.put(run, "plan.md", runs.artifact(body=text.replace("None.", "10 MB.")))
+    quick.put(run, "tasks/task-02.md", runs.artifact(body="# Another task\n"))
+    for step in ("goals", "questions", "research"):
+        artifact = run / quick.STEP[step].artifact
+        artifact.write_bytes(artifact.read_bytes().replace(b"status: draft", b"status: approved"))
+    qrspi("config", "set", RUN, "approvals", "marker")
+    quick.advance(run)
+    quick.say_clean(run, "plan", 2)
+    name = json.loads((run / "approvals.jsonl").read_text().splitlines()[-1])["who"]
+    assert answer(qrspi)["care"][0] == (
+        "Read with care: plan.md (Limits) and tasks/task-02.md have changed since "
+        f"{name.partition(' <')[0]} went back to it on 2026-05-17."
+    )
 
 
 @pytest.mark.rule("LIV-10")

@@ -28,7 +28,7 @@ RESETTING = ("reject", "unapprove", "rewind", "phase")
 ABOUT_STEPS = ("approve", "replan", *RESETTING)
 CASCADE = "cascade"  # the surface of what a quick run approved by itself
 Approval = Literal["person", "engine", "unrecorded", "claimed"]
-_OBJECTIONS = ("reject", "unapprove", "rewind")
+OBJECTIONS = ("reject", "unapprove", "rewind")
 
 
 class Mark(NamedTuple):
@@ -43,6 +43,14 @@ class Made(NamedTuple):
     file: str
     file_hash: str
     made_from: str
+
+
+class Part(NamedTuple):
+    """A section of an artifact, or a companion as a whole."""
+
+    file: str
+    section: str
+    part_hash: str
 
 
 class Record(NamedTuple):
@@ -69,6 +77,7 @@ class Record(NamedTuple):
     safeguards: str = ""  # what config.md asked of reviews and gates
     reason: str = ""  # of test's approval: why, although tests or findings speak against it
     made: tuple[Made, ...] = ()  # of research, when it or its questions are taken back
+    parts: tuple[Part, ...] = ()  # of the texts that are taken back
 
     @property
     def person(self) -> str:
@@ -88,7 +97,7 @@ def render(record: Record) -> bytes:
     import json
 
     document: dict[str, Any] = record._asdict()
-    for key in ("resets", "made"):
+    for key in ("resets", "made", "parts"):
         document[key] = [one._asdict() for one in document[key]]
     for key in _IF_SAID:
         if not document[key]:
@@ -101,7 +110,7 @@ def render(record: Record) -> bytes:
 _IF_SAID = (
     *("resets", "note", "feedback", "finding", "replan", "phase"),
     *("user", "named", "option", "file", "file_hash", "tests", "route", "safeguards"),
-    *("reason", "made"),
+    *("reason", "made", "parts"),
 )
 
 
@@ -264,20 +273,23 @@ def _record(document: dict[str, Any]) -> Record | str:
     phase = document.get("phase", 0)
     if type(phase) is not int:
         return "without a proper 'phase'"
-    made = _made(document.get("made", []))
-    if made is None:
-        return "without a proper 'made'"
+    made, parts = (_rows(document.get(key, []), kind) for key, kind in _ROWS.items())
+    if made is None or parts is None:
+        return f"without a proper '{'made' if made is None else 'parts'}'"
     record = Record(document["event"], *mark, **texts, resets=good, phase=phase, named=named)
-    return _in_fields(record._replace(made=made))
+    return _in_fields(record._replace(made=made, parts=parts))
 
 
-def _made(items: Any) -> tuple[Made, ...] | None:
+_ROWS: dict[str, Any] = {"made": Made, "parts": Part}
+
+
+def _rows(items: Any, kind: Any) -> tuple[Any, ...] | None:
     if not isinstance(items, list):
         return None
     dicts = [one for one in items if isinstance(one, dict)]
-    rows: list[list[Any]] = [[one.get(key) for key in Made._fields] for one in dicts]
+    rows: list[list[Any]] = [[one.get(key) for key in kind._fields] for one in dicts]
     good = len(rows) == len(items) and all(isinstance(text, str) for row in rows for text in row)
-    return tuple(Made(*row) for row in rows) if good else None
+    return tuple(kind(*row) for row in rows) if good else None
 
 
 def _in_fields(record: Record) -> Record:
@@ -321,7 +333,7 @@ def is_objected_to(records: Iterable[Record], step: str) -> bool:
     for record in newest_first(records, naming(step)):
         if record.mark(step) is None:
             continue
-        if record.event in _OBJECTIONS:
+        if record.event in OBJECTIONS:
             return True
         if record.event == "approve" and record.surface != CASCADE:
             return False

@@ -59,12 +59,14 @@ _ANY = rb'"(?:[ !#-\[\]-~\x80-\xff]++|\\(?:["\\/bfnrt]|u[0-9a-f]{4}))*+"'  # in 
 _WHOLE = rb"(?:0|[1-9][0-9]{0,8})"
 _MARK = rb'\{"step": %b, "body_hash": %b, "round": %b\}' % (_ANY, _ANY, _WHOLE)
 _MADE = rb'\{"file": %b, "file_hash": %b, "made_from": %b\}' % (_ANY, _ANY, _ANY)
+_PART = rb'\{"file": %b, "section": %b, "part_hash": %b\}' % (_ANY, _ANY, _ANY)
 _WORDS = rb"who|when|surface|note|feedback|finding|replan|user|option|file|file_hash|tests"
 _WRITTEN = (
     rb'(?:\{"event": %b, "step": %b, "body_hash": %b, "round": %b'
     rb'(?:, "(?:%b|route|safeguards|reason|as)": %b|, "phase": %b'
-    rb'|, "resets": \[%b(?:, %b)*+\]|, "made": \[%b(?:, %b)*+\])*+\}\n)*+'
-) % (_ANY, _ANY, _ANY, _WHOLE, _WORDS, _ANY, _WHOLE, _MARK, _MARK, _MADE, _MADE)
+    rb'|, "resets": \[%b(?:, %b)*+\]|, "made": \[%b(?:, %b)*+\]'
+    rb'|, "parts": \[%b(?:, %b)*+\])*+\}\n)*+'
+) % (_ANY, _ANY, _ANY, _WHOLE, _WORDS, _ANY, _WHOLE, _MARK, _MARK, _MADE, _MADE, _PART, _PART)
 
 
 class BadLine(NamedTuple):

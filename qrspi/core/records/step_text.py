@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from qrspi.core.filenames import is_dropping
-from qrspi.core.pipeline import STEP, Subject
+from qrspi.core.pipeline import STEP, Subject, subject_of
 from qrspi.core.tree import Fault, Tree, entries
 from qrspi.core.yaml import frontmatter
 
@@ -93,6 +93,12 @@ def _files(tree: Tree, subject: Subject) -> dict[str, bytes]:
         elif path == names[0]:
             return {}
     return found
+
+
+def texts(tree: Tree, step: str) -> dict[str, bytes]:
+    """The files of a step's text, without the fields that the engine sets."""
+    files = _files(tree, subject_of(step))
+    return {path: _text(path, data) for path, data in files.items()}
 
 
 def _text(path: str, data: bytes) -> bytes:

@@ -7,14 +7,13 @@ from collections.abc import Sequence
 
 from qrspi.core.filenames import RoundPaths, loop_choice
 from qrspi.core.pipeline import CODE_STEPS, STEP, subject_of
-from qrspi.core.records import approvals, decisions, feedback, step_text
-from qrspi.core.records.approvals import Record
+from qrspi.core.records import approvals, decisions, step_text
+from qrspi.core.records.approvals import Part, Record
 from qrspi.core.rounds import round_list
 from qrspi.core.rounds.loop import Loop
+from qrspi.core.steps import text_parts
 from qrspi.core.steps.after_round import UNASKED
 from qrspi.core.steps.facts import Facts
-from qrspi.core.text import headings
-from qrspi.core.tree import Fault
 from qrspi.core.yaml import frontmatter
 
 BEGIN = "Read with care:"
@@ -54,18 +53,19 @@ def _since_decided(facts: Facts, seen: Record) -> str:
         return f"{BEGIN} {artifact} has not changed {since}."
     if step_text.only_body_is_known(facts.tree, subject_of(facts.step), seen.body_hash):
         return f"{BEGIN} the body of {artifact} has not changed {since}."
-    where = _sections(facts, artifact, seen.feedback)
-    return f"{BEGIN} {_changed_files(facts, seen)} changed {since}{f': {where}' if where else ''}."
+    changed = _changed_parts(facts, seen)
+    files = tuple(dict.fromkeys(one.file for one in changed)) or (artifact,)
+    titles = _first([_shown(one.section) for one in changed if one.file == artifact])
+    have = "has" if len(files) == 1 else "have"
+    where = f" ({', '.join(titles)})" if titles else ""
+    named = [f"{file}{where if file == artifact else ''}" for file in _first(files)]
+    return f"{BEGIN} {_listed(named)} {have} changed {since}."
 
 
-def _changed_files(facts: Facts, seen: Record) -> str:
-    """The artifact, or the files of research, where the record knows each of them."""
-    if facts.step != "research" or not seen.made:
-        return f"{STEP[facts.step].artifact} has"
-    from qrspi.core.steps import research_sources
-
-    files = research_sources.changed(facts.tree, seen.made)
-    return f"{_listed(_first(files))} {'has' if len(files) == 1 else 'have'}"
+def _changed_parts(facts: Facts, seen: Record) -> tuple[Part, ...]:
+    """None where the record does not say what the text was made of."""
+    before = text_parts.about(facts.step, seen.parts)
+    return text_parts.changed(before, text_parts.of_step(facts.tree, facts.step)) if before else ()
 
 
 def _first(names: Sequence[str]) -> list[str]:
@@ -73,26 +73,10 @@ def _first(names: Sequence[str]) -> list[str]:
     return [*names[:MOST_SECTIONS], *([f"{more} more"] if more > 0 else [])]
 
 
-def _sections(facts: Facts, artifact: str, path: str) -> str:
-    current = facts.tree.read(artifact)
-    previous = feedback.previous(facts.tree.read(path)) if path else Fault("absent")
-    if isinstance(current, Fault) or isinstance(previous, Fault):
-        return ""
-    before, after = _by_title(previous), _by_title(current)
-    names = [title for title in after | before if after.get(title) != before.get(title)]
-    return ", ".join(_first(names))
-
-
-def _by_title(data: bytes) -> dict[str, bytes]:
-    lines = data.split(b"\n")
-    return {
-        _shown(span.title): b"\n".join(lines[span.start - 1 : span.end]).strip()
-        for span in headings.read(data).spans
-    }
-
-
 def _shown(title: str) -> str:
     """A heading made fit for a sentence: no command, and not too long."""
+    if title == text_parts.BEGINNING:
+        return "its beginning"
     plain = " ".join(title.replace("`", "").split())
     return plain if len(plain) <= 40 else f"{plain[:39]}…"
 

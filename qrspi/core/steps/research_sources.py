@@ -51,13 +51,6 @@ def outdated(tree: Tree, records: Iterable[Record]) -> frozenset[str]:
     )
 
 
-def changed(tree: Tree, before: Iterable[Made]) -> tuple[str, ...]:
-    """The files that are new or different since a record, and those that are gone."""
-    then = {one.file: one.file_hash for one in before}
-    files = dict.fromkeys((*step_text.paths(tree, "research"), *then))
-    return tuple(file for file in files if step_text.file_hash(tree, file) != then.get(file, ""))
-
-
 def asked_of(facts: Facts, name: str) -> Together:
     """Whatever is asked of the researcher that is called like its first question."""
     return next(one for one in asked(facts).inquiry.open if one.name == name)

@@ -22,6 +22,7 @@ from qrspi.core.pipeline import STEP, subject_of
 from qrspi.core.records import approvals, step_text
 from qrspi.core.records.approvals import Mark, Record
 from qrspi.core.rounds import manifest, round_list
+from qrspi.core.steps import text_parts
 from qrspi.core.tree import CONFIG_LIMIT, Fault, Tree, entries
 from qrspi.core.yaml import frontmatter, writer
 from qrspi.handlers.changes import review_target
@@ -174,7 +175,8 @@ def on_record(job: Job, decided: Record, named: str = "") -> Edit:
 def signed(workspace: Workspace, surface: str, decided: Iterable[Record], named: str = "") -> Edit:
     who, user, when = git_person.at(workspace.path), git_person.user(), clock.now_utc()
     routed = (on_route(workspace, one) for one in decided)
-    guarded = (with_safeguards(workspace, one) for one in routed)
+    parted = (with_parts(workspace, one) for one in routed)
+    guarded = (with_safeguards(workspace, one) for one in parted)
     records = [
         one._replace(who=who, user=user, named=named, when=when, surface=surface) for one in guarded
     ]
@@ -190,6 +192,15 @@ def on_route(tree: Tree, record: Record) -> Record:
         return record
     config = configs.read(tree.read("config.md", CONFIG_LIMIT))
     return record._replace(route=approvals.route_text(config.pipeline, config.route))
+
+
+def with_parts(tree: Tree, record: Record) -> Record:
+    """With what is taken back, so that its next approval can be told what changed since."""
+    if record.event not in approvals.OBJECTIONS:
+        return record
+    steps = dict.fromkeys((record.step, *(one.step for one in record.resets)))
+    parts = (part for step in steps for part in text_parts.of_step(tree, step))
+    return record._replace(parts=tuple(parts))
 
 
 def with_safeguards(tree: Tree, record: Record) -> Record:

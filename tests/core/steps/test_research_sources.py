@@ -125,20 +125,3 @@ VALID = {
 @pytest.mark.parametrize("files", VALID.values(), ids=VALID.keys())
 def test_research_that_fits_its_questions_is_reviewed(files: dict[str, bytes]) -> None:
     assert derive(runs.tree(files)).next.action == "prepare-round"
-
-
-CHANGED = {
-    "an answer alone": (ADDED, (THIRD,)),
-    "the summary alone": (REWRITTEN, (SUMMARY,)),
-    "both": (ADDED | REWRITTEN, (SUMMARY, THIRD)),
-    "only a status": (DRAFT, ()),
-}
-
-
-@pytest.mark.rule("LIV-01")
-@pytest.mark.parametrize(("changes", "files"), CHANGED.values(), ids=CHANGED.keys())
-def test_what_changed_in_research_is_named_by_file(
-    changes: dict[str, bytes], files: tuple[str, ...]
-) -> None:
-    before = research_sources.made(runs.tree(BEFORE))
-    assert research_sources.changed(runs.tree(BEFORE | changes), before) == files

@@ -70,6 +70,8 @@ def test_the_target_and_every_later_step_return_to_draft(tmp_path: Path) -> None
     (record,) = gate.records()
     resets = {mark["step"]: mark for mark in record.pop("resets")}
     assert [one["file"] for one in record.pop("made")] == ["research/summary.md"]
+    parts = [one["file"] for one in record.pop("parts")]
+    assert {runs.STEP[step].artifact for step in back} <= set(parts)
     assert record == {
         "event": "rewind",
         "step": "research",

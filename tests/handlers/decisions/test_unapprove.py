@@ -42,7 +42,9 @@ def test_one_artifact_returns_to_draft(tmp_path: Path) -> None:
         "user": USER,
         "route": runs.ON_FULL,
     }
-    assert gate.records() == [record]
+    [found] = gate.records()
+    assert {one["file"] for one in found.pop("parts")} == {"design.md"}
+    assert found == record
     after = gate.files()
     del after["approvals.jsonl"]
     assert after == FILES | {"design.md": FILES["design.md"].replace(b"approved", b"draft")}
