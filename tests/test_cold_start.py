@@ -72,6 +72,7 @@ FOR_STATUS = """
     qrspi.core.steps.facts
     qrspi.core.steps.next_actions
     qrspi.core.steps.review_action
+    qrspi.core.steps.sending
     qrspi.core.tree
     qrspi.core.yaml
     qrspi.core.yaml.frontmatter

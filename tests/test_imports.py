@@ -361,8 +361,7 @@ What is odd:
 
 Would write: import-files.txt, import.md, config.md
 
-Next: Score 1 finding of design round 1: it needs a .score.yml beside it in {folder}. \
-`qrspi next {RUN} --dispatch` sends the agent once your settings say how.
+Next: Score 1 finding of design round 1: it needs a .score.yml beside it in {folder}.
 
 To be answered first:
   Which models are used? ({no_models})

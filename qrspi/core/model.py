@@ -270,6 +270,11 @@ class Ask(NamedTuple):
             case _:
                 assert_never(self.kind)
 
+    @property
+    def label(self) -> str:
+        """How people and commands name it. Every task has its own implementer."""
+        return self.subject if self.kind == "implement" else self.name
+
 
 class Next(NamedTuple):
     action: Action

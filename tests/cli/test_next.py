@@ -56,8 +56,7 @@ def test_what_can_be_done_is_done_and_what_is_needed_is_said(tmp_path: Path, qrs
         "  .qrspi/dispatch/goals/round-02/scope-claude.md\n"
         "Next: Send 2 reviewers of goals round 2 (quality-claude, scope-claude); each writes "
         "into reviews/goals/round-02. "
-        f"`{at} next {runs.RUN} --dispatch` sends them all once your settings say "
-        f"how; `{at} prompt {runs.RUN} "
+        f"`{at} prompt {runs.RUN} "
         "quality-claude` prints what to tell the first.\n",
     )
     again = qrspi("--root", tmp_path, "next", "--json").json

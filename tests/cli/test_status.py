@@ -14,9 +14,7 @@ from tests.cli.conftest import COMMAND, NOW, Call
 from tests.cli.terminal import Terminal
 
 WAYS = (
-    "`qrspi next 2026-05-17-user-auth --dispatch` sends the agent once your settings "
-    "say how; `qrspi prompt "
-    "2026-05-17-user-auth verify-quality-claude.finding-F01` prints what to tell it."
+    "`qrspi prompt 2026-05-17-user-auth verify-quality-claude.finding-F01` prints what to tell it."
 )
 
 

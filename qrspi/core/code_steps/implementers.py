@@ -9,7 +9,7 @@ from qrspi.core.artifacts.task_criteria import Criterion
 from qrspi.core.hints import TYPE_CHECKING, Literal, cast
 from qrspi.core.model import TESTS, Ask, Next, Problem
 from qrspi.core.records import task_records
-from qrspi.core.steps import next_actions
+from qrspi.core.steps import next_actions, sending
 from qrspi.core.steps.facts import Facts
 
 if TYPE_CHECKING:
@@ -59,8 +59,7 @@ def _sent(facts: Facts, who: str, tasks: tuple[TaskState, ...], now: bool) -> st
         return ""
     places = ", ".join(f"{task.key} in {task.start.worktree}" for task in tasks if task.start)
     first = tasks[0].key
-    whom = "it" if len(tasks) == 1 else "the first"
-    told = f"; `qrspi prompt {facts.run} {first}` prints what to tell {whom}" if now else ""
+    told = f"; {sending.ways(facts, tuple(task.ask for task in tasks))}" if now else ""
     if len(tasks) == 1:
         return f"Send {who}: {places}{told}. It ends with `{report(facts, tasks[0])}`."
     form = report(facts, tasks[0]).replace(f" {first} ", " TASK ")

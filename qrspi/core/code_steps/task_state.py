@@ -17,7 +17,7 @@ from qrspi.core.records.task_records import ENDINGS, Outcome, Refused, Reopened,
 from qrspi.core.rounds import loop as loops
 from qrspi.core.rounds import round_list
 from qrspi.core.rounds.loop import Loop
-from qrspi.core.steps import after_round, next_actions, review_action
+from qrspi.core.steps import after_round, next_actions, review_action, sending
 from qrspi.core.steps.facts import Facts
 
 if TYPE_CHECKING:
@@ -356,8 +356,8 @@ def _fixing(facts: Facts, task: TaskState, loop: Loop, commit: str) -> TaskState
         loop,
         "implement",
         f"Send an implementer for {task.key} again, in {task.start.worktree}: "
-        f"{counted(len(loop.to_apply), 'finding')} of round {loop.round} to settle; `qrspi prompt "
-        f"{facts.run} {task.key}` prints what to tell it. It ends with `{report}`.",
+        f"{counted(len(loop.to_apply), 'finding')} of round {loop.round} to settle; "
+        f"{sending.ways(facts, (task.ask,))}. It ends with `{report}`.",
         inputs=(task.item.file, *review_action.to_fix(loop)),
         asks=(task.ask,),
         command=report,

@@ -155,7 +155,7 @@ def _answer(facts: Facts, errors: tuple[Problem, ...]) -> tuple[Answer, tuple[Pr
     if facts.step == "replan":
         return Answer(_replan(facts)), ()
     answer, warnings = _of_step(facts)
-    return _with_inputs(facts, _with_care(facts, answer)), warnings
+    return _with_inputs(facts, _as_sent(facts, _with_care(facts, answer))), warnings
 
 
 def _of_step(facts: Facts) -> tuple[Answer, tuple[Problem, ...]]:
@@ -203,6 +203,14 @@ def _with_care(facts: Facts, answer: Answer) -> Answer:
 
     care = read_with_care.lines(facts, answer.loop)
     return answer._replace(next=answer.next._replace(care=care))
+
+
+def _as_sent(facts: Facts, answer: Answer) -> Answer:
+    if not answer.next.asks:
+        return answer
+    from qrspi.core.steps import next_actions
+
+    return answer._replace(next=next_actions.as_sent(facts, answer.next))
 
 
 def _with_inputs(facts: Facts, answer: Answer) -> Answer:

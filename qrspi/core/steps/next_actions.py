@@ -3,10 +3,12 @@ must correct something first."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 
 from qrspi.core.model import Action, Ask, Next, NextKind, Option, Problem, Who
+from qrspi.core.pipeline import REQUEST
 from qrspi.core.rounds.loop import Loop
+from qrspi.core.steps import sending
 from qrspi.core.steps.facts import Facts
 
 
@@ -114,3 +116,21 @@ def author_of(loop: Loop) -> tuple[Ask, ...]:
 
 def fixer_of(loop: Loop) -> tuple[Ask, ...]:
     return (Ask("fix", loop.subject.key, loop.round),)
+
+
+def can_be_sent(following: Next, names: Container[str]) -> bool:
+    """Agents that the run waits for; also an author with a request to draft the goals from, which a
+    person could write as well, and approves in any case."""
+    waits = following.who == "agent" or (following.kind == "author" and REQUEST in names)
+    return bool(following.asks) and waits
+
+
+def as_sent(facts: Facts, following: Next) -> Next:
+    """Where agents can be sent, sending them is what goes on."""
+    works = following.kind == "implement"
+    if not can_be_sent(following, facts.names) or not sending.is_reached(facts.config, works=works):
+        return following
+    command, said = sending.command(facts), following.summary
+    if command not in said:
+        said = f"{said} {sending.named(facts, following.asks)}"
+    return following._replace(command=command, summary=said)

@@ -6,7 +6,7 @@ from qrspi.core.hints import assert_never
 from qrspi.core.model import Ask, AskKind, Next, NextKind, Option, Problem, Round, counted
 from qrspi.core.records import approvals
 from qrspi.core.rounds.loop import SKIPPABLE, Loop
-from qrspi.core.steps import after_round, authoring
+from qrspi.core.steps import after_round, authoring, sending
 from qrspi.core.steps.after_round import Gate
 from qrspi.core.steps.facts import Facts
 from qrspi.core.steps.next_actions import about_round, author_of, blocked_by, by_engine, fixer_of
@@ -166,12 +166,13 @@ def _review(facts: Facts, loop: Loop) -> Next:
     assert loop.files is not None
     missing = loop.files.silent_tags
     asks, count = _asks(loop, "review", missing), counted(len(missing), "reviewer")
+    first = loop.round == 1 and loop.subject.key == facts.route[0]
     return about_round(
         facts,
         loop,
         "review",
         f"Send {count} of {loop.subject.key} round {loop.round} ({', '.join(missing)}); "
-        f"{_hands_in(facts, loop, missing)}. {_ways(facts, asks)}",
+        f"{_hands_in(facts, loop, missing)}. {sending.ways(facts, asks, first=first)}.",
         missing=missing,
         asks=asks,
         inputs=(loop.subject.artifact,),
@@ -187,17 +188,6 @@ def _hands_in(facts: Facts, loop: Loop, tags: tuple[str, ...]) -> str:
     return f"{who} prints, and `qrspi ingest FILE {facts.run} research --tag {tags[0]}` takes it in"
 
 
-def _ways(facts: Facts, asks: tuple[Ask, ...]) -> str:
-    """By the engine, or by a host that gives them their prompts."""
-    agents, first = ("the agent", "it") if len(asks) == 1 else ("them all", "the first")
-    reached = facts.config.commands or facts.config.providers
-    once = "" if reached else " once your settings say how"
-    return (
-        f"`qrspi next {facts.run} --dispatch` sends {agents}{once}; `qrspi prompt {facts.run} "
-        f"{asks[0].name}` prints what to tell {first}."
-    )
-
-
 def _verify(facts: Facts, loop: Loop) -> Next:
     assert loop.files is not None
     missing = loop.files.unscored
@@ -208,7 +198,8 @@ def _verify(facts: Facts, loop: Loop) -> Next:
         loop,
         "verify",
         f"Score {counted(len(missing), 'finding')} of {loop.subject.key} round {loop.round}: "
-        f"{each} needs a .score.yml beside it in {loop.paths.directory}. {_ways(facts, asks)}",
+        f"{each} needs a .score.yml beside it in {loop.paths.directory}. "
+        f"{sending.ways(facts, asks)}.",
         missing=missing,
         asks=asks,
         inputs=tuple(f"{loop.paths.directory}/{stem}.md" for stem in missing),
@@ -278,7 +269,7 @@ def _fix(facts: Facts, loop: Loop) -> Next:
         loop,
         "fix",
         f"Apply {counted(len(loop.to_apply), 'finding')} to {_texts(loop)} and say what was done "
-        f"in {loop.paths.dispositions}. {_ways(facts, asks)}",
+        f"in {loop.paths.dispositions}. {sending.ways(facts, asks)}.",
         inputs=to_fix(loop),
         missing=(loop.paths.dispositions,),
         asks=asks,

@@ -19,8 +19,9 @@ from qrspi.core.filenames import dispatch_folder
 from qrspi.core.hints import TYPE_CHECKING, assert_never
 from qrspi.core.model import TESTS, Ask, Problem
 from qrspi.core.named_tuple import NamedTuple
-from qrspi.core.pipeline import REQUEST, subject_of
+from qrspi.core.pipeline import subject_of
 from qrspi.core.records import step_text
+from qrspi.core.steps import next_actions
 from qrspi.core.tree import Fault
 from qrspi.handlers.agents.dispatch_options import AS_CONFIGURED, How
 from qrspi.handlers.jobs.job import Job
@@ -76,8 +77,8 @@ class Assignment(NamedTuple):
 
     @property
     def label(self) -> str:
-        """How people and commands name it. Every task has its own implementer."""
-        return self.step if self.ask.kind == "implement" else self.name
+        """How people and commands name it."""
+        return self.ask.label if self.ask.kind == "implement" else self.name
 
     @property
     def model(self) -> Model | None:
@@ -115,10 +116,7 @@ def assignments(
 
 
 def can_be_sent(job: Job) -> bool:
-    """Agents that the run waits for; also an author with a request to draft the goals from, which a
-    person could write as well, and approves in any case."""
-    drafts_goals = job.next.kind == "author" and REQUEST in job.facts.names
-    return bool(job.next.asks) and (job.next.who == "agent" or drafts_goals)
+    return next_actions.can_be_sent(job.next, job.facts.names)
 
 
 class _Cast:

@@ -508,7 +508,6 @@ def test_nothing_has_failed_while_agents_are_awaited() -> None:
         ],
     )
     assert verify.summary.endswith(
-        f"`qrspi next {runs.RUN} --dispatch` sends the agent once your settings say "
-        f"how; `qrspi prompt {runs.RUN} "
+        f"in reviews/goals/round-01. `qrspi prompt {runs.RUN} "
         "verify-scope-claude.finding-F01` prints what to tell it."
     )

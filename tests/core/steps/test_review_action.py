@@ -115,8 +115,8 @@ def test_a_round_from_elsewhere_that_is_open_is_asked_about() -> None:
             "research",
             ("quality-claude",),
             "Send 1 reviewer of research round 1 (quality-claude); it prints, and `qrspi ingest "
-            f"FILE {RUN} research --tag quality-claude` takes it in. `qrspi next {RUN} --dispatch` "
-            f"sends the agent {ONCE}; `qrspi prompt {RUN} quality-claude` prints what to tell it.",
+            f"FILE {RUN} research --tag quality-claude` takes it in. `qrspi "
+            f"prompt {RUN} quality-claude` prints what to tell it.",
         ),
     ],
 )

@@ -1,0 +1,50 @@
+"""Whether agents are reached by `qrspi next --dispatch`, and what is said of it beside the way
+without."""
+
+from __future__ import annotations
+
+from qrspi.core.config.reader import Config
+from qrspi.core.model import Ask
+from qrspi.core.steps.facts import Facts
+
+
+def is_reached(config: Config, *, works: bool = False) -> bool:
+    """Whether config.md says how to send agents to a model that it names. Who `works` in a work
+    tree is sent by a program alone."""
+    if config.commands is None and config.providers is None:
+        return False
+    if config.trusted_path:
+        return True  # the models of these roles are in their own files
+    models = (*(config.model_routing or {}).values(), config.second_reviewer_model)
+    vendors = {model.vendor for model in models if model}
+    over_http, by_program = set(config.providers or ()), set(config.commands or ())
+    return not vendors.isdisjoint(by_program - over_http if works else by_program | over_http)
+
+
+def command(facts: Facts) -> str:
+    return f"qrspi next {facts.run} --dispatch"
+
+
+def ways(facts: Facts, asks: tuple[Ask, ...], *, first: bool = False) -> str:
+    """By the engine, or by a host that gives them their prompts. Where no settings say how the
+    engine can send them, that is said at the `first` fan-out of a run."""
+    agents, whom = ("the agent", "it") if len(asks) == 1 else ("them all", "the first")
+    name = asks[0].label
+    told = f"`qrspi prompt {facts.run} {name}` prints what to tell {whom}"
+    reached = is_reached(facts.config, works=asks[0].kind == "implement")
+    if not (reached or first):
+        return told
+    return f"`{command(facts)}` sends {agents}{'' if reached else _UNSET}; {told}"
+
+
+_UNSET = " once your settings say how"
+
+
+def named(facts: Facts, asks: tuple[Ask, ...]) -> str:
+    """The command, where nothing else says what it does about them."""
+    if asks[0].kind == "author":
+        return f"`{command(facts)}` has an agent write it."
+    if asks[0].kind == "research-question":
+        who = "an agent" if len(asks) == 1 else "agents"
+        return f"`{command(facts)}` has {who} do it."
+    return f"`{command(facts)}` sends {', '.join(ask.label for ask in asks)}."
