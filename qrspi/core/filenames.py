@@ -157,6 +157,10 @@ def round_beside(name: str) -> int | None:
     return round_number(name[:6] + head) if dash and not name.endswith((_RESULTS, _DIFF)) else None
 
 
+def is_verified(name: str) -> bool:
+    return name.endswith(_VERIFIED) and round_beside(name) is not None
+
+
 def flagged_round(name: str) -> int | None:
     stem = name.removesuffix(_FLAG)
     return round_number(stem) if stem != name else None

@@ -91,12 +91,13 @@ def prerequisites(step: str, route: tuple[str, ...]) -> tuple[str, ...]:
 
 def upstream(step: str, route: tuple[str, ...], names: Container[str]) -> tuple[str, ...]:
     """The files that a step is made from, run-relative. `names` are the files in the run's folder,
-    since not every run has a request. Code also depends on the design, in a route that has one."""
+    since not every run has a request. Code also depends on the design, in a route that has one, and
+    is held against the goals."""
     if step == "goals":
         return (REQUEST,) if REQUEST in names else ()
     needs = prerequisites(step, route)
     if step == "implement":
-        needs = tuple(one for one in route if one in (*needs, "design", "structure"))
+        needs = tuple(one for one in route if one in (*needs, "goals", "design", "structure"))
     return tuple(STEP[need].artifact for need in needs)
 
 

@@ -58,10 +58,10 @@ def general(step: str, travels: bool) -> Iterator[str]:
 
 _SEVERAL = """\
 This time you answer {count} questions in one text, since the same places answer them: {ids}, each
-between its own markers below. What is said above of one question holds for each. After the
-frontmatter and a heading `# {ids}`, each has a part of its own, in this order:
+between its own markers below. What is said above of one question holds for each. Instead of one
+`# Q<NN>`, each has a part of its own, in this order:
 
-- `## {first}` and the question, word for word;
+- the heading `## {first}`, and below it the question, word for word;
 - `### Summary`, `### Findings`, `### Not found`, as above, one level lower.
 
 A part without a summary sends the whole answer back. Where one sentence answers two of them, it
@@ -83,9 +83,9 @@ _SEEN = {
 def tested(seen: str) -> str:
     return (
         f"Its tests are there already, in the commit `tests_commit`{_SEEN.get(seen, '')}: another "
-        "wrote them from the criteria alone. Make them pass, and add what the code needs beside "
-        "them. Weaken or delete none; where one contradicts the task, report `BLOCKED` with its "
-        "name."
+        "wrote them from the criteria alone, and its report is below. Make them pass, and add what "
+        "the code needs beside them. Weaken or delete none; where one contradicts the task, report "
+        "`BLOCKED` with its name."
     )
 
 
@@ -184,8 +184,29 @@ def again_at_work(rejected: tuple[str, ...]) -> Iterator[str]:
         )
 
 
-def again(rejected: tuple[str, ...]) -> Iterator[str]:
-    if rejected:
+_SPOKEN = (
+    "People have spoken about this text, or about one that it is made from: what they say is in "
+    "`feedback/`, and the text as it was, where there is one, is given too. Meet each point of "
+    "theirs, and keep what they leave alone."
+)
+
+
+def spoken(said: bool) -> Iterator[str]:
+    if said:
+        yield _SPOKEN
+
+
+_CORRECT = (
+    "What was handed in is on record already, and cannot go on as it stands: `rejected` below "
+    "lists every reason. Correct what is named there, and keep the rest."
+)
+
+
+def again(rejected: tuple[str, ...], *, corrects: bool = False) -> Iterator[str]:
+    """`corrects` when the rejected text is there, and no answer was thrown away."""
+    if rejected and corrects:
+        yield _CORRECT
+    elif rejected:
         yield (
             "An earlier answer of yours was not taken; `rejected` below lists every reason. Answer "
             "anew and whole, without these faults."

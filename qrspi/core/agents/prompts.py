@@ -83,7 +83,9 @@ class Author(NamedTuple):
     question_budget: int | None = None
     visual_fidelity_required: bool = False
     sources: tuple[Source, ...] = ()
+    said: bool = False  # people have spoken about it: their words are among what it is given
     rejected: tuple[str, ...] = ()
+    corrects: bool = False  # the text that was rejected is there
     actual_model: str = ""
     prints: bool = False
     travels: bool = False
@@ -103,6 +105,7 @@ class Fixer(NamedTuple):
     sources: tuple[Source, ...] = ()
     decisions: tuple[Source, ...] = ()  # what people said about findings that they want applied
     rejected: tuple[str, ...] = ()
+    corrects: bool = False  # what was rejected is there
     actual_model: str = ""
     prints: bool = False
     travels: bool = False
@@ -119,6 +122,7 @@ class Implementer(NamedTuple):
     cycle: int = 1
     test_command: str = ""
     finding_file_paths: tuple[str, ...] = ()  # of the last round; only in a later cycle
+    decisions: tuple[Source, ...] = ()  # what people said about findings that they want applied
     upstream_paths: tuple[str, ...] = ()
     sources: tuple[Source, ...] = ()
     rejected: tuple[str, ...] = ()  # why its last report was not taken
@@ -234,7 +238,13 @@ def author_prompt(given: Author, parts: Parts) -> str:
     )
     away = () if given.step == "research" else prompt_orders.general(given.step, given.travels)
     several = prompt_orders.several(given.asked.ids) if given.asked else ()
-    return _prompt(role, lines, named, (*away, *several, *prompt_orders.again(given.rejected)))
+    orders = (
+        *away,
+        *several,
+        *prompt_orders.spoken(given.said),
+        *prompt_orders.again(given.rejected, corrects=given.corrects),
+    )
+    return _prompt(role, lines, named, orders)
 
 
 def _texts(asked: Iterable[Question]) -> tuple[Source, ...]:
@@ -272,7 +282,7 @@ def fixer_prompt(given: Fixer, parts: Parts) -> str:
     orders = (
         *prompt_orders.general(given.step, travels=given.travels),
         *((prompt_orders.DECISIONS,) if given.decisions else ()),
-        *prompt_orders.again(given.rejected),
+        *prompt_orders.again(given.rejected, corrects=given.corrects),
     )
     named = (
         ("decisions", given.decisions),
@@ -301,8 +311,16 @@ def implementer_prompt(given: Implementer, parts: Parts) -> str:
     tested = (prompt_orders.tested(given.tests_seen),) if given.tests_commit else ()
     asks = prompt_orders.checkpoints(given.task, given.orchestration_db)
     blocked = (prompt_orders.BLOCKED,) if given.blocked else ()
-    orders = (_order(given), *tested, *asks, *blocked, *prompt_orders.again_at_work(given.rejected))
+    orders = (
+        _order(given),
+        *tested,
+        *asks,
+        *((prompt_orders.DECISIONS,) if given.decisions else ()),
+        *blocked,
+        *prompt_orders.again_at_work(given.rejected),
+    )
     named = (
+        ("decisions", given.decisions),
         ("rejected", _rejected(given.rejected)),
         ("blocked_before", given.blocked),
         ("sources", given.sources),

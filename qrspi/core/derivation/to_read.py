@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from qrspi.core.filenames import RoundPaths
+from qrspi.core.filenames import RoundPaths, is_verified
 from qrspi.core.hints import assert_never
 from qrspi.core.model import Ask, Next
-from qrspi.core.pipeline import Subject, subject_of, upstream
+from qrspi.core.pipeline import STEP, Subject, subject_of, upstream
 from qrspi.core.records import step_text
 from qrspi.core.steps.facts import Facts
 from qrspi.core.tree import Tree, entries
@@ -72,7 +72,31 @@ def made_from(facts: Facts, subject: Subject | None) -> tuple[str, ...]:
         found += tuple(one for one in step_text.paths(facts.tree, "plan") if one not in found)
     if facts.step == "test":
         found += evidence(facts)
-    return found + of_tasks(facts) if subject and subject.key == "implement-gate" else found
+    return found + _of_all(facts, subject.key) if subject else found
+
+
+def _of_all(facts: Facts, key: str) -> tuple[str, ...]:
+    """What came of all tasks, for whoever looks at them together."""
+    from qrspi.core.code_steps import implementers
+
+    if key == "implement-gate":
+        return of_tasks(facts)
+    return settled(facts) if implementers.is_acceptance(key) else ()
+
+
+def settled(facts: Facts) -> tuple[str, ...]:
+    """What reviews of this phase's code found: a defect that was fixed wants a test."""
+    from qrspi.core.code_steps import batch
+    from qrspi.core.records import task_records
+
+    keys = (one.key for one in batch.read(facts).items)
+    folders = (*map(task_records.folder, keys), STEP["integrate"].reviews)
+    return tuple(
+        f"{folder}/{entry.name}"
+        for folder in folders
+        for entry in entries(facts.tree, folder)
+        if is_verified(entry.name)
+    )
 
 
 def of_tasks(facts: Facts) -> tuple[str, ...]:

@@ -117,8 +117,8 @@ def _subject(job: Job) -> Subject | None:
     return job.loop.subject if job.loop else None
 
 
-def upstream_paths(job: Job) -> tuple[str, ...]:
-    found = to_read.made_from(job.facts, _subject(job))
+def upstream_paths(job: Job, subject: Subject | None = None) -> tuple[str, ...]:
+    found = to_read.made_from(job.facts, subject or _subject(job))
     return prompts.upstream_paths(found, absolute(job, ""))
 
 

@@ -21,11 +21,11 @@ from qrspi.core.findings import rejected
 from qrspi.core.hints import TYPE_CHECKING, assert_never
 from qrspi.core.model import Ask, Finding, Problem
 from qrspi.core.named_tuple import NamedTuple
-from qrspi.core.pipeline import STEP
+from qrspi.core.pipeline import STEP, subject_of
 from qrspi.core.records import feedback
 from qrspi.core.rounds.loop import Loop
 from qrspi.core.text.shell_words import quoted
-from qrspi.core.tree import Fault
+from qrspi.core.tree import exists
 from qrspi.handlers.agents import material
 from qrspi.handlers.agents.material import Material
 from qrspi.handlers.jobs.job import Job
@@ -45,6 +45,7 @@ class Agent(NamedTuple):
     rules: str = ""  # for a verifier: the role of the reviewer whose finding it is
     travels: bool = False  # it works on another machine
     rejected: tuple[str, ...] = ()  # why its last answer was of no use
+    corrects: bool = False  # a text that is there, and is at fault
 
 
 def prompt(job: Job, ask: Ask, agent: Agent) -> str:
@@ -53,7 +54,7 @@ def prompt(job: Job, ask: Ask, agent: Agent) -> str:
     apart = ask.subject == material.APART
     agent = agent._replace(prints=True) if apart else agent
     if job.next.action == "blocked":  # by the faults of a text that is there
-        agent = agent._replace(rejected=(*job.next.because, *agent.rejected))
+        agent = agent._replace(rejected=(*job.next.because, *agent.rejected), corrects=True)
     away = partial(prompts.prepared, agent.travels or apart)
     match ask.kind:
         case "review":
@@ -152,7 +153,8 @@ def _finding(job: Job, stem: str) -> Finding:
 def _fixer(job: Job, agent: Agent) -> Fixer:
     loop = job.round_loop
     files = tuple(f"{loop.paths.directory}/{item.finding.file}" for item in loop.to_apply)
-    sources = (*agent.material.text, *material.sources(job.workspace, files))
+    record = (loop.paths.dispositions,) if agent.corrects else ()
+    sources = (*agent.material.text, *material.sources(job.workspace, (*files, *record)))
     return Fixer(
         role=agent.role,
         step=loop.subject.key,
@@ -167,6 +169,7 @@ def _fixer(job: Job, agent: Agent) -> Fixer:
         sources=(*sources, *agent.material.upstream) if agent.prints else (),
         decisions=_said(loop),
         rejected=agent.rejected,
+        corrects=agent.corrects,
         actual_model=agent.model,
         prints=agent.prints,
         travels=agent.travels,
@@ -194,23 +197,27 @@ def _author(job: Job, asked: str, agent: Agent) -> Author:
         artifact_path=material.absolute(job, questions.file if questions else STEP[step].artifact),
         upstream_paths=material.upstream_paths(job),
         feedback_paths=tuple(material.absolute(job, path) for path in said),
-        existing_paths=() if questions else _sent_back(job, said),
+        existing_paths=() if questions else _existing(job, agent, said),
         pipeline=config.pipeline or "",
         phase=job.facts.phase,
         asked=questions,
-        question_budget=config.question_budget,
+        question_budget=config.question_budget if step == "questions" else None,
         visual_fidelity_required=config.visual_fidelity_required is True,
         sources=_for_author(job, agent, questions, said) if agent.prints else (),
+        said=bool(said),
         rejected=agent.rejected,
+        corrects=agent.corrects,
         actual_model=agent.model,
         prints=agent.prints,
         travels=agent.travels,
     )
 
 
-def _sent_back(job: Job, said: tuple[str, ...]) -> tuple[str, ...]:
-    there = (path for path in material.text_paths(job) if path in job.next.inputs)
-    return tuple(material.absolute(job, path) for path in there) if said else ()
+def _existing(job: Job, agent: Agent, said: tuple[str, ...]) -> tuple[str, ...]:
+    """The text that was sent back, or is at fault."""
+    there = [path for path in material.text_paths(job) if exists(job.workspace, path)]
+    named = there if agent.corrects else [path for path in there if said]
+    return tuple(material.absolute(job, path) for path in named)
 
 
 def _implementer(job: Job, key: str, agent: Agent) -> Implementer:
@@ -220,7 +227,8 @@ def _implementer(job: Job, key: str, agent: Agent) -> Implementer:
     task, worktree = material.task_place(job, key)
     assert task.start is not None  # nobody is sent to a task without a work tree
     run = job.workspace.path
-    told = job.workspace.read(task.item.file)
+    tests = task.tests.commit if task.tests and not task.awaits_tests else ""
+    reported = (task_records.tests_file(key),) if tests else ()
     blocked = blocked_tasks.report_of(task)
     said = (blocked, task_records.again_file(key)) if blocked else ()
     vacuous = (implementers.VACUOUS,) if task.tests and task.tests.is_vacuous else ()
@@ -235,7 +243,7 @@ def _implementer(job: Job, key: str, agent: Agent) -> Implementer:
         report_command=implementers.report_command(
             f"qrspi --root {quoted(run)} task report {job.run}", task
         ),
-        tests_commit=task.tests.commit if task.tests and not task.awaits_tests else "",
+        tests_commit=tests,
         tests_seen=task.tests.seen if task.tests else "",
         rejected=(*vacuous, *agent.rejected),
         blocked=material.sources(job.workspace, said),
@@ -243,8 +251,9 @@ def _implementer(job: Job, key: str, agent: Agent) -> Implementer:
         cycle=task.cycle,
         test_command=material.test_command(job),
         finding_file_paths=tuple(material.absolute(job, path) for path in task.findings),
-        upstream_paths=material.upstream_paths(job),
-        sources=() if isinstance(told, Fault) else (Source(task.item.file, told),),
+        upstream_paths=material.upstream_paths(job, subject_of(key)),
+        sources=material.sources(job.workspace, (task.item.file, *reported)),
+        decisions=_said(task.loop) if task.loop and not task.loop.clean else (),
         actual_model=agent.model,
         orchestration_db="" if task.awaits_tests else material.database(job, key),
     )

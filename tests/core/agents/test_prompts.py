@@ -200,7 +200,7 @@ REQUESTED = pytest.mark.rule("LIV-23")
             "implement",
             ("goals", "design", "structure", "plan", "implement"),
             [],
-            ["design.md", "structure.md", "plan.md"],
+            ["goals.md", "design.md", "structure.md", "plan.md"],
             marks=pytest.mark.rule("LIV-20"),
         ),
     ],
@@ -340,9 +340,8 @@ def test_an_authors_prompt_for_several_questions():
         "# This time\n\n"
         "This time you answer 2 questions in one text, since the same places answer them: Q2, Q4, "
         "each\nbetween its own markers below. What is said above of one question holds for each. "
-        "After the\nfrontmatter and a heading `# Q2, Q4`, each has a part of its own, in this "
-        "order:\n\n"
-        "- `## Q2` and the question, word for word;\n"
+        "Instead of one\n`# Q<NN>`, each has a part of its own, in this order:\n\n"
+        "- the heading `## Q2`, and below it the question, word for word;\n"
         "- `### Summary`, `### Findings`, `### Not found`, as above, one level lower.\n\n"
         "A part without a summary sends the whole answer back. Where one sentence answers two of "
         "them, it\nstands in both. The parts are all that is asked: add none for a question of "

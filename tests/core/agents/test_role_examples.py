@@ -12,6 +12,9 @@ from qrspi.core.artifacts import parallelization, questions
 from qrspi.core.artifacts import task_file as task_files
 from qrspi.core.artifacts.branch_map import Plan
 from qrspi.core.artifacts.task_file import Task
+from qrspi.core.code_steps import implementers
+from qrspi.core.code_steps.batch import Item
+from qrspi.core.code_steps.task_state import TaskState
 from qrspi.core.config.reader import Config
 from qrspi.core.findings import guard, printed_reply
 from qrspi.core.model import Problem
@@ -82,6 +85,24 @@ def test_the_printed_example_splits():
         "quality-codex.finding-F02.md",
     ]
     assert found.warnings == ()
+
+
+@pytest.mark.rule("PRM-05", "IMP-11")
+@pytest.mark.parametrize("part", ["task-report", "tests-report"])
+def test_who_reports_is_told_of_the_command_that_it_has(part):
+    command = implementers.report_command(
+        "qrspi task report run", TaskState(Item("task-01", "tasks/task-01.md"), "ready")
+    )
+    told = PARTS[part]
+    assert "`--commit HEAD`" in told and command.endswith("--status DONE --commit HEAD")
+    assert "SHA" not in told
+
+
+@pytest.mark.rule("PRM-05", "SCP-04")
+def test_the_tagger_says_what_it_needs_to_be_told():
+    text = _text("tagger")
+    named = ("round", "run_dir", "shape", "artifact_path", "kept_findings", "output_path")
+    assert [name for name in named if f"`{name}`" not in text.partition("For each file")[0]] == []
 
 
 @pytest.mark.rule("PRM-05", "DSR-01")

@@ -11,8 +11,13 @@ from qrspi.handlers.agents import awaited_agents
 from qrspi.handlers.agents.fan_out import FanOut
 from tests import runs
 from tests.handlers.shop import Shop, at_questions, commands, in_review
+from tests.markers import named_only
 
 AGAIN = "An earlier answer of yours was not taken; `rejected` below lists every reason."
+CORRECT = (
+    "What was handed in is on record already, and cannot go on as it stands: `rejected` below "
+    "lists every reason. Correct what is named there, and keep the rest."
+)
 GOOD = "---\nstatus: draft\n---\n# Questions\n\n1. [codebase] Where are users kept?\n"
 HEAD = "---\nstatus: draft\n---\n"
 HALF = "---\nstatus: draft\n# Questions\n"
@@ -83,7 +88,7 @@ def test_who_wrote_a_file_without_its_form_is_told_and_its_next_text_goes_on(
     told, answer = prompt(shop), shop.next().state.next
     why = "questions.md has no question; expected a list such as `1. [codebase] Which modules …?`"
     assert (answer.who, answer.kind, answer.because) == ("agent", "form", (why,))
-    assert AGAIN in told and f"- {why}" in told
+    assert CORRECT in told and AGAIN not in told and f"- {why}" in told
     assert answering(shop, GOOD).failures == ()
     assert shop.read("questions.md") == GOOD
 
@@ -132,7 +137,8 @@ def test_the_author_of_a_plan_without_its_tasks_is_told_so(tmp_path: Path) -> No
     told = prompt(shop)
     answer = shop.next().state.next
     assert (answer.action, answer.kind) == ("blocked", "plan-tasks")
-    assert AGAIN in told and all(f"- {reason}" in told for reason in answer.because)
+    assert f"\nexisting_paths:\n{shop.run}/plan.md\n" in told and AGAIN not in told
+    assert CORRECT in told and all(f"- {reason}" in told for reason in answer.because)
 
 
 @pytest.mark.rule("LIV-18")
@@ -149,4 +155,20 @@ def test_a_fixer_is_told_what_was_wrong_with_its_record(tmp_path: Path) -> None:
     told = prompt(shop)
     answer = shop.next().state.next
     assert (answer.action, answer.kind) == ("blocked", "dispositions")
-    assert AGAIN in told and all(f"- {reason}" in told for reason in answer.because)
+    assert CORRECT in told and AGAIN not in told
+    assert all(f"- {reason}" in told for reason in answer.because)
+
+
+@pytest.mark.rule("LIV-18", "PRM-07")
+def test_a_fixer_that_opens_no_files_is_shown_the_record_that_it_corrects(tmp_path: Path) -> None:
+    shop = in_review(tmp_path / "shop", commands=commands(tmp_path / "agent"))
+    shop.next()
+    place = "reviews/design/round-01"
+    found = runs.finding(step="design", cites="design.md:L7")
+    shop.write(f"{place}/quality-claude.finding-F01.md", found)
+    shop.write(f"{place}/quality-claude.finding-F01.score.yml", runs.score(95))
+    shop.write(f"{place}/scope-claude.clean.md", runs.clean("scope-claude"))
+    assert "- a line" not in prompt(shop)
+    shop.write(f"{place}-dispositions.md", "- a line\n" * 40)
+    told = named_only(prompt(shop))
+    assert f"START id={place}-dispositions.md>>>\n- a line\n" in told

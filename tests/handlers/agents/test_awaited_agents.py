@@ -159,9 +159,29 @@ def test_an_author_is_given_the_newest_feedback(tmp_path: Path) -> None:
     shop.write("feedback/questions-round-01.md", "---\nstep: questions\n---\n\n## User Feedback\n")
     _, answer, _ = advanced(shop)
     assert tuple(map(prompt_file, answer.asks)) == (".qrspi/dispatch/questions/author.md",)
-    listed = parameters(shop.read(prompt_file(answer.asks[0])))
+    told = shop.read(prompt_file(answer.asks[0]))
+    listed = parameters(told)
     at = listed.index("feedback_paths:")
     assert listed[at + 1] == f"{shop.run}/feedback/questions-round-01.md"
+    assert "\nPeople have spoken about this text, or about one that it is made from: " in told
+
+
+@pytest.mark.rule("PRM-01")
+def test_an_author_without_feedback_is_told_of_none(tmp_path: Path) -> None:
+    shop = at_questions(tmp_path / "shop")
+    _, answer, _ = advanced(shop)
+    told = shop.read(prompt_file(answer.asks[0]))
+    assert "People have spoken" not in told and "existing_paths" not in told
+
+
+@pytest.mark.rule("CFG-07")
+@pytest.mark.parametrize(("step", "told"), [("questions", True), ("plan", False)])
+def test_only_questions_have_a_budget(tmp_path: Path, step: str, told: bool) -> None:
+    before = ("goals",) if step == "questions" else ("goals", "questions", "research")
+    files = {"config.md": runs.config("quick", question_budget="7"), **runs.approved(*before)}
+    shop = Shop(tmp_path / "shop", files)
+    _, answer, _ = advanced(shop)
+    assert ("question_budget: 7" in parameters(shop.read(prompt_file(answer.asks[0])))) is told
 
 
 @pytest.mark.rule("PRM-10", "CNV-12")

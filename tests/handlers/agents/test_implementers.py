@@ -8,11 +8,13 @@ from pathlib import Path
 import pytest
 
 from qrspi import engine, engine_with_agents
+from qrspi.core.agents import prompt_orders
 from qrspi.core.filenames import prompt_file
 from qrspi.core.gates.checkpoints import checkpoint_request
 from qrspi.engine_with_agents import Driven
 from qrspi.handlers.agents import awaited_agents, fan_out
 from qrspi.handlers.agents.dispatch_options import Sending
+from qrspi.handlers.decisions import decide_findings
 from qrspi.handlers.jobs.job import Options
 from tests import deliveries
 from tests.checkpoints import rows, script
@@ -275,3 +277,24 @@ def test_an_implementer_asks_for_review_in_words_of_its_prompt(tmp_path: Path, k
 def test_an_agent_that_writes_the_first_tests_asks_for_no_review(tmp_path: Path) -> None:
     shop = asking(tmp_path, "code", test_writer="on")
     assert "orchestration" not in shop.read(prompt_file(shop.answer.asks[0]))
+
+
+@pytest.mark.rule("IMP-11", "LIV-20")
+def test_an_implementer_is_told_how_a_person_wants_a_finding_applied(shop: Workshop) -> None:
+    shop.next()
+    shop.deliver("task-01", "a.py", "a = 1\n")
+    shop.next()
+    shop.review("task-01", 1, wrong="It is wrong.")
+    file = shop.run / "reviews/tasks/task-01/round-01" / f"{deliveries.TAGS[0]}.finding-F01.md"
+    file.write_text(file.read_text().replace("correctness", "scope"))
+    shop.next()
+    name = f"{deliveries.TAGS[0]}.R1-F01"
+    note = "Only for late loans."
+    shop.make(lambda job: decide_findings.plan(job, [name], "apply", note=note))
+    shop.next()
+    (asked,) = shop.answer.asks
+    prompt = named_only(shop.read(prompt_file(asked)))
+    assert prompt_orders.DECISIONS in prompt.partition("# Parameters")[0]
+    assert (
+        f"\ndecisions:\n<<<UNTRUSTED-ARTIFACT-START id=decisions>>>\n- {name}: {note}\n" in prompt
+    )

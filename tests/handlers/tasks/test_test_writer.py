@@ -63,8 +63,7 @@ def merged(shop: Workshop) -> None:
     """Up to where the tests of the whole are asked for."""
     shop.work(ONE, "test_a.py", "assert False\n")
     say_of_tests(shop)
-    shop.take(ONE, "a.py", "a = 1\n")
-    shop.next()
+    shop.finish(ONE, "a.py", "a = 1\n")
     shop.resolve("continue")
 
 
@@ -95,6 +94,7 @@ def test_tests_are_written_before_the_implementer_is_sent(tmp_path: Path) -> Non
     order = shop.read(prompt_file(shop.answer.asks[0]))
     assert f"\ntests_commit: {commit}\n" in order
     assert "Its tests are there already, in the commit `tests_commit`; they were run" in order
+    assert "\nTwo tests, both fail.\n" in order and "\nTwo tests, both fail.\n" not in prompt
     assert shop.read(f"reviews/tasks/{ONE}/tests.md").endswith("\nTwo tests, both fail.\n")
 
 
@@ -162,6 +162,8 @@ def test_every_criterion_of_the_phase_is_held_against_the_whole(tmp_path: Path) 
     assert "You hold what was promised against it." in prompt
     assert "The code is not there yet;" not in prompt
     assert f"{WHOLE} --status DONE --commit HEAD -F FILE\n" in prompt
+    assert f"\n{shop.run}/reviews/tasks/{ONE}/round-01-verified.md\n" in prompt
+    assert f"\n{shop.run}/reviews/tasks/{ONE}/report.md\n" not in prompt
     # No plan has it, so nobody approved it with one.
     assert "binds you: the task at `task_file_path` is your order." in prompt
 
