@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.text import untrusted_markers
 
 UNKNOWN_MODEL = "unknown"
@@ -46,6 +47,28 @@ def optional_command(name: str, line: str) -> Iterator[str]:
     """A text of the engine's own, or one that the user has allowed."""
     if line:
         yield f"{name}: {_on_its_line(line)}"
+
+
+PATHS = frozenset(
+    """round_subdir artifact_path diff_file_path since_diff_path worktree finding_file_path
+    sidecar_path run_dir verified_path dispositions_path""".split()
+)
+LISTS = frozenset(
+    """upstream_paths companion_paths feedback_paths existing_paths finding_file_paths
+    worktree_paths""".split()
+)
+
+
+def fields(given: NamedTuple, names: str) -> Iterator[str]:
+    """Parameters called like fields. Paths that there are none of are left out."""
+    for name in names.split():
+        value = getattr(given, name)
+        if name in LISTS:
+            yield from paths(name, value)
+        elif name in PATHS:
+            yield from optional_path(name, value)
+        else:
+            yield line(name, value)
 
 
 def _shown(name: str, value: str) -> str:

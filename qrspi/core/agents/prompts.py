@@ -148,13 +148,15 @@ def upstream_paths(made_from: Iterable[str], run_dir: str) -> tuple[str, ...]:
 
 def reviewer_prompt(given: Reviewer, parts: Parts) -> str:
     lines = [
-        *_fields(given, "step round"),
+        *prompt_lines.fields(given, "step round"),
         prompt_lines.line("reviewer_tag", given.tag),
-        *_fields(given, "round_subdir artifact_path worktree diff_file_path since_diff_path"),
+        *prompt_lines.fields(
+            given, "round_subdir artifact_path worktree diff_file_path since_diff_path"
+        ),
         *_scope_hint(given),
         *prompt_lines.optional_command("test_command", given.test_command),
         prompt_lines.model(given.actual_model),
-        *_fields(given, "worktree_paths upstream_paths"),
+        *prompt_lines.fields(given, "worktree_paths upstream_paths"),
     ]
     named = (
         ("rejected", _rejected(given.rejected)),
@@ -208,11 +210,11 @@ def _rejected(reasons: tuple[str, ...]) -> tuple[Source, ...]:
 
 def verifier_prompt(given: Verifier, parts: Parts) -> str:
     lines = [
-        *_fields(given, "step finding finding_file_path sidecar_path"),
-        *_fields(given, "artifact_path worktree diff_file_path"),
+        *prompt_lines.fields(given, "step finding finding_file_path sidecar_path"),
+        *prompt_lines.fields(given, "artifact_path worktree diff_file_path"),
         *prompt_lines.optional_command("test_command", given.test_command),
         prompt_lines.line("verified_by", given.actual_model or prompt_lines.UNKNOWN_MODEL),
-        *_fields(given, "companion_paths worktree_paths upstream_paths"),
+        *prompt_lines.fields(given, "companion_paths worktree_paths upstream_paths"),
     ]
     role = roles.compose(given.role, parts, prints=given.prints)
     orders = (
@@ -262,21 +264,23 @@ def _facts_alone(given: Author) -> list[str]:
 
 def _author(given: Author) -> list[str]:
     return [
-        *_fields(given, "step run_dir artifact_path"),
+        *prompt_lines.fields(given, "step run_dir artifact_path"),
         *prompt_lines.optional("pipeline", given.pipeline),
         prompt_lines.line("phase", given.phase),
         *prompt_lines.optional("question_budget", given.question_budget),
         prompt_lines.line("visual_fidelity_required", str(given.visual_fidelity_required).lower()),
         prompt_lines.model(given.actual_model),
-        *_fields(given, "feedback_paths existing_paths upstream_paths"),
+        *prompt_lines.fields(given, "feedback_paths existing_paths upstream_paths"),
     ]
 
 
 def fixer_prompt(given: Fixer, parts: Parts) -> str:
     lines = [
-        *_fields(given, "step round run_dir artifact_path verified_path dispositions_path"),
+        *prompt_lines.fields(
+            given, "step round run_dir artifact_path verified_path dispositions_path"
+        ),
         prompt_lines.model(given.actual_model),
-        *_fields(given, "finding_file_paths companion_paths upstream_paths"),
+        *prompt_lines.fields(given, "finding_file_paths companion_paths upstream_paths"),
     ]
     role = roles.compose(given.role, parts, prints=given.prints, section=given.step)
     orders = (
@@ -305,7 +309,7 @@ def implementer_prompt(given: Implementer, parts: Parts) -> str:
         *prompt_lines.optional_command("report_command", given.report_command),
         *prompt_lines.optional_path("orchestration_db", given.orchestration_db),
         prompt_lines.model(given.actual_model),
-        *_fields(given, "finding_file_paths upstream_paths"),
+        *prompt_lines.fields(given, "finding_file_paths upstream_paths"),
     ]
     role = roles.compose(given.role, parts, prints=False, section=given.criteria_of)
     tested = (prompt_orders.tested(given.tests_seen),) if given.tests_commit else ()
@@ -365,28 +369,7 @@ def _prompt(
     return "".join((*text, f"\n{_END}\n"))
 
 
-_PATHS = frozenset(
-    """round_subdir artifact_path diff_file_path since_diff_path worktree finding_file_path
-    sidecar_path run_dir verified_path dispositions_path""".split()
-)
-_LISTS = frozenset(
-    """upstream_paths companion_paths feedback_paths existing_paths finding_file_paths
-    worktree_paths""".split()
-)
-
 Given = TypeVar("Given", bound=NamedTuple)
-
-
-def _fields(given: NamedTuple, names: str) -> Iterator[str]:
-    """Parameters called like fields. Paths that there are none of are left out."""
-    for name in names.split():
-        value = getattr(given, name)
-        if name in _LISTS:
-            yield from prompt_lines.paths(name, value)
-        elif name in _PATHS:
-            yield from prompt_lines.optional_path(name, value)
-        else:
-            yield prompt_lines.line(name, value)
 
 
 def prepared(no_paths: bool, given: Given) -> Given:
@@ -395,7 +378,7 @@ def prepared(no_paths: bool, given: Given) -> Given:
 
 def without_paths(given: Given) -> Given:
     """For an agent that must not know the run, or works where no path leads anywhere."""
-    changes: dict[str, Any] = {name: "" for name in given._fields if name in _PATHS}
-    changes |= {name: () for name in given._fields if name in _LISTS}
+    changes: dict[str, Any] = {name: "" for name in given._fields if name in prompt_lines.PATHS}
+    changes |= {name: () for name in given._fields if name in prompt_lines.LISTS}
     changes |= {name: "" for name in given._fields if name == "test_command"}
     return given._replace(**changes)
