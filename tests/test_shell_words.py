@@ -61,7 +61,7 @@ PLAIN = {
     },
     "a finding: a reviewer and two numbers": {"names[0]", "following.missing[0]"},
     "a number, or a commit": {
-        *("loop.round", "order.round", "output.status", "head[:12]", "task.commit"),
+        *("loop.round", "order.round", "output.status", "head[:12]", "task.commit", "higher"),
     },
     "a word of the engine": {
         *("decision.verb", "self.verb", "verb", "event", "self.actor", "field", "value", "block"),

@@ -38,6 +38,22 @@ reviews/questions  names in it  absent
     )
 
 
+@pytest.mark.rule("SPD-01", "LIV-02")
+def test_a_budget_that_is_reached_is_a_reason_why_nobody_is_sent(
+    project: Path, qrspi: Call
+) -> None:
+    files = {"config.md": runs.config("quick", budget="{usd: 2, per_step: {calls: 3}}")}
+    runs.on_disk(project, files | runs.approved("goals") | runs.on_record("goals"))
+    spends = "spend add --step questions --role author --model m --usd 1 --calls".split()
+    qrspi(*spends, "2")
+    assert "budget" not in qrspi("explain").out
+    qrspi(*spends, "1")
+    assert (
+        "warning: the budget of a step in config.md (questions) is reached, 3 of 3 calls spent: "
+        f"no agent is sent; raise it with `qrspi config set {runs.RUN} budget.per_step.calls 6`\n"
+    ) in qrspi("explain").out.replace("\n  ", " ")
+
+
 def test_what_is_wrong_with_a_config(project: Path, qrspi: Call) -> None:
     runs.on_disk(project, {"config.md": runs.config("quick", route="[goals, goals]")})
     result = qrspi("explain", "--json")

@@ -115,9 +115,10 @@ def grouped(entries: Iterable[LedgerEntry]) -> tuple[tuple[Group, Totals], ...]:
 class Bound(NamedTuple):
     whose: str
     limits: Limits
+    field: str = ""  # of config.md; '' for what was given with a command
 
 
-def reached(bound: Bound, spent: Totals) -> Problem | None:
+def reached(bound: Bound, spent: Totals, run: str = "") -> Problem | None:
     limits: tuple[tuple[Code, float | None, float], ...] = (
         ("budget-calls", bound.limits.calls, spent.calls),
         ("budget-tokens", bound.limits.tokens, spent.tokens),
@@ -125,18 +126,33 @@ def reached(bound: Bound, spent: Totals) -> Problem | None:
     )
     for code, limit, used in limits:
         if limit is not None and used >= limit:
-            return _stop(code, bound.whose, limit, used)
+            return _stop(code, bound, limit, used, run)
     return None
 
 
-def _stop(code: Code, whose: str, limit: float, used: float) -> Problem:
+def _stop(code: Code, bound: Bound, limit: float, used: float, run: str) -> Problem:
     what = code.removeprefix("budget-")
     said = f"{used:.4f} of {limit:.4f} USD" if what == "usd" else f"{used:g} of {limit:g} {what}"
     return Problem(
         code,
-        f"stopped before the next call: {whose} is reached, {said} spent",
+        f"stopped before the next call: {bound.whose} is reached, {said} spent",
         field=what,
         found=f"{used:g}",
         expected=f"less than {limit:g}",
-        hint="raise the limit, then run the same command again: nothing is paid for twice",
+        hint=f"{_way_on(bound, what, max(limit, used), run)}: nothing is paid for twice",
     )
+
+
+_FIRST = {"calls": 10, "tokens": 100_000, "usd": 1}  # where nothing was allowed so far
+
+
+def _way_on(bound: Bound, what: str, used: float, run: str) -> str:
+    if not run:
+        return "run the same command with a higher limit"
+    if not bound.field:
+        sends = f"qrspi next {run} --dispatch"
+        return f"run the same command with a higher limit, or `{sends}` without one"
+    field = f"{bound.field}.{what}"
+    higher = f"{2 * used:.15g}" if used else f"{_FIRST[what]}"
+    raises = f"qrspi config set {run} {field} {higher}"
+    return f"raise it with `{raises}`, then run the same command again"

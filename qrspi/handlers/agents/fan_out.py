@@ -111,7 +111,7 @@ def opened(
             listener=listener,
             box=box,
             wire=wire,
-            budget=RunBudget(config, sending.limits),
+            budget=RunBudget(config, sending.limits, workspace.name),
             noted=set(),
         )
         dispatcher.finish()

@@ -13,7 +13,7 @@ from qrspi.core.config import reader as configs
 from qrspi.core.config.blocks import Budget, Limits
 from qrspi.core.config.reader import Config
 from qrspi.core.errors import Halt
-from qrspi.core.model import Problem
+from qrspi.core.model import Problem, RunState
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.tree import CONFIG_LIMIT
 from qrspi.world.agents import dispatch_folder
@@ -85,8 +85,8 @@ def bounds(config: Config, command: Limits, step: str) -> tuple[Bound, Bound, Bo
     budget = config.budget or Budget()
     return (
         Bound("the limit given with this command", command),
-        Bound("the budget of this run in config.md", budget.run),
-        Bound(f"the budget of a step in config.md ({step})", budget.per_step),
+        Bound("the budget of this run in config.md", budget.run, "budget"),
+        Bound(f"the budget of a step in config.md ({step})", budget.per_step, "budget.per_step"),
     )
 
 
@@ -117,11 +117,29 @@ def spending(tree: DiskTree, known: Ledger) -> Spending:
     return Spending(groups, total, tuple(budgets), unanswered(tree, known))
 
 
+def with_budgets(state: RunState, tree: DiskTree, config: Config) -> RunState:
+    """With a warning where a budget keeps the agents from being sent that the run waits for."""
+    if config.budget is None or state.next.who != "agent":
+        return state
+    known = read(tree)
+    of_step = (one for one in known.entries if one.step == state.next.step)
+    totals = (spend.total(known.entries), spend.total(of_step))
+    limits = bounds(config, Limits(), state.next.step)[1:]
+    found = map(spend.reached, limits, totals, (state.run, state.run))
+    return state._replace(warnings=state.warnings + tuple(map(_held_back, filter(None, found))))
+
+
+def _held_back(stop: Problem) -> Problem:
+    why = stop.message.partition(": ")[2]
+    return stop._replace(message=f"{why}: no agent is sent; {stop.hint.partition(',')[0]}")
+
+
 class RunBudget:
     """Calls under way count at once; their cost is known later, and may exceed the other limits."""
 
-    def __init__(self, config: Config, command: Limits) -> None:
+    def __init__(self, config: Config, command: Limits, run: str = "") -> None:
         self._config = config
+        self._run = run
         self._command = command
         self._bounds: tuple[Bound, ...] = ()
         self._totals: list[Totals] = [Totals()]
@@ -138,7 +156,7 @@ class RunBudget:
         with self._guard:
             for bound, totals in zip(self._bounds, self._totals, strict=True):
                 counted = totals._replace(calls=totals.calls + self._under_way)
-                if problem := spend.reached(bound, counted):
+                if problem := spend.reached(bound, counted, self._run):
                     return problem
             self._under_way += 1
             return None

@@ -103,6 +103,24 @@ def test_a_limit_is_reached_when_nothing_is_left(limits: Limits, code: str | Non
     assert (found.code if found else None) == code
 
 
+@pytest.mark.rule("LIV-02", "TRN-09")
+@pytest.mark.parametrize(
+    ("bound", "spent", "said"),
+    [
+        (Bound("it", Limits(calls=4), "budget"), Totals(4), "budget.calls 8`"),
+        (Bound("it", Limits(usd=0.5), "budget"), Totals(usd=0.75), "budget.usd 1.5`"),
+        (Bound("it", Limits(tokens=0), "budget.per_step"), Totals(), "per_step.tokens 100000`"),
+    ],
+)
+def test_a_budget_that_is_reached_names_the_command_that_raises_it(
+    bound: Bound, spent: Totals, said: str
+) -> None:
+    found = spend.reached(bound, spent, "RUN")
+    assert found
+    assert found.hint.startswith(f"raise it with `qrspi config set RUN {bound.field}.")
+    assert f"{said}, then run the same command again" in found.hint
+
+
 def test_a_limit_says_whose_it_is_and_what_was_spent() -> None:
     found = spend.reached(Bound("the limit", Limits(usd=1)), Totals(usd=1.25))
     assert found

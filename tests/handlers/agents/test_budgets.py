@@ -10,9 +10,13 @@ import pytest
 from qrspi.handlers.agents import ledger
 from tests.handlers.refusals import halt
 from tests.handlers.shop import NOTHING, Shop, in_review
+from tests.runs import RUN
 
 REVIEWERS = ("quality-claude", "scope-claude")
-HINT = "raise the limit, then run the same command again: nothing is paid for twice"
+HINT = (
+    f"run the same command with a higher limit, or `qrspi next {RUN} --dispatch` without one: "
+    "nothing is paid for twice"
+)
 
 
 def shop_with(tmp_path: Path, **more: Any) -> Shop:
@@ -89,6 +93,7 @@ def test_a_budget_in_config_survives_restarts(tmp_path: Path, budget: str, whose
     again = shop.driven(jobs=1)
     assert again.stopped
     assert f": {whose} is reached, " in again.stopped.message
+    assert again.stopped.hint.startswith(f"raise it with `qrspi config set {RUN} budget.")
     assert len(shop.ledger()) == 1
 
 
