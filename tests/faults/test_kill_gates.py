@@ -24,7 +24,7 @@ from tests.runs import approved, artifact, clean, config, finding, manifest, sco
 pytestmark = [needs_strace, pytest.mark.slow]
 
 PLAN = {
-    "config.md": config("quick"),
+    "config.md": config("quick", gates="{test_command: none}"),
     **approved("goals", "questions", "research"),
     "plan.md": artifact(body="# Plan\n"),
     "tasks/task-01.md": artifact(body="# Task 01: One\n"),

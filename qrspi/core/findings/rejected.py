@@ -32,7 +32,8 @@ def copies(
     tree: Tree, paths: RoundPaths, rejected: Iterable[str], why: bytes
 ) -> Mapping[str, bytes]:
     """The files to write, by path, before the rejected ones are removed. A number is also free when
-    its file says the same, so a killed command is repeated under the same number."""
+    its files say the same, so a killed command is repeated under the same number. It may have put
+    some of the faults right already: their reasons stand there beside those that are left."""
     texts = {path: tree.read(path) for path in rejected}
     kept = {path: data for path, data in texts.items() if isinstance(data, bytes)}
     number = 1
@@ -51,7 +52,21 @@ def _numbered(
 
 def _differs(tree: Tree, path: str, data: bytes) -> bool:
     found = tree.read(path)
-    return found != data if isinstance(found, bytes) else found.kind != "absent"
+    if not isinstance(found, bytes):
+        return found.kind != "absent"
+    if path.endswith(".jsonl"):
+        return not set(data.splitlines()) <= set(found.splitlines())
+    return found != data
+
+
+def number_of(path: str) -> int:
+    """0 for a file that is no copy, and no list of reasons."""
+    match parse_round_file(path.rpartition("/")[2]):
+        case (
+            filenames.Rejected(number=number) | filenames.EngineName(kind="reasons", number=number)
+        ):
+            return number
+    return 0
 
 
 def told(tree: Tree, paths: RoundPaths, agent: str) -> tuple[str, ...]:

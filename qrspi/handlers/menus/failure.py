@@ -72,8 +72,8 @@ def _retry(job: Job, loop: Loop) -> ChangeSet:
     marked = sorted(tags & {name.partition(".")[0] for name in names})
     markers = [f"{loop.paths.directory}/{split_marker(tag)}" for tag in marked]
     edits = (
-        *pending,
         *kept,
+        *pending,
         *(Edit("write", path, "its files count as none") for path in markers),
         *(Edit("remove", path, "to be made again") for path in removed),
         *(Edit("remove", path, "its files are gone") for path in markers),

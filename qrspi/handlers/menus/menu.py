@@ -9,6 +9,7 @@ import importlib
 from collections.abc import Callable
 
 from qrspi.core.errors import Refusal
+from qrspi.core.findings import rejected
 from qrspi.core.model import NextKind, Problem
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import STEP, Subject
@@ -122,24 +123,35 @@ def _on_record(job: Job, key: str, more: More, change: ChangeSet) -> ChangeSet:
     step, number = job.next.step or job.facts.step, job.next.round
     about = change_set.decision(job, "resolve", step, number, next(written, None))
     decided = about._replace(option=key)
-    if _is_told(job, decided._replace(named=more.who)):
+    if _is_told(job, decided._replace(named=more.who), change):
         return change
     return change._replace(edits=(change_set.on_record(job, decided, more.who), *change.edits))
 
 
-def _is_told(job: Job, decided: Record) -> bool:
+def _is_told(job: Job, decided: Record, change: ChangeSet) -> bool:
     """Whether a command that was killed after its line has left the rest to be done."""
     records = job.facts.records
-    if (job.next.kind, decided.option) in APPROVALS:
-        # The text says what was approved. Which file comes first depends on the moment of the kill.
+    if (job.next.kind, decided.option) in APPROVALS or change.handler == "rewind":
+        # The text says what it is about. Which file comes first depends on the moment of the kill.
         decided = decided._replace(file="", file_hash="")
-        records = records[:-1] if records and records[-1].event == "approve" else records
+        did = bool(records) and records[-1].event in ("approve", "rewind")
+        records = records[:-1] if did else records
         records = tuple(one._replace(file="", file_hash="") for one in records[-1:])
+    elif decided.option == "retry":
+        records = tuple(_as_first(one, decided, change) for one in records[-1:])
     elif not decided.file_hash:
         return False
     if not records:
         return False
     return records[-1]._replace(who="", user="", when="", surface="") == decided
+
+
+def _as_first(last: Record, decided: Record, change: ChangeSet) -> Record:
+    """The last retry, as if it began with the same file, unless this one keeps another answer."""
+    kept = next((edit.path for edit in change.edits if edit.kind == "create"), "")
+    if kept and rejected.number_of(kept) != rejected.number_of(last.file):
+        return last
+    return last._replace(file=decided.file, file_hash=decided.file_hash)
 
 
 def _unnamed(job: Job, key: str, text: str) -> Problem | None:

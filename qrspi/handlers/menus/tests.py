@@ -10,13 +10,12 @@ from qrspi.core.artifacts.task_file import task_path
 from qrspi.core.code_steps import shipping, test, test_results
 from qrspi.core.code_steps.batch import FEATURE
 from qrspi.core.code_steps.test_results import Results
-from qrspi.core.filenames import feedback_file, slug_of
+from qrspi.core.filenames import slug_of
 from qrspi.core.pipeline import STEP, is_full
-from qrspi.core.records import baseline, feedback
+from qrspi.core.records import baseline
 from qrspi.core.records.approvals import Record
 from qrspi.core.records.baseline import Baseline
 from qrspi.core.text import headings
-from qrspi.core.tree import Fault
 from qrspi.handlers.changes import change_set, code_repository
 from qrspi.handlers.changes.change_set import ChangeSet, Edit
 from qrspi.handlers.decisions import approve, rewind
@@ -61,16 +60,14 @@ def _fix(job: Job, more: More) -> ChangeSet:
 
 
 def _to_plan(job: Job, more: More) -> ChangeSet:
-    half = rewind.half_done(job, "plan")
-    change = rewind.plan(job, "plan", more.who)
-    if half:
-        return change
-    first, *others = change.edits
-    chosen = _all_chosen(job)
-    edits = (first, *_why(job), *chosen, *others)
+    """What is chosen comes behind the record, as the gate asks until then whether to ship, and
+    before the plan is a draft, as nobody asks about failures any more from then on."""
+    change = rewind.plan(job, "plan", more.who, words=_why(job))
+    lines = [at for at, edit in enumerate(change.edits, 1) if edit.kind == "append"]
+    behind = max(lines, default=0)
     return change._replace(
-        edits=edits,
-        covers=(*change.covers, "feedback", *(edit.path for edit in chosen)),
+        edits=(*change.edits[:behind], *_all_chosen(job), *change.edits[behind:]),
+        covers=(*change.covers, "feedback", test_results.FOLDER),
         notes=(*change.notes, f"back to the plan: {', '.join(change.concerns)} are drafts again"),
     )
 
@@ -85,10 +82,7 @@ def _all_chosen(job: Job) -> tuple[Edit, ...]:
     return (Edit("write", page, "each failure is to be repaired", data),)
 
 
-def _why(job: Job) -> tuple[Edit, ...]:
-    artifact = job.workspace.read(STEP["plan"].artifact)
-    if isinstance(artifact, Fault):
-        return ()
+def _why(job: Job) -> bytes:
     results = test_results.newest(job.workspace)
     sentence = shipping.tests_now(job.facts, results).sentence
     words = [f"{sentence}. A person chose to fix it: plan what that takes; {test.STAYS}."]
@@ -101,10 +95,7 @@ def _why(job: Job) -> tuple[Edit, ...]:
         words += [f"- {folder}/{item.finding.file}" for item in job.loop.to_apply]
     if path := test.unanswered(job.facts):
         words += ["", f"test-results.md was rejected as well; the words are in {path}."]
-    reviewed = change_set.mark(job.workspace, "plan").round
-    number = feedback.following(job.workspace, "plan", reviewed)
-    data = feedback.render("plan", number, "\n".join(words).rstrip().encode(), artifact)
-    return (Edit("write", feedback_file("plan", number), "why the plan is opened again", data),)
+    return "\n".join(words).rstrip().encode()
 
 
 def about_failure(job: Job, key: str, more: More) -> ChangeSet:

@@ -16,7 +16,7 @@ from qrspi.handlers.jobs.job import Job
 from qrspi.handlers.menus import menu
 from qrspi.handlers.menus.menu import More
 from qrspi.render import run_page
-from tests.handlers.gates import DRAFT, NOW, TEXT, WHO, Build, Files, Gate, left
+from tests.handlers.gates import DRAFT, NOW, TEXT, WHO, Build, Files, Gate, left, made_good
 from tests.handlers.refusals import refusal
 from tests.runs import ASKING, approved, artifact, clean, config, finding, manifest, score
 
@@ -189,6 +189,25 @@ def test_a_second_retry_keeps_the_first_and_the_prompt_has_the_last_reasons(tmp_
         f"- {F1}: severity is 'critical'; expected low, medium or high",
         f"- {F1}: change_type is 'taste'; expected style, clarity, correctness, scope or intent",
     ]
+
+
+WRONG = {
+    "a malformed finding": OPEN | CLEAN | BAD,
+    "two reviewers": OPEN | BAD | {f"{ROUND}/scope-claude.clean.md": b"---\n- x\n---\n"},
+    "two verifiers": OPEN | CLEAN | TWO | {S1: score("VERIFY_FAILED"), S2: score("7e1")},
+    "a reviewer and a verifier": OPEN
+    | {F1: finding(), S1: score("7e1"), f"{ROUND}/scope-claude.clean.md": b"---\n- x\n---\n"},
+}
+
+
+@pytest.mark.rule("ENG-04", "LIV-18")
+@pytest.mark.parametrize("files", WRONG.values(), ids=WRONG.keys())
+def test_a_retry_that_was_killed_is_finished_under_the_same_number(
+    tmp_path: Path, files: Files
+) -> None:
+    for gate in made_good(Gate(tmp_path / "shop", files), choose("retry")):
+        assert not [path for path in gate.files() if "rejected-2" in path]
+        assert len(gate.records()) == 1
 
 
 @pytest.mark.rule("FLR-01")

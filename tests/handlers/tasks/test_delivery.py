@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,9 @@ from qrspi.core.code_steps import gate_records, test_results
 from qrspi.core.errors import Refusal
 from qrspi.core.records import task_records
 from qrspi.core.records.task_records import Reopened
+from qrspi.handlers.changes import change_set
 from qrspi.handlers.decisions import reject
+from qrspi.handlers.menus import menu
 from qrspi.handlers.tasks import commands
 from qrspi.world.files.run_tree import DiskTree
 from tests import deliveries
@@ -215,6 +218,25 @@ def test_the_daemon_asks_git_of_no_waiting_run(tmp_path: Path) -> None:
     shop = after_tests(tmp_path, "cat a.py\n")
     shop.git("reset", "-q", "--soft", "HEAD~1")
     assert shop.did(actor="watch") == []
+
+
+@pytest.mark.rule("ENG-04", "BWL-03")
+def test_a_fix_that_was_killed_leaves_no_failure_pending(tmp_path: Path) -> None:
+    shop = ran(tmp_path, "echo 'FAILED tests/x.py::y - boom'; exit 1\n").keep()
+    fix = partial(menu.plan, key="fix", more=menu.More())
+    count = len(shop.make(fix)[0].edits)
+    for at in range(1, count + 1):
+        shop.restore()
+        with (workspace := shop.workspace()).locked():
+            for edit in fix(change_set.look(workspace, shop.options)).edits[:at]:
+                change_set.write(workspace, edit)
+        if shop.answer.step == "test":
+            shop.resolve("fix")
+        assert "| pending |" not in shop.read("reviews/test/round-01-results.md"), at
+        assert "feedback/plan-round-01.md" in shop.files(), at
+        events = [one["event"] for one in shop.records() if one.get("option") != "continue"]
+        assert events[-2:] == ["resolve", "rewind"], at
+        assert events.count("resolve") == 1, at
 
 
 @pytest.mark.rule("BWL-03", "TST-01")
