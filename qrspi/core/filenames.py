@@ -139,6 +139,15 @@ def dispatch_folder(ask: Ask) -> str:
             assert_never(ask.kind)
 
 
+def sent_about(folder: str) -> tuple[str, int]:
+    """The subject and the round of whoever is sent from a dispatch folder."""
+    about = folder.removeprefix(f"{DISPATCH}/")
+    subject, _, last = about.rpartition("/")
+    if number := round_number(last):
+        return subject, number
+    return (subject, 0) if last.startswith("cycle-") else (about, 0)
+
+
 def prompt_file(ask: Ask) -> str:
     return f"{dispatch_folder(ask)}/{ask.name}.md"
 

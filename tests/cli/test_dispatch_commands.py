@@ -269,7 +269,13 @@ def test_a_call_whose_command_was_killed_is_told(review: Path, qrspi: Call) -> N
     assert qrspi("dispatch", "list").err == said
     assert checked(qrspi("spend", "--json"), "spend")["unanswered"] == 1
     qrspi(*words)
-    assert said in qrspi("spend").out
+    assert "unanswered" not in qrspi("spend").out
+    told = qrspi("spend").out.splitlines()
+    assert [line.split()[:3] + line.split()[4:5] for line in told[1:3]] == [
+        ["design", "1", "reviewer-scope", "2"],
+        ["total", "2", "0", "-"],
+    ]
+    assert told[-1] == "Nobody said what 2 calls cost."
 
 
 @pytest.mark.rule("SPD-01")

@@ -118,6 +118,20 @@ def test_each_agent_has_a_prompt_of_its_own(ask: Ask, path: str) -> None:
     assert filenames.prompt_file(ask) == f".qrspi/dispatch/{path}"
 
 
+@pytest.mark.parametrize(
+    ("ask", "about"),
+    [
+        (Ask("review", "goals", 2, "scope-claude"), ("goals", 2)),
+        (Ask("author", "goals"), ("goals", 0)),
+        (Ask("implement", "task-01", 3), ("task-01", 0)),
+        (Ask("verify", "repairs/ci", 1, "x"), ("repairs/ci", 1)),
+        (Ask("implement", "repairs/ci", 1), ("repairs/ci", 0)),
+    ],
+)
+def test_a_folder_says_whom_it_is_about(ask: Ask, about: tuple[str, int]) -> None:
+    assert filenames.sent_about(filenames.dispatch_folder(ask)) == about
+
+
 def test_every_kind_of_question_has_its_place() -> None:
     assert {ask.kind for ask in PROMPTS} == set(get_args(AskKind))
 

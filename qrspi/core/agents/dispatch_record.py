@@ -38,6 +38,7 @@ class Record(NamedTuple):
     question: str = ""  # its job id, had no earlier answer been refused
     rejected: str = ""  # why the newest answer to that question was not taken
     sparse: bool = False  # it has too few references and nothing else was wrong with it
+    called: bool = False  # the call was begun; before that a record says who is about to be sent
 
     @property
     def progress(self) -> str:
@@ -90,6 +91,7 @@ def read(document: Mapping[str, Any]) -> Record | None:
         question=string(document, "question"),
         rejected=string(document, "rejected"),
         sparse=document.get("sparse") is True,
+        called=document.get("called") is True,
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from qrspi.core.agents import spend
 from qrspi.core.agents.dispatch_record import Record
@@ -13,6 +13,7 @@ from qrspi.core.config import reader as configs
 from qrspi.core.config.blocks import Budget, Limits
 from qrspi.core.config.reader import Config
 from qrspi.core.errors import Halt
+from qrspi.core.filenames import sent_about
 from qrspi.core.model import Problem, RunState
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.tree import CONFIG_LIMIT
@@ -98,9 +99,15 @@ class Spending(NamedTuple):
 
 
 def unanswered(tree: DiskTree, known: Ledger) -> int:
-    """Calls without an answer and without an entry: under way, or their command was killed."""
-    sent = dispatch_folder.unanswered(tree.path)
-    return sum((one.job_id, one.attempt) not in known.calls for one in sent)
+    return len(tuple(lost(tree, known)))
+
+
+def lost(tree: DiskTree, known: Ledger) -> Iterator[LedgerEntry]:
+    """Calls without an answer and without an entry: under way, or, where nobody is sending, of a
+    command that was killed."""
+    for folder, one in dispatch_folder.unanswered(tree.path):
+        if (one.job_id, one.attempt) not in known.calls:
+            yield entry(one, *sent_about(folder), Usage())._replace(outcome="interrupted")
 
 
 def spending(tree: DiskTree, known: Ledger) -> Spending:

@@ -185,7 +185,8 @@ def _answered(order: Assignment, context: FanOutContext) -> Obtained:
 def _sent(order: Assignment, context: FanOutContext) -> Obtained:
     if order.place not in context.begun:
         begin_all((order,), context)
-    record = context.begun[order.place]
+    record = context.begun[order.place]._replace(called=True)
+    context.mailbox.note(order.place, record)
     answer = transports.send(_request(order, record, context), context.wire)
     if answer.problem and answer.problem.code in UNMADE:
         context.budget.take_back()

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 from qrspi.core.agents import replies
 from qrspi.core.agents.dispatch_record import Record, State
-from qrspi.core.agents.spend import LedgerEntry
 from qrspi.core.filenames import (
     DISPATCH,
     SidecarName,
@@ -57,10 +56,11 @@ def _finished(job: Job, record: Record, data: bytes) -> State:
 
 
 def settle(job: Job, box: DispatchFolder) -> Ledger:
-    """Put on the ledger what was paid but not written down, and close what nobody waits for."""
+    """Put on the ledger what was paid but not written down, and close what nobody waits for. Nobody
+    else is sending, so a call without an answer is one whose command was killed."""
     known = ledger.before_a_call(job.workspace)
     awaited = {f"{_place(ask)}{end}" for ask in job.next.asks for end in ("", SECOND_TRY)}
-    paid: list[LedgerEntry] = []
+    paid = list(ledger.lost(job.workspace, known))
     for unused in _unused(job, box):
         if unused.place in awaited:
             continue

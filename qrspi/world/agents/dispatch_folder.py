@@ -179,15 +179,18 @@ def read_records(run: str, folder: str) -> dict[str, Record]:
     return {one.name: one for one in _lines(run, folder) if isinstance(one, Record)}
 
 
-def unanswered(run: str) -> tuple[Record, ...]:
-    """What a broker or a worker has is not lost."""
-    newest: dict[tuple[str, int], Record] = {}
+def unanswered(run: str) -> tuple[tuple[str, Record], ...]:
+    """Calls that were begun, each with its folder. What a broker or a worker has is not lost."""
+    newest: dict[tuple[str, int], tuple[str, Record]] = {}
     for folder in _folders(DiskTree(run), DISPATCH):
         for one in _lines(run, folder):
             if isinstance(one, Record):
-                newest[one.job_id, one.attempt] = one
-    sent = (record for record in newest.values() if record.state == "sent")
-    return tuple(record for record in sent if not (record.answer or record.broker_job))
+                newest[one.job_id, one.attempt] = folder, one
+    return tuple((folder, one) for folder, one in newest.values() if _is_unanswered(one))
+
+
+def _is_unanswered(one: Record) -> bool:
+    return one.called and one.state == "sent" and not (one.answer or one.broker_job)
 
 
 def broken_lines(run: str, folder: str) -> tuple[Problem, ...]:

@@ -136,6 +136,24 @@ def test_whoever_was_not_sent_yet_costs_nothing(shop: Shop) -> None:
     assert sorted(shop.statuses("design").values()) == ["dispatched", "pending"]
 
 
+@pytest.mark.rule("SPD-01", "TRN-09")
+def test_a_call_of_a_killed_command_counts_when_the_next_one_sends(shop: Shop) -> None:
+    """And nobody whose turn had not come: with one at a time, one call was begun."""
+    process = started(shop, "--jobs", "1")
+    until(lambda: calls(shop) == 1)
+    process.kill()
+    process.communicate(timeout=60)
+    assert shop.ledger() == []
+    (shop.root.parent / "go").touch()
+    shop.write("config.md", shop.read("config.md").replace("---\n", "---\nbudget: {calls: 2}\n", 1))
+    driven = shop.driven(folder=False)
+    assert driven.stopped
+    assert driven.stopped.code == "budget-calls"
+    assert sorted(str(one["outcome"]) for one in shop.ledger()) == ["done", "interrupted"]
+    first = next(one for one in shop.ledger() if one["outcome"] == "interrupted")
+    assert (first["step"], first["round"], first["usd"], first["calls"]) == ("design", 1, None, 1)
+
+
 def _outcomes(shop: Shop) -> list[tuple[str, str]]:
     """By who was sent first: those who were sent together answer in any order."""
     lines = [(str(one["name"]), str(one["outcome"])) for one in shop.ledger()]
