@@ -340,6 +340,7 @@ class StepState(NamedTuple):
     asked: int | None = None  # reviewers of the open round
     answered: int | None = None
     to_score: int | None = None  # findings; when there are none, kept and dropped are known
+    skipped: int | None = None  # findings that a person leaves as they are: not among those kept
 
     @property
     def counts(self) -> str:
@@ -348,7 +349,8 @@ class StepState(NamedTuple):
             return f"{self.answered} of {self.asked} answered"
         if self.to_score is not None:
             return f"{self.to_score} to score"
-        return "" if self.kept is None else f"{self.kept} kept, {self.dropped or 0} dropped"
+        left = f", {self.skipped} skipped" if self.skipped else ""
+        return "" if self.kept is None else f"{self.kept} kept{left}, {self.dropped or 0} dropped"
 
     @property
     def standing(self) -> str:

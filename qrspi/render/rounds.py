@@ -256,6 +256,8 @@ def findings_lines(
     width: int,
     silent: tuple[str, ...] = (),
     unscored: frozenset[str] = frozenset(),
+    *,
+    unread: bool = False,
 ) -> list[str]:
     """`silent` are the reviewers, `unscored` the findings that an open round still waits for."""
     here = [shown for shown in found if shown.lineage != "resolved"]
@@ -266,7 +268,8 @@ def findings_lines(
         pairs = zip(rows, below, strict=True)
         lines = [head, *(line for row, more in pairs for line in (row, *more))]
     else:
-        lines = [f"Round {number} has no findings{' so far' if silent else ''}."]
+        legible = " that can be read" if unread else ""
+        lines = [f"Round {number} has no findings{legible}{' so far' if silent else ''}."]
     if silent:
         lines += ["", f"Still to answer: {', '.join(map(one_line, silent))}."]
     if gone:

@@ -283,6 +283,32 @@ def test_a_finding_that_waits_for_its_score_is_not_kept_yet(project: Path, qrspi
     assert row.split()[3:] == ["90", "kept", "new"]
 
 
+@pytest.mark.rule("LIV-03", "LIV-18")
+def test_a_file_that_cannot_be_read_is_shown_and_until_then_nothing_is_kept(
+    project: Path, qrspi: Call
+) -> None:
+    place, tags = "reviews/goals/round-01", ("quality-claude", "scope-claude")
+    bad = f"{place}/scope-claude.finding-F01.md"
+    files = {
+        "config.md": runs.config("quick"),
+        "goals.md": runs.artifact(),
+        f"{place}/.dispatch-manifest.json": runs.manifest(tags=tags, body=runs.artifact()),
+        f"{place}/quality-claude.finding-F01.md": runs.finding(message="Too vague."),
+        bad: runs.finding("scope-claude").replace(b"severity: medium", b"severity: critical"),
+    }
+    run = runs.on_disk(project, files)
+    why = f"{bad}: severity is 'critical'; expected low, medium or high"
+    shown = qrspi("show", "goals").out.splitlines()
+    assert (shown[3].split()[3:], shown[5]) == (
+        ["-", "to", "score", "new"],
+        "  it has no score yet",
+    )
+    assert f"not read: {why}" in shown
+    assert [one["message"] for one in valid(qrspi("show", "--json"))["unread"]] == [why]
+    (run / place / "quality-claude.finding-F01.md").unlink()
+    assert qrspi("show", "goals").out.splitlines()[2] == "Round 1 has no findings that can be read."
+
+
 @pytest.mark.rule("LIV-01", "LIV-10")
 def test_what_a_person_decided_about_a_finding_is_named_wherever_it_is_told(
     project: Path, qrspi: Call
@@ -300,6 +326,11 @@ def test_what_a_person_decided_about_a_finding_is_named_wherever_it_is_told(
     rows = qrspi("show", "goals").out.splitlines()
     assert (rows[3].split()[-2:], rows[5]) == (["skipped", "new"], f"  {because}")
     assert f"(medium, intent): {because}\n" in qrspi("report").out
+    [step] = [one for one in qrspi("status", "--json").json["runs"][0]["steps"] if "kept" in one]
+    assert [step[key] for key in ("kept", "skipped", "dropped")] == [0, 1, 0]
+    assert "0 kept, 1 skipped, 0 dropped" in qrspi("status").out
+    counted = qrspi("stats", "--json").json["findings"]
+    assert [counted[key] for key in ("found", "kept", "skipped", "dropped")] == [1, 0, 1, 0]
     (_, weighed) = qrspi("next", "--json").json["next"]["care"]
     assert weighed == f"Findings: 1 kept in round 1, 1 of them skipped by {who}."
 

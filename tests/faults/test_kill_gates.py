@@ -154,7 +154,8 @@ def test_a_full_disk_harms_nothing(
     codes = set()
     for point in error_points(stage.argv, stage.fresh, "ENOSPC", failing, stage.gate.root):
         assert point.code in (0, 4), point
-        assert point.stderr.count("\n") <= 1, point
+        said = [one for one in point.stderr.splitlines() if not one.startswith("no command runs")]
+        assert len(said) <= 1, point
         assert whole(stage.gate), point
         stage.finish()
         assert stage.left() == expected, point

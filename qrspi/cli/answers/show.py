@@ -71,7 +71,12 @@ def _lines(session: Session, subject: Subject, found: Findings, dropped: bool) -
         lines = rounds.dropped_lines(found.shown, found.number)
         return [f"{title}, dropped findings", "", *lines]
     lines = rounds.findings_lines(
-        found.shown, found.number, session.width, found.silent, found.unscored
+        found.shown,
+        found.number,
+        session.width,
+        found.silent,
+        found.unscored,
+        unread=bool(found.unread),
     )
     return [title, "", *lines, *rounds.evidence_lines(found.answers)]
 

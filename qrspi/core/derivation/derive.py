@@ -352,7 +352,9 @@ def _with_counts(facts: Facts, state: StepState, loop: Loop | None) -> StepState
     if loop.stage == "verifying" or is_faulty:
         scores = facts.config.verifies and not loop.skipped
         return state._replace(to_score=(scores and len(loop.files.unscored)) or None)
-    return state._replace(kept=loop.kept, dropped=loop.dropped)
+    skipped = len(loop.left) if loop.left else None
+    kept = loop.kept - len(loop.left)
+    return state._replace(kept=kept, dropped=loop.dropped, skipped=skipped)
 
 
 def _rounds(facts: Facts, step: str) -> int:

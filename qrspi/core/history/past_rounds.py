@@ -37,6 +37,10 @@ class PastRound(NamedTuple):
     def kept(self) -> int:
         return sum(item.verdict != "drop" for item in self.triaged)
 
+    def skips(self, finding: Finding) -> bool:
+        """Whether a person leaves it as it is."""
+        return self.pause is not None and finding.name in self.pause.skipped
+
     def model_of(self, finding: Finding) -> str:
         sent = self.manifest.dispatches if self.manifest else ()
         named = next((one.model for one in sent if one.tag == finding.tag and one.model), "")

@@ -25,6 +25,7 @@ class Tally(NamedTuple):
     dropped: int
     near: int  # dropped by no more than NEAR points
     distances: tuple[int, ...]  # below the threshold, for each dropped finding, ascending
+    skipped: int = 0  # left as they are by a person
 
     @property
     def buckets(self) -> tuple[int, ...]:
@@ -98,14 +99,16 @@ def _by(seen: list[_Seen], key: Callable[[_Seen], str]) -> tuple[Tally, ...]:
 def _tally(name: str, seen: list[_Seen]) -> Tally:
     distances = tuple(sorted(_distances(seen)))
     dropped = sum(one.item.verdict == "drop" for one in seen)
+    skipped = sum(one.past.skips(one.item.finding) for one in seen)
     near = sum(one <= NEAR for one in distances)
     return Tally(
         name=name,
         found=len(seen),
-        kept=len(seen) - dropped,
+        kept=len(seen) - dropped - skipped,
         dropped=dropped,
         near=near,
         distances=distances,
+        skipped=skipped,
     )
 
 

@@ -206,7 +206,8 @@ def shown(tree: Tree, loop: Loop, config: Config) -> tuple[Shown, ...]:
     trace = lineage.trace(rounds, loop.subject.step)
     pairs = zip(loop.triaged, trace.findings, strict=True)
     here = [_shown(loop, item, course) for item, course in pairs]
-    finished = loop.files is not None and not loop.files.silent_tags
+    files = loop.files
+    finished = files is not None and not files.silent_tags and not files.violations
     gone = [_resolved(tree, loop, config, course) for course in trace.resolved if finished]
     return (*here, *gone)
 

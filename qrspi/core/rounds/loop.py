@@ -57,6 +57,11 @@ class Loop(NamedTuple):
         return sum(item.verdict != "drop" for item in self.triaged)
 
     @property
+    def left(self) -> tuple[str, ...]:
+        """The kept findings that a person leaves as they are."""
+        return self.pause.skipped if self.pause else ()
+
+    @property
     def dropped(self) -> int:
         return sum(item.verdict == "drop" for item in self.triaged)
 

@@ -23,6 +23,10 @@ class Pause(NamedTuple):
     def undecided(self) -> tuple[str, ...]:
         return tuple(name for name, choice in self.decisions.items() if choice == "pending")
 
+    @property
+    def skipped(self) -> tuple[str, ...]:
+        return tuple(name for name, choice in self.decisions.items() if choice == "skip")
+
 
 def waiting(triaged: Iterable[Triaged]) -> tuple[Triaged, ...]:
     return tuple(item for item in triaged if item.verdict in ("pause", "propose"))

@@ -14,6 +14,8 @@ from qrspi.core.rounds.provenance import CameBy
 from qrspi.core.tree import Tree
 from qrspi.handlers.rounds import named_round
 
+_UNSCORED = ("reviewing", "guarded", "verifying")
+
 
 class Findings(NamedTuple):
     shown: tuple[Shown, ...] = ()
@@ -21,7 +23,7 @@ class Findings(NamedTuple):
     silent: tuple[str, ...] = ()  # reviewers that it still waits for
     unscored: frozenset[str] = frozenset()  # findings without a score that it waits for
     answers: tuple[CameBy, ...] = ()
-    unread: tuple[Problem, ...] = ()  # of a round made elsewhere: why a file is no answer
+    unread: tuple[Problem, ...] = ()  # why a file is no answer
 
 
 def findings(tree: Tree, subject: Subject, number: int | None) -> Findings:
@@ -31,13 +33,13 @@ def findings(tree: Tree, subject: Subject, number: int | None) -> Findings:
     if loop.files is None and loop.problem:
         raise Refusal(loop.problem)
     silent = loop.files.silent_tags if loop.files and loop.stage == "reviewing" else ()
-    unscored = _unscored(loop) if loop.stage in ("reviewing", "verifying") else frozenset()
+    unscored = _unscored(loop) if loop.stage in _UNSCORED else frozenset()
     config = finding_history.config_of(tree, loop, facts.config)
     if config != facts.config:
         loop = loops.at(tree, subject, config, loop.round)
     shown = finding_history.shown(tree, loop, config)
     came = provenance.answers(tree, loop.files) if loop.files else ()
-    unread = loop.files.violations if loop.files and loop.imported else ()
+    unread = loop.files.violations if loop.files else ()
     return Findings(shown, loop.round, silent, unscored, answers=came, unread=unread)
 
 

@@ -38,6 +38,7 @@ def _tally(one: Tally) -> dict[str, Any]:
         "threshold": next((at for kind, at in THRESHOLDS.items() if kind == one.name), None),
         "found": one.found,
         "kept": one.kept,
+        "skipped": one.skipped,
         "dropped": one.dropped,
         "near": one.near,
         "distances": list(one.distances),
@@ -48,13 +49,13 @@ def lines(runs: Sequence[str], found: Statistics, *, draws: bool, width: int) ->
     every, whose = found.all, runs[0] if len(runs) == 1 else counted(len(runs), "run")
     head = (
         f"{whose}: {counted(found.rounds, 'round')}, {counted(every.found, 'finding')}, "
-        f"{every.kept} kept, {every.dropped} dropped"
+        f"{every.kept} kept, {every.skipped} skipped, {every.dropped} dropped"
     )
     loops = ["", *_to_clean(found, several=len(runs) > 1)] if found.to_clean else []
     if not every.found:
         return [head, *loops]
     groups = {"TYPE": found.by_type, "REVIEWER": found.by_reviewer, "MODEL": found.by_model}
-    columns = ("FOUND", "KEPT", "DROPPED", f"BY {NEAR} OR LESS", "NEAREST")
+    columns = ("FOUND", "KEPT", "SKIPPED", "DROPPED", f"BY {NEAR} OR LESS", "NEAREST")
     below: list[str] = []
     for title, tallies in groups.items():
         below += ["", *table((title, *columns), [_row(one) for one in tallies], width)]
@@ -75,7 +76,8 @@ def _closeness(every: Tally, draws: bool) -> Iterator[str]:
 
 def _row(one: Tally) -> tuple[str, ...]:
     nearest = str(one.distances[0]) if one.distances else "-"
-    return one.name, str(one.found), str(one.kept), str(one.dropped), str(one.near), nearest
+    counts = (one.found, one.kept, one.skipped, one.dropped, one.near)
+    return one.name, *map(str, counts), nearest
 
 
 def _to_clean(found: Statistics, *, several: bool) -> Iterator[str]:
