@@ -6,9 +6,9 @@ from __future__ import annotations
 from qrspi.core.hints import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from re import compile, escape, findall, fullmatch, match, search, sub
+    from re import compile, escape, findall, fullmatch, match, search, split, sub
 
-__all__ = ["compile", "escape", "findall", "fullmatch", "match", "search", "sub"]
+__all__ = ["compile", "escape", "findall", "fullmatch", "match", "search", "split", "sub"]
 
 
 def __getattr__(name: str) -> Any:

@@ -51,6 +51,11 @@ class Inquiry(NamedTuple):
 _NAMED = re.compile(rb"\b[Qq](?:uestion)?[ -]?0{0,3}([1-9][0-9]{0,3})\b")
 
 
+def names_one_of(asked: Together, words: bytes) -> bool:
+    numbers = {int(found) for found in _NAMED.findall(words)}
+    return any(one.number in numbers for one in asked.questions)
+
+
 def named(tree: Tree, config: Config, words: bytes) -> tuple[str, ...]:
     """The answers to the questions that somebody's words name."""
     data = tree.read(ARTIFACT)

@@ -42,6 +42,15 @@ def research(questions: tuple[Question, ...], config: Config) -> Research:
     return Research(questions[: config.question_budget], questions[config.question_budget :])
 
 
+def listing(questions: tuple[Question, ...]) -> str:
+    """The questions and nothing that stands around them, for agents who look for facts."""
+    return "".join(f"{one.number}. [{one.kind}{_with(one)}] {one.text}\n" for one in questions)
+
+
+def _with(question: Question) -> str:
+    return f", with Q{question.joins}" if question.joins else ""
+
+
 class _Item(NamedTuple):
     number: int
     lines: list[str]

@@ -72,16 +72,18 @@ def made_from(facts: Facts, subject: Subject | None) -> tuple[str, ...]:
         found += tuple(one for one in step_text.paths(facts.tree, "plan") if one not in found)
     if facts.step == "test":
         found += evidence(facts)
-    return found + _of_all(facts, subject.key) if subject else found
+    return found + _of_all(facts, subject) if subject else found
 
 
-def _of_all(facts: Facts, key: str) -> tuple[str, ...]:
+def _of_all(facts: Facts, subject: Subject) -> tuple[str, ...]:
     """What came of all tasks, for whoever looks at them together."""
+    if subject.key == "implement-gate":
+        return of_tasks(facts)
+    if not subject.is_repair:
+        return ()
     from qrspi.core.code_steps import implementers
 
-    if key == "implement-gate":
-        return of_tasks(facts)
-    return settled(facts) if implementers.is_acceptance(key) else ()
+    return settled(facts) if implementers.is_acceptance(subject.key) else ()
 
 
 def settled(facts: Facts) -> tuple[str, ...]:

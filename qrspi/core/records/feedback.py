@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
+from qrspi.core import patterns
 from qrspi.core.filenames import feedback_file, feedback_number, research_file
 from qrspi.core.pipeline import STEP
 from qrspi.core.tree import Fault, Tree, entries
@@ -86,6 +87,13 @@ def previous(data: bytes | Fault) -> bytes | Fault:
 def words(data: bytes) -> bytes:
     said = data.partition(_PREVIOUS)[0]
     return said[said.find(_WORDS) + 1 :] if _WORDS in said else said
+
+
+def paragraphs(data: bytes, about: Callable[[bytes], bool]) -> bytes:
+    """Those of a person's words that are about something; nothing when none is."""
+    said = words(data).removeprefix(_WORDS.lstrip(b"\n"))
+    told = [part for part in patterns.split(rb"\n[ \t\r]*\n", said.strip()) if about(part)]
+    return _WORDS + b"\n" + b"\n\n".join(told) + b"\n" if told else b""
 
 
 def _without_line_ends(text: bytes) -> bytes:

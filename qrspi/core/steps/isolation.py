@@ -54,6 +54,22 @@ def _told(file: str, what: str, words: str, source: str) -> Problem:
     return Problem("goal-in-research", text, file=file, found=words, expected="facts alone")
 
 
+def told_by(tree: Tree, run: str, words: str) -> Problem | None:
+    """Of a person, to somebody who looks for facts: neither what is wanted, nor what the run is
+    called."""
+    if run in words:
+        told: tuple[str, str] | None = (run, "the name of the run")
+    else:
+        told = _shared(words, _wanted(tree))
+    if told is None:
+        return None
+    text = (
+        f'the words repeat {told[1]} ("{told[0]}"), and go to agents who look for facts and must '
+        "not know what is wanted; say it in other words"
+    )
+    return Problem("goal-in-research", text, field="-m", found=told[0], expected="facts alone")
+
+
 def _wanted(tree: Tree) -> dict[str, str]:
     """Every run of words that reveals what is wanted, with its file."""
     return {

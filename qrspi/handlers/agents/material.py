@@ -51,13 +51,28 @@ class Material(NamedTuple):
 def read(job: Job, *, travels: bool = False) -> Material:
     given = Material(
         text=sources(job.workspace, text_paths(job)),
-        upstream=sources(job.workspace, _shown_upstream(job)),
+        upstream=_upstream(job),
         diff=_diff(job, job.loop.paths.diff) if job.loop else "",
         since=_diff(job, job.loop.paths.since) if job.loop else "",
         diffs=_diff_texts(job, travels=travels),
         earlier=_earlier(job),
     )
     return _of_code(job, given, job.loop.subject) if job.loop else given
+
+
+def _upstream(job: Job) -> tuple[Source, ...]:
+    """Whoever looks for facts is not shown what stands around the questions, a title say."""
+    found = sources(job.workspace, _shown_upstream(job))
+    return tuple(map(_questions_alone, found)) if job.facts.step == APART else found
+
+
+def _questions_alone(source: Source) -> Source:
+    from qrspi.core.artifacts import questions
+
+    if source.name != questions.ARTIFACT:
+        return source
+    listed = questions.listing(questions.parse(source.data)[0])
+    return Source("questions", listed.encode())
 
 
 def _shown_upstream(job: Job) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ from qrspi.core.agents.dispatch_record import Record
 from qrspi.core.agents.replies import Kind, Reply, Usage
 from qrspi.core.agents.roles import Role
 from qrspi.core.agents.spend import LedgerEntry
+from qrspi.core.filenames import slug_of
 from qrspi.core.model import AskKind, Code, Problem
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.text import citations, redaction
@@ -311,7 +312,7 @@ def _request(order: Assignment, record: Record, context: FanOutContext) -> Reque
         permit=permits.permit(context.directory, context.run, named) if named else None,
         trusted=context.trusted,
         run=box.path,
-        hidden=context.run if order.step == "research" else "",
+        hidden=_telling(context.run) if order.step == "research" else (),
         result_file=box.result_file(place),
         broker_job=record.broker_job,
         launched=launched,
@@ -319,6 +320,10 @@ def _request(order: Assignment, record: Record, context: FanOutContext) -> Reque
         settled=lambda: _settled(order, context),
         attempt=record.attempt,
     )
+
+
+def _telling(run: str) -> tuple[str, ...]:
+    return (run, f"qrspi/{slug_of(run)}")
 
 
 def _settled(order: Assignment, context: FanOutContext) -> Answer | None:

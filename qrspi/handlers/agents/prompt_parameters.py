@@ -185,11 +185,10 @@ def _said(loop: Loop) -> tuple[Source, ...]:
 
 
 def _author(job: Job, asked: str, agent: Agent) -> Author:
-    from qrspi.core.steps import research_sources
-
     step, config = job.facts.step, job.facts.config
-    questions = research_sources.asked_of(job.facts, asked) if asked else None
+    questions = _asked(job, asked) if asked else None
     said = tuple(path for path in job.next.inputs if path.startswith("feedback/"))
+    given = _for_author(job, agent, questions, said) if agent.prints else ()
     return Author(
         role=agent.role,
         step=step,
@@ -203,14 +202,24 @@ def _author(job: Job, asked: str, agent: Agent) -> Author:
         asked=questions,
         question_budget=config.question_budget if step == "questions" else None,
         visual_fidelity_required=config.visual_fidelity_required is True,
-        sources=_for_author(job, agent, questions, said) if agent.prints else (),
-        said=bool(said),
+        sources=given,
+        said=_is_spoken_of(questions, given, said),
         rejected=agent.rejected,
         corrects=agent.corrects,
         actual_model=agent.model,
         prints=agent.prints,
         travels=agent.travels,
     )
+
+
+def _asked(job: Job, name: str) -> Together:
+    from qrspi.core.steps import research_sources
+
+    return research_sources.asked_of(job.facts, name)
+
+
+def _is_spoken_of(asked: Together | None, given: tuple[Source, ...], said: tuple[str, ...]) -> bool:
+    return bool(given if asked else said)
 
 
 def _existing(job: Job, agent: Agent, said: tuple[str, ...]) -> tuple[str, ...]:
@@ -262,15 +271,22 @@ def _implementer(job: Job, key: str, agent: Agent) -> Implementer:
 def _for_author(
     job: Job, agent: Agent, asked: Together | None, said: tuple[str, ...]
 ) -> tuple[Source, ...]:
-    """An agent that answers a question for the first time sees only the question."""
     if asked:
-        before = material.sources(job.workspace, (asked.file, *said)) if said else ()
-        return tuple(
-            one._replace(data=feedback.words(one.data)) if one.name in said else one
-            for one in before
-        )
+        return _to_researcher(job, asked, said)
     given = agent.material
     return (*given.upstream, *given.text, *material.sources(job.workspace, said))
+
+
+def _to_researcher(job: Job, asked: Together, said: tuple[str, ...]) -> tuple[Source, ...]:
+    """Only the question, unless a person has found its answer wanting: then that too, with as much
+    of their words as names it."""
+    from qrspi.core.artifacts import inquiry
+
+    about = partial(inquiry.names_one_of, asked)
+    read = material.sources(job.workspace, said)
+    told = (Source(one.name, feedback.paragraphs(one.data, about)) for one in read)
+    heard = tuple(one for one in told if one.data)
+    return (*material.sources(job.workspace, (asked.file,)), *heard) if heard else ()
 
 
 def _companions(job: Job, artifact: str) -> tuple[str, ...]:

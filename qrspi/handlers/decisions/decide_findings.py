@@ -7,7 +7,7 @@ from typing import Literal
 
 from qrspi.core.errors import Refusal, accepted
 from qrspi.core.filenames import pause_file
-from qrspi.core.model import Verdict
+from qrspi.core.model import Problem, Verdict
 from qrspi.core.pipeline import Subject
 from qrspi.core.records.approvals import ABOUT_STEPS, FILE, Record
 from qrspi.core.rounds import loop as loops
@@ -72,6 +72,8 @@ def plan(
             return _on_record(job, (), chosen)
         raise Refusal(problem)
     loop = job.round_loop
+    if problem := _tells(job, loop, chosen, note):
+        raise Refusal(problem)
     edit = _edit(job, loop, chosen, choice)
     key, number = loop.subject.key, loop.round
     about = change_set.decision(job, "decide", key, number, edit)._replace(option=choice, note=note)
@@ -80,6 +82,17 @@ def plan(
     workspace, surface = job.workspace, job.options.actor
     lines = () if told else (change_set.signed(workspace, surface, decided, named),)
     return _on_record(job, (*lines, edit), chosen)
+
+
+def _tells(job: Job, loop: Loop, names: tuple[str, ...], note: str) -> Problem | None:
+    """The fixer of research reads the words."""
+    if loop.subject.key != "research":
+        return None
+    from qrspi.core.steps import isolation
+
+    told = isolation.told_by(job.workspace, job.run, note)
+    hint = f"qrspi decide {job.run} {names[0]} apply -m TEXT"
+    return told._replace(hint=hint) if told else None
 
 
 def _on_record(job: Job, edits: tuple[Edit, ...], chosen: tuple[str, ...]) -> ChangeSet:

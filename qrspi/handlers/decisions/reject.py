@@ -14,7 +14,7 @@ from qrspi.core.pipeline import STEP
 from qrspi.core.records import approvals, feedback
 from qrspi.core.records.approvals import Record
 from qrspi.core.records.feedback import Answers
-from qrspi.core.steps import permits
+from qrspi.core.steps import isolation, permits
 from qrspi.handlers.changes import change_set
 from qrspi.handlers.changes.change_set import ChangeSet, Edit
 from qrspi.handlers.jobs.job import Job
@@ -23,7 +23,7 @@ from qrspi.world.git import commits, repository
 
 def plan(job: Job, step: str, words: bytes, who: str = "") -> ChangeSet:
     hint = f"qrspi reject {job.run} {step} -m TEXT"
-    if problem := permits.reject(job.facts, job.next, step) or no_words(step, words, hint):
+    if problem := permits.reject(job.facts, job.next, step) or bad_words(job, step, words, hint):
         raise Refusal(problem)
     about = change_set.mark(job.workspace, step)
     path, written = feedback_edits(job, step, words, about.round)
@@ -64,7 +64,16 @@ def _feedback(job: Job, step: str, number: int, words: bytes, answers: Answers) 
     return Edit("create", feedback_file(step, number), "the words, and the text they reject", data)
 
 
-def no_words(step: str, words: bytes, hint: str) -> Problem | None:
+def bad_words(job: Job, step: str, words: bytes, hint: str) -> Problem | None:
+    if problem := _no_words(step, words, hint):
+        return problem
+    if step != "research":
+        return None
+    told = isolation.told_by(job.workspace, job.run, words.decode(errors="replace"))
+    return told._replace(hint=hint) if told else None
+
+
+def _no_words(step: str, words: bytes, hint: str) -> Problem | None:
     if len(words) > feedback.LIMIT:
         text = f"the feedback has {len(words)} bytes, the most is {feedback.LIMIT}"
         return Problem("feedback-too-long", text, found=str(len(words)), hint=hint)

@@ -56,7 +56,7 @@ def plan(
 
 def _odd_words(job: Job, target: str, words: bytes | None) -> Problem | None:
     hint = f"qrspi rewind {job.run} --to {target} -m TEXT"
-    return reject.no_words(target, words, hint) if words is not None else None
+    return reject.bad_words(job, target, words, hint) if words is not None else None
 
 
 def _with_feedback(change: ChangeSet, record: Record) -> ChangeSet:

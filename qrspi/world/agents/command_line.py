@@ -63,9 +63,11 @@ def environment(request: Request, wire: DispatchContext) -> Mapping[str, str]:
         name: value for name, value in wire.environment.items() if name not in _NOT_INHERITED
     }
     if request.hidden:
-        # PWD says where the user stands, which is often the run's folder.
+        # PWD says where the user stands, which is often the run's folder, and a CI its branch.
         inherited = {
-            name: value for name, value in inherited.items() if request.hidden not in value
+            name: value
+            for name, value in inherited.items()
+            if not any(word in value for word in request.hidden)
         }
     return inherited | own
 

@@ -24,7 +24,7 @@ class Request(NamedTuple):
     directory: str  # where a command runs
     trusted: bool = False  # whether that repository may run its own agent hooks
     run: str = ""  # the run's folder
-    hidden: str = ""  # the run's name, from an agent that must not know what it works for
+    hidden: tuple[str, ...] = ()  # what tells an agent its run, which it must not know
     result_file: str = ""  # absolute: where a broker leaves its answer
     broker_job: str = ""  # launched by a command that ended before the answer came
     # told before the answer is awaited: under which id, and by whose ticket

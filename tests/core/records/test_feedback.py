@@ -108,3 +108,19 @@ def test_the_same_words_about_the_same_text_are_recognised() -> None:
     assert not feedback.says(tree, "goals", 1, b"No")
     assert not feedback.says(tree, "goals", 0, b"No.")
     assert not feedback.says(MemoryTree(files | {"goals.md": CHANGED}), "goals", 1, b"No.")
+
+
+@pytest.mark.rule("LIV-22", "DSR-01")
+@pytest.mark.parametrize(
+    ("said", "part"),
+    [
+        ("Q2 is thin.", "Q2 is thin."),
+        ("It is late.\n\nQ2 is thin.\nAnd old.\n \t\nQ3 too.", "Q2 is thin.\nAnd old."),
+        ("Q2 one.\n\nNo.\n\nQ2 two.", "Q2 one.\n\nQ2 two."),
+        ("All of it is late.", ""),
+    ],
+)
+def test_of_a_persons_words_only_some_paragraphs_are_passed_on(said: str, part: str) -> None:
+    data = feedback.render("research", 1, said.encode(), b"Q2 as it was.\n")
+    found = feedback.paragraphs(data, lambda text: b"Q2" in text)
+    assert found.decode() == (f"\n## User Feedback\n\n{part}\n" if part else "")

@@ -105,3 +105,22 @@ def test_nobody_is_sent_to_a_text_that_breaks_it() -> None:
     )
     files["questions.md"] = artifact(body="# Questions\n\n1. [web] How long do links live?\n")
     assert derive(MemoryTree(files)).next.action == "prepare-round"
+
+
+@pytest.mark.rule("DSR-01")
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ("Look at the newer standard.", None),
+        (FACT, None),
+        (LIMIT, None),
+        (f"No! {LEAK} it is mended.", "members forget their password and wait a day"),
+        (f"As {'2026-05-17-user-auth'} says.", "2026-05-17-user-auth"),
+        ("A user-auth of another kind.", None),
+    ],
+)
+def test_what_a_person_says_to_researchers_does_not_tell_either(
+    words: str, told: str | None
+) -> None:
+    found = isolation.told_by(MemoryTree({"goals.md": GOALS}), "2026-05-17-user-auth", words)
+    assert (found.found if found else None) == told

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,10 +15,12 @@ from qrspi.core.filenames import prompt_file
 from qrspi.handlers.agents import prompt_parameters
 from qrspi.handlers.agents.prompt_parameters import Agent
 from qrspi.handlers.changes import change_set
-from qrspi.handlers.decisions import reject
+from qrspi.handlers.decisions import approve, decide_findings, reject, rewind
+from qrspi.handlers.decisions.approve import Consent
 from qrspi.handlers.jobs.job import Options
 from qrspi.world.runs import role_files
 from tests import runs
+from tests.handlers.refusals import refusal
 from tests.handlers.shop import NOTHING, Shop
 from tests.markers import named_only
 from tests.project import trap
@@ -245,11 +250,112 @@ def test_nothing_that_reaches_an_agent_tells_the_feature(
     shop.commit("approved")
     for variable in ("PWD", "OLDPWD", "QRSPI_ROOT"):
         monkeypatch.setenv(variable, str(shop.run))
+    monkeypatch.setenv("CI_BRANCH", f"qrspi/{CANARY}-by-post")
     answers = (SOURCED, SOURCED, "no form\n", "no form\n")
     seen = [text for answer in answers for text in told_of_facts(shop, tmp_path, answer)]
     parts = ("# Researcher of", "# Author of the research", "# Quality rev", "An earlier answer")
     assert [part for part in parts if not any(part in text for text in seen)] == []
     assert [line for text in seen for line in text.splitlines() if CANARY in line.lower()] == []
+
+
+@pytest.mark.rule("DSR-01", "PRM-07")
+def test_what_commands_print_of_a_researchers_prompt_tells_nothing(tmp_path: Path) -> None:
+    shop = shop_for(tmp_path, "full")
+    shop.next()
+    qrspi = [sys.executable, "-m", "qrspi", "prompt", shop.run.name, "q01-codebase"]
+    printed, asked = (
+        subprocess.run([*qrspi, *more], cwd=shop.root, capture_output=True, text=True, check=True)
+        for more in ((), ("--json",))
+    )
+    prompt = shop.read(".qrspi/dispatch/research/q01-codebase.md")
+    assert (printed.stdout, json.loads(asked.stdout)["prompt"]) == (prompt, prompt)
+    assert shop.run.name not in prompt
+
+
+def reviewed_research(shop: Shop) -> None:
+    for name in ("q01-codebase", "q02-web", "q03-codebase", "author"):
+        shop.reply(f"{name}.md", SOURCED)
+    shop.reply("quality-claude.md", NOTHING)
+    assert shop.driven().failures == ()
+
+
+def rejected(shop: Shop, words: bytes) -> None:
+    with change_set.deciding(shop.workspace(), Options(), "reject") as job:
+        change_set.carry_out(job, reject.plan(job, "research", words))
+
+
+@pytest.mark.rule("DSR-01", "LIV-22")
+def test_a_researcher_hears_what_is_said_of_its_own_question_alone(tmp_path: Path) -> None:
+    shop = shop_for(tmp_path, "full")
+    reviewed_research(shop)
+    rejected(shop, b"Much too late.\n\nQ1 lacks the tests.\n\nFor Q2, the newer standard.\n")
+    asked = shop.next().state.next.asks
+    told = {ask.target: shop.read(prompt_file(ask)) for ask in asked}
+    words = ("Much too late.", "Q1 lacks the tests.", "For Q2, the newer standard.")
+    assert {name: [one in text for one in words] for name, text in told.items()} == {
+        "q01-codebase": [False, True, False],
+        "q02-web": [False, False, True],
+    }
+    assert all("People have spoken about this text" in text for text in told.values())
+
+
+@pytest.mark.rule("DSR-01")
+def test_whoever_is_asked_for_the_first_time_hears_nothing_of_others(tmp_path: Path) -> None:
+    shop = shop_for(tmp_path, "full")
+    reviewed_research(shop)
+    rejected(shop, b"Q1 lacks the tests.")
+    more = QUESTIONS + b"4. [web] Who else has it?\n"
+    shop.write("questions.md", more)
+    told = {ask.target: shop.read(prompt_file(ask)) for ask in shop.next().state.next.asks}
+    assert {name: "lacks the tests" in text for name, text in told.items()} == {
+        "q01-codebase": True,
+        "q04-web": False,
+    }
+    assert "People have spoken" not in told["q04-web"]
+
+
+GOAL = "The members shall be able to rent blue umbrellas by post all year."
+
+
+@pytest.mark.rule("DSR-01", "LIV-02")
+def test_words_that_tell_the_goals_are_not_said_to_researchers(tmp_path: Path) -> None:
+    shop = shop_for(tmp_path, "full")
+    shop.write("goals.md", runs.artifact("approved", f"# Goals\n\n## G1 Rent\n\n{GOAL}\n"))
+    reviewed_research(shop)
+    run = shop.run.name
+    problem = refusal(lambda: rejected(shop, f"Q1: {GOAL}".encode())).problem
+    assert problem.message.startswith(
+        'the words repeat goals.md ("the members shall be able to rent blue"), and go to agents'
+    )
+    assert problem.hint == f"qrspi reject {run} research -m TEXT"
+    shop.make(lambda job: approve.plan(job, "research", Consent()))
+    with change_set.deciding(shop.workspace(), Options(), "rewind") as job:
+        problem = refusal(lambda: rewind.plan(job, "research", words=GOAL.encode())).problem
+    assert problem.hint == f"qrspi rewind {run} --to research -m TEXT"
+
+
+@pytest.mark.rule("DSR-01", "LIV-02")
+def test_words_that_tell_the_goals_are_not_said_to_the_fixer_of_research(tmp_path: Path) -> None:
+    shop = shop_for(tmp_path, "full")
+    shop.write("goals.md", runs.artifact("approved", f"# Goals\n\n## G1 Rent\n\n{GOAL}\n"))
+    for name in ("q01-codebase", "q02-web", "q03-codebase", "summary"):
+        shop.write(f"research/{name}.md", SOURCED)
+    shop.next()
+    found = runs.finding(step="research", kind="scope", cites="research/summary.md:L6")
+    place = "reviews/research/round-01/quality-claude.finding-F01"
+    shop.write(f"{place}.md", found)
+    shop.write(f"{place}.score.yml", runs.score(95))
+    shop.next()
+    name = "quality-claude.R1-F01"
+
+    def decided(note: str) -> None:
+        shop.make(lambda job: decide_findings.plan(job, [name], "apply", note=note))
+
+    problem = refusal(lambda: decided(GOAL)).problem
+    assert problem.hint == f"qrspi decide {shop.run.name} {name} apply -m TEXT"
+    decided("Only those of the standard.")
+    (asked,) = shop.next().state.next.asks
+    assert "Only those of the standard." in shop.read(prompt_file(asked))
 
 
 @pytest.mark.rule("DSR-01")
