@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from qrspi.handlers.tasks.start import Started
 
 
-def document(task: TaskState) -> dict[str, Any]:
+def document(task: TaskState, merged: frozenset[str]) -> dict[str, Any]:
     start, report = task.start, task.report
     return {
         "task": task.key,
@@ -25,7 +25,7 @@ def document(task: TaskState) -> dict[str, Any]:
         "state": task.state,
         "terminal": task.terminal,
         "because": list(task.because),
-        "base": task.item.base_words,
+        "base": _base(task),
         "base_commit": start.base_commit if start else None,
         "branch": start.branch if start else task.item.branch or None,
         "worktree": start.worktree if start else None,
@@ -33,6 +33,7 @@ def document(task: TaskState) -> dict[str, Any]:
         "first_tests": implementers.first_tests(task),
         "report": report.status if report else None,
         "commit": task.commit or None,
+        "merged": task.key in merged,
         "round": task.loop.round if task.loop and task.loop.round else None,
         "outcome": task.outcome.ending if task.outcome else None,
         "reason": task.outcome.reason if task.outcome else None,
@@ -40,21 +41,26 @@ def document(task: TaskState) -> dict[str, Any]:
     }
 
 
-def lines(found: Iterable[TaskState], width: int) -> list[str]:
+def _base(task: TaskState) -> str:
+    """What it began with, as soon as it has begun."""
+    return (task.start and task.start.base) or task.item.base_words
+
+
+def lines(found: Iterable[TaskState], merged: frozenset[str], width: int) -> list[str]:
     rows = [
         (
             "fix" if task.item.is_repair else str(task.item.wave),
             task.key,
-            task.state,
+            f"{task.state}, merged" if task.key in merged else task.state,
             str(task.loop.round) if task.loop and task.loop.round else "-",
             task.commit[:12] or "-",
-            task.item.base_words,
+            _base(task),
             task.item.title,
         )
         for task in found
     ]
     if not rows:
-        return ["There are no tasks."]
+        return ["There are no tasks yet: they come with the plan."]
     columns = list(zip(_COLUMNS, *rows, strict=True))
     for left_out in (None, *_SPARED):
         columns = [column for column in columns if column[0] != left_out]

@@ -332,9 +332,19 @@ def test_fix_says_that_it_goes_back_to_the_plan(begin: Begin, qrspi: Call) -> No
 @pytest.mark.rule("LIV-06", "LIV-02")
 def test_back_at_the_plan_only_an_added_task_is_worked_on(begin: Begin, qrspi: Call) -> None:
     shop = begin(FAILING)
+    assert qrspi("task", "list", RUN).out.splitlines()[3].split()[2:4] == [
+        "accepted-with-issues,",
+        "merged",
+    ]
     assert qrspi("resolve", RUN, "fix").code == 0
     first = shop.read("tasks/task-01.md")
-    shop.write("tasks/task-02.md", first.replace("01", "02").encode())
+    needs = first.replace("01", "02").replace("---\n\n", "dependencies: [task-01]\n---\n\n", 1)
+    shop.write("tasks/task-02.md", needs.encode())
+    drafts = qrspi("task", "list", RUN, "--json").json["tasks"]
+    assert [(one["task"], one["state"], one["base"], one["next"]) for one in drafts] == [
+        ("task-01", "accepted-with-issues", "feature branch tip", None),
+        ("task-02", "drafted", "task-01 tip", None),
+    ]
     shop.write("tasks/task-01.md", f"{first}\nSaid more clearly.\n".encode())
     assert qrspi("approve", RUN, "plan", "--unreviewed").code == 0
     qrspi("next", RUN)

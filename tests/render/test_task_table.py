@@ -13,7 +13,7 @@ TASKS = (
 
 
 def test_with_room_every_column_is_there() -> None:
-    assert task_table.lines(TASKS, 100) == [
+    assert task_table.lines(TASKS, frozenset(), 100) == [
         "WAVE  TASK     STATE         ROUND  COMMIT  BASE                TITLE",
         "1     task-01  clean         -      -       feature branch tip  Links that work but once",
         "2     task-02  implementing  -      -       feature branch tip  Mails",
@@ -21,13 +21,20 @@ def test_with_room_every_column_is_there() -> None:
 
 
 def test_other_columns_go_before_a_title_is_cut() -> None:
-    assert task_table.lines(TASKS, 80) == [
+    assert task_table.lines(TASKS, frozenset(), 80) == [
         "WAVE  TASK     STATE         ROUND  COMMIT  TITLE",
         "1     task-01  clean         -      -       Links that work but once",
         "2     task-02  implementing  -      -       Mails",
     ]
-    assert task_table.lines(TASKS, 40) == [
+    assert task_table.lines(TASKS, frozenset(), 40) == [
         "TASK     STATE         TITLE",
         "task-01  clean         Links that work …",
         "task-02  implementing  Mails",
+    ]
+
+
+def test_a_merged_task_is_told_as_merged() -> None:
+    assert task_table.lines(TASKS, frozenset({"task-01"}), 100)[1].split()[2:4] == [
+        "clean,",
+        "merged",
     ]

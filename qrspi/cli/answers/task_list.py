@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from qrspi.cli.session import Session
-from qrspi.core.code_steps import batch, implementers, task_state
+from qrspi.core.code_steps import batch, held_tasks, implementers, integrate, task_state
 from qrspi.core.derivation.derive import survey
 from qrspi.core.errors import refused
 from qrspi.render import problems
@@ -19,20 +19,22 @@ def show(session: Session, run: str | None = None) -> None:
     seen = survey(tree)
     if (facts := seen.facts) is None:
         raise refused(*seen.state.errors)
-    planned, fixes = batch.read(facts), batch.repairs(tree)
-    states = task_state.survey(facts, (*planned.items, *fixes.items))
+    planned, fixes = batch.drawn_up(facts), batch.repairs(tree)
+    states = held_tasks.listed(facts, (*planned.items, *fixes.items))
     tasks = tuple(implementers.recalled(facts, task) for task in states)
+    left = {one.key for one in integrate.pending(tree, tasks)}
+    merged = frozenset(one.key for one in tasks if one.key not in left)
     wrong = (*planned.problems, *fixes.problems)
     document = {
         "schema": "qrspi/task-list/v1",
         "run": found.name,
         "phase": facts.phase,
-        "tasks": [pages.document(task) for task in tasks],
+        "tasks": [pages.document(task, merged) for task in tasks],
         "waves": _waves(tasks),
         "problems": problems.violations(wrong),
         "warnings": problems.warnings(planned.warnings),
     }
-    lines = [f"{found.name}, phase {facts.phase}", "", *pages.lines(tasks, session.width)]
+    lines = [f"{found.name}, phase {facts.phase}", "", *pages.lines(tasks, merged, session.width)]
     lines += pages.seen_lines(tasks)
     lines += problems.marked("error", wrong) + problems.marked("warning", planned.warnings)
     session.answer(document, lines)

@@ -60,6 +60,17 @@ def read(facts: Facts) -> Batch:
     return found._replace(problems=found.problems + bad)
 
 
+def drawn_up(facts: Facts) -> Batch:
+    """The same, and the tasks that are drafts, as if they were approved: to be listed."""
+    if is_full(facts.route) and FILE in facts.names:
+        return read(facts)
+    known, unreadable = task_file.read_all(facts.tree)
+    here = {key: one for key, one in known.items() if one.phase in (None, facts.phase)}
+    approved = {key: one._replace(status="approved") for key, one in here.items()}
+    found = _unmapped(facts, approved)
+    return found._replace(problems=found.problems + unreadable)
+
+
 def _mapped(facts: Facts, known: Mapping[str, Task]) -> Batch:
     data = facts.tree.read(FILE)
     if isinstance(data, Fault):

@@ -1,9 +1,12 @@
-"""Tasks that only a person starts: worked on elsewhere, or stopped by the quality gate."""
+"""Tasks that only a person starts: drafts, worked on elsewhere, or stopped by the quality gate."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from qrspi.core.artifacts.task_file import task_path
 from qrspi.core.code_steps import task_state
+from qrspi.core.code_steps.batch import Item
 from qrspi.core.code_steps.task_state import TaskState
 from qrspi.core.gates.quality import quality_gate
 from qrspi.core.gates.quality.quality_gate import QualityGate, Standing
@@ -85,3 +88,19 @@ def imported(facts: Facts, task: TaskState) -> TaskState:
     )
     inputs = (task.item.file,)
     return task_state.left_to_person(task, "imported", why, f"{why}. {ways}", command, inputs)
+
+
+def listed(facts: Facts, items: Iterable[Item]) -> tuple[TaskState, ...]:
+    """Also of tasks whose texts are drafts: those have no next action of their own."""
+    return tuple(_as_drafted(facts, task) for task in task_state.survey(facts, items))
+
+
+_UNBEGUN: tuple[task_state.State, ...] = ("ready", "waiting", "held", "refused", "stuck")
+
+
+def _as_drafted(facts: Facts, task: TaskState) -> TaskState:
+    draft = not task.item.is_repair and facts.tasks.get(task.key) != "approved"
+    if not draft or task.state not in _UNBEGUN:
+        return task
+    why = f"{task.item.file} is a draft: it is approved with plan.md"
+    return task._replace(state="drafted", because=(why,), next=None)

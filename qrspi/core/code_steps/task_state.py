@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 FIX_CYCLES = 3
 
 State = Literal[
+    "drafted",  # its text is not approved; only a list of tasks has it
     "waiting",  # until a task it builds on is reviewed
     "ready",  # to be started
     "imported",  # it was worked on elsewhere: a person takes it as it is, or begins it again
