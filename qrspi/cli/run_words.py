@@ -84,13 +84,23 @@ def _task(word: str) -> str | None:
     return about.key if about and about.is_task else task_key(word)
 
 
-def a_step(word: str | None, usage: str) -> str | None:
-    """A STEP that has an artifact; None when none was given."""
+def a_step(word: str | None, usage: str, run: Workspace | None = None) -> str | None:
+    """A STEP that has an artifact; None when none was given. Whoever mistyped a step of a `run` is
+    told of the steps of its route."""
     if word is None or word in STEP:
         return word
-    known = ", ".join(STEP)
-    text = f"{word!r} is no step with an artifact of its own; expected one of {known}{_meant(word)}"
+    route = _route(run) if run else ()
+    known = ", ".join(step for step in STEP if not route or step in route)
+    what = "a step of this run" if route else "a step with an artifact of its own"
+    text = f"{word!r} is not {what}; expected one of {known}{_meant(word)}"
     raise misuse(text, field="STEP", found=word, expected=known, hint=usage)
+
+
+def _route(run: Workspace) -> tuple[str, ...]:
+    from qrspi.core.config import reader as configs
+    from qrspi.core.tree import CONFIG_LIMIT
+
+    return configs.read(run.read("config.md", CONFIG_LIMIT)).route or ()
 
 
 def a_subject(word: str | None, usage: str) -> Subject:

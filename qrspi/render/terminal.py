@@ -49,10 +49,14 @@ def table_row(cells: Sequence[str], sizes: Sequence[int], width: int) -> str:
 def fitted(line: str, width: int) -> str:
     if cells_of(line) <= width:
         return line
-    kept = line[: max(width - 1, 1)]
-    while cells_of(kept) >= width > 1:
-        kept = kept[:-1]
-    return kept + "…"
+    from qrspi.core.text import shortened
+
+    most = max(width - 1, 1)
+    while most > 1 and cells_of(line[:most]) >= width:
+        most -= 1
+    start = line.rfind("  ", 0, most) + 2  # of the last cell that is seen; of text without any: 1
+    start = start if start > 1 else 0
+    return line[:start] + shortened.at_words(line[start:], most - start)
 
 
 def cells_of(text: str) -> int:

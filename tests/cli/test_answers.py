@@ -158,8 +158,10 @@ def test_what_is_said_on_stderr_is_folded(project: Path) -> None:
     with Terminal("approve", RUN, "plan", "--no-color", columns=50) as terminal:
         assert terminal.end() == 3
     assert terminal.screen.splitlines() == [
-        "plan.md is approved already: next is to repair",
-        "  what stops the run",
+        "plan.md is approved already: this stops the run:",
+        "  config.md: how are tasks reviewed? review_depth",
+        "  (quick or deep) and review_mode (single or loop)",
+        "  are yours to choose",
         f"  qrspi config set {RUN} review_depth quick review_mode loop",
     ]
 

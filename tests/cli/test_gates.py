@@ -53,6 +53,36 @@ def valid(result: Any, name: str) -> Any:
     return document
 
 
+@pytest.mark.rule("LIV-27")
+def test_whoever_mistypes_a_step_is_told_of_those_of_the_run(project: Path, qrspi: Call) -> None:
+    placed(project, DRAFT | {"config.md": runs.config("quick")})
+    route = "goals, questions, research, plan, implement, test"
+    assert qrspi("rewind", "--to", "gaols").err.startswith(
+        f"'gaols' is not a step of this run; expected one of {route}; did you mean goals?"
+    )
+
+
+@pytest.mark.rule("LIV-02", "LIV-17")
+@pytest.mark.parametrize(
+    ("step", "body", "said"),
+    [
+        ("goals", "Okay.\n", "goals.md has no goal; expected headings with text below them"),
+        ("questions", "Why?\n", "questions.md has no question; expected a list such as"),
+    ],
+)
+def test_a_text_without_its_form_is_refused_with_what_it_lacks(
+    tmp_path: Path, qrspi: Call, step: str, body: str, said: str
+) -> None:
+    before = {} if step == "goals" else runs.approved("goals") | runs.on_record("goals")
+    files = {"config.md": runs.config("quick"), f"{step}.md": runs.artifact(body=body)}
+    runs.on_disk(tmp_path, before | files)
+    refused = qrspi("--root", tmp_path, "approve", step)
+    assert (refused.code, refused.out) == (3, "")
+    assert refused.err.startswith(f"Not reviewed; {said}")
+    assert ": correct it and have it reviewed, or approve it as it is with --unr" in refused.err
+    assert refused.err.endswith(f"\n  qrspi --root {tmp_path} next {runs.RUN}\n")
+
+
 @pytest.mark.rule("APR-01", "APV-03", "OUT-05")
 def test_a_yes_to_a_clean_review_goes_on_at_once(project: Path, qrspi: Call) -> None:
     placed(project, DRAFT | reviewed_clean("goals", TEXT))
@@ -95,7 +125,7 @@ def test_a_text_that_was_rewound_and_left_is_approved_by_the_command_that_is_nam
     assert qrspi("rewind", "--to", "goals", "--yes").code == 0
     line = (
         "Reviews passed clean in round 1, before the rewind; not reviewed since; goals.md was "
-        "returned to draft and has not changed since: change it and have it reviewed, or approve "
+        "returned to draft and has not changed since: correct it and have it reviewed, or approve "
         "it as it is with --unreviewed"
     )
     hint = f"qrspi approve {RUN} goals --unreviewed"

@@ -253,7 +253,7 @@ def tips(shop: Workshop) -> list[str]:
 def test_work_trees_and_branches_of_a_complete_run_are_removed(done: Workshop, qrspi: Call) -> None:
     offer = (
         "Its work trees are in .worktrees/user-auth: `qrspi task clean 2026-05-17-user-auth` "
-        "removes those that are merged."
+        "removes those that are merged, and their branches."
     )
     for words in (("status",), ("next",)):
         said = qrspi(*words, "--json").json

@@ -38,10 +38,10 @@ def command(
     dry_run: bool,
 ) -> None:
     """Return a step and every later one that was approved to draft; nothing is deleted."""
-    run_words.a_step(target, USAGE)
     silent = message is None and file is None
     words = None if silent else run_words.reason_of(message, file, f"{USAGE} -m TEXT")
     decision = DecisionCommand(session, "rewind", run)
+    run_words.a_step(target, USAGE, decision.workspace)
 
     def plan(job: Job) -> ChangeSet:
         return rewind.plan(job, target, who, words=words)

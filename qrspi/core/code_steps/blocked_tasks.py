@@ -7,6 +7,7 @@ from qrspi.core.code_steps.task_state import TaskState
 from qrspi.core.model import Next, Option
 from qrspi.core.records import task_records
 from qrspi.core.steps.facts import Facts
+from qrspi.core.text import shortened
 from qrspi.core.tree import exists
 
 RETRY = Option("retry", "send its agent again, with this reason in its prompt")
@@ -72,4 +73,4 @@ def _why(task: TaskState) -> str:
 def _in_one_line(text: str) -> str:
     """Without back-ticks: only a command of the engine's own stands between those."""
     line = " ".join(text.replace("`", "'").split())
-    return f"{line[:_MOST]}…" if len(line) > _MOST else line
+    return shortened.at_words(line, _MOST)

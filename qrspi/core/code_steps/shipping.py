@@ -13,6 +13,7 @@ from qrspi.core.pipeline import REQUEST, STEP, is_full
 from qrspi.core.records.approvals import Record
 from qrspi.core.rounds.loop import Loop
 from qrspi.core.steps.facts import Facts
+from qrspi.core.text import shortened
 from qrspi.core.tree import Fault
 from qrspi.core.yaml import frontmatter
 
@@ -141,9 +142,7 @@ def _requested(facts: Facts) -> str:
     data = facts.tree.read(REQUEST)
     text = "" if isinstance(data, Fault) else data.decode(errors="replace").strip()
     line = " ".join(text.partition("\n")[0].split()).rstrip(".")
-    if len(line) <= TITLE_LENGTH:
-        return line
-    return f"{line[:TITLE_LENGTH].rpartition(' ')[0] or line[:TITLE_LENGTH]}…"
+    return shortened.at_words(line, TITLE_LENGTH)
 
 
 def pull_request(facts: Facts, loop: Loop | None, shipped: Shipped | None = None) -> str:

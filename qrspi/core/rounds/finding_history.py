@@ -23,6 +23,7 @@ from qrspi.core.rounds.lineage import Lineage, Record, RoundFindings, Sighting, 
 from qrspi.core.rounds.loop import Loop
 from qrspi.core.rounds.pause_file import Pause
 from qrspi.core.snapshot import Snapshot
+from qrspi.core.text import shortened
 from qrspi.core.tree import Fault, Tree, exists
 from qrspi.core.yaml import writer
 
@@ -125,8 +126,7 @@ def _fate(tree: Tree, loop: Loop, number: int, record: Record) -> str:
 
 def in_short(text: str) -> str:
     """On one line, with a mark where it is cut."""
-    words = " ".join(text.split())
-    return words if len(words) <= _LINE else f"{words[:_LINE]}…"
+    return shortened.at_words(" ".join(text.split()), _LINE)
 
 
 def _done(tree: Tree, loop: Loop, number: int, name: str) -> str:

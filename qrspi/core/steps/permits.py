@@ -114,14 +114,15 @@ _WAITS: dict[Action, str] = {
     "dispatch-tasks": "next is the work on tasks",
     "replan": "next is to plan another phase",
     "done": "the run is complete",
-    "blocked": "next is to repair what stops the run",
+    "blocked": "this stops the run: {why}",
 }
 
 
 def now(following: Next) -> str:
     step = following.step or "the run"
     it = f"{step} round {following.round}" if following.round else step
-    return _WAITS[following.action].format(it=it, step=step)
+    why = following.because[0] if following.because else following.summary
+    return _WAITS[following.action].format(it=it, step=step, why=why)
 
 
 def _not_waiting(loop: Loop, name: str) -> str:

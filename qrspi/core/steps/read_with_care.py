@@ -14,6 +14,7 @@ from qrspi.core.rounds.loop import Loop
 from qrspi.core.steps import text_parts
 from qrspi.core.steps.after_round import UNASKED
 from qrspi.core.steps.facts import Facts
+from qrspi.core.text import shortened
 from qrspi.core.yaml import frontmatter
 
 BEGIN = "Read with care:"
@@ -77,8 +78,7 @@ def _shown(title: str) -> str:
     """A heading made fit for a sentence: no command, and not too long."""
     if title == text_parts.BEGINNING:
         return "its beginning"
-    plain = " ".join(title.replace("`", "").split())
-    return plain if len(plain) <= 40 else f"{plain[:39]}…"
+    return shortened.at_words(" ".join(title.replace("`", "").split()), 60)
 
 
 def _weighed(facts: Facts, loop: Loop) -> str:

@@ -14,7 +14,9 @@ from qrspi.core.text.tables import lines_of, shown
 from qrspi.core.tree import Tree, content
 from qrspi.core.yaml import frontmatter
 
-_HEADING = re.compile(r" {0,3}(?:#{1,6}[ \t]+\S|=+[ \t]*$)")
+_HEADING = re.compile(r" {0,3}#{1,6}[ \t]+\S")
+_UNDERLINE = re.compile(r" {0,3}(?:=+|-+)[ \t]*$")
+_PLAIN = re.compile(r" {0,3}(?![-=#>|*+ ])\S")
 _HEADED = ("goals", "design", "phasing", "ux", "structure")
 _TASKS = "tasks/"
 
@@ -56,7 +58,14 @@ _HEADED_FILES = frozenset(STEP[step].artifact for step in _HEADED)
 
 
 def _is_headed(data: bytes) -> bool:
-    return any(_HEADING.match(line.text) for line in shown(lines_of(frontmatter.body(data))))
+    above = ""
+    for line in shown(lines_of(frontmatter.body(data))):
+        if _HEADING.match(line.text):
+            return True
+        if _UNDERLINE.match(line.text) and _PLAIN.match(above):
+            return True
+        above = line.text
+    return False
 
 
 def _lacks(file: str, found: str, expected: str) -> Problem:

@@ -208,11 +208,12 @@ def _disagreement(job: Job, current: Standing, consent: Consent) -> Problem | No
         return None
     waits = (job.next.action != "approve" or job.next.kind == "batch") and job.next.command
     returned = authoring.is_returned(job.facts._replace(step=step))
-    way = "change it and have it reviewed, or approve it as it is with --unreviewed"
-    only = f"{current.artifact} is approved all the same only with --unreviewed"
+    way = f"{current.artifact} is approved all the same only with --unreviewed"
+    if returned or job.next.kind == "form":
+        way = "correct it and have it reviewed, or approve it as it is with --unreviewed"
     return Problem(
         "not-reviewed",
-        f"{current.sentence}: {way if returned else only}",
+        f"{current.sentence}: {way}",
         file=current.artifact,
         found=current.review,
         expected="a clean review",

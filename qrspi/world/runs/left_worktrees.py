@@ -20,6 +20,6 @@ def told(state: RunState, path: str) -> RunState:
     command = f"qrspi task clean {state.run}"
     summary = (
         f"{state.next.summary} Its work trees are in {WORKTREES}/{folder}: `{command}` removes "
-        "those that are merged."
+        "those that are merged, and their branches."
     )
     return state._replace(next=state.next._replace(summary=summary, command=command))

@@ -32,6 +32,18 @@ ROWS = [
     ("research", "Nothing was asked.\n", ""),
     ("design", "null\n", "design.md has no section; expected headings with text below them"),
     ("design", "Design\n======\n", ""),
+    ("design", "Choices\n-------\n\nOne.\n", ""),
+    ("structure", "   Modules\n ---\n", ""),
+    (
+        "design",
+        "Two parts.\n\n---\n\nNo heading.\n",
+        "design.md has no section; expected headings with text below them",
+    ),
+    (
+        "design",
+        "- a list\n---\n\n=====\n",
+        "design.md has no section; expected headings with text below them",
+    ),
     (
         "phasing",
         "```\n# No\n```\n",

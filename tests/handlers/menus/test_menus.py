@@ -270,7 +270,8 @@ PAUSE = "reviews/goals-loop-pause-round-01.md"
         ),
         (
             OPEN | CLEAN | {F1: finding(), PAUSE: b"---\ndecisions: 1\n---\n"},
-            "no menu is open: next is to repair what stops the run",
+            f"no menu is open: this stops the run: {PAUSE}: decisions is no list of "
+            "decisions, expected pending, apply, skip, loop-back",
             "qrspi next 2026-05-17-user-auth",
         ),
     ],
