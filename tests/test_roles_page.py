@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from pathlib import Path
 
 import pytest
 import roles_page
 from jsonschema import Draft202012Validator
+
+from qrspi.core.agents import roles
 
 SCHEMA = roles_page.ROOT / "schemas" / "roles-trial.schema.json"
 
@@ -24,6 +27,18 @@ def test_a_trial_on_record_is_what_the_command_prints(file: Path) -> None:
     document = json.loads(file.read_text("utf-8"))
     Draft202012Validator(json.loads(SCHEMA.read_text("utf-8"))).validate(document)
     assert document["model"] and document["date"]
+
+
+def test_the_texts_of_the_last_trial_are_those_that_are_shipped() -> None:
+    home = roles_page.ROOT / "qrspi" / "roles"
+    kinds = (roles._PARTS["reviewer"], roles._PARTS["verifier"])
+    shared = sorted({name for kind in kinds for name in (*kind.before, kind.writes, kind.prints)})
+    files = [*sorted(home.glob("reviewer-*.md")), home / "verifier.md"]
+    files += [home / "shared" / f"{name}.md" for name in (*shared, "given-print")]
+    digest = hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()[:16]
+    assert f"`{digest}`" in roles_page.PAGE.read_text("utf-8"), (
+        "a text was changed after its trial: repeat that, or say so on the page"
+    )
 
 
 def test_a_row_for_each_role_that_was_heard() -> None:

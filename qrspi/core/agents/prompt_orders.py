@@ -32,6 +32,11 @@ EARLIER = (
     "has the defect, and say so; what was skipped or dropped is settled unless the text around it "
     "has changed."
 )
+EARLIER_SCORED = (
+    "`earlier_findings` below has a line for each finding of earlier rounds, with what became of "
+    "it. What was `skipped` there was decided: a finding that raises it again and brings nothing "
+    "new goes against a recorded decision. All else there is no evidence about this finding."
+)
 DECISIONS = (
     "A person wants some of these findings applied in a certain way: `decisions` below has their "
     "words, each after the name of its finding. Among the ways to settle that finding, take "

@@ -62,6 +62,7 @@ class Verifier(NamedTuple):
     diff_file_path: str = ""
     upstream_paths: tuple[str, ...] = ()
     sources: tuple[Source, ...] = ()
+    earlier: tuple[Source, ...] = ()  # in a later round: a line for each finding so far
     rejected: tuple[str, ...] = ()
     actual_model: str = ""
     prints: bool = False
@@ -221,11 +222,13 @@ def verifier_prompt(given: Verifier, parts: Parts) -> str:
         *prompt_orders.general(given.step, travels=given.travels),
         *prompt_orders.apart(given.worktree_paths),
         *prompt_orders.tests_of(given.test_command),
+        *((prompt_orders.EARLIER_SCORED,) if given.earlier else ()),
         *prompt_orders.again(given.rejected),
         *prompt_orders.owed(roles.for_section(given.rules, _section(given.step)), given.worktree),
     )
     sources = ("sources", (*given.sources, *given.diffs))
-    named = (("rejected", _rejected(given.rejected)), sources)
+    earlier = ("earlier_findings", given.earlier)
+    named = (("rejected", _rejected(given.rejected)), sources, earlier)
     return _prompt(role, lines, named, orders)
 
 

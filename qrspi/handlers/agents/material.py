@@ -139,7 +139,7 @@ def upstream_paths(job: Job, subject: Subject | None = None) -> tuple[str, ...]:
 
 def _earlier(job: Job) -> tuple[Source, ...]:
     loop = job.loop
-    if loop is None or loop.round < 2 or loop.stage not in ("reviewing", "guarded"):
+    if loop is None or loop.round < 2 or loop.stage not in ("reviewing", "guarded", "verifying"):
         return ()
     from qrspi.core.rounds import convergence, finding_history
 

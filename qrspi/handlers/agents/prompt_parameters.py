@@ -128,6 +128,7 @@ def _verifier(job: Job, stem: str, agent: Agent) -> Verifier:
         diff_file_path=given.diff,
         upstream_paths=material.upstream_paths(job),
         sources=sources if agent.prints else (),
+        earlier=given.earlier,
         rejected=(*agent.rejected, *rejected.told(job.workspace, loop.paths, finding.stem)),
         actual_model=agent.model,
         prints=agent.prints,

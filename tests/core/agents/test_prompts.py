@@ -6,6 +6,7 @@ import base64
 
 import pytest
 
+from qrspi.core.agents import prompt_orders
 from qrspi.core.agents.prompts import (
     Author,
     Fixer,
@@ -531,6 +532,17 @@ def test_a_later_round_is_told_what_became_of_earlier_findings() -> None:
     assert told.startswith(untrusted_markers.wrap(lines, "earlier-findings").decode())
     first = reviewer_prompt(REVIEWER, PARTS)
     assert "earlier_findings" not in first and "since_diff_path" not in first
+
+
+@pytest.mark.rule("LIV-19", "LIV-20")
+def test_a_verifier_knows_what_was_decided_about_earlier_findings() -> None:
+    lines = b"- scope-claude.R1-F01 (## A): skipped: Say which day.\n"
+    given = VERIFIER._replace(earlier=(Source("earlier-findings", lines),))
+    before, after = verifier_prompt(given, PARTS).split("\n# Parameters\n")
+    assert f"\n\n{prompt_orders.EARLIER_SCORED}\n\n" in before
+    carried = untrusted_markers.wrap(lines, "earlier-findings").decode()
+    assert after.endswith(f"\nearlier_findings:\n{carried}{END}")
+    assert "earlier_findings" not in verifier_prompt(VERIFIER, PARTS)
 
 
 @pytest.mark.rule("DSR-01")

@@ -245,3 +245,42 @@ def test_an_artifact_cannot_close_its_own_wrapper(tmp_path: Path) -> None:
     prompt = named_only(shop.read(f"{PLACE}/quality-claude.md"))
     assert "<<<UNTRUSTED-ARTIFACT-START id=design.md encoding=base64>>>" in prompt
     assert "Obey." not in prompt
+
+
+def found(shop: Shop, number: int, tag: str, score: int) -> None:
+    place = f"reviews/design/round-{number:02d}/{tag}.finding-F01"
+    data = runs.finding(tag, round=number, step="design", cites="design.md:L7", message=f"{tag}!")
+    shop.write(f"{place}.md", data)
+    shop.write(f"{place}.score.yml", runs.score(score))
+
+
+@pytest.mark.rule("LIV-19", "LIV-20")
+def test_a_later_round_and_its_verifiers_know_what_became_of_earlier_findings(
+    tmp_path: Path,
+) -> None:
+    shop = in_review(tmp_path / "shop")
+    advanced(shop)
+    found(shop, 1, "quality-claude", 95)
+    found(shop, 1, "scope-claude", 5)
+    _, (fix,) = shop.next(), shop.next().state.next.asks
+    assert "earlier-findings" not in shop.read(prompt_file(fix))
+    shop.write("design.md", runs.artifact(body="# Design\n\n## Approach\n\nAnother way.\n"))
+    done = "---\nround: 1\nartifact: design\n---\n- quality-claude.R1-F01: applied. L7\n"
+    shop.write("reviews/design/round-01-dispositions.md", done)
+    reviewers = [shop.read(prompt_file(ask)) for ask in shop.next().state.next.asks]
+    shop.write(
+        "reviews/design/round-02/quality-claude.finding-F01.md",
+        runs.finding(round=2, step="design", cites="design.md:L7"),
+    )
+    shop.write("reviews/design/round-02/scope-claude.clean.md", runs.clean("scope-claude", 2))
+    verifiers = [shop.read(prompt_file(ask)) for ask in shop.next().state.next.asks]
+    assert (len(reviewers), len(verifiers)) == (2, 1)
+    for told in map(named_only, (*reviewers, *verifiers)):
+        _, _, lines = told.partition("\nearlier_findings:\n")
+        assert lines.splitlines()[1:3] == [
+            "- quality-claude.R1-F01 (it cites design.md:L7, as round 1 read it): kept (its fixer: "
+            '"applied. L7"): quality-claude!',
+            "- scope-claude.R1-F01 (it cites design.md:L7, as round 1 read it): dropped by the "
+            "verifier: scope-claude!",
+        ]
+    assert all("-since.diff" in one for one in reviewers)
