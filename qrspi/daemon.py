@@ -37,7 +37,9 @@ AGAIN = 1.0
 IN_VAIN = 4
 # What follows from the run's own files, on disk, in HEAD and in the index. No commit elsewhere
 # mends it, while a branch, a merge or a lock may be why anything else failed.
-OF_ITS_FILES: frozenset[Code] = frozenset(("untracked-artifact", "bad-record", "record-gone"))
+OF_ITS_FILES: frozenset[Code] = frozenset(
+    ("untracked-artifact", "bad-record", "record-cut", "record-gone")
+)
 # At these steps a run depends on what lies outside it: work trees, and what is in them.
 AT_CODE = ("implement", "integrate", "test")
 

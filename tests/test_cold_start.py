@@ -90,6 +90,7 @@ FOR_STATUS = """
     qrspi.world.runs
     qrspi.world.runs.committed_tree
     qrspi.world.runs.heartbeat
+    qrspi.world.runs.index_glance
     qrspi.world.runs.locate
     qrspi.world.runs.project_root
     qrspi.world.runs.project_search

@@ -48,6 +48,7 @@ Code: TypeAlias = Literal[
     "mkdir-failed",
     "not-a-file",
     "outside-the-run",
+    "record-cut",
     "record-gone",
     "rm-failed",
     "route-changed",

@@ -71,6 +71,12 @@ class Snapshot(TreeOver):
         self._asked_elsewhere = True
         return self._tree.to_restore(path)
 
+    def committed(self, path: str, *, glance: bool = False) -> bytes | None:
+        """A glance that finds nothing is no answer: whoever writes a decision asks git itself."""
+        found = self._tree.committed(path, glance=glance)
+        self._asked_elsewhere |= found is not None or not glance
+        return found
+
     def signed(self, line: str) -> bool:
         self._asked_elsewhere = True
         return self._tree.signed(line)

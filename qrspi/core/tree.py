@@ -94,6 +94,10 @@ class Tree(Protocol):
     def to_restore(self, path: str) -> str:
         """The command by which git restores a lost file; '' when git never had it."""
 
+    def committed(self, path: str, *, glance: bool = False) -> bytes | None:
+        """What the last commit has of a file. At a `glance` git is not asked, and None given, while
+        its index shows that nothing of the file is gone."""
+
     def signed(self, line: str) -> bool:
         """Whether a commit about this run ends with this line, which the engine puts there."""
 
@@ -143,6 +147,9 @@ class TreeOver:
 
     def to_restore(self, path: str) -> str:
         return self._tree.to_restore(path)
+
+    def committed(self, path: str, *, glance: bool = False) -> bytes | None:
+        return self._tree.committed(path, glance=glance)
 
     def signed(self, line: str) -> bool:
         return self._tree.signed(line)
@@ -199,6 +206,9 @@ class MemoryTree:
 
     def to_restore(self, path: str) -> str:
         return ""
+
+    def committed(self, path: str, *, glance: bool = False) -> bytes | None:
+        return None
 
     def signed(self, line: str) -> bool:
         return self._signs

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -77,7 +78,7 @@ def test_a_record_that_git_has_is_missed(project: Path, qrspi: Call, approval: s
     (run.run / "approvals.jsonl").unlink()
     said = (
         "approvals.jsonl: the record of decisions is gone, and git has it: restore it with "
-        f"`git -C {run.run} checkout HEAD -- approvals.jsonl`"
+        f"`git -C {run.run} checkout --ignore-skip-worktree-bits HEAD -- approvals.jsonl`"
     )
     found = qrspi("status", "--json").json["runs"][0]
     assert [item["message"] for item in found["errors"]] == [said]
@@ -109,3 +110,54 @@ def test_init_says_what_a_quick_run_approves_by_itself(project: Path, qrspi: Cal
     )
     assert said in qrspi("init", "dark-mode", "--pipeline", "quick").out.splitlines()
     assert said not in qrspi("init", "light-mode", "--pipeline", "full").out.splitlines()
+
+
+def settled(project: Path, qrspi: Call) -> Project:
+    run = Project(project).begin({"config.md": config("quick"), "goals.md": artifact()})
+    for value in ("dispatched", "any", "dispatched"):
+        assert qrspi("config", "set", "evidence", value).code == 0
+    return run
+
+
+def merged(log: Path) -> None:
+    first, *rest = log.read_bytes().splitlines(keepends=True)
+    log.write_bytes(b"".join([first, first.replace(b"cli", b"web"), *rest]))
+
+
+NO_LOSS: dict[str, Callable[[Path], object]] = {
+    "lines of another branch between": merged,
+    "line ends of another system": lambda log: log.write_bytes(
+        log.read_bytes().replace(b"\n", b"\r\n")
+    ),
+    "no last line end": lambda log: log.write_bytes(log.read_bytes()[:-1]),
+    "a line that a kill cut off": lambda log: log.write_bytes(log.read_bytes() + b'{"event": "app'),
+}
+
+
+@pytest.mark.rule("SEC-22")
+@pytest.mark.parametrize("is_committed", [False, True])
+@pytest.mark.parametrize("change", NO_LOSS.values(), ids=NO_LOSS)
+def test_what_is_no_loss(
+    project: Path, qrspi: Call, change: Callable[[Path], object], is_committed: bool
+) -> None:
+    run = settled(project, qrspi)
+    change(run.run / "approvals.jsonl")
+    if is_committed:
+        run.commit()
+    assert qrspi("config", "set", "evidence", "any").code == 0
+    for look in ("status", "doctor", "verify"):
+        assert "approvals.jsonl" not in qrspi(look).out
+
+
+@pytest.mark.rule("SEC-22")
+def test_a_line_that_came_back_is_not_missed(project: Path, qrspi: Call) -> None:
+    run = settled(project, qrspi)
+    log = run.run / "approvals.jsonl"
+    was = log.read_bytes()
+    log.write_bytes(was[: was.index(b"\n") + 1])
+    run.commit()
+    assert "gone since commit" in qrspi("verify").out
+    log.write_bytes(was)
+    run.commit()
+    for look in ("doctor", "verify"):
+        assert "approvals.jsonl" not in qrspi(look).out

@@ -78,6 +78,7 @@ def test_it_is_current_until_something_that_was_looked_at_changes(
 ELSEWHERE: dict[str, Callable[[Snapshot], object]] = {
     "what git has": lambda tree: tree.knows("a.md"),
     "how to restore": lambda tree: tree.to_restore("a.md"),
+    "what a commit has": lambda tree: tree.committed("a.md"),
     "what commits say": lambda tree: tree.signed("line"),
     "a database": lambda tree: tree.rows("a.md", "SELECT 1"),
 }

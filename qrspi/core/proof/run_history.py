@@ -17,9 +17,19 @@ class Commit(NamedTuple):
         return frozenset(self.message.split("\n"))
 
 
+class Removed(NamedTuple):
+    """A line that a commit took out of a log."""
+
+    sha: str
+    file: str  # run-relative
+    line: bytes
+
+
 class RunHistory(NamedTuple):
     commits: tuple[Commit, ...] = ()  # the newest first
     present: frozenset[str] = frozenset()  # files of the run in the last commit
+    logs: Mapping[str, bytes] = {}  # what the last commit has of each log that only grows
+    removed: tuple[Removed, ...] = ()  # the newest first
 
     @property
     def by_sha(self) -> Mapping[str, Commit]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from qrspi.core.filenames import (
     CleanName,
@@ -18,11 +18,11 @@ from qrspi.core.filenames import (
 from qrspi.core.model import Problem
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import subject_of
-from qrspi.core.proof.run_history import RunHistory
+from qrspi.core.proof.run_history import Removed, RunHistory
 from qrspi.core.records import approvals
 from qrspi.core.records import vanished as lost
 from qrspi.core.records.approvals import Record
-from qrspi.core.tree import Tree, entries, exists
+from qrspi.core.tree import Fault, Tree, entries, exists
 
 
 class Gap(NamedTuple):
@@ -38,6 +38,7 @@ def check(tree: Tree, history: RunHistory | None, records: tuple[Record, ...]) -
     phases = [entry.name for entry in entries(tree, "phases") if entry.kind == "dir"]
     named = (
         *(_by_history(tree, history, phases) if history else ()),
+        *(_cut_logs(tree, history) if history else ()),
         *_by_records(tree, records, phases),
         *map(_by_trail, lost.from_run(tree)),
     )
@@ -60,7 +61,7 @@ def _is_kept_for_ever(tree: Tree, path: str) -> bool:
     """Answers and records of rounds, logs of decisions, tasks that were worked on: no command
     removes these. A plan may drop a task before anybody has worked on it."""
     folder, _, name = path.rpartition("/")
-    if path in (approvals.FILE, approvals.CASCADES):
+    if path in lost.LOGS:
         return True
     if folder == "tasks" and (key := task_file_key(name)):
         return bool(entries(tree, subject_of(key).reviews))
@@ -73,6 +74,34 @@ def _is_kept_for_ever(tree: Tree, path: str) -> bool:
             return True
         case _:
             return False
+
+
+def _cut_logs(tree: Tree, history: RunHistory) -> Iterator[Gap]:
+    for path in lost.LOGS:
+        now = tree.read(path, approvals.LIMIT)
+        if isinstance(now, Fault):
+            continue  # one that is gone is told as such
+        if cut := lost.loss(history.logs.get(path, b""), now):
+            yield _cut(path, cut.words)
+        elif found := _taken_out(history, path, now):
+            word = (
+                "line that was on record is" if len(found) == 1 else "lines that were on record are"
+            )
+            yield _cut(path, f"{len(found)} {word} gone since commit {found[-1].sha[:12]}")
+
+
+def _cut(path: str, because: str) -> Gap:
+    return Gap("", 0, f"every line of {path}", because, path)
+
+
+def _taken_out(history: RunHistory, path: str, now: bytes) -> list[Removed]:
+    there = frozenset(lost.whole_lines(now))
+    gone = {
+        one.line: one
+        for one in history.removed
+        if one.file == path and lost.whole_lines(one.line) and one.line not in there
+    }
+    return list(gone.values())
 
 
 _BESIDE = r".+-(?:dispositions|verified)\.md|.+-(?:commit|scope-set)\.txt|.+\.diff"
@@ -100,7 +129,14 @@ def _place(path: str) -> tuple[str, int]:
 
 def _by_records(tree: Tree, records: tuple[Record, ...], phases: list[str]) -> Iterator[Gap]:
     newest = {record.file: record for record in records if record.file}
-    for path, record in newest.items():
-        if record.file_hash and not _is_somewhere(tree, path, phases):
-            why = f"a decision of {record.person or 'somebody'} stands in it, and it is gone"
-            yield Gap(record.step, record.round, path, why, path)
+    why = "a decision of {} stands in it, and it is gone"
+    yield from _missed(tree, {p: one for p, one in newest.items() if one.file_hash}, why, phases)
+    reasons = {record.feedback: record for record in records if record.feedback}
+    yield from _missed(tree, reasons, "it says why {} decided so, and it is gone", phases)
+
+
+def _missed(tree: Tree, named: Mapping[str, Record], why: str, phases: list[str]) -> Iterator[Gap]:
+    for path, record in named.items():
+        if not _is_somewhere(tree, path, phases):
+            said = why.format(record.person or "somebody")
+            yield Gap(record.step, record.round, path, said, path)

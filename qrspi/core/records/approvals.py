@@ -22,6 +22,8 @@ from qrspi.core.tree import Fault
 
 FILE = "approvals.jsonl"
 CASCADES = "cascade-audit.log"  # what a quick run approved by itself
+QUALITY = "reviews/plan/quality.jsonl"  # verdicts about tasks
+COMMENTS = "feedback/comments.jsonl"
 LIMIT = 64 * 1024 * 1024
 LONG = 64 * 1024  # some three hundred records: from here on it pays to parse few of them
 RESETTING = ("reject", "unapprove", "rewind", "phase")
@@ -182,14 +184,23 @@ def newest_with_safeguards(records: Iterable[Record]) -> Record | None:
     return next((one for one in newest_first(records, '"safeguards": ') if one.safeguards), None)
 
 
-def lost(place: str) -> Problem:
+def lost(place: str, file: str = FILE) -> Problem:
     """Git has the record of decisions and the run does not, so nobody knows what was decided."""
+    restore = restoring(place, file)
+    text = f"{file}: {_WHAT.get(file, 'the record')} is gone, and git has it: restore it with "
+    expected = "the file that git has"
+    return Problem("record-gone", f"{text}`{restore}`", file, "", "absent", expected, restore)
+
+
+_WHAT = {FILE: "the record of decisions", CASCADES: "the log of approvals without a person"}
+
+
+def restoring(place: str, file: str) -> str:
     from qrspi.core.text.shell_words import command
 
-    restore = command("git", "-C", place, "checkout", "HEAD", "--", FILE)
-    text = f"{FILE}: the record of decisions is gone, and git has it: restore it with `{restore}`"
-    expected = "the file that git has"
-    return Problem("record-gone", text, FILE, found="absent", expected=expected, hint=restore)
+    # Also where git was told not to look at the file.
+    way = ("checkout", "--ignore-skip-worktree-bits", "HEAD", "--", file)
+    return command("git", "-C", place, *way)
 
 
 def no_cascades(fault: Fault) -> Problem | None:

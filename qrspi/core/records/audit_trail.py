@@ -146,6 +146,14 @@ def since(tree: Tree, path: str) -> bytes:
     return data
 
 
+def hash_of(tree: Tree, path: str, size: int = LIMIT) -> str:
+    """Of a file as the last line that wrote it says; '' when none did. Nothing is parsed."""
+    data = _last(tree, size)
+    at = data.rfind(f'"path": "{path}", "before": '.encode())
+    line = data[at : data.find(b"}", at)] if at >= 0 else b""
+    return line.partition(b'"after": "')[2].partition(b'"')[0].decode("ascii", "replace")
+
+
 def may_come_anew(data: bytes, path: str) -> bool:
     """Whether some line wrote the file where there was none, although it had been named before."""
     text = f'"path": "{path}"'.encode()

@@ -13,11 +13,11 @@ from qrspi.core.hints import Any, Literal
 from qrspi.core.model import Problem
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import STEPS
-from qrspi.core.records import step_text
+from qrspi.core.records import approvals, step_text
 from qrspi.core.records.json_fields import table
 from qrspi.core.tree import Fault, Tree
 
-FILE = "feedback/comments.jsonl"
+FILE = approvals.COMMENTS
 LIMIT = 16 * 1024 * 1024
 QUOTED = 4000  # characters of the lines that are remembered
 SAID = 20_000  # characters of what a person says

@@ -4,11 +4,12 @@ block is part of the text, whoever wrote it."""
 from __future__ import annotations
 
 from qrspi.core.digest import sha256
+from qrspi.core.records import approvals
 from qrspi.core.records.json_fields import string, table
 from qrspi.core.text import findings_block
 from qrspi.core.tree import Tree, content
 
-FILE = "reviews/plan/quality.jsonl"
+FILE = approvals.QUALITY
 LIMIT = 64 * 1024 * 1024
 
 

@@ -1,17 +1,25 @@
-"""What the engine wrote into reviews, and what is gone although no command removed it."""
+"""What the engine wrote, and what is gone although no command removed it.
+
+Logs of decisions only grow: all that git has of one is still in the run, in its order. A merge may
+put the lines of another branch between, and a checkout may end lines otherwise. A last line that a
+kill cut off says nothing, and the next command puts it aside."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from qrspi.core.digest import sha256
 from qrspi.core.filenames import MANIFEST
 from qrspi.core.model import Problem
 from qrspi.core.named_tuple import NamedTuple
-from qrspi.core.records import audit_trail
+from qrspi.core.records import approvals, audit_trail, decision_line
 from qrspi.core.records.audit_trail import Line
-from qrspi.core.tree import Fault, Tree, entries, exists
+from qrspi.core.tree import Fault, Tree, content, entries, exists
 
 REVIEWS = "reviews/"
+# No command writes into a run in which one of these lost a line.
+DECISIONS = (approvals.FILE, approvals.CASCADES, approvals.QUALITY)
+LOGS = (*DECISIONS, approvals.COMMENTS)
 SHOWN = 5
 _VERIFIED = "-verified.md"
 _NAMED = rb"(?m)^<!-- @@(?:FINDING|SCORE|CLEAN): ([^\s/]+) @@ -->$"
@@ -62,7 +70,33 @@ def from_run(tree: Tree, reach: Reach = ALL) -> tuple[Problem, ...]:
     there = written(audit_trail.lines(tree, reach.trail)) if absent else ()
     files = _verified_files(tree, reach.rounds)
     answers = (gone for file in files for gone in _answers(tree, file))
-    return (*_trail(tree), *_few([path for path in there if path in absent]), *answers)
+    few = _few([path for path in there if path in absent])
+    return (*_trail(tree, reach), *cut_record(tree, reach), *few, *answers)
+
+
+def cut_record(tree: Tree, reach: Reach = LATELY) -> tuple[Problem, ...]:
+    """Where git does not keep the record of decisions, the trail says how it was after the last
+    command."""
+    log = approvals.FILE
+    known = audit_trail.hash_of(tree, log, reach.trail)
+    if not known or _once_was(content(tree, log, approvals.LIMIT), known):
+        return ()
+    if tree.committed(log) is not None:
+        return ()  # then git is asked, and another branch may have less
+    text = f"{log} lacks lines that it had after the last command, and no command took them away"
+    return (Problem("vanished", text, log, found="fewer lines", expected=_FILES),)
+
+
+def _once_was(data: bytes, known: str) -> bool:
+    """Whether its first lines, or all of it, have this hash."""
+    if sha256(data).hexdigest() == known:
+        return True
+    hashed = sha256()
+    for line in data.splitlines(keepends=True):
+        hashed.update(line)
+        if hashed.hexdigest() == known:
+            return True
+    return False
 
 
 def _few(gone: list[str]) -> tuple[Problem, ...]:
@@ -143,11 +177,12 @@ def _answers(tree: Tree, verified: str) -> tuple[Problem, ...]:
     )
 
 
-def _trail(tree: Tree) -> tuple[Problem, ...]:
+def _trail(tree: Tree, reach: Reach) -> tuple[Problem, ...]:
     """A clone has no folder of the engine. A run with that folder and without a trail has lost the
     trail, unless the engine never opened a round here."""
     names = {entry.name for entry in entries(tree, ".qrspi")}
-    if not (names - {".gitignore", "lock", "agents"}) or "audit.jsonl" in names:
+    kept = "audit.jsonl" in names and tree.tail(audit_trail.FILE, reach.trail) != b""
+    if kept or not (names - {".gitignore", "lock", "agents"}):
         return ()
     if not any(_has_manifest(tree, folder) for folder in _reviewed(tree)):
         return ()
@@ -163,3 +198,47 @@ def _has_manifest(tree: Tree, folder: str) -> bool:
 def _gone(path: str, why: str = _WROTE, expected: str = _FILES) -> Problem:
     text = f"{path} is gone: {why}, and {_NOBODY}"
     return Problem("vanished", text, path, found="absent", expected=expected)
+
+
+class Loss(NamedTuple):
+    gone: int
+    had: int
+
+    @property
+    def words(self) -> str:
+        verb = "is" if self.gone == 1 else "are"
+        return f"{self.gone} of the {self.had} lines that git has {verb} gone or changed"
+
+
+def loss(before: bytes, now: bytes) -> Loss | None:
+    if now.startswith(before):
+        return None
+    had, found = whole_lines(before), iter(whole_lines(now))
+    if all(line in found for line in had):
+        return None
+    there = frozenset(whole_lines(now))
+    gone = sum(line not in there for line in had)
+    return Loss(gone or 1, len(had))  # all are there, in another order: one at least was moved
+
+
+def whole_lines(data: bytes) -> list[bytes]:
+    lines = data.replace(b"\r\n", b"\n").split(b"\n")
+    if decision_line.is_torn(lines[-1]):
+        lines.pop()
+    return [line for line in lines if line]
+
+
+def from_git(tree: Tree, path: str, before: bytes) -> Problem | None:
+    """Of a log that git has like this. One that cannot be read is another problem."""
+    now = tree.read(path, approvals.LIMIT)
+    if isinstance(now, Fault):
+        return approvals.lost(tree.place, path) if now.kind == "absent" and before else None
+    lost = loss(before, now)
+    return _cut(tree, path, lost) if lost else None
+
+
+def _cut(tree: Tree, path: str, lost: Loss) -> Problem:
+    restore = approvals.restoring(tree.place, path)
+    text = f"{path}: {lost.words}, and nothing leaves this record: restore it with `{restore}`"
+    expected = "every line that git has"
+    return Problem("record-cut", text, path, "", lost.words, expected, restore)

@@ -3,6 +3,7 @@
 from qrspi.core.config.reader import Config
 from qrspi.core.filenames import RoundPaths, loop_choice
 from qrspi.core.hints import Literal
+from qrspi.core.model import Problem
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import Subject
 from qrspi.core.records import approvals
@@ -173,6 +174,7 @@ def cascades(facts: Facts, loop: Loop) -> bool:
         and not _last_imported(facts, loop)
         and not loop.manifest.unseen
         and not changed_by_hand(facts)
+        and not _cut_record(facts)
     )
 
 
@@ -216,7 +218,14 @@ def _went_back(facts: Facts, loop: Loop) -> tuple[str, ...]:
 
 
 def _by_hand(facts: Facts) -> tuple[str, ...]:
-    return tuple(one.message for one in changed_by_hand(facts))
+    return tuple(one.message for one in (*changed_by_hand(facts), *_cut_record(facts)))
+
+
+def _cut_record(facts: Facts) -> tuple[Problem, ...]:
+    # Imported here: only where a person is asked, or nobody need be.
+    from qrspi.core.records import vanished
+
+    return vanished.cut_record(facts.tree)
 
 
 def unseen(loop: Loop) -> tuple[str, ...]:

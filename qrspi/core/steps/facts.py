@@ -63,8 +63,8 @@ def gather(
             warnings.append(problem)
     tasks = task_statuses(tree) if "tasks" in names else {}
     decided = _decided(tree, names)
-    if decided == () and ask_git and _is_lost(tree, names, statuses):
-        decided = approvals.lost(tree.place)
+    if ask_git and not isinstance(decided, Problem):
+        decided = _missed(tree, names, statuses) or decided
     unread, records = (decided, ()) if isinstance(decided, Problem) else (None, decided)
     facts = Facts(
         tree=tree,
@@ -80,9 +80,23 @@ def gather(
     return believed(facts), tuple(warnings)
 
 
+def _missed(tree: Tree, names: frozenset[str], statuses: Mapping[str, Status]) -> Problem | None:
+    """Why past decisions are unknown, though all that is on record can be read."""
+    for log in (approvals.FILE, approvals.CASCADES):
+        if log == approvals.CASCADES and log not in names:
+            continue  # most runs never have it
+        before = tree.committed(log, glance=True)
+        if before is not None:
+            # Imported here: nearly always nothing is gone.
+            from qrspi.core.records import vanished
+
+            if found := vanished.from_git(tree, log, before):
+                return found
+    return approvals.lost(tree.place) if _is_lost(tree, names, statuses) else None
+
+
 def _is_lost(tree: Tree, names: frozenset[str], statuses: Mapping[str, Status]) -> bool:
-    """Whether git has the record of decisions that is missing here. Git is not asked while nobody
-    can have decided anything about the run."""
+    """Where a glance does not tell, git is asked; not while nobody can have decided anything."""
     decided = "approved" in statuses.values() or not names.isdisjoint(_TRACES)
     return decided and approvals.FILE not in names and tree.knows(approvals.FILE)
 

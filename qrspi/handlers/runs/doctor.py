@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import suppress
 
 from qrspi.core.derivation.derive import derive
 from qrspi.core.errors import Halt
@@ -16,6 +15,7 @@ from qrspi.core.model import Problem
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import CLOSED, MARKER, REQUEST, STEPS, Subject, subject
 from qrspi.core.proof import vanished as proof
+from qrspi.core.proof.run_history import RunHistory
 from qrspi.core.records import approvals, step_text, vanished
 from qrspi.core.rounds import round_list
 from qrspi.core.text import shell_words
@@ -167,7 +167,8 @@ def _run(run: RunDir) -> Iterator[Sign]:
     told = {warning.message for warning in state.warnings}
     missed = vanished.from_run(tree)
     yield from (_sign("problem", run.name, gone) for gone in missed)
-    yield from _known_to_git(tree, run, {gone.file for gone in missed})
+    said = {one.file for one in (*state.errors, *missed)}
+    yield from _named_elsewhere(tree, run, said)
     for about in _subjects(tree):
         odd = (item for item in round_list.odd_names(tree, about) if item.message not in told)
         yield from (Sign("note", run.name, item.message) for item in odd)
@@ -182,15 +183,21 @@ def _run(run: RunDir) -> Iterator[Sign]:
         yield Sign("note", run.name, f"{message}the run cleans up")
 
 
-def _known_to_git(tree: CommittedTree, run: RunDir, told: set[str]) -> Iterator[Sign]:
-    with suppress(Halt):  # git's own trouble is reported elsewhere
+def _named_elsewhere(tree: CommittedTree, run: RunDir, told: set[str]) -> Iterator[Sign]:
+    """What git or a decision names, and is gone."""
+    decided = approvals.read(tree.read(approvals.FILE, approvals.LIMIT))
+    records = () if isinstance(decided, Problem) else tuple(decided)
+    for gap in proof.check(tree, _history(run), records):
+        if gap.file not in told:
+            yield Sign("problem", run.name, f"{gap.file}: {gap.because}")
+
+
+def _history(run: RunDir) -> RunHistory | None:
+    try:
         repo = repository.find(run.path)
-        gone = proof.check(tree, run_log.of_run(repo), ()) if repo else ()
-        yield from (
-            Sign("problem", run.name, f"{gap.file}: {gap.because}")
-            for gap in gone
-            if gap.file not in told
-        )
+        return run_log.of_run(repo) if repo else None
+    except Halt:
+        return None  # git's own trouble is reported elsewhere
 
 
 _KNOWN = frozenset(

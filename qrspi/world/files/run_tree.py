@@ -126,6 +126,9 @@ class DiskTree:
     def to_restore(self, path: str) -> str:
         return ""
 
+    def committed(self, path: str, *, glance: bool = False) -> bytes | None:
+        return None
+
     def signed(self, line: str) -> bool:
         return False
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from qrspi.world.files.run_tree import DiskTree
 
 
@@ -37,6 +39,30 @@ class CommittedTree(DiskTree):
             return commits.to_restore(repo, path) if repo else ""
         except Halt:
             return ""
+
+    def committed(self, path: str, *, glance: bool = False) -> bytes | None:
+        if glance and not self._may_lack(path):
+            return None
+        return self.committed_of((path,)).get(path)
+
+    def committed_of(self, paths: Sequence[str]) -> dict[str, bytes]:
+        """Those that the last commit has."""
+        if not self.in_git:
+            return {}
+        from qrspi.core.errors import Halt
+        from qrspi.world.git import commits, repository
+
+        try:
+            repo = repository.find(self.path)
+            return commits.contents(repo, "HEAD", paths) if repo else {}
+        except Halt:
+            return {}
+
+    def _may_lack(self, path: str) -> bool:
+        # Imported here: many runs at once are looked at without it.
+        from qrspi.world.runs import index_glance
+
+        return index_glance.may_lack(self.path, path)
 
     def signed(self, line: str) -> bool:
         """Asked once: what is committed while this tree is used is in the trail as well."""

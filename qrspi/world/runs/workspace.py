@@ -42,6 +42,7 @@ class Workspace(CommittedTree):
         super().__init__(path, in_git)
         self.changes: list[Change] = []
         self._root = self._lock = -1
+        self._is_whole = False  # whether git was asked if a record lost a line
 
     @property
     def in_git(self) -> bool:
@@ -75,6 +76,7 @@ class Workspace(CommittedTree):
                 if foreign := configs.foreign(self.read("config.md", CONFIG_LIMIT)):
                     raise Refusal(foreign)
                 self.changes = []
+                self._is_whole = False
                 yield self
             finally:
                 self._root = self._lock = -1
@@ -185,6 +187,8 @@ class Workspace(CommittedTree):
     def _place(self, path: str, make: bool = True) -> Iterator[tuple[int, str]]:
         """The parent's descriptor and the name in it; failures inside are worded for `path`."""
         self._check_held()
+        if not (self._is_whole or _is_own(path)):
+            self._check_records()
         parent, _, name = path.rpartition("/")
         with reporting_errors(path, absent_is_fine=not make):
             _check_path(path)
@@ -202,6 +206,16 @@ class Workspace(CommittedTree):
             raise Halt(_moved(self.name, "another directory took its place"))
         if not lock.in_place(self._root, LOCK, self._lock):
             raise Halt(_moved(self.name, f"{LOCK} was deleted"))
+
+    def _check_records(self) -> None:
+        """Nothing is written on top of a record that lost what git has of it. Asked once while the
+        run is held: an index can be made to agree with the loss, HEAD cannot without a commit."""
+        from qrspi.core.records import vanished  # a run that nobody writes to does not pay for it
+
+        for path, before in self.committed_of(vanished.DECISIONS).items():
+            if lost := vanished.from_git(self, path, before):
+                raise Refusal(lost)
+        self._is_whole = True
 
     def _hash(self, path: str, directory: int, name: str) -> str | None:
         if _is_own(path):
