@@ -24,7 +24,7 @@ DISPOSITIONS = "-dispositions.md"
 ANCHOR = "-commit.txt"
 _DIFF = ".diff"
 _SINCE = "-since.diff"
-_VERIFIED = "-verified.md"
+VERIFIED = "-verified.md"
 _FLAG = "-backward-loop.flag"
 _SKIPPED = "-verifier-disabled.md"
 _RESULTS = "-results.md"  # of tests
@@ -64,7 +64,7 @@ class RoundPaths(NamedTuple):
 
     @property
     def verified(self) -> str:
-        return self.beside(_VERIFIED)
+        return self.beside(VERIFIED)
 
     @property
     def scope_set(self) -> str:
@@ -164,10 +164,6 @@ def round_beside(name: str) -> int | None:
     """`round-03-verified.md` belongs to 3. A diff or test results may be there before any round."""
     head, dash, _ = name[6:].partition("-")
     return round_number(name[:6] + head) if dash and not name.endswith((_RESULTS, _DIFF)) else None
-
-
-def is_verified(name: str) -> bool:
-    return name.endswith(_VERIFIED) and round_beside(name) is not None
 
 
 def flagged_round(name: str) -> int | None:
@@ -374,7 +370,7 @@ _OWN_AT_TOP = (
     r"request\.md|import\.md|import-files\.txt|cascade-clean-.+\.md"
     r"|(?:approvals\.jsonl|cascade-audit\.log)\.torn-[0-9]+"
 )
-_BESIDE = (_DIFF, _SINCE, _VERIFIED, SCOPE_SET, ANCHOR, _SKIPPED, _FLAG, ".log", _RESULTS)
+_BESIDE = (_DIFF, _SINCE, VERIFIED, SCOPE_SET, ANCHOR, _SKIPPED, _FLAG, ".log", _RESULTS)
 _OWN_BESIDE = "|".join(_BESIDE).replace(".", r"\.")
 _OWN_RECORDS = r"(?:start|report|outcome|reopened|again|rerun|baseline|baseline-failures)\.md"
 _LOOP_FILE = rf"-loop-(?:pause|escape)-{_ROUND}\.md"

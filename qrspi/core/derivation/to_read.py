@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from qrspi.core.filenames import RoundPaths, is_verified
+from qrspi.core.filenames import VERIFIED, RoundPaths
 from qrspi.core.hints import assert_never
 from qrspi.core.model import Ask, Next
 from qrspi.core.pipeline import STEP, Subject, subject_of, upstream
@@ -97,7 +97,7 @@ def settled(facts: Facts) -> tuple[str, ...]:
         f"{folder}/{entry.name}"
         for folder in folders
         for entry in entries(facts.tree, folder)
-        if is_verified(entry.name)
+        if entry.name.endswith(VERIFIED)
     )
 
 
