@@ -269,7 +269,7 @@ class Attempt:
     def _filled(self, command: str) -> str:
         """What a person would put in the place of words in capitals."""
         self._name = next((word for word in command.split() if _is_run(word)), self._name)
-        plain = re.sub(r"\[RUN\]", "RUN", command).replace("…", "")
+        plain = re.sub(r"\[RUN\]", "RUN", command).replace("…", "").replace('"TEXT"', "TEXT")
         plain = re.sub(r" \[[^\]]*\]", "", plain).replace("|-", "")
         if "[" in plain:
             raise LookupError("brackets")
@@ -336,7 +336,7 @@ class Attempt:
 
 
 _ANYWHERE = {
-    "TEXT": "because",
+    "TEXT": "because people asked for it",
     "REASON": "because",
     "SLUG": "another-thing",
     "NAME": "another-thing",

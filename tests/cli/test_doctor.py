@@ -140,7 +140,7 @@ def test_a_place_without_runs(tmp_path: Path, qrspi: Call, monkeypatch: pytest.M
         0,
         [
             "note    runs: no docs/qrspi here or above in this project: no run was started yet",
-            "        qrspi init SLUG --pipeline quick",
+            '        qrspi init "TEXT" --pipeline quick',
         ],
     )
     assert qrspi("--root", tmp_path / "gone", "doctor").code == 2

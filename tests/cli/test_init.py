@@ -178,7 +178,7 @@ USAGE = "  qrspi init --help\n"
 @pytest.mark.parametrize(
     ("words", "error"),
     [
-        ("", 'a SLUG is needed, or what you want in a few words: init "TEXT"\n' + USAGE),
+        ("", 'say what you want, in your words: init "TEXT"; or name the run: init SLUG\n' + USAGE),
         (
             "user-auth",
             "the pipeline is not said: add --pipeline quick or --pipeline full\n" + USAGE,
@@ -381,7 +381,7 @@ def test_a_folder_elsewhere_is_adopted_where_it_lies(project: Path, qrspi: Call)
             {"notes.txt": b""},
             "brought-along holds no artifact of a run: expected goals.md, questions.md, "
             "research/summary.md, design.md or a later one in it\n"
-            "  qrspi init SLUG --pipeline quick\n",
+            '  qrspi init "TEXT" --pipeline quick\n',
         ),
     ],
 )

@@ -183,7 +183,7 @@ def test_no_root(tmp_path: Path, qrspi: Call, monkeypatch: pytest.MonkeyPatch) -
     here = tmp_path.resolve()
     line = (
         f"no docs/qrspi in {here}: go to the project, name it with --root, or start "
-        "a first run with `qrspi init SLUG --pipeline quick`"
+        'a first run with `qrspi init "TEXT" --pipeline quick`'
     )
     assert qrspi("status") == (2, "", f"{line}\n")
     result = qrspi("status", "--json")

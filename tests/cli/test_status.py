@@ -223,10 +223,10 @@ def test_explained(designing: Path, qrspi: Call) -> None:
     [
         (
             "status",
-            "No open runs in {}. Start one with `qrspi init SLUG --pipeline quick`; `--all` shows "
-            "closed ones.\n",
+            'No open runs in {}. Start one with `qrspi init "TEXT" --pipeline quick`; `--all` '
+            "shows closed ones.\n",
         ),
-        ("status --all", "No runs in {}. Start one with `qrspi init SLUG --pipeline quick`.\n"),
+        ("status --all", 'No runs in {}. Start one with `qrspi init "TEXT" --pipeline quick`.\n'),
     ],
 )
 def test_an_empty_folder(project: Path, qrspi: Call, words: str, line: str) -> None:

@@ -208,8 +208,8 @@ def _page(found: Standing, at: int, look: run_page.Look) -> list[str]:
 def _nothing(session: Session, request: Request) -> str:
     where = session.root.runs_dir
     if request.everything or session.root.only:
-        return f"No runs in {where}. Start one with `qrspi init SLUG --pipeline quick`."
-    start = "Start one with `qrspi init SLUG --pipeline quick`"
+        return f'No runs in {where}. Start one with `qrspi init "TEXT" --pipeline quick`.'
+    start = 'Start one with `qrspi init "TEXT" --pipeline quick`'
     return f"No open runs in {where}. {start}; `--all` shows closed ones."
 
 

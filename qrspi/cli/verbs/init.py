@@ -31,7 +31,7 @@ from qrspi.world.runs.locate import Root, RunDir
 
 
 @verb("init")
-@click.argument("slug", required=False, metavar='SLUG|"TEXT"')
+@click.argument("slug", required=False, metavar='"TEXT"|SLUG')
 @click.option(
     "--pipeline",
     type=click.Choice(["quick", "full"]),
@@ -80,11 +80,14 @@ def command(
 ) -> None:
     """Start a run: its folder, its config.md and a first draft of goals.md.
 
-    On the default branch of a repository the run gets a branch of its own. SLUG is two to four
-    words such as user-auth. A TEXT of several words is kept as request.md; SLUG is made from it.
+    TEXT is what you want, in your words. It is kept as request.md, from which the goals are
+    written, and the run is named after it. SLUG, two to four words such as user-auth, names a run
+    whose goals you write yourself. On the default branch the run gets a branch of its own.
     """
     if slug is None and adopt is None:
-        raise click.UsageError('a SLUG is needed, or what you want in a few words: init "TEXT"')
+        raise click.UsageError(
+            'say what you want, in your words: init "TEXT"; or name the run: init SLUG'
+        )
     name = _slug(slug) if slug is not None else ""
     created = _date(date)
     if adopt is not None:

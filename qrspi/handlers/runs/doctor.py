@@ -52,7 +52,7 @@ def examine(root: Root | None) -> list[Sign]:
         return [
             *signs,
             *_identity(os.getcwd()),
-            Sign("note", "runs", message, "qrspi init SLUG --pipeline quick"),
+            Sign("note", "runs", message, 'qrspi init "TEXT" --pipeline quick'),
         ]
     signs += [*_no_repository(root), *_identity(root.runs_dir)]
     return [*signs, *_folder(root), *_runs(root), *_work_trees(root)]

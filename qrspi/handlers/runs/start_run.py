@@ -153,7 +153,7 @@ def _no_artifacts(name: str) -> Problem:
         f"{name} holds no artifact of a run: expected {listed} or a later one in it",
         file=name,
         expected="an artifact of a run",
-        hint="qrspi init SLUG --pipeline quick",
+        hint='qrspi init "TEXT" --pipeline quick',
     )
 
 

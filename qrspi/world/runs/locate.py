@@ -139,8 +139,8 @@ def one_of(
             f"no run in {root.runs_dir} is ready for {step}: `qrspi status` says what each needs"
         )
         return Problem("no-run", message, file=root.runs_dir, hint="qrspi status")
-    message = f"no run in {root.runs_dir}: start one with `qrspi init SLUG --pipeline quick`"
-    return Problem("no-run", message, file=root.runs_dir, hint="qrspi init SLUG --pipeline quick")
+    message = f'no run in {root.runs_dir}: start one with `qrspi init "TEXT" --pipeline quick`'
+    return Problem("no-run", message, file=root.runs_dir, hint='qrspi init "TEXT" --pipeline quick')
 
 
 def _directories(root: Root) -> list[str] | Fault:
@@ -212,4 +212,4 @@ def _listed(names: tuple[str, ...], count: int) -> str:
         return f"{'there is' if len(names) == count else 'the nearest is'} {', '.join(names)}"
     if count:
         return f"none of the {count} runs has a name like it; `qrspi status --all` lists them"
-    return "there is none; `qrspi init SLUG --pipeline quick` starts one"
+    return 'there is none; `qrspi init "TEXT" --pipeline quick` starts one'

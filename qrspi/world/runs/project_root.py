@@ -48,10 +48,10 @@ def _found_root(cwd: str | None, root_option: str | None, env: Mapping[str, str]
         Problem(
             "no-root",
             f"no {RUNS} in {where}: go to the project, name it with --root, "
-            "or start a first run with `qrspi init SLUG --pipeline quick`",
+            'or start a first run with `qrspi init "TEXT" --pipeline quick`',
             file=start,
             expected=f"a directory with {RUNS}",
-            hint="qrspi init SLUG --pipeline quick",
+            hint='qrspi init "TEXT" --pipeline quick',
         )
     )
 
@@ -115,7 +115,7 @@ def _named_root(path: str, source: str, said: str) -> Root:
     if not _is_dir(path):
         what = "is no directory" if is_there(path) else "is not there"
         raise Misuse(problem._replace(message=f"{source} {said} {what}: expected {expected}"))
-    start = f"{_at_root(said)} init SLUG --pipeline quick"
+    start = f'{_at_root(said)} init "TEXT" --pipeline quick'
     raise Misuse(
         problem._replace(
             message=f"{source} {said} holds no {RUNS} and is no run: expected {expected}; "

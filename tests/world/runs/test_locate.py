@@ -105,7 +105,7 @@ EXPECTED = "expected a project with docs/qrspi, that folder itself, or one run"
             None,
             {},
             "no docs/qrspi in TMP/shop: go to the project, name it with --root, or start a first "
-            "run with `qrspi init SLUG --pipeline quick`",
+            'run with `qrspi init "TEXT" --pipeline quick`',
         ),
         ("TMP", "nowhere", {}, f"--root nowhere is not there: {EXPECTED}"),
         ("TMP", "/etc/hostname", {}, f"--root /etc/hostname is no directory: {EXPECTED}"),
@@ -114,7 +114,7 @@ EXPECTED = "expected a project with docs/qrspi, that folder itself, or one run"
             ".",
             {},
             f"--root . holds no docs/qrspi and is no run: {EXPECTED}; "
-            "`qrspi --root . init SLUG --pipeline quick` starts a first run there",
+            '`qrspi --root . init "TEXT" --pipeline quick` starts a first run there',
         ),
         ("TMP", None, {"QRSPI_ROOT": "TMP/x"}, f"QRSPI_ROOT TMP/x is not there: {EXPECTED}"),
         ("TMP", "", {}, "--root names no directory"),
@@ -287,7 +287,7 @@ def test_no_run_names_the_command_that_makes_one(tmp_path: Path) -> None:
     root = project_root.find_root(str(tmp_path), None, {})
     answer = locate.default(root, str(tmp_path))
     assert isinstance(answer, Problem)
-    start = "`qrspi init SLUG --pipeline quick`"
+    start = '`qrspi init "TEXT" --pipeline quick`'
     assert answer.message == f"no run in {root.runs_dir}: start one with {start}"
 
 
