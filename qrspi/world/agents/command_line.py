@@ -56,7 +56,9 @@ def run(request: Request, wire: DispatchContext, argv: list[str], timeout: float
 
 def environment(request: Request, wire: DispatchContext) -> Mapping[str, str]:
     own = {"QRSPI_MODEL": request.model, "QRSPI_TRUSTED": "1" if request.trusted else "0"}
-    if request.run and not request.hidden:
+    if request.hidden:
+        own["QRSPI_APART"] = "1"
+    elif request.run:
         # A work tree has a copy of the run; what an agent reports belongs to the run itself.
         own["QRSPI_ROOT"] = request.run
     inherited = {

@@ -258,6 +258,33 @@ def test_nothing_that_reaches_an_agent_tells_the_feature(
     assert [line for text in seen for line in text.splitlines() if CANARY in line.lower()] == []
 
 
+SNOOP = """cat > /dev/null
+{{ pwd; git -C . log --format=%s; grep -ril {canary} .; ls; }} >> {out} 2>&1
+cat {out}.answer"""
+
+
+@pytest.mark.rule("DSR-01")
+def test_the_wrapper_of_the_documentation_keeps_runs_from_researchers(tmp_path: Path) -> None:
+    page = Path(__file__).parents[3] / "docs" / "dispatch.md"
+    script = page.read_text().partition("```sh\n#!/bin/sh\n")[2].partition("```")[0]
+    assert script.count("claude --setting-sources user -p") == 2
+    place = tmp_path / "wrapper"
+    trap(place, script.replace("claude --setting-sources user -p", f"{tmp_path}/agent"))
+    out = tmp_path / "out"
+    (tmp_path / "out.answer").write_text(SOURCED)
+    trap(tmp_path / "agent", SNOOP.format(canary=CANARY, out=out))
+    shop = shop_for(tmp_path, "full", commands=f"{{claude: {{argv: ['{place}']}}}}")
+    shop.write("goals.md", runs.artifact("approved", f"# Goals\n\nA {CANARY}.\n"))
+    (shop.root / "app.py").write_text("users = []\n")
+    shop.commit(f"Sell a {CANARY}")
+    shop.next()
+    assert shop.sent(folder=False).failures == ()
+    seen = out.read_text()
+    assert "app.py" in seen and shop.read("research/q01-codebase.md") == SOURCED
+    assert [word for word in (CANARY, "docs", str(shop.root)) if word in seen.lower()] == []
+    assert not Path(seen.splitlines()[0]).exists()
+
+
 @pytest.mark.rule("DSR-01", "PRM-07")
 def test_what_commands_print_of_a_researchers_prompt_tells_nothing(tmp_path: Path) -> None:
     shop = shop_for(tmp_path, "full")
