@@ -8,7 +8,7 @@ from qrspi.core.model import Problem, RunState
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.snapshot import Snapshot
 from qrspi.handlers.action_table import Due
-from qrspi.handlers.jobs.carry_out import carry_out
+from qrspi.handlers.jobs.carry_out import carry_out, remembering
 from qrspi.handlers.jobs.job import Job, Options, Performed
 from qrspi.world.runs.workspace import Workspace
 
@@ -76,7 +76,8 @@ def _advance_locked(
     with workspace.locked(options.lock_timeout, options.command):
         known = surveyed if seen and seen.is_current() else None
         while True:
-            done, surveyed = tick(workspace, options, path, known)
+            with remembering(performed):
+                done, surveyed = tick(workspace, options, path, known)
             known = None
             if done is None:
                 return Outcome(tuple(performed), _told(workspace, surveyed, options))
@@ -121,7 +122,7 @@ def go_on(workspace: Workspace, options: Options, path: str = "") -> tuple[Outco
     try:
         return _advance_locked(workspace, options, path), None
     except Refusal as refusal:
-        return Outcome((), survey(workspace, path).state), refusal.problem
+        return Outcome(refusal.done, survey(workspace, path).state), refusal.problem
 
 
 def rehearse(workspace: Workspace, options: Options, path: str = "") -> Outcome:

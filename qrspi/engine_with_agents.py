@@ -7,6 +7,7 @@ from qrspi.core.model import Problem
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.engine import Outcome
 from qrspi.handlers.agents.fan_out import Dispatcher, FanOut
+from qrspi.handlers.jobs.carry_out import remembering
 from qrspi.handlers.jobs.job import Options, Performed
 from qrspi.world.runs.workspace import Workspace
 
@@ -21,14 +22,17 @@ class Driven(NamedTuple):
 def drive(workspace: Workspace, options: Options, dispatcher: Dispatcher, path: str = "") -> Driven:
     performed: list[Performed] = []
     while True:
-        outcome = engine.advance(workspace, options._replace(sends=True), path)
+        with remembering(performed):
+            outcome = engine.advance(workspace, options._replace(sends=True), path)
         performed += outcome.performed
-        sent = dispatcher.fan_out() or _quality(dispatcher, workspace, options, outcome)
+        with remembering(performed):
+            sent = dispatcher.fan_out() or _quality(dispatcher, workspace, options, outcome)
         if sent is None:
             return Driven(outcome._replace(performed=tuple(performed)))
         performed += [sent.performed] if sent.used else []
         if not sent.goes_on:
-            after = engine.advance(workspace, options, path)
+            with remembering(performed):
+                after = engine.advance(workspace, options, path)
             whole = after._replace(performed=(*performed, *after.performed))
             return Driven(whole, sent.failures, sent.stopped, sent.held)
 

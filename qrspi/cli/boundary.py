@@ -46,7 +46,7 @@ def _outcome(session: Session, body: Callable[[], object]) -> int:
     except Refusal as refusal:
         if refusal.problem.code == "consent-needed" and session.interactive:
             return _asked(session, body, refusal)
-        beside = refusal.beside
+        beside = refusal.beside or _done_before(session, refusal)
         return _report(session, refusal.exit_code, refusal.problem, refusal.more, beside)
     except KeyboardInterrupt:
         return _interrupted()
@@ -55,6 +55,15 @@ def _outcome(session: Session, body: Callable[[], object]) -> int:
     except Exception as error:
         return _from_click(session, error)
     return status if isinstance(status, int) else 0
+
+
+def _done_before(session: Session, refusal: Refusal) -> Mapping[str, Any]:
+    """Only a document has room for it: in text, an error is one line."""
+    if not (refusal.done and session.json):
+        return {}
+    from qrspi.render import outcomes
+
+    return outcomes.stopped_document(refusal.done, None)
 
 
 def _asked(session: Session, body: Callable[[], object], refusal: Refusal) -> int:

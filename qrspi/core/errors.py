@@ -11,7 +11,7 @@ Found = TypeVar("Found")
 
 
 class Refusal(Exception):
-    """The contract is violated: nothing was changed."""
+    """The contract is violated: nothing was changed, but for what was `done` before."""
 
     exit_code = 3
 
@@ -19,6 +19,7 @@ class Refusal(Exception):
         super().__init__(problem.message)
         self.problem = problem
         self.more = more
+        self.done: tuple[Any, ...] = ()
         self.beside: Mapping[str, Any] = {}  # what else its document says, such as what was done
 
 

@@ -113,6 +113,17 @@ def test_a_ci_command_is_not_run(stranger: Path) -> None:
     assert [named.text for named in needed.value.named] == ["sh ci.sh"]
 
 
+@pytest.mark.rule("SEC-09", "OUT-03")
+def test_a_refusal_before_anybody_is_sent_tells_what_was_done(
+    stranger: Path, qrspi: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    agent = trap(stranger / "agent", f"touch {stranger}/ran; echo NO_FINDINGS")
+    monkeypatch.chdir(clone(stranger, commands=f"{{claude: {{argv: ['{agent}']}}}}"))
+    document = checked(qrspi("next", "--dispatch", "--json"), "error")
+    assert document["code"] == "consent-needed"
+    assert document["performed"][0]["handler"] == "prepare-round"
+
+
 @pytest.mark.rule("SEC-09")
 def test_an_agents_program_is_not_started(
     stranger: Path, qrspi: Call, monkeypatch: pytest.MonkeyPatch

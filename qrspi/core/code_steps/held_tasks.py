@@ -102,5 +102,5 @@ def _as_drafted(facts: Facts, task: TaskState) -> TaskState:
     draft = not task.item.is_repair and facts.tasks.get(task.key) != "approved"
     if not draft or task.state not in _UNBEGUN:
         return task
-    why = f"{task.item.file} is a draft: it is approved with plan.md"
+    why = f"{task.item.file} is a draft: nobody starts it before its plan counts"
     return task._replace(state="drafted", because=(why,), next=None)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 
 from qrspi.core.errors import Refusal
@@ -24,6 +24,16 @@ def carry_out(handler: Handler, job: Job) -> Performed:
         done = handler(job)
     record(job.workspace, job.options.actor, done)
     return done
+
+
+@contextmanager
+def remembering(done: Sequence[Performed]) -> Iterator[None]:
+    """A refusal tells what the command had done by then."""
+    try:
+        yield
+    except Refusal as refusal:
+        refusal.done = (*done, *refusal.done)
+        raise
 
 
 @contextmanager
