@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -247,6 +249,22 @@ def done(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workshop:
 
 def tips(shop: Workshop) -> list[str]:
     return [shop.git("rev-parse", f"qrspi/user-auth/task-0{number}") for number in (1, 2)]
+
+
+@pytest.mark.rule("LIV-15", "SPE-03")
+def test_git_is_asked_once_which_work_trees_there_are_and_once_what_is_in_each(
+    done: Workshop, qrspi: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    log, real = folder / "asked", shutil.which("git")
+    (folder / "git").write_text(f'#!/bin/sh\necho "$@" >> {log}\nexec {real} "$@"\n')
+    (folder / "git").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
+    assert qrspi("task", "clean").code == 0
+    asked = log.read_text()
+    assert (asked.count(" worktree list "), asked.count(" status ")) == (1, 2)
+    assert asked.count(" worktree remove ") == 2
 
 
 @pytest.mark.rule("LIV-15")

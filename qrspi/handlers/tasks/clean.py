@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from qrspi.core.code_steps import batch
 from qrspi.core.errors import Refusal
-from qrspi.core.model import Problem
+from qrspi.core.model import Problem, counted
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import CLOSED
 from qrspi.handlers.changes import code_repository
@@ -21,13 +21,13 @@ class Left(NamedTuple):
     commit: str
     worktree: str = ""  # relative to the root of the repository
     keep: str = ""  # why it stays; '' for what goes
-    beside: int = 0  # files of bytecode that go with it
+    beside: tuple[str, ...] = ()  # files of bytecode that go with it
 
     @property
     def words(self) -> str:
         words = " on ".join(part for part in (self.worktree, self.branch) if part)
-        files = "file" if self.beside == 1 else "files"
-        return f"{words} with {self.beside} {files} of __pycache__" if self.beside else words
+        files = counted(len(self.beside), "file")
+        return f"{words} with {files} of __pycache__" if self.beside else words
 
 
 class _Around(NamedTuple):
@@ -59,9 +59,7 @@ def carry_out(job: Job, here: str) -> tuple[tuple[Left, ...], Performed]:
     gone = [one for one in left if not one.keep]
     for one in gone:
         if one.worktree:
-            tree = worktrees.at(repo, f"{repo.root}/{one.worktree}")
-            assert tree is not None  # else it would be kept
-            worktree_removal.remove(repo, tree)
+            worktree_removal.remove(repo, f"{repo.root}/{one.worktree}", one.beside)
         if one.branch:
             branches.delete(repo, one.branch, one.commit)
     worktree_removal.remove_empty_folders(repo, code_repository.folder(job))
@@ -90,19 +88,20 @@ def _names(job: Job, around: _Around) -> Iterator[str]:
 def _tree(around: _Around, one: Worktree) -> Left:
     shown = one.path.removeprefix(f"{around.repo.root}/")
     found = Left(one.branch or "", one.commit or "", shown)
-    tree = worktrees.at(around.repo, one.path)
-    beside = len(worktree_removal.bytecode(tree)) if tree else 0
-    return found._replace(keep=_why_kept(around, one), beside=beside)
-
-
-def _why_kept(around: _Around, one: Worktree) -> str:
-    tree = worktrees.at(around.repo, one.path)
+    tree = worktrees.whole(around.repo, one)
     if tree is None or one.locked is not None:
-        return "it is locked or not whole"
+        return found._replace(keep="it is locked or not whole")
     if f"{around.here}/".startswith(f"{one.path}/"):
-        return "you stand in it"
-    left = worktree_removal.bytecode(tree)
-    if changed := [name for name in worktrees.uncommitted(tree) if name not in left]:
+        return found._replace(keep="you stand in it")
+    unclean = worktrees.unclean(tree)
+    beside = worktree_removal.bytecode(unclean.new)
+    return found._replace(keep=_why_kept(around, one, unclean.files, beside), beside=beside)
+
+
+def _why_kept(
+    around: _Around, one: Worktree, files: tuple[str, ...], beside: tuple[str, ...]
+) -> str:
+    if changed := [name for name in files if name not in beside]:
         more = f" and {len(changed) - 1} more" if len(changed) > 1 else ""
         return f"it has changes that are not committed: {changed[0]}{more}"
     return _not_merged(around, one.branch or "", one.commit or "")

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterable
 
 from qrspi.world.git import command
 from qrspi.world.git.repository import Repo
-from qrspi.world.git.worktrees import FOLDER, new_files
+from qrspi.world.git.worktrees import FOLDER
 
 
-def bytecode(tree: Repo) -> tuple[str, ...]:
+def bytecode(new: Iterable[str]) -> tuple[str, ...]:
     """What Python left beside the code in a work tree: the work of nobody, ignored or not."""
     compiled = re.compile(r"(^|/)__pycache__/[^/]+[.]pyc$")
-    return tuple(filter(compiled.search, new_files(tree)))
+    return tuple(filter(compiled.search, new))
 
 
-def remove(repo: Repo, tree: Repo) -> None:
-    """What git ignores goes with it: products of a build."""
-    path = tree.root
-    for name in bytecode(tree):
+def remove(repo: Repo, path: str, beside: Iterable[str]) -> None:
+    """With the files `beside` the work; what git ignores goes too: products of a build."""
+    for name in beside:
         os.unlink(f"{path}/{name}")
     output = command.write(repo.root, ["worktree", "remove", "--", path])
     if output.status:

@@ -110,8 +110,12 @@ def _text(path: str) -> bytes:
 
 def at(repo: Repo, path: str) -> Repo | None:
     known = _known(repo, path)
-    whole = known and not known.prunable and worktree_list.is_linked(repo, path)
-    return find(path) if whole else None
+    return whole(repo, known) if known else None
+
+
+def whole(repo: Repo, listed: Worktree) -> Repo | None:
+    is_whole = not listed.prunable and worktree_list.is_linked(repo, listed.path)
+    return find(listed.path) if is_whole else None
 
 
 def _known(repo: Repo, path: str) -> Worktree | None:
@@ -255,12 +259,18 @@ def dirty(repo: Repo) -> tuple[str, ...]:
 
 
 def uncommitted(repo: Repo) -> tuple[str, ...]:
-    return tuple(line[3:] for line in _differing(repo, untracked="all"))
+    return unclean(repo).files
 
 
-def new_files(repo: Repo) -> tuple[str, ...]:
+class Unclean(NamedTuple):
+    files: tuple[str, ...]
+    new: tuple[str, ...]  # those that git does not track
+
+
+def unclean(repo: Repo) -> Unclean:
     lines = _differing(repo, untracked="all")
-    return tuple(line[3:] for line in lines if line.startswith("??"))
+    new = (line[3:] for line in lines if line.startswith("??"))
+    return Unclean(tuple(line[3:] for line in lines), tuple(new))
 
 
 def move(repo: Repo, commit: str) -> None:
