@@ -195,7 +195,7 @@ RESTS_ON = {
         "This text was reviewed before",
         "with what became of it",
         "closed by a later round",
-        "and it was reviewed here",
+        "it was reviewed here",
     ),
     "no manifest, or none that qrspi has on record": ("nobody knows who was sent",),
     "the commits that git has": (

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import shutil
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,7 +13,7 @@ import pytest
 
 from qrspi.world.consent import allowed_things, permits
 from tests import runs, task_texts
-from tests.attacks.arena import VARIABLE, Arena
+from tests.attacks.arena import COMMAND, VARIABLE, Arena
 from tests.attacks.trial import attack
 from tests.daemons import Daemon
 from tests.deliveries import config, quick
@@ -369,3 +370,28 @@ def test_no_folder(arena: Arena, way: Callable[[Path], object]) -> None:
     assert arena.qrspi("next", "--dispatch").code in (3, 4)
     assert arena.qrspi("trust", "--list").code in (0, 4)
     assert arena.qrspi("trust", "--forget").code in (0, 3, 4)
+
+
+def full() -> int:
+    return os.open("/dev/full", os.O_WRONLY)
+
+
+def unread() -> int:
+    read, write = os.pipe()
+    os.close(read)
+    return write
+
+
+@attack(
+    "a clone",
+    "something is allowed that could not be shown before",
+    {"a full disk": full, "nobody reads it": unread},
+)
+def test_not_shown(arena: Arena, way: Callable[[], int]) -> None:
+    """Without a terminal the command is the yes, after it has printed all of it."""
+    arena.clone(gates=f"{{test_command: '{arena.touch}'}}")
+    sink = way()
+    words = [COMMAND, "trust"]
+    subprocess.run(words, cwd=arena.project, stdout=sink, stdin=subprocess.DEVNULL, check=False)
+    os.close(sink)
+    assert "Nothing is allowed yet" in arena.qrspi("trust", "--list").out

@@ -248,3 +248,23 @@ def test_not_dispatched(arena: Arena, way: Callable[[Arena, Path, str], None]) -
     for tag in scenes.TAGS:
         way(arena, run, tag)
     not_passed(arena, run)
+
+
+@attack(
+    "an agent",
+    "an approval that nobody gave is said to rest on a review, by rounds of its own making",
+    {
+        "made up": lambda run: by_hand(run, scenes.TAGS),
+        "made up twice": lambda run: (by_hand(run, scenes.TAGS), by_hand(run, scenes.TAGS, 2)),
+        "made up in part": lambda run: by_hand(run, scenes.TAGS[:1]),
+        "as imported": lambda run: by_hand(run, scenes.TAGS, imported=True),
+    },
+)
+def test_an_approval_by_copies(arena: Arena, way: Callable[[Path], object]) -> None:
+    run = arena.clone()
+    way(run)
+    (run / "goals.md").write_bytes(runs.artifact("approved"))
+    said = arena.qrspi("verify")
+    assert said.code == 3
+    assert "no record says who approved it, and no round of it is proven" in said.flat
+    assert "reviewed here" not in said.flat

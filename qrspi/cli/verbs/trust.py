@@ -27,7 +27,8 @@ def command(
     """Show the programs, addresses, folders and role texts that a run's files name, and allow them.
 
     Until then nothing of it is run, contacted or given a key. A changed text is asked about again.
-    What you set with `qrspi config set` is allowed by that.
+    What you set with `qrspi config set` is allowed by that. On a terminal this asks; elsewhere all
+    of it is printed, and running the command is the yes.
     """
     if list_:
         entries = allowed_things.entries(allowed_things.folder(os.environ))
@@ -62,8 +63,10 @@ def _allow(session: Session, run: str | None, *, yes: bool, dry_run: bool) -> No
     lines = consent_page.lines(named, known)
     if session.interactive and new and not (yes or dry_run):
         session.tell([*lines, ""])
-        lines = []
         consent_question.must_allow(session, project, new)
+    elif lines and not session.json:
+        # Before anything is allowed: who cannot print it allows nothing.
+        session.show([*lines, ""])
     if not dry_run:
         consent.allow(project, new, "trust")
     document = {
@@ -74,7 +77,7 @@ def _allow(session: Session, run: str | None, *, yes: bool, dry_run: bool) -> No
         "named": [consent_page.document(one, one in known) for one in named],
         "remembered": 0 if dry_run else len(new),
     }
-    session.answer(document, [*lines, *([""] if lines else []), _verdict(named, new, dry_run)])
+    session.answer(document, [_verdict(named, new, dry_run)])
 
 
 def _verdict(named: tuple[object, ...], new: tuple[object, ...], dry_run: bool) -> str:

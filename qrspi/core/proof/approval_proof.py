@@ -33,20 +33,33 @@ def check(
     gaps: list[Gap] = []
     adopted: list[str] = []
     unproven: list[str] = []
-    reviewed = {one.step for one in rounds}
+    states = _states(rounds)
     for step in config.route or ():
         if artifact_status(tree, step)[0] != "approved":
             continue
         known = approvals.last_approval(records, step)
         if known:
             gaps += _recorded(tree, step, known)
-        elif step in reviewed or (step == "implement" and "implement-gate" in reviewed):
-            gaps.append(_gap(step, "no record says who approved it, and it was reviewed here"))
+        elif found := states.get(step):
+            gaps.append(_gap(step, f"no record says who approved it, and {_reviewed(found)}"))
         elif imported.rounds.get(STEP[step].reviews):
             unproven.append(step)
         else:
             adopted.append(STEP[step].artifact)
     return Standing(tuple(gaps), tuple(adopted), tuple(unproven))
+
+
+def _states(rounds: Iterable[RoundProof]) -> dict[str, frozenset[str]]:
+    found: dict[str, frozenset[str]] = {}
+    for one in rounds:
+        step = "implement" if one.step == "implement-gate" else one.step
+        found[step] = found.get(step, frozenset()) | {one.state}
+    return found
+
+
+def _reviewed(states: frozenset[str]) -> str:
+    """A round may be a copy, or written by hand."""
+    return "it was reviewed here" if "proven" in states else "no round of it is proven"
 
 
 def _gap(step: str, because: str, missing: str = "record of its approval", number: int = 0) -> Gap:
