@@ -41,8 +41,8 @@ def test_long(arena: Arena, way: tuple[int, int]) -> None:
 def test_full(arena: Arena) -> None:
     run = arena.scene(scenes.assembled)
     said = {"event": "comment", "file": "goals.md", "start": 1, "end": 1, "lines": "x"}
-    long = {**said, "message": "x" * 1_000_000}
-    lines = [json.dumps({**long, "id": f"c{at}"}) for at in range(1, 16)]
+    long = {**said, "message": "x" * 1_040_000}
+    lines = [json.dumps({**long, "id": f"c{at}"}) for at in range(1, 17)]
     scenes.save(run / FILE, "".join(f"{line}\n" for line in lines).encode())
     while says(arena, "goals.md:L1", "y" * 20_000) == 0:
         pass
