@@ -88,7 +88,9 @@ def _look(start: str) -> Repo | Literal["unsure"] | None:
     if any(name in os.environ for name in _STEERING):
         return "unsure"
     at, device = start, _device(start)
-    while device is not None and _device(at) == device:
+    while device is not None and (here := _device(at)) is not None:
+        if here != device:
+            return None  # git's search ends where another file system begins
         if os.path.lexists(f"{at}/.git"):
             return _plain_repo(start, at)
         if at == "/":

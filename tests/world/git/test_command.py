@@ -245,11 +245,15 @@ def test_a_current_directory_that_was_deleted_does_not_matter(
 
 
 @pytest.mark.rule("SPE-03")
-def test_what_starts_git_is_imported_at_the_first_use(tmp_path: Path) -> None:
+@pytest.mark.parametrize("place", ["/", "/proc/sys"])
+def test_what_starts_git_is_imported_at_the_first_use(place: str) -> None:
+    """At the root of all folders, and where the one above is on another file system."""
+    if not Path(place).exists():
+        pytest.skip("there is no such file system here")
     code = """
         import sys
         from qrspi.world.git import commits, diffs, repository, worktrees
         repository.in_git(".")
         print(sorted(name for name in ("subprocess", "threading") if name in sys.modules))
     """
-    assert in_python(code, tmp_path) == "[]\n"
+    assert in_python(code, Path(place)) == "[]\n"
