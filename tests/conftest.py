@@ -33,6 +33,24 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+# What tests write is written to be thrown away, and a disk is asked to keep it thousands of times.
+# Memory is asked instead, where there is enough of it and the user named no other place.
+MEMORY = "/dev/shm"
+ENOUGH = 4 * 2**30
+
+
+def _has_room(folder: str) -> bool:
+    if not os.access(folder, os.W_OK):
+        return False
+    found = os.statvfs(folder)
+    return found.f_bavail * found.f_frsize > ENOUGH and not found.f_flag & os.ST_NOEXEC
+
+
+if "TMPDIR" not in os.environ and _has_room(MEMORY):
+    os.environ["TMPDIR"] = MEMORY
+    tempfile.tempdir = None  # asked for again
+
+
 # Where Python is told to keep nothing that it has compiled, every worker rewrites every test again,
 # and every command compiles the package again.
 sys.dont_write_bytecode = False
@@ -64,8 +82,13 @@ def _plain_world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         # one that the users of some tests may read.
         Path(folder).chmod(0o755)
         settings_of_git = Path(folder) / "config"
-        # Otherwise each commit starts a process that finds nothing to tidy up.
-        settings_of_git.write_text("[maintenance]\n\tauto = false\n")
+        templates = Path(folder) / "templates"
+        templates.mkdir()
+        # Otherwise each commit starts a process that finds nothing to tidy up, and each repository
+        # begins with twenty samples.
+        settings_of_git.write_text(
+            f"[maintenance]\n\tauto = false\n[init]\n\ttemplateDir = {templates}\n"
+        )
         world.setenv("GIT_CONFIG_GLOBAL", str(settings_of_git))
         world.setenv("GIT_CONFIG_NOSYSTEM", "1")
         world.setenv("QRSPI_TRUST", "/")  # tests about consent take it away

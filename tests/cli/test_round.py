@@ -14,6 +14,7 @@ from jsonschema import Draft202012Validator
 
 from tests import runs
 from tests.cli.conftest import COMMAND, Call, Result
+from tests.project import Project
 from tests.scenes import complete, git
 
 SCHEMAS = Path(__file__).resolve().parents[2] / "schemas"
@@ -417,9 +418,8 @@ class TestCommit:
 
     @pytest.mark.rule("CMT-03")
     def test_a_hooks_words_and_four(self, fixed: Path, project: Path, qrspi: Call) -> None:
-        hook = project / ".git/hooks/pre-commit"
-        hook.write_text("#!/bin/sh\necho 'line one' >&2\necho 'line two' >&2\nexit 1\n")
-        hook.chmod(0o755)
+        words = "echo 'line one' >&2\necho 'line two' >&2\nexit 1"
+        Project(project).hook("pre-commit", words)
         assert qrspi("round", "commit", "goals") == Result(
             4,
             "",
