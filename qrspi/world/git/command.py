@@ -93,18 +93,18 @@ def read(
 ) -> Output:
     env = _QUIET | _config_env(config)
     named = _named(directory, [*_INERT, *args])
-    output = _collect(_start(directory, named, env, piped=bool(given)), given)
-    return _expected(args, output, ok)
+    process = _start(directory, named, env, piped=bool(given))
+    return _expected(args, _answer(process, given or None), ok)
 
 
 def search(directory: str, args: Sequence[str], *, ok: tuple[int, ...]) -> Output:
     """Ask git about the repository that it finds by itself, and whose owner it looks at."""
-    return _expected(args, _collect(_start(directory, [*_NO_BARE, *_INERT, *args], _QUIET)), ok)
+    return _expected(args, _answer(_start(directory, [*_NO_BARE, *_INERT, *args], _QUIET)), ok)
 
 
 def read_each(directory: str, questions: Sequence[Sequence[str]]) -> list[Output]:
     begun = [_start(directory, _named(directory, [*_INERT, *args]), _QUIET) for args in questions]
-    outputs = [_collect(process) for process in begun]
+    outputs = [_answer(process) for process in begun]
     return [_expected(*pair, (0,)) for pair in zip(questions, outputs, strict=True)]
 
 
@@ -240,7 +240,14 @@ def _config_env(config: Sequence[tuple[str, str]]) -> dict[str, str]:
     return env
 
 
-def _collect(process: Popen[bytes], given: bytes = b"") -> Output:
+def _answer(process: Popen[bytes], given: bytes | None = None) -> Output:
+    """Of a git that runs nothing else: with it the pipes end."""
+    with process:
+        out, err = process.communicate(given)
+    return Output(process.returncode, out, err.decode("utf-8", "replace"))
+
+
+def _collect(process: Popen[bytes], given: bytes) -> Output:
     with process:
         out, err = _Drain(process.stdout), _Drain(process.stderr)
         if process.stdin:
