@@ -19,7 +19,7 @@ from qrspi.demo import performance, story
 from qrspi.world.git import scratch_repository
 from qrspi.world.runs.committed_tree import CommittedTree
 from tests import scenes
-from tests.cli.conftest import COMMAND
+from tests.forked_command import qrspi
 from tests.project import Project
 from tests.scenes import Scene
 
@@ -135,7 +135,7 @@ def test_a_clone_made_after_a_decision_lacks_nothing(
     scenes.advance(run)
     project, clone = Project(run.parents[2]), tmp_path / "clone"
     before = len(project.subjects())
-    subprocess.run([COMMAND, *words.split()], cwd=run, check=True, capture_output=True)
+    subprocess.run([qrspi(), *words.split()], cwd=run, check=True, capture_output=True)
     assert (project.status(), len(project.subjects())) == ([], before + 1)
     project.git("clone", "-q", "--no-local", str(project.root), str(clone))
     there = derive(CommittedTree(str(clone / run.relative_to(project.root))))
@@ -147,6 +147,6 @@ def test_a_run_is_set_aside_and_taken_up_again_in_git(tmp_path: Path) -> None:
     run = scenes.project(tmp_path / "shop")
     project = Project(run.parents[2])
     for words in (["close", "--reason", "Nobody wants it."], ["reopen"]):
-        subprocess.run([COMMAND, *words], cwd=run, check=True, capture_output=True)
+        subprocess.run([qrspi(), *words], cwd=run, check=True, capture_output=True)
         subject = f"docs(qrspi): {words[0]} the run user-auth"
         assert (project.status(), project.subjects()[0]) == ([], subject)

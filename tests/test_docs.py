@@ -10,6 +10,7 @@ import transcripts
 
 from qrspi.cli.app import application
 from qrspi.cli.verb_table import VERBS
+from tests.forked_command import qrspi
 
 ROOT = transcripts.ROOT
 
@@ -19,7 +20,7 @@ ROOT = transcripts.ROOT
 )
 def test_the_transcripts_are_what_the_commands_print(document: Path, tmp_path: Path) -> None:
     text = document.read_text("utf-8")
-    replayed = transcripts.replay(text, tmp_path)
+    replayed = transcripts.replay(text, tmp_path, qrspi().parent)
     assert replayed == text, "python tools/transcripts.py rewrites what changed"
 
 

@@ -20,6 +20,7 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
 FENCE = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+INSTALLED = Path(sys.executable).parent
 SHOWN_ROOT = "/home/ada/shop"
 TIMEOUT = 60
 
@@ -78,11 +79,11 @@ def normal(output: str) -> str:
 class Scratch:
     """A repository with one commit, and a shell that remembers where it stands."""
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, programs: Path) -> None:
         self.root = directory / "shop"
         self.here = self.root
         self._where = directory / "where"
-        self._environment = _environment(directory)
+        self._environment = _environment(directory, programs)
         self.root.mkdir()
         self.run("git init -q -b main . && git commit -q --allow-empty -m 'Start'")
 
@@ -104,13 +105,13 @@ class Scratch:
         return output + (f"(exit {done.returncode})\n" if done.returncode else "")
 
 
-def _environment(directory: Path) -> dict[str, str]:
+def _environment(directory: Path, programs: Path) -> dict[str, str]:
     who = {"NAME": "Ada Example", "EMAIL": "ada@example.org", "DATE": "2026-01-01T12:00:00Z"}
     identity = {
         f"GIT_{role}_{key}": value for role in ("AUTHOR", "COMMITTER") for key, value in who.items()
     }
     return {
-        "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]),
+        "PATH": os.pathsep.join([str(programs), str(INSTALLED), os.environ["PATH"]]),
         "HOME": str(directory),
         "LANG": "C.UTF-8",
         "TZ": "UTC",
@@ -120,11 +121,11 @@ def _environment(directory: Path) -> dict[str, str]:
     }
 
 
-def replay(text: str, directory: Path) -> str:
-    """The document with each output as the commands print it now."""
+def replay(text: str, directory: Path, programs: Path = INSTALLED) -> str:
+    """The document with each output as the commands print it now; those in `programs` first."""
     if not FENCE.search(text):
         return text
-    scratch = Scratch(directory)
+    scratch = Scratch(directory, programs)
 
     def block(match: re.Match[str]) -> str:
         fresh = (_refreshed(step, scratch.run(step.command)) for step in steps(match[1]))

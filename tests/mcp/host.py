@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TextIO
 import pytest
 from jsonschema import Draft202012Validator
 
-from tests.cli.conftest import COMMAND
+from tests.forked_command import qrspi
 
 pytest.importorskip("mcp")
 
@@ -65,7 +65,7 @@ def parameters(project: Path, *options: str) -> StdioServerParameters:
     """The environment is the tests' own: the client would pass on very little of it."""
     words = ["mcp", *options]
     return StdioServerParameters(
-        command=str(COMMAND), args=words, cwd=project, env=dict(os.environ)
+        command=str(qrspi()), args=words, cwd=project, env=dict(os.environ)
     )
 
 

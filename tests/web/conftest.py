@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from tests.cli.conftest import COMMAND
+from tests.forked_command import qrspi
 
 for _library in ("starlette", "uvicorn", "jinja2", "nh3", "httpx"):
     pytest.importorskip(_library)
@@ -49,7 +49,7 @@ class Server(NamedTuple):
 
 @contextmanager
 def serving(project: Path, *options: str, port: int = 0, **env: str) -> Iterator[Server]:
-    words = [str(COMMAND), "ui", "--port", str(port), "--no-open", "--json", *options]
+    words = [str(qrspi()), "ui", "--port", str(port), "--no-open", "--json", *options]
     process = subprocess.Popen(
         words, cwd=project, stdout=subprocess.PIPE, text=True, env=os.environ | env
     )

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tests import runs, scenes
-from tests.cli.conftest import COMMAND
+from tests.forked_command import qrspi
 from tests.web.conftest import Server, Wire, serving, tab
 
 SAYS_NO = "What is wrong with it? The author gets your words."
@@ -63,7 +63,7 @@ class Runs:
         return name, self.path(name)
 
     def command(self, *words: str) -> None:
-        subprocess.run([COMMAND, *words], cwd=self.project, check=True, capture_output=True)
+        subprocess.run([qrspi(), *words], cwd=self.project, check=True, capture_output=True)
 
 
 @pytest.fixture(scope="module")

@@ -19,7 +19,7 @@ from qrspi.demo.narration import Beat
 from qrspi.demo.stage import Answer, Beats, Stage
 from qrspi.world.git import scratch_repository
 from tests import deliveries, runs, scenes
-from tests.cli.conftest import COMMAND
+from tests.forked_command import qrspi
 from tests.handlers.workshop import Workshop
 from tests.web.conftest import serving, tab
 
@@ -89,7 +89,7 @@ def _at_tests(root: Path) -> None:
         shop.next()
     shop.take("task-01", "a.py", "a = 1\n")
     shop.next()
-    words = [COMMAND, "resolve", "continue"]
+    words = [qrspi(), "resolve", "continue"]
     subprocess.run(words, cwd=root, check=True, capture_output=True)
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests import runs
-from tests.cli.conftest import COMMAND
+from tests.forked_command import qrspi
 from tests.handlers.shop import NOTHING, in_review, printed
 from tests.web.conftest import serving
 
@@ -25,7 +25,7 @@ def project(tmp_path: Path) -> Path:
     shop.next()
     reply = tmp_path / "reply.md"
     reply.write_text(NOTHING)
-    words = [COMMAND, "ingest", reply, runs.RUN, "design", "--tag", "scope-claude"]
+    words = [qrspi(), "ingest", reply, runs.RUN, "design", "--tag", "scope-claude"]
     subprocess.run(words, cwd=shop.root, check=True, capture_output=True)
     (shop.run / ROUND / "scope-codex.clean.md").write_bytes(runs.clean("scope-codex"))
     shop.reply("quality-claude.md", printed(FINDING))

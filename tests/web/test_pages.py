@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests import deliveries, quick, runs, scenes
-from tests.cli.conftest import COMMAND
+from tests.forked_command import qrspi
 from tests.handlers.workshop import Workshop
 from tests.web.conftest import Server, serving
 
@@ -33,7 +33,7 @@ def server(run: Path) -> Iterator[Server]:
 
 def command(run: Path, *words: str) -> str:
     done = subprocess.run(
-        [COMMAND, *words, "--json"], cwd=run.parents[2], capture_output=True, text=True
+        [qrspi(), *words, "--json"], cwd=run.parents[2], capture_output=True, text=True
     )
     return done.stdout
 
@@ -204,7 +204,7 @@ def shop(tmp_path: Path) -> Workshop:
 
 
 def at_tests(shop: Workshop) -> Path:
-    command = [COMMAND, "resolve", "continue"]
+    command = [qrspi(), "resolve", "continue"]
     subprocess.run(command, cwd=shop.root, check=True, capture_output=True)
     return shop.root / "docs" / "qrspi" / RUN
 

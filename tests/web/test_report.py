@@ -13,13 +13,13 @@ import pytest
 
 from qrspi.handlers.tasks import reports
 from tests import runs, scenes
-from tests.cli.conftest import COMMAND
 from tests.deliveries import quick
+from tests.forked_command import qrspi
 from tests.handlers.workshop import Workshop
 
 
 def report(run: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    command = [COMMAND, "report", runs.RUN, *words]
+    command = [qrspi(), "report", runs.RUN, *words]
     return subprocess.run(command, cwd=run.parents[2], capture_output=True, text=True)
 
 
@@ -80,7 +80,7 @@ def test_it_has_the_track_the_decisions_the_plot_and_the_spend(run: Path, tmp_pa
     cost = ("--role", "quality", "--model", "large", "--usd", "0.25", "--input-tokens", "90")
     spent = ("spend", "add", runs.RUN, "--step", "goals", "--round", "1", *cost)
     for words in (("close", runs.RUN, "--reason", "Later."), ("reopen", runs.RUN), spent):
-        subprocess.run([COMMAND, *words], cwd=folder, check=True, capture_output=True)
+        subprocess.run([qrspi(), *words], cwd=folder, check=True, capture_output=True)
     assert report(run, "--html", str(tmp_path / "a.html")).returncode == 0
     html, plain = unescape((tmp_path / "a.html").read_text()), report(run).stdout
     decided = re.findall(r"^- \S+Z Ada Example: (.+)$", plain, re.MULTILINE)
@@ -177,7 +177,7 @@ def test_it_says_what_was_decided_and_what_a_quick_run_approved_by_itself(run: P
 def test_what_nobody_said_is_no_zero(run: Path, cost: tuple[str, ...], said: str) -> None:
     words = ("spend", "add", runs.RUN, "--step", "goals", "--role", "quality", "--model", "x")
     folder = run.parents[2]
-    subprocess.run([COMMAND, *words, *cost], cwd=folder, check=True, capture_output=True)
+    subprocess.run([qrspi(), *words, *cost], cwd=folder, check=True, capture_output=True)
     assert f"\n## Spend\n\n{said}\n" in report(run).stdout
 
 
