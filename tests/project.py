@@ -18,7 +18,7 @@ from qrspi.handlers.changes import change_set
 from qrspi.handlers.changes.change_set import ChangeSet, Done
 from qrspi.handlers.jobs.job import Job, Options
 from qrspi.world.runs.workspace import Workspace
-from tests import runs
+from tests import begun, runs
 
 RUN = f"docs/qrspi/{runs.RUN}"
 
@@ -32,14 +32,19 @@ class Project:
         self, files: Mapping[str, bytes], code: Mapping[str, str] | None = None, *, git: bool = True
     ) -> Self:
         """Put the run's files and those of the project; in git, all is committed on `main`."""
+        code = code or {}
+        made_of = (git, frozenset(files.items()), frozenset(code.items()))
+        begun.begin(self.root, made_of, lambda: self._begin(files, code, git))
+        return self
+
+    def _begin(self, files: Mapping[str, bytes], code: Mapping[str, str], git: bool) -> None:
         if git:
             init(self.root)
         self.put(files)
-        for path, text in (code or {}).items():
+        for path, text in code.items():
             (self.root / path).write_text(text)
         if git:
             self.commit("start")
-        return self
 
     def git(self, *args: str, at: Path | None = None, env: dict[str, str] | None = None) -> str:
         return self.git_bytes(*args, at=at, env=env).decode().strip()
@@ -157,6 +162,15 @@ class EngineProject(Project):
         super().__init__(root)
         self.options = Options()
         self.begin(files, code, git=git)
+
+    @classmethod
+    def brought(cls, root: Path, bring: Callable[[Path], Project]) -> Self:
+        """To where `bring` brings it, by which it is known: the way there is gone once."""
+        begun.begin(root, bring, lambda: bring(root), place_is_told=True)
+        found = cls.__new__(cls)
+        Project.__init__(found, root)
+        found.options = Options()
+        return found
 
     def workspace(self) -> Workspace:
         return Workspace(self.run)

@@ -9,7 +9,7 @@ from qrspi import engine
 from qrspi.engine import Outcome
 from qrspi.handlers.jobs.job import Options
 from qrspi.world.runs.workspace import Workspace
-from tests import runs
+from tests import begun, runs
 from tests.project import Project
 
 TAGS = ("quality-claude", "scope-claude")
@@ -31,13 +31,18 @@ def git(project: Path, *args: str) -> str:
 def project(root: Path, *names: str, commit: bool = True) -> Path:
     """A repository with runs whose goals nobody has reviewed; the first run's directory. Without
     `commit` they are in no commit, and the engine is told to make none."""
+    names = names or (runs.RUN,)
+    begun.begin(root, (names, commit), lambda: _begin(root, names, commit))
+    return root / "docs" / "qrspi" / names[0]
+
+
+def _begin(root: Path, names: tuple[str, ...], commit: bool) -> None:
     root.mkdir(parents=True, exist_ok=True)
     git(root, "init", "-q", "-b", "main")
-    for name in names or (runs.RUN,):
+    for name in names:
         add_run(root, name, by_hand=not commit)
     if commit:
         commit_all(root)
-    return root / "docs" / "qrspi" / (names or (runs.RUN,))[0]
 
 
 def add_run(root: Path, name: str, *, by_hand: bool = False) -> Path:

@@ -52,8 +52,12 @@ LOOKS = (
 
 def workshop(arena: Arena, **more: bytes) -> Workshop:
     """A quick run with one task, at implement, which names nothing that has to be allowed."""
+    return workshop_at(arena.project, **more)
+
+
+def workshop_at(root: Path, **more: bytes) -> Workshop:
     plain = config("quick", "gates: {test_command: none}\n")
-    return Workshop(arena.project, {**quick(), "config.md": plain, **more})
+    return Workshop(root, {**quick(), "config.md": plain, **more})
 
 
 class Said(NamedTuple):

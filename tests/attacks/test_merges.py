@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests import runs
-from tests.attacks.arena import Arena, workshop
+from tests.attacks.arena import Arena, workshop, workshop_at
 from tests.attacks.test_hidden_code import EVIL, shown
 from tests.attacks.trial import attack
 from tests.deliveries import config, full, task
@@ -89,14 +89,7 @@ def hand_made(shop: Workshop, message: str, change: Change, *options: str) -> No
     },
 )
 def test_a_stage(arena: Arena, way: tuple[str, Change]) -> None:
-    plain = config("full", "gates: {test_command: none}\n")
-    shop = Workshop(arena.project, {**full(), "config.md": plain})
-    shop.next()
-    shop.finish("task-01", "a.py", "a = 1\n")
-    shop.work("task-02", "b.py", LINES)
-    shop.report("task-02")
-    shop.next()
-    shop.review("task-02", 1)
+    shop = Workshop.brought(arena.project, before_the_stage)
     hand_made(shop, *way)
     said = arena.qrspi("next").flat
     if shop.tree("task-03").exists():
@@ -106,12 +99,31 @@ def test_a_stage(arena: Arena, way: tuple[str, Change]) -> None:
         assert f"branch {STAGE} is there and has commits that this run did not make" in said
 
 
+def before_the_stage(root: Path) -> Workshop:
+    plain = config("full", "gates: {test_command: none}\n")
+    shop = Workshop(root, {**full(), "config.md": plain})
+    shop.next()
+    shop.finish("task-01", "a.py", "a = 1\n")
+    shop.work("task-02", "b.py", LINES)
+    shop.report("task-02")
+    shop.next()
+    shop.review("task-02", 1)
+    return shop
+
+
 def merged(shop: Workshop) -> str:
     """What both tasks are, when nobody adds to it."""
     tree = shop.root.parent / "plain"
     shop.git("worktree", "add", "-q", "--detach", str(tree), "qrspi/user-auth/task-01")
     shop.git("merge", "-q", "--no-edit", "qrspi/user-auth/task-02", at=tree)
     return shop.git("ls-files", "-s", "--", ":!docs", at=tree)
+
+
+def with_one_of_two_done(root: Path) -> Workshop:
+    shop = workshop_at(root, **{"tasks/task-02.md": task(2, files="b.py")})
+    shop.next()
+    shop.finish("task-01", "a.py", GOOD)
+    return shop
 
 
 def of_another_task(shop: Workshop) -> None:
@@ -194,9 +206,7 @@ def an_octopus(shop: Workshop) -> None:
     },
 )
 def test_taken_out(arena: Arena, way: Callable[[Workshop], None]) -> None:
-    shop = workshop(arena, **{"tasks/task-02.md": task(2, files="b.py")})
-    shop.next()
-    shop.finish("task-01", "a.py", GOOD)
+    shop = Workshop.brought(arena.project, with_one_of_two_done)
     way(shop)
     shop.finish("task-02", "b.py", "b = 1\n")
     for words in (("next",), ("resolve", "continue")):

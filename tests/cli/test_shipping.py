@@ -29,10 +29,15 @@ Begin = Callable[..., Workshop]
 
 @pytest.fixture
 def at_batch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workshop:
-    """A quick run with one task, before its batch gate is answered."""
-    shop = Workshop(tmp_path.resolve() / "project", quick())
-    monkeypatch.chdir(shop.root)
     monkeypatch.setenv("QRSPI_NOW", "2026-05-17T09:30:00Z")
+    shop = Workshop.brought(tmp_path.resolve() / "project", before_the_batch_gate)
+    monkeypatch.chdir(shop.root)
+    return shop
+
+
+def before_the_batch_gate(root: Path) -> Workshop:
+    """A quick run with one task."""
+    shop = Workshop(root, quick())
     shop.next()
     shop.take("task-01", "a.py", "a = 1\n")
     shop.next()

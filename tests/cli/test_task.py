@@ -230,10 +230,15 @@ def test_reviewers_of_all_tasks_that_are_ready_are_offered_together(
 
 @pytest.fixture
 def done(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workshop:
-    """A quick run with two tasks, merged and complete."""
-    tasks = {"tasks/task-01.md": task(1), "tasks/task-02.md": task(2, needs="task-01")}
-    shop = Workshop(tmp_path.resolve() / "project", quick(tasks))
+    shop = Workshop.brought(tmp_path.resolve() / "project", complete)
     monkeypatch.chdir(shop.root)
+    return shop
+
+
+def complete(root: Path) -> Workshop:
+    """A quick run with two tasks, merged."""
+    tasks = {"tasks/task-01.md": task(1), "tasks/task-02.md": task(2, needs="task-01")}
+    shop = Workshop(root, quick(tasks))
     shop.next()
     shop.take("task-01", "a.py", "a = 1\n")
     shop.next()

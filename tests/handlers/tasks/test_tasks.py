@@ -39,8 +39,12 @@ def shop(tmp_path: Path) -> Workshop:
 
 @pytest.fixture
 def small(tmp_path: Path) -> Workshop:
+    return Workshop.brought(tmp_path / "project", with_a_task_started)
+
+
+def with_a_task_started(root: Path) -> Workshop:
     """A quick run whose one task is started."""
-    shop = Workshop(tmp_path / "project", quick())
+    shop = Workshop(root, quick())
     shop.next()
     return shop
 
