@@ -141,11 +141,11 @@ Code: TypeAlias = Literal[
     "task-unreadable",
     "task-without-file",
     "text-lacks",
+    "unjoined-question",
     "unknown-base",
     "unknown-dependency",
     "unknown-part",
     "unsafe-branch",
-    "unjoined-question",
     "untagged-question",
     # What a reviewer or a verifier has written
     "ambiguous_sidecar",

@@ -159,7 +159,7 @@ def test_nobody_ships_failing_tests_without_a_reason(begin: Begin, qrspi: Call) 
     assert done["next"]["summary"] == (
         "The run is complete, shipped although the tests failed; nothing is left to do. Its work "
         f"trees are in .worktrees/user-auth: `qrspi task clean {RUN}` removes those that are "
-        "merged."
+        "merged, and their branches."
     )
     text = shop.read("pull-request.md")
     assert "## Shipped all the same\n\nBy " in text

@@ -28,7 +28,7 @@ def test_other_columns_go_before_a_title_is_cut() -> None:
     ]
     assert task_table.lines(TASKS, frozenset(), 40) == [
         "TASK     STATE         TITLE",
-        "task-01  clean         Links that work …",
+        "task-01  clean         Links that work…",
         "task-02  implementing  Mails",
     ]
 
