@@ -16,7 +16,7 @@ class Driven(NamedTuple):
     outcome: Outcome
     failures: tuple[Problem, ...] = ()
     stopped: Problem | None = None  # a budget that was reached
-    held: tuple[str, ...] = ()  # agents that are the host's to send
+    held: tuple[str, ...] = ()  # agents that the host sends
 
 
 def drive(workspace: Workspace, options: Options, dispatcher: Dispatcher, path: str = "") -> Driven:

@@ -43,7 +43,7 @@ def _tell_place(root: Path, before: bytes) -> None:
     for folder, _, names in os.walk(root):
         for file in (Path(folder) / name for name in names):
             if not file.is_symlink() and before in (data := file.read_bytes()):
-                assert b"\0" not in data, f"{file} is no text: nobody knows what a place is in it"
+                assert b"\0" not in data, f"{file} is not text: nobody knows what a place is in it"
                 file.write_bytes(data.replace(before, str(root).encode()))
 
 

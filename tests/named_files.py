@@ -10,7 +10,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-# A folder to look around in, or one that others write into, is no file.
+# A folder to look around in, or one that others write into, is not a file.
 _BESIDE = ("run_dir", "round_subdir", "report_command", "orchestration_db")
 
 

@@ -4,7 +4,7 @@
 runs every command it finds there when the test is over, in that copy, under the same path. A new
 message with a command in it is covered by whatever test makes the engine say it.
 
-A text with `[RUN]` in it is no command but how one is written: only its spelling is held to, and
+A text with `[RUN]` in it is not a command but how one is written: only its spelling is held to, and
 it alone may say `a|b`. Pasted into a shell, a command with `a|b` is a pipe that runs the first.
 """
 

@@ -99,7 +99,7 @@ def test_annotations_and_sarif_say_the_same(
     run = project / "docs" / "qrspi" / RUN
     (run / "reviews/goals/round-01-commit.txt").write_text("0" * 40 + "\n")
     path = f"docs/qrspi/{RUN}/reviews/goals/round-01-commit.txt"
-    text = "goals round 1: anchor: 000000000000 is no commit of this run's history"
+    text = "goals round 1: anchor: 000000000000 is not a commit of this run's history"
     assert verify(capsys, "--format", "github") == (
         3,
         f"::error file={path},title=qrspi verify::{text}\n2 proven, 0 unproven, 1 gap\n",

@@ -219,7 +219,7 @@ def test_a_menu_is_one_command_and_the_words_that_may_end_it(keys: list[str], sa
         ('f"qrspi show {place}"', ["place"]),
         ('f"see `git log {place}` and {other}"', ["place"]),
         ('f"see `git log {quoted(place)}`"', []),
-        ('f"{place} is no run: qrspi init {slug}"', ["slug"]),
+        ('f"{place} is not a run: qrspi init {slug}"', ["slug"]),
         ('f"from git {place}"', []),
         ('f"`qrspi next {run}`, `qrspi show {run} {what}`"', ["what"]),
     ],

@@ -176,7 +176,7 @@ RESTS_ON = {
         "is another text than the one that {} approved on {}",
         "what {} approved on {} is on record without its frontmatter",
         "it was approved after round {}, which is gone",
-        "another question was asked when {} was answered",
+        "the question has changed since {} was answered",
     ),
     "a file whose name is given, where no decision is on record": (
         "skipped by {}",
@@ -261,7 +261,7 @@ def sentences() -> Iterator[tuple[str, str]]:
 
 
 def _inside(node: ast.AST) -> Iterator[ast.AST]:
-    """What is no text of its own: parts of one, and docstrings."""
+    """What is not text of its own: parts of one, and docstrings."""
     match node:
         case ast.JoinedStr():
             yield from (part for part in ast.walk(node) if part is not node)

@@ -46,10 +46,12 @@ def dry_run(says: str = "what would be done", instead: str = "change nothing") -
 
 
 def person(says: str = "so") -> Declaration:
-    help = f"Who says {says}; else as git knows you."
+    help = f"Who says {says}; kept beside what git knows."
     return click.option("--as", "who", default="", metavar="NAME", help=help)
 
 
-def round_number(help: str | None = "Not the newest.", *, required: bool = False) -> Declaration:
+def round_number(
+    help: str | None = "This round, not the newest.", *, required: bool = False
+) -> Declaration:
     kind = click.IntRange(1)
     return click.option("--round", "number", type=kind, required=required, metavar="N", help=help)

@@ -65,7 +65,7 @@ def run_and_tasks(words: Sequence[str], usage: str) -> tuple[str | None, tuple[s
         first, rest = None, words
     for word in rest:
         if not _task(word):
-            text = f"{word!r} is no task; expected task-NN, NN or the name of a repair"
+            text = f"{word!r} is not a task; expected task-NN, NN or the name of a repair"
             raise misuse(text, field="TASK", found=word, expected="task-NN", hint=usage)
     return first, tuple(filter(None, map(_task, rest)))
 
@@ -107,7 +107,7 @@ def a_subject(word: str | None, usage: str) -> Subject:
     if found := subject(word) if word else None:
         return found
     known = f"{', '.join(step.name for step in STEPS)}, implement-gate, task-NN"
-    text = f"{word!r} is no step" if word else "a STEP is needed"
+    text = f"{word!r} is not a step" if word else "a STEP is needed"
     text = f"{text}; expected one of {known}{_meant(word)}"
     raise misuse(text, field="STEP", found=word or "", expected=known, hint=usage)
 

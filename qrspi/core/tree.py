@@ -46,7 +46,7 @@ class Fault(NamedTuple):
             case "absent":
                 return "it is not there"
             case "not-a-file":
-                return f"it is a {self.detail}" if self.detail else "it is no regular file"
+                return f"it is a {self.detail}" if self.detail else "it is not a regular file"
             case "too-large":
                 most = f", expected {self.expected}" if self.limit else ""
                 return f"it is too large, {self.found}{most}" if self.detail else "it is too large"

@@ -91,7 +91,7 @@ def _must_be_free(source: Source) -> None:
         return
     before = import_record.of_run(DiskTree(source.run.path))
     if before.source != source.folder:
-        text = f"{source.run.path} is there already and is no copy of {source.shown}"
+        text = f"{source.run.path} is there already and is not a copy of {source.shown}"
         hint = f"qrspi import {quoted(source.shown)} --as NAME"
         raise Refusal(Problem("already-there", f"{text}: `{hint}`", file=source.name, hint=hint))
 

@@ -44,7 +44,7 @@ class WaitingPrompts:
         return str(encodable(text))
 
     def _named(self, run: str) -> tuple[str, ...]:
-        """`prompt` takes a word that is no run for an agent."""
+        """`prompt` takes a word that is not a run for an agent."""
         found = self._commands.ask("status", "--", run)["runs"] if run else ()
         return ("--", *(one["run"] for one in found))
 

@@ -129,7 +129,7 @@ def test_says_so(arena: Arena, way: dict[str, object] | None) -> None:
             (run / "approvals.jsonl").unlink(),
             (run / "approvals.jsonl").mkdir(),
         ),
-        "the record is no text": lambda run: (run / "approvals.jsonl").write_bytes(b"\xff\0" * 9),
+        "the record is not text": lambda run: (run / "approvals.jsonl").write_bytes(b"\xff\0" * 9),
         "the feedback is gone": lambda run: [
             file.unlink() for file in run.rglob("*feedback*") if file.is_file()
         ],

@@ -98,7 +98,7 @@ def test_a_context_file_that_is_no_json_is_said(shop: Shop, qrspi: Call) -> None
     shop.make().write("context-x.json", b"{")
     done = qrspi("audit")
     assert (done.code, done.err) == (0, "")
-    assert "    - context-x.json is left out: it is no JSON, expected" in done.out
+    assert "    - context-x.json is left out: it is not JSON, expected" in done.out
 
 
 @pytest.mark.rule("GTD-23", "OUT-10")
@@ -183,7 +183,7 @@ def test_a_bad_block_of_gates_does_not_switch_them_off(shop: Shop, qrspi: Call) 
 
 def reviewed(shop: Shop, tasks: int, gates: str = "{audit: on}") -> None:
     """A clean first round, after which a quick run would approve its plan by itself. A repair of
-    what was broken before is no task that an audit counts."""
+    what was broken before is not a task that an audit counts."""
     shop.make(gates, tasks=tasks)
     shop.write("tasks/task-00.md", TASK)
     shop.commit()

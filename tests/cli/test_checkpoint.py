@@ -572,7 +572,7 @@ def test_an_unusable_database_stops_its_commands_and_warns_elsewhere(
     commit = shop.work("task-01", "a.py", "a = 1\n")
     shop.database.write_bytes(b"not a database\n" * 100)
     line = (
-        "orchestration.db is no SQLite database: expected the database that checkpoint init "
+        "orchestration.db is not an SQLite database: expected the database that checkpoint init "
         "makes; move it away, and that makes a new one"
     )
     propose(shop, links=f"{PROPOSAL}Mails leave through a queue.\n")

@@ -50,7 +50,7 @@ def test_a_line_that_is_no_comment_is_told(line: bytes) -> None:
     found = comments.read(MemoryTree({comments.FILE: line}))
     assert isinstance(found, Problem)
     assert found.message == (
-        f"{comments.FILE} line 1 is no comment: correct it or restore the file"
+        f"{comments.FILE} line 1 is not a comment: correct it or restore the file"
     )
 
 
@@ -110,7 +110,7 @@ def test_whoever_writes_the_text_next_is_told(run: Path, qrspi: Call) -> None:
     [
         (("goals.md", "-m", "x"), 2, "'goals.md' names no lines; expected a file with its lines"),
         (("goals.md:L99", "-m", "x"), 3, "goals.md has 7 lines; L99-L99 is not among them"),
-        (("config.md:L1", "-m", "x"), 3, "config.md is no text of a step"),
+        (("config.md:L1", "-m", "x"), 3, "config.md is not the text of a step"),
         (("design.md:L1", "-m", "x"), 3, "design.md cannot be read (it is not there)"),
         (("goals.md:L7",), 2, "say it: -m TEXT"),
         (("resolve", "c7"), 3, "there is no comment 'c7'"),

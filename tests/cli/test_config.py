@@ -327,7 +327,7 @@ def test_a_route_changes_with_its_pipeline_and_budget_in_one_write(run: Path, qr
     ("words", "error"),
     [
         ("", "a route is needed; expected quick, full or full-ux\n"),
-        ("slow", "'slow' is no route; expected quick, full or full-ux\n"),
+        ("slow", "'slow' is not a route; expected quick, full or full-ux\n"),
         ("user-auth slow", "there is no route `slow`; expected quick, full or full-ux\n"),
     ],
 )

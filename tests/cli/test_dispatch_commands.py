@@ -206,8 +206,9 @@ def test_what_is_wrong_with_the_log_of_dispatches_is_said(review: Path, qrspi: C
     done = qrspi("dispatch", "list")
     assert len(done.out.splitlines()) == 3
     assert done.err.splitlines() == [
-        f"warning: {path} line 1 is no record of a dispatch: it does not count, the other lines do",
-        f"warning: {path} line 2 is no JSON object: it does not count, the other lines do",
+        f"warning: {path} line 1 is not a record of a dispatch: it does not count, the other "
+        "lines do",
+        f"warning: {path} line 2 is not a JSON object: it does not count, the other lines do",
     ]
 
 
@@ -607,7 +608,7 @@ def test_budgets_stand_beside_what_was_spent(project: Path, qrspi: Call) -> None
         (
             "--step nowhere --role author --model m",
             2,
-            "'nowhere' is no step; expected one of goals, questions, research, design, phasing, "
+            "'nowhere' is not a step; expected one of goals, questions, research, design, phasing, "
             "ux, structure, plan, parallelize, implement, integrate, test, replan, "
             "implement-gate, task-NN\n"
             "  qrspi spend add [RUN] --step STEP --role ROLE --model MODEL\n",

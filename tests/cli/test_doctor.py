@@ -68,11 +68,11 @@ def test_everything_odd_is_listed(project: Path, qrspi: Call) -> None:
             *no_repository(project),
             f"note    leftover: {folder}/.2026-05-17-x.qrspi-0123456789abcdef.tmp is left of a "
             "command that was killed; the next run that is started removes it",
-            "note    runs: ideas is no run: it has neither config.md nor goals.md",
-            "note    runs: moved is no run: it has neither config.md nor goals.md",
+            "note    runs: ideas is not a run: it has neither config.md nor goals.md",
+            "note    runs: moved is not a run: it has neither config.md nor goals.md",
             f"        qrspi init --adopt {folder}/moved --pipeline quick",
-            "note    runs: notes.txt is no run: it is no folder",
-            "note    runs: other is no run: it is a link, which is not followed",
+            "note    runs: notes.txt is not a run: it is not a folder",
+            "note    runs: other is not a run: it is a link, which is not followed",
             "ok      daemon: none is watching",
             "note    2026-05-17-user-auth: config.md: `colour` is not a known field and is ignored",
             "        qrspi config validate 2026-05-17-user-auth",
@@ -232,7 +232,7 @@ def test_unknown_files_and_work_trees_that_are_left_are_named(project: Path, qrs
     said = [line for line in lines if "no file that" in line or "is left" in line]
     root = project.resolve()
     assert said == [
-        "note    2026-05-17-user-auth: notes.txt is no file that qrspi knows, and is left alone",
+        "note    2026-05-17-user-auth: notes.txt is not a file that qrspi knows, and is left alone",
         f"note    work trees: {root}/.worktrees/gone-run/task-01 is left of no run that is here",
         f"note    work trees: {root}/.worktrees/user-auth/task-01 is left of "
         "2026-05-17-user-auth, which is over",

@@ -234,7 +234,7 @@ USAGE = [
 def test_a_word_that_is_no_decision_is_named(project: Path, qrspi: Call, words: list[str]) -> None:
     runs.on_disk(project, {"config.md": config("quick")})
     said = qrspi("decide", *words)
-    assert (said.code, said.err.partition(";")[0]) == (2, "'yes' is no decision")
+    assert (said.code, said.err.partition(";")[0]) == (2, "'yes' is not a decision")
 
 
 @pytest.mark.rule("LIV-29")
@@ -244,7 +244,7 @@ def test_a_word_that_is_no_decision_is_named(project: Path, qrspi: Call, words: 
 def test_the_menu_of_a_finding_takes_its_number(word: str, choice: str | None) -> None:
     name = "scope-claude.R1-F01"
     if choice is None:
-        with pytest.raises(Misuse, match="'4' is no decision"):
+        with pytest.raises(Misuse, match="'4' is not a decision"):
             decide.read_words([name, word])
     else:
         assert decide.read_words([name, word]) == decide.read_words([name, choice])

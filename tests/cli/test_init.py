@@ -146,13 +146,13 @@ def test_one_command_answers_the_question_how_tasks_are_reviewed(
     [
         (
             "auth",
-            "'auth' is no slug: expected 2 to 4 lower-case words joined by hyphens, "
+            "'auth' is not a slug: expected 2 to 4 lower-case words joined by hyphens, "
             "such as user-auth",
             'qrspi init "what you want, in a few words" --pipeline quick',
         ),
         (
             "../user-auth",
-            "'../user-auth' is no slug: expected 2 to 4 lower-case words joined by hyphens, "
+            "'../user-auth' is not a slug: expected 2 to 4 lower-case words joined by hyphens, "
             "such as user-auth",
             "qrspi init user-auth --pipeline quick",
         ),
@@ -189,11 +189,11 @@ USAGE = "  qrspi init --help\n"
         ),
         (
             "user-auth --ux --date 2026-02-30",
-            "Invalid value: '2026-02-30' is no day; expected one such as 2026-05-17.\n" + USAGE,
+            "Invalid value: '2026-02-30' is not a date; expected one such as 2026-05-17.\n" + USAGE,
         ),
         (
             "user-auth --ux --date 20260517",
-            "Invalid value: '20260517' is no day; expected one such as 2026-05-17.\n" + USAGE,
+            "Invalid value: '20260517' is not a date; expected one such as 2026-05-17.\n" + USAGE,
         ),
         (
             "--root missing init user-auth --ux",

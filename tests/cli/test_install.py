@@ -160,7 +160,7 @@ def test_what_others_changed_meanwhile_stays(qrspi: Call, project: Path) -> None
 
 
 BROKEN = {
-    ".claude/settings.json": ("{'model': 1}", "it is no JSON: Expecting property name"),
+    ".claude/settings.json": ("{'model': 1}", "it is not JSON: Expecting property name"),
     ".mcp.json": ('{"mcpServers": []}', "mcpServers is not an object"),
 }
 

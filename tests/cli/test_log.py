@@ -146,7 +146,7 @@ def test_one_document_a_line(run: Path, qrspi: Call) -> None:
             "kind": "warning",
             "code": "malformed-line",
             "file": audit_trail.FILE,
-            "message": f"{TRAIL} line 1 from the end is no JSON object: it does not count, "
+            "message": f"{TRAIL} line 1 from the end is not a JSON object: it does not count, "
             "the other lines do",
         },
     ]
@@ -176,7 +176,7 @@ def test_harm_in_the_trail_is_told_and_hides_nothing(run: Path, qrspi: Call) -> 
     assert told.err.splitlines() == [
         f"warning: {TRAIL} line 4 from the end is the conflict mark of a merge: keep the "
         "entries of both sides and delete the mark",
-        f"warning: {TRAIL} line 3 from the end has no 'time': it is no line of the trail, "
+        f"warning: {TRAIL} line 3 from the end has no 'time': it is not a line of the trail, "
         "the other lines are",
         f"warning: {TRAIL} line 1 from the end was cut off by a command that was killed: it "
         "does not count, and is kept aside when the next line is added",

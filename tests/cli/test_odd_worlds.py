@@ -250,7 +250,7 @@ def test_bare_environments(project: Path, process: Call, settings: dict[str, str
     runs.on_disk(project, {"config.md": runs.config("quick")}, "größer")
     result = process("status", env={"PATH": os.defpath, **settings}, encoding="utf-8")
     assert (result.code, result.out.startswith("larger  (quick")) == (0, True)
-    assert result.err.startswith(("'größer' is taken for no run", "'gr\\xf6\\xdfer' is taken for"))
+    assert result.err.startswith(("'größer' cannot be a run", "'gr\\xf6\\xdfer' cannot be"))
 
 
 @pytest.mark.rule("OUT-01")

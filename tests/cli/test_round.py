@@ -433,7 +433,7 @@ class TestCommit:
     ("words", "message"),
     [
         (["check"], "a STEP is needed; expected one of "),
-        (["check", "gaols"], "'gaols' is no step; expected one of goals, questions, "),
+        (["check", "gaols"], "'gaols' is not a step; expected one of goals, questions, "),
         (["check", "a", "b", "c"], "too many words; expected qrspi round check [RUN] STEP"),
         (["check", "goals", "--round", "0"], "Invalid value for '--round': 0 is not in the range"),
         (["nothing"], "No such command 'nothing'"),

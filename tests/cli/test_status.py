@@ -351,7 +351,7 @@ def test_names_and_texts_cannot_move_the_cursor(project: Path, qrspi: Call) -> N
     runs.on_disk(project, config, "2026-05-17-x\x1b[2Jy\u202ez")
     shown = qrspi("status")
     assert shown.err == (
-        "'2026-05-17-x\\x1b[2Jy\\u202ez' is taken for no run: a run's name has only letters, "
+        "'2026-05-17-x\\x1b[2Jy\\u202ez' cannot be a run: a run's name has only letters, "
         "digits, '.', '_' and '-'\n"
     )
     assert {char for char in shown.out if not char.isprintable()} == {"\n"}

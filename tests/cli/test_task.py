@@ -140,7 +140,7 @@ USAGE = [
     (
         ("task", "start", "01", "x"),
         2,
-        "'x' is no task; expected task-NN, NN or the name of a repair",
+        "'x' is not a task; expected task-NN, NN or the name of a repair",
     ),
     (("task", "start", "no-such-run", "01"), 2, "no run 'no-such-run'"),
     (
@@ -155,7 +155,7 @@ USAGE = [
         "task-01 is not started, so there is nothing to report",
     ),
     (("replan", "minor"), 3, "no phase is finished: replan-pending.md is not there"),
-    (("replan", "major", "--to", "test", "--yes"), 2, "'test' is no step to go back to"),
+    (("replan", "major", "--to", "test", "--yes"), 2, "'test' is not a step to go back to"),
 ]
 
 

@@ -66,7 +66,7 @@ def test_what_cannot_be_proven_is_said(run: Path, tmp_path: Path) -> None:
     pytest.importorskip("jinja2")
     scenes.save(run / scenes.ANCHOR, b"0" * 40 + b"\n")
     plain = report(run)
-    because = "goals round 1: anchor: 000000000000 is no commit of this run's history"
+    because = "goals round 1: anchor: 000000000000 is not a commit of this run's history"
     assert plain.stdout.endswith(f"derived again: 1 missing.\n- {because}\n")
     done = report(run, "--html", str(tmp_path / "a.html"))
     assert done.returncode == 0

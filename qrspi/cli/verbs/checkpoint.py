@@ -94,7 +94,7 @@ def list_(session: Session, words: tuple[str, ...]) -> None:
     "--score",
     type=click.IntRange(0, checkpoint_scale.ROUGHEST),
     metavar="N",
-    help="How smooth it was, 0 to 9; else as the request says.",
+    help="How smooth it was, 0 to 9. Default: as the request says.",
 )
 @click.option("-m", "--message", default="", metavar="TEXT", help="What is said to it.")
 @click.option("--anyway", is_flag=True, help="A person decides after too many requests.")

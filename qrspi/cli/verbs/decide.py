@@ -72,7 +72,7 @@ def _choice(word: str) -> str | None:
 
 def _misplaced(words: list[str]) -> str:
     if not re.fullmatch(_FINDING, words[-1]):
-        return f"{words[-1]!r} is no decision; expected apply, skip or loop-back: {USAGE}"
+        return f"{words[-1]!r} is not a decision; expected apply, skip or loop-back: {USAGE}"
     return f"findings come after RUN, one beside the other; expected {USAGE}"
 
 

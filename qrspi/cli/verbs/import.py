@@ -21,7 +21,7 @@ from qrspi.render.history import importing
 
 @verb("import")
 @click.argument("folder", metavar="DIR")
-@click.option("--as", "name", metavar="NAME", help="What the copy is called; else as DIR.")
+@click.option("--as", "name", metavar="NAME", help="Name of the copy. Default: that of DIR.")
 @click.option(
     "--set", "settings", multiple=True, metavar="KEY=VALUE", help="Answer a question beforehand."
 )

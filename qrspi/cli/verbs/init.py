@@ -136,7 +136,7 @@ def _date(said: str | None) -> str:
     except ValueError:
         good = False
     if not good:
-        raise click.BadParameter(f"{said!r} is no day; expected one such as 2026-05-17.")
+        raise click.BadParameter(f"{said!r} is not a date; expected one such as 2026-05-17.")
     return said
 
 

@@ -34,7 +34,7 @@ DRAFT = "draft"
 NOT_GOOD = 3  # with --exit-code
 REPLY_LIMIT = 8 * 1024 * 1024
 
-_mode = click.option("--mode", type=click.Choice(MODES), help="Else as gates.quality says.")
+_mode = click.option("--mode", type=click.Choice(MODES), help="Default: as gates.quality says.")
 _exit_code = click.option("--exit-code", is_flag=True, help="Exit 3 when something is not a PASS.")
 
 

@@ -25,7 +25,7 @@ def command() -> None:
 
 
 def _round(body: Callable[..., Any]) -> Callable[..., Any]:
-    number = arguments.round_number("Not the newest, but this.")
+    number = arguments.round_number("This round, not the newest.")
     return arguments.words("[RUN] STEP")(number(body))
 
 
@@ -33,7 +33,7 @@ def _round(body: Callable[..., Any]) -> Callable[..., Any]:
 @_round
 @arguments.dry_run()
 @click.option("--anyway", is_flag=True, help="Also a text that the last round reviewed.")
-@click.option("--adopt", is_flag=True, help="Take up the newest, which qrspi did not open.")
+@click.option("--adopt", is_flag=True, help="Take up the newest round, which qrspi did not open.")
 def prepare(
     session: Session, words: Words, number: int | None, dry_run: bool, anyway: bool, adopt: bool
 ) -> None:

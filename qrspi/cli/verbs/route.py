@@ -40,7 +40,7 @@ def set_(session: Session, words: tuple[str, ...], dry_run: bool) -> None:
     """
     run, name = run_words.run_and(words, ROUTES.__contains__, USAGE)
     if name is None:
-        said = f"{run!r} is no route" if run else "a route is needed"
+        said = f"{run!r} is not a route" if run else "a route is needed"
         raise run_words.misuse(f"{said}; expected quick, full or full-ux", hint=USAGE)
     found = session.run(run)
     workspace, change = run_words.workspace(found.path, dry_run), change_config.routing(name)

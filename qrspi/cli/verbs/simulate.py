@@ -28,7 +28,7 @@ from qrspi.render.history import simulation as pages
 @click.option(
     "--cap", type=click.IntRange(1), default=AUTONOMOUS, help="Rounds on their own before a person."
 )
-@click.option("--verifier", type=click.Choice(["on", "off"]), help="Else as it was in each round.")
+@click.option("--verifier", type=click.Choice(["on", "off"]), help="Default: as it was.")
 def command(
     session: Session, run: str | None, scores: tuple[str, ...], cap: int, verifier: str | None
 ) -> None:

@@ -52,7 +52,7 @@ class Record(NamedTuple):
         return self.answer == sha256(reply).hexdigest()
 
     def is_asked_by(self, prompt: bytes, run: str, step: str, round: int) -> bool:
-        """Whether its id is that of this question. If not, it is no record of any."""
+        """Whether its id is that of this question. If not, it is not a record of any."""
         return self.job_id == job_id(run, step, round, self.name, prompt)
 
 

@@ -223,7 +223,7 @@ def _json_lines(text: str, program: str) -> list[Object] | Problem:
     if not lines:
         return _failed("reply-empty", "no text", "an answer")
     if bad is not None:
-        found = f"line {bad}, which is no JSON object"
+        found = f"line {bad}, which is not a JSON object"
         return _failed("reply-not-json", found, f"what {program} prints")
     return [event for _, event in events if isinstance(event, dict)]
 

@@ -151,7 +151,7 @@ def _each_failure(facts: Facts, found: Work, results: Results) -> Next | None:
     if results.pending:
         return _ask_about(facts, results)
     if results.to_fix and not any(task.key.endswith(repair_of(results)) for task in found.repairs):
-        what = f"Make a task of {len(results.to_fix)} failure(s)"
+        what = f"Make a task of {counted(len(results.to_fix), 'failure')}"
         because = ("they are marked to be repaired",)
         return next_actions.by_engine(facts, "apply-fixes", "write-repairs", what, because)
     return None

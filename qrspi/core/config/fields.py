@@ -182,7 +182,7 @@ def string(
         if is_string(node) and text.strip() and text.isprintable():
             return text
     unquoted = isinstance(node, Scalar) and node.raw and not is_string(node)
-    why = "which is no text unless it stands in quotes" if unquoted else ""
+    why = "which is not text unless it stands in quotes" if unquoted else ""
     faults.append(invalid(field, node, expected, why=why))
     return None
 

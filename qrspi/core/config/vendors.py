@@ -192,7 +192,7 @@ def _argv(block: dict[str, Node], field: str, faults: Faults) -> tuple[str, ...]
     words = tuple(item.text for item in listing if isinstance(item, Scalar) and is_string(item))
     wrong = next((item for item in listing if not is_string(item)), None)
     if wrong is not None:
-        why = "which is no text unless it stands in quotes"
+        why = "which is not text unless it stands in quotes"
         faults.append(invalid(field, wrong, expected, why=why, verb="holds"))
     elif not words[0].strip():
         faults.append(invalid(field, listing[0], expected, verb="starts with"))

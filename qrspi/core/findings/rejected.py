@@ -60,7 +60,7 @@ def _differs(tree: Tree, path: str, data: bytes) -> bool:
 
 
 def number_of(path: str) -> int:
-    """0 for a file that is no copy, and no list of reasons."""
+    """0 for a file that is not a copy, and no list of reasons."""
     match parse_round_file(path.rpartition("/")[2]):
         case (
             filenames.Rejected(number=number) | filenames.EngineName(kind="reasons", number=number)

@@ -71,7 +71,7 @@ def _redis(parts: SplitResult, longest: float) -> str:
 
     said = dict(parse_qsl(parts.query)).get("visibility_timeout", str(_VISIBILITY))
     if not said.isdecimal() or len(said) > 9:
-        return "a Redis whose visibility_timeout is no number of seconds"
+        return "a Redis whose visibility_timeout is not a number of seconds"
     if int(said) <= longest:
         return (
             f"a Redis with a visibility timeout of {int(said)} s, which hands a call out twice "

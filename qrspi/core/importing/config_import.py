@@ -95,14 +95,14 @@ def _begun(content: bytes | Fault, answers: Mapping[str, str], site: Site) -> _D
     if isinstance(content, Fault):
         if content.kind != "absent":
             return configs.read(content).problems[0]
-        return _new(answers, site, b"", "there was none, so that one is made")
+        return _new(answers, site, b"", "there was none, so one is made")
     front = frontmatter.read(content, FILE)
     if isinstance(front, frontmatter.Front) and _is_text(content):
         return _Draft(content, answers)
     if front is None and _is_text(content):
-        return _new(answers, site, content, "it had no fields, so that they are put above its text")
+        return _new(answers, site, content, "it had no fields, so they are put above its text")
     bad = configs.read(content).problems
-    why = bad[0].message if bad else f"{FILE} is no text"
+    why = bad[0].message if bad else f"{FILE} is not text"
     ask = f"{why}. Begin a new config.md (import.md keeps this one)?"
     unread = Question("config", ask, ("new",))
     below = frontmatter.body(content) if _is_text(content) else b""

@@ -74,8 +74,8 @@ def no_json(text: str) -> str:
     except RecursionError:
         return "it is nested too deeply"
     except ValueError as error:
-        return f"it is no JSON: {error}"
-    return "" if isinstance(found, dict) else "it is no JSON object"
+        return f"it is not JSON: {error}"
+    return "" if isinstance(found, dict) else "it is not a JSON object"
 
 
 def _with_table(text: str, table: str, piece: str) -> Edited | Unfit:
@@ -85,7 +85,7 @@ def _with_table(text: str, table: str, piece: str) -> Edited | Unfit:
     try:
         tomllib.loads(text)
     except (ValueError, RecursionError) as error:
-        return Unfit(f"it is no TOML: {error}")
+        return Unfit(f"it is not TOML: {error}")
     try:
         tomllib.loads(edited.text)
     except (ValueError, RecursionError):

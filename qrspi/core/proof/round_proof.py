@@ -189,7 +189,7 @@ def _closing(tree: Tree, read: _Read, known: Known) -> Iterator[Gap]:
     if anchor is None:
         yield read.gap("anchor", "no commit is named for it", paths.anchor)
     elif anchor not in known.commits:
-        why = f"{anchor[:12]} is no commit of this run's history"
+        why = f"{anchor[:12]} is not a commit of this run's history"
         yield read.gap("anchor", why, paths.anchor)
     elif why := _other_round(tree.name, read, known.commits[anchor]):
         yield read.gap("anchor", why, paths.anchor)

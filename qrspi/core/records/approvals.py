@@ -145,7 +145,7 @@ def _untorn(content: bytes) -> bytes:
 
 
 def _parsed(line: bytes) -> Record | str | None:
-    """What is wrong with a line where it is no record; None for an empty one."""
+    """What is wrong with a line where it is not a record; None for an empty one."""
     return _plain(line) or (_line(line) if line.strip() else None)
 
 

@@ -20,7 +20,7 @@ NEAR = 256 * 1024  # where the last lines nearly always are
 
 
 class Touched(NamedTuple):
-    """A file that was changed. A hash is None where there was no file before, or is no file now."""
+    """A file that was changed. A hash is None where there was no file before, or is none now."""
 
     path: str
     before: str | None = None  # sha256
@@ -107,7 +107,7 @@ def of_decision(record: Record) -> Line:
 
 def _foreign(number: int, key: str) -> Problem:
     where = f"line {number}" if number > 0 else f"line {-number} from the end"
-    text = f"{FILE} {where} has no '{key}': it is no line of the trail, the other lines are"
+    text = f"{FILE} {where} has no '{key}': it is not a line of the trail, the other lines are"
     return Problem("foreign-line", text, FILE, key, expected="a line that qrspi wrote")
 
 

@@ -113,7 +113,7 @@ def read(tree: Tree) -> tuple[Comment, ...] | Problem:
     found: dict[str, Comment] = {}
     for number, line in enumerate(data.split(b"\n"), 1):
         if line.strip() and not _take(line, found):
-            text = f"{FILE} line {number} is no comment: correct it or restore the file"
+            text = f"{FILE} line {number} is not a comment: correct it or restore the file"
             return Problem("bad-record", text, FILE, f"line {number}", expected="a comment")
         if len(found) > MOST:
             text = f"{FILE} has more than {MOST} comments: restore the file"

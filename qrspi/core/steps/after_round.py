@@ -59,7 +59,8 @@ def review_status(loop: Loop) -> tuple[str, bool]:
     if loop.clean and loop.fresh:
         return f"Reviews passed clean in round {number}", True
     if loop.clean:
-        return f"Reviews passed clean in round {number}; the text is not re-verified since", False
+        changed = "the text has changed since and is not re-verified"
+        return f"Reviews passed clean in round {number}; {changed}", False
     if loop.kept == 0:
         return _without_findings(loop), False
     found = f"Reviews found issues in round {number}"

@@ -106,8 +106,8 @@ def _outdated(facts: Facts) -> tuple[str, ...]:
 
     files = sorted(research_sources.outdated(facts.tree, facts.records))
     if STEP["research"].artifact in files:
-        return (f"{STEP['research'].artifact} is of before the answers changed",)
-    return (f"{', '.join(files)}: the question is another one now",) if files else ()
+        return (f"{STEP['research'].artifact} is from before the answers changed",)
+    return (f"{', '.join(files)}: the question has changed since",) if files else ()
 
 
 def _is_empty_draft(goals: bytes) -> bool:
@@ -237,7 +237,7 @@ def _why_open(asked: Asked) -> tuple[str, ...]:
     reasons = (
         f"{new} question{'s have' if new > 1 else ' has'} no answer yet" if new else "",
         f"the feedback names {returned}, and the answer is still what it was" if returned else "",
-        f"another question was asked when {before} was answered" if before else "",
+        f"the question has changed since {before} was answered" if before else "",
     )
     return tuple(filter(None, reasons))
 

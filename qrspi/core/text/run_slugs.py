@@ -66,7 +66,7 @@ def problem(slug: str) -> Problem | None:
     near = from_text(slug)
     return Problem(
         "bad-slug",
-        f"{slug[: LONGEST + 1]!r} is no slug: {long}expected {EXPECTED}",
+        f"{slug[: LONGEST + 1]!r} is not a slug: {long}expected {EXPECTED}",
         field="SLUG",
         found=slug,
         expected=EXPECTED,

@@ -60,7 +60,7 @@ def score(job: Job, stem: str, text: str, model: str = "") -> Score | Problem:
     if isinstance(found, Score):
         return found
     why = found[0].message if found else "no score in it"
-    return Problem("reply-malformed", f"the reply about {stem} is no score: {why}", found=why)
+    return Problem("reply-malformed", f"the reply about {stem} is not a score: {why}", found=why)
 
 
 def checked_score(job: Job, stem: str, text: str, model: str = "") -> Score | tuple[Problem, ...]:
@@ -123,7 +123,7 @@ def drafted(tree: Tree, step: str, artifact: str, text: str) -> Draft | Problem:
 
 
 def _misshapen(tree: Tree, step: str, files: tuple[Printed, ...]) -> Problem | None:
-    """An answer in words to whoever sent the agent is no text of the step."""
+    """An answer in words to whoever sent the agent is not the text of a step."""
     first = files[0].text.removeprefix("\ufeff").partition("\n")[0].rstrip()
     if first != "---":
         found = f"{first[:60]!r} at its beginning"

@@ -65,7 +65,7 @@ class FanOut(NamedTuple):
     performed: Performed
     failures: tuple[Problem, ...] = ()
     stopped: Problem | None = None  # a limit that was reached
-    held: tuple[str, ...] = ()  # agents that are the host's to send
+    held: tuple[str, ...] = ()  # agents that the host sends
     used: int = 0  # answers that were of use
 
     @property
@@ -75,7 +75,7 @@ class FanOut(NamedTuple):
 
 class Intake(Protocol):
     stopped: Problem | None  # a limit that was reached
-    held: tuple[str, ...]  # agents that are the host's to send
+    held: tuple[str, ...]  # agents that the host sends
 
     def take(self, batch: Sequence[Obtained]) -> list[tuple[str, Problem | None]]: ...
 

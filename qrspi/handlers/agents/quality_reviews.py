@@ -168,7 +168,7 @@ def handed_in(job: Job, wanted: Wanted, answer: bytes, *, is_draft: bool) -> Rea
 
 
 def _refuse_outdated(job: Job, wanted: Wanted) -> None:
-    """An answer about another text is no verdict about the present one."""
+    """An answer about another text is not a verdict about the present one."""
     order = _order_for(job, wanted)
     waiting = job.workspace.read(order.prompt_file)
     if isinstance(waiting, Fault) or waiting == order.prompt:
@@ -176,7 +176,7 @@ def _refuse_outdated(job: Job, wanted: Wanted) -> None:
     key = wanted.spec.key
     text = (
         f"{order.prompt_file} asked about another text of {key} than there is now, so its answer "
-        "is no verdict: have the task reviewed again"
+        "is not a verdict: have the task reviewed again"
     )
     hint = f"qrspi quality check {job.run} {key} --mode live"
     raise Refusal(Problem("prompt-outdated", text, order.prompt_file, hint=hint))

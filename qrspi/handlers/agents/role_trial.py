@@ -277,8 +277,7 @@ def _within(
 def _left_to_host(vendor: str) -> Problem:
     return Problem(
         "transport-host",
-        f"config.md has neither a command nor a provider for {vendor}: its agents are the host's "
-        "to send",
+        f"config.md has neither a command nor a provider for {vendor}: the host sends its agents",
         file="config.md",
         found=vendor,
         hint="qrspi roles trial --prompts DIR",

@@ -67,7 +67,7 @@ def _cited(cited: str) -> citations.Citation:
 
 def _lines(tree: Tree, place: citations.Citation) -> list[str]:
     if not comments.step_of(place.path):
-        text = f"{place.path} is no text of a step: expected goals.md, research/summary.md or so"
+        text = f"{place.path} is not the text of a step: expected one such as goals.md"
         raise Refusal(Problem("missing-artifact", text, file=place.path))
     data = tree.read(place.path)
     if isinstance(data, Fault):

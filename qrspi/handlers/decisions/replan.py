@@ -98,7 +98,7 @@ def major(job: Job, to: str, who: str = "") -> ChangeSet:
     """The target returns to draft, then every later step; the marker goes last."""
     if to not in TARGETS:
         listed = ", ".join(TARGETS)
-        text = f"{to!r} is no step to go back to; expected one of {listed}"
+        text = f"{to!r} is not a step to go back to; expected one of {listed}"
         raise Misuse(Problem("usage", text, field="--to", found=to, expected=listed))
     _check(job)
     course = replanning.course(job.facts)

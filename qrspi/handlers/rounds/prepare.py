@@ -170,7 +170,7 @@ def _refuse_unbound(job: Job, subject: Subject) -> None:
 
 
 def _refuse_bad_settings(job: Job, subject: Subject) -> None:
-    """A base that is no branch, or a reviewer for whom config.md allows no model."""
+    """A base that is not a branch, or a reviewer for whom config.md allows no model."""
     config = job.facts.config
     bad = [problem for problem in config.problems if problem.field == "base_branch"]
     first = [

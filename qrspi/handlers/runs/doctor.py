@@ -127,13 +127,13 @@ def _no_run(root: Root, name: str) -> Sign:
     folder = DiskTree(root.runs_dir)
     kinds = {entry.name: entry.kind for entry in entries(folder, "")}
     if kinds.get(name) != "dir":
-        what = "a link, which is not followed" if kinds.get(name) == "link" else "no folder"
-        return Sign("note", "runs", f"{name} is no run: it is {what}")
+        what = "a link, which is not followed" if kinds.get(name) == "link" else "not a folder"
+        return Sign("note", "runs", f"{name} is not a run: it is {what}")
     if not is_run_name(name):
         return Sign("note", "runs", locate.odd_name(name))
     from qrspi.handlers.runs import start_run
 
-    message = f"{name} is no run: it has neither config.md nor goals.md"
+    message = f"{name} is not a run: it has neither config.md nor goals.md"
     adoptable = start_run.holds_artifacts([entry.name for entry in entries(folder, name)])
     words = ("qrspi", "init", "--adopt", f"{root.runs_dir}/{name}", "--pipeline", "quick")
     return Sign("note", "runs", message, shell_words.command(*words) if adoptable else "")
@@ -214,7 +214,7 @@ def _unknown(tree: DiskTree, run: str) -> Iterator[Sign]:
             continue
         if any(step_text.is_companion(step.name, name) for step in STEPS):
             continue
-        yield Sign("note", run, f"{name} is no file that qrspi knows, and is left alone")
+        yield Sign("note", run, f"{name} is not a file that qrspi knows, and is left alone")
 
 
 def _log(tree: DiskTree, run: str, log: str) -> Iterator[Sign]:

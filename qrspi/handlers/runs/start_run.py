@@ -114,7 +114,7 @@ def adopt(path: str, start: Start, lock_timeout: float) -> Performed:
 def check_adoptable(tree: Tree) -> None:
     listing = tree.entries("")
     if isinstance(listing, Fault):
-        why = "is no directory" if listing.kind == "not-a-file" else "is not there"
+        why = "is not a directory" if listing.kind == "not-a-file" else "is not there"
         message = f"{tree.name} {why}: expected a directory with artifacts"
         raise Misuse(Problem("not-adoptable", message, file=tree.name))
     if not is_run_name(tree.name):
@@ -181,7 +181,7 @@ def check_there(repo: Repo, name: str) -> None:
     if worktrees.tip(repo, name):
         return
     make = f"git switch -c {quote(name)}"
-    text = f"{name} is no branch of {repo.root} with a commit: make it with `{make}`"
+    text = f"{name} is not a branch of {repo.root} with a commit: make it with `{make}`"
     raise Refusal(Problem("unknown-branch", text, field="--onto", found=name, hint=make))
 
 

@@ -64,7 +64,7 @@ def _reviewed(job: Job, given: Given, key: str) -> str:
     task = given.states.get(key)
     if task and task.reviewed:
         return _here(given, task)
-    what = f"is not reviewed yet (it is {task.state})" if task else "is no task of this phase"
+    what = f"is not reviewed yet (it is {task.state})" if task else "is not a task of this phase"
     text = f"{given.item.key} starts from {given.item.base_words}, and {key} {what}"
     hint = f"qrspi task list {job.run}"
     raise Refusal(Problem("parent-not-reviewed", text, found=key, hint=hint))

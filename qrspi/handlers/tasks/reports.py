@@ -239,7 +239,7 @@ def _resolved(job: Job, task: TaskState, commit: str) -> str:
     full = refs.resolve(own or repo, commit)
     if full:
         return full
-    text = f"{task.key}: {commit!r} is no commit in {repo.root}: expected the one that was made"
+    text = f"{task.key}: {commit!r} is not a commit in {repo.root}: expected the one that was made"
     problem = Problem(
         "unknown-commit",
         text,

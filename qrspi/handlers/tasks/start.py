@@ -149,7 +149,7 @@ def unknown_task(job: Job, key: str, known: Iterable[str]) -> Refusal:
     listed = ", ".join(known) or "none"
     problem = Problem(
         "unknown-task",
-        f"{key} is no task of phase {job.facts.phase}; there is {listed}",
+        f"{key} is not a task of phase {job.facts.phase}; there is {listed}",
         field="TASK",
         found=key,
         expected=listed,

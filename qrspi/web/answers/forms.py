@@ -86,7 +86,7 @@ def _odd(fields: Fields) -> Problem | None:
             return Problem("usage", f"{name}: {value!r} is not a word", field=name, found=value)
     step = fields.get("step", "")
     if step and subject(step) is None:
-        return Problem("usage", f"{step!r} is no step", field="step", found=step)
+        return Problem("usage", f"{step!r} is not a step", field="step", found=step)
     return None
 
 

@@ -16,7 +16,7 @@ from qrspi.world.files.run_tree import DiskTree
 
 _LIMIT = 2 * 1024 * 1024
 _SAYS = {
-    "not-a-file": "This is no plain file: folders and links are not followed.",
+    "not-a-file": "This is not a plain file: folders and links are not followed.",
     "unreadable": "This file cannot be read.",
     "too-large": "This file is too large to be shown here.",
 }

@@ -208,7 +208,7 @@ async def _write(site: Site, request: Request) -> Response:
         return _no(No(413, f"A form has at most {admission.LARGEST} bytes."))
     fields = _fields(body)
     if fields is None:
-        return _no(No(400, "This is no form of this page."))
+        return _no(No(400, "This is not a form of this page."))
     if request.url.path == "/inbox":
         return await run_in_threadpool(_attempted, site, lambda: _batch(site, fields))
     named = addresses.write(request.url.path)

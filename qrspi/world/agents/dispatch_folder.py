@@ -208,7 +208,7 @@ def _lines(run: str, folder: str) -> Iterator[Record | Problem]:
 
 
 def _no_record(path: str, line: str) -> Problem:
-    text = f"{path} {line} is no record of a dispatch: it does not count, the other lines do"
+    text = f"{path} {line} is not a record of a dispatch: it does not count, the other lines do"
     return Problem("bad-record", text, path, line, expected="a record of a dispatch")
 
 

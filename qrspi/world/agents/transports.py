@@ -23,7 +23,7 @@ def send(request: Request, wire: DispatchContext) -> Answer:
 
 
 def _left_to_host(request: Request, wire: DispatchContext) -> Answer:
-    text = f"{request.name} is the host's to send: "
+    text = f"{request.name} is for the host to send: "
     text += "config.md has neither a command nor a provider for its vendor"
     hint = f"qrspi prompt {request.run.rpartition('/')[2]} {request.name}"
     return Answer(problem=Problem("transport-host", text, hint=hint))

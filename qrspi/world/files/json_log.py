@@ -207,7 +207,7 @@ def _wrong(line: bytes, number: int, file: str) -> Iterator[Problem]:
         text = f"{where} is too long: it does not count, the other lines do; expected {expected}"
         yield Problem("malformed-line", text, file, expected=expected)
     elif line.strip():
-        text = f"{where} is no JSON object: it does not count, the other lines do"
+        text = f"{where} is not a JSON object: it does not count, the other lines do"
         yield Problem("malformed-line", text, file, expected=expected)
 
 

@@ -188,7 +188,7 @@ def _words(error: sqlite3.Error) -> str:
         case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
             return checkpoint_board.LOCKED
         case sqlite3.SQLITE_NOTADB:
-            return "is no SQLite database"
+            return "is not an SQLite database"
         case sqlite3.SQLITE_CORRUPT:
             return "is damaged"
         case sqlite3.SQLITE_INTERRUPT | sqlite3.SQLITE_TOOBIG:

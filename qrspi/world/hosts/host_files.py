@@ -31,7 +31,7 @@ def text(place: str, file: str) -> str | None:
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError:
-        raise Refusal(_unfit(file, "it is no UTF-8 text")) from None
+        raise Refusal(_unfit(file, "it is not UTF-8 text")) from None
 
 
 def _below_a_link(place: str, file: str) -> bool:

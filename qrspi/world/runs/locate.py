@@ -64,7 +64,7 @@ def others(root: Root) -> tuple[str, ...] | Fault:
 
 
 def odd_name(name: str) -> str:
-    return f"{name!r} is taken for no run: a run's name has only letters, digits, '.', '_' and '-'"
+    return f"{name!r} cannot be a run: a run's name has only letters, digits, '.', '_' and '-'"
 
 
 def is_run(path: str) -> bool:

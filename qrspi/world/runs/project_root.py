@@ -113,12 +113,12 @@ def _named_root(path: str, source: str, said: str) -> Root:
     expected = f"a project with {RUNS}, that folder itself, or one run"
     problem = Problem("no-root", "", path, found=said, expected=expected)
     if not _is_dir(path):
-        what = "is no directory" if is_there(path) else "is not there"
+        what = "is not a directory" if is_there(path) else "is not there"
         raise Misuse(problem._replace(message=f"{source} {said} {what}: expected {expected}"))
     start = f'{_at_root(said)} init "TEXT" --pipeline quick'
     raise Misuse(
         problem._replace(
-            message=f"{source} {said} holds no {RUNS} and is no run: expected {expected}; "
+            message=f"{source} {said} holds no {RUNS} and is not a run: expected {expected}; "
             f"`{start}` starts a first run there",
             hint=start,
         )
@@ -140,7 +140,7 @@ def _known_root(path: str) -> Root | None:
 
 
 def _no_directory(path: str) -> Problem:
-    message = f"{path} is there, but is no directory: expected the folder that runs are in"
+    message = f"{path} is there, but is not a directory: expected the folder that runs are in"
     return Problem("no-root", message, file=path, expected="a directory")
 
 

@@ -115,7 +115,7 @@ CUT_OFF = "reply-cut-off"
 NO_RESULT = "no event of type result, expected one at the end"
 CLAUDE = "`claude -p --output-format json`"
 CODEX = "`codex exec --json`"
-NOT_A_LINE = f"line 1, which is no JSON object, expected what {CLAUDE} prints"
+NOT_A_LINE = f"line 1, which is not a JSON object, expected what {CLAUDE} prints"
 
 
 def _choice(**changes: object) -> bytes:
@@ -140,7 +140,7 @@ def _choice(**changes: object) -> bytes:
             "claude-json",
             _lines(INIT) + _one(RESULT)[:40],
             "reply-not-json",
-            f"line 2, which is no JSON object, expected what {CLAUDE} prints",
+            f"line 2, which is not a JSON object, expected what {CLAUDE} prints",
         ),
         (
             "claude-json",
@@ -209,7 +209,7 @@ def _choice(**changes: object) -> bytes:
             "codex-jsonl",
             _lines(LAST) + _one(COMPLETED)[:20],
             "reply-not-json",
-            "line 2, which is no JSON object, expected what `codex exec --json` prints",
+            "line 2, which is not a JSON object, expected what `codex exec --json` prints",
         ),
         (
             "codex-jsonl",

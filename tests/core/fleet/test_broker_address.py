@@ -44,7 +44,7 @@ def test_an_address(url: str, address: BrokerAddress) -> None:
         ),
         (
             "redis://u:secret@h/0?visibility_timeout=secret",
-            "a Redis whose visibility_timeout is no number of seconds",
+            "a Redis whose visibility_timeout is not a number of seconds",
         ),
         ("http://u:secret@h/", "an address of another kind"),
         ("amqp://u:secret@", "an address of another kind"),

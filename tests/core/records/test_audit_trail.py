@@ -50,8 +50,8 @@ def test_a_line_of_somebody_else_is_told(key: str, number: int, where: str) -> N
     found = audit_trail.read(audit_trail.render(LINE) | {key: None}, number)
     assert found == Problem(
         "foreign-line",
-        f".qrspi/audit.jsonl {where} has no '{key}': it is no line of the trail, the other lines "
-        "are",
+        f".qrspi/audit.jsonl {where} has no '{key}': it is not a line of the trail, the other "
+        "lines are",
         file=".qrspi/audit.jsonl",
         field=key,
         expected="a line that qrspi wrote",

@@ -241,7 +241,7 @@ def test_tag_lines_are_what_is_no_comment(text: str, found: tuple[str, ...]) -> 
         (Fault("absent"), None),
         (b"a.md\n", ScopeSet(("a.md",))),
         (Fault("unreadable", "Permission denied"), "Permission denied"),
-        (Fault("not-a-file"), "it is no regular file"),
+        (Fault("not-a-file"), "it is not a regular file"),
         (b"\xff\n", "byte 1 is not UTF-8"),
     ],
 )

@@ -270,7 +270,7 @@ def test_a_clean_round_counts_only_for_the_text_it_saw() -> None:
     found = derive(tree(files)).next
     assert (found.action, found.round) == ("prepare-round", 2)
     assert found.because[-1] == (
-        "Reviews passed clean in round 1; the text is not re-verified since"
+        "Reviews passed clean in round 1; the text has changed since and is not re-verified"
     )
 
 

@@ -45,7 +45,10 @@ STATUSES: dict[str, tuple[Loop, tuple[str, bool]]] = {
     "clean": (closed(clean=True, fresh=True), ("Reviews passed clean in round 1", True)),
     "clean, and changed since": (
         closed(clean=True),
-        ("Reviews passed clean in round 1; the text is not re-verified since", False),
+        (
+            "Reviews passed clean in round 1; the text has changed since and is not re-verified",
+            False,
+        ),
     ),
     "no round": (closed(round=0, clean=True, fresh=True), ("Not reviewed", False)),
     "open": (closed(stage="fixing", triaged=(KEPT,)), ("Not reviewed", False)),

@@ -60,15 +60,15 @@ MORE = {"questions.md": asking(Q1, Q2, "3. [web] Who else has this?")}
 ANSWERED = {SECOND: b"Most use the newest.\n"}
 ADDED = {THIRD: b"Everybody.\n"}
 UNCHANGED = f"{SUMMARY} was returned to draft and has not changed since"
-ANOTHER = "another question was asked when q02-web was answered"
-OF_BEFORE = f"{SUMMARY} is of before the answers changed"
+ANOTHER = "the question has changed since q02-web was answered"
+OF_BEFORE = f"{SUMMARY} is from before the answers changed"
 
 WAITS = {
     "a question that was replaced": (after(OTHER), (SECOND,), (UNCHANGED, ANOTHER)),
     "replaced, and the summary written too early": (
         after(OTHER | REWRITTEN),
         (SECOND,),
-        (f"{SECOND}: the question is another one now", ANOTHER),
+        (f"{SECOND}: the question has changed since", ANOTHER),
     ),
     "replaced, and taken back again before it was answered": (
         after(OTHER, OTHER),

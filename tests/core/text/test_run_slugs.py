@@ -65,7 +65,7 @@ def test_another_shape_is_refused_with_the_nearest_slug(slug: str, hint: str) ->
     problem = run_slugs.problem(slug)
     assert problem is not None
     assert (problem.message, problem.hint) == (
-        f"{slug!r} is no slug: expected 2 to 4 lower-case words joined by hyphens, "
+        f"{slug!r} is not a slug: expected 2 to 4 lower-case words joined by hyphens, "
         "such as user-auth",
         hint,
     )
@@ -75,7 +75,7 @@ def test_a_slug_that_no_file_system_would_take_is_refused() -> None:
     problem = run_slugs.problem("a-" + "b" * 300)
     assert problem is not None
     assert problem.message.endswith(
-        "is no slug: 302 characters, at most 60: expected 2 to 4 lower-case words joined by "
+        "is not a slug: 302 characters, at most 60: expected 2 to 4 lower-case words joined by "
         "hyphens, such as user-auth"
     )
 

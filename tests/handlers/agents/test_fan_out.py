@@ -242,7 +242,7 @@ def test_failures_are_told_in_the_order_of_those_who_were_sent(tmp_path: Path) -
         (
             "scope-claude.json",
             '{"type": "result", "subtype": "success", "is_error": false, "result": "NO_FIND',
-            "reply: found line 1, which is no JSON object, expected what "
+            "reply: found line 1, which is not a JSON object, expected what "
             "`claude -p --output-format json` prints",
         ),
         (
@@ -276,7 +276,7 @@ def test_a_score_is_checked_before_it_is_written(tmp_path: Path) -> None:
     path = "reviews/design/round-01/quality-claude.finding-F01.score.yml"
     (failure,) = shop.driven().failures
     assert failure.message == (
-        "verify-quality-claude.finding-F01: the reply about quality-claude.finding-F01 is no "
+        "verify-quality-claude.finding-F01: the reply about quality-claude.finding-F01 is not a "
         f"score: {path}: score is 'lots'; expected a whole number from 0 to 100, or VERIFY_FAILED"
     )
     assert not (shop.run / path).exists()

@@ -406,7 +406,7 @@ NOT_CLEAN = [
     (
         "changed since",
         reviewed_clean("goals", CHANGED),
-        "Reviews passed clean in round 1; the text is not re-verified since; "
+        "Reviews passed clean in round 1; the text has changed since and is not re-verified; "
         "round 2 is not finished",
     ),
     (

@@ -190,7 +190,8 @@ def test_there_is_nothing_to_replan_before_a_phase_is_done(shop: Workshop) -> No
     with pytest.raises(Misuse) as misuse:
         shop.make(lambda job: replan.major(job, "test"))
     assert str(misuse.value) == (
-        "'test' is no step to go back to; expected one of goals, design, phasing, structure, plan"
+        "'test' is not a step to go back to; expected one of goals, design, phasing, structure, "
+        "plan"
     )
 
 

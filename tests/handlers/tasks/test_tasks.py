@@ -352,7 +352,7 @@ def test_the_branch_map_names_the_branch(tmp_path: Path) -> None:
 @pytest.mark.parametrize("key", ["task-04", "task-77", "ci-round-01/x"])
 def test_only_tasks_of_the_phase_are_started(shop: Workshop, key: str) -> None:
     assert refused(lambda: start(shop, key)) == (
-        f"{key} is no task of phase 1; there is task-01, task-02, task-03"
+        f"{key} is not a task of phase 1; there is task-01, task-02, task-03"
     )
 
 
@@ -554,8 +554,8 @@ def test_a_report_is_an_implementers_word(small: Workshop) -> None:
         (
             "0123456789abcdef0123456789abcdef01234567",
             Refusal,
-            "task-01: '0123456789abcdef0123456789abcdef01234567' is no commit in {root}: expected "
-            "the one that was made",
+            "task-01: '0123456789abcdef0123456789abcdef01234567' is not a commit in {root}: "
+            "expected the one that was made",
         ),
         (
             "--all",

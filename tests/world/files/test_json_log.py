@@ -128,7 +128,7 @@ def test_harm_in_a_log_is_told_by_line_and_hides_no_entry(run: Path) -> None:
         b'{"n": '
     )
     mark = "is the conflict mark of a merge: keep the entries of both sides and delete the mark"
-    bad = "is no JSON object: it does not count, the other lines do"
+    bad = "is not a JSON object: it does not count, the other lines do"
     assert messages(run) == [
         f"{LOG} line 2 {mark}",
         f"{LOG} line 4 {mark}",
@@ -164,7 +164,8 @@ def test_a_tail_counts_from_the_end(run: Path) -> None:
     assert json_log.tail(DiskTree(run), LOG, 3) == (
         Problem(
             "malformed-line",
-            f"{LOG} line 3 from the end is no JSON object: it does not count, the other lines do",
+            f"{LOG} line 3 from the end is not a JSON object: it does not count, the other lines "
+            "do",
             file=LOG,
             expected="a JSON object",
         ),

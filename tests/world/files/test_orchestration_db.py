@@ -212,7 +212,7 @@ BAD = [
     (folder, "is a folder"),
     (link, "is a link"),
     (fifo, "is a special file"),
-    (lambda path: path.write_bytes(b"no database at all\n" * 80), "is no SQLite database"),
+    (lambda path: path.write_bytes(b"no database at all\n" * 80), "is not an SQLite database"),
     (damaged, "is damaged"),
     (lambda path: path.write_bytes(b""), SHAPE),
     (foreign, SHAPE),

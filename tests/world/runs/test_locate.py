@@ -108,12 +108,12 @@ EXPECTED = "expected a project with docs/qrspi, that folder itself, or one run"
             'run with `qrspi init "TEXT" --pipeline quick`',
         ),
         ("TMP", "nowhere", {}, f"--root nowhere is not there: {EXPECTED}"),
-        ("TMP", "/etc/hostname", {}, f"--root /etc/hostname is no directory: {EXPECTED}"),
+        ("TMP", "/etc/hostname", {}, f"--root /etc/hostname is not a directory: {EXPECTED}"),
         (
             "TMP",
             ".",
             {},
-            f"--root . holds no docs/qrspi and is no run: {EXPECTED}; "
+            f"--root . holds no docs/qrspi and is not a run: {EXPECTED}; "
             '`qrspi --root . init "TEXT" --pipeline quick` starts a first run there',
         ),
         ("TMP", None, {"QRSPI_ROOT": "TMP/x"}, f"QRSPI_ROOT TMP/x is not there: {EXPECTED}"),
@@ -503,7 +503,8 @@ def test_a_file_in_place_of_the_runs_folder_is_named(
     with pytest.raises(Misuse) as refused:
         find(str(tmp_path), None, {})
     assert str(refused.value) == (
-        f"{tmp_path}/docs/qrspi is there, but is no directory: expected the folder that runs are in"
+        f"{tmp_path}/docs/qrspi is there, but is not a directory: expected the folder that runs "
+        "are in"
     )
 
 

@@ -168,7 +168,7 @@ def _relevant(data: bytes | Fault) -> tuple[str, ...] | str:
     try:
         document = json.loads(data)
     except (ValueError, RecursionError):
-        return f"it is no JSON, {expected}"
+        return f"it is not JSON, {expected}"
     files = document.get("relevant_files") if isinstance(document, dict) else None
     if not isinstance(files, list) or not all(isinstance(file, str) for file in files):
         return f"it has no list of relevant_files, {expected}"

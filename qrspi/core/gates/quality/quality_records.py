@@ -106,5 +106,5 @@ def _unread(fault: Fault) -> Problem:
 
 
 def _bad_line(number: int) -> Problem:
-    text = f"{FILE} line {number} is no record of a verdict, and counts for nothing"
+    text = f"{FILE} line {number} is not a record of a verdict, and counts for nothing"
     return Problem("bad-record", text, FILE, f"line {number}", expected="a record of a verdict")

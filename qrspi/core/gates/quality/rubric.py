@@ -126,7 +126,7 @@ def _working_directory(spec: Spec, code: Tree) -> Iterator[Said]:
     if path is None:
         yield "error", f"working_directory is {said[:_QUOTE]}, which is outside the project"
     elif isinstance(code.entries(path), Fault):
-        yield "error", f"working_directory is {said[:_QUOTE]}, which is no folder of the project"
+        yield "error", f"working_directory is {said[:_QUOTE]}, which is not a folder of the project"
 
 
 def _quoted(texts: list[str]) -> str:

@@ -157,8 +157,8 @@ def test_a_context_file_alone_counts_and_any_task_covers() -> None:
 @pytest.mark.parametrize(
     ("data", "why"),
     [
-        (b"{", 'it is no JSON, expected {"relevant_files": ["path", …]}'),
-        (b"[" * 100_000, 'it is no JSON, expected {"relevant_files": ["path", …]}'),
+        (b"{", 'it is not JSON, expected {"relevant_files": ["path", …]}'),
+        (b"[" * 100_000, 'it is not JSON, expected {"relevant_files": ["path", …]}'),
         (b"[]", 'it has no list of relevant_files, expected {"relevant_files": ["path", …]}'),
         (
             b'{"relevant_files": [1]}',

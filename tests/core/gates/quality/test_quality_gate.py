@@ -89,7 +89,7 @@ def test_what_is_no_record_counts_for_nothing_and_is_said() -> None:
     good = quality_records.render(GIVEN)
     found = quality_records.read(MemoryTree({FILE: b"\n".join(lines) + b"\n" + good}))
     assert [one.message for one in found.problems] == [
-        f"{FILE} line {number} is no record of a verdict, and counts for nothing"
+        f"{FILE} line {number} is not a record of a verdict, and counts for nothing"
         for number in (1, 2, 3, 4)
     ]
     assert found.has("task-01", PASS)
