@@ -152,7 +152,7 @@ def failed(
         return Halt(*failures)
     who = counted(len(failures), "agent")
     text = f"{who} failed, as said above; run the same command again: nobody else is sent"
-    hint = next((one.hint for one in failures if one.hint), "")
+    hint = next((problem.hint for problem in failures if problem.hint), "")
     options = next((one.options for one in failures if one.options), ())
     return Halt(Problem(failures[0].code, text, hint=hint, options=options))
 

@@ -75,8 +75,8 @@ def ask(stage: Stage, key: str) -> Generator[Beat, None, bool]:
     with orchestration_db.changing(stage.run, PATIENCE) as change:
         change.run(ASK, key)
         change.run(SEND, key, key, text, "review_request")
-    said = checkpoint_request.read(text)
-    about = f"{said.fields['Summary']} (smoothness {said.smoothness} of 9)"
+    request = checkpoint_request.read(text)
+    about = f"{request.fields['Summary']} (smoothness {request.smoothness} of 9)"
     yield Beat("agent", f"{key}: stops at its checkpoint and asks for review: {about}", key)
     return True
 

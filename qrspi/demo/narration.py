@@ -91,9 +91,9 @@ def loop(tree: Tree, moment: Mapping[str, Any]) -> Loop:
 
 
 def review_round(tree: Tree, moment: Mapping[str, Any]) -> Round:
-    found = loop(tree, moment).files
-    assert found is not None
-    return found
+    round = loop(tree, moment).files
+    assert round is not None
+    return round
 
 
 def manifest(tree: Tree, path: str) -> Manifest:

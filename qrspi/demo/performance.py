@@ -85,16 +85,16 @@ def _under_headings(beats: Beats) -> Beats:
         held = ()
 
 
-def _checked(here: Stage, found: Tally) -> Tally:
+def _checked(here: Stage, tally: Tally) -> Tally:
     """A demonstration that does not show what it promises is broken, and says so."""
     unplayed, expected = here.script.unplayed(), here.story.expected
     if unplayed:
         raise RuntimeError(f"the run ended without these scenes of the story: {unplayed}")
-    counted = found._asdict()
+    counted = tally._asdict()
     other = {name: counted[name] for name, value in expected.items() if counted[name] != value}
     if other:
         raise RuntimeError(f"the run came to {other}, and the story to {expected}")
-    return found
+    return tally
 
 
 def _tally(stage: Stage) -> Tally:
@@ -113,7 +113,7 @@ def _tally(stage: Stage) -> Tally:
         approved_by_a_person=people - cascades,
         approved_by_cascade=cascades,
         rounds=len(rounds),
-        narrow_rounds=sum(one.choice.narrow for one in rounds),
+        narrow_rounds=sum(manifest.choice.narrow for manifest in rounds),
         findings_kept=sum(item.verdict != "drop" for item in triaged),
         findings_dropped=sum(item.verdict == "drop" for item in triaged),
         findings_paused=sum(item.verdict == "pause" for item in triaged),

@@ -45,10 +45,10 @@ def _findings(stage: Stage, now: Answer, tags: list[str]) -> Iterator[str]:
 def verify(stage: Stage, now: Answer) -> Beats:
     scores = stage.scene(now, "verify", now["round"], once=True)
     stage.drop(scores, _folder(now))
-    found = narration.review_round(stage.tree, now)
-    names = {finding.stem: finding.name for finding in found.findings}
+    round = narration.review_round(stage.tree, now)
+    names = {finding.stem: finding.name for finding in round.findings}
     for stem in now["waits_for"]:
-        scored = found.sidecars[stem]
+        scored = round.sidecars[stem]
         yield _beat(now, f"scores {names[stem]} {scored.score} of 100: {scored.reason}")
 
 

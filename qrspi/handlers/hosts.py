@@ -81,10 +81,10 @@ def look(project: str | None) -> Iterator[Standing]:
     there: list[tuple[HostName, Place]] = []
     for place in found:
         for host in HOSTS:
-            said = _standing(host, place)
-            if said:
+            standing = _standing(host, place)
+            if standing:
                 there.append((host, place))
-                yield said
+                yield standing
     if there:
         yield from _switched_off(there, found)
         yield from _twice(there, found)

@@ -107,10 +107,10 @@ def plan(source: Source, answers: Mapping[str, str]) -> ImportPlan:
     return found
 
 
-def _to_mend(source: Source, found: Problem) -> Problem:
+def _to_mend(source: Source, problem: Problem) -> Problem:
     """The ways out of a bad file lead to a run, and this is not a run yet."""
-    text = f"{source.shown}: {found.message}; mend it there, then run the same command again"
-    return found._replace(message=text, options=(), hint="")
+    text = f"{source.shown}: {problem.message}; mend it there, then run the same command again"
+    return problem._replace(message=text, options=(), hint="")
 
 
 class _NamedTree(CommittedTree):
@@ -169,8 +169,8 @@ def _in_place(source: Source, planned: ImportPlan, lock_timeout: float) -> tuple
     workspace = Workspace(source.run.path)
     with workspace.locked(lock_timeout, "qrspi import"):
         written = tuple(path for path, data in planned.files.items() if workspace.write(path, data))
-        done = Performed("import", "", files=written, notes=planned.changes)
-        carry_out.record(workspace, "cli", done)
+        performed = Performed("import", "", files=written, notes=planned.changes)
+        carry_out.record(workspace, "cli", performed)
     return written
 
 

@@ -34,8 +34,8 @@ def document(result: Result, folder: str, model: str, day: str) -> dict[str, Any
         "folder": folder,
         "model": model or None,
         "date": day,
-        "roles": [one._asdict() for one in result.tallies],
-        "outcomes": [_outcome(one) for one in result.outcomes if one.state != "absent"],
+        "roles": [tally._asdict() for tally in result.tallies],
+        "outcomes": [_outcome(outcome) for outcome in result.outcomes if outcome.state != "absent"],
     }
 
 
@@ -51,16 +51,16 @@ def _blank() -> dict[str, Any]:
     }
 
 
-def _outcome(one: Outcome) -> dict[str, Any]:
-    elsewhere = [{"cited": list(at.cited), "message": at.message} for at in one.elsewhere]
-    return {**one._asdict(), "elsewhere": elsewhere, "problem": one.problem or None}
+def _outcome(outcome: Outcome) -> dict[str, Any]:
+    elsewhere = [{"cited": list(at.cited), "message": at.message} for at in outcome.elsewhere]
+    return {**outcome._asdict(), "elsewhere": elsewhere, "problem": outcome.problem or None}
 
 
 def lines(result: Result, folder: str, width: int) -> list[str]:
     if all(one.state == "absent" for one in result.outcomes):
         first = result.outcomes[0].name
         return [f"{one_line(folder)} has no answer yet; expected files such as {first}.md."]
-    rows = [row(one._asdict()) for one in result.tallies]
+    rows = [row(tally._asdict()) for tally in result.tallies]
     remarks = [line for outcome in result.outcomes for line in _remark(outcome)]
     return [*table(_HEAD, rows, width), *([""] if remarks else []), *remarks]
 
@@ -76,12 +76,12 @@ def row(tally: Mapping[str, Any]) -> tuple[str, ...]:
     )
 
 
-def _remark(one: Outcome) -> Iterator[str]:
+def _remark(outcome: Outcome) -> Iterator[str]:
     # A claim's own name says nothing of the text that it is about.
-    name = one.name if one.name == one.case else f"{one.name}, about {one.case}"
-    if one.problem:
-        yield f"{name}: cannot be used: {one_line(one.problem)}"
-    if one.missed and not one.problem:
-        yield f"{name}: missed {', '.join(one.missed)}"
-    if one.false:
-        yield f"{name}: false {', '.join(one.false)}"
+    name = outcome.name if outcome.name == outcome.case else f"{outcome.name}, about {outcome.case}"
+    if outcome.problem:
+        yield f"{name}: cannot be used: {one_line(outcome.problem)}"
+    if outcome.missed and not outcome.problem:
+        yield f"{name}: missed {', '.join(outcome.missed)}"
+    if outcome.false:
+        yield f"{name}: false {', '.join(outcome.false)}"

@@ -36,9 +36,9 @@ def title(step: str, number: int) -> str:
     return f"Round {number} of {step}"
 
 
-def _files(done: Performed, dry_run: bool) -> list[str]:
+def _files(performed: Performed, dry_run: bool) -> list[str]:
     verb = "would write" if dry_run else "wrote"
-    return [f"  {verb} {one_line(name)}" for name in done.files]
+    return [f"  {verb} {one_line(name)}" for name in performed.files]
 
 
 def opened(run: str, found: Opened) -> dict[str, Any]:

@@ -59,9 +59,9 @@ def _step_document(step: StepState) -> dict[str, Any]:
     return {key: value for key, value in step._asdict().items() if value is not None}
 
 
-def _awaited(one: AwaitedFile) -> dict[str, Any]:
-    document = {"file": one.file, "kind": one.kind, "schema": one.schema}
-    return document | ({"or": one.instead} if one.instead else {})
+def _awaited(awaited: AwaitedFile) -> dict[str, Any]:
+    document = {"file": awaited.file, "kind": awaited.kind, "schema": awaited.schema}
+    return document | ({"or": awaited.instead} if awaited.instead else {})
 
 
 def next_document(following: Next) -> dict[str, Any]:

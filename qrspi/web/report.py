@@ -144,8 +144,8 @@ def _step(commands: Commands, tree: CommittedTree, run: str, state: dict[str, An
 
 
 def _tasks(commands: Commands, tree: CommittedTree, run: str) -> Iterator[TaskReport]:
-    found = commands.run("task", "list", run)
-    for state in () if found.status else found.document["tasks"]:
+    answer = commands.run("task", "list", run)
+    for state in () if answer.status else answer.document["tasks"]:
         report = task_records.report(tree, state["task"])
         said = report.text if isinstance(report, task_records.Report) else ""
         yield TaskReport(state, said, _step(commands, tree, run, {"step": state["task"]}))
@@ -174,7 +174,7 @@ def _lines(report: Report) -> Iterator[str]:
     for one in report.steps:
         yield from _step_lines(one)
     yield from ("", "## Decisions", "")
-    yield from (_decision(one) for one in report.decisions)
+    yield from (_decision(decision) for decision in report.decisions)
     yield from ("", "## Spend", "", report.spent)
     yield from ("", "## Proof", "", report.proven)
     yield from (f"- {_plain(doubt)}" for doubt in report.doubts)
@@ -223,8 +223,8 @@ def _verdict(finding: dict[str, Any]) -> str:
     return f"({kind}): {said}{_plain(finding['because'])}"
 
 
-def _decision(one: Decision) -> str:
-    time, who, what = map(_plain, one)
+def _decision(decision: Decision) -> str:
+    time, who, what = map(_plain, decision)
     return f"- {time} {who}: {what}"
 
 

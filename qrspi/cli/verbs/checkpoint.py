@@ -62,8 +62,8 @@ def init(session: Session, run: str | None, dry_run: bool) -> None:
             keys = task_file.read_keys(workspace)
             added = checkpoint_rows.add(workspace, keys, options.lock_timeout)
             if added.made or added.tasks:
-                done = checkpoint_rows.performed("", added)
-                carry_out.tell(workspace, options.actor, done)
+                performed = checkpoint_rows.performed("", added)
+                carry_out.tell(workspace, options.actor, performed)
     path = f"{workspace.path}/{FILE}"
     document = pages.init_document(decision.run.name, path, added, dry_run=dry_run)
     session.answer(document, pages.init_lines(added, dry_run=dry_run))
@@ -75,15 +75,15 @@ def list_(session: Session, words: tuple[str, ...]) -> None:
     """Every row: its state, what it asks for, and the command that answers."""
     run, task = _run_and_task(words, "qrspi checkpoint list [RUN] [TASK]")
     decision = DecisionCommand(session, "checkpoint list", run)
-    found = checkpoint_rows.board(decision.workspace)
-    rows = checkpoint_board.told(decision.run.name, found, decision.workspace)
+    board = checkpoint_rows.board(decision.workspace)
+    rows = checkpoint_board.told(decision.run.name, board, decision.workspace)
     if task:
-        chosen = checkpoint_ruling.choose(found, task, decision.run.name)
+        chosen = checkpoint_ruling.choose(board, task, decision.run.name)
         if isinstance(chosen, Problem):
             raise Refusal(chosen)
         rows = tuple(row for row in rows if row.task == task)
     stale = checkpoint_board.stale(rows, clock.seconds())
-    standing = pages.Standing(decision.run.name, found, rows, stale, task)
+    standing = pages.Standing(decision.run.name, board, rows, stale, task)
     session.answer(pages.list_document(standing), pages.list_lines(standing, session.width))
 
 
@@ -118,16 +118,16 @@ def review(
     run, task = _run_and_task(words, "qrspi checkpoint review [RUN] [TASK]")
     _complete(anyway, score, message)
     decision = DecisionCommand(session, "checkpoint review", run)
-    said = Reviewer(read, score, message, anyway, _answers(answers))
+    reviewer = Reviewer(read, score, message, anyway, _answers(answers))
     knowledge: Outcome | None = None
     if dry_run:
-        done = checkpoint_review.rehearse(decision.workspace, task, said)
+        done = checkpoint_review.rehearse(decision.workspace, task, reviewer)
     else:
         with decision.locked():
-            done = checkpoint_review.review(decision.workspace, decision.options, task, said)
+            done = checkpoint_review.review(decision.workspace, decision.options, task, reviewer)
             if done.ruling.completes:
                 knowledge = checkpoint_knowledge.process(decision.workspace, decision.options)
-    kept = said.answers or checkpoint_ruling.unanswered()
+    kept = reviewer.answers or checkpoint_ruling.unanswered()
     document = pages.review_document(decision.run.name, done, kept, knowledge, dry_run=dry_run)
     session.answer(document, pages.review_lines(done, knowledge, dry_run=dry_run))
 
@@ -154,8 +154,8 @@ def _answers(file: BinaryIO | None) -> checkpoint_ruling.Answers | None:
 def summary(session: Session, run: str | None) -> None:
     """How smoothly the tasks of the phase went, each by its roughest review."""
     decision = DecisionCommand(session, "checkpoint summary", run)
-    job, found = decision.look(), checkpoint_rows.board(decision.workspace)
-    made = checkpoint_scale.summarise(_of_phase(job, list(found.rows)), found.worst)
+    job, board = decision.look(), checkpoint_rows.board(decision.workspace)
+    made = checkpoint_scale.summarise(_of_phase(job, list(board.rows)), board.worst)
     document = pages.summary_document(decision.run.name, job.facts.phase, made)
     session.answer(document, pages.summary_lines(job.facts.phase, made))
 
@@ -199,8 +199,8 @@ def _mark(decision: DecisionCommand, faults: Sequence[LintFault]) -> None:
     with orchestration_db.changing(place, timeout) as change:
         change.run(SET_SEEN, faults[-1].id)
     notes = (f"{len(faults)} changes of state without a heartbeat are marked as seen",)
-    done = Performed("checkpoint-lint", "", 0, (FILE,), notes)
-    carry_out.tell(decision.workspace, decision.options.actor, done)
+    performed = Performed("checkpoint-lint", "", 0, (FILE,), notes)
+    carry_out.tell(decision.workspace, decision.options.actor, performed)
 
 
 @command.action("knowledge")
@@ -215,6 +215,6 @@ def knowledge(session: Session, run: str | None, merge: bool, dry_run: bool) -> 
         raise Halt(board)
     workspace = run_words.workspace(decision.run.path, dry_run)
     with workspace.locked(decision.options.lock_timeout, f"qrspi {decision.verb}"):
-        found = checkpoint_knowledge.process(workspace, decision.options, merge=merge)
-    document = pages.knowledge_document(decision.run.name, found, dry_run=dry_run)
-    session.answer(document, pages.knowledge_lines(found, dry_run=dry_run))
+        outcome = checkpoint_knowledge.process(workspace, decision.options, merge=merge)
+    document = pages.knowledge_document(decision.run.name, outcome, dry_run=dry_run)
+    session.answer(document, pages.knowledge_lines(outcome, dry_run=dry_run))

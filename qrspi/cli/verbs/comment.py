@@ -58,7 +58,7 @@ def list_(session: Session, run: str | None, everything: bool) -> None:
     known = comments.read(tree)
     if isinstance(known, Problem):
         raise refused(known)
-    shown = [comments.placed(tree, one) for one in known if everything or one.open]
+    shown = [comments.placed(tree, comment) for comment in known if everything or comment.open]
     session.answer(pages.document(found.name, shown), pages.lines(found.name, shown))
 
 

@@ -118,8 +118,8 @@ def command(
     if to is not None:
         raise run_words.misuse("--to goes with loop-back", field="--to", hint=USAGE)
     group = _group(asked, everything, proposed)
-    said = Person(who, note.strip())
-    made = decision.decide(lambda job: _plan(job, asked, group, said), dry_run=dry_run)
+    person = Person(who, note.strip())
+    made = decision.decide(lambda job: _plan(job, asked, group, person), dry_run=dry_run)
     decisions = dict.fromkeys(made.change.concerns, group.choice)
     would = "" if made.done else "would be "
     lines = [f"{name}: {would}{choice}" for name, choice in decisions.items()]
@@ -159,12 +159,12 @@ def _here(job: Job, asked: Words) -> Job:
     return decide_findings.about(job, subject(asked.about) if asked.about else None)
 
 
-def _plan(job: Job, asked: Words, group: Group, said: Person) -> ChangeSet:
+def _plan(job: Job, asked: Words, group: Group, person: Person) -> ChangeSet:
     job = _here(job, asked)
     kinds = group.verdicts
     given = (decide_findings.full_name(job, name) for name in asked.findings)
     names = decide_findings.waiting(job, kinds) if kinds else tuple(given)
-    return decide_findings.plan(job, names, group.choice, said.name, said.note)
+    return decide_findings.plan(job, names, group.choice, person.name, person.note)
 
 
 def _loop_back(

@@ -33,16 +33,16 @@ def get(session: Session, file: str, key: str) -> None:
 def set_(session: Session, file: str, key: str, value: str, dry_run: bool) -> None:
     """Set a field to VALUE, which is YAML on one line. A new field becomes the last."""
     if dry_run:
-        done = frontmatter_field.rehearse(file, key, value)
+        setting = frontmatter_field.rehearse(file, key, value)
     else:
-        done = frontmatter_field.perform(file, key, value, session.lock_timeout)
-    if done.changed and done.run and (key, value.strip("\"'")) == ("status", "approved"):
+        setting = frontmatter_field.perform(file, key, value, session.lock_timeout)
+    if setting.changed and setting.run and (key, value.strip("\"'")) == ("status", "approved"):
         session.note("No approval is on record for this: only the command approve records one.")
     document = {
         "schema": "qrspi/frontmatter-set/v1",
         "file": file,
         "key": key,
-        **config_page.edit_document(done, dry_run),
+        **config_page.edit_document(setting, dry_run),
     }
-    lines = config_page.edit_lines(done, dry_run, file, "the field has this value")
+    lines = config_page.edit_lines(setting, dry_run, file, "the field has this value")
     session.answer(document, lines)

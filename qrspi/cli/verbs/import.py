@@ -86,7 +86,7 @@ def _setting(text: str) -> tuple[str, str]:
 
 def _to_ask(plan: ImportPlan, *, yes: bool) -> tuple[Question, ...]:
     """With --yes only what nobody can know."""
-    return tuple(one for one in plan.questions if not (yes and one.recommended))
+    return tuple(question for question in plan.questions if not (yes and question.recommended))
 
 
 def _answer(session: Session, question: Question) -> str:

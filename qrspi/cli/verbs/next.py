@@ -75,7 +75,7 @@ def _dispatched(session: Session, request: Request, asked: Asked) -> int:
     workspace, path = next_answer.place(session, session.run(request.run, "next"))
     if request.dry_run:
         return next_answer.advance(
-            session, request, lambda found: _would_send(session, workspace, found, asked)
+            session, request, lambda outcome: _would_send(session, workspace, outcome, asked)
         )
     options = next_answer.options_of(session, request)
     return next_answer.status(request, _driven(session, workspace, options, asked, path))

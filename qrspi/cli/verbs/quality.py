@@ -89,16 +89,16 @@ def check(
         verdicts.chosen_tasks(job, (key,))
         looked = QualityCheck(job).look(key, "live" if reply else how)
     told = _judged(decision, job, looked, asked, reply=reply, is_draft=is_draft, dry_run=dry_run)
-    found = told.found[key]
+    judgement = told.found[key]
     document = {
         "schema": "qrspi/quality-check/v1",
         "run": decision.run.name,
         "mode": how,
         "dry_run": dry_run,
-        **rendered.judgement_document(found, told.unwritten.get(key)),
+        **rendered.judgement_document(judgement, told.unwritten.get(key)),
     }
-    session.answer(document, rendered.judgement_lines(found, told.unwritten.get(key)))
-    _leave(exit_code, (found,))
+    session.answer(document, rendered.judgement_lines(judgement, told.unwritten.get(key)))
+    _leave(exit_code, (judgement,))
 
 
 def _only_run(words: Sequence[str], usage: str) -> str | None:
@@ -168,10 +168,10 @@ def _judged(
     came = _reviewed(decision, (looked,), asked, (key,) if is_draft else ())
     if (problem := came.failures.get(key)) and problem is not came.stopped:
         raise Halt(problem)
-    found = _after(job, looked, came, is_draft)
+    judgement = _after(job, looked, came, is_draft)
     if not is_draft:
-        verdicts.commit_verdicts(decision.workspace, decision.options, (found,))
-    return Told({key: found}, came.unwritten)
+        verdicts.commit_verdicts(decision.workspace, decision.options, (judgement,))
+    return Told({key: judgement}, came.unwritten)
 
 
 def _kept(
@@ -181,7 +181,7 @@ def _kept(
     *,
     dry_run: bool,
 ) -> Told:
-    listed = {one.task: one for one in found}
+    listed = {judgement.task: judgement for judgement in found}
     if dry_run:
         return Told(listed, {})
     given = reached or [Reached(one, "rubric") for one in listed.values()]
@@ -191,8 +191,8 @@ def _kept(
 
 
 def _would_ask(job: Job, wanted: Wanted) -> Judgement:
-    found = unreviewed(wanted.spec, quality_reviews.whom(job, wanted))
-    return found._replace(warnings=wanted.warnings)
+    judgement = unreviewed(wanted.spec, quality_reviews.whom(job, wanted))
+    return judgement._replace(warnings=wanted.warnings)
 
 
 def _reviewed(
@@ -224,7 +224,7 @@ def _handed_over(job: Job, key: str, is_draft: bool) -> str:
 
 
 def _leave(exit_code: bool, found: Iterable[Judgement]) -> None:
-    if exit_code and any(one.verdict != "PASS" for one in found):
+    if exit_code and any(judgement.verdict != "PASS" for judgement in found):
         raise click.exceptions.Exit(NOT_GOOD)
 
 
@@ -260,8 +260,8 @@ def batch(
         "tasks": [rendered.judgement_document(one, told.unwritten.get(one.task)) for one in found],
     }
     lines: list[str] = []
-    for one in found:
-        lines += rendered.judgement_lines(one, told.unwritten.get(one.task))
+    for judgement in found:
+        lines += rendered.judgement_lines(judgement, told.unwritten.get(judgement.task))
     session.answer(document, lines)
     _leave(exit_code, found)
 
@@ -276,7 +276,7 @@ def _all_judged(
 ) -> Told:
     told = _kept(decision, looked.judgements.values(), dry_run=dry_run)
     if dry_run:
-        would = {one.spec.key: _would_ask(job, one) for one in looked.wanted}
+        would = {wanted.spec.key: _would_ask(job, wanted) for wanted in looked.wanted}
         return Told(told.found | would, {})
     if not looked.wanted:
         return told
@@ -297,7 +297,7 @@ def debt(session: Session, run: str | None, exit_code: bool) -> None:
     document = {
         "schema": "qrspi/quality-debt/v1",
         "run": decision.run.name,
-        "tasks": [rendered.debt_document(one) for one in owed],
+        "tasks": [rendered.debt_document(standing) for standing in owed],
     }
     session.answer(document, rendered.debt_lines(owed, session.width))
     if exit_code and owed:

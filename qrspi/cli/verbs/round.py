@@ -63,10 +63,10 @@ def check(session: Session, words: Words, number: int | None) -> None:
 def assemble(session: Session, words: Words, number: int | None, dry_run: bool) -> None:
     """Keep or drop each finding by its score, and write the verified file."""
     at = run_words.place(session, words, "qrspi round assemble [RUN] STEP", dry_run)
-    found = round_commands.assemble(at.workspace, at.subject, number, session.options(dry_run))
-    session.note(*found.done.notes)
-    lines = rounds.assembled_lines(at.step, found, dry_run)
-    session.answer(rounds.assembled(at.run, at.step, found), lines)
+    assembled = round_commands.assemble(at.workspace, at.subject, number, session.options(dry_run))
+    session.note(*assembled.done.notes)
+    lines = rounds.assembled_lines(at.step, assembled, dry_run)
+    session.answer(rounds.assembled(at.run, at.step, assembled), lines)
 
 
 @command.action("scope")

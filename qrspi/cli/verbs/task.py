@@ -188,8 +188,8 @@ def baseline(session: Session, run: str | None, dry_run: bool) -> None:
     decision = DecisionCommand(session, "task baseline", run)
     job = decision.look()
     test = commands.named(job, "test_command")
-    done = None if dry_run else decision.carry_out(commands.take_baseline)
-    state = commands.baseline_state(decision.workspace) if done else None
+    performed = None if dry_run else decision.carry_out(commands.take_baseline)
+    state = commands.baseline_state(decision.workspace) if performed else None
     after = decision.look().next
     document = {
         "schema": "qrspi/task-baseline/v1",
@@ -198,11 +198,11 @@ def baseline(session: Session, run: str | None, dry_run: bool) -> None:
         "command": test,
         "passed": None if state in (None, "not-run") else state == "passed",
         "state": state,
-        "files": list(done.files) if done else [],
+        "files": list(performed.files) if performed else [],
         "next": run_page.next_document(after),
     }
     lines = [f"Would run in a work tree of its own: {one_line(test)}"] if dry_run else []
-    lines += [one_line(note) for note in (done.notes if done else ())]
+    lines += [one_line(note) for note in (performed.notes if performed else ())]
     session.answer(document, [*lines, "", *run_page.next_lines(after)])
 
 

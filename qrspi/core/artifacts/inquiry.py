@@ -53,7 +53,7 @@ _NAMED = re.compile(rb"\b[Qq](?:uestion)?[ -]?0{0,3}([1-9][0-9]{0,3})\b")
 
 def names_one_of(asked: Together, words: bytes) -> bool:
     numbers = {int(found) for found in _NAMED.findall(words)}
-    return any(one.number in numbers for one in asked.questions)
+    return any(question.number in numbers for question in asked.questions)
 
 
 def named(tree: Tree, config: Config, words: bytes) -> tuple[str, ...]:
@@ -99,14 +99,14 @@ def _answer(tree: Tree, question: Question, sent: tuple[Question, ...]) -> str:
     return next(holds, question.name)
 
 
-def answered(tree: Tree, one: Question, asked: tuple[Question, ...]) -> tuple[Question, ...]:
+def answered(tree: Tree, question: Question, asked: tuple[Question, ...]) -> tuple[Question, ...]:
     """Whatever its file answers: itself, and those of its group that the file lists."""
-    head = tree.head(one.file)
+    head = tree.head(question.file)
     if isinstance(head, Fault):
         return ()
-    listed, first = frozenset(_listed(head)), one.joins or one.number
+    listed, first = frozenset(_listed(head)), question.joins or question.number
     mine = (other for other in asked if first in (other.joins, other.number))
-    return tuple(other for other in mine if other == one or other.number in listed)
+    return tuple(other for other in mine if other == question or other.number in listed)
 
 
 _SEVERAL = re.compile(r"q(\d{1,4})-q(\d{1,4})(?:-.*)?\.md")

@@ -34,8 +34,8 @@ def _summaries(body: bytes) -> Iterator[tuple[str, bool]]:
     """The questions that have a part, and whether there is a text below its summary."""
     part, inside = "", False
     for line in (one.text for one in shown(lines_of(body))):
-        if found := _PART.match(line):
-            part, inside = f"Q{int(found[1])}", False
+        if match := _PART.match(line):
+            part, inside = f"Q{int(match[1])}", False
         elif _HEADING.match(line):
             inside = bool(_SUMMARY.match(line))
         elif part and inside and line.strip():

@@ -34,8 +34,8 @@ def _items(data: bytes) -> list[str]:
     lines = data.decode("utf-8", "replace").split("\n")[span.start : span.end] if span else []
     items: list[str] = []
     for line in lines:
-        if found := _ITEM.match(line):
-            items.append(found[1].strip())
+        if match := _ITEM.match(line):
+            items.append(match[1].strip())
         elif items and line.strip():
             items[-1] = f"{items[-1]} {line.strip()}"
     return items
@@ -43,8 +43,8 @@ def _items(data: bytes) -> list[str]:
 
 def unmapped(criteria: Iterable[Criterion], text: str) -> tuple[Criterion, ...]:
     """A name that stands alone on a line is mapped to nothing."""
-    mapped = {found[1] for found in _MAPPED.finditer(text)}
-    return tuple(one for one in criteria if one.name not in mapped)
+    mapped = {match[1] for match in _MAPPED.finditer(text)}
+    return tuple(criterion for criterion in criteria if criterion.name not in mapped)
 
 
 _MAPPED = re.compile(rf"^[ \t|*+-]*`?({TASK}\.[0-9]+)`?[ \t:|–—-]+\S", re.MULTILINE)

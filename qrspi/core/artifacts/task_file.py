@@ -117,8 +117,8 @@ _TITLE = re.compile(r"#[ \t]+(?:Task[ \t]+[\w-]+[ \t]*:)?(.*)", re.IGNORECASE)
 
 
 def _title(lines: tuple[str, ...]) -> str:
-    found = next(filter(None, map(_TITLE.fullmatch, lines)), None)
-    return found[1].rstrip(" \t#").lstrip() if found else ""
+    match = next(filter(None, map(_TITLE.fullmatch, lines)), None)
+    return match[1].rstrip(" \t#").lstrip() if match else ""
 
 
 def _listed(
@@ -214,7 +214,7 @@ def unsaid(head: bytes | Fault, file: str) -> Problem | None:
 
 
 def quick_batch(tasks: Iterable[Task]) -> tuple[str, ...]:
-    keys = (one.key for one in tasks if one.status == "approved" and not is_baseline(one.key))
+    keys = (task.key for task in tasks if task.status == "approved" and not is_baseline(task.key))
     return tuple(sorted(keys, key=filenames.task_order))
 
 

@@ -54,10 +54,10 @@ class Batch(NamedTuple):
 def read(facts: Facts) -> Batch:
     """The phase's tasks. A problem of one task is a problem of the batch."""
     known, unreadable = task_file.read_all(facts.tree)
-    found = _mapped(facts, known) if is_full(facts.route) else _unmapped(facts, known)
-    keys = {item.key for item in found.items}
-    bad = tuple(one for one in unreadable if one.file.rpartition("/")[2][:-3] in keys)
-    return found._replace(problems=found.problems + bad)
+    batch = _mapped(facts, known) if is_full(facts.route) else _unmapped(facts, known)
+    keys = {item.key for item in batch.items}
+    bad = tuple(problem for problem in unreadable if problem.file.rpartition("/")[2][:-3] in keys)
+    return batch._replace(problems=batch.problems + bad)
 
 
 def drawn_up(facts: Facts) -> Batch:
@@ -65,10 +65,10 @@ def drawn_up(facts: Facts) -> Batch:
     if is_full(facts.route) and FILE in facts.names:
         return read(facts)
     known, unreadable = task_file.read_all(facts.tree)
-    here = {key: one for key, one in known.items() if one.phase in (None, facts.phase)}
+    here = {key: task for key, task in known.items() if task.phase in (None, facts.phase)}
     approved = {key: one._replace(status="approved") for key, one in here.items()}
-    found = _unmapped(facts, approved)
-    return found._replace(problems=found.problems + unreadable)
+    batch = _unmapped(facts, approved)
+    return batch._replace(problems=batch.problems + unreadable)
 
 
 def _mapped(facts: Facts, known: Mapping[str, Task]) -> Batch:

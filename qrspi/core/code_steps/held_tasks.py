@@ -41,7 +41,7 @@ def _gated(facts: Facts, gate: QualityGate, task: TaskState) -> TaskState:
 
 def ask(facts: Facts, held: tuple[Standing, ...]) -> Next:
     """One question about all of them."""
-    keys = tuple(one.task for one in held)
+    keys = tuple(standing.task for standing in held)
     count = "1 task has" if len(held) == 1 else f"{len(held)} tasks have"
     shown = "; ".join(one.because for one in held[:3])
     more = f"; and {len(held) - 3} more" if len(held) > 3 else ""

@@ -48,11 +48,11 @@ def work(facts: Facts) -> Work:
 
 
 def recorded(tree: Tree) -> tuple[Merge, ...]:
-    return tuple(one for path in RECORDS for one in gate_records.merges(tree.read(path)))
+    return tuple(merge for path in RECORDS for merge in gate_records.merges(tree.read(path)))
 
 
 def pending(tree: Tree, wanted: Iterable[TaskState]) -> tuple[TaskState, ...]:
-    done = {(one.key, one.tip) for one in recorded(tree) if one.result != "conflict"}
+    done = {(merge.key, merge.tip) for merge in recorded(tree) if merge.result != "conflict"}
     return tuple(task for task in wanted if (task.key, task.commit) not in done)
 
 

@@ -48,7 +48,7 @@ def tests_now(facts: Facts, results: Results | None) -> StateOfTests:
         return StateOfTests("not-run", _why_not(facts))
     page = results_file(results.number)
     report = ("test-report", page, results.reported)
-    known = any((one.event, one.file, one.option) == report for one in facts.records)
+    known = any((record.event, record.file, record.option) == report for record in facts.records)
     if results.reporter and not known:
         why = f"{page} says that they {results.state}, but no report is on record"
         return StateOfTests("not-run", why)
@@ -56,7 +56,7 @@ def tests_now(facts: Facts, results: Results | None) -> StateOfTests:
 
 
 def tests_of(results: Results) -> StateOfTests:
-    names = tuple(one.name for one in results.failures)
+    names = tuple(failure.name for failure in results.failures)
     return StateOfTests(results.state, results.detail, names)
 
 
@@ -64,11 +64,11 @@ def _why_not(facts: Facts) -> str:
     said = facts.config.said_of_tests
     if said != NO_TESTS:
         return "nobody has started them yet" if said else "config.md names no command for them"
-    answer = answered(facts)
-    if answer is None or answer.option != NO_TESTS:
+    record = answered(facts)
+    if record is None or record.option != NO_TESTS:
         return "gates.test_command in config.md is none; who said so is not on record"
-    on = f" on {answer.when[:10]}" if answer.when else ""
-    return f"there is no command for them, as {shown(answer.person)} said{on}"
+    on = f" on {record.when[:10]}" if record.when else ""
+    return f"there is no command for them, as {shown(record.person)} said{on}"
 
 
 def answered(facts: Facts) -> Record | None:
@@ -82,8 +82,8 @@ def is_settled(facts: Facts, results: Results | None) -> bool:
     if results and results.failures:
         # Without a task that repairs them, the plan does: nobody reviews before it is changed.
         return not results.pending and (is_full(facts.route) or not results.to_fix)
-    answer = answered(facts)
-    said = answer.option if answer else ""
+    record = answered(facts)
+    said = record.option if record else ""
     return facts.config.said_of_tests == said == NO_TESTS
 
 

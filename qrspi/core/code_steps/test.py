@@ -31,27 +31,27 @@ LEAVE = Option("leave", "live with it; shipping it needs a reason")
 
 
 def answer(facts: Facts) -> tuple[Answer, tuple[Problem, ...]]:
-    found = integrate.work(facts)
-    if found.problems:
-        return Answer(implement.blocked_by(facts, found.problems)), ()
-    chosen = implement.pick_action(facts, found.repairs) or _tested(facts, found)
-    return chosen, found.warnings + (chosen.loop.warnings if chosen.loop else ())
+    work = integrate.work(facts)
+    if work.problems:
+        return Answer(implement.blocked_by(facts, work.problems)), ()
+    chosen = implement.pick_action(facts, work.repairs) or _tested(facts, work)
+    return chosen, work.warnings + (chosen.loop.warnings if chosen.loop else ())
 
 
-def _tested(facts: Facts, found: Work) -> Answer:
-    if integrate.pending(facts.tree, found.wanted):
-        return Answer(integrate.merge_next(facts, found, RECORD))
+def _tested(facts: Facts, work: Work) -> Answer:
+    if integrate.pending(facts.tree, work.wanted):
+        return Answer(integrate.merge_next(facts, work, RECORD))
     if facts.config.test_writer == "on":
         from qrspi.core.code_steps import implementers
 
-        if then := implementers.acceptance_next(facts, found.tasks, found.repairs):
+        if then := implementers.acceptance_next(facts, work.tasks, work.repairs):
             return Answer(then)
     results = test_results.newest(facts.tree)
     loop = loops.evaluate(facts.tree, subject_of("test"), facts.config, facts.base, facts.records)
     if then := _run(facts, results, loop):
         return Answer(then)
     tests = shipping.tests_now(facts, results)
-    chosen = _judged(facts, found, Judged(results, tests, loop))
+    chosen = _judged(facts, work, Judged(results, tests, loop))
     because = dict.fromkeys((tests.sentence, *chosen.next.because))
     return chosen._replace(tests=tests, next=chosen.next._replace(because=tuple(because)))
 
@@ -62,14 +62,14 @@ class Judged(NamedTuple):
     loop: Loop
 
 
-def _judged(facts: Facts, found: Work, seen: Judged) -> Answer:
+def _judged(facts: Facts, work: Work, seen: Judged) -> Answer:
     results, _, loop = seen
     if path := unanswered(facts):
         return Answer(_rejected(facts, path, seen))
-    if results and is_full(facts.route) and (then := _each_failure(facts, found, results)):
+    if results and is_full(facts.route) and (then := _each_failure(facts, work, results)):
         return Answer(then)
     if loop.stage == "fixing" and is_full(facts.route):
-        return Answer(integrate.repair_next(facts, loop, found.repairs, "test"), loop)
+        return Answer(integrate.repair_next(facts, loop, work.repairs, "test"), loop)
     then = review_action.from_loop(facts, loop)
     passed = seen.tests.state == "passed"
     stops = then.action == "prepare-round" and not shipping.is_settled(facts, results)
@@ -110,7 +110,7 @@ def _why_run(facts: Facts, results: Results | None) -> str:
 
 def unanswered(facts: Facts) -> str:
     """The feedback that test-results.md was rejected with, until it is answered or out of date."""
-    newest = next((one for one in reversed(facts.records) if _sends_back(one)), None)
+    newest = next((record for record in reversed(facts.records) if _sends_back(record)), None)
     if newest is None or newest.event != "reject":
         return ""
     rejected = feedback.previous(facts.tree.read(newest.feedback))
@@ -146,11 +146,11 @@ def _options(facts: Facts, first: Option, *others: Option) -> tuple[Option, ...]
     return (first, *([RERUN] if facts.config.test_command else []), *others)
 
 
-def _each_failure(facts: Facts, found: Work, results: Results) -> Next | None:
+def _each_failure(facts: Facts, work: Work, results: Results) -> Next | None:
     """A person says for each new failure whether it is repaired; one task repairs them all."""
     if results.pending:
         return _ask_about(facts, results)
-    if results.to_fix and not any(task.key.endswith(repair_of(results)) for task in found.repairs):
+    if results.to_fix and not any(task.key.endswith(repair_of(results)) for task in work.repairs):
         what = f"Make a task of {counted(len(results.to_fix), 'failure')}"
         because = ("they are marked to be repaired",)
         return next_actions.by_engine(facts, "apply-fixes", "write-repairs", what, because)
@@ -173,7 +173,7 @@ def _ask_about(facts: Facts, results: Results) -> Next:
         f"`qrspi resolve {facts.run} fix` has it repaired, `leave` lives with it.",
         because=(f"{where} is undecided",),
         step=facts.step,
-        missing=tuple(one.name for one in results.pending),
+        missing=tuple(failure.name for failure in results.pending),
         inputs=(test_results.results_file(results.number), test_results.log_file(results.number)),
         options=(REPAIR, LEAVE, RERUN),
         command=f"qrspi resolve {facts.run} fix",

@@ -65,15 +65,15 @@ class Results(NamedTuple):
 
     @property
     def pending(self) -> tuple[Failure, ...]:
-        return tuple(one for one in self.failures if one.choice == "pending")
+        return tuple(failure for failure in self.failures if failure.choice == "pending")
 
     @property
     def to_fix(self) -> tuple[Failure, ...]:
-        return tuple(one for one in self.failures if one.choice == "fix")
+        return tuple(failure for failure in self.failures if failure.choice == "fix")
 
     @property
     def new(self) -> tuple[Failure, ...]:
-        return tuple(one for one in self.failures if one.choice != "known")
+        return tuple(failure for failure in self.failures if failure.choice != "known")
 
     @property
     def detail(self) -> str:
@@ -113,7 +113,7 @@ def _counted(found: Results) -> str:
 
 
 def _first_names(failures: tuple[Failure, ...]) -> str:
-    first = [shown(one.name) for one in failures[:FIRST_NAMES]]
+    first = [shown(failure.name) for failure in failures[:FIRST_NAMES]]
     return ", ".join((*first, "…") if len(failures) > FIRST_NAMES else first)
 
 
@@ -130,7 +130,7 @@ def person(who: str) -> str:
 
 
 def merged(merges: Iterable[Merge]) -> str:
-    made = sorted((one.key, one.tip[:12]) for one in merges if one.result != "conflict")
+    made = sorted((merge.key, merge.tip[:12]) for merge in merges if merge.result != "conflict")
     return ", ".join(f"{key} {tip}" for key, tip in made)
 
 

@@ -163,11 +163,11 @@ def backfill(data: bytes, field: str, value: str) -> bytes | Problem:
     return writer.set_field(data, field, value, FILE)
 
 
-def backfills_of(handler: str, about: Subject, config: Config) -> tuple[tuple[str, str], ...]:
+def backfills_of(handler: str, subject: Subject, config: Config) -> tuple[tuple[str, str], ...]:
     """The fields that `round assemble`, `round scope` or `round prepare` is the first to need."""
     needed = {"verifier_enabled" if handler == "assemble" else "scope_tagger_enabled"}
     visual = ("goals", "design", "phasing", "plan")
-    if handler == "prepare" and (about.is_task or about.key in visual):
+    if handler == "prepare" and (subject.is_task or subject.key in visual):
         needed.add("visual_fidelity_required")
     return tuple(pair for pair in backfills(config) if pair[0] in needed)
 

@@ -112,7 +112,7 @@ def for_run(problem: Problem, run: Tree) -> Problem:
     from qrspi.core.text.shell_words import quoted
 
     def named(text: str) -> str:
-        said = patterns.sub(_ABOUT_A_RUN, lambda found: f"{found[0]} {run.name}", text)
+        said = patterns.sub(_ABOUT_A_RUN, lambda match: f"{match[0]} {run.name}", text)
         return said.replace("--adopt DIR", f"--adopt {quoted(run.place)}")
 
     return problem._replace(

@@ -351,7 +351,7 @@ def foreign(content: bytes | Fault) -> Problem | None:
     """Why this version only shows a run that another version of qrspi made."""
     if isinstance(content, Fault) or VERSION.encode() not in content:
         return None
-    return next((one for one in read(content).problems if one.field == VERSION), None)
+    return next((problem for problem in read(content).problems if problem.field == VERSION), None)
 
 
 def is_unusable(config: Config) -> bool:

@@ -90,7 +90,7 @@ def _comments(survey: Survey) -> tuple[str, ...]:
         return ()
     from qrspi.core.records import comments
 
-    open_ = (one for step in facts.route for one in comments.open_about(facts.tree, step))
+    open_ = (placed for step in facts.route for placed in comments.open_about(facts.tree, step))
     return tuple(
         f"- {one.comment.id} {one.cited}: {in_short(one.comment.message)}" for one in open_
     )

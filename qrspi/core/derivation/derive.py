@@ -81,7 +81,7 @@ def survey(
     warnings += configs.warnings_for(config, step or "") + stale_approvals(facts) + extra
     warnings += (unproven(facts) if facts.claims else ()) + changed_by_hand(facts)
     if thorough:
-        warnings += tuple(one for one in _thorough(facts) if one not in warnings)
+        warnings += tuple(problem for problem in _thorough(facts) if problem not in warnings)
     state = RunState(
         run=tree.name,
         path=path,
@@ -172,8 +172,8 @@ def _of_step(facts: Facts) -> tuple[Answer, tuple[Problem, ...]]:
 
     if why := authoring.needed(facts):
         return Answer(authoring.asked(facts, why)), ()
-    about = subject_of(facts.step)
-    loop = loops.evaluate(facts.tree, about, facts.config, facts.base, facts.records)
+    subject = subject_of(facts.step)
+    loop = loops.evaluate(facts.tree, subject, facts.config, facts.base, facts.records)
     return Answer(_at_plan(facts, review_action.from_loop(facts, loop)), loop), loop.warnings
 
 
@@ -363,8 +363,8 @@ def _rounds(facts: Facts, step: str) -> int:
         return len(rounds_in(entries(facts.tree, STEP[step].reviews)))
     from qrspi.core.rounds import round_list
 
-    about = subject_of("implement-gate" if step == "implement" else step)
-    return len(round_list.rounds(facts.tree, about))
+    subject = subject_of("implement-gate" if step == "implement" else step)
+    return len(round_list.rounds(facts.tree, subject))
 
 
 def _thorough(facts: Facts) -> tuple[Problem, ...]:

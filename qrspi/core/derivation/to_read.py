@@ -91,7 +91,7 @@ def settled(facts: Facts) -> tuple[str, ...]:
     from qrspi.core.code_steps import batch
     from qrspi.core.records import task_records
 
-    keys = (one.key for one in batch.read(facts).items)
+    keys = (item.key for item in batch.read(facts).items)
     folders = (*map(task_records.folder, keys), STEP["integrate"].reviews)
     return tuple(
         f"{folder}/{entry.name}"
@@ -108,7 +108,7 @@ def of_tasks(facts: Facts) -> tuple[str, ...]:
 
     items = batch.read(facts).items
     known = _there(facts.tree, (baseline.FILE,))
-    return (*known, *(path for one in items for path in (one.file, *_outcomes(facts, one.key))))
+    return (*known, *(path for item in items for path in (item.file, *_outcomes(facts, item.key))))
 
 
 def _outcomes(facts: Facts, key: str) -> Iterator[str]:
@@ -126,7 +126,7 @@ def evidence(facts: Facts) -> tuple[str, ...]:
     from qrspi.core.records import task_records
 
     number = test_results.highest(facts.tree)
-    keys = (one.key for one in batch.repairs(facts.tree).items)
+    keys = (item.key for item in batch.repairs(facts.tree).items)
     reports = (task_records.report_file(key) for key in keys if implementers.is_acceptance(key))
     named = (test_results.results_file(number), test_results.log_file(number), *reports)
     return tuple(_there(facts.tree, named))

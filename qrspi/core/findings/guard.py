@@ -112,7 +112,7 @@ def _round(
     files: RoundFiles, judgement: Judgement, expected: tuple[str, ...], notes: Notes
 ) -> Round:
     findings = sorted(files.findings, key=lambda one: (one.tag, one.number, one.file))
-    scored = {one.stem: files.sidecars.get(one.stem) for one in findings}
+    scored = {finding.stem: files.sidecars.get(finding.stem) for finding in findings}
     to_score = (one.stem for one in findings if one.effective_type in SCORED_TYPES)
     heard = {*files.finding_files.values(), *files.clean_files.values(), *judgement.excused}
     heard |= reviewers.optional_tags(files.place.subject)  # sent or not, these are never missing
@@ -178,12 +178,12 @@ def _note_contradictions(files: RoundFiles) -> None:
 
 def _note_models(files: RoundFiles, manifest: Manifest | None) -> None:
     """Who was asked is in the manifest; a score repeats what its finding says."""
-    asked = {one.tag: one.model for one in manifest.dispatches} if manifest else {}
-    for one in files.findings:
-        _note_model(files, one.file, one.actual_model, asked.get(one.tag, ""))
-        if sidecar := files.sidecars.get(one.stem):
+    asked = {dispatch.tag: dispatch.model for dispatch in manifest.dispatches} if manifest else {}
+    for finding in files.findings:
+        _note_model(files, finding.file, finding.actual_model, asked.get(finding.tag, ""))
+        if sidecar := files.sidecars.get(finding.stem):
             said = "" if sidecar.actual_model == "unknown" else sidecar.actual_model
-            _note_model(files, sidecar.file, said, one.actual_model or "unknown")
+            _note_model(files, sidecar.file, said, finding.actual_model or "unknown")
 
 
 def _note_model(files: RoundFiles, file: str, said: str, asked: str) -> None:

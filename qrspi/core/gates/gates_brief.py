@@ -45,7 +45,7 @@ def _quality(tree: Tree, tasks: tuple[str, ...]) -> Iterator[str]:
     judged = [key for key in tasks if not quality_gate.is_exempt(key)]
     owed = quality_gate.debts(tree, judged)
     yield f"{len(judged) - len(owed)} of {len(judged)} tasks have a PASS for their text"
-    yield from (one.because for one in owed)
+    yield from (standing.because for standing in owed)
     for known in quality_records.read(tree).by_task.values():
         for record in known:
             if record.event != "verdict":

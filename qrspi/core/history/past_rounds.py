@@ -61,10 +61,10 @@ def loops(tree: Tree, config: Config) -> tuple[Loop, ...]:
 
 def numbered(tree: Tree) -> Iterator[tuple[Subject, int]]:
     for folder in folders(tree, "reviews"):
-        about = reviewed_in(folder)
-        for number in rounds_in(entries(tree, folder)) if about else ():
-            if about and entries(tree, RoundPaths(folder, number).directory):
-                yield owner(tree, about, number), number
+        subject = reviewed_in(folder)
+        for number in rounds_in(entries(tree, folder)) if subject else ():
+            if subject and entries(tree, RoundPaths(folder, number).directory):
+                yield owner(tree, subject, number), number
 
 
 def folders(tree: Tree, folder: str) -> Iterator[str]:
@@ -76,10 +76,10 @@ def folders(tree: Tree, folder: str) -> Iterator[str]:
             yield from folders(tree, f"{folder}/{entry.name}")
 
 
-def owner(tree: Tree, about: Subject, number: int) -> Subject:
+def owner(tree: Tree, subject: Subject, number: int) -> Subject:
     """Two subjects share one folder of reviews; the manifest says which one a round is about."""
-    if about.reviews != round_list.SHARED or not round_list.is_of_another(tree, about, number):
-        return about
+    if subject.reviews != round_list.SHARED or not round_list.is_of_another(tree, subject, number):
+        return subject
     return subject_of("implement-gate")
 
 

@@ -64,7 +64,7 @@ def replay(loop: Loop, settings: Settings) -> ReplayedLoop:
         items = _judged(past, settings)
         was_alone += not pause_file.waiting(past.triaged)
         would_alone += not pause_file.waiting(items)
-        one = Replayed(
+        replayed = Replayed(
             round=past.number,
             kept=past.kept,
             then=_then(past.triaged, was_alone, AUTONOMOUS),
@@ -73,15 +73,15 @@ def replay(loop: Loop, settings: Settings) -> ReplayedLoop:
             reached=reached,
             changed=_changed(past.triaged, items),
         )
-        rounds.append(one)
-        reached = reached and not _ends(one)
+        rounds.append(replayed)
+        reached = reached and not _ends(replayed)
     return ReplayedLoop(loop.subject.key, tuple(rounds), _because(rounds))
 
 
-def _ends(one: Replayed) -> bool:
+def _ends(replayed: Replayed) -> bool:
     """Whether the loop would have ended here. If it really ended here and a round follows anyway,
     somebody wanted that round."""
-    return one.would_then in ("clean", "cap") and one.would_then != one.then
+    return replayed.would_then in ("clean", "cap") and replayed.would_then != replayed.then
 
 
 def _judged(past: PastRound, settings: Settings) -> tuple[Triaged, ...]:
@@ -103,9 +103,9 @@ def _then(items: tuple[Triaged, ...], alone: int, cap: int) -> Then:
 def _changed(was: tuple[Triaged, ...], now: tuple[Triaged, ...]) -> tuple[Changed, ...]:
     pairs = zip(was, now, strict=True)
     return tuple(
-        Changed(one.finding.name, one.score, one.verdict, other.verdict, other.because)
-        for one, other in pairs
-        if one.verdict != other.verdict
+        Changed(triaged.finding.name, triaged.score, triaged.verdict, other.verdict, other.because)
+        for triaged, other in pairs
+        if triaged.verdict != other.verdict
     )
 
 
@@ -120,6 +120,6 @@ def _because(rounds: list[Replayed]) -> str:
             span = f"round {later[0]}" if len(later) == 1 else f"rounds {later[0]}-{later[-1]}"
             return f"round {one.round} would have been {ends}: {span} would not have been made"
         return f"round {one.round} would have ended with {one.would_then} instead of {one.then}"
-    if any(one.changed for one in rounds):
+    if any(replayed.changed for replayed in rounds):
         return "other findings would have been kept, and the loop would have gone the same way"
     return ""

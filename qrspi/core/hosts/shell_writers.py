@@ -246,8 +246,8 @@ def _find(call: Call) -> Iterator[Write]:
             call.scope.work.spend(len(inner))
             named = [two for one in inner for two in (found if one == "{}" else [one])]
             if named and named[0] in WRITERS:
-                told = call.command._replace(words=tuple(named))
-                started = Call(named[0], told.words[1:], told, call.scope, None)
+                command = call.command._replace(words=tuple(named))
+                started = Call(named[0], command.words[1:], command, call.scope, None)
                 yield from WRITERS[named[0]](started)
 
 

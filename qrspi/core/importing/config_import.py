@@ -170,7 +170,7 @@ def _old_words(draft: _Draft, site: Site) -> None:
 
 def _fault_of(data: bytes, field: str) -> Problem | None:
     found = configs.read(data).problems
-    return next((one for one in found if one.field.partition(".")[0] == field), None)
+    return next((problem for problem in found if problem.field.partition(".")[0] == field), None)
 
 
 def _why(problem: Problem) -> str:
@@ -296,7 +296,7 @@ def _other_faults(draft: _Draft) -> None:
         field = problem.field
         if field in draft.answers or not field:
             continue
-        if all(one.key != field for one in draft.questions):
+        if all(question.key != field for question in draft.questions):
             options = CHOICES.get(field, ())
             draft.questions.append(Question(field, f"{_why(problem)}.", options))
 

@@ -99,8 +99,8 @@ def _rounds(tree: Tree, files: list[str]) -> dict[str, tuple[int, ...]]:
 
 def _is_ours(tree: Tree, folder: str, number: int) -> bool:
     path = RoundPaths(folder, number).manifest
-    found = manifests.read(tree.read(path, manifests.LIMIT), path)
-    return isinstance(found, Manifest) or (found is None and tree.knows(path))
+    manifest = manifests.read(tree.read(path, manifests.LIMIT), path)
+    return isinstance(manifest, Manifest) or (manifest is None and tree.knows(path))
 
 
 def reviewed_in(folder: str) -> Subject | None:

@@ -62,15 +62,15 @@ def _rounds(record: ImportRecord) -> str:
 
 
 def _of_folder(folder: str, numbers: tuple[int, ...]) -> str:
-    about = reviewed_in(folder)
-    word = about.key if about else "no step and no task, so nothing reads them"
+    subject = reviewed_in(folder)
+    word = subject.key if subject else "no step and no task, so nothing reads them"
     return f"{folder} ({word}): {', '.join(map(str, numbers))}"
 
 
-def _oddity(one: Oddity) -> str:
-    more = one.times - len(one.examples)
-    lines = [*one.examples, *([f"and {more} more"] if more else [])]
-    title = f"\n### {one.kind[:1].upper()}{one.kind[1:]}: {one.times}\n\n"
+def _oddity(oddity: Oddity) -> str:
+    more = oddity.times - len(oddity.examples)
+    lines = [*oddity.examples, *([f"and {more} more"] if more else [])]
+    title = f"\n### {oddity.kind[:1].upper()}{oddity.kind[1:]}: {oddity.times}\n\n"
     return title + "".join(map(_item, lines))
 
 

@@ -42,14 +42,14 @@ def scan(text: str) -> Node:
 
 
 def _skip(text: str, at: int) -> int:
-    found = _BLANK.match(text, at)
-    return found.end() if found else at
+    match = _BLANK.match(text, at)
+    return match.end() if match else at
 
 
 def _value(text: str, at: int) -> Node:
     if text[at] not in "{[":
-        found = (_STRING if text[at] == '"' else _BARE).match(text, at)
-        return Node("other", at, found.end() if found else at + 1)
+        match = (_STRING if text[at] == '"' else _BARE).match(text, at)
+        return Node("other", at, match.end() if match else at + 1)
     is_object = text[at] == "{"
     children: list[Child] = []
     start, at = at, _skip(text, at + 1)
@@ -118,8 +118,8 @@ def _indent(text: str, at: int) -> str:
 
 
 def _unit(text: str) -> str:
-    found = re.search(r"\n([ \t]+)\S", text)
-    return found[1] if found else "  "
+    match = re.search(r"\n([ \t]+)\S", text)
+    return match[1] if match else "  "
 
 
 Trail = tuple[tuple[Node, int], ...]  # from the whole down: a container, and which child of it

@@ -51,9 +51,9 @@ def check(
 
 def _states(rounds: Iterable[RoundProof]) -> dict[str, frozenset[str]]:
     found: dict[str, frozenset[str]] = {}
-    for one in rounds:
-        step = "implement" if one.step == "implement-gate" else one.step
-        found[step] = found.get(step, frozenset()) | {one.state}
+    for proof in rounds:
+        step = "implement" if proof.step == "implement-gate" else proof.step
+        found[step] = found.get(step, frozenset()) | {proof.state}
     return found
 
 

@@ -97,18 +97,18 @@ def check(tree: Tree, subject: Subject, number: int, known: Known, *, newest: bo
 def _read(
     tree: Tree, subject: Subject, paths: RoundPaths, manifest: Manifest, data: bytes, config: Config
 ) -> _Read:
-    found = guard.read_round(tree, subject, paths.number, config, manifest)
+    round = guard.read_round(tree, subject, paths.number, config, manifest)
     there = tree.read(paths.verified)
     said = None if isinstance(there, Fault) else verified_file.recorded_verifier(there)
     verifier = said or ("true" if config.verifies else "false")
     skipped = exists(tree, paths.skipped)
-    triaged = triage.partition(found, verifier_enabled=verifier == "true", skipped=skipped)
+    triaged = triage.partition(round, verifier_enabled=verifier == "true", skipped=skipped)
     return _Read(
         paths=paths,
         subject=subject,
         manifest=manifest,
         data=data,
-        files=found,
+        files=round,
         triaged=triaged,
         verifier=verifier,
         skipped=skipped,
@@ -226,9 +226,9 @@ def _doubt(read: _Read, known: Known) -> str:
 
 def _evidence(read: _Read, origins: Origins) -> dict[Evidence, int]:
     counts: dict[Evidence, int] = {"dispatched": 0, "handed-in": 0, "found": 0}
-    found = read.files
-    answers: list[Finding | Clean | Sidecar] = [*found.findings, *found.cleans]
-    answers += found.sidecars.values()
+    round = read.files
+    answers: list[Finding | Clean | Sidecar] = [*round.findings, *round.cleans]
+    answers += round.sidecars.values()
     for answer in answers:
         path = f"{read.paths.directory}/{answer.file}"
         digest = sha256(answer.data).hexdigest()

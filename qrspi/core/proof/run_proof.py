@@ -50,7 +50,7 @@ class RunProof(NamedTuple):
 
     @property
     def checked(self) -> int:
-        return sum(one.state == "proven" for one in self.rounds)
+        return sum(proof.state == "proven" for proof in self.rounds)
 
 
 def prove(tree: Tree, history: RunHistory | None) -> RunProof:
@@ -66,7 +66,7 @@ def prove(tree: Tree, history: RunHistory | None) -> RunProof:
     gone = vanished.check(tree, history, decided)
     gaps = (
         *broken,
-        *(gap for one in rounds for gap in one.gaps),
+        *(gap for proof in rounds for gap in proof.gaps),
         *standing.gaps,
         *_changed_imports(tree),
         *gone,
@@ -87,8 +87,8 @@ def prove(tree: Tree, history: RunHistory | None) -> RunProof:
 def _settings(config: Config, records: tuple[Record, ...], run: str) -> Iterator[Unproven]:
     """Who was to look at what may have been somebody else's choice."""
     record = approvals.newest_with_safeguards(records)
-    if found := route_record.lowered(record, config, run) if record else None:
-        yield Unproven("", 0, found.message)
+    if problem := route_record.lowered(record, config, run) if record else None:
+        yield Unproven("", 0, problem.message)
 
 
 def _unreadable(config: Config, records: Sequence[Record] | Problem) -> Iterator[Gap]:
@@ -112,7 +112,7 @@ def _known(
         commits=found.by_sha,
         origins=evidence.origins(lines),
         left=frozenset(_left(records)),
-        adopted=frozenset(one.file_hash for one in records if one.event == ADOPT),
+        adopted=frozenset(record.file_hash for record in records if record.event == ADOPT),
     )
 
 
@@ -137,9 +137,9 @@ def _left(records: tuple[Record, ...]) -> Iterator[tuple[str, int]]:
 
 def _rounds(tree: Tree, known: Known) -> Iterator[RoundProof]:
     found = [
-        (about, number)
-        for about, number in past_rounds.numbered(tree)
-        if not _was_elsewhere(tree, RoundPaths(about.reviews, number))
+        (subject, number)
+        for subject, number in past_rounds.numbered(tree)
+        if not _was_elsewhere(tree, RoundPaths(subject.reviews, number))
     ]
     last = {about.reviews: number for about, number in found}
     for about, number in found:
@@ -181,10 +181,10 @@ def _earlier_phases(tree: Tree, known: Known) -> Iterator[RoundProof]:
         if entry.kind != "dir" or number is None:
             continue
         folder = phase_folder(number)
-        for one in _rounds(_Phase(tree, folder), known):
-            step = f"{one.step} of phase {number}"
-            gaps = (gap._replace(step=step, file=f"{folder}/{gap.file}") for gap in one.gaps)
-            yield one._replace(step=step, gaps=tuple(gaps))
+        for proof in _rounds(_Phase(tree, folder), known):
+            step = f"{proof.step} of phase {number}"
+            gaps = (gap._replace(step=step, file=f"{folder}/{gap.file}") for gap in proof.gaps)
+            yield proof._replace(step=step, gaps=tuple(gaps))
 
 
 def _changed_imports(tree: Tree) -> Iterator[Gap]:
@@ -201,17 +201,17 @@ def _changed_imports(tree: Tree) -> Iterator[Gap]:
 
 def _elsewhere(tree: Tree, record: import_record.ImportRecord) -> Iterator[Unproven]:
     for folder, numbers in record.rounds.items():
-        about = reviewed_in(folder)
+        subject = reviewed_in(folder)
         for number in numbers:
             if exists(tree, RoundPaths(folder, number).manifest):
                 continue
-            yield Unproven(about.key if about else folder, number, "it was made elsewhere")
+            yield Unproven(subject.key if subject else folder, number, "it was made elsewhere")
 
 
 def _doubted(rounds: tuple[RoundProof, ...], standing: Standing) -> Iterator[Unproven]:
-    for one in rounds:
-        if one.state == "unproven":
-            yield Unproven(one.step, one.round, one.because)
+    for proof in rounds:
+        if proof.state == "unproven":
+            yield Unproven(proof.step, proof.round, proof.because)
     for step in standing.unproven:
         why = f"{STEP[step].artifact} says approved, and its rounds were made elsewhere"
         yield Unproven(step, 0, why)

@@ -176,7 +176,7 @@ def route_text(pipeline: str | None, route: Iterable[str] | None) -> str:
 
 def newest_on_a_route(records: Iterable[Record]) -> Record | None:
     """Records about steps say on which route they were made, and so does a change by command."""
-    return next((one for one in newest_first(records, '"route": ') if one.route), None)
+    return next((record for record in newest_first(records, '"route": ') if record.route), None)
 
 
 def newest_with_safeguards(records: Iterable[Record]) -> Record | None:

@@ -83,7 +83,7 @@ def page_file(step: str) -> str:
 
 
 def step_of(path: str) -> str:
-    named = (one.name for one in STEPS if one.artifact == path)
+    named = (step.name for step in STEPS if step.artifact == path)
     beside = (one.name for one in STEPS if step_text.is_companion(one.name, path))
     return next(named, "") or next(beside, "")
 
@@ -156,7 +156,7 @@ def _comment(document: dict[str, Any], found: dict[str, Comment]) -> bool:
 
 
 def next_id(known: Iterable[Comment]) -> str:
-    numbers = [int(one.id[1:]) for one in known]
+    numbers = [int(comment.id[1:]) for comment in known]
     return f"c{max(numbers, default=0) + 1}"
 
 

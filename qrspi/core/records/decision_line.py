@@ -100,9 +100,9 @@ def read_long(data: bytes, parse: Parse[T]) -> Sequence[T] | BadLine | None:
 def _end_of_written(data: bytes, start: int) -> int:
     """Where the first line begins, from this one on, that is not surely a record as the engine
     writes it. This takes a tenth of the time of parsing."""
-    found = patterns.compile(_WRITTEN).match(data, start)
-    assert found  # it matches no lines at all, too
-    return found.end()
+    match = patterns.compile(_WRITTEN).match(data, start)
+    assert match  # it matches no lines at all, too
+    return match.end()
 
 
 class LongRecord(Sequence[T]):

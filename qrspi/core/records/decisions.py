@@ -40,8 +40,8 @@ class RoundDecisions(NamedTuple):
     menu: Mapping[str, Record] = {}  # the newest for each option chosen
 
     def proves(self, finding: str, choice: str) -> bool:
-        found = self.findings.get(finding)
-        return found is not None and found.option == choice
+        record = self.findings.get(finding)
+        return record is not None and record.option == choice
 
     def said_of(self, finding: str, choice: str) -> str:
         """Who chose it, and when; '' without a record of it."""
@@ -70,7 +70,7 @@ def of_round(records: Iterable[Record], key: str, number: int) -> RoundDecisions
 
 def of_task(records: Iterable[Record], key: str, ending: str) -> Record | None:
     found = _of_this_phase(records, key, "task")
-    about = [one for one in found if one.event == "task" and one.step == key]
+    about = [record for record in found if record.event == "task" and record.step == key]
     return about[-1] if about and about[-1].option == ending else None
 
 

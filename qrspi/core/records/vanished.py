@@ -137,7 +137,7 @@ def _name(path: str) -> str:
 def in_the_way(gone: tuple[Problem, ...], folder: str) -> Problem | None:
     """What keeps an open round from going on, since it would be counted without the lost files.
     What the engine derives may be gone: it is derived again."""
-    answers = [one for one in gone if one.expected == _ANSWERS]
+    answers = [problem for problem in gone if problem.expected == _ANSWERS]
     if not answers:
         return None
     way = f"bring it back, or remove {folder} and what is beside it, and it is reviewed anew"
@@ -145,7 +145,7 @@ def in_the_way(gone: tuple[Problem, ...], folder: str) -> Problem | None:
 
 
 def _reviewed(tree: Tree) -> list[str]:
-    folders = [f"reviews/{one.name}" for one in entries(tree, "reviews") if one.kind == "dir"]
+    folders = [f"reviews/{entry.name}" for entry in entries(tree, "reviews") if entry.kind == "dir"]
     if "reviews/tasks" in folders:
         tasks = entries(tree, "reviews/tasks")
         folders += [f"reviews/tasks/{one.name}" for one in tasks if one.kind == "dir"]
@@ -154,7 +154,7 @@ def _reviewed(tree: Tree) -> list[str]:
 
 def _verified_files(tree: Tree, most: int) -> Iterator[str]:
     for folder in _reviewed(tree):
-        found = [one.name for one in entries(tree, folder) if one.name.endswith(_VERIFIED)]
+        found = [entry.name for entry in entries(tree, folder) if entry.name.endswith(_VERIFIED)]
         yield from (f"{folder}/{name}" for name in found[-most:])
 
 
@@ -191,7 +191,7 @@ def _trail(tree: Tree, reach: Reach) -> tuple[Problem, ...]:
 
 
 def _has_manifest(tree: Tree, folder: str) -> bool:
-    rounds = (one.name for one in entries(tree, folder) if one.kind == "dir")
+    rounds = (entry.name for entry in entries(tree, folder) if entry.kind == "dir")
     return any(exists(tree, f"{folder}/{name}/{MANIFEST}") for name in rounds)
 
 

@@ -232,5 +232,5 @@ def _shown(loop: Loop, item: Triaged, course: Lineage) -> Shown:
 def _resolved(tree: Tree, loop: Loop, config: Config, course: Lineage) -> Shown:
     last = course.sightings[-1]
     earlier = loops.at(tree, loop.subject, config, last.round)
-    item = next(one for one in earlier.triaged if one.finding.name == last.record.name)
+    item = next(triaged for triaged in earlier.triaged if triaged.finding.name == last.record.name)
     return _shown(earlier, item, course)

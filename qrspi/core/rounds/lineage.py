@@ -106,7 +106,7 @@ def returns(rounds: Sequence[RoundFindings]) -> int:
 
 
 def _returned(defect: _Defect, order: Mapping[int, int]) -> int:
-    seen = sorted({one.round for one in defect.sightings}, key=order.__getitem__)
+    seen = sorted({sighting.round for sighting in defect.sightings}, key=order.__getitem__)
     back = (
         now
         for before, now in pairwise(seen)

@@ -97,7 +97,7 @@ class Loop(NamedTuple):
         if self.files is None:
             return ()
         found, clean = self.files.findings, self.files.cleans
-        return tuple(sorted({one.tag for one in found} | {one.tag for one in clean}))
+        return tuple(sorted({finding.tag for finding in found} | {one.tag for one in clean}))
 
     @property
     def is_renewable(self) -> bool:

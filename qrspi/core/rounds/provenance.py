@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def taken_in(tree: Tree, loop: Loop) -> Loop:
     """Nobody is sent for such a round, and its files are not corrected."""
     assert loop.files is not None
-    missing = tuple(one for one in loop.files.blocking if one.code != "missing_output")
+    missing = tuple(problem for problem in loop.files.blocking if problem.code != "missing_output")
     read = loop.files._replace(unfinished=(), silent_tags=(), blocking=missing)
     choice = import_record.of_run(tree).open.get(loop.paths.directory, "")
     silent, folder = loop.files.silent_tags, loop.paths.directory
@@ -78,8 +78,8 @@ def answers(tree: Tree, read: Round) -> tuple[CameBy, ...]:
 def _came(tree: Tree, path: str, known: evidence.Origins) -> CameBy:
     data = tree.read(path)
     digest = "" if isinstance(data, Fault) else sha256(data).hexdigest()
-    found = evidence.of_answer(known, path, digest)
-    return CameBy(path, found.evidence, found.reply)
+    origin = evidence.of_answer(known, path, digest)
+    return CameBy(path, origin.evidence, origin.reply)
 
 
 def only_dispatched(tree: Tree, read: Round) -> Round:

@@ -219,7 +219,7 @@ def _went_back(facts: Facts, loop: Loop) -> tuple[str, ...]:
 
 
 def _by_hand(facts: Facts) -> tuple[str, ...]:
-    return tuple(one.message for one in (*changed_by_hand(facts), *_cut_record(facts)))
+    return tuple(problem.message for problem in (*changed_by_hand(facts), *_cut_record(facts)))
 
 
 def _cut_record(facts: Facts) -> tuple[Problem, ...]:

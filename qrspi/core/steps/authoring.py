@@ -100,7 +100,7 @@ def is_returned(facts: Facts) -> bool:
 
 
 def _outdated(facts: Facts) -> tuple[str, ...]:
-    if not any(one.made for one in approvals.newest_first(facts.records, approvals.MADE)):
+    if not any(record.made for record in approvals.newest_first(facts.records, approvals.MADE)):
         return ()
     from qrspi.core.steps import research_sources
 
@@ -203,7 +203,7 @@ def asked(facts: Facts, why: tuple[str, ...]) -> Next:
 def _reset(facts: Facts) -> Record | None:
     """The rewind to an earlier step, if it is the newest decision about this one."""
     about = approvals.newest_first(facts.records, approvals.naming(facts.step))
-    entry = next((one for one in about if one.mark(facts.step)), None)
+    entry = next((record for record in about if record.mark(facts.step)), None)
     return entry if entry and entry.event == "rewind" and entry.step != facts.step else None
 
 

@@ -90,8 +90,8 @@ def _missed(tree: Tree, names: frozenset[str], statuses: Mapping[str, Status]) -
             # Imported here: nearly always nothing is gone.
             from qrspi.core.records import vanished
 
-            if found := vanished.from_git(tree, log, before):
-                return found
+            if problem := vanished.from_git(tree, log, before):
+                return problem
     return approvals.lost(tree.place) if _is_lost(tree, names, statuses) else None
 
 
@@ -165,7 +165,7 @@ def current_step(facts: Facts) -> str | None:
 def shipped(facts: Facts) -> Record | None:
     """The approval of test, if nothing was decided about test after it."""
     decided = approvals.newest_first(facts.records, approvals.naming("test"))
-    newest = next((one for one in decided if one.mark("test")), None)
+    newest = next((record for record in decided if record.mark("test")), None)
     return newest if newest and newest.event == "approve" else None
 
 
@@ -291,8 +291,8 @@ def lowered(facts: Facts) -> tuple[Problem, ...]:
         return ()
     from qrspi.core.records import route_record
 
-    found = route_record.lowered(record, facts.config, facts.run)
-    return (found,) if found else ()
+    problem = route_record.lowered(record, facts.config, facts.run)
+    return (problem,) if problem else ()
 
 
 def changed_by_hand(facts: Facts) -> tuple[Problem, ...]:

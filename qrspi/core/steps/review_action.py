@@ -90,7 +90,7 @@ def prepare_next(facts: Facts, loop: Loop, because: tuple[str, ...], kind: NextK
 
         if breaches := isolation.breaches(facts.tree, loop.subject):
             # Whoever answers a question is not told that its words are those of the goals.
-            own = all(one.file == loop.subject.artifact for one in breaches)
+            own = all(problem.file == loop.subject.artifact for problem in breaches)
             return blocked_by(facts, "isolation", breaches, loop, author_of(loop) if own else ())
     what = f"{_taken_back(facts)}Prepare round {number} of {loop.subject.key}"
     following = by_engine(facts, "prepare-round", kind, what, because, loop=loop)
@@ -229,7 +229,7 @@ def _fix_files(facts: Facts, loop: Loop, read: Round) -> Next:
     others = f"; {', '.join(read.silent_tags)} may be sent meanwhile" if read.silent_tags else ""
     again = f"To have it made again: `qrspi resolve {facts.run} retry`."
     options: tuple[Option, ...] = FAILURE_OPTIONS[1:]
-    if not any(may_be_made_again(read, one) for one in read.violations):
+    if not any(may_be_made_again(read, problem) for problem in read.violations):
         stranger = [one for one in read.violations if one.code == "unrouted_tag"]
         way = (stranger or read.violations)[0].hint
         again = f"Or {way}, then run `qrspi next {facts.run}`."

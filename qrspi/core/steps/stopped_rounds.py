@@ -124,7 +124,7 @@ def ask_about_findings(facts: Facts, loop: Loop) -> Next:
         options=pause_options(facts, loop),
         command=f"{decide} apply",
     )
-    agreed = sum(one.verdict == "keep" for one in loop.triaged)
+    agreed = sum(triaged.verdict == "keep" for triaged in loop.triaged)
     return following._replace(held=_held(facts, loop, names), to_apply=agreed)
 
 

@@ -49,7 +49,7 @@ def _hash(data: bytes) -> str:
 
 def changed(before: Iterable[Part], now: Iterable[Part]) -> tuple[Part, ...]:
     """The parts that are new or different, and those that are gone."""
-    then = {(one.file, one.section): one.part_hash for one in before}
+    then = {(part.file, part.section): part.part_hash for part in before}
     here = {(one.file, one.section): one.part_hash for one in now}
     places = (place for place in here | then if here.get(place) != then.get(place))
     return tuple(Part(*place, here.get(place, "")) for place in places)
@@ -59,5 +59,5 @@ def about(step: str, parts: Iterable[Part]) -> tuple[Part, ...]:
     """A record that takes several steps back has the parts of each."""
     artifact = STEP[step].artifact
     return tuple(
-        one for one in parts if one.file == artifact or step_text.is_companion(step, one.file)
+        part for part in parts if part.file == artifact or step_text.is_companion(step, part.file)
     )

@@ -60,6 +60,6 @@ def _is_seen(
 
 
 def _file(heading: bytes) -> str:
-    found = _NAME.match(heading)
-    name = (found[1] or found[2]) if found else heading
+    match = _NAME.match(heading)
+    name = (match[1] or match[2]) if match else heading
     return name.decode("utf-8", "replace")

@@ -38,7 +38,7 @@ def rewrite(diff: bytes, contents: Contents) -> Plain:
 
 def _sections(diff: bytes) -> Iterator[bytes]:
     """One for each file. A line of content never begins like a header."""
-    starts = [found.start() for found in _HEADER.finditer(diff)] or [0]
+    starts = [match.start() for match in _HEADER.finditer(diff)] or [0]
     for at, end in zip(starts, [*starts[1:], len(diff)], strict=True):
         yield diff[at:end]
 

@@ -214,7 +214,7 @@ def _left_out(source: bytes, keys: tuple[str, ...]) -> bytes:
         return _in_braces(text, keys)
     field = patterns.compile(rb"([\"']?)(%b)\1[ \t]*:[ \t]*%b?[ \t]*(#.*)?" % (_any(keys), _VALUE))
     lines = ((line, field.fullmatch(line)) for line in text.split(b"\n"))
-    kept = (found[4] or b"" if found else line for line, found in lines)
+    kept = (match[4] or b"" if match else line for line, match in lines)
     return b"\n".join(line for line in kept if line)
 
 

@@ -83,11 +83,11 @@ def carry_out(job: Job, change: ChangeSet) -> Done:
     repo = repository.find(job.workspace.path) if commits_it else None
     if repo:
         commits.check_ready(repo, change.handler)
-    done = _written(job, change)
+    performed = _written(job, change)
     commit = _commit(job, change, repo) if repo else None
     if change.otherwise and not change.edits and commit is None:
         raise Refusal(change.otherwise)
-    return Done(done, commit)
+    return Done(performed, commit)
 
 
 def _written(job: Job, change: ChangeSet) -> Performed:

@@ -136,32 +136,32 @@ def _kept(tree: Tree) -> str:
     return ""
 
 
-def checked_out(found: Workplace, verb: str) -> None:
+def checked_out(workplace: Workplace, verb: str) -> None:
     """Merges and commands happen in the work tree, so it must be on the feature branch."""
-    here = repository.branch(found.repo)
-    if here != found.feature:
-        switch = f"git -C {quoted(found.repo.root)} switch {quoted(found.feature)}"
+    here = repository.branch(workplace.repo)
+    if here != workplace.feature:
+        switch = f"git -C {quoted(workplace.repo.root)} switch {quoted(workplace.feature)}"
         text = (
-            f"{found.repo.root} is on {here or 'no branch'}, not on the feature branch "
-            f"{found.feature}: `{switch}`, then {verb} again"
+            f"{workplace.repo.root} is on {here or 'no branch'}, not on the feature branch "
+            f"{workplace.feature}: `{switch}`, then {verb} again"
         )
         problem = Problem(
             "wrong-branch",
             text,
-            found.repo.root,
+            workplace.repo.root,
             found=here or "",
-            expected=found.feature,
+            expected=workplace.feature,
             hint=switch,
         )
         raise Refusal(problem)
 
 
-def named(job: Job, found: Workplace) -> None:
+def named(job: Job, workplace: Workplace) -> None:
     """Nothing is merged into the default branch unless a person named it."""
-    default = refs.default_branch(found.repo)
-    if found.feature == f"qrspi/{slug_of(job.run)}":
+    default = refs.default_branch(workplace.repo)
+    if workplace.feature == f"qrspi/{slug_of(job.run)}":
         return  # a clone takes the branch that was checked out for the default one
-    if found.feature != default or job.facts.config.feature_branch == default:
+    if workplace.feature != default or job.facts.config.feature_branch == default:
         return
     onto = f"qrspi next {job.run} --onto {quote(default)}"
     text = (

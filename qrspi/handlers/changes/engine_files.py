@@ -67,8 +67,8 @@ def _signed(tree: Tree, folder: str) -> str:
     """Only for what the trail knows: an agent can write a manifest too."""
     path = f"{folder}/{MANIFEST}"
     data = tree.read(path)
-    found = None if isinstance(data, Fault) else manifests.read(data)
-    if isinstance(data, Fault) or not isinstance(found, Manifest):
+    manifest = None if isinstance(data, Fault) else manifests.read(data)
+    if isinstance(data, Fault) or not isinstance(manifest, Manifest):
         return ""
-    opened = manifests.opening(tree, path, data, found, ()) == "opened"
-    return manifests.signed_line(found) if opened else ""
+    opened = manifests.opening(tree, path, data, manifest, ()) == "opened"
+    return manifests.signed_line(manifest) if opened else ""

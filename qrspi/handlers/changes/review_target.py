@@ -181,7 +181,7 @@ def _nothing_new(job: Job, key: str, start: Start) -> Problem:
 def _work_tree(job: Job, subject: Subject, repo: Repo) -> Repo | None:
     names = (slug_of(job.run), job.run)
     ends = tuple(f"/{worktrees.FOLDER}/{name}/{subject.key}" for name in names)
-    trees = (one for one in worktrees.worktrees(repo) if not one.prunable)
+    trees = (worktree for worktree in worktrees.worktrees(repo) if not worktree.prunable)
     tree = next((one for one in trees if one.path.endswith(ends)), None)
     return worktrees.at(repo, tree.path) if tree else None
 

@@ -57,9 +57,9 @@ def _known(tree: Tree) -> tuple[Comment, ...]:
 
 
 def _cited(cited: str) -> citations.Citation:
-    found = citations.parse(cited)
-    if found and found.start:
-        return found
+    citation = citations.parse(cited)
+    if citation and citation.start:
+        return citation
     expected = "a file with its lines, such as goals.md:L12-L20"
     text = f"{cited!r} names no lines; expected {expected}"
     raise Misuse(Problem("usage", text, field="FILE:LINES", found=cited, expected=expected))

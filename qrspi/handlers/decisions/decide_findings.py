@@ -90,9 +90,9 @@ def _tells(job: Job, loop: Loop, names: tuple[str, ...], note: str) -> Problem |
         return None
     from qrspi.core.steps import isolation
 
-    told = isolation.told_by(job.workspace, job.run, note)
+    problem = isolation.told_by(job.workspace, job.run, note)
     hint = f"qrspi decide {job.run} {names[0]} apply -m TEXT"
-    return told._replace(hint=hint) if told else None
+    return problem._replace(hint=hint) if problem else None
 
 
 def _on_record(job: Job, edits: tuple[Edit, ...], chosen: tuple[str, ...]) -> ChangeSet:
@@ -115,7 +115,7 @@ def _is_cut_off(job: Job, names: tuple[str, ...], choice: Choice) -> bool:
 def _are_told(job: Job, decided: list[Record], named: str) -> bool:
     """Whether a command that was killed after its lines has left the rest to be done."""
     newest = job.facts.records[-len(decided) :]
-    unsigned = [one._replace(who="", user="", when="", surface="") for one in newest]
+    unsigned = [record._replace(who="", user="", when="", surface="") for record in newest]
     return unsigned == [one._replace(named=named) for one in decided]
 
 

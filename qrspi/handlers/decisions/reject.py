@@ -25,16 +25,16 @@ def plan(job: Job, step: str, words: bytes, who: str = "") -> ChangeSet:
     hint = f"qrspi reject {job.run} {step} -m TEXT"
     if problem := permits.reject(job.facts, job.next, step) or bad_words(job, step, words, hint):
         raise Refusal(problem)
-    about = change_set.mark(job.workspace, step)
-    path, written = feedback_edits(job, step, words, about.round)
+    mark = change_set.mark(job.workspace, step)
+    path, written = feedback_edits(job, step, words, mark.round)
     known = ("reject", path) in {(one.event, one.feedback) for one in job.facts.records}
-    record = Record("reject", *about, feedback=path)
+    record = Record("reject", *mark, feedback=path)
     edits = [
         *written,
         *([] if known else [change_set.on_record(job, record, who)]),
         *(change_set.to_draft(job.workspace, step) if job.facts.step != "replan" else ()),
     ]
-    return _change(job, step, tuple(edits), about.round, path)
+    return _change(job, step, tuple(edits), mark.round, path)
 
 
 def feedback_edits(
@@ -85,14 +85,14 @@ def _no_words(step: str, words: bytes, hint: str) -> Problem | None:
 
 def _change(job: Job, step: str, edits: tuple[Edit, ...], number: int, path: str) -> ChangeSet:
     artifact = STEP[step].artifact
-    said = Problem(
+    problem = Problem(
         "already-rejected",
         f"{artifact} is rejected with these very words already: {path}",
         file=path,
         hint=f"qrspi next {job.run}",
     )
     if not edits and _is_committed(job, path):
-        raise Refusal(said)
+        raise Refusal(problem)
     return ChangeSet(
         handler="reject",
         step=step,
@@ -100,7 +100,7 @@ def _change(job: Job, step: str, edits: tuple[Edit, ...], number: int, path: str
         edits=edits,
         message=change_set.message("reject", step, job.run),
         covers=(path, *change_set.approved_together(job.workspace, step)),
-        otherwise=said,
+        otherwise=problem,
         concerns=(path,),
     )
 

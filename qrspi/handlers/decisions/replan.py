@@ -138,9 +138,9 @@ def _rest(job: Job, record: Record, first: tuple[Edit, ...]) -> ChangeSet:
 def handle(job: Job) -> Performed:
     course = replanning.course(job.facts)
     assert course.major is not None  # this was derived from it
-    done = change_set.carry_out(job, _rest(job, course.major, ())).performed
+    performed = change_set.carry_out(job, _rest(job, course.major, ())).performed
     job.workspace.changes.clear()  # they are on record
-    return done
+    return performed
 
 
 _AGAIN = ("parallelize", "implement", "integrate", "test")
@@ -182,10 +182,10 @@ def _announce(job: Job, number: int) -> None:
     if any(record.event == "phase" and record.phase == number for record in job.facts.records):
         return
     archive_steps = ("replan", *(step for step in _AGAIN if step in job.facts.route))
-    about, *marks = (
+    mark, *marks = (
         change_set.mark(job.workspace, step)._replace(round=0) for step in archive_steps
     )
-    line = change_set.on_record(job, Record("phase", *about, resets=tuple(marks), phase=number))
+    line = change_set.on_record(job, Record("phase", *mark, resets=tuple(marks), phase=number))
     job.workspace.append(approvals.FILE, line.data)
 
 

@@ -74,8 +74,8 @@ def _about_finding(job: Job, finding: str, left: tuple[Edit, ...]) -> tuple[Reco
     if not finding or job.loop is None:
         return ()
     edit = next((edit for edit in left if edit.data), None)
-    about = change_set.decision(job, "decide", job.loop.subject.key, job.loop.round, edit)
-    return (about._replace(finding=finding, option="loop-back"),)
+    record = change_set.decision(job, "decide", job.loop.subject.key, job.loop.round, edit)
+    return (record._replace(finding=finding, option="loop-back"),)
 
 
 def half_done(job: Job, target: str) -> Record | None:
@@ -184,16 +184,16 @@ def _left(job: Job) -> tuple[str, ...]:
 
 def unapprove(job: Job, step: str, who: str = "") -> ChangeSet:
     problem = permits.unapprove(job.facts, step)
-    about = change_set.mark(job.workspace, step)
-    known = change_set.is_newest_record(job, "unapprove", about)
+    mark = change_set.mark(job.workspace, step)
+    known = change_set.is_newest_record(job, "unapprove", mark)
     if problem and not (known and _is_half_unapproved(job, step)):
         raise Refusal(problem)
-    decided = Record("unapprove", *about, made=_made(job, (step,)))
+    decided = Record("unapprove", *mark, made=_made(job, (step,)))
     record = () if known else (change_set.on_record(job, decided, who),)
     return ChangeSet(
         handler="unapprove",
         step=step,
-        round=about.round,
+        round=mark.round,
         edits=(*record, *change_set.to_draft(job.workspace, step)),
         message=change_set.message("unapprove", step, job.run),
         covers=change_set.approved_together(job.workspace, step),

@@ -49,7 +49,7 @@ def plan(job: Job) -> ChangeSet:
 
 
 def _messages(audited: Audited) -> tuple[str, ...]:
-    said = (f"{one.id}: {one.verdict} ({one.total_score})" for one in audited.reviews)
+    said = (f"{review.id}: {review.verdict} ({review.total_score})" for review in audited.reviews)
     return tuple(f"[reviewer] {text}" for text in (*said, f"plan: {audited.verdict}"))
 
 
@@ -65,9 +65,9 @@ def objection(job: Job) -> Problem | None:
     if not audit_report.is_on(job.facts.config):
         return None
     counted = count(job)
-    found = audit_report.read(job.workspace)
+    report = audit_report.read(job.workspace)
     inputs = counted.report["inputs_sha256"]
-    return audit_report.objection(job.run, counted.audited.verdict, inputs, found)
+    return audit_report.objection(job.run, counted.audited.verdict, inputs, report)
 
 
 def is_outdated(job: Job) -> bool:

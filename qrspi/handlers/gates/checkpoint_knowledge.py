@@ -35,12 +35,12 @@ class Outcome(NamedTuple):
 
 
 def pending(workspace: Workspace) -> tuple[str, ...]:
-    found = checkpoint_board.read(workspace)
-    if isinstance(found, Problem):
-        return (found.message,)
-    if found is None:
+    board = checkpoint_board.read(workspace)
+    if isinstance(board, Problem):
+        return (board.message,)
+    if board is None:
         return ()
-    return tuple(f"{task} is {found.rows[task].state} and comes first" for task in found.pending)
+    return tuple(f"{task} is {board.rows[task].state} and comes first" for task in board.pending)
 
 
 def process(workspace: Workspace, options: Options, *, merge: bool = False) -> Outcome:

@@ -43,12 +43,12 @@ class Reviewed(NamedTuple):
     waiting: tuple[str, ...]  # the tasks that still wait
 
 
-def rehearse(workspace: Workspace, task: str | None, said: Reviewer) -> Reviewed:
-    found = checkpoint_rows.board(workspace)
-    ruling = _judged(workspace, found, task, said)
+def rehearse(workspace: Workspace, task: str | None, reviewer: Reviewer) -> Reviewed:
+    board = checkpoint_rows.board(workspace)
+    ruling = _judged(workspace, board, task, reviewer)
     if isinstance(ruling, Escalation):
         raise Refusal(ruling.problem)
-    return Reviewed(ruling, tuple(one for one in found.pending if one != ruling.task))
+    return Reviewed(ruling, tuple(one for one in board.pending if one != ruling.task))
 
 
 def review(workspace: Workspace, options: Options, task: str | None, said: Reviewer) -> Reviewed:
@@ -56,8 +56,8 @@ def review(workspace: Workspace, options: Options, task: str | None, said: Revie
     tell_untold(workspace, options)
     who = git_person.at(workspace.path)
     with orchestration_db.changing(workspace.path, options.lock_timeout) as change:
-        found = checkpoint_board.board(*map(change.rows, checkpoint_board.QUERIES))
-        ruling = _judged(workspace, found, task, said)
+        board = checkpoint_board.board(*map(change.rows, checkpoint_board.QUERIES))
+        ruling = _judged(workspace, board, task, said)
         if isinstance(ruling, Escalation):
             _escalate(change, ruling, who)
         else:
@@ -69,21 +69,21 @@ def review(workspace: Workspace, options: Options, task: str | None, said: Revie
 
 
 def _judged(
-    workspace: Workspace, found: Board, task: str | None, said: Reviewer
+    workspace: Workspace, board: Board, task: str | None, reviewer: Reviewer
 ) -> Ruling | Escalation:
-    chosen = accepted(checkpoint_ruling.choose(found, task, workspace.name))
+    chosen = accepted(checkpoint_ruling.choose(board, task, workspace.name))
     estimate = checkpoint_ruling.estimate(workspace.head(task_path(chosen)))
-    ruling = checkpoint_ruling.judge(found, chosen, said, estimate, workspace.name)
+    ruling = checkpoint_ruling.judge(board, chosen, reviewer, estimate, workspace.name)
     if isinstance(ruling, Problem):
         raise Refusal(ruling)
     return ruling
 
 
-def _answer(change: Transaction, ruling: Ruling, said: Reviewer, who: str) -> None:
+def _answer(change: Transaction, ruling: Ruling, reviewer: Reviewer, who: str) -> None:
     asked = ruling.asked
     _set_state(change, ruling.task, ruling.state)
     change.run(SEND, ruling.task, CONDUCTOR, ruling.message, ruling.type)
-    answers = json.dumps(said.answers or checkpoint_ruling.unanswered())
+    answers = json.dumps(reviewer.answers or checkpoint_ruling.unanswered())
     change.run(
         ADD_REVIEW,
         *(ruling.task, asked.id, asked.number, asked.cycle),
@@ -122,8 +122,8 @@ def tell_untold(workspace: Workspace, options: Options) -> None:
     for id, task, number, cycle, score, verdict, anyway, who in untold:
         note = f"review {id}: {_words(number, cycle, score, verdict, anyway)}, by {who}"
         if note not in told:
-            done = Performed("checkpoint-review", task, 0, (), (note,))
-            carry_out.tell(workspace, options.actor, done)
+            performed = Performed("checkpoint-review", task, 0, (), (note,))
+            carry_out.tell(workspace, options.actor, performed)
     with orchestration_db.changing(workspace.path, options.lock_timeout) as change:
         for row in untold:
             change.run(SET_AUDITED, row[0])

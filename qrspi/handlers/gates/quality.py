@@ -84,7 +84,7 @@ CLAIM = f"a claim: {FILE} does not have this line, so it counts at no gate"
 
 def put(job: Job, given: Sequence[Reached]) -> dict[str, Problem]:
     """Write verdicts on a locked run. Gives those that could not be written, and why."""
-    given = [one for one in given if one.judgement.is_new]
+    given = [reached for reached in given if reached.judgement.is_new]
     if not given:
         return {}
     planned = _planned(job, given)
@@ -102,8 +102,8 @@ def put(job: Job, given: Sequence[Reached]) -> dict[str, Problem]:
     _remove_prompts(job, [key for key in planned.edits if key not in failed])
     files = tuple(change.path for change in job.workspace.changes)
     notes = tuple(f"{one.judgement.task}: {one.judgement.verdict_string}" for one in given)
-    done = Performed("quality", "plan", 0, tuple(dict.fromkeys(files)), notes)
-    carry_out.record(job.workspace, job.options.actor, done)
+    performed = Performed("quality", "plan", 0, tuple(dict.fromkeys(files)), notes)
+    carry_out.record(job.workspace, job.options.actor, performed)
     return failed
 
 
@@ -125,8 +125,8 @@ def _planned(job: Job, given: Iterable[Reached]) -> _Planned:
     lines: list[bytes] = []
     edits: dict[str, Edit] = {}
     failed: dict[str, Problem] = {}
-    for one in given:
-        final, line = on_record(records, one)
+    for reached in given:
+        final, line = on_record(records, reached)
         edit = _edit(job, final)
         if isinstance(edit, Problem):
             failed[final.task] = edit
@@ -137,54 +137,54 @@ def _planned(job: Job, given: Iterable[Reached]) -> _Planned:
     return _Planned(tuple(lines), edits, failed)
 
 
-def on_record(records: QualityRecords, one: Reached) -> tuple[Judgement, bytes]:
+def on_record(records: QualityRecords, reached: Reached) -> tuple[Judgement, bytes]:
     """The verdict as the record has it, and the line that the record still lacks."""
-    if not one.judgement.is_new:
-        return one.judgement, b""
-    if known := _cut_off(records, one):
-        return judgements.with_line(one.judgement, known), b""
-    return one.judgement, quality_records.render(_record(one))
+    if not reached.judgement.is_new:
+        return reached.judgement, b""
+    if known := _cut_off(records, reached):
+        return judgements.with_line(reached.judgement, known), b""
+    return reached.judgement, quality_records.render(_record(reached))
 
 
-def _cut_off(records: QualityRecords, one: Reached) -> str:
+def _cut_off(records: QualityRecords, reached: Reached) -> str:
     """The recorded line for this verdict, which a killed command did not write into the task."""
-    last = records.last(one.judgement.task)
-    if last is None or last.line == one.judgement.replaces:
+    last = records.last(reached.judgement.task)
+    if last is None or last.line == reached.judgement.replaces:
         return ""
-    same = (last.evidence, last.reply_sha256) == (one.evidence, one.reply_sha256)
-    found, line = verdict_line.read(last.line), one.judgement.line
+    same = (last.evidence, last.reply_sha256) == (reached.evidence, reached.reply_sha256)
+    found, line = verdict_line.read(last.line), reached.judgement.line
     return last.line if same and found and line and found.says(line) else ""
 
 
-def _record(one: Reached) -> QualityRecord:
-    found = one.judgement
+def _record(reached: Reached) -> QualityRecord:
+    judgement = reached.judgement
     return QualityRecord(
         event="verdict",
-        task=found.task,
+        task=judgement.task,
         when=clock.now_utc(),
-        hash=found.hash,
-        line=found.verdict_string,
-        evidence=one.evidence,
-        reply_sha256=one.reply_sha256,
-        block_sha256=quality_blocks.digest(found.block) if found.block else "",
+        hash=judgement.hash,
+        line=judgement.verdict_string,
+        evidence=reached.evidence,
+        reply_sha256=reached.reply_sha256,
+        block_sha256=quality_blocks.digest(judgement.block) if judgement.block else "",
     )
 
 
-def _edit(job: Job, found: Judgement) -> Edit | Problem | None:
+def _edit(job: Job, judgement: Judgement) -> Edit | Problem | None:
     """None when the file already says it. A text that has changed is not touched."""
-    path = task_path(found.task)
+    path = task_path(judgement.task)
     data = job.workspace.read(path, quality_gate.SPEC_LIMIT)
-    spec = task_spec.read(data, found.task)
+    spec = task_spec.read(data, judgement.task)
     if isinstance(spec, Problem) or isinstance(data, Fault):
         gone = Problem("not-written", f"{path} is gone: its verdict is not written", path)
         return spec if isinstance(spec, Problem) else gone
-    if spec.hash != found.hash:
+    if spec.hash != judgement.hash:
         text = f"{path} was edited while it was reviewed: the verdict is not written"
         return Problem("not-written", text, path, hint="run the same command again")
-    changed = judgements.written(data, found, path)
+    changed = judgements.written(data, judgement, path)
     if isinstance(changed, Problem) or changed == data:
         return changed if isinstance(changed, Problem) else None
-    return Edit("replace", path, found.verdict_string, changed, data)
+    return Edit("replace", path, judgement.verdict_string, changed, data)
 
 
 def commit(job: Job, keys: Iterable[str]) -> str | None:
@@ -267,7 +267,7 @@ def mode(job: Job, asked: str | None) -> Mode:
 def _refuse_bad_gates(job: Job) -> None:
     bad = [one for one in job.facts.config.problems if one.field.partition(".")[0] == "gates"]
     if bad:
-        raise Refusal(*(config_problems.for_run(one, job.workspace) for one in bad))
+        raise Refusal(*(config_problems.for_run(problem, job.workspace) for problem in bad))
 
 
 def chosen_tasks(job: Job, keys: Sequence[str] = ()) -> tuple[str, ...]:
@@ -311,7 +311,7 @@ def commit_verdicts(
     job = change_set.look(workspace, options)
     if job.facts.statuses.get("plan") != "approved" or not change_set.in_git(job):
         return None
-    decided = [one for one in found if one.line]
+    decided = [judgement for judgement in found if judgement.line]
     new = [one.task for one in decided if one.is_new]
     left = uncommitted(job, [one for one in decided if not one.is_new])
     if not (new or left):

@@ -38,12 +38,12 @@ def approved(job: Job, paths: Iterable[str]) -> Approved:
     notes: list[str] = []
     for path in paths:
         key = task_file_key(path.rpartition("/")[2])
-        found = None if key is None or quality_gate.is_exempt(key) else _looked_up(check, key)
-        if found:
-            found, line = quality.on_record(check.records, Reached(found, "rubric"))
+        judgement = None if key is None or quality_gate.is_exempt(key) else _looked_up(check, key)
+        if judgement:
+            judgement, line = quality.on_record(check.records, Reached(judgement, "rubric"))
             lines += [line] if line else []
-            notes += _notes(found)
-        edits += _edit(job, path, found)
+            notes += _notes(judgement)
+        edits += _edit(job, path, judgement)
     if lines:
         edits.insert(0, Edit("append", quality_blocks.FILE, "verdicts", b"".join(lines)))
     return Approved(tuple(edits), tuple(notes))
@@ -55,27 +55,27 @@ def _looked_up(check: QualityCheck, key: str) -> Judgement:
     return found
 
 
-def _notes(found: Judgement) -> list[str]:
-    if found.source == "skip":
-        return [f"{found.task}: {found.because}"]
-    if found.verdict == "PASS" and not found.is_claim:
+def _notes(judgement: Judgement) -> list[str]:
+    if judgement.source == "skip":
+        return [f"{judgement.task}: {judgement.because}"]
+    if judgement.verdict == "PASS" and not judgement.is_claim:
         return []
-    return [f"{found.task} is {found.verdict}: {found.because}"]
+    return [f"{judgement.task} is {judgement.verdict}: {judgement.because}"]
 
 
-def _edit(job: Job, path: str, found: Judgement | None) -> list[Edit]:
+def _edit(job: Job, path: str, judgement: Judgement | None) -> list[Edit]:
     data = job.workspace.read(path)
     if isinstance(data, Fault):
         raise Refusal(Problem("unreadable", f"cannot read {path}: {data.reason}", path))
     edit = change_set.set_fields(job.workspace, path, {"status": "approved"}, "status: approved")
     changed = edit.data if edit else data
-    carries = found is not None and (found.is_new or found.source == "skip")
-    if found is not None and carries:
-        whole = accepted(judgements.written(changed, found, path))
+    carries = judgement is not None and (judgement.is_new or judgement.source == "skip")
+    if judgement is not None and carries:
+        whole = accepted(judgements.written(changed, judgement, path))
         changed = whole
     if changed == data:
         return []
-    what = f"status: approved, {found.verdict}" if found and carries else "status: approved"
+    what = f"status: approved, {judgement.verdict}" if judgement and carries else "status: approved"
     return [Edit("replace", path, what, changed, data)]
 
 
@@ -84,18 +84,18 @@ def objection(job: Job, key: str) -> Problem | None:
     if not is_on(job) or quality_gate.is_exempt(key):
         return None
     check = QualityCheck(job)
-    found = _looked_up(check, key)
-    if found.verdict == "PASS" and not found.is_claim:
+    judgement = _looked_up(check, key)
+    if judgement.verdict == "PASS" and not judgement.is_claim:
         return None
-    if check.records.let_through(key, found.hash) and found.hash:
+    if check.records.let_through(key, judgement.hash) and judgement.hash:
         return None
-    text = f"{key} has no PASS for its text as it is ({found.because}); start it with --anyway"
+    text = f"{key} has no PASS for its text as it is ({judgement.because}); start it with --anyway"
     return Problem(
         "not-passed",
         text,
         file=task_path(key),
         field=task_spec.FIELD,
-        found=found.verdict,
+        found=judgement.verdict,
         expected="PASS",
         hint=f"qrspi quality check {job.run} {key}",
     )

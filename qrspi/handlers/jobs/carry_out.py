@@ -21,9 +21,9 @@ def carry_out(handler: Handler, job: Job) -> Performed:
     job.workspace.changes.clear()
     half = Performed(job.next.action, job.next.step or job.facts.step, job.next.round)
     with half_on_record(job, half):
-        done = handler(job)
-    record(job.workspace, job.options.actor, done)
-    return done
+        performed = handler(job)
+    record(job.workspace, job.options.actor, performed)
+    return performed
 
 
 @contextmanager
@@ -49,28 +49,28 @@ def half_on_record(job: Job, half: Performed) -> Iterator[None]:
         raise
 
 
-def record(workspace: Workspace, actor: str, done: Performed, outcome: str = "done") -> None:
+def record(workspace: Workspace, actor: str, performed: Performed, outcome: str = "done") -> None:
     """One line for one thing done; none when nothing changed since the last line. What is done
     first in a clone begins the trail, so that a trail that is missing was lost."""
-    if workspace.changes or (done.files and isinstance(workspace.tail(FILE, 1), Fault)):
-        tell(workspace, actor, done, outcome)
+    if workspace.changes or (performed.files and isinstance(workspace.tail(FILE, 1), Fault)):
+        tell(workspace, actor, performed, outcome)
 
 
-def tell(workspace: Workspace, actor: str, done: Performed, outcome: str = "done") -> None:
+def tell(workspace: Workspace, actor: str, performed: Performed, outcome: str = "done") -> None:
     """The same for changes outside files with hashes, such as a row of a database."""
     changes = tuple(workspace.changes)
     workspace.changes.clear()
     line = Line(
         time=clock.now_utc(),
         actor=actor,
-        event=done.handler,
-        step=done.step,
-        round=done.round or None,
+        event=performed.handler,
+        step=performed.step,
+        round=performed.round or None,
         files=tuple(Touched(*change) for change in changes),
         outcome=outcome,
-        notes=done.notes,
-        who=done.who,
-        opened=done.opened,
-        answers=done.answers,
+        notes=performed.notes,
+        who=performed.who,
+        opened=performed.opened,
+        answers=performed.answers,
     )
     workspace.append(FILE, json_log.encode(audit_trail.render(line)))

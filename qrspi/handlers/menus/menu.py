@@ -121,8 +121,8 @@ def _on_record(job: Job, key: str, more: More, change: ChangeSet) -> ChangeSet:
         change = change_set.on_record_in_git(job, change, f"choose {key}")
     written = (edit for edit in change.edits if edit.path != approvals.FILE)
     step, number = job.next.step or job.facts.step, job.next.round
-    about = change_set.decision(job, "resolve", step, number, next(written, None))
-    decided = about._replace(option=key)
+    record = change_set.decision(job, "resolve", step, number, next(written, None))
+    decided = record._replace(option=key)
     if _is_told(job, decided._replace(named=more.who), change):
         return change
     return change._replace(edits=(change_set.on_record(job, decided, more.who), *change.edits))
@@ -136,7 +136,7 @@ def _is_told(job: Job, decided: Record, change: ChangeSet) -> bool:
         decided = decided._replace(file="", file_hash="")
         did = bool(records) and records[-1].event in ("approve", "rewind")
         records = records[:-1] if did else records
-        records = tuple(one._replace(file="", file_hash="") for one in records[-1:])
+        records = tuple(record._replace(file="", file_hash="") for record in records[-1:])
     elif decided.option == "retry":
         records = tuple(_as_first(one, decided, change) for one in records[-1:])
     elif not decided.file_hash:

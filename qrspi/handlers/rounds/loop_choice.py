@@ -45,8 +45,8 @@ def _why(job: Job) -> str:
 
 
 def _on_record(job: Job, loop: Loop, mode: str, edit: Edit) -> str:
-    about = change_set.decision(job, "resolve", loop.subject.key, loop.round, edit)
-    line = change_set.on_record(job, about._replace(option=mode))
+    record = change_set.decision(job, "resolve", loop.subject.key, loop.round, edit)
+    line = change_set.on_record(job, record._replace(option=mode))
     job.workspace.append(line.path, line.data)
     return line.who
 

@@ -56,7 +56,7 @@ def to_converge(workspace: Workspace, subject: Subject, options: Options) -> Job
     """Only scope sets, anchors and a flag are read; no round need exist."""
     config = _config(workspace)
     if problems := configs.problems_with(config, CONVERGING):
-        raise Refusal(*(config_problems.for_run(one, workspace) for one in problems))
+        raise Refusal(*(config_problems.for_run(problem, workspace) for problem in problems))
     return _job(workspace, _facts(workspace, subject, config), Loop(subject), options)
 
 

@@ -81,7 +81,7 @@ def _refuse_bad(workspace: Workspace, source: Source, found: Split) -> None:
         write(stage, source.paths, source.tag, found)
         loop = named_round.to_read(stage, source.subject, source.number, Options()).round_loop
     violations = loop.files.violations if loop.files else ()
-    bad = tuple(one for one in violations if guard.blamed(one) == source.tag)
+    bad = tuple(problem for problem in violations if guard.blamed(problem) == source.tag)
     if bad:
         many = f"{len(bad)} violation{'s' if len(bad) > 1 else ''}"
         text = f"the text of {source.tag} has {many}, so nothing is taken in: correct it first"
@@ -111,9 +111,9 @@ def _recorded(
     files = (*names, original) if original else tuple(names)
     notes = tuple(warning.message for warning in found.warnings)
     said = (Answer(source.tag, hashlib.sha256(source.data).hexdigest(), files),)
-    done = Performed(event, source.subject.key, source.number, files, notes, answers=said)
-    carry_out.record(workspace, options.actor, done)
-    return Taken(found, done, original)
+    performed = Performed(event, source.subject.key, source.number, files, notes, answers=said)
+    carry_out.record(workspace, options.actor, performed)
+    return Taken(found, performed, original)
 
 
 def finish_splits(job: Job) -> Performed:

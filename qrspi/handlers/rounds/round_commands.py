@@ -98,11 +98,11 @@ def _opened(
     """A person who opens a round by hand also commits its text by hand; `next` does both."""
     options = options._replace(no_commit=True)
     with workspace.locked(options.lock_timeout, "qrspi round prepare"):
-        done = handle(named_round.to_prepare(workspace, subject, options))
-        paths = RoundPaths(subject.reviews, done.round)
+        performed = handle(named_round.to_prepare(workspace, subject, options))
+        paths = RoundPaths(subject.reviews, performed.round)
         manifest = manifests.read(workspace.read(paths.manifest), paths.manifest)
     assert isinstance(manifest, Manifest)
-    return Opened(paths, manifest, done)
+    return Opened(paths, manifest, performed)
 
 
 def check(workspace: Workspace, subject: Subject, number: int | None) -> Checked:
@@ -121,7 +121,7 @@ def _violations(job: Job) -> tuple[tuple[Problem, ...], tuple[Problem, ...]]:
     if loop.files is None:
         return ((loop.problem,) if loop.problem else ()), ()
     found = loop.files.blocking
-    accepted = tuple(one for one in found if loop.skipped and one.code in SKIPPABLE)
+    accepted = tuple(problem for problem in found if loop.skipped and problem.code in SKIPPABLE)
     return tuple(one for one in found if one not in accepted), accepted
 
 
@@ -130,13 +130,13 @@ def assemble(
 ) -> Assembled:
     with workspace.locked(options.lock_timeout, "qrspi round assemble"):
         job = _settled(workspace, subject, number, options)
-        done = carry_out(_assemble, job)
+        performed = carry_out(_assemble, job)
         loop = job.round_loop
         there = not isinstance(workspace.head(loop.paths.verified), Fault)
     assert loop.files is not None
     tally = triage.tally(loop.files, loop.triaged)
     file = loop.paths.verified if there else None
-    return Assembled(loop.paths, tally, loop.triaged, file, done)
+    return Assembled(loop.paths, tally, loop.triaged, file, performed)
 
 
 def _settled(workspace: Workspace, subject: Subject, number: int | None, options: Options) -> Job:
@@ -187,13 +187,13 @@ def _is_closed(loop: Loop, what: str) -> str:
 def scope(workspace: Workspace, subject: Subject, number: int | None, options: Options) -> Scoped:
     with workspace.locked(options.lock_timeout, "qrspi round scope"):
         job = _settled(workspace, subject, number, options)
-        done = carry_out(_scope, job)
+        performed = carry_out(_scope, job)
         loop = job.round_loop
         keeps = keeps_scope_set(loop.subject, job.facts.config)
         found = assembling.read_scope_set(workspace, loop) if keeps else None
     if found is None:
-        return Scoped(loop.round, (), (), None, done)
-    return Scoped(loop.round, found.tags, found.warnings, loop.paths.scope_set, done)
+        return Scoped(loop.round, (), (), None, performed)
+    return Scoped(loop.round, found.tags, found.warnings, loop.paths.scope_set, performed)
 
 
 def _scope(job: Job) -> Performed:
@@ -228,11 +228,11 @@ def commit(
         job = named_round.to_read(workspace, subject, number, options)
         loop = job.round_loop
         if loop.stage == "closed":
-            done = Performed("commit-round", subject.key, loop.round)
+            performed = Performed("commit-round", subject.key, loop.round)
         else:
             _refuse_unfinished(loop)
-            done = carry_out(commit_round.adopt if adopt else commit_round.handle, job)
-        return Recorded(convergence.anchor(workspace.head(loop.paths.anchor)), done)
+            performed = carry_out(commit_round.adopt if adopt else commit_round.handle, job)
+        return Recorded(convergence.anchor(workspace.head(loop.paths.anchor)), performed)
 
 
 def _refuse_unfinished(loop: Loop) -> None:

@@ -74,8 +74,8 @@ def _write(workspace: Workspace, event: str, edit: Edit, surface: str) -> None:
     changed = (*_answered(workspace, event, edit, surface), FILE)
     workspace.replace(FILE, edit.before, edit.after)
     who = git_person.at(workspace.path)
-    done = Performed(event.replace(" ", "-"), "", files=changed, notes=edit.notes, who=who)
-    carry_out.record(workspace, surface, done)
+    performed = Performed(event.replace(" ", "-"), "", files=changed, notes=edit.notes, who=who)
+    carry_out.record(workspace, surface, performed)
     if repo:
         commits.commit(repo, list(changed), f"docs(qrspi): {event} for {slug_of(workspace.name)}")
 
@@ -120,8 +120,8 @@ def _answered(workspace: Workspace, event: str, edit: Edit, surface: str) -> tup
         if new and new != old
     ]
     said.extend((*_rerouted(event, edit), *_resettled(workspace, edit)))
-    for one in said:
-        workspace.append(approvals.FILE, change_set.signed(workspace, surface, (one,)).data)
+    for record in said:
+        workspace.append(approvals.FILE, change_set.signed(workspace, surface, (record,)).data)
     return (approvals.FILE,) if said else ()
 
 
@@ -132,7 +132,7 @@ def who_said(place: str, config: bytes, test_command: str, onto: str = "") -> by
     asked = safeguards.text(safeguards.asked(made))
     on = approvals.route_text(made.pipeline, made.route)
     said.append(Record("init", "", "", 0, route=on, safeguards=asked))
-    return b"".join(change_set.signed(Workspace(place), "cli", (one,)).data for one in said)
+    return b"".join(change_set.signed(Workspace(place), "cli", (record,)).data for record in said)
 
 
 def setting(*pairs: tuple[str, str]) -> Change:

@@ -43,8 +43,8 @@ def _carry_out(
     line = change_set.signed(workspace, surface, (decided,))
     for one in (line, edit):
         change_set.write(workspace, one)
-    done = Performed(decided.event, "", files=(edit.path,), notes=notes, who=line.who)
-    carry_out.record(workspace, surface, done)
+    performed = Performed(decided.event, "", files=(edit.path,), notes=notes, who=line.who)
+    carry_out.record(workspace, surface, performed)
 
 
 def _commit(workspace: Workspace, options: Options, what: str) -> str | None:

@@ -167,7 +167,7 @@ def _run(run: RunDir) -> Iterator[Sign]:
     told = {warning.message for warning in state.warnings}
     missed = vanished.from_run(tree)
     yield from (_sign("problem", run.name, gone) for gone in missed)
-    said = {one.file for one in (*state.errors, *missed)}
+    said = {problem.file for problem in (*state.errors, *missed)}
     yield from _named_elsewhere(tree, run, said)
     for about in _subjects(tree):
         odd = (item for item in round_list.odd_names(tree, about) if item.message not in told)

@@ -64,21 +64,21 @@ def perform(path: str, key: str, value: str, lock_timeout: float) -> Setting:
     file = lone_file.at(path)
     run = lone_file.run_around(file)
     if run is None:
-        done = _setting(file, key, value)
-        if done.changed:
-            lone_file.replace(file, done.before, done.after)
-        return done
+        setting = _setting(file, key, value)
+        if setting.changed:
+            lone_file.replace(file, setting.before, setting.after)
+        return setting
     workspace = Workspace(run)
     with workspace.locked(lock_timeout, "qrspi frontmatter set"):
-        done = _setting(file, key, value)
-        if done.changed:
+        setting = _setting(file, key, value)
+        if setting.changed:
             inside = file.path.removeprefix(f"{run}/")
-            workspace.replace(inside, done.before, done.after)
+            workspace.replace(inside, setting.before, setting.after)
             notes = (f"{key}: {value}",)
             carry_out.record(
                 workspace, "cli", Performed("frontmatter-set", "", files=(inside,), notes=notes)
             )
-    return done
+    return setting
 
 
 def _setting(file: LoneFile, key: str, value: str) -> Setting:

@@ -75,8 +75,8 @@ def create(root: Root, name: str, start: Start) -> RunDir:
     with workspace.locked():
         hashes = {path: atomic_write.sha256(data) for path, data in made.items()}
         workspace.changes += [Change(path, None, after) for path, after in hashes.items()]
-        done = Performed("init", "", files=tuple(made), who=git_person.at(run.path))
-        carry_out.record(workspace, "cli", done)
+        performed = Performed("init", "", files=tuple(made), who=git_person.at(run.path))
+        carry_out.record(workspace, "cli", performed)
     return run
 
 
@@ -102,13 +102,13 @@ def check_free(root: Root, name: str) -> None:
 def adopt(path: str, start: Start, lock_timeout: float) -> Performed:
     check_adoptable(DiskTree(path))
     workspace = Workspace(path)
-    done = Performed("adopt", "", files=BESIDE_ARTIFACTS)
+    performed = Performed("adopt", "", files=BESIDE_ARTIFACTS)
     config = start.config(recorded=False)
     with workspace.locked(lock_timeout):
         workspace.append(approvals.FILE, _said(start, path, config))
         workspace.create(CONFIG, config)
-        carry_out.record(workspace, "cli", done)
-    return done
+        carry_out.record(workspace, "cli", performed)
+    return performed
 
 
 def check_adoptable(tree: Tree) -> None:

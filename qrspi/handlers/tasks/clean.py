@@ -47,7 +47,7 @@ def survey(job: Job, here: str) -> tuple[Left, ...]:
     around = _around(job, here)
     place = f"{around.repo.root}/{worktrees.FOLDER}/{around.folder}/"
     every = worktrees.worktrees(around.repo)
-    trees = [one for one in every if one.path.startswith(place)]
+    trees = [worktree for worktree in every if worktree.path.startswith(place)]
     busy = {one.branch for one in every}
     alone = (name for name in _names(job, around) if name not in busy)
     return (*(_tree(around, one) for one in trees), *(_branch(around, name) for name in alone))
@@ -85,26 +85,26 @@ def _names(job: Job, around: _Around) -> Iterator[str]:
     yield from (name for name in dict.fromkeys(possible) if name in there)
 
 
-def _tree(around: _Around, one: Worktree) -> Left:
-    shown = one.path.removeprefix(f"{around.repo.root}/")
-    found = Left(one.branch or "", one.commit or "", shown)
-    tree = worktrees.whole(around.repo, one)
-    if tree is None or one.locked is not None:
+def _tree(around: _Around, worktree: Worktree) -> Left:
+    shown = worktree.path.removeprefix(f"{around.repo.root}/")
+    found = Left(worktree.branch or "", worktree.commit or "", shown)
+    tree = worktrees.whole(around.repo, worktree)
+    if tree is None or worktree.locked is not None:
         return found._replace(keep="it is locked or not whole")
-    if f"{around.here}/".startswith(f"{one.path}/"):
+    if f"{around.here}/".startswith(f"{worktree.path}/"):
         return found._replace(keep="you stand in it")
     unclean = worktrees.unclean(tree)
     beside = worktree_removal.bytecode(unclean.new)
-    return found._replace(keep=_why_kept(around, one, unclean.files, beside), beside=beside)
+    return found._replace(keep=_why_kept(around, worktree, unclean.files, beside), beside=beside)
 
 
 def _why_kept(
-    around: _Around, one: Worktree, files: tuple[str, ...], beside: tuple[str, ...]
+    around: _Around, worktree: Worktree, files: tuple[str, ...], beside: tuple[str, ...]
 ) -> str:
     if changed := [name for name in files if name not in beside]:
         more = f" and {len(changed) - 1} more" if len(changed) > 1 else ""
         return f"it has changes that are not committed: {changed[0]}{more}"
-    return _not_merged(around, one.branch or "", one.commit or "")
+    return _not_merged(around, worktree.branch or "", worktree.commit or "")
 
 
 def _branch(around: _Around, name: str) -> Left:

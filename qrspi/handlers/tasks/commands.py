@@ -242,12 +242,12 @@ def report_by_hand(job: Job, state: TestState, words: str, who: str = "") -> Cha
     )
     sentence = shipping.tests_of(results).sentence
     artifact, page = STEP["test"].artifact, test_results.results_file(results.number)
-    about = Edit("write", page, sentence, test_results.render(results, sentence))
-    said = change_set.decision(job, "test-report", "test", results.number, about)
+    edit = Edit("write", page, sentence, test_results.render(results, sentence))
+    record = change_set.decision(job, "test-report", "test", results.number, edit)
     edits = (
-        change_set.on_record(job, said._replace(option=state, note=words), who),
+        change_set.on_record(job, record._replace(option=state, note=words), who),
         Edit("write", artifact, "what was reported", _reported_record(job, results, sentence)),
-        about,
+        edit,
     )
     return ChangeSet(
         "test-report",

@@ -23,7 +23,7 @@ def handle(job: Job) -> Performed:
 def acceptance(job: Job) -> Performed:
     work = integrate.work(job.facts)
     listed = implementers.criteria(job.facts, work.tasks)
-    items = "\n".join(f"- {one.name}: {one.text}" for one in listed)
+    items = "\n".join(f"- {criterion.name}: {criterion.text}" for criterion in listed)
     body = f"""\
 The tasks of this phase are merged. What they promised is held against the whole of it, by tests
 that go in where a user does. The criteria, by their names:

@@ -129,7 +129,7 @@ def _refuse_unmapped(job: Job, task: TaskState, words: str) -> None:
     lost = task_criteria.unmapped(implementers.criteria(job.facts, tasks), words)
     if not lost:
         return
-    names = _names([one.name for one in lost])
+    names = _names([criterion.name for criterion in lost])
     text = (
         f"{task.key}: no test is named for {names}; expected a line `- CRITERION: TEST` for each "
         "criterion in the text given with -F FILE"
@@ -300,8 +300,8 @@ def retry(job: Job, key: str, reason: str, who: str = "") -> ChangeSet:
     by, number = git_person.at(job.workspace.path), task.loop.round if task.loop else 0
     data = task_records.render_again(key, reason, by, clock.now_utc())
     edit = Edit("write", task_records.again_file(key), f"sent again by {by}", data)
-    about = change_set.decision(job, "task", key, number, edit)
-    line = change_set.on_record(job, about._replace(option="retry"), who)
+    record = change_set.decision(job, "task", key, number, edit)
+    line = change_set.on_record(job, record._replace(option="retry"), who)
     message = change_set.message("send again", key, job.run)
     covers = (line.path, edit.path)
     return ChangeSet("task-retry", key, number, (line, edit), message=message, covers=covers)

@@ -41,7 +41,7 @@ class Started(NamedTuple):
 def handle(job: Job) -> Performed:
     """An obstacle to one task, or an objection of the rubric, stops only that task."""
     rejected = quality_approval.rejected(job, job.next.missing)
-    failed = quality.put(job, [Reached(one, "rubric") for one in rejected])
+    failed = quality.put(job, [Reached(judgement, "rubric") for judgement in rejected])
     if failed:
         raise Refusal(*failed.values())
     refused = {one.task for one in rejected}
@@ -80,7 +80,7 @@ def performed(job: Job, done: Sequence[Started], said: tuple[str, ...] = ()) -> 
     notes = said + tuple(
         f"{one.key}: {one.how} {one.start.worktree} on {one.start.branch}" for one in done
     )
-    notes += tuple(note for one in done for note in one.notes)
+    notes += tuple(note for started in done for note in started.notes)
     files = tuple(task_records.start_file(one.key) for one in done)
     if files:
         names = ", ".join(one.key for one in done)
@@ -160,7 +160,7 @@ def unknown_task(job: Job, key: str, known: Iterable[str]) -> Refusal:
 
 def _refuse_too_early(job: Job) -> None:
     if wrong := configs.problems_for(job.facts.config, "implement"):
-        raise Refusal(*(config_problems.for_run(one, job.workspace) for one in wrong))
+        raise Refusal(*(config_problems.for_run(problem, job.workspace) for problem in wrong))
     if missing := unmet(job.facts, "implement"):
         listed = ", ".join(missing)
         text = f"no task can start: approve {listed} first"

@@ -62,13 +62,13 @@ class Standing(NamedTuple):
     task: str | None = None
 
 
-def list_document(found: Standing) -> dict[str, Any]:
+def list_document(standing: Standing) -> dict[str, Any]:
     return {
         "schema": "qrspi/checkpoint-list/v1",
-        "run": found.run,
-        "tasks": [_row(found.board, row) for row in found.rows],
-        "waiting": list(found.board.pending),
-        "warnings": problems.warnings(found.stale),
+        "run": standing.run,
+        "tasks": [_row(standing.board, row) for row in standing.rows],
+        "waiting": list(standing.board.pending),
+        "warnings": problems.warnings(standing.stale),
         "checklists": checklists(),
     }
 
@@ -92,15 +92,15 @@ def _row(board: Board, row: CheckpointRow) -> dict[str, Any]:
     }
 
 
-def list_lines(found: Standing, width: int) -> list[str]:
-    rows = [_cells(found.board, row) for row in found.rows]
+def list_lines(standing: Standing, width: int) -> list[str]:
+    rows = [_cells(standing.board, row) for row in standing.rows]
     head = ("TASK", "STATE", "CHECKPOINT", "REQUEST", "SMOOTHNESS", "VERDICT")
     lines = table(head, rows, width) if rows else [f"{FILE} has no rows."]
-    lines += problems.marked("warning", found.stale)
-    for row in found.rows:
+    lines += problems.marked("warning", standing.stale)
+    for row in standing.rows:
         if row.kind:
             lines += ["", f"{one_line(row.summary)}:", f"  $ {one_line(row.command)}"]
-    return [*lines, *(_details(found.board, found.task) if found.task else [])]
+    return [*lines, *(_details(standing.board, standing.task) if standing.task else [])]
 
 
 def _cells(board: Board, row: CheckpointRow) -> tuple[str, ...]:
@@ -178,8 +178,8 @@ def summary_document(run: str, phase: int, found: Summary) -> dict[str, Any]:
         "run": run,
         "phase": phase,
         "tasks": [
-            {"task": one.task, "score": one.score, "description": one.meaning}
-            for one in found.tasks
+            {"task": scored.task, "score": scored.score, "description": scored.meaning}
+            for scored in found.tasks
         ],
         "average": None if found.average is None else round(found.average, 2),
         "worst": found.worst,
@@ -190,9 +190,9 @@ def summary_document(run: str, phase: int, found: Summary) -> dict[str, Any]:
 
 def summary_lines(phase: int, found: Summary) -> list[str]:
     lines = [f"Phase {phase} Smoothness Summary:"]
-    for one in found.tasks:
-        score = "-" if one.score is None else f"{one.score}/9"
-        lines.append(f"  {one.task}: {score} ({one.meaning})")
+    for scored in found.tasks:
+        score = "-" if scored.score is None else f"{scored.score}/9"
+        lines.append(f"  {scored.task}: {score} ({scored.meaning})")
     if found.average is None:
         return [*lines, "Nothing is reviewed yet."]
     lines += [f"  Average: {found.average:.1f}/9", f"  Worst: {found.worst}/9"]
@@ -236,22 +236,22 @@ def lint_lines(faults: Iterable[LintFault], *, seen: bool) -> list[str]:
     return [*lines, "Marked as seen."] if seen else lines
 
 
-def knowledge_part(found: Outcome) -> dict[str, Any]:
-    done = [{**one._asdict(), "overlap": one.overlap.kind} for one in found.done]
-    return {**found._asdict(), "done": done}
+def knowledge_part(outcome: Outcome) -> dict[str, Any]:
+    done = [{**one._asdict(), "overlap": one.overlap.kind} for one in outcome.done]
+    return {**outcome._asdict(), "done": done}
 
 
-def knowledge_document(run: str, found: Outcome, *, dry_run: bool) -> dict[str, Any]:
+def knowledge_document(run: str, outcome: Outcome, *, dry_run: bool) -> dict[str, Any]:
     head = {"schema": "qrspi/checkpoint-knowledge/v1", "run": run}
-    return {**head, **knowledge_part(found), "dry_run": dry_run}
+    return {**head, **knowledge_part(outcome), "dry_run": dry_run}
 
 
-def knowledge_lines(found: Outcome, *, dry_run: bool) -> list[str]:
+def knowledge_lines(outcome: Outcome, *, dry_run: bool) -> list[str]:
     verb = "would be " if dry_run else ""
     lines = [
         f"{one_line(one.proposal)}: {one.overlap.kind}, {verb}{one.action} ({one_line(one.entry)})"
-        for one in found.done
+        for one in outcome.done
     ]
-    lines += [f"deferred: {one_line(why)}" for why in found.because if found.deferred]
-    lines += [f"left: {one_line(why)}" for why in found.because if not found.deferred]
+    lines += [f"deferred: {one_line(why)}" for why in outcome.because if outcome.deferred]
+    lines += [f"left: {one_line(why)}" for why in outcome.because if not outcome.deferred]
     return lines or ["There are no proposals."]

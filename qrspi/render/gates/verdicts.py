@@ -12,22 +12,22 @@ from qrspi.core.model import Problem
 from qrspi.render.terminal import one_line, table
 
 
-def judgement_document(found: Judgement, unwritten: Problem | None = None) -> dict[str, Any]:
+def judgement_document(judgement: Judgement, unwritten: Problem | None = None) -> dict[str, Any]:
     return {
-        "task": found.task,
-        "verdict": found.verdict,
-        "verdict_string": found.verdict_string,
-        "hash": found.hash,
-        "cached_at": found.cached_at,
-        "suppressed_until": found.suppressed_until,
-        "per_axis": dict(found.per_axis) if found.per_axis is not None else None,
-        "gaps": list(found.gaps),
-        "fixes": list(found.fixes),
-        "findings_block": found.block,
-        "warnings": list(found.warnings),
-        "source": found.source,
-        "claim": found.is_claim,
-        "because": found.because,
+        "task": judgement.task,
+        "verdict": judgement.verdict,
+        "verdict_string": judgement.verdict_string,
+        "hash": judgement.hash,
+        "cached_at": judgement.cached_at,
+        "suppressed_until": judgement.suppressed_until,
+        "per_axis": dict(judgement.per_axis) if judgement.per_axis is not None else None,
+        "gaps": list(judgement.gaps),
+        "fixes": list(judgement.fixes),
+        "findings_block": judgement.block,
+        "warnings": list(judgement.warnings),
+        "source": judgement.source,
+        "claim": judgement.is_claim,
+        "because": judgement.because,
         "not_written": unwritten.message if unwritten else None,
     }
 
@@ -46,13 +46,13 @@ def judgement_lines(found: Judgement, unwritten: Problem | None = None) -> list[
     return [one_line(line) for line in lines]
 
 
-def debt_document(one: Standing) -> dict[str, Any]:
+def debt_document(standing: Standing) -> dict[str, Any]:
     return {
-        "task": one.task,
-        "verdict": one.verdict,
-        "because": one.debt,
-        "let_through": one.let_through,
-        "why": one.because,
+        "task": standing.task,
+        "verdict": standing.verdict,
+        "because": standing.debt,
+        "let_through": standing.let_through,
+        "why": standing.because,
     }
 
 
@@ -63,9 +63,9 @@ def debt_lines(debts: Iterable[Standing], width: int) -> list[str]:
     return table(("TASK", "VERDICT", "DEBT", "WHY"), rows, width)
 
 
-def _why(one: Standing) -> str:
-    why = one.because.removeprefix(f"{one.task}: ")
-    return f"{why}; a person let it through" if one.let_through else why
+def _why(standing: Standing) -> str:
+    why = standing.because.removeprefix(f"{standing.task}: ")
+    return f"{why}; a person let it through" if standing.let_through else why
 
 
 _OVERALL = {

@@ -10,17 +10,17 @@ from qrspi.render.terminal import one_line
 
 
 def document(run: str, found: Iterable[Placed]) -> dict[str, Any]:
-    comments = [comment_document(one) for one in found]
+    comments = [comment_document(placed) for placed in found]
     return {"schema": "qrspi/comment-list/v1", "run": run, "comments": comments}
 
 
-def comment_document(one: Placed) -> dict[str, Any]:
-    comment = one.comment
+def comment_document(placed: Placed) -> dict[str, Any]:
+    comment = placed.comment
     return {
         **comment._asdict(),
-        "start": one.start,
-        "end": one.end,
-        "place": one.place,
+        "start": placed.start,
+        "end": placed.end,
+        "place": placed.place,
         "resolved": comment.resolved or None,
         "resolved_by": comment.resolved_by or None,
     }
@@ -29,16 +29,16 @@ def comment_document(one: Placed) -> dict[str, Any]:
 def lines(run: str, found: Sequence[Placed]) -> list[str]:
     if not found:
         return [f"{run} has no open comment."]
-    return [line for one in found for line in comment_lines(one)]
+    return [line for placed in found for line in comment_lines(placed)]
 
 
-def comment_lines(one: Placed) -> list[str]:
-    said = one.comment
-    by = f", {one_line(said.person)}" if said.person else ""
-    done = f", resolved on {one_line(said.resolved[:10])}" if said.resolved else ""
-    quoted = one_line(said.lines.partition("\n")[0])
+def comment_lines(placed: Placed) -> list[str]:
+    comment = placed.comment
+    by = f", {one_line(comment.person)}" if comment.person else ""
+    done = f", resolved on {one_line(comment.resolved[:10])}" if comment.resolved else ""
+    quoted = one_line(comment.lines.partition("\n")[0])
     return [
-        f"{said.id} {one_line(one.cited)}{one.remark}{by}{done}",
+        f"{comment.id} {one_line(placed.cited)}{placed.remark}{by}{done}",
         f"  > {quoted}",
-        *(f"  {one_line(line)}" for line in said.message.split("\n")),
+        *(f"  {one_line(line)}" for line in comment.message.split("\n")),
     ]

@@ -26,8 +26,8 @@ def document(
         "open": dict(plan.record.open),
         "changes": list(plan.changes),
         "oddities": [
-            {"kind": one.kind, "count": one.times, "examples": list(one.examples)}
-            for one in plan.oddities
+            {"kind": oddity.kind, "count": oddity.times, "examples": list(oddity.examples)}
+            for oddity in plan.oddities
         ],
         "questions": [
             {**one._asdict(), "recommended": one.recommended or None} for one in questions
@@ -62,9 +62,9 @@ def _odd(plan: ImportPlan, *, examples: bool) -> list[str]:
     if not plan.oddities:
         return []
     lines = ["", "What is odd:" if examples else "What is odd (import.md has examples):"]
-    for one in plan.oddities:
-        lines.append(f"  {one_line(one.kind)}: {one.times}")
-        lines += [f"    {one_line(text)}" for text in one.examples[:1] if examples]
+    for oddity in plan.oddities:
+        lines.append(f"  {one_line(oddity.kind)}: {oddity.times}")
+        lines += [f"    {one_line(text)}" for text in oddity.examples[:1] if examples]
     return lines
 
 
@@ -79,11 +79,11 @@ def _following(plan: ImportPlan, done: Imported | None) -> Next:
 
 def question_lines(questions: Sequence[Question], command: str) -> list[str]:
     lines = ["To be answered first:"]
-    for one in questions:
-        lines.append(f"  {one_line(one.ask)}")
-        ways = " | ".join(one.options) or "VALUE"
-        usual = f"; recommended: {one.recommended}" if one.recommended else ""
-        lines.append(f"    --set {one.key}={ways}{usual}")
+    for question in questions:
+        lines.append(f"  {one_line(question.ask)}")
+        ways = " | ".join(question.options) or "VALUE"
+        usual = f"; recommended: {question.recommended}" if question.recommended else ""
+        lines.append(f"    --set {question.key}={ways}{usual}")
     if all(one.recommended for one in questions):
         lines += ["", f"`{command} --yes` takes what is recommended."]
     return lines

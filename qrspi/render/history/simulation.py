@@ -29,8 +29,8 @@ def _loop(loop: ReplayedLoop) -> dict[str, Any]:
         "differs": loop.differs,
         "because": loop.because or None,
         "rounds": [
-            {**one._asdict(), "changed": [change._asdict() for change in one.changed]}
-            for one in loop.rounds
+            {**replayed._asdict(), "changed": [change._asdict() for change in replayed.changed]}
+            for replayed in loop.rounds
         ],
     }
 
@@ -39,7 +39,7 @@ def lines(run: str, settings: Settings, loops: Sequence[ReplayedLoop]) -> list[s
     lines = [f"{run}, replayed with {_settings(settings)}; nothing was changed."]
     for loop in loops:
         lines += ["", f"{loop.step}: {loop.because or 'it would have gone the same way'}"]
-        lines += [line for one in loop.rounds for line in _round(one)]
+        lines += [line for replayed in loop.rounds for line in _round(replayed)]
     return lines if loops else [*lines, "", "There is no round to replay."]
 
 
@@ -51,12 +51,12 @@ def _settings(settings: Settings) -> str:
     return ", ".join(words)
 
 
-def _round(one: Replayed) -> Iterator[str]:
-    if not one.reached:
-        yield f"  round {one.round}: would not have been made"
+def _round(replayed: Replayed) -> Iterator[str]:
+    if not replayed.reached:
+        yield f"  round {replayed.round}: would not have been made"
         return
-    now = f"{one.kept} kept, {one.then}"
-    would = f"{one.would_keep} kept, {one.would_then}"
-    yield f"  round {one.round}: {now}" + ("" if now == would else f" -> {would}")
-    for change in one.changed:
+    now = f"{replayed.kept} kept, {replayed.then}"
+    would = f"{replayed.would_keep} kept, {replayed.would_then}"
+    yield f"  round {replayed.round}: {now}" + ("" if now == would else f" -> {would}")
+    for change in replayed.changed:
         yield f"    {change.finding}: {change.was} -> {change.would_be} ({change.because})"

@@ -20,7 +20,7 @@ def document(runs: Sequence[str], found: Statistics) -> dict[str, Any]:
         "runs": list(runs),
         "rounds": found.rounds,
         "findings": _tally(found.all),
-        "by": {key: [_tally(one) for one in tallies] for key, tallies in groups.items()},
+        "by": {key: [_tally(tally) for tally in tallies] for key, tallies in groups.items()},
         "to_clean": [{**one._asdict(), "clean": one.clean or None} for one in found.to_clean],
         "re_raised": {"count": found.re_raised, "share": round(found.share, 4)},
         "cost": {
@@ -32,16 +32,16 @@ def document(runs: Sequence[str], found: Statistics) -> dict[str, Any]:
     }
 
 
-def _tally(one: Tally) -> dict[str, Any]:
+def _tally(tally: Tally) -> dict[str, Any]:
     return {
-        "name": one.name,
-        "threshold": next((at for kind, at in THRESHOLDS.items() if kind == one.name), None),
-        "found": one.found,
-        "kept": one.kept,
-        "skipped": one.skipped,
-        "dropped": one.dropped,
-        "near": one.near,
-        "distances": list(one.distances),
+        "name": tally.name,
+        "threshold": next((at for kind, at in THRESHOLDS.items() if kind == tally.name), None),
+        "found": tally.found,
+        "kept": tally.kept,
+        "skipped": tally.skipped,
+        "dropped": tally.dropped,
+        "near": tally.near,
+        "distances": list(tally.distances),
     }
 
 
@@ -58,7 +58,7 @@ def lines(runs: Sequence[str], found: Statistics, *, draws: bool, width: int) ->
     columns = ("FOUND", "KEPT", "SKIPPED", "DROPPED", f"BY {NEAR} OR LESS", "NEAREST")
     below: list[str] = []
     for title, tallies in groups.items():
-        below += ["", *table((title, *columns), [_row(one) for one in tallies], width)]
+        below += ["", *table((title, *columns), [_row(tally) for tally in tallies], width)]
     return [head, "", *_closeness(every, draws), *below, *loops, "", *_sums(found)]
 
 
@@ -74,14 +74,14 @@ def _closeness(every: Tally, draws: bool) -> Iterator[str]:
         yield f"  {label:>7}  {count:4}  {bar}".rstrip()
 
 
-def _row(one: Tally) -> tuple[str, ...]:
-    nearest = str(one.distances[0]) if one.distances else "-"
-    counts = (one.found, one.kept, one.skipped, one.dropped, one.near)
-    return one.name, *map(str, counts), nearest
+def _row(tally: Tally) -> tuple[str, ...]:
+    nearest = str(tally.distances[0]) if tally.distances else "-"
+    counts = (tally.found, tally.kept, tally.skipped, tally.dropped, tally.near)
+    return tally.name, *map(str, counts), nearest
 
 
-def _to_clean(found: Statistics, *, several: bool) -> Iterator[str]:
-    for one in found.to_clean:
+def _to_clean(statistics: Statistics, *, several: bool) -> Iterator[str]:
+    for one in statistics.to_clean:
         after = f"clean in round {one.clean}" if one.clean else "never clean"
         run = f"{one.run} " if several else ""
         yield f"{run}{one.step}: {counted(one.rounds, 'round')}, {after}"

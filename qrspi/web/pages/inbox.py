@@ -41,8 +41,8 @@ class Given(NamedTuple):
 def page(commands: Commands, query: dict[str, str]) -> Page:
     found = inbox.look(commands.session_for())
     shown, pages = paging.cut(found.items, query.get("page", ""), "/inbox")
-    states = {one.run: one for one in found.runs}
-    items = [_waiting(inbox.document(one), run_document(states[one.run])) for one in shown]
+    states = {state.run: state for state in found.runs}
+    items = [_waiting(inbox.document(item), run_document(states[item.run])) for item in shown]
     batch = sum(one.held is not None for one in items)
     context = {"items": items, "batch": batch, "given": (), "paging": pages}
     return Page("inbox.html", "Inbox", context)

@@ -61,11 +61,11 @@ class Text(NamedTuple):
 
 def text(commands: Commands, texts: ShownTexts, run: dict[str, Any], step: str) -> Text:
     tree = CommittedTree(f"{commands.session.root.runs_dir}/{run['run']}")
-    about = subject_of(step)
-    shown = texts.show(tree, about)
+    subject = subject_of(step)
+    shown = texts.show(tree, subject)
     comments = _comments(commands, run["run"])
     gate = gates.approval(commands, run, step, shown) if step in STEP else Gate()
-    there = comments is not None and about.artifact in shown.texts
+    there = comments is not None and subject.artifact in shown.texts
     form = gates.comment(run["run"], step) if there else None
     return Text(shelves(shown, run["run"], comments or []), shown.hash, gate, form)
 
@@ -80,7 +80,7 @@ def shelves(shown: Shown, run: str, comments: list[Comment]) -> tuple[Shelf, ...
 
 
 def shelf(words: str, place: Place, comments: list[Comment]) -> Shelf:
-    mine = [one for one in comments if one["file"] == place.path]
+    mine = [comment for comment in comments if comment["file"] == place.path]
     if len(words) > markdown.LONGEST:
         lines = tuple(words.splitlines())
         return Shelf(place.path, place.prefix, lines=lines, lost=tuple(mine))
@@ -108,9 +108,9 @@ def _comments(commands: Commands, run: str) -> list[Comment] | None:
 
 def page(commands: Commands, texts: ShownTexts, name: str, step: str) -> Page:
     run = commands.ask("status", name)["runs"][0]
-    about = subject_of(step)
+    subject = subject_of(step)
     tree = CommittedTree(f"{commands.session.root.runs_dir}/{name}")
-    rounds = review_rounds.of_step(tree, about)
+    rounds = review_rounds.of_step(tree, subject)
     known = {one["step"]: one for one in run["steps"]}
     read = text(commands, texts, run, step)
     is_next = run["next"]["step"] == step
@@ -118,8 +118,8 @@ def page(commands: Commands, texts: ShownTexts, name: str, step: str) -> Page:
     context = {
         "run": run,
         "step": step,
-        "state": None if about.is_task else known.get(about.step),
-        "artifact": about.artifact,
+        "state": None if subject.is_task else known.get(subject.step),
+        "artifact": subject.artifact,
         "read": read,
         "forms": forms,
         "rounds": rounds,

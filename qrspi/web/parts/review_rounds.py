@@ -96,25 +96,25 @@ class Plot(NamedTuple):
 def plot(rounds: tuple[RoundFigures, ...]) -> Plot | None:
     if len(rounds) < 2:
         return None
-    top = max(1, *(max(one.kept, one.scope or 0) for one in rounds))
+    top = max(1, *(max(figures.kept, figures.scope or 0) for figures in rounds))
     room = (WIDTH - LEFT) / len(rounds)
     marks = tuple(_mark(one, at, room, top) for at, one in enumerate(rounds))
     ticks = tuple((_y(value, top), value) for value in sorted({0, top // 2, top}))
     return Plot(marks, round(min(28.0, room * 0.5), 1), ticks, " ".join(map(_in_words, rounds)))
 
 
-def _mark(one: RoundFigures, at: int, room: float, top: int) -> Mark:
-    scope = None if one.scope is None else _y(one.scope, top)
+def _mark(figures: RoundFigures, at: int, room: float, top: int) -> Mark:
+    scope = None if figures.scope is None else _y(figures.scope, top)
     every = max(1, round(_LABEL / room + 0.5))
-    said = (_SAID if room >= _ROOMY else _ARROWS)[one.looks]
-    label = f"{one.number}{said}" if at % every == 0 else ""
-    return Mark(one, round(LEFT + (at + 0.5) * room, 1), _y(one.kept, top), scope, label)
+    said = (_SAID if room >= _ROOMY else _ARROWS)[figures.looks]
+    label = f"{figures.number}{said}" if at % every == 0 else ""
+    return Mark(figures, round(LEFT + (at + 0.5) * room, 1), _y(figures.kept, top), scope, label)
 
 
 def _y(value: int, top: int) -> float:
     return round(HEIGHT - BELOW - value * (HEIGHT - BELOW - ABOVE) / top, 1)
 
 
-def _in_words(one: RoundFigures) -> str:
-    scope = "" if one.scope is None else f", {counted(one.scope, 'part')} in scope"
-    return f"Round {one.number}: {one.kept} kept{scope}, {LOOKS[one.looks]}."
+def _in_words(figures: RoundFigures) -> str:
+    scope = "" if figures.scope is None else f", {counted(figures.scope, 'part')} in scope"
+    return f"Round {figures.number}: {figures.kept} kept{scope}, {LOOKS[figures.looks]}."

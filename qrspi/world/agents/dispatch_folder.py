@@ -176,26 +176,26 @@ def _write_prompt(directory: int, name: str, data: bytes) -> None:
 
 
 def read_records(run: str, folder: str) -> dict[str, Record]:
-    return {one.name: one for one in _lines(run, folder) if isinstance(one, Record)}
+    return {record.name: record for record in _lines(run, folder) if isinstance(record, Record)}
 
 
 def unanswered(run: str) -> tuple[tuple[str, Record], ...]:
     """Calls that were begun, each with its folder. What a broker or a worker has is not lost."""
     newest: dict[tuple[str, int], tuple[str, Record]] = {}
     for folder in _folders(DiskTree(run), DISPATCH):
-        for one in _lines(run, folder):
-            if isinstance(one, Record):
-                newest[one.job_id, one.attempt] = folder, one
+        for record in _lines(run, folder):
+            if isinstance(record, Record):
+                newest[record.job_id, record.attempt] = folder, record
     return tuple((folder, one) for folder, one in newest.values() if _is_unanswered(one))
 
 
-def _is_unanswered(one: Record) -> bool:
-    return one.called and one.state == "sent" and not (one.answer or one.broker_job)
+def _is_unanswered(record: Record) -> bool:
+    return record.called and record.state == "sent" and not (record.answer or record.broker_job)
 
 
 def broken_lines(run: str, folder: str) -> tuple[Problem, ...]:
     """What is wrong in the folder's log. The agent that a broken line is about is sent again."""
-    return tuple(one for one in _lines(run, folder) if isinstance(one, Problem))
+    return tuple(record for record in _lines(run, folder) if isinstance(record, Problem))
 
 
 def _lines(run: str, folder: str) -> Iterator[Record | Problem]:

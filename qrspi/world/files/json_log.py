@@ -42,10 +42,10 @@ def append(
         raise RuntimeError("a log takes whole lines")
     flags = os.O_RDWR | os.O_APPEND | os.O_CREAT
     with closing(atomic_write.open_regular(directory, name, flags)) as fd:
-        found = os.fstat(fd)
-        if found.st_nlink > 1:
+        stat = os.fstat(fd)
+        if stat.st_nlink > 1:
             raise OSError(errno.EMLINK, "it has a second name elsewhere (a hard link)")
-        size = found.st_size
+        size = stat.st_size
         torn = _torn(fd, size)
         if table(torn) is not None:
             _add(fd, size, b"\n" + lines, sync)

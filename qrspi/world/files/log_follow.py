@@ -34,9 +34,9 @@ def last(tree: DiskTree, path: str, count: int) -> News:
     if isinstance(fd, Fault):
         return News(json_log.unreadable(path, fd), Place())
     with closing(fd):
-        found = os.fstat(fd)
+        stat = os.fstat(fd)
         unfinished = [line for line in json_log.last_lines(fd, 1) if not line.endswith(b"\n")]
-        place = Place(found.st_ino, found.st_size - sum(map(len, unfinished)))
+        place = Place(stat.st_ino, stat.st_size - sum(map(len, unfinished)))
         lines = json_log.last_lines(fd, count, place.end)
     return News(tuple(json_log.entries(lines, -len(lines), path)), place)
 
@@ -46,17 +46,17 @@ def news(tree: DiskTree, path: str, place: Place) -> News:
     if isinstance(fd, Fault):
         return News(json_log.unreadable(path, fd), Place())
     with closing(fd):
-        found = os.fstat(fd)
-        if place.inode and (place.inode != found.st_ino or found.st_size < place.end):
+        stat = os.fstat(fd)
+        if place.inode and (place.inode != stat.st_ino or stat.st_size < place.end):
             text = f"{path} was cut or replaced: what it holds now is shown from its first line"
-            return News((Problem("log-replaced", text, path),), Place(found.st_ino))
-        if found.st_size == place.end:
+            return News((Problem("log-replaced", text, path),), Place(stat.st_ino))
+        if stat.st_size == place.end:
             return News((), place)
         lines = io.BytesIO(os.pread(fd, LINE_LIMIT, place.end)).readlines()
     if not lines[-1].endswith(b"\n") and len(lines[-1]) < LINE_LIMIT:
         del lines[-1]
     items = json_log.entries(lines, -len(lines), path)
-    return News(tuple(items), Place(found.st_ino, place.end + sum(map(len, lines))))
+    return News(tuple(items), Place(stat.st_ino, place.end + sum(map(len, lines))))
 
 
 def following(tree: DiskTree, path: str, place: Place, reader: int) -> Iterator[Entry | Problem]:

@@ -154,10 +154,10 @@ def touching(repo: Repo, paths: Sequence[str], most: int) -> tuple[str, ...]:
 def names(repo: Repo, commit: str) -> tuple[str, ...]:
     """The files that a commit has in the folder of `repo`; none when there is no such commit."""
     check(commit)
-    said = command.read(repo.path, ["ls-tree", "-r", "-z", "--name-only", commit], ok=(0, 128))
-    if said.status and resolve(repo, commit):
-        raise command.failure("ls-tree", said)
-    return tuple(name for name in os.fsdecode(said.out).split("\0") if name)
+    output = command.read(repo.path, ["ls-tree", "-r", "-z", "--name-only", commit], ok=(0, 128))
+    if output.status and resolve(repo, commit):
+        raise command.failure("ls-tree", output)
+    return tuple(name for name in os.fsdecode(output.out).split("\0") if name)
 
 
 def paths_of(repo: Repo, name: str) -> tuple[str, ...]:
@@ -209,10 +209,10 @@ def _forget(repo: Repo, new: Sequence[str]) -> None:
 def lags(repo: Repo, paths: Sequence[str]) -> bool:
     """As when git was killed after it made the commit: the next one would undo it."""
     args = ["diff-index", "--cached", "--quiet", "HEAD", "--", *command.literal(paths)]
-    said = command.read(repo.path, args, ok=(0, 1, 128))
-    if said.status == 128 and head(repo):
-        raise command.failure("diff-index", said)
-    return said.status == 1
+    output = command.read(repo.path, args, ok=(0, 1, 128))
+    if output.status == 128 and head(repo):
+        raise command.failure("diff-index", output)
+    return output.status == 1
 
 
 def catch_up(repo: Repo, paths: Sequence[str]) -> None:
@@ -282,8 +282,8 @@ def _no_identity() -> Halt:
 def content(repo: Repo, commit: str, path: str) -> bytes | None:
     check(commit)
     name = f"{commit}:{repo.from_root(path)}"
-    said = command.read(repo.path, ["cat-file", "blob", name], ok=(0, 128))
-    return None if said.status else said.out
+    output = command.read(repo.path, ["cat-file", "blob", name], ok=(0, 128))
+    return None if output.status else output.out
 
 
 def contents(repo: Repo, commit: str, paths: Sequence[str]) -> dict[str, bytes]:

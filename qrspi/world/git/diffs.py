@@ -139,8 +139,8 @@ def _in_work_tree(repo: Repo, name: str) -> bytes | None:
 
 
 def _in_commit(repo: Repo, tip: str, name: str) -> bytes | None:
-    said = command.read(repo.path, ["cat-file", "blob", f"{tip}:{name}"], ok=(0, 128))
-    return None if said.status else said.out
+    output = command.read(repo.path, ["cat-file", "blob", f"{tip}:{name}"], ok=(0, 128))
+    return None if output.status else output.out
 
 
 def _emit(

@@ -73,9 +73,9 @@ def branch(repo: Repo) -> str | None:
 
 def identity(repo: Repo, role: Literal["AUTHOR", "COMMITTER"] = "AUTHOR") -> str | None:
     """`Name <email>` as git would sign a commit; None when git does not know."""
-    said = command.read(repo.path, ["var", f"GIT_{role}_IDENT"], ok=(0, 128))
-    ident = said.out.decode("utf-8", "replace").strip()
-    return ident[: ident.rindex(">") + 1] if said.status == 0 and ">" in ident else None
+    output = command.read(repo.path, ["var", f"GIT_{role}_IDENT"], ok=(0, 128))
+    ident = output.out.decode("utf-8", "replace").strip()
+    return ident[: ident.rindex(">") + 1] if output.status == 0 and ">" in ident else None
 
 
 def setting_is_off(repo: Repo, key: str) -> bool:
@@ -130,12 +130,12 @@ def _ask(start: str) -> Repo | None:
     questions = "is-inside-work-tree absolute-git-dir git-common-dir show-object-format"
     args = ["rev-parse", *(f"--{word}" for word in questions.split()), "--show-toplevel"]
     place = bare_folders.above(start).start
-    said = command.search(place, args, ok=(0, 128))
-    answers = os.fsdecode(said.out).removesuffix("\n").split("\n")
-    if answers[:1] == ["false"] or "not a git repository (or any" in said.err:
+    output = command.search(place, args, ok=(0, 128))
+    answers = os.fsdecode(output.out).removesuffix("\n").split("\n")
+    if answers[:1] == ["false"] or "not a git repository (or any" in output.err:
         return None
-    if said.status or len(answers) != 5:
-        raise command.failure("rev-parse", said)
+    if output.status or len(answers) != 5:
+        raise command.failure("rev-parse", output)
     _, git_dir, common, name, root = answers
     if _is_in(start, git_dir):
         return None

@@ -150,7 +150,7 @@ def _itself_and_parents(name: str) -> list[str]:
 
 def _kernel(path: str) -> tuple[int, int, int] | None:
     try:
-        found = os.stat(path)
+        stat = os.stat(path)
     except OSError:
         return None
-    return (found.st_ino, found.st_size, found.st_ctime_ns)
+    return (stat.st_ino, stat.st_size, stat.st_ctime_ns)

@@ -30,7 +30,7 @@ def is_another(host: str, port: int, own_port: int) -> bool:
 
 def judged(sockets: Iterable[Socket], peer: tuple[str, int], own_port: int, user: int) -> bool:
     known = tuple(sockets)
-    if not any(one.port == own_port and one.state == _LISTENS for one in known):
+    if not any(socket.port == own_port and socket.state == _LISTENS for socket in known):
         return False
     ends = [
         one
@@ -40,9 +40,9 @@ def judged(sockets: Iterable[Socket], peer: tuple[str, int], own_port: int, user
     return not any(_may(one, user) for one in ends)
 
 
-def _may(one: Socket, user: int) -> bool:
+def _may(socket: Socket, user: int) -> bool:
     """What root forwards is the user's own doing. A socket that was closed is root's, too."""
-    return one.state == _ESTABLISHED if one.user == 0 else one.user == user
+    return socket.state == _ESTABLISHED if socket.user == 0 else socket.user == user
 
 
 def _spelt(host: str) -> tuple[str, ...]:

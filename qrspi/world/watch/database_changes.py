@@ -35,7 +35,7 @@ def _written(run: str) -> tuple[_Written, ...]:
 def _file(path: str) -> _Written:
     """An empty file, which a reader may have made, counts as none."""
     try:
-        found = os.lstat(path)
+        stat = os.lstat(path)
     except OSError:
         return ()
-    return (found.st_ino, found.st_size, found.st_mtime_ns) if found.st_size else ()
+    return (stat.st_ino, stat.st_size, stat.st_mtime_ns) if stat.st_size else ()

@@ -33,7 +33,7 @@ def _below(folder: str, prefix: str) -> Iterator[tuple[str, tuple[int, int, int]
 
 def _mark(entry: os.DirEntry[str]) -> tuple[int, int, int] | None:
     try:
-        found = entry.stat(follow_symlinks=False)
+        stat = entry.stat(follow_symlinks=False)
     except OSError:
         return None
-    return found.st_ino, found.st_mtime_ns, found.st_size
+    return stat.st_ino, stat.st_mtime_ns, stat.st_size

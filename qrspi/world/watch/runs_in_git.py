@@ -45,8 +45,8 @@ def _seen(folder: str) -> dict[str, InGit] | None:
 
 
 def _trees(repo: Repo) -> dict[str, str]:
-    said = command.read(repo.path, ["ls-tree", "-z", "HEAD"], ok=(0, 128))
-    if said.status and "Not a valid object name HEAD" not in said.err:
-        raise command.failure("ls-tree", said)
-    rows = (line.partition("\t") for line in os.fsdecode(said.out).split("\0") if line)
+    output = command.read(repo.path, ["ls-tree", "-z", "HEAD"], ok=(0, 128))
+    if output.status and "Not a valid object name HEAD" not in output.err:
+        raise command.failure("ls-tree", output)
+    rows = (line.partition("\t") for line in os.fsdecode(output.out).split("\0") if line)
     return {name: what for what, _, name in rows}

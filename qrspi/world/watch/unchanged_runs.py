@@ -59,11 +59,11 @@ class UnchangedRuns:
     def keep(self, run: RunDir, seen: RecordingWorkspace) -> None:
         """After a look. What the look wrote itself is too recent to be remembered."""
         paths = (*seen.asked_for, *_roles(run.path))
-        found = _settled(_said(run.path, paths), seen.began) if self._on else None
-        if found is None:
+        sighting = _settled(_said(run.path, paths), seen.began) if self._on else None
+        if sighting is None:
             self.forget(run.name)
         else:
-            self._of[run.name] = found
+            self._of[run.name] = sighting
 
     def forget(self, name: str) -> None:
         self._of.pop(name, None)
@@ -88,9 +88,9 @@ def _said(folder: str, paths: Iterable[str]) -> Sighting:
     return tuple((path, state_cache.kernel(os.path.join(folder, path))) for path in paths)
 
 
-def _settled(said: Sighting, began: int) -> Sighting | None:
+def _settled(sighting: Sighting, began: int) -> Sighting | None:
     last = began - state_cache.SETTLED
-    return said if all(what is None or what[-1] < last for _, what in said) else None
+    return sighting if all(what is None or what[-1] < last for _, what in sighting) else None
 
 
 def _roles(folder: str) -> list[str]:

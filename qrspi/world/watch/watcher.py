@@ -47,11 +47,11 @@ def states(run: RunDir, path: str, timeout: float | None = None) -> Iterator[Run
         watcher.remind(_TIME, timeout)
     for _ in watcher.changes():
         databases.look(run.name, run.path)
-        found = derive(CommittedTree(run.path), path)
+        state = derive(CommittedTree(run.path), path)
         if not os.path.isdir(run.path):
             text = f"run {run.name} is gone: it was deleted or renamed meanwhile"
             raise Halt(Problem("run-gone", text, file=run.path, hint="qrspi status"))
-        yield found
+        yield state
         if end is not None and time.monotonic() >= end:
             return
 

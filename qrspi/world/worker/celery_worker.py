@@ -201,14 +201,14 @@ def _end_by_signals(worker: Any, setup: Setup) -> None:
     """Asked once, it finishes what it is at; asked again, it hands that back."""
     from celery.worker import state
 
-    asked = threading.Event()
+    event = threading.Event()
 
     def end(*_: object) -> None:
-        if asked.is_set():
+        if event.is_set():
             setup.end_calls()
             state.should_terminate = 0
         else:
-            asked.set()
+            event.set()
             setup.log("no new jobs: calls at hand are finished, a second signal hands them back")
             state.should_stop = 0
 

@@ -52,14 +52,14 @@ def audit(tree: Tree, project: Tree, phase: int) -> Audited:
     reviews = []
     for number in numbers:
         own = [task for task in planned if (task.phase or phase) == number]
-        found = _coverage(context.files(number), targets, _targets(own), code)
+        coverage = _coverage(context.files(number), targets, _targets(own), code)
         text = "\n".join((plan, *(_text(tree, task.file) for task in own)))
-        reviews.append(_review(number, own, found, (*context.findings, *unread), text))
+        reviews.append(_review(number, own, coverage, (*context.findings, *unread), text))
     return Audited(tuple(reviews))
 
 
 def _review(
-    number: int, tasks: list[Task], found: Coverage, odd: tuple[str, ...], text: str
+    number: int, tasks: list[Task], coverage: Coverage, odd: tuple[str, ...], text: str
 ) -> Review:
     count = len(tasks)
     # What a plan should mention and this one does not costs no points.
@@ -69,7 +69,7 @@ def _review(
         if not re.search(words, text, re.IGNORECASE)
     }
     dimensions: tuple[Dimension, ...] = (
-        feasibility(found, (*odd, *_without_targets(tasks))),
+        feasibility(coverage, (*odd, *_without_targets(tasks))),
         risk(count, _of(unsaid, "breaking changes", "side effects", "rollback")),
         completeness(count, _of(unsaid, "test plan", "edge cases", "documentation")),
     )
@@ -234,7 +234,7 @@ class Review(NamedTuple):
 
 def total(dimensions: Iterable[Dimension]) -> int:
     """Counted in tenths, so that a half is exact. Halves are rounded to the even number."""
-    tenths = sum(WEIGHTS[one.name] * one.score for one in dimensions)
+    tenths = sum(WEIGHTS[dimension.name] * dimension.score for dimension in dimensions)
     whole, rest = divmod(tenths, 10)
     return whole + (rest > 5 or (rest == 5 and whole % 2 == 1))
 
@@ -308,7 +308,7 @@ def completeness(tasks: int, findings: tuple[str, ...] = ()) -> Dimension:
 
 def raises(review: Review) -> tuple[str, ...]:
     """What would give more points, the best first."""
-    by_name = {one.name: one for one in review.dimensions}
+    by_name = {dimension.name: dimension for dimension in review.dimensions}
     found: list[tuple[int, str]] = []
     for move in by_name["technical_feasibility"].moves:
         if move.points < 0:

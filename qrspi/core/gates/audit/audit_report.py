@@ -43,15 +43,15 @@ def _review(review: Review) -> Document:
         "id": review.id,
         "total_score": review.total_score,
         "verdict": review.verdict,
-        **{one.name: _dimension(one) for one in review.dimensions},
+        **{dimension.name: _dimension(dimension) for dimension in review.dimensions},
         "suggestions": [] if review.verdict == "approved" else list(review.raises),
         "required_action": _required(review) if rejected else None,
     }
 
 
-def _dimension(one: Dimension) -> Document:
-    moves = [{"points": move.points, "because": move.because} for move in one.moves]
-    return {"score": one.score, "findings": list(one.findings), "points": moves}
+def _dimension(dimension: Dimension) -> Document:
+    moves = [{"points": move.points, "because": move.because} for move in dimension.moves]
+    return {"score": dimension.score, "findings": list(dimension.findings), "points": moves}
 
 
 def _required(review: Review) -> str:
@@ -128,18 +128,18 @@ def is_on(config: Config) -> bool:
 def before_approval(tree: Tree, answer: Next) -> Next:
     """What comes before the plan is approved: the audit, a person who changes a rejected plan, or
     nothing. In the last case the answer carries what the audit found."""
-    found = read(tree)
-    if not isinstance(found, Report) or found.inputs != inputs_sha256(tree):
-        return _due(tree.name, answer.round, _why_due(found))
-    if found.verdict == "rejected":
-        return _rejected(tree.name, answer.round, found)
-    return answer._replace(because=(*answer.because, *found.lines))
+    report = read(tree)
+    if not isinstance(report, Report) or report.inputs != inputs_sha256(tree):
+        return _due(tree.name, answer.round, _why_due(report))
+    if report.verdict == "rejected":
+        return _rejected(tree.name, answer.round, report)
+    return answer._replace(because=(*answer.because, *report.lines))
 
 
-def _why_due(found: Report | Problem | None) -> str:
-    if isinstance(found, Problem):
-        return found.message
-    if found is None:
+def _why_due(report: Report | Problem | None) -> str:
+    if isinstance(report, Problem):
+        return report.message
+    if report is None:
         return f"gates.audit is on and there is no {FILE}"
     return f"{FILE} is about another text"
 
@@ -158,7 +158,7 @@ def _due(run: str, number: int, why: str) -> Next:
     )
 
 
-def _rejected(run: str, number: int, found: Report) -> Next:
+def _rejected(run: str, number: int, report: Report) -> Next:
     return Next(
         action="decide",
         who="human",
@@ -167,7 +167,7 @@ def _rejected(run: str, number: int, found: Report) -> Next:
             f"{run} --explain` says what would raise its score. Change plan.md and its tasks, then "
             f"run `qrspi next {run}`; or send it back with `qrspi reject {run} plan -m TEXT`."
         ),
-        because=found.lines,
+        because=report.lines,
         step="plan",
         round=number,
         inputs=("plan.md", FILE),
@@ -182,20 +182,20 @@ def _of_verdict(code: Code, text: str, found: str, expected: str, hint: str) -> 
 
 
 def objection(
-    run: str, computed: Verdict, inputs: str, found: Report | Problem | None
+    run: str, computed: Verdict, inputs: str, report: Report | Problem | None
 ) -> Problem | None:
     """Why the plan cannot be approved. The present count decides, not the report."""
     hint = f"qrspi audit {run}"
-    if not isinstance(found, Report) or found.inputs != inputs:
-        why = _why_due(found)
+    if not isinstance(report, Report) or report.inputs != inputs:
+        why = _why_due(report)
         text = f"plan.md cannot be approved before it is audited: {why}"
         return Problem("not-audited", text, FILE, "inputs_sha256", hint=hint)
-    if found.verdict != computed:
+    if report.verdict != computed:
         counted = f"counted now the plan is {computed}"
-        text = f"{FILE} says {found.verdict}, but {counted}: audit it again"
-        return _of_verdict("not-audited", text, found.verdict, computed, hint)
+        text = f"{FILE} says {report.verdict}, but {counted}: audit it again"
+        return _of_verdict("not-audited", text, report.verdict, computed, hint)
     if computed == "rejected":
-        text = f"the audit rejects the plan: {found.lines[0] if found.lines else 'its score'}"
+        text = f"the audit rejects the plan: {report.lines[0] if report.lines else 'its score'}"
         expected = "approved or concerns"
         return _of_verdict("audit-rejected", text, computed, expected, f"{hint} --explain")
     return None

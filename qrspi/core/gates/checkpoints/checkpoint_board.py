@@ -75,7 +75,7 @@ class Board(NamedTuple):
         return self.asked.get(task) or Asked(0, task, 1, 1, checkpoint_request.read(""))
 
     def last(self, task: str) -> Review | None:
-        return next((one for one in reversed(self.reviews) if one.task == task), None)
+        return next((review for review in reversed(self.reviews) if review.task == task), None)
 
     def is_escalated(self, task: str) -> bool:
         last = self.last(task)
@@ -92,9 +92,9 @@ class Board(NamedTuple):
     def worst(self) -> dict[str, int]:
         """Each task's roughest score."""
         found: dict[str, int] = {}
-        for one in self.reviews:
-            if one.score is not None and one.verdict != "escalated":
-                found[one.task] = max(one.score, found.get(one.task, 0))
+        for review in self.reviews:
+            if review.score is not None and review.verdict != "escalated":
+                found[review.task] = max(review.score, found.get(review.task, 0))
         return found
 
 
@@ -149,17 +149,17 @@ def _is_task(word: object) -> bool:
 
 def _counted(requests: Iterable[Message], past: tuple[Review, ...]) -> dict[str, Asked]:
     """When a person decides about a task that asked too often, the count starts again."""
-    decided = {one.task: one.request for one in past if one.anyway}
+    decided = {review.task: review.request for review in past if review.anyway}
     cycles: dict[tuple[str, int], int] = {}
     newest: dict[str, Asked] = {}
-    for one in requests:
-        said = checkpoint_request.read(str(one.text))
-        before = newest.get(one.task)
-        number = said.checkpoint or (before.number if before else 1)
-        if one.id > decided.get(one.task, 0):
-            cycles[one.task, number] = cycles.get((one.task, number), 0) + 1
-        cycle = cycles.get((one.task, number), 1)
-        newest[one.task] = Asked(one.id, one.task, number, cycle, said)
+    for message in requests:
+        request = checkpoint_request.read(str(message.text))
+        before = newest.get(message.task)
+        number = request.checkpoint or (before.number if before else 1)
+        if message.id > decided.get(message.task, 0):
+            cycles[message.task, number] = cycles.get((message.task, number), 0) + 1
+        cycle = cycles.get((message.task, number), 1)
+        newest[message.task] = Asked(message.id, message.task, number, cycle, request)
     return newest
 
 

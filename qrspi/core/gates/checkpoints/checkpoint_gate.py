@@ -15,19 +15,19 @@ def before(facts: Facts, answer: Answer) -> tuple[Answer, tuple[Problem, ...]]:
     """The derived answer, or what comes before it, with warnings about the database."""
     if answer.next.action == "blocked":
         return answer, ()
-    found = checkpoint_board.read(facts.tree)
-    if isinstance(found, Problem):
-        return answer, (found,)
-    missing = tuple(key for key in facts.tasks if found is None or key not in found.rows)
-    if missing or found is None:
+    board = checkpoint_board.read(facts.tree)
+    if isinstance(board, Problem):
+        return answer, (board,)
+    missing = tuple(key for key in facts.tasks if board is None or key not in board.rows)
+    if missing or board is None:
         return Answer(_rows(facts, missing), answer.loop), ()
     rows = tuple(
         row
-        for row in checkpoint_board.told(facts.run, found, facts.tree)
+        for row in checkpoint_board.told(facts.run, board, facts.tree)
         # Nobody will answer the request of a task that a person has ended.
         if not row.kind or task_records.outcome(facts.tree, row.task) is None
     )
-    then = _waiting(facts.run, found, rows, answer.next) if answer.next.who == "agent" else None
+    then = _waiting(facts.run, board, rows, answer.next) if answer.next.who == "agent" else None
     told = answer._replace(next=then or _with_states(answer.next, rows), checkpoints=rows)
     others = (row for row in rows if row.kind and row.command != told.next.command)
     return told, tuple(map(_also_waits, others))
@@ -65,14 +65,14 @@ def _rows(facts: Facts, keys: tuple[str, ...]) -> Next:
     )
 
 
-def _waiting(run: str, found: Board, rows: tuple[CheckpointRow, ...], sent: Next) -> Next | None:
+def _waiting(run: str, board: Board, rows: tuple[CheckpointRow, ...], sent: Next) -> Next | None:
     """An implementer that waits comes before one that could be sent. People are asked when nobody
     else can go on."""
     stuck = {row.task: row for row in rows if row.kind}
-    for task in found.waiting:
-        if task in stuck and not checkpoint_board.needs_person(found, task):
+    for task in board.waiting:
+        if task in stuck and not checkpoint_board.needs_person(board, task):
             return asked(run, stuck[task])
-    held = [stuck[task] for task in found.pending if task in stuck]
+    held = [stuck[task] for task in board.pending if task in stuck]
     if not held or sent.kind != "implement" or not set(sent.missing or (sent.step,)) <= set(stuck):
         return None
     return asked(run, held[0])

@@ -53,7 +53,7 @@ def read(text: str) -> Request:
     usage = _PERCENT.match(fields.get("Context Usage", ""))
     heading = _HEADING.search(text)
     said = (heading[1] if heading else "", fields.get("Smoothness", ""))
-    scores = [int(found[1]) for found in map(_SCORE.match, said) if found]
+    scores = [int(match[1]) for match in map(_SCORE.match, said) if match]
     # Implementers flatter themselves: of two scores, the rougher one counts.
     smoothness = max(scores, default=None)
     return Request(

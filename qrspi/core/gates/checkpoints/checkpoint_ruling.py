@@ -62,61 +62,61 @@ class Escalation(NamedTuple):
     is_told: bool  # the message is there already
 
 
-def choose(found: Board, task: str | None, run: str) -> str | Problem:
+def choose(board: Board, task: str | None, run: str) -> str | Problem:
     """The task to review: the named one, or the one that has waited longest."""
     if task is None:
-        if found.waiting:
-            return found.waiting[0]
+        if board.waiting:
+            return board.waiting[0]
         hint = f"qrspi checkpoint list {run}"
         return Problem("nothing-waits", "no task asks for review", FILE, hint=hint)
-    if task in found.rows:
+    if task in board.rows:
         return task
-    listed = ", ".join(found.rows) or "none"
+    listed = ", ".join(board.rows) or "none"
     text = f"{task} has no row in {FILE}; there is {listed}"
     hint = f"qrspi checkpoint init {run}"
     return _refused("unknown-task", text, "TASK", task, listed, hint)
 
 
 def judge(
-    found: Board, task: str, said: Reviewer, estimate: float | None, run: str
+    board: Board, task: str, reviewer: Reviewer, estimate: float | None, run: str
 ) -> Ruling | Escalation | Problem:
-    asked = found.request(task)
-    state = found.rows[task].state
-    if said.anyway and state in ("needs_review", "error"):
-        return _scored(found, asked, said, estimate, run)
-    if asked.cycle > CAP and (state == "needs_review" or found.is_escalated(task)):
-        return _escalation(found, asked, run)
+    asked = board.request(task)
+    state = board.rows[task].state
+    if reviewer.anyway and state in ("needs_review", "error"):
+        return _scored(board, asked, reviewer, estimate, run)
+    if asked.cycle > CAP and (state == "needs_review" or board.is_escalated(task)):
+        return _escalation(board, asked, run)
     if state != "needs_review":
         text = f"{task} is {state} and does not ask for review: expected needs_review"
         hint = f"qrspi checkpoint list {run} {task}"
         return _refused("not-waiting", text, "state", state, "needs_review", hint)
-    if found.is_answered(asked):
-        hint = checkpoint_board.review_command(run, found, task)
+    if board.is_answered(asked):
+        hint = checkpoint_board.review_command(run, board, task)
         text = f"{task}: its last request is answered already, and there is no new one"
         return _refused("already-answered", text, "TASK", task, "a new review_request", hint)
-    return _scored(found, asked, said, estimate, run)
+    return _scored(board, asked, reviewer, estimate, run)
 
 
-def _escalation(found: Board, asked: Asked, run: str) -> Escalation:
-    command = checkpoint_board.review_command(run, found, asked.task)
+def _escalation(board: Board, asked: Asked, run: str) -> Escalation:
+    command = checkpoint_board.review_command(run, board, asked.task)
     why = checkpoint_board.over_cap(asked)
     text = f"{asked.task} {why}: it is escalated to a person, and its state is error"
     problem = _refused("review-cap", text, "TASK", asked.task, f"at most {CAP}", command)
     message = f"ESCALATED: {asked.task} {why}. A person decides: {command}"
     told = any(
         one.task == asked.task and one.verdict == "escalated" and one.number == asked.number
-        for one in _since_person(found, asked.task)
+        for one in _since_person(board, asked.task)
     )
     return Escalation(asked, message, problem, told)
 
 
-def _since_person(found: Board, task: str) -> list[checkpoint_board.Review]:
-    decided = max((one.id for one in found.reviews if one.task == task and one.anyway), default=0)
-    return [one for one in found.reviews if one.id > decided]
+def _since_person(board: Board, task: str) -> list[checkpoint_board.Review]:
+    decided = max((one.id for one in board.reviews if one.task == task and one.anyway), default=0)
+    return [review for review in board.reviews if review.id > decided]
 
 
 def _scored(
-    found: Board, asked: Asked, said: Reviewer, estimate: float | None, run: str
+    board: Board, asked: Asked, said: Reviewer, estimate: float | None, run: str
 ) -> Ruling | Problem:
     own = asked.request.smoothness
     score = own if said.score is None else said.score
@@ -131,17 +131,17 @@ def _scored(
         text = f"{asked.task}: a score of {score} sends it back, so say what must change: -m TEXT"
         hint = _with(command, said, "-m TEXT")
         return _refused("feedback-needed", text, "-m", "", "a text", hint)
-    return _ruled(found, asked, said, score, estimate)
+    return _ruled(board, asked, said, score, estimate)
 
 
 def _refused(code: Code, text: str, field: str, found: str, expected: str, hint: str) -> Problem:
     return Problem(code, text, FILE, field, found=found, expected=expected, hint=hint)
 
 
-def _with(command: str, said: Reviewer, more: str) -> str:
+def _with(command: str, reviewer: Reviewer, more: str) -> str:
     """The command as the reviewer gave it, with what it lacked."""
-    score = f" --score {said.score}" if said.score is not None else ""
-    return f"{command}{' --read' if said.read else ''}{score} {more}"
+    score = f" --score {reviewer.score}" if reviewer.score is not None else ""
+    return f"{command}{' --read' if reviewer.read else ''}{score} {more}"
 
 
 def _unread(asked: Asked, score: int, hint: str) -> Problem:
@@ -153,17 +153,17 @@ def _unread(asked: Asked, score: int, hint: str) -> Problem:
 
 
 def _ruled(
-    found: Board, asked: Asked, said: Reviewer, score: int, estimate: float | None
+    board: Board, asked: Asked, reviewer: Reviewer, score: int, estimate: float | None
 ) -> Ruling:
     request, verdict = asked.request, checkpoint_scale.verdict(score)
     bloated = _bloated(request, estimate)
-    feedback = said.message.strip() or request.reason
+    feedback = reviewer.message.strip() or request.reason
     if verdict == "approve":
         message = _approval(feedback, resets=request.corrected and not bloated)
     else:
         message = _rejection(score, feedback, verdict, asked)
     flags = (*_corrected(request), *_over(request, estimate if bloated else None))
-    counts = said.anyway and checkpoint_board.needs_person(found, asked.task)
+    counts = reviewer.anyway and checkpoint_board.needs_person(board, asked.task)
     return Ruling(
         asked=asked, score=score, verdict=verdict, message=message, flags=flags, anyway=counts
     )
@@ -213,8 +213,8 @@ def estimate(content: bytes | Fault) -> float | None:
     front = None if isinstance(content, Fault) else frontmatter.read(content)
     if front is None or isinstance(front, Problem):
         return None
-    found = _PERCENT.fullmatch(frontmatter.text(front.fields, "context_estimate") or "")
-    return float(found[1]) if found else None
+    match = _PERCENT.fullmatch(frontmatter.text(front.fields, "context_estimate") or "")
+    return float(match[1]) if match else None
 
 
 FACTS = (

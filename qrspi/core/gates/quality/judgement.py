@@ -186,12 +186,12 @@ def by_reviewer(
 
 def _malformed(spec: Spec, why: str, warnings: tuple[str, ...]) -> Judgement:
     gap = f"the reviewer's answer cannot be used: {why}"
-    found = Judgement(spec.key, "NEEDS_REFINEMENT", "reviewer", spec.hash, warnings=warnings)
-    return found._replace(gaps=(gap,), because=gap)
+    judgement = Judgement(spec.key, "NEEDS_REFINEMENT", "reviewer", spec.hash, warnings=warnings)
+    return judgement._replace(gaps=(gap,), because=gap)
 
 
-def with_line(found: Judgement, text: str) -> Judgement:
-    return found._replace(line=verdict_line.read(text), verdict_string=text)
+def with_line(judgement: Judgement, text: str) -> Judgement:
+    return judgement._replace(line=verdict_line.read(text), verdict_string=text)
 
 
 def written(data: bytes, judgement: Judgement, file: str) -> bytes | Problem:

@@ -72,9 +72,9 @@ class QualityGate:
         spec = read_spec(self._tree, key)
         if isinstance(spec, Problem):
             return Standing(key, "UNREVIEWED", "absent", spec.message, has_text=False)
-        found = _judged(spec, self.records)
-        through = found.debt is not None and self.records.let_through(key, spec.hash)
-        return found._replace(let_through=through)
+        standing = _judged(spec, self.records)
+        through = standing.debt is not None and self.records.let_through(key, spec.hash)
+        return standing._replace(let_through=through)
 
 
 def _judged(spec: Spec, records: QualityRecords) -> Standing:
@@ -103,7 +103,7 @@ def debts(tree: Tree, keys: Iterable[str]) -> tuple[Standing, ...]:
     """The tasks without a PASS, including those that a person has let through."""
     gate = QualityGate(tree)
     found = (gate.standing(key) for key in keys if not is_exempt(key))
-    return tuple(one for one in found if one.debt)
+    return tuple(standing for standing in found if standing.debt)
 
 
 _SHOWN = 3  # tasks that are named one by one
@@ -116,7 +116,7 @@ def before_approval(tree: Tree, keys: Iterable[str], answer: Next) -> Next:
         return answer
     count = "1 task has" if len(owed) == 1 else f"{len(owed)} tasks have"
     judge = f"{count} no PASS yet: `qrspi quality batch {tree.name}` has them judged first."
-    named = [one.because for one in owed[:_SHOWN]]
+    named = [standing.because for standing in owed[:_SHOWN]]
     more = (f"{len(owed) - _SHOWN} more tasks have no PASS",) if len(owed) > _SHOWN else ()
     summary = f"{answer.summary} {judge}"
     return answer._replace(summary=summary, because=(*answer.because, *named, *more))

@@ -43,15 +43,15 @@ class QualityRecords(NamedTuple):
 
     def let_through(self, task: str, hash: str) -> bool:
         """Whether a person accepted this text."""
-        return any(one.event == "proceed" and one.hash == hash for one in self.of(task))
+        return any(record.event == "proceed" and record.hash == hash for record in self.of(task))
 
     def last(self, task: str) -> QualityRecord | None:
-        verdicts = [one for one in self._since_clear(task) if one.event == "verdict"]
+        verdicts = [record for record in self._since_clear(task) if record.event == "verdict"]
         return verdicts[-1] if verdicts else None
 
     def _since_clear(self, task: str) -> tuple[QualityRecord, ...]:
         known = self.of(task)
-        cleared = [at for at, one in enumerate(known) if one.event == "clear"]
+        cleared = [at for at, record in enumerate(known) if record.event == "clear"]
         return known[cleared[-1] + 1 :] if cleared else known
 
 
