@@ -78,6 +78,6 @@ def test_nothing_is_sent_to_a_host(tmp_path: Path) -> None:
         done = send(request("quality-claude")._replace(means=HOST), wire)
     assert done.problem
     assert done.problem.message == (
-        "quality-claude is for the host to send: config.md has neither a command nor a provider for "
-        "its vendor"
+        "quality-claude is for the host to send: config.md has neither a command nor a provider "
+        "for its vendor"
     )
