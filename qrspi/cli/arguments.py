@@ -6,8 +6,10 @@ import io
 from collections.abc import Callable
 
 import click
+from click.core import ParameterSource
 
 from qrspi.core.hints import Any
+from qrspi.core.text import shell_words
 
 Declaration = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -35,6 +37,22 @@ file = click.argument("file", type=InputFile("rb"))
 message_file = click.option(
     "-F", "--file", type=InputFile("rb"), help="The same from a file, or - for stdin."
 )
+
+
+def given_again(*more: str) -> str:
+    """The command as it was given, with more words."""
+    context = click.get_current_context()
+    words: list[str] = []
+    for one in context.command.params:
+        name = one.name or ""
+        value = context.params.get(name)
+        if value is None or context.get_parameter_source(name) is not ParameterSource.COMMANDLINE:
+            continue
+        if isinstance(one, click.Option) and one.is_flag:
+            words.append((one.opts if value else one.secondary_opts)[0])
+        else:
+            words += [*one.opts[:1], str(value)] if isinstance(one, click.Option) else [str(value)]
+    return shell_words.command("qrspi", str(context.info_name), *words, *more)
 
 
 def words(metavar: str) -> Declaration:

@@ -180,8 +180,12 @@ USAGE = "  qrspi init --help\n"
     [
         ("", 'say what you want, in your words: init "TEXT"; or name the run: init SLUG\n' + USAGE),
         (
-            "user-auth",
-            "the pipeline is not said: add --pipeline quick or --pipeline full\n" + USAGE,
+            "user-auth --no-second-reviewer --here --test-command none",
+            "say which with --pipeline; quick: goals, questions, research, plan, "
+            "implement, test; clean questions, research and plan are approved without you; or "
+            "full: all eleven steps, each approved by a person\n"
+            "  qrspi init user-auth --no-second-reviewer --test-command none --here "
+            "--pipeline quick\n",
         ),
         (
             "user-auth --pipeline quick --ux",

@@ -16,7 +16,7 @@ from qrspi.core.config.reader import Config
 from qrspi.core.derivation.derive import derive
 from qrspi.core.errors import Misuse
 from qrspi.core.filenames import RUNS, slug_of
-from qrspi.core.model import Next, counted
+from qrspi.core.model import Next, Problem, counted
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.text import run_slugs, shell_words
 from qrspi.handlers.runs import consent, start_run
@@ -147,12 +147,14 @@ def _route(session: Session, pipeline: str | None, ux: bool) -> str:
         return "full-ux"
     if pipeline:
         return pipeline
-    if not session.interactive:
-        raise click.UsageError("the pipeline is not said: add --pipeline quick or --pipeline full")
     ways = (
         f"quick: goals, questions, research, plan, implement, test; {_BY_ITSELF}",
         "full: all eleven steps, each approved by a person",
     )
+    if not session.interactive:
+        text = f"say which with --pipeline; {'; or '.join(ways)}"
+        again = arguments.given_again("--pipeline", "quick")
+        raise Misuse(Problem("usage", text, field="--pipeline", hint=again))
     return ("quick", "full")[session.choose("Which pipeline?", ways)]
 
 
