@@ -51,8 +51,9 @@ def optional_command(name: str, line: str) -> Iterator[str]:
 
 PATHS = frozenset(
     """round_subdir artifact_path diff_file_path since_diff_path worktree finding_file_path
-    sidecar_path run_dir verified_path dispositions_path""".split()
+    sidecar_path run_dir verified_path dispositions_path task_file_path""".split()
 )
+OF_THE_MACHINE = frozenset(("code_path",))  # it does not tell the run
 LISTS = frozenset(
     """upstream_paths companion_paths feedback_paths existing_paths finding_file_paths
     worktree_paths""".split()
@@ -65,7 +66,7 @@ def fields(given: NamedTuple, names: str) -> Iterator[str]:
         value = getattr(given, name)
         if name in LISTS:
             yield from paths(name, value)
-        elif name in PATHS:
+        elif name in PATHS or name in OF_THE_MACHINE:
             yield from optional_path(name, value)
         else:
             yield line(name, value)

@@ -37,6 +37,10 @@ EARLIER_SCORED = (
     "it. What was `skipped` there was decided: a finding that raises it again and brings nothing "
     "new goes against a recorded decision. All else there is no evidence about this finding."
 )
+CONCERNS = (
+    "Whoever did this task reported concerns, `concerns` below: look at each. None is a finding "
+    "before you see the defect yourself, and none is settled because it was told."
+)
 DECISIONS = (
     "A person wants some of these findings applied in a certain way: `decisions` below has their "
     "words, each after the name of its finding. Among the ways to settle that finding, take "
@@ -61,6 +65,11 @@ def general(step: str, travels: bool) -> Iterator[str]:
         yield _APART
 
 
+def code_elsewhere(path: str) -> Iterator[str]:
+    if path:
+        yield "The code is in `code_path`: paths of code start there."
+
+
 _SEVERAL = """\
 This time you answer {count} questions in one text, since the same places answer them: {ids}, each
 between its own markers below. What is said above of one question holds for each. Instead of one
@@ -79,9 +88,9 @@ def several(ids: tuple[str, ...]) -> Iterator[str]:
 
 
 _SEEN = {
-    "failed": "; they were run there, and fail",
-    "passed": "; they were run there, and pass already, so find out what they show",
-    "not-run": "; nobody but their author has run them, so see them fail first",
+    "failed": "; they were run there, and failed",
+    "passed": "; they were run there, and passed already, so find out what they show",
+    "not-run": "; nobody but their author has run them, so see that they fail without the code",
 }
 
 
@@ -89,8 +98,8 @@ def tested(seen: str) -> str:
     return (
         f"Its tests are there already, in the commit `tests_commit`{_SEEN.get(seen, '')}: another "
         "wrote them from the criteria alone, and its report is below. Make them pass, and add what "
-        "the code needs beside them. Weaken or delete none; where one contradicts the task, report "
-        "`BLOCKED` with its name."
+        "the code needs beside them. Weaken or delete none that no finding is about; where one "
+        "contradicts the task, report `BLOCKED` with its name."
     )
 
 
@@ -116,6 +125,10 @@ each `'` doubled:
       Tests: passing (M total, N new)
       Reason: why review is needed', 'review_request');
     SQL
+
+Smoothness is 0 where all went as planned, and 9 where nothing did. Self-Correction is YES where you
+had to do work over again. The proposal is the file that whoever reviews should read; of agents,
+only those count that you are still to start.
 
 Then look every minute, until the state is another than `needs_review`:
 

@@ -12,7 +12,6 @@ from qrspi.core.text import untrusted_markers
 
 if TYPE_CHECKING:
     from qrspi.core.artifacts.inquiry import Together
-    from qrspi.core.artifacts.questions import Question
 
 Parts = Mapping[str, str]  # the shared parts of the contract, by name
 
@@ -34,10 +33,12 @@ class Reviewer(NamedTuple):
     diff_file_path: str = ""  # empty outside git and for test
     since_diff_path: str = ""  # in a later round: what changed since the one before
     earlier: tuple[Source, ...] = ()  # in a later round: a line for each finding so far
+    concerns: tuple[Source, ...] = ()  # of the task's implementer
     upstream_paths: tuple[str, ...] = ()
     upstream: tuple[Source, ...] = ()  # for agents that cannot open files
     worktree: str = ""  # where the code is: of a task, or of all that are merged
     worktree_paths: tuple[str, ...] = ()  # where it is while tasks are reviewed together
+    code_path: str = ""  # where the code is, when that is not where the run lies
     test_command: str = ""  # of code; `none` where nothing runs tests
     scope_hint: tuple[str, ...] = ()  # only when the round was narrowed
     rejected: tuple[str, ...] = ()  # why its last answer was not taken
@@ -58,6 +59,7 @@ class Verifier(NamedTuple):
     companion_paths: tuple[str, ...] = ()  # what belongs to the artifact beside it
     worktree: str = ""  # where the code is: of a task, or of all that are merged
     worktree_paths: tuple[str, ...] = ()  # where it is while tasks are reviewed together
+    code_path: str = ""  # where the code is, when that is not where the run lies
     test_command: str = ""  # of code; `none` where nothing runs tests
     diff_file_path: str = ""
     upstream_paths: tuple[str, ...] = ()
@@ -79,10 +81,12 @@ class Author(NamedTuple):
     feedback_paths: tuple[str, ...] = ()
     existing_paths: tuple[str, ...] = ()  # the text that was sent back, to be changed
     pipeline: str = ""
+    slug: str = ""  # of the run, where branches are named
     phase: int = 1
     asked: Together | None = None  # for questions of research: one, or several in one answer
     question_budget: int | None = None
     visual_fidelity_required: bool = False
+    code_path: str = ""  # where the code is, when that is not where the run lies
     sources: tuple[Source, ...] = ()
     said: bool = False  # people have spoken about it: their words are among what it is given
     rejected: tuple[str, ...] = ()
@@ -102,6 +106,7 @@ class Fixer(NamedTuple):
     dispositions_path: str
     finding_file_paths: tuple[str, ...]  # those to apply, and no others
     companion_paths: tuple[str, ...] = ()
+    code_path: str = ""  # where the code is, when that is not where the run lies
     upstream_paths: tuple[str, ...] = ()
     sources: tuple[Source, ...] = ()
     decisions: tuple[Source, ...] = ()  # what people said about findings that they want applied
@@ -115,6 +120,7 @@ class Fixer(NamedTuple):
 class Implementer(NamedTuple):
     role: Role
     task: str  # task-03
+    run_dir: str
     task_file_path: str
     worktree: str
     branch: str
@@ -152,7 +158,7 @@ def reviewer_prompt(given: Reviewer, parts: Parts) -> str:
         *prompt_lines.fields(given, "step round"),
         prompt_lines.line("reviewer_tag", given.tag),
         *prompt_lines.fields(
-            given, "round_subdir artifact_path worktree diff_file_path since_diff_path"
+            given, "round_subdir artifact_path worktree code_path diff_file_path since_diff_path"
         ),
         *_scope_hint(given),
         *prompt_lines.optional_command("test_command", given.test_command),
@@ -162,6 +168,7 @@ def reviewer_prompt(given: Reviewer, parts: Parts) -> str:
     named = (
         ("rejected", _rejected(given.rejected)),
         (given.body_name, given.body),
+        ("concerns", given.concerns),
         ("earlier_findings", given.earlier),
         ("upstream", given.upstream),
         ("diffs", given.diffs),
@@ -170,10 +177,12 @@ def reviewer_prompt(given: Reviewer, parts: Parts) -> str:
     role = roles.compose(given.role, parts, prints=given.prints, section=section)
     orders = (
         *prompt_orders.general(given.step, travels=given.travels),
+        *prompt_orders.code_elsewhere(given.code_path),
         *_later_round(given),
         *prompt_orders.code_of(given.worktree),
         *prompt_orders.apart(given.worktree_paths),
         *prompt_orders.tests_of(given.test_command),
+        *((prompt_orders.CONCERNS,) if given.concerns else ()),
         *prompt_orders.again(given.rejected),
     )
     return _prompt(role, lines, named, orders)
@@ -212,7 +221,7 @@ def _rejected(reasons: tuple[str, ...]) -> tuple[Source, ...]:
 def verifier_prompt(given: Verifier, parts: Parts) -> str:
     lines = [
         *prompt_lines.fields(given, "step finding finding_file_path sidecar_path"),
-        *prompt_lines.fields(given, "artifact_path worktree diff_file_path"),
+        *prompt_lines.fields(given, "artifact_path worktree diff_file_path code_path"),
         *prompt_lines.optional_command("test_command", given.test_command),
         prompt_lines.line("verified_by", given.actual_model or prompt_lines.UNKNOWN_MODEL),
         *prompt_lines.fields(given, "companion_paths worktree_paths upstream_paths"),
@@ -220,6 +229,7 @@ def verifier_prompt(given: Verifier, parts: Parts) -> str:
     role = roles.compose(given.role, parts, prints=given.prints)
     orders = (
         *prompt_orders.general(given.step, travels=given.travels),
+        *prompt_orders.code_elsewhere(given.code_path),
         *prompt_orders.apart(given.worktree_paths),
         *prompt_orders.tests_of(given.test_command),
         *((prompt_orders.EARLIER_SCORED,) if given.earlier else ()),
@@ -236,8 +246,9 @@ def author_prompt(given: Author, parts: Parts) -> str:
     asked = given.asked.questions if given.asked else ()
     lines = _facts_alone(given) if given.step == "research" else _author(given)
     role = roles.compose(given.role, parts, prints=given.prints, section=given.step)
+    texts = tuple(Source(one.name, one.text.encode()) for one in asked)
     named = (
-        ("questions" if len(asked) > 1 else "question", _texts(asked)),
+        ("questions" if len(asked) > 1 else "question", texts),
         ("rejected", _rejected(given.rejected)),
         ("sources", given.sources),
     )
@@ -245,15 +256,12 @@ def author_prompt(given: Author, parts: Parts) -> str:
     several = prompt_orders.several(given.asked.ids) if given.asked else ()
     orders = (
         *away,
+        *prompt_orders.code_elsewhere(given.code_path),
         *several,
         *prompt_orders.spoken(given.said),
         *prompt_orders.again(given.rejected, corrects=given.corrects),
     )
     return _prompt(role, lines, named, orders)
-
-
-def _texts(asked: Iterable[Question]) -> tuple[Source, ...]:
-    return tuple(Source(one.name, one.text.encode()) for one in asked)
 
 
 def _facts_alone(given: Author) -> list[str]:
@@ -262,12 +270,15 @@ def _facts_alone(given: Author) -> list[str]:
     asked = given.asked.questions if given.asked else ()
     names = ", ".join(one.name for one in asked)
     ids = [f"question_id{'s' if len(asked) > 1 else ''}: {names}"] if asked else []
-    return [prompt_lines.line("step", given.step), *ids, prompt_lines.model(given.actual_model)]
+    code = prompt_lines.fields(given, "code_path")
+    model = prompt_lines.model(given.actual_model)
+    return [prompt_lines.line("step", given.step), *ids, *code, model]
 
 
 def _author(given: Author) -> list[str]:
     return [
-        *prompt_lines.fields(given, "step run_dir artifact_path"),
+        *prompt_lines.fields(given, "step run_dir artifact_path code_path"),
+        *prompt_lines.optional("slug", given.slug),
         *prompt_lines.optional("pipeline", given.pipeline),
         prompt_lines.line("phase", given.phase),
         *prompt_lines.optional("question_budget", given.question_budget),
@@ -280,7 +291,7 @@ def _author(given: Author) -> list[str]:
 def fixer_prompt(given: Fixer, parts: Parts) -> str:
     lines = [
         *prompt_lines.fields(
-            given, "step round run_dir artifact_path verified_path dispositions_path"
+            given, "step round run_dir artifact_path verified_path dispositions_path code_path"
         ),
         prompt_lines.model(given.actual_model),
         *prompt_lines.fields(given, "finding_file_paths companion_paths upstream_paths"),
@@ -288,6 +299,7 @@ def fixer_prompt(given: Fixer, parts: Parts) -> str:
     role = roles.compose(given.role, parts, prints=given.prints, section=given.step)
     orders = (
         *prompt_orders.general(given.step, travels=given.travels),
+        *prompt_orders.code_elsewhere(given.code_path),
         *((prompt_orders.DECISIONS,) if given.decisions else ()),
         *prompt_orders.again(given.rejected, corrects=given.corrects),
     )
@@ -301,10 +313,7 @@ def fixer_prompt(given: Fixer, parts: Parts) -> str:
 
 def implementer_prompt(given: Implementer, parts: Parts) -> str:
     lines = [
-        prompt_lines.line("task", given.task),
-        prompt_lines.line("cycle", given.cycle),
-        prompt_lines.path_line("task_file_path", given.task_file_path),
-        prompt_lines.path_line("worktree", given.worktree),
+        *prompt_lines.fields(given, "task cycle run_dir task_file_path worktree"),
         f"branch: {prompt_lines.between_markers('branch', given.branch)}",
         prompt_lines.line("base", given.base),
         *prompt_lines.optional("tests_commit", given.tests_commit),

@@ -44,8 +44,10 @@ class Material(NamedTuple):
     code: tuple[Source, ...] = ()
     merged: tuple[Source, ...] = ()  # of several tasks: the code, for agents that open no files
     changes: tuple[Source, ...] = ()  # what the code's diff says, for the same
+    changed_since: tuple[Source, ...] = ()  # in a later round of code: of that, what is new
     tests: str = ""  # the command that runs them, or none
     concerns: tuple[Source, ...] = ()  # of the task's implementer
+    code_path: str = ""  # where the code is, when that is not where the run lies
 
 
 def read(job: Job, *, travels: bool = False) -> Material:
@@ -56,6 +58,7 @@ def read(job: Job, *, travels: bool = False) -> Material:
         since=_diff(job, job.loop.paths.since) if job.loop else "",
         diffs=_diff_texts(job, travels=travels),
         earlier=_earlier(job),
+        code_path=_code_path(job),
     )
     return _of_code(job, given, job.loop.subject) if job.loop else given
 
@@ -87,6 +90,7 @@ def _of_code(job: Job, given: Material, subject: Subject) -> Material:
         given = given._replace(upstream=(*given.upstream, *_evidence(job)))
     if subject.is_task or subject.key in ("implement-gate", "integrate", "test"):
         given = given._replace(tests=_said_of_tests(job))
+        given = given._replace(changed_since=_text_of_diff(job, job.round_loop.paths.since))
     if subject.key in ("integrate", "test"):
         given = given._replace(worktree=_merged_place(job))
     if subject.key == "integrate":
@@ -108,7 +112,7 @@ def _of_all_tasks(job: Job, given: Material) -> Material:
 
 def _change(job: Job, given: Material) -> tuple[Source, ...]:
     """Who works on another machine has it already."""
-    return () if given.diffs else _whole_change(job)
+    return () if given.diffs else _text_of_diff(job, job.round_loop.paths.diff)
 
 
 def _of_task(job: Job, given: Material) -> Material:
@@ -222,9 +226,8 @@ def _in_full(files: Iterable[_File]) -> tuple[Source, ...]:
     return tuple(whole)
 
 
-def _whole_change(job: Job) -> tuple[Source, ...]:
-    """The round's diff as a text. Only there is what was taken away."""
-    path = job.round_loop.paths.diff
+def _text_of_diff(job: Job, path: str) -> tuple[Source, ...]:
+    """Only there is what was taken away."""
     diff = job.workspace.read(path, DIFF_LIMIT)
     return () if isinstance(diff, Fault) else (_beginning(path, diff),)
 
@@ -302,7 +305,7 @@ def _evidence(job: Job) -> tuple[Source, ...]:
     named = to_read.evidence(job.facts)
     read = ((path, job.workspace.read(path, EVIDENCE_LIMIT)) for path in named)
     found = (_end(path, data) for path, data in read if not isinstance(data, Fault))
-    return (*found, *_whole_change(job))
+    return (*found, *_text_of_diff(job, job.round_loop.paths.diff))
 
 
 def _end(name: str, data: bytes) -> Source:
@@ -319,6 +322,17 @@ def test_command(job: Job) -> str:
         return ""
     named = trust.shell("gates.test_command", line)
     return permits.permit(job.project, job.run, named).named.text
+
+
+def _code_path(job: Job) -> str:
+    """The same of a repository elsewhere: who is told of it will open it."""
+    from qrspi.handlers.changes import code_repository
+
+    place = job.facts.config.code_path
+    outside = code_repository.outside_of(job.project, place) if place else None
+    if not place or (outside and permits.lacking(job.project, (outside,))):
+        return ""
+    return code_repository.project_root(job)
 
 
 def _said_of_tests(job: Job) -> str:

@@ -16,7 +16,7 @@ from qrspi.core.agents.prompts import (
 )
 from qrspi.core.agents.roles import Role
 from qrspi.core.errors import Halt
-from qrspi.core.filenames import sidecar_file
+from qrspi.core.filenames import sidecar_file, slug_of
 from qrspi.core.findings import rejected
 from qrspi.core.hints import TYPE_CHECKING, assert_never
 from qrspi.core.model import Ask, Finding, Problem
@@ -80,30 +80,40 @@ def _reviewer(job: Job, tag: str, agent: Agent) -> Reviewer:
     code = given.code or (given.merged if agent.prints else ())
     about_code = bool(code)
     upstream = (*given.text, *given.upstream) if about_code else given.upstream
+    apart = loop.subject.key == material.APART
+    since = given.changed_since if agent.prints and not agent.travels else ()
     return Reviewer(
         role=agent.role,
         tag=tag,
         step=loop.subject.key,
         round=loop.round,
         round_subdir=material.absolute(job, loop.paths.directory),
-        body=(*(code or given.text), *given.concerns),
+        body=code or given.text,
         body_name="subject_code" if about_code else "artifact_body",
         artifact_path=material.absolute(job, loop.subject.artifact),
         diff_file_path=given.diff,
         since_diff_path=given.since,
         earlier=given.earlier,
+        concerns=given.concerns,
         upstream_paths=material.upstream_paths(job),
         upstream=upstream if agent.prints else (),
         worktree=given.worktree,
         worktree_paths=given.worktrees,
+        code_path=_code_path(agent),
         test_command=given.tests,
         scope_hint=choice.scope_hint if choice and choice.narrow else (),
         rejected=(*agent.rejected, *rejected.told(job.workspace, loop.paths, tag)),
         actual_model=agent.model,
         prints=agent.prints,
         travels=agent.travels,
-        diffs=_shown_diffs(agent, given.diffs, loop.subject.key == material.APART),
+        diffs=(*_shown_diffs(agent, given.diffs, apart), *since),
     )
+
+
+def _code_path(agent: Agent) -> str:
+    """Who is shown a work tree finds the code there; on another machine the path leads nowhere."""
+    given = agent.material
+    return "" if agent.travels or given.worktree or given.worktrees else given.code_path
 
 
 def _verifier(job: Job, stem: str, agent: Agent) -> Verifier:
@@ -124,6 +134,7 @@ def _verifier(job: Job, stem: str, agent: Agent) -> Verifier:
         companion_paths=_companions(job, loop.subject.artifact),
         worktree=given.worktree,
         worktree_paths=given.worktrees,
+        code_path=_code_path(agent),
         test_command=given.tests,
         diff_file_path=given.diff,
         upstream_paths=material.upstream_paths(job),
@@ -166,6 +177,7 @@ def _fixer(job: Job, agent: Agent) -> Fixer:
         dispositions_path=material.absolute(job, loop.paths.dispositions),
         finding_file_paths=tuple(material.absolute(job, path) for path in files),
         companion_paths=_companions(job, loop.subject.artifact),
+        code_path=_code_path(agent),
         upstream_paths=material.upstream_paths(job),
         sources=(*sources, *agent.material.upstream) if agent.prints else (),
         decisions=_said(loop),
@@ -199,10 +211,12 @@ def _author(job: Job, asked: str, agent: Agent) -> Author:
         feedback_paths=tuple(material.absolute(job, path) for path in said),
         existing_paths=() if questions else _existing(job, agent, said),
         pipeline=config.pipeline or "",
+        slug=slug_of(job.run) if step == "parallelize" else "",
         phase=job.facts.phase,
         asked=questions,
         question_budget=config.question_budget if step == "questions" else None,
         visual_fidelity_required=config.visual_fidelity_required is True,
+        code_path=_code_path(agent),
         sources=given,
         said=_is_spoken_of(questions, given, said),
         rejected=agent.rejected,
@@ -237,14 +251,15 @@ def _implementer(job: Job, key: str, agent: Agent) -> Implementer:
     task, worktree = material.task_place(job, key)
     assert task.start is not None  # nobody is sent to a task without a work tree
     run = job.workspace.path
-    tests = task.tests.commit if task.tests and not task.awaits_tests else ""
-    reported = (task_records.tests_file(key),) if tests else ()
+    tests = None if task.awaits_tests else implementers.recalled(job.facts, task).tests
+    reported = (task_records.tests_file(key),) if tests and tests.commit else ()
     blocked = blocked_tasks.report_of(task)
     said = (blocked, task_records.again_file(key)) if blocked else ()
     vacuous = (implementers.VACUOUS,) if task.tests and task.tests.is_vacuous else ()
     return Implementer(
         role=agent.role,
         task=key,
+        run_dir=run,
         task_file_path=material.absolute(job, task.item.file),
         worktree=worktree,
         branch=task.start.branch,
@@ -253,8 +268,8 @@ def _implementer(job: Job, key: str, agent: Agent) -> Implementer:
         report_command=implementers.report_command(
             f"qrspi --root {quoted(run)} task report {job.run}", task
         ),
-        tests_commit=tests,
-        tests_seen=task.tests.seen if task.tests else "",
+        tests_commit=tests.commit if tests else "",
+        tests_seen=tests.seen if tests else "",
         rejected=(*vacuous, *agent.rejected),
         blocked=material.sources(job.workspace, said),
         criteria_of="test" if implementers.is_acceptance(key) else "task",

@@ -41,7 +41,7 @@ REVIEWER = Reviewer(
 VERIFIER = Verifier(role("verifier"), "design", "", "a.R1-F01", f"{RUN}/f", f"{RUN}/s", f"{RUN}/a")
 FIXER = Fixer(role("fixer"), "design", 1, RUN, f"{RUN}/a", f"{RUN}/v", f"{RUN}/d", (f"{RUN}/f",))
 IMPLEMENTER = Implementer(
-    role("implementer"), "task-01", f"{RUN}/t", "/w", "b", "0123abc", "report"
+    role("implementer"), "task-01", RUN, f"{RUN}/t", "/w", "b", "0123abc", "report"
 )
 
 

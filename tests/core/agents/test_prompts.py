@@ -428,6 +428,7 @@ def test_an_implementers_prompt():
     given = Implementer(
         _role("implementer"),
         "task-03",
+        RUN,
         f"{RUN}/tasks/task-03.md",
         "/p/.worktrees/sample/task-03",
         "qrspi/sample/task-03",
@@ -446,6 +447,7 @@ def test_an_implementers_prompt():
         "# Parameters\n\n"
         "task: task-03\n"
         "cycle: 2\n"
+        f"run_dir: {RUN}\n"
         f"task_file_path: {RUN}/tasks/task-03.md\n"
         "worktree: /p/.worktrees/sample/task-03\n"
         "branch: <<<UNTRUSTED-VALUE-START id=branch>>>qrspi/sample/task-03"
@@ -463,7 +465,7 @@ def test_an_implementers_prompt():
 @pytest.mark.parametrize("role", ["implementer", "implementer-light", "test-writer"])
 def test_whoever_works_in_a_work_tree_keeps_its_commits_when_a_report_is_not_taken(role):
     given = Implementer(
-        _role(role), "task-03", "/p/t.md", "/p/w", "b", "0", "qrspi task report", rejected=("Why.",)
+        _role(role), "task-03", "/p", "/p/t.md", "/p/w", "b", "0", "qrspi", rejected=("Why.",)
     )
     told = implementer_prompt(given, PARTS)
     assert (

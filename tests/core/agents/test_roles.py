@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
+from qrspi.core.agents import prompts
 from qrspi.core.agents.roles import (
     SHARED,
     Role,
@@ -19,6 +21,7 @@ from qrspi.core.agents.roles import (
 )
 from qrspi.core.config.model_tiers import Model
 from qrspi.core.model import CHANGE_TYPES, Problem
+from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import STEPS
 from qrspi.world.runs import role_files
 
@@ -265,6 +268,30 @@ def test_the_verifiers_answer_has_its_form():
     assert "`<finding>: VERIFY_FAILED:<why, in a few words>`" in text
 
 
+GIVEN: dict[str, type[NamedTuple]] = {
+    "reviewer": prompts.Reviewer,
+    "verifier": prompts.Verifier,
+    "author": prompts.Author,
+    "fixer": prompts.Fixer,
+    "implementer": prompts.Implementer,
+    "implementer-light": prompts.Implementer,
+    "test-writer": prompts.Implementer,
+}
+# Beside the fields of what it is given: one that has another name there, and two lists of a task.
+PARAMETERS = frozenset(("reviewer_tag", "verified_by", "wireframe_paths", "screenshot_paths"))
+IS_PARAMETER = re.compile(r"`([a-z_]+(?:_paths?|_dir|_subdir|_command|_commit|_tag|_by)|worktree)`")
+
+
+@pytest.mark.rule("PRM-01", "PRM-05", "PRM-06")
+@pytest.mark.parametrize("prints", [False, True])
+@pytest.mark.parametrize("name", [name for name in NAMES if kind_of(name) in GIVEN])
+def test_a_role_names_no_parameter_that_its_prompt_cannot_have(name, prints):
+    known = {*GIVEN[kind_of(name)]._fields, *PARAMETERS}
+    role = _shipped(name)
+    told = "".join(compose(role, PARTS, prints=prints, section=one) for one in SECTIONS)
+    assert set(IS_PARAMETER.findall(told)) - known == set()
+
+
 SECTIONS = """goals questions research design phasing ux structure plan parallelize replan task
 implement-gate integrate test""".split()
 
@@ -327,12 +354,13 @@ CHECKS = {
     ("implementer-light", ""): "no behaviour of code|three different tries",
     ("quality-reviewer", ""): "are not shown to you; whoever does the task gets them",
     ("verifier", ""): "explicit hard rule|against a recorded decision",
-    ("implementer", ""): "three different tries|build, type check and lint|BLOCKED",
+    ("implementer", ""): "three different tries|build, type check and lint|BLOCKED|"
+    "under `run_dir` at its `screenshot_paths`",
     ("author-plan", ""): "one observable behaviour|about 100 changed lines and at most 200|TBD|"
     'similar to|as needed|A title with "and" is two|Each failure closes|caller without permission',
     ("author-design", ""): "slices that work end to end|none left open",
     ("author-structure", ""): "none left open",
-    ("author-parallelize", ""): "qrspi/user-auth-task-01|`qrspi/<slug>-task-NN`",
+    ("author-parallelize", ""): "qrspi/user-auth-task-01|`qrspi/<slug>-task-NN`|with the `slug`",
     ("reviewer-scope", "ux"): "Words that betray|Later:",
     ("reviewer-scope", "parallelize"): "Words that betray|Not here:",
     ("reviewer-scope", "replan"): "Words that betray|goes back to that artifact",

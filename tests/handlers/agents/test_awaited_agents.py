@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from qrspi.world.runs import role_files
 from tests import runs
 from tests.handlers.shop import NOTHING, Shop, at_questions, commands, in_review, printed
 from tests.markers import named_only
+from tests.project import init
 
 PLACE = ".qrspi/dispatch/design/round-01"
 
@@ -151,6 +153,46 @@ def test_a_fixer_is_given_the_findings_to_apply_and_no_others(tmp_path: Path) ->
     at = listed.index("finding_file_paths:")
     assert listed[at + 1 : at + 3] == [f"{folder}/quality-claude.finding-F01.md", "upstream_paths:"]
     assert f"dispositions_path: {folder}-dispositions.md" in listed
+
+
+def of_design_and_its_review(shop: Shop) -> Iterator[str]:
+    """The prompts of an author, a reviewer, a verifier and a fixer."""
+    yield shop.read(prompt_file(shop.next().state.next.asks[0]))
+    shop.write("design.md", runs.artifact(body="# Design\n\n## Approach\n\nOne way.\n"))
+    yield shop.read(prompt_file(shop.next().state.next.asks[0]))
+    place = "reviews/design/round-01/quality-claude.finding-F01"
+    shop.write(f"{place}.md", runs.finding(step="design", cites="design.md:L7"))
+    shop.write("reviews/design/round-01/scope-claude.clean.md", runs.clean("scope-claude"))
+    yield shop.read(prompt_file(shop.next().state.next.asks[0]))
+    shop.write(f"{place}.score.yml", runs.score(90))
+    yield shop.read(prompt_file(shop.next().state.next.asks[0]))
+
+
+@pytest.mark.rule("LIV-20", "SEC-09")
+@pytest.mark.parametrize("allowed", [True, False])
+def test_everybody_is_told_where_the_code_is_when_it_is_elsewhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, allowed: bool
+) -> None:
+    code = init(tmp_path / "code").root
+    before = runs.approved("goals", "questions", "research")
+    files = {"config.md": runs.config("full", code_path=str(code)), **before}
+    shop = Shop(tmp_path / "shop", files)
+    if not allowed:
+        monkeypatch.delenv("QRSPI_TRUST")
+    told = list(of_design_and_its_review(shop))
+    assert [f"code_path: {code}" in parameters(one) for one in told] == [allowed] * 4
+    assert ["The code is in `code_path`: " in one for one in told] == [allowed] * 4
+
+
+@pytest.mark.rule("LIV-20", "DSR-01")
+def test_whoever_looks_for_facts_is_told_where_the_code_is(tmp_path: Path) -> None:
+    asked = runs.artifact("approved", "# Questions\n\n1. [codebase] Where are users kept?\n")
+    code = init(tmp_path / "code").root
+    config = runs.config("full", code_path=str(code))
+    files = {"config.md": config, **runs.approved("goals"), "questions.md": asked}
+    shop = Shop(tmp_path / "shop", files)
+    told = shop.read(prompt_file(shop.next().state.next.asks[0]))
+    assert f"code_path: {code}" in parameters(told) and str(shop.root) not in told
 
 
 @pytest.mark.rule("REJ-01")

@@ -16,6 +16,7 @@ from qrspi.handlers.agents import awaited_agents, fan_out
 from qrspi.handlers.agents.dispatch_options import Sending
 from qrspi.handlers.decisions import decide_findings
 from qrspi.handlers.jobs.job import Options
+from qrspi.handlers.tasks import reports
 from tests import deliveries
 from tests.checkpoints import rows, script
 from tests.handlers.shop import Told
@@ -200,6 +201,43 @@ def test_verifiers_of_code_are_told_how_its_tests_are_run(tmp_path: Path) -> Non
     assert "\ntest_command: sh test.sh\n" in shop.read(prompt_file(ask))
 
 
+@pytest.mark.rule("LIV-14", "LIV-20")
+def test_reviewers_are_told_what_the_concerns_of_an_implementer_are(tmp_path: Path) -> None:
+    shop = Workshop(tmp_path / "shop", deliveries.quick())
+    shop.next()
+    shop.work("task-01", "a.py", "a = 1\n")
+    words = "It may be late at midnight."
+    shop.make(lambda job: reports.report(job, "task-01", "DONE_WITH_CONCERNS", "HEAD", words))
+    shop.next()
+    told = named_only(shop.read(prompt_file(shop.answer.asks[0])))
+    assert prompt_orders.CONCERNS in told.partition("\n# Parameters\n")[0]
+    concerns = told.partition("\nconcerns:\n")[2]
+    assert concerns.startswith("<<<UNTRUSTED-ARTIFACT-START id=reviews/tasks/task-01/report.md>>>")
+    assert f"\n{words}\n" in concerns
+
+
+@pytest.mark.rule("LIV-19", "LIV-20")
+@pytest.mark.parametrize("prints", [True, False])
+def test_whoever_opens_no_files_is_shown_what_changed_since_the_last_round(
+    tmp_path: Path, prints: bool
+) -> None:
+    agent = {"commands": "{claude: {argv: [agent]}}"} if prints else {}
+    shop = Workshop(tmp_path / "shop", deliveries.quick(**agent))
+    shop.next()
+    shop.deliver("task-01", "a.py", "a = 1\n")
+    shop.next()
+    first = named_only(shop.read(prompt_file(shop.answer.asks[0])))
+    shop.review("task-01", 1, wrong="It is never read.")
+    shop.next()
+    shop.deliver("task-01", "a.py", "a = 2\n")
+    shop.next()
+    told = named_only(shop.read(prompt_file(shop.answer.asks[0])))
+    path = "reviews/tasks/task-01/round-02-since.diff"
+    assert f"\nsince_diff_path: {shop.run}/{path}\n" in told and "-since" not in first
+    since = told.partition(f"<<<UNTRUSTED-ARTIFACT-START id={path}>>>\n")[2].partition("<<<")[0]
+    assert ("-a = 1" in since and "+a = 2" in since) is prints
+
+
 @pytest.mark.rule("LIV-20")
 def test_whoever_reviews_all_tasks_is_given_how_each_came_out(tmp_path: Path) -> None:
     shop = Workshop(tmp_path / "shop", deliveries.quick())
@@ -271,6 +309,7 @@ def test_an_implementer_asks_for_review_in_words_of_its_prompt(tmp_path: Path, k
     assert (request.checkpoint, request.smoothness, request.deviations) == (1, 2, ())
     assert rows(database, "SELECT count(*) FROM orchestration_faults") == [(0,)]
     assert "`error`: a person decides, so report\n`BLOCKED`." in told
+    assert "Smoothness is 0 where all went as planned, and 9 where nothing did." in told
 
 
 @pytest.mark.rule("CK-01", "PRM-05")

@@ -9,6 +9,7 @@ import pytest
 from qrspi import engine
 from qrspi.core.derivation.derive import survey
 from qrspi.core.model import Ask
+from qrspi.core.pipeline import ROUTES
 from qrspi.handlers.agents.assignments import Assignment, assignments
 from qrspi.handlers.agents.dispatch_options import JOBS, How, Sending
 from qrspi.handlers.jobs.job import Job, Options
@@ -41,6 +42,17 @@ def test_reviewers_travel_by_their_vendors_name_whatever_config_says(tmp_path: P
         assert str(shop.root) in here and str(shop.root) not in there
         assert "\n<<<UNTRUSTED-ARTIFACT-START id=diff-" in there
         assert "id=diff-" not in here
+
+
+@pytest.mark.rule("EXE-17", "PRM-01")
+def test_whoever_names_branches_is_told_the_slug_where_no_path_tells_it(tmp_path: Path) -> None:
+    route = ROUTES["full"]
+    before = runs.approved(*route[: route.index("parallelize")])
+    files = {"config.md": runs.config("full", commands=commands("/bin/false")), **before}
+    shop = Shop(tmp_path / "shop", {**files, "tasks/task-01.md": deliveries.task(1)})
+    told = [chosen(shop, how=how)["author"].prompt.decode() for how in (AWAY, How())]
+    assert ["\nslug: user-auth\n" in one for one in told] == [True, True]
+    assert [f"\nrun_dir: {shop.run}\n" in one for one in told] == [False, True]
 
 
 @pytest.mark.rule("EXE-17")

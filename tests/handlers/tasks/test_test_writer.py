@@ -209,7 +209,7 @@ def test_tests_before_the_code_are_run_and_seen_to_fail(tmp_path: Path) -> None:
     shop.work(ONE, "test_a.py", "assert False\n")
     assert reported(shop) == "failed"
     shop.next()
-    assert "they were run there, and fail: another" in shop.read(prompt_file(CODE))
+    assert "they were run there, and failed: another" in shop.read(prompt_file(CODE))
 
 
 @pytest.mark.rule("IMP-11", "LIV-01")
@@ -224,7 +224,7 @@ def test_tests_that_pass_before_the_code_are_sent_back_unless_explained(tmp_path
     assert "Your last report was not taken" in told and "show nothing" in told
     assert reported(shop, "DONE_WITH_CONCERNS") == "passed"
     shop.next()
-    assert "pass already, so find out" in shop.read(prompt_file(CODE))
+    assert "passed already, so find out" in shop.read(prompt_file(CODE))
 
 
 @pytest.mark.rule("IMP-11", "LIV-01")
@@ -235,6 +235,25 @@ def test_without_a_command_nobody_claims_that_tests_were_run(tmp_path: Path, com
     assert reported(shop) == "not-run"
     shop.next()
     assert "nobody but their author has run them" in shop.read(prompt_file(CODE))
+
+
+@pytest.mark.rule("IMP-11", "LIV-20")
+def test_an_implementer_that_is_sent_again_knows_whose_the_tests_are(tmp_path: Path) -> None:
+    shop = shop_for(tmp_path)
+    commit = shop.work(ONE, "test_a.py", "assert False\n")
+    say_of_tests(shop)
+    shop.report(ONE, "", "BLOCKED")
+    shop.make(lambda job: reports.retry(job, ONE, ""))
+    shop.next()
+    blocked = shop.read(prompt_file(CODE))
+    shop.deliver(ONE, "a.py", "a = 1\n")
+    shop.next()
+    shop.review(ONE, 1, wrong="It is never read.")
+    shop.next()
+    assert shop.answer.asks == (CODE._replace(round=2),)
+    for told in (blocked, shop.read(prompt_file(shop.answer.asks[0]))):
+        assert f"\ntests_commit: {commit}\n" in told and "\nTwo tests, both fail.\n" in told
+        assert "Weaken or delete none that no finding is about" in told
 
 
 GATE = {
