@@ -146,7 +146,7 @@ def rehearse(workspace: Workspace, options: Options, path: str = "") -> Outcome:
 def _rehearsed(turn: Due, job: Job) -> Performed:
     if turn.rehearsal != "named":
         return carry_out(turn.handle, job)
-    handler = job.next.kind or job.next.action
+    handler = turn.name or job.next.kind or job.next.action
     return Performed(handler, job.next.step, job.next.round, notes=_would_run(job))
 
 

@@ -27,6 +27,7 @@ Rehearsal = Literal["whole", "uncommitted", "named"]
 class Due(NamedTuple):
     handle: Handler
     rehearsal: Rehearsal
+    name: str = ""  # where it is another than the run's next action
 
 
 class Action(NamedTuple):
@@ -112,7 +113,16 @@ def before(job: Job, derived: Due | None) -> Due | None:
         from qrspi.handlers.runs import change_config
 
         return Due(change_config.backfill, "whole")
-    return due or _unwritten(job) or _undrafted(job)
+    return due or _not_here(job) or _unwritten(job) or _undrafted(job)
+
+
+def _not_here(job: Job) -> Due | None:
+    """In a clone a task has its branch, and no work tree."""
+    if job.next.action != "dispatch-tasks" or not job.next.asks:
+        return None
+    from qrspi.handlers.tasks import start
+
+    return Due(start.make_again, "named", "start-tasks") if start.not_here(job) else None
 
 
 def _unwritten(job: Job) -> Due | None:

@@ -6,6 +6,7 @@ tree is used, an incomplete one is repaired, and somebody else's is refused.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Sequence
 
 from qrspi.core.code_steps import batch, task_state
@@ -52,6 +53,25 @@ def handle(job: Job) -> Performed:
     files = tuple(task_records.refused_file(one.key) for one in stopped)
     told = performed(job, done, said + tuple(f"{one.key}: {one.reason}" for one in stopped))
     return told._replace(files=told.files + files)
+
+
+def not_here(job: Job) -> tuple[str, ...]:
+    """Tasks whose implementers are waited for, and whose work trees are elsewhere or gone."""
+    repo = code_repository.repository_or_none(job)
+    keys = dict.fromkeys(ask.subject for ask in job.next.asks if ask.kind == "implement")
+    known = ((key, _recorded(job, key)) for key in keys) if repo else ()
+    return tuple(
+        key
+        for key, record in known
+        if repo and record and not os.path.lexists(f"{repo.root}/{record.worktree}")
+    )
+
+
+def make_again(job: Job) -> Performed:
+    before = {key: _recorded(job, key) for key in not_here(job)}
+    done = [start(job, key) for key in before]
+    changed = [task_records.start_file(one.key) for one in done if one.start != before[one.key]]
+    return performed(job, done)._replace(files=tuple(changed))
 
 
 class Stopped(NamedTuple):
@@ -227,7 +247,7 @@ def _again(job: Job, given: Given, known: Start) -> Started:
         worktrees.create_branch(repo, known.branch, _last_known(job, given, known))
     worktrees.exclude_folder(repo)
     worktrees.add_worktree(repo, path, known.branch)
-    started = Started(key, known, "reused" if condition == "ready" else "repaired")
+    started = Started(key, known, _HOW[condition])
     return _on_newer_base(job, given, started) if given.states[key].moved else started
 
 

@@ -17,6 +17,7 @@ from qrspi.core.records import baseline
 from qrspi.core.records import task_records as taskfiles
 from qrspi.core.records.task_records import Report, ReportStatus, Start
 from qrspi.core.tree import Fault
+from qrspi.engine import rehearse
 from qrspi.handlers.changes import task_base
 from qrspi.handlers.tasks import commands, merge, reports
 from qrspi.handlers.tasks import start as task_start
@@ -411,13 +412,31 @@ def test_what_a_killed_command_left_is_used_or_repaired(
     assert start(shop).how == "reused"
 
 
+@pytest.mark.rule("LIV-11", "LIV-02")
+def test_in_a_clone_next_makes_the_work_trees_that_implementers_are_sent_to(
+    shop: Workshop,
+) -> None:
+    shop.next()
+    places = [shop.tree(key) for key in (ONE, "task-02")]
+    for place in places:
+        shop.git("worktree", "remove", "--force", str(place))
+    commit = shop.git("rev-parse", "HEAD")
+    (planned,) = rehearse(shop.workspace(), shop.options).performed
+    assert (planned.handler, [place.exists() for place in places]) == ("start-tasks", [False] * 2)
+    done = shop.next()
+    assert [place.exists() for place in places] == [True, True]
+    assert [(one.handler, one.files) for one in done.performed] == [("start-tasks", ())]
+    assert shop.git("rev-parse", "HEAD") == commit
+    assert shop.next().performed == ()
+
+
 @pytest.mark.rule("IMP-04")
 def test_a_record_from_another_machine_brings_the_branch_back(shop: Workshop) -> None:
     shop.next()
     done = shop.deliver(ONE, "a.py", "a = 1\n")
     shop.git("worktree", "remove", "--force", str(shop.tree(ONE)))
     shop.git("branch", "-D", "qrspi/user-auth/task-01")
-    assert start(shop).how == "repaired"
+    assert start(shop).how == "made"
     assert shop.git("rev-parse", "HEAD", at=shop.tree(ONE)) == done
     shop.git("worktree", "remove", "--force", str(shop.tree(ONE)))
     shop.git("branch", "-D", "qrspi/user-auth/task-01")
